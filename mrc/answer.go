@@ -6,20 +6,20 @@ import (
 	"railyard/unit"
 )
 
-// sacking is the state of a receiver's SACKs. Packets that came since the last SACK are gathered by blocks of
-// 64 PSNs, one SACK each, with the entropy value of the last packet; what has a verdict gets a SACK of its
-// own, because it has room for one value only.
+// sacking is the state of a receiver's SACKs. Packets that arrived since the last SACK are collected by blocks of 64
+// PSNs, one SACK each, with the entropy value of the last packet. A packet with a verdict gets a SACK of its own,
+// because a SACK has one entropy value.
 type sacking struct {
 	at      unit.Time // when they go at last
 	since   int32     // packets in blocks
-	due     bool      // they go now
+	due     bool      // they are sent now
 	penalty uint8
 	blocks  []reply // gathered
 	queue   []reply // SACKs with a verdict, answers to probes, NACKs
 	until   unit.Time
 }
 
-// reply is an answer that waits to be said.
+// reply is a queued answer.
 type reply struct {
 	psn     uint32
 	ev      uint32
@@ -31,7 +31,7 @@ type reply struct {
 	probe   bool
 }
 
-// mostReplies bounds those that wait: what is beyond is lost, like any packet.
+// mostReplies is the limit of queued answers; further ones are lost, like any packet.
 const mostReplies = 256
 
 func (s *sacking) push(r reply) {
@@ -63,14 +63,14 @@ func (s *sacking) probed(p *transport.Packet, v roce.Verdict) {
 	s.push(reply{psn: p.PSN & 0xffff, ev: p.EV, sent: p.Sent, plane: p.Plane, verdict: uint8(v), probe: true})
 }
 
-// penalise makes SACKs ask for smaller windows for a while.
+// penalise makes SACKs request smaller windows for some time.
 func (s *sacking) penalise(now unit.Time, penalty uint8, span unit.Time) {
 	if penalty > 0 {
 		s.penalty, s.until = penalty, now+span
 	}
 }
 
-// say makes the next answer.
+// say produces the next answer.
 func (s *sacking) say(now unit.Time, p *transport.Packet, r *Receiver) bool {
 	if n := len(s.queue); n > 0 {
 		q := s.queue[0]
@@ -87,7 +87,7 @@ func (s *sacking) say(now unit.Time, p *transport.Packet, r *Receiver) bool {
 		q := s.blocks[last]
 		s.blocks = s.blocks[:last]
 		if last > 0 && int32(r.expect-(q.psn|63)) > 0 {
-			continue // all of it has come, as the others say
+			continue // all of it has arrived, as other answers report
 		}
 		s.sack(now, p, &q, r)
 		return true
@@ -105,8 +105,8 @@ func nack(p *transport.Packet, q *reply) {
 	}
 }
 
-// sack makes a SACK, or the answer to a probe, which is one with its identifier. What it echoes of the stamp
-// leaves out how long the packet waited here.
+// sack makes a SACK, or the answer to a probe, which is one with its identifier. The echoed stamp excludes the time
+// that the packet was held here.
 func (s *sacking) sack(now unit.Time, p *transport.Packet, q *reply, r *Receiver) {
 	about := q.psn
 	p.Kind, p.PSN, p.Plane = transport.Ack, q.psn&roce.PSNMask, q.plane

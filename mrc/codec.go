@@ -6,16 +6,15 @@ import (
 	"railyard/unit"
 )
 
-// The codec turns a transport.Packet into MRC's headers and back. What has no field there is lost: PSNs
-// beyond 24 bits, numbers of messages beyond 16, stamps finer than 128 ns and older than 8.39 ms, counts
-// of bytes finer than 256. Planes, marks and trimming are not MRC's to say: ports, the IP header's ECN and
-// DSCP do.
+// The codec turns a transport.Packet into MRC's headers and back. Values without a field are lost: PSNs beyond 24 bits,
+// numbers of messages beyond 16, stamps finer than 128 ns and older than 8.39 ms, counts of bytes finer than 256. MRC's
+// headers do not carry planes, marks and trimming: ports and the IP header's ECN and DSCP do.
 //
-// Ours: regions begin at address 0, so that a packet's address is its place in the message, and whoever has
-// real memory adds where that begins; an immediate is the message's number; RQMSN is 0, because completions
-// follow MSNs here.
+// Choices of Railyard: regions begin at address 0, so that a packet's address is its place in the message, and a driver
+// with real memory adds the start; an immediate is the message's number; RQMSN is 0, because completions follow MSNs
+// here.
 
-// noStamp, in the flags of congestion state, says that what is answered had no time stamp: ours.
+// noStamp, in the flags of congestion state, marks an answer to a packet without a time stamp; a choice of Railyard.
 const noStamp = 8
 
 // Spell writes a packet's headers (transport.Speller).
@@ -31,8 +30,8 @@ func (m *maker) Spell(p *transport.Packet, f *roce.Frame, from, to uint32) (payl
 	return int(p.Payload)
 }
 
-// Encode fills in what a packet says: all of m, and of h opcode, PSN, flags and RETH. Endpoint operations go
-// to their own queue pair; from and to are the contexts of the others.
+// Encode fills in a packet's headers: all of m, and of h opcode, PSN, flags and RETH. Endpoint operations go to their
+// own queue pair; from and to are the contexts of the others.
 func Encode(p *transport.Packet, h *roce.Header, m *roce.MRC, from, to uint16) {
 	*m = roce.MRC{Again: p.Flags&transport.Again != 0, Stamped: p.Flags&transport.Stamped != 0}
 	h.Opcode, h.PSN, h.AckReq = Opcode(p), p.PSN&roce.PSNMask, p.Flags&transport.Asks != 0
@@ -67,7 +66,7 @@ func Encode(p *transport.Packet, h *roce.Header, m *roce.MRC, from, to uint16) {
 	}
 }
 
-// unstamped is noStamp where an answer echoes none.
+// unstamped is noStamp if an answer echoes no stamp.
 func unstamped(p *transport.Packet) uint8 {
 	if p.Flags&transport.Stamped != 0 {
 		return 0
@@ -75,8 +74,8 @@ func unstamped(p *transport.Packet) uint8 {
 	return noStamp
 }
 
-// sethOf is a SACK, or the answer to a probe. Offsets have 16 bits: of a repeated packet that is farther back
-// the SACK says no more than that all up to the cumulative PSN has come.
+// sethOf is a SACK, or the answer to a probe. Offsets have 16 bits: for a repeated packet farther back the SACK
+// acknowledges only up to the cumulative PSN.
 func sethOf(p *transport.Packet, stamp, from, to uint16) roce.SETH {
 	cumulative := (p.Expect - 1) & roce.PSNMask
 	k := roce.SETH{Verdict: roce.Verdict(p.Verdict), EV: roce.EV(p.EchoEV), Source: from, Dest: to,
@@ -94,9 +93,9 @@ func sethOf(p *transport.Packet, stamp, from, to uint16) roce.SETH {
 	return k
 }
 
-// Decode reads what headers say, which came at a moment with so many bytes of payload; false: they say what
-// MRC never does. EV, plane and what IP tells are left to the caller; of a trimmed packet, which payload has
-// to be that it had.
+// Decode reads the headers of a packet that arrived at a time with a number of payload bytes; false for headers that
+// MRC never sends. The caller sets EV, plane and the fields from the IP header; payload of a trimmed packet must be its
+// original length.
 func Decode(now unit.Time, h *roce.Header, m *roce.MRC, payload int, p *transport.Packet) bool {
 	*p = transport.Packet{PSN: h.PSN}
 	sent := func(stamp uint16) { p.Sent, p.Flags = roce.StampedAt(now, stamp), p.Flags|transport.Stamped }

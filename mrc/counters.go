@@ -50,8 +50,8 @@ type receiverCounts struct {
 var nackCounters = [len(reasons)]string{"nack_trimmed", "nack_trimmed_lasthop", "nack_no_bitmap",
 	"nack_no_pkt_buffer", "nack_no_resource", "nack_psn_oor_window", "nack_unexp_event"}
 
-// Counter reports what a sender has counted; the first one to a peer also what the peer has, for all, so that
-// sums over connections hold.
+// Counter returns a sender's counters. The first sender of a peer also returns the peer's, for all, so that sums over
+// connections are correct.
 func (s *Sender) Counter(name string) (n int64, ok bool) {
 	for i, x := range nackCounters {
 		if x == name {
@@ -84,7 +84,7 @@ func (s *Sender) Counter(name string) (n int64, ok bool) {
 	return n, ok
 }
 
-// counter reports what a peer has counted, or its congestion control.
+// counter returns a peer's counters, or those of its congestion control.
 func (p *Peer) counter(name string) (n int64, ok bool) {
 	switch name {
 	case "early":
@@ -103,8 +103,8 @@ func (p *Peer) counter(name string) (n int64, ok bool) {
 	return p.pace.Ctl.Counter(name)
 }
 
-// Signal reports the window, the round trip and the entropy values of the sender's peer, and what its
-// congestion control says besides.
+// Signal returns the window, the round trip and the entropy values of the sender's peer, and the signals of its
+// congestion control.
 func (s *Sender) Signal(now unit.Time, name string) (float64, bool) {
 	p := s.peer
 	switch name {
@@ -124,7 +124,7 @@ func (s *Sender) Signal(now unit.Time, name string) (float64, bool) {
 	return p.pace.Ctl.Signal(now, name)
 }
 
-// Counter reports what a receiver has counted.
+// Counter returns a receiver's counters.
 func (r *Receiver) Counter(name string) (n int64, ok bool) {
 	switch name {
 	case "sacks":

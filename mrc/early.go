@@ -7,33 +7,33 @@ import (
 	"railyard/unit"
 )
 
-// early finds packets that are lost because later ones have come (RFC 8985). Packets take different paths, so
-// one is lost that is out for as long as the latest that has come took, and for what paths may differ by. A
-// probe that is answered counts as a later packet: so the last ones of a message are found, too.
+// early finds lost packets by later arrivals (RFC 8985). Packets take different paths, so a packet is lost when it has
+// been in flight for as long as the latest arrival took, plus the difference between paths. An answered probe counts as
+// a later packet, so the last packets of a message are found, too.
 type early struct {
 	reached unit.Time // round trip of the latest packet that has come
-	told    unit.Time // the congestion control is told of one loss per round trip
+	told    unit.Time // the congestion control receives one loss per round trip
 	now     unit.Time // of the answer at hand
-	wrong   uint8     // how often what paths differ by was doubled, as a packet had come that was taken for lost
+	wrong   uint8     // how often the difference between paths was doubled because a packet marked lost had arrived
 	right   uint8     // packets since then that had not
 	n       int64
 }
 
-// mostWrong bounds the doubling; enoughRight takes one doubling back (RFC 8985, 6.2: 16 recoveries).
+// mostWrong is the limit of doublings; enoughRight undoes one doubling (RFC 8985, 6.2: 16 recoveries).
 const (
 	mostWrong   = 6
 	enoughRight = 16
 )
 
-// arrive takes note of the latest packet that is known to have come.
+// arrive records the latest packet that is known to have arrived.
 func (p *Peer) arrive(now, sent unit.Time) {
 	if sent > p.arrived {
 		p.arrived, p.early.reached = sent, now-sent
 	}
 }
 
-// slack returns the time by which one packet may be later than another: what round trips differ by, and what the
-// far end waits with its answer, doubled for each mistake.
+// slack returns the time by which one packet may be later than another: the spread of round trips plus the far end's
+// delay of answers, doubled for each error.
 func (p *Peer) slack() unit.Time {
 	least := max(p.base, p.rtt.least)
 	return (max(4*p.rtt.dev, least/4) + p.m.ackDelay(least)) << p.early.wrong
@@ -45,7 +45,7 @@ func (e *early) mistaken() {
 	e.wrong = min(e.wrong+1, mostWrong)
 }
 
-// look waits for the answers that are on their way behind one, before it takes anything for lost.
+// look waits for the answers in flight behind one before it marks packets lost.
 func (s *Sender) look(now unit.Time) {
 	if !s.m.Early {
 		return
@@ -55,8 +55,7 @@ func (s *Sender) look(now unit.Time) {
 	}
 }
 
-// overtaken returns the time at which the first packet may be taken for lost that left before the latest one that
-// has come.
+// overtaken returns the time at which the first packet that left before the latest arrival may be marked lost.
 func (s *Sender) overtaken() unit.Time {
 	at, p := unit.Time(unit.Never), s.peer
 	for w := s.slots.waiting(); w != 0; w &= w - 1 {
@@ -68,7 +67,7 @@ func (s *Sender) overtaken() unit.Time {
 	return at
 }
 
-// losesEarly takes for lost what was overtaken for long enough.
+// losesEarly marks packets lost that were overtaken long enough ago.
 func (s *Sender) losesEarly(now unit.Time) {
 	p := s.peer
 	e := p.early

@@ -15,13 +15,12 @@ const (
 	assumedBad         // not before a probe has come through
 )
 
-// profile is the entropy values that a NIC may use to another one, equally many per plane. Each plane has
-// some that are active and a reserve. The active ones take turns in an order at random, which is drawn anew
-// in each round; one that is withdrawn is replaced from the reserve of its plane, so that planes stay equally
-// loaded.
+// profile is the entropy values that a NIC may use to another one, equally many per plane. Each plane has active values
+// and a reserve. The active ones take turns in a random order, drawn anew in each round. A withdrawn one is replaced
+// from the reserve of its plane, so that planes stay equally loaded.
 type profile struct {
 	planes  []planeEVs
-	one     [1]planeEVs // of them, where there is one (near)
+	one     [1]planeEVs // the planes, if there is one (near)
 	reserve [][]uint16  // numbers, by plane
 	values  []uint32
 	states  []evState
@@ -29,22 +28,22 @@ type profile struct {
 	index   []uint16 // hash table of values: number + 1
 	random  rng.Stream
 	wanted  int // active ones of a plane
-	resorts int // next of bad that data take where nothing else is left
+	resorts int // next bad value for data if no other is left
 
 	rounds, skips, replaced, condemned, restored int64
 
 	trials *trials
 }
 
-// planeEVs are the values that take turns on one plane. They lie in order, with what a packet needs of them, so
-// that taking the next one reads no table at random.
+// planeEVs are the values that take turns on one plane. They are in order, with the fields that a packet needs, so that
+// the next one needs no random access.
 type planeEVs struct {
 	active []choice
 	last   choice // whose turn it was, and for how many packets more it is
 	turn   uint16
 	left   uint8
 	burst  uint8 // packets in a row by one value
-	skips  bool  // one of the active may be skipped
+	skips  bool  // one of the active values may be skipped
 }
 
 // choice is a value with its number.
@@ -102,8 +101,8 @@ func newProfile(m *maker, r rng.Stream) profile {
 	return p
 }
 
-// near puts the only plane's beside what leads there, which packets read as well. The profile stays where it
-// is from now on.
+// near places the state of a single plane next to the pointer to it, which packets read as well. The profile must not
+// move from now on.
 func (p *profile) near() {
 	if len(p.planes) == 1 {
 		p.one[0] = p.planes[0]
@@ -120,7 +119,7 @@ func (p *profile) enter(v uint32, i int) {
 	p.index[at] = uint16(i + 1)
 }
 
-// find returns the number of a value; false for one that is none of ours.
+// find returns the number of a value; false for an unknown value.
 func (p *profile) find(v uint32) (i uint16, ok bool) {
 	for at := p.home(v); p.index[at] != 0; at = (at + 1) & (len(p.index) - 1) {
 		if i = p.index[at] - 1; p.values[i] == v {
@@ -132,7 +131,7 @@ func (p *profile) find(v uint32) (i uint16, ok bool) {
 
 func (p *profile) plane(i uint16) int { return int(i) % len(p.planes) }
 
-// next is the value whose turn it is on a plane; false where none is active.
+// next returns the value whose turn it is on a plane; false if none is active.
 func (p *profile) next(plane int) (v choice, ok bool) {
 	of := &p.planes[plane]
 	if of.left > 0 && p.states[of.last.number] == good {
@@ -154,7 +153,7 @@ func (p *profile) next(plane int) (v choice, ok bool) {
 	}
 }
 
-// shuffle begins a round: whoever was skipped is back.
+// shuffle begins a round: skipped values are active again.
 func (p *profile) shuffle(of *planeEVs) {
 	for j := range of.active {
 		k := p.random.Intn(j + 1)
@@ -169,7 +168,7 @@ func (p *profile) shuffle(of *planeEVs) {
 	p.rounds++
 }
 
-// resort is a value that is assumed bad, for when a plane has no other.
+// resort returns a value that is assumed bad, for a plane without another.
 func (p *profile) resort(plane int) (v choice, ok bool) {
 	for range p.bad {
 		p.resorts++
@@ -180,7 +179,7 @@ func (p *profile) resort(plane int) (v choice, ok bool) {
 	return v, false
 }
 
-// any is a value of a plane for a packet that is not data, good if there is one.
+// any returns a value of a plane for a packet other than data, a good one if possible.
 func (p *profile) any(plane int) uint32 {
 	of := &p.planes[plane]
 	if n := len(of.active); n > 0 {
@@ -273,7 +272,7 @@ func (p *profile) comeBack(i uint16) {
 	}
 }
 
-// probed is the bad value that has not been probed for longest; false where none is bad.
+// probed returns the bad value whose last probe is oldest; false if none is bad.
 func (p *profile) probed() (i uint16, ok bool) {
 	if len(p.bad) == 0 {
 		return 0, false

@@ -12,22 +12,22 @@ import (
 // entropy values, one estimate of round trips, and which planes lead there.
 type Peer struct {
 	m        *maker
-	own, far uint32 // planes whose port works here, and there as far as we were told
+	own, far uint32 // planes whose port works here, and at the far end as last reported
 	inFlight unit.Bytes
 	patience unit.Time // timeout of a packet that goes for the first time
-	arrived  unit.Time // when the last packet went that is known to have come
+	arrived  unit.Time // departure time of the last packet known to have arrived
 	probeAt  unit.Time // when the next bad values are probed
 	timer    unit.Time // the pacer's
 	penalty  uint8     // of the window, in 128
 	told     bool      // some sender reports its counters
-	mute     uint32    // packets since one asked for a SACK
+	mute     uint32    // packets since the last request for a SACK
 
 	pace cc.Pacer
-	busy int // connections that have something under way or to send
+	busy int // connections with data in flight or to send
 
 	evs   profile
 	rtt   estimate
-	base  unit.Time // round trip without queues; 0: nobody knows
+	base  unit.Time // round trip without queues; 0: unknown
 	until unit.Time // there is a penalty
 	ack   *cc.Ack   // for the controller, so that none is allocated
 	early *early
@@ -38,7 +38,7 @@ type estimate struct{ last, mean, dev, least unit.Time }
 
 func (e *estimate) sample(t unit.Time) {
 	if t <= 0 || t > unit.Second {
-		return // a stamp of somebody else's, or one that has come round
+		return // a foreign stamp, or one that has wrapped around
 	}
 	if e.last = t; e.mean == 0 {
 		e.mean, e.dev, e.least = t, t/2, t
@@ -74,7 +74,7 @@ func (p *Peer) measured(t unit.Time) {
 	p.patience = p.timeout()
 }
 
-// Sender makes a connection's sender. The first one reports what the peer has counted.
+// Sender makes a connection's sender. The first one returns the peer's counters.
 func (p *Peer) Sender(seed uint64) transport.Sender {
 	s := newSender(p, seed)
 	s.first, p.told = !p.told, true
@@ -84,7 +84,7 @@ func (p *Peer) Sender(seed uint64) transport.Sender {
 // Values lists the profile: each value's plane is its place modulo the number of planes.
 func (p *Peer) Values() []uint32 { return p.evs.values }
 
-// window returns the number of bytes that may be under way; 0: there is no limit.
+// window returns the limit of bytes in flight; 0: no limit.
 func (p *Peer) window(now unit.Time) unit.Bytes {
 	w := p.pace.Window
 	if p.penalty > 0 && now < p.until && w > 0 {
@@ -99,9 +99,9 @@ func (p *Peer) room(now unit.Time) bool {
 	return w == 0 || p.inFlight < w
 }
 
-// asks reports that a packet that leaves now asks for a SACK: it goes again, or is the last that may go, or an eighth
-// of the window has not asked (cc.Pacer.Asks). Where a window is few packets, those that receivers answer together
-// are most of it, and a sender stands still until they have come.
+// asks reports whether the next packet requests a SACK: it is a retransmission, the last that the window admits, or an
+// eighth of the window has had no request (cc.Pacer.Asks). In a window of few packets the packets that share an answer
+// are most of it, and a sender would be idle until all have arrived.
 func (p *Peer) asks(now unit.Time, again, last bool) bool {
 	p.mute++
 	w := p.window(now)
@@ -115,8 +115,8 @@ func (p *Peer) asks(now unit.Time, again, last bool) bool {
 // planes are those that work at both ends.
 func (p *Peer) planes() uint32 { return p.own & p.far }
 
-// usable reports that data may go by a plane: it works, and has a value that is not assumed bad, unless no
-// plane that works has any.
+// usable reports whether data may use a plane: it works, and it has a value that is not assumed bad, unless no working
+// plane has one.
 func (p *Peer) usable(plane int) bool {
 	up := p.planes()
 	if up>>plane&1 == 0 {
@@ -137,7 +137,7 @@ func (p *Peer) hasBad(plane int) bool {
 	return slices.ContainsFunc(p.evs.bad, func(i uint16) bool { return p.evs.plane(i) == plane })
 }
 
-// roundTrip returns the time of a packet and its answer, as far as that is known.
+// roundTrip returns the time of a packet and its answer, as far as it is known.
 func (p *Peer) roundTrip() unit.Time {
 	switch {
 	case p.rtt.mean > 0:
@@ -148,10 +148,10 @@ func (p *Peer) roundTrip() unit.Time {
 	return unknownRTT
 }
 
-// unknownRTT stands for a round trip of which nothing is known yet, as over sockets.
+// unknownRTT replaces an unknown round trip, as over sockets.
 const unknownRTT = unit.Millisecond
 
-// acknowledged tells the congestion control what an answer says.
+// acknowledged passes an answer to the congestion control.
 func (s *Sender) acknowledged(now unit.Time, a cc.Ack) {
 	p := s.peer
 	*p.ack = a
@@ -165,8 +165,8 @@ func (s *Sender) lossOf(now unit.Time, l cc.Loss) {
 	s.decided(now)
 }
 
-// decided reads the decision. A window that has shrunk is a cut, of the connection whose answer made it: so
-// those of all connections to a peer add up to the peer's.
+// decided reads the decision. A reduced window counts as a rate reduction of the connection whose answer caused it, so
+// that the sum over all connections to a peer equals the peer's.
 func (s *Sender) decided(now unit.Time) {
 	was := s.peer.pace.Window
 	if s.peer.decide(now); s.peer.pace.Window < was {

@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// ports is the known state of both NICs' ports, and what is announced of the own ones: a Port Status Update goes at
-// once when one of them changes, and again until it is answered, so that the far end drops the plane before it
-// misses anything. An update has a number: an older one that comes later says nothing.
+// ports is the known state of both NICs' ports and the pending announcements. A Port Status Update is sent when an own
+// port changes, and repeated until it is acknowledged, so that the far end drops the plane before it loses packets. An
+// update has a number: an older one that arrives later is ignored.
 type ports struct {
 	at            unit.Time // when the update goes again; Never: it was answered
 	own, far, all uint32    // planes whose port works
@@ -20,7 +20,7 @@ type ports struct {
 	due           bool
 	hasHeard      bool
 	answers       bool
-	answer        question // to be said
+	answer        question // to be sent
 	updates       int64
 }
 
@@ -33,7 +33,7 @@ func (s *ports) start(planes int) {
 	s.own, s.far, s.at = s.all, s.all, unit.Never
 }
 
-// planeIs takes a change of our own ports, and reports whether it is one.
+// planeIs processes the state of an own port, and reports whether it changed.
 func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
 	bit := uint32(1) << plane & s.all
 	if bit == 0 || s.own&bit != 0 == up {
@@ -44,7 +44,7 @@ func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
 	return true
 }
 
-// take takes what the far end says of ports, and reports whether that changes them.
+// take processes the far end's port state, and reports whether it changes.
 func (s *ports) take(p *transport.Packet) (changed bool) {
 	switch {
 	case p.Kind == transport.Answer && p.Code == AboutPorts:
@@ -74,7 +74,7 @@ func (s *ports) tick(now unit.Time) {
 	}
 }
 
-// say says an update, or answers one.
+// say sends an update, or acknowledges one.
 func (s *ports) say(now unit.Time, p *transport.Packet, rtt unit.Time) bool {
 	if s.answers {
 		s.answers = false

@@ -5,11 +5,11 @@ import (
 	"railyard/unit"
 )
 
-// probing is the state of a sender's probes: whether paths that are assumed bad work, and what has come where
-// nothing is heard; and what it answers.
+// probing is the state of a sender's probes: whether paths assumed bad work, and what has arrived during silence; and
+// its answers.
 type probing struct {
 	n       int32 // of asks
-	doubts  int32 // questions about the connection that are to be said
+	doubts  int32 // pending probes of the connection
 	answers answers
 	inRow   int32 // questions about silence without an answer
 	id      uint32
@@ -25,9 +25,9 @@ const recent = 16
 // mostProbes is the number of bad values that are probed at a time.
 const mostProbes = 4
 
-// heard takes note that the far end is there, and that it has got what it answers; it returns when that went,
-// 0 where it went more than once and the answer may be to an earlier copy. The headers of a trimmed packet
-// show of others only that the path works: they overtake all data that waits in the queue that was full.
+// heard records that the far end is alive and has received the probe that it answers. It returns the probe's departure
+// time, or 0 if it was sent more than once and the answer may belong to an earlier copy. The headers of a trimmed
+// packet show of others only that the path works: they overtake all data that waits in the queue that was full.
 func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	s.listen(now)
 	if p.Kind == transport.Answer {
@@ -45,7 +45,7 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	return sent
 }
 
-// listen begins to wait for something to be heard.
+// listen starts to wait for an answer.
 func (s *Sender) listen(now unit.Time) { s.silence, s.probes.inRow = now+s.peer.patience/2, 0 }
 
 // due returns the time at which silence has lasted too long.
@@ -56,8 +56,8 @@ func (s *Sender) due() unit.Time {
 	return s.silence
 }
 
-// tick asks what is due: some of the bad values once per round trip, about the connection after half a
-// timeout of silence, then ever more rarely.
+// tick sends due probes: of some bad values once per round trip, of the connection after half a timeout of silence and
+// then at growing intervals.
 func (g *probing) tick(now unit.Time, s *Sender) {
 	p := s.peer
 	if p.probeAt <= now {
@@ -79,7 +79,7 @@ func (g *probing) tick(now unit.Time, s *Sender) {
 // answer takes the far end's question about a path.
 func (g *probing) answer(p *transport.Packet) { g.answers.add(p) }
 
-// Say makes the next control packet.
+// Say produces the next control packet.
 func (s *Sender) Say(now unit.Time, p *transport.Packet) bool {
 	g := &s.probes
 	if s.ports.say(now, p, s.peer.roundTrip()) {
@@ -108,7 +108,7 @@ func (s *Sender) Say(now unit.Time, p *transport.Packet) bool {
 	return false
 }
 
-// ask makes a probe of the connection by one path.
+// ask creates a probe of the connection on one path.
 func (s *Sender) ask(now unit.Time, p *transport.Packet, plane int, ev uint32) {
 	s.probes.id = (s.probes.id + 1) & 0xffff
 	s.probes.said++
@@ -127,7 +127,7 @@ type question struct {
 	plane uint8
 }
 
-// mostAnswers bounds the questions that wait: what is beyond is lost, like any packet.
+// mostAnswers is the limit of queued answers; further ones are lost, like any packet.
 const mostAnswers = 64
 
 func (a *answers) add(p *transport.Packet) {
@@ -136,7 +136,7 @@ func (a *answers) add(p *transport.Packet) {
 	}
 }
 
-// say answers by the plane by which the question came, if our port to it works.
+// say answers on the plane of the probe, if its port works here.
 func (a *answers) say(p *transport.Packet, own uint32) bool {
 	for len(a.list) > 0 {
 		last := len(a.list) - 1

@@ -102,7 +102,7 @@ func newMaker(v param.Values, c transport.Common) *maker {
 	return m
 }
 
-// Peer makes what a NIC keeps for another.
+// Peer returns the state that a NIC keeps for another.
 func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer { return newPeer(m, path, seed) }
 
 // Receiver makes the far end of a connection.
@@ -110,8 +110,8 @@ func (m *maker) Receiver(path cc.Path, seed uint64) transport.Receiver {
 	return newReceiver(m, path, seed)
 }
 
-// State returns the bytes that this implementation keeps: a slot per packet of the range and the receiver's three
-// bitmaps; the profile, and what is beside it.
+// State returns the size of this implementation's state: a slot per packet of the range and the receiver's three
+// bitmaps; the profile, and its companions.
 func (m *maker) State() (connection, peer int) {
 	connection = int(unsafe.Sizeof(Sender{})+unsafe.Sizeof(Receiver{})) +
 		m.Window*int(unsafe.Sizeof(slot{})) + 3*m.Window/8

@@ -8,19 +8,19 @@ import (
 	"railyard/unit"
 )
 
-// Receiver is the end of a connection that has the memory. It places packets in whatever order they come,
-// and remembers of each only that it has come, and whether it ended a message. What every packet reads of it
-// is six cache lines, besides the one of its bits (TestLines).
+// Receiver is the end of a connection that has the memory. It places packets in any order of arrival, and stores for
+// each only that it has arrived, and whether it ended a message. What every packet reads of it is six cache lines,
+// besides the one of its bits (TestLines).
 type Receiver struct {
 	m       *maker
 	expect  uint32  // all before it have come
-	top     uint32  // one beyond the highest that has
+	top     uint32  // one beyond the highest that has arrived
 	came    []trace // by PSN, 64 to a trace
-	held    int32   // that have come beyond expect
-	ahead   int32   // of them that tell
-	message uint32  // that is in memory next
+	held    int32   // packets received beyond expect
+	ahead   int32   // those of them that end a message with a completion
+	message uint32  // next message to be complete in memory
 	dead    bool
-	rtt     unit.Time // unloaded; 0: nobody knows
+	rtt     unit.Time // round trip of an unloaded path; 0: unknown
 
 	arrivals []uint32 // not popped yet
 	sacks    sacking
@@ -30,7 +30,7 @@ type Receiver struct {
 	_        [8]byte
 	reverse  reverse
 	n        receiverCounts
-	tells    []uint64 // a bit for each that has come and tells
+	tells    []uint64 // a bit for each received packet that ends a message with a completion
 	_        [8]byte
 	blocks   [2]reply // of sacks, so that two need no memory of their own
 }
@@ -55,7 +55,7 @@ func (r *Receiver) at(psn uint32) (word uint32, mask uint64) {
 	return psn / 64 & uint32(len(r.came)-1), 1 << (psn % 64)
 }
 
-// Take takes data, or what the far NIC asks and answers.
+// Take processes data, or the far NIC's probes and answers.
 func (r *Receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if int(p.Plane) >= r.m.common.Planes {
 		r.n.malformed++
@@ -137,7 +137,7 @@ func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
 	return true
 }
 
-// advance moves expect over what has come: messages that end there are in memory.
+// advance moves expect over received packets: messages that end there are in memory.
 func (r *Receiver) advance() {
 	for {
 		word, mask := r.at(r.expect)
@@ -164,7 +164,7 @@ func (r *Receiver) ended(word uint32, mask uint64) {
 	}
 }
 
-// trimmed asks for a packet whose payload a switch has cut off.
+// trimmed requests a packet whose payload a switch trimmed.
 func (r *Receiver) trimmed(now unit.Time, p *transport.Packet) {
 	why := roce.NackTrimmed
 	if p.Flags&transport.LastHop != 0 {
@@ -175,7 +175,7 @@ func (r *Receiver) trimmed(now unit.Time, p *transport.Packet) {
 	r.refuse(p, why)
 }
 
-// refuse says that a packet has to go again, or that nothing is taken any more.
+// refuse reports that a packet must be retransmitted, or that no packet is accepted any more.
 func (r *Receiver) refuse(p *transport.Packet, why roce.NackReason) {
 	r.n.refused++
 	r.sacks.push(reply{psn: p.PSN, ev: p.EV, sent: p.Sent, plane: p.Plane, code: uint8(why)})
@@ -200,8 +200,8 @@ func (r *Receiver) verdict(p *transport.Packet) roce.Verdict {
 	return roce.VerdictNone
 }
 
-// acknowledge decides whether a packet is answered at once: it asks for that, it is marked, or enough have
-// come.
+// acknowledge decides whether a packet is answered immediately: it requests that, it is marked, or enough packets have
+// arrived.
 func (r *Receiver) acknowledge(now unit.Time, psn uint32, p *transport.Packet) {
 	s := &r.sacks
 	v := r.verdict(p)
@@ -213,8 +213,7 @@ func (r *Receiver) acknowledge(now unit.Time, psn uint32, p *transport.Packet) {
 	}
 }
 
-// span is the range that is announced: all that is tracked, or, where that is dynamic, twice the reordering
-// that was seen.
+// span returns the announced range: all tracked packets or, if dynamic, twice the observed reordering.
 func (r *Receiver) span() uint32 {
 	if !r.m.Dynamic {
 		return uint32(r.m.Window)
@@ -239,7 +238,7 @@ func (r *Receiver) bitmap(base uint32) uint64 {
 	return r.came[word].have
 }
 
-// Arrived pops the number of a message that is in memory as a whole.
+// Arrived returns and removes the number of a message that is completely in memory.
 func (r *Receiver) Arrived() (message uint32, ok bool) {
 	if len(r.arrivals) == 0 {
 		return 0, false
@@ -249,13 +248,13 @@ func (r *Receiver) Arrived() (message uint32, ok bool) {
 	return message, true
 }
 
-// PlaneIs says that the NIC's own port to a plane works, or does not.
+// PlaneIs sets whether the NIC's own port to a plane works.
 func (r *Receiver) PlaneIs(now unit.Time, plane int, up bool) { r.ports.planeIs(now, plane, up) }
 
 // At returns the time at which the receiver wants to be called.
 func (r *Receiver) At() unit.Time { return min(r.sacks.at, r.reverse.at, r.ports.at) }
 
-// Tick does what is due.
+// Tick runs the timers that are due.
 func (r *Receiver) Tick(now unit.Time) {
 	if r.sacks.at <= now {
 		r.sacks.due = true
@@ -264,7 +263,7 @@ func (r *Receiver) Tick(now unit.Time) {
 	r.ports.tick(now)
 }
 
-// asks returns the least interval at which paths of answers are probed.
+// asks returns the minimum interval between probes of answer paths.
 func (r *Receiver) asks() unit.Time {
 	if r.m.ProbeEvery > 0 {
 		return r.m.ProbeEvery
@@ -272,7 +271,7 @@ func (r *Receiver) asks() unit.Time {
 	return r.rtt
 }
 
-// Say makes the next answer or question.
+// Say produces the next answer or probe.
 func (r *Receiver) Say(now unit.Time, p *transport.Packet) bool {
 	switch {
 	case r.ports.say(now, p, r.rtt), r.answers.say(p, r.ports.own):

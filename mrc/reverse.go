@@ -6,27 +6,26 @@ import (
 	"railyard/unit"
 )
 
-// reverse is a receiver's way to the sender: an entropy value per plane, which nobody acknowledges. So while
-// data come each is asked after, once per round trip in which it was used and for answersAQuestion answers at
-// the most: in a deep incast a sender's turn is many round trips, and the answers to questions would
-// take a tenth of the line that they are about. A copy of what has come says that an answer may be lost, and is
-// reason to ask at once. Where two questions in a row stay
-// without an answer, the second one for four times as long, the value gives way to another one. Round trips
-// are what answers took: under load more than the path alone.
+// reverse is a receiver's paths to the sender: an entropy value per plane, which no packet acknowledges. So while data
+// arrive each is probed, once per round trip in which it was used and at most once per answersAQuestion answers. In a
+// deep incast a sender's turn is many round trips, and answers to probes would take a tenth of the line that they test.
+// A duplicate of a received packet suggests that an answer was lost, and causes a probe immediately. If two consecutive
+// probes stay unanswered, the second one for four times as long, the value is replaced. Round trips are those of
+// answers: under load longer than the path's.
 type reverse struct {
 	evs            []reverseEV
 	random         rng.Stream
 	asked, changed int64
 	ipv6           bool
-	turn           int8  // planes that are still to be asked after
+	turn           int8  // planes that are still to be probed
 	said           uint8 // answers since then
 	again          bool  // something came that had come before
 
 	at    unit.Time
-	until unit.Time // after it nothing is asked: no data have come
-	rtt   unit.Time // that the last answer took
-	up    uint32    // planes that are asked after
-	used  uint32    // planes by which something went since they were asked after
+	until unit.Time // no probes after it: no data have arrived
+	rtt   unit.Time // round trip of the last answer
+	up    uint32    // planes that are probed
+	used  uint32    // planes used since their last probe
 }
 
 const answersAQuestion = 8
@@ -38,9 +37,9 @@ type reverseEV struct {
 	fails uint8     // questions without an answer
 }
 
-// patience is for how many round trips after the last data the ways are kept up to date: enough for two
-// questions, the wait for the second one's answer, and another value. A sender whose answers all go into a
-// broken cable sends a packet again per timeout, and gives up when the ways do not change in between.
+// patience is the number of round trips after the last data during which paths are kept up to date: enough for two
+// probes, the wait for the second answer, and another value. A sender whose answers all go into a broken link
+// retransmits once per timeout, and gives up if the paths do not change meanwhile.
 const patience = 8
 
 func (v *reverse) start(m *maker, random rng.Stream) {
@@ -59,7 +58,7 @@ func (v *reverse) period(rtt unit.Time) unit.Time {
 	return unknownRTT
 }
 
-// ev is the way by which something goes now.
+// ev returns the current value for answers on a plane.
 func (v *reverse) ev(plane uint8) uint32 {
 	v.used |= 1 << plane
 	v.said = min(v.said+1, answersAQuestion)
@@ -76,7 +75,7 @@ func (v *reverse) doubtful() (planes uint32, fails uint8) {
 	return planes, fails
 }
 
-// data takes note that there is somebody to answer.
+// data records that there is a sender to answer.
 func (v *reverse) data(now unit.Time, rtt unit.Time) {
 	every := v.period(rtt)
 	if v.until = now + patience*every; v.at == unit.Never {
@@ -87,7 +86,7 @@ func (v *reverse) data(now unit.Time, rtt unit.Time) {
 	}
 }
 
-// tick asks after planes that work, where there is something to be known.
+// tick probes working planes that were used.
 func (v *reverse) tick(now unit.Time, up uint32, rtt unit.Time) {
 	if v.at > now {
 		return
@@ -102,12 +101,12 @@ func (v *reverse) tick(now unit.Time, up uint32, rtt unit.Time) {
 	}
 	v.said, v.again = 0, false
 	if fails > 0 {
-		v.at += 3 * v.period(rtt) // answers may be on their way
+		v.at += 3 * v.period(rtt) // answers may be in flight
 	}
 	v.turn, v.up = int8(len(v.evs)), up&(v.used|doubtful)
 }
 
-// say makes the next question.
+// say produces the next probe.
 func (v *reverse) say(now unit.Time, p *transport.Packet) bool {
 	for v.turn > 0 {
 		v.turn--
@@ -132,7 +131,7 @@ func (v *reverse) say(now unit.Time, p *transport.Packet) bool {
 	return false
 }
 
-// answered takes the answer to a question, the last one about a way or those before it.
+// answered processes the answer to a probe, the last of a path or an earlier one.
 func (v *reverse) answered(now unit.Time, p *transport.Packet) {
 	plane := int(p.PSN % maxPlanes)
 	if plane >= len(v.evs) {

@@ -10,10 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// psn24 is the number nearest to one that we know with the 24 bits that a packet carries.
+// psn24 returns the number nearest to a known one with the 24 bits of a packet.
 func psn24(near, wire uint32) uint32 { return near + uint32(int32((wire-near)<<8)>>8) }
 
-// sack takes a SACK: what has come, by which path, and how full the network is.
+// sack processes a SACK: arrivals, the path of the packet, and the congestion state.
 func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 	expect := psn24(s.una, p.Expect)
 	if int32(expect-s.una) > int32(s.next-s.una) {
@@ -45,8 +45,8 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 	s.look(now)
 }
 
-// roundTrip takes the time of the packet that an answer echoes the stamp of; 0: it has none. On the wire
-// stamps come round every 8.39 ms; when the packet went tells how often.
+// roundTrip takes the time of the packet that an answer echoes the stamp of; 0: it has none. Stamps wrap every 8.39 ms
+// on the wire; the departure time gives the number of wraps.
 func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt, hosts unit.Time) {
 	sent := s.heard(now, p)
 	if p.Waited > 0 {
@@ -62,10 +62,10 @@ func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt, hosts unit.
 	return rtt, 0
 }
 
-// withHosts is roundTrip where NICs are processes, which keep packets until it is their turn: that is part of
-// the round trip, and timeouts and windows have to cover it, but no queue of the network. The far one leaves
-// it out of the stamp that it echoes, as it does with what it waits for more packets. So the stamp says how
-// long the network took, as near to the shortest round trip as can be: what comes round more often is theirs.
+// withHosts is roundTrip if NICs are processes, which hold packets until they are scheduled. That time is part of the
+// round trip, and timeouts and windows must cover it, but it is not a queue of the network. The far process excludes it
+// from the stamp that it echoes, together with its delay for further packets. So the stamp gives the network's time, as
+// close to the shortest round trip as possible: further wraps belong to the processes.
 func (s *Sender) withHosts(now, sent unit.Time, p *transport.Packet) (rtt, hosts unit.Time) {
 	came := now - p.Waited
 	if p.Sent <= 0 || p.Sent >= came {
@@ -86,14 +86,14 @@ func (s *Sender) withHosts(now, sent unit.Time, p *transport.Packet) (rtt, hosts
 	return rtt, rtt - network
 }
 
-// stampWrap is after how long stamps come round: 16 bits of them.
+// stampWrap is the period of stamps: 16 bits of them.
 const stampWrap = stampSlack << 16
 
-// cumulative takes all packets before a PSN as come, and returns their bytes that are news, if any packet is:
-// it may have none.
+// cumulative marks all packets before a PSN as arrived, and returns their new bytes, if any packet is new: its payload
+// may be empty.
 func (s *Sender) cumulative(expect uint32) (bytes unit.Bytes, news bool) {
 	for psn := s.una; int32(expect-psn) > 0; psn += 64 {
-		word := s.slots.opens(psn) & (1<<(expect-psn) - 1) // all 64 of them where so many are before expect
+		word := s.slots.opens(psn) & (1<<(expect-psn) - 1) // all 64 bits if that many are before expect
 		for ; word != 0; word &= word - 1 {
 			bytes, news = bytes+s.came(psn+uint32(bits.TrailingZeros64(word))), true
 		}
@@ -125,7 +125,7 @@ func (s *Sender) came(psn uint32) unit.Bytes {
 	return unit.Bytes(x.payload)
 }
 
-// advance moves una over what has come.
+// advance moves una over acknowledged packets.
 func (s *Sender) advance() {
 	for s.una != s.next {
 		n := uint32(bits.TrailingZeros64(s.slots.opens(s.una)))
@@ -135,7 +135,7 @@ func (s *Sender) advance() {
 	}
 }
 
-// verdict takes what the receiver says of a path, and what a probe has shown.
+// verdict processes the receiver's verdict on a path, and the result of a probe.
 func (s *Sender) verdict(now unit.Time, p *transport.Packet) {
 	if p.Verdict == uint8(roce.VerdictNone) && p.Kind != transport.Answer {
 		return // nothing
@@ -156,7 +156,7 @@ func (s *Sender) verdict(now unit.Time, p *transport.Packet) {
 	}
 }
 
-// trimmed reports that a NACK is for a packet whose payload a switch has cut off.
+// trimmed reports whether a NACK is for a packet whose payload a switch trimmed.
 func trimmed(p *transport.Packet) bool {
 	why := roce.NackReason(p.Code)
 	return why == roce.NackTrimmed || why == roce.NackTrimmedLastHop
@@ -179,7 +179,7 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 	s.heard(now, p)
 	x := s.slots.at(psn)
 	if !x.underWay() || p.Sent > 0 && x.sent-p.Sent > stampSlack {
-		return // it is known to have come, to be lost, or it is another copy that was refused
+		return // it is known to have arrived or to be lost, or another copy was refused
 	}
 	switch why {
 	case roce.NackTrimmed:
@@ -193,16 +193,16 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 		s.lose(psn)
 		s.retry.news()
 		s.lossOf(now, cc.LossTrimmedLast)
-	case roce.NackOutOfWindow: // it goes again when it times out, and the counter of retries counts that
+	case roce.NackOutOfWindow: // it is retransmitted after its time-out, which the retry counter counts
 		x.refused = true
 	default:
 		s.turnedAway(now, psn, x)
 	}
 }
 
-// turnedAway makes a packet for which the receiver has no room, or no receive, wait. There is no RNR NAK that
-// says how long: a round trip, twice as long each time up to what RNR timers usually are. A peer that says so
-// is alive, so nothing counts these, as with an RNR retry of 7.
+// turnedAway makes a packet for which the receiver has no room, or no receive, wait. No RNR NAK sets the delay: a round
+// trip, doubled each time up to common RNR timers. A peer that answers is alive, so these are not counted, as with an
+// RNR retry of 7.
 func (s *Sender) turnedAway(now unit.Time, psn uint32, x *slot) {
 	if s.away.psn != psn {
 		s.away.n = 0
@@ -227,7 +227,7 @@ const (
 // stampSlack is the largest difference of two readings of one stamp: a unit of the wire's.
 const stampSlack = roce.MRCStampUnit * unit.Nanosecond
 
-// reasons that counters tell apart.
+// reasons with a counter of their own.
 var reasons = [...]roce.NackReason{roce.NackTrimmed, roce.NackTrimmedLastHop, roce.NackNoBitmap,
 	roce.NackNoBuffer, roce.NackNoResource, roce.NackOutOfWindow, roce.NackUnexpected}
 

@@ -18,24 +18,24 @@ type Sender struct {
 	peer      *Peer
 	una, next uint32 // all before una have come, all before next have gone
 	span      uint32 // packets that the receiver tracks
-	cutting   uint32 // the message that is being sent, and its next packet
+	cutting   uint32 // the current message, and its next packet
 	cut       uint32
 	posted    uint32
-	oldest    uint32 // the first message that is not complete
+	oldest    uint32 // the first incomplete message
 	tells     int32  // WRITEs with immediate that have begun and are not complete
 	dead      bool
 	busy      bool
-	windowed  bool      // the window keeps back what there is to send,
+	windowed  bool      // the window blocks data that could be sent,
 	paced     bool      // or the pace,
 	since     unit.Time // from then on
 
 	slots    slots
 	open     [4]uint64  // of slots, and
 	one      [1]message // of messages, so that few need no memory of their own
-	messages []message  // those not complete, from oldest on
+	messages []message  // incomplete messages, from oldest on
 	inFlight unit.Bytes
 	retry    retrying
-	silence  unit.Time // when it has heard nothing for too long; Never: nothing is under way
+	silence  unit.Time // when the silence exceeds the limit; Never: nothing is in flight
 	ports    ports
 
 	probes probing
@@ -48,15 +48,14 @@ type Sender struct {
 	n      senderCounts
 }
 
-// turned is the time at which packets that were refused may be retransmitted, and with them others that are lost;
-// 0: now.
+// turned is the time at which refused packets may be retransmitted, together with other lost ones; 0: now.
 type turned struct {
 	until unit.Time
 	psn   uint32 // the last one, and how often in a row
 	n     int
 }
 
-// message is a WRITE that is not complete.
+// message is an incomplete WRITE.
 type message struct {
 	id      uint64
 	bytes   int64
@@ -162,7 +161,7 @@ func (s *Sender) again(p *transport.Packet) (psn uint32) {
 	return psn
 }
 
-// cutNext makes a slot for the next packet of the message that is being sent.
+// cutNext creates a slot for the next packet of the current message.
 func (s *Sender) cutNext() {
 	m := s.message(s.cutting)
 	if s.cut == 0 {
@@ -210,7 +209,7 @@ func (s *Sender) pace(now unit.Time, p *transport.Packet) {
 	}
 }
 
-// leave takes a packet out of what is under way.
+// leave removes a packet from the data in flight.
 func (s *Sender) leave(psn uint32, x *slot) {
 	if x.underWay() {
 		n := unit.Bytes(x.payload)
@@ -222,7 +221,7 @@ func (s *Sender) leave(psn uint32, x *slot) {
 	}
 }
 
-// lose makes a packet that is under way wait to be sent again.
+// lose marks a packet in flight for retransmission.
 func (s *Sender) lose(psn uint32) {
 	x := s.slots.at(psn)
 	s.leave(psn, x)
@@ -290,13 +289,13 @@ func (s *Sender) Completed() (c transport.Completion, ok bool) {
 	return c, true
 }
 
-// InFlight is the payload that is under way.
+// InFlight returns the payload bytes in flight.
 func (s *Sender) InFlight() unit.Bytes { return s.inFlight }
 
-// Held is for how long the window or the pace kept back what there was to send.
+// Held returns the time during which the window or the pace blocked available data.
 func (s *Sender) Held(now unit.Time) transport.Held { return s.heldUpTo(now) }
 
-// Take takes an answer, or what the far NIC asks.
+// Take processes an answer, or a probe of the far NIC.
 func (s *Sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	switch {
 	case s.ports.take(p):
@@ -312,7 +311,7 @@ func (s *Sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return false
 }
 
-// farPorts acts on what the far NIC says of its ports: what is under way to one that is down is lost.
+// farPorts processes the far NIC's port state: packets in flight to a failed port are lost.
 func (s *Sender) farPorts(now unit.Time) {
 	s.peer.far = s.ports.far
 	s.abandon(now)
@@ -328,7 +327,7 @@ func (s *Sender) abandon(now unit.Time) {
 	}
 }
 
-// PlaneIs says that the NIC's own port to a plane works, or does not.
+// PlaneIs sets whether the NIC's own port to a plane works.
 func (s *Sender) PlaneIs(now unit.Time, plane int, up bool) {
 	if s.ports.planeIs(now, plane, up) {
 		s.peer.own = s.ports.own

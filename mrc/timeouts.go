@@ -39,7 +39,7 @@ func (m *maker) ackDelay(rtt unit.Time) unit.Time {
 	return max(rtt/4, 100*unit.Nanosecond)
 }
 
-// unknownDelay is the receiver's where it knows no round trip.
+// unknownDelay is the receiver's delay of answers before a round trip is known.
 const unknownDelay = 50 * unit.Microsecond
 
 // stretched is a timeout after some tries.
@@ -59,8 +59,8 @@ type retrying struct {
 
 func (r *retrying) news() { r.n, r.at = 0, 0 }
 
-// silent reports that nothing which went after a packet is known to have come. Then its timeout says nothing
-// of its path: nothing goes again, and no value is withdrawn, until a probe comes through.
+// silent reports that nothing which went after a packet is known to have come. Then its timeout is no evidence about
+// its path: no packet is retransmitted and no value withdrawn until a probe is answered.
 func (s *Sender) silent(x *slot) bool { return x.sent >= s.peer.arrived }
 
 // wait counts a timeout in silence, and probes: at most once per timeout, because in an incast a NACK of a trimmed
@@ -118,7 +118,7 @@ func (s *Sender) timeOut(now unit.Time) {
 	}
 }
 
-// timedOut gives up one packet. Its path is to blame, unless the receiver had said that it was not.
+// timedOut gives up one packet. Its path is suspected, unless the receiver reported another reason.
 func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 	x := s.slots.at(psn)
 	if s.n.timeouts++; !x.refused {
@@ -149,7 +149,7 @@ func (s *Sender) At() unit.Time {
 	return at
 }
 
-// Tick does what is due.
+// Tick runs the timers that are due.
 func (s *Sender) Tick(now unit.Time) {
 	p := s.peer
 	s.ports.tick(now)
@@ -176,5 +176,5 @@ func (s *Sender) Tick(now unit.Time) {
 	s.mind(now)
 }
 
-// mostLate bounds the timers of the congestion control that are served in one go.
+// mostLate is the maximum number of timers of the congestion control that run in one call.
 const mostLate = 1000

@@ -7,8 +7,8 @@ import (
 	"railyard/transport"
 )
 
-// Touch asks for the slots of what the packet is about, or of the next one that goes, and for the peer; soon
-// for what that points to.
+// Touch prefetches the slots of the packet's PSN, or of the next packet to send, and the peer; soon prefetches what
+// they point to.
 func (s *Sender) Touch(p *transport.Packet, soon bool) {
 	if soon {
 		s.peer.touch(p)
@@ -32,7 +32,7 @@ func (s *Sender) Touch(p *transport.Packet, soon bool) {
 // peerLines is the number of lines that a peer has.
 const peerLines = int(unsafe.Sizeof(Peer{})+63) / 64
 
-// touch asks for the entropy value of the next packet, or for what takes an answer's signals.
+// touch prefetches the entropy value of the next packet, or the state that processes an answer's signals.
 func (p *Peer) touch(in *transport.Packet) {
 	if in != nil {
 		cache.Lines((*[2]unsafe.Pointer)(unsafe.Pointer(&p.pace.Ctl))[1], controllerLines)
@@ -46,7 +46,7 @@ func (p *Peer) touch(in *transport.Packet) {
 // controllerLines is the number of cache lines of a congestion control that are prefetched: NSCC's.
 const controllerLines = 5
 
-// Touch asks for the bits of a packet.
+// Touch prefetches the bits of a packet.
 func (r *Receiver) Touch(p *transport.Packet, soon bool) {
 	if !soon {
 		word, _ := r.at(psn24(r.expect, p.PSN))

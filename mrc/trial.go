@@ -1,8 +1,8 @@
 package mrc
 
-// trial is the test that a value which lost a packet must pass before data take it again: probes in a row that are
-// answered, more each time that it loses far sooner than the others do. So a path that loses one packet of 50
-// is left, whose single probes come through, and where all paths lose as much all stay in use.
+// trial is the test that a value with a lost packet must pass before data use it again: consecutive answered probes,
+// more each time that it loses packets far more often than the others. So a path that loses one packet of 50 is left,
+// whose single probes come through, and where all paths lose as much all stay in use.
 type trial struct {
 	back    int64 // the round in which the value came back into use
 	strikes uint8
@@ -10,7 +10,7 @@ type trial struct {
 	asked   bool   // the last probe is not answered yet
 }
 
-// trials are those of a profile's values.
+// trials are the trials of a profile's values.
 type trials struct {
 	of     []trial
 	losses int64 // packets that were lost, by all values
@@ -21,8 +21,8 @@ const mostStrikes = 5
 
 func (t *trial) begin() { t.need, t.asked = 1<<(2*t.strikes), false }
 
-// strike counts a loss: a value that carried less than a quarter of what others carry per loss is worse than
-// they are. A round gives each active value a packet, or a burst.
+// strike counts a loss: a value that carried less than a quarter of the others' packets per loss is worse than they
+// are. A round gives each active value a packet, or a burst.
 func (p *profile) strike(i uint16) {
 	t := &p.trials.of[i]
 	carried, all := p.rounds-t.back, p.rounds*int64(max(1, p.wanted))

@@ -9,12 +9,12 @@ type batch struct {
 	seg   int // bytes of each segment but the last
 	segs  int
 	heads []byte // headers and trailers of all segments
-	open  int    // where the part of heads begins that is not in parts yet
+	open  int    // start of the part of heads that is not yet in parts
 	parts [][]byte
 	oob   [96]byte
 }
 
-// same reports whether a datagram goes the way of the batch.
+// same reports whether a datagram has the destination of the batch.
 func (b *batch) same(dg *Datagram) bool { return dg.Plane == b.plane && dg.Label == b.label }
 
 // add appends a datagram whose head and tail lie at the end of heads already.

@@ -12,19 +12,18 @@ import (
 	"railyard/unit"
 )
 
-// Conn is one queue pair of an endpoint: the protocol machine, who is at the
-// other end, and the pace at which it may send.
+// Conn is one queue pair of an endpoint: the protocol state, the peer, and the pacer.
 type Conn struct {
 	QP      rc.QP
 	QPN     uint32
 	DestQPN uint32
 	Peer    netip.Addr
 	Peers   []netip.Addr // of the peer on each plane, for MRC, Peer first; nil: Peer alone
-	Ports   []uint16     // UDP source ports; more than one are taken in turn, packet by packet
-	// Choose makes the chooser among several ports for requests; nil, or where it makes none: in turn.
+	Ports   []uint16     // UDP source ports; several are used in turn, packet by packet
+	// Choose returns the chooser among several ports for requests; nil, or a nil result: in turn.
 	Choose entropy.Make
 
-	// Service is the treatment of the packets; nil: as the endpoint's Config says, from Add on.
+	// Service is the treatment of the packets; nil: the default of the endpoint's Config, set by Add.
 	Service *Service
 
 	// OnComplete and OnReceive see finished work requests and receives, with
@@ -35,12 +34,11 @@ type Conn struct {
 	// its step to ERR, with the NAK by which the responder ended it, if it was that.
 	OnEstablished func()
 	OnError       func(why roce.Syndrome)
-	// OnRate sees every change of the rate; nil when nobody cares. Of a controller with a window that is
-	// what its window lets go in a round trip, and changes below a hundredth are left out: each answer
-	// makes one.
+	// OnRate is called at every change of the rate; may be nil. For a controller with a window the rate is one window
+	// per round trip, and changes below a hundredth are not reported: each answer causes one.
 	OnRate func(now unit.Time, r unit.Rate)
 
-	// FarEnd: our acknowledgements say how long we have kept what they answer (farend.go).
+	// FarEnd: our acknowledgements report how long this end held the acknowledged packet (farend.go).
 	FarEnd bool
 
 	// Paced holds the connection to its line rate too; without it only a rate
@@ -55,9 +53,9 @@ type Conn struct {
 	pace        cc.Pacer
 	maxInFlight unit.Bytes
 
-	end            *Endpoint // that it was added to
+	end            *Endpoint // the endpoint of the connection
 	flow           int32     // at the endpoint's granter; below zero: none
-	posted, begins bool      // it has to ask for credit; nothing was under way when something was posted
+	posted, begins bool      // it needs credit; nothing was in flight at the last post
 
 	greeted bool
 	failed  bool
@@ -71,9 +69,8 @@ type Conn struct {
 	lastCNP unit.Time
 }
 
-// NewConn returns a connection in RESET. mem are the regions the peer may
-// reach, line the rate that is not exceeded, maxInFlight how many payload bytes
-// may be under way at a time: what the peer's socket buffer holds.
+// NewConn returns a connection in RESET. mem are the regions that the peer may access, line the rate limit, maxInFlight
+// the limit of payload bytes in flight: the size of the peer's socket buffer.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, maxInFlight unit.Bytes) *Conn {
 	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, mem: mem, pace: cc.Pacer{Line: line},
 		maxInFlight: maxInFlight,
@@ -100,10 +97,10 @@ func (c *Conn) Rate() unit.Rate {
 	return c.pace.Rate
 }
 
-// SetInFlight says how many payload bytes may be under way at a time.
+// SetInFlight sets the limit of payload bytes in flight.
 func (c *Conn) SetInFlight(b unit.Bytes) { c.maxInFlight = b }
 
-// SetPeer says where packets go and where they come from.
+// SetPeer sets the destination of packets and the source of accepted ones.
 func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 
 // remote is the peer's address on a plane.
@@ -114,8 +111,8 @@ func (c *Conn) remote(plane uint8) netip.Addr {
 	return c.Peer
 }
 
-// Restart forgets what the connection has learned and counted, as a queue pair
-// in RESET does: pace, rate and the limit of what is under way are new.
+// Restart resets the connection's learned state and counters, as for a queue pair in RESET: pace, rate and the limit in
+// flight are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
 	c.maxInFlight, c.lastCNP, c.turn, c.paths = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
@@ -147,13 +144,13 @@ func (c *Conn) port(now unit.Time, p *rc.Packet) uint16 {
 // ready reports whether there is something to send, pacing aside.
 func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.blocked() }
 
-// blocked reports that no new packet may go; what was lost may, but not without credit.
+// blocked reports whether new packets must wait; retransmissions may be sent, but not without credit.
 func (c *Conn) blocked() bool {
 	in := c.QP.InFlightBytes()
 	return (c.noRoom(in) || c.pace.Blocked(in)) && !c.QP.PastWindow() || c.pace.Broke()
 }
 
-// noRoom reports that as much is under way as the peer's socket buffer holds.
+// noRoom reports whether the data in flight fill the peer's socket buffer.
 func (c *Conn) noRoom(in unit.Bytes) bool { return in > 0 && in >= c.maxInFlight }
 
 // take produces the next packet if the pace allows one now.
@@ -162,7 +159,7 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 		return false
 	}
 	if c.QP.NextResponse(p) {
-		if c.QP.State() == rc.Error { // what was to be said before it died is said
+		if c.QP.State() == rc.Error { // answers queued before the failure are sent
 			c.drain()
 		}
 		return true
@@ -170,8 +167,8 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 	if c.blocked() || !c.QP.Next(now, p) {
 		return false
 	}
-	// The packet that fills a window asks for the ACK that opens it again, and the one behind which nothing
-	// goes before the receiver grants more asks for its own.
+	// The packet that fills a window requests the ACK that reopens it. A packet after which no data may be sent without
+	// a new grant requests one, too.
 	if in := c.QP.InFlightBytes(); (c.noRoom(in) || c.pace.Asks(in)) && !c.QP.Resending() ||
 		c.pace.Empties(int64(roce.DataLen(p.Opcode, int(p.Payload))+roce.PreambleIFG)) {
 		c.QP.Ask(now, p)
@@ -180,7 +177,7 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 	return true
 }
 
-// sent charges a packet of so many wire bytes to the pacer.
+// sent charges the bytes of a packet on the wire to the pacer.
 func (c *Conn) sent(now unit.Time, wire int) {
 	c.now = now
 	if c.pace.Spent(now, int64(wire)) {
@@ -191,7 +188,7 @@ func (c *Conn) sent(now unit.Time, wire int) {
 	}
 }
 
-// acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
+// acknowledged passes newly acknowledged bytes to the controller; false if it does not use them.
 func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	una, _, _ := c.QP.Sequence()
 	psn := una
@@ -209,8 +206,8 @@ func (c *Conn) notified(now unit.Time) {
 	c.decide()
 }
 
-// tick runs the controller's timers that are due, one by one: a real clock may
-// be late by several. After a long sleep only the last ones matter.
+// tick runs the due timers of the controller one by one: a real clock may be late by several. After a long sleep only
+// the last ones matter.
 func (c *Conn) tick(now unit.Time) {
 	c.now = now
 	for i := 0; c.pace.Timer <= now; i++ {
@@ -239,7 +236,7 @@ func (c *Conn) decide() {
 	}
 }
 
-// tell says which rate is allowed now, if that has changed.
+// tell reports the allowed rate, if it has changed.
 func (c *Conn) tell(changed bool) {
 	r := c.pace.Rate
 	if c.pace.Window > 0 {
@@ -254,7 +251,7 @@ func (c *Conn) tell(changed bool) {
 	}
 }
 
-// tellRate says what a window lets go in a round trip, if that is another rate by a hundredth or more.
+// tellRate reports one window per round trip as a rate, if it changed by a hundredth or more.
 func (c *Conn) tellRate(r unit.Rate) {
 	if r > c.told+c.told/100 || r < c.told-c.told/100 {
 		c.told = r
@@ -295,8 +292,7 @@ func (c *Conn) drain() (n int64) {
 	return n
 }
 
-// Post appends a work request. What is sent needs its bytes; a READ without a
-// place for the answer throws it away.
+// Post appends a work request. Outgoing data need their bytes; the answer of a READ without a buffer is discarded.
 func (c *Conn) Post(r *rc.Request) error {
 	if r.Verb < rc.Read && r.Len > 0 && r.Data == nil {
 		return fmt.Errorf("%v of %d bytes without a buffer", r.Verb, r.Len)
@@ -315,7 +311,7 @@ func (c *Conn) Post(r *rc.Request) error {
 	return err
 }
 
-// Modify changes the state; what it flushes is handed over.
+// Modify changes the state; flushed requests are delivered as completions.
 func (c *Conn) Modify(to rc.State, psn uint32) error {
 	err := c.QP.Modify(to, psn)
 	if err == nil {
@@ -325,12 +321,12 @@ func (c *Conn) Modify(to rc.State, psn uint32) error {
 	return err
 }
 
-// Service is the treatment of a connection's packets, the sockets' side of what host.Service is in the
-// simulator: several connections share one, and those of an endpoint may differ.
+// Service is the treatment of a connection's packets, the sockets' counterpart of the simulator's host.Service: several
+// connections share one, and connections of an endpoint may have different ones.
 type Service struct {
 	DSCP    uint8     // of data and acknowledgements
 	CNPDSCP uint8     // of congestion notifications
-	CNPGap  unit.Time // at most one CNP per connection in so long; unit.Never: none
+	CNPGap  unit.Time // minimum time between two CNPs of a connection; unit.Never: none
 }
 
 // tos is the type of service of data and acknowledgements.

@@ -24,7 +24,7 @@ type kind struct {
 	zeros int                                                     // reserved bytes behind its headers
 }
 
-// kinds is the table of them: requests, responses, and what follows.
+// kinds is the table of them: requests, responses, and the following ones.
 func kinds() (k [256]kind) {
 	for opcode := roce.Opcode(0); opcode <= maxRC; opcode++ {
 		k[opcode] = kind{take: (*Endpoint).request, paced: true}
@@ -89,10 +89,9 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 	return true
 }
 
-// marked answers congestion experienced with a CNP, when one is due. What a
-// sender does not pace, acknowledgements and CNPs, is only counted: to slow its
-// data down would not shorten that queue (the DCQCN paper's notification point
-// watches the flow's data; package host does the same).
+// marked answers congestion experienced with a CNP, when one is due. Packets without pacing, acknowledgements and CNPs,
+// are only counted: a lower data rate would not shorten their queue (the DCQCN paper's notification point watches the
+// flow's data; package host does the same).
 func (e *Endpoint) marked(now unit.Time, c *Conn, k *kind) {
 	e.Count.CE++
 	c.CE++

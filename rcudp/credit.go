@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// Credit on sockets: a connection whose controller needs it asks its peer, and an endpoint grants to whoever
-// asks, at a share of the fastest of its connections' line rates, in turn. A receiver knows nothing of its
-// sender's algorithm: it grants by its own terms. What READ brings back is answered, not requested, and
-// needs no credit. A peer that knows no credit never grants.
+// Credit on sockets: a connection whose controller needs credit requests it from its peer. An endpoint grants to all
+// requesters in turn, at a share of the fastest of its connections' line rates. A receiver does not depend on its
+// sender's algorithm: it grants by its own terms. What READ brings back is answered, not requested, and needs no
+// credit. A peer without support for credit never grants.
 
 // granter is an endpoint's.
 type granter struct {
@@ -38,7 +38,7 @@ func (e *Endpoint) say(c *Conn, opcode roce.Opcode, total int64) {
 	e.push(control{c, rc.Packet{Opcode: opcode, VA: uint64(total)}, c.Service.CNPDSCP << 2})
 }
 
-// asks lets the connections ask to which something was posted.
+// asks lets connections with newly posted data send requests.
 func (e *Endpoint) asks(now unit.Time) {
 	e.posted = false
 	for _, c := range e.ring {
@@ -48,15 +48,15 @@ func (e *Endpoint) asks(now unit.Time) {
 	}
 }
 
-// requested is the receiver: somebody asks for credit.
+// requested processes a request at the receiver.
 func (e *Endpoint) requested(now unit.Time, c *Conn, _ *rc.Packet) {
 	e.join(c)
 	e.granter.Asked(c.flow, int64(e.in.Credit))
 	e.grant(now)
 }
 
-// needs grants for a packet that came as its headers, before its sender asks: to one that has asked before,
-// or that will, if it is under what we are under.
+// needs grants credit for a trimmed packet before its sender requests it, to a sender that has requested before, or
+// will, if it runs this end's algorithm.
 func (e *Endpoint) needs(now unit.Time, c *Conn) {
 	if c.flow < 0 && !c.pace.Credited() {
 		return
@@ -66,7 +66,7 @@ func (e *Endpoint) needs(now unit.Time, c *Conn) {
 	e.grant(now)
 }
 
-// join makes a connection known to the granter.
+// join adds a connection to the granter.
 func (e *Endpoint) join(c *Conn) {
 	if c.flow >= 0 {
 		return
@@ -80,7 +80,7 @@ func (e *Endpoint) join(c *Conn) {
 	g.conns[c.flow] = c
 }
 
-// forget ends what a connection has asked for.
+// forget ends a connection's requests.
 func (e *Endpoint) forget(c *Conn) {
 	if c.flow >= 0 {
 		e.granter.Leave(c.flow)

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/net/ipv4"
 )
 
-// Options says how a Device uses its sockets.
+// Options are the settings of a Device's sockets.
 type Options struct {
 	Config
 	NoLabels   bool // entropy values of MRC over IPv6 in the source port alone
 	NoOffload  bool // no UDP segmentation and receive offload: one datagram, one packet
-	SocketSize int  // receive buffer to ask for, bytes [8 MiB]
+	SocketSize int  // requested receive buffer, bytes [8 MiB]
 	// Tap sees every datagram sent and received, with the device locked: its
 	// time, direction, addresses, type of service, IPv4 identification (over IPv6
 	// the low half of the flow label) and bytes.
@@ -38,7 +38,7 @@ const (
 	recvBatches = 4
 )
 
-// Device is one address of this machine with UDP port 4791, as a RoCE NIC.
+// Device is one address of this host with UDP port 4791, as a RoCE NIC.
 type Device struct {
 	Addr netip.Addr
 
@@ -48,7 +48,7 @@ type Device struct {
 	start   time.Time
 	recv    []*socket // by plane
 	out     map[outgoing]*socket
-	links   *links   // of our ports, where there are several planes
+	links   *links   // own ports, with several planes
 	entropy []uint16 // source ports of MRC's entropy values, planes in turn
 	gso     bool
 	msgs    []ipv4.Message
@@ -66,7 +66,7 @@ type Device struct {
 	done    sync.WaitGroup
 }
 
-// Open binds port 4791 of an address of this machine.
+// Open binds port 4791 of an address of this host.
 func Open(opt Options) (*Device, error) {
 	opt.Addr = opt.Addr.Unmap()
 	if !opt.Addr.IsValid() || opt.Addr.IsUnspecified() || opt.Addr.IsMulticast() {
@@ -165,8 +165,8 @@ func (d *Device) Close() error {
 // now is the device's clock: monotonic, from zero.
 func (d *Device) now() unit.Time { return unit.Time(time.Since(d.start)) * unit.Nanosecond }
 
-// Do runs f with the device locked and its time, and then sends what became
-// possible. All work on queue pairs goes through here.
+// Do calls f with the device locked and its time, and then sends the packets that became possible. All work on queue
+// pairs goes through here.
 func (d *Device) Do(f func(e *Endpoint, now unit.Time)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -176,9 +176,8 @@ func (d *Device) Do(f func(e *Endpoint, now unit.Time)) {
 	d.rearm(now)
 }
 
-// Counters returns what the endpoint counted, the datagrams that the kernel
-// dropped because nobody fetched them in time, and those it refused to send
-// with the last reason.
+// Counters returns the endpoint's counters, the datagrams that the kernel dropped from a full socket, and those that it
+// refused to send with the last reason.
 func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -189,8 +188,8 @@ func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why er
 // them: with its own overhead, about twice the payload.
 func (d *Device) ReceiveBuffer() int { return d.recv[0].size }
 
-// StampArrivals makes the kernel say when datagrams came and with what TTL: for connections with FarEnd. One
-// that cannot leaves only the time that they spend in this process.
+// StampArrivals makes the kernel report arrival time and TTL of datagrams: for connections with FarEnd. Without them
+// only the time spent in this process is excluded.
 func (d *Device) StampArrivals() { d.stamps.Do(func() { d.stampAll() }) }
 
 // Forget lets go of the memory that was sent last, which may be a gigabyte.
@@ -206,7 +205,7 @@ func (d *Device) Forget() {
 	d.next = Datagram{}
 }
 
-// reader takes what arrives.
+// reader processes arriving datagrams.
 func (d *Device) reader(plane uint8) {
 	defer d.done.Done()
 	ms := make([]ipv4.Message, recvBatches)
@@ -228,7 +227,7 @@ func (d *Device) reader(plane uint8) {
 			case wouldBlock(err):
 				yield()
 			}
-			continue // else an ICMP error of somebody else's datagram
+			continue // otherwise an ICMP error for another process's datagram
 		}
 		d.mu.Lock()
 		now, wall := d.now(), time.Now()
@@ -238,8 +237,7 @@ func (d *Device) reader(plane uint8) {
 			d.take(now, wall, plane, &ms[i])
 		}
 		if d.ep.finished != finished {
-			// Whoever waits for this will likely answer: let that go out in one
-			// system call with the acknowledgement.
+			// The woken caller will probably answer: send that in one system call with the acknowledgement.
 			d.mu.Unlock()
 			runtime.Gosched()
 			d.mu.Lock()
@@ -251,7 +249,7 @@ func (d *Device) reader(plane uint8) {
 	}
 }
 
-// take splits a received batch into its datagrams. It is now by our clock and by the one on the wall.
+// take splits a received batch into its datagrams. It is now on the device's clock and on the wall clock.
 func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Message) {
 	ua, ok := m.Addr.(*net.UDPAddr)
 	if !ok {
@@ -277,7 +275,7 @@ func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Messag
 		if d.opt.Tap != nil {
 			id := uint16(info.label)
 			if n >= roce.BTHLen+roce.ICRCLen && src.Addr().Is4() && d.Addr.Is4() {
-				id, _ = d.ep.identifyBy(plane, src, seg, b[:n]) // the kernel does not say
+				id, _ = d.ep.identifyBy(plane, src, seg, b[:n]) // the kernel does not report it
 			}
 			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.ep.local(plane), roce.Port), info.tos, id, b[:n])
 		}
@@ -287,9 +285,8 @@ func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Messag
 	}
 }
 
-// flush sends what may be sent, in batches of segments: datagrams of one
-// connection and one size that follow each other leave in one system call, and
-// the kernel cuts them apart. Payload goes from where the application has it.
+// flush sends what may be sent, in batches of segments: datagrams of one connection and one size that follow each other
+// leave in one system call, and the kernel cuts them apart. Payload is sent from the application's buffer.
 func (d *Device) flush(now unit.Time) {
 	dg := &d.next
 	d.ep.LetData()
@@ -308,8 +305,8 @@ func (d *Device) flush(now unit.Time) {
 	}
 }
 
-// fill puts d.next and what may follow it into a batch. On return d.next is the
-// first datagram that does not fit, if there is one.
+// fill puts d.next and what may follow it into a batch. On return d.next is the first datagram that does not fit, if
+// there is one.
 func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 	dg := &d.next
 	*b = batch{conn: dg.Conn, tos: dg.TOS, plane: dg.Plane, label: dg.Label, seg: dg.Len(),
@@ -327,7 +324,7 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 			break
 		}
 		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) || dg.Len() > b.seg {
-			if joinable { // it lies in this batch's buffer, which goes away
+			if joinable { // it is in this batch's buffer, which is reused
 				n := len(dg.Head)
 				d.spill = append(append(d.spill[:0], dg.Head...), dg.Tail...)
 				dg.Head, dg.Tail = d.spill[:n], d.spill[n:]
@@ -355,8 +352,7 @@ func (d *Device) tap(dg *Datagram, id uint16) {
 	}
 }
 
-// send hands messages to the kernel. What it refuses is lost, and recovered
-// like any loss.
+// send hands messages to the kernel. A refused datagram is lost, and recovered like any loss.
 func (d *Device) send(by outgoing, msgs []ipv4.Message) {
 	s := d.out[by]
 	for len(msgs) > 0 && s != nil {
@@ -386,7 +382,7 @@ func (d *Device) rearm(now unit.Time) {
 	}
 }
 
-// pacer runs timers and sends what the pace held back.
+// pacer runs timers and sends paced packets.
 func (d *Device) pacer() {
 	defer d.done.Done()
 	for {
@@ -409,8 +405,8 @@ func (d *Device) pacer() {
 	}
 }
 
-// mostDrains is for how many naps a timer of MRC lets the reader take what has come: after this process has
-// waited for its turn the answers lie in the socket, and what they answer has not timed out.
+// mostDrains is the number of naps during which a timer of MRC lets the reader run first: after this process was
+// descheduled, the answers are still in the socket, and their packets have not timed out.
 const mostDrains = 100
 
 // pending reports whether a datagram waits to be read.

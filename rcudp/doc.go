@@ -16,19 +16,17 @@
 //
 // # ICRC without raw sockets
 //
-// The ICRC covers the IPv4 identification, which an unprivileged sender does
-// not choose. It is predictable all the same: Linux sends 0 with "don't
-// fragment" on an unconnected socket, and counts up from 0 through the segments
-// of one UDP segmentation offload batch. So what we send is right on the wire
-// (tshark and scapy agree). A receiver does not see the identification, so it
-// tries the place of the segment in its batch first and then 0 to 63; a sender
-// whose identifications are arbitrary is not understood over IPv4. IPv6 has none.
+// The ICRC covers the IPv4 identification, which an unprivileged sender does not choose. The identification is
+// predictable all the same: Linux sends 0 with "don't fragment" on an unconnected socket, and counts up from 0 through
+// the segments of one UDP segmentation offload batch. So what we send is right on the wire (tshark and scapy agree). A
+// receiver does not see the identification, so it tries the place of the segment in its batch first and then 0 to 63; a
+// sender whose identifications are arbitrary is not understood over IPv4. IPv6 has none.
 //
 // # Time
 //
-// Over sockets most of a round trip is waiting for a processor. The kernel stamps arrivals (Device.StampArrivals);
-// the far end of MRC leaves the time that it held a packet out of the stamp that it echoes, and the near end the
-// time that it held the answer. NSCC's delay is the rest. Time-outs use the whole round trip. Each end announces the
-// size of its socket buffer at connection set-up, and a queue pair keeps less than its share in flight, which
-// prevents loss between fast processes without PFC.
+// Over sockets most of a round trip is waiting for a processor. The kernel stamps arrivals (Device.StampArrivals). The
+// far end of MRC excludes the time that it held a packet from the echoed stamp, and the near end excludes the time that
+// it held the answer. NSCC's delay is the rest. Time-outs use the whole round trip. Each end announces the size of its
+// socket buffer at connection set-up, and a queue pair keeps less than its share in flight, which prevents loss between
+// fast processes without PFC.
 package rcudp

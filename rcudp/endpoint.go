@@ -19,14 +19,14 @@ type Config struct {
 	Addr     netip.Addr          // ours
 	DataDSCP *uint8              // data and acknowledgements [24]; 0 is a DSCP, too
 	CNPDSCP  *uint8              // congestion notifications [48]
-	CNPGap   unit.Time           // at most one CNP per connection in so long [50 us]
+	CNPGap   unit.Time           // minimum time between two CNPs of a connection [50 us]
 	Carrier  *transport.Protocol // of connections that RC does not carry, one with a Wire; nil: all are RC
 	Planes   []netip.Addr        // ours on each plane, for its Carrier, Addr first [Addr alone]
 	Labels   bool                // entropy values of MRC have a high half, in the flow label (IPv6)
-	Trim     *TrimDSCP           // that switches give to what they cut to its headers; nil: no switch does
+	Trim     *TrimDSCP           // DSCP of trimmed packets; nil: no switch trims
 	Burst    unit.Time           // how far pacing may fall behind and still catch up
-	Coarse   unit.Time           // MRC's timers are served no sooner than so long from now [when they are due]
-	Credit   cc.Terms            // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
+	Coarse   unit.Time           // minimum time from now of MRC's timers [when they are due]
+	Credit   cc.Terms            // terms of credit granted to requesters [0.99 of the line, 16 packets at a time]
 }
 
 func (c *Config) fill() {
@@ -50,14 +50,14 @@ const (
 	ce   = 3
 )
 
-// Counters are an endpoint's totals. The first block counts what was dropped.
+// Counters are an endpoint's totals. The first block counts drops.
 type Counters struct {
 	Truncated  int64 `json:"truncated"`       // shorter than its headers
 	Malformed  int64 `json:"malformed"`       // wrong version, unknown or foreign opcode, impossible padding
 	UnknownQP  int64 `json:"unknown_qp"`      // no such queue pair
 	WrongPeer  int64 `json:"wrong_peer"`      // the queue pair belongs to another address
 	BadPKey    int64 `json:"bad_pkey"`        // not the default partition
-	BadICRC    int64 `json:"bad_icrc"`        // damaged, or not what it says it is
+	BadICRC    int64 `json:"bad_icrc"`        // damaged, or with wrong lengths
 	Refused    int64 `json:"refused"`         // the queue pair is not connected, or the request is not allowed
 	Duplicates int64 `json:"duplicates"`      // seen before
 	OutOfOrder int64 `json:"out_of_order"`    // ahead of a gap
@@ -76,9 +76,8 @@ type Counters struct {
 	CNPs       int64 `json:"cnps_received"`
 }
 
-// Datagram is one UDP datagram to send: Head, Payload and Tail in turn, from
-// BTH to ICRC. Head and Tail lie side by side in the buffer given to Next, the
-// payload where the application has it.
+// Datagram is one UDP datagram to send: Head, Payload and Tail in turn, from BTH to ICRC. Head and Tail are in the
+// buffer passed to Next, the payload is in the application's buffer.
 type Datagram struct {
 	Conn    *Conn
 	Plane   uint8
@@ -98,8 +97,7 @@ func (d *Datagram) Append(b []byte) []byte {
 	return append(append(append(b, d.Head...), d.Payload...), d.Tail...)
 }
 
-// Endpoint is one address with its queue pairs. It is not safe for concurrent
-// use; Device locks it.
+// Endpoint is one address with its queue pairs. It is not safe for concurrent use; Device locks it.
 type Endpoint struct {
 	Count Counters
 
@@ -119,12 +117,12 @@ type Endpoint struct {
 	waited    unit.Time // what Input takes next, since it came
 	hops      uint8     // switches that it has passed
 	came      unit.Time // what Input takes now
-	tells     bool      // what Next encodes says how long we have kept what it answers
+	tells     bool      // the datagram that Next encodes reports how long the acknowledged packet was held
 	finished  int64     // completions handed over while taking datagrams
 	trims     uint64    // DSCPs that trimmed datagrams have, a bit each
 	in        roce.Header
 	out       roce.Header
-	plane     uint8  // of what Input takes
+	plane     uint8  // plane of the current input
 	label     uint32 // and low bits of its flow label
 	mrcPeers  map[peerKey]*mrcPeer
 	mrcHead   roce.MRC
@@ -162,15 +160,14 @@ func (e *Endpoint) Add(c *Conn) error {
 	return nil
 }
 
-// Remove forgets a queue pair and what it still had to say; what arrives for it
-// counts as unknown.
+// Remove deletes a queue pair and its pending packets; later packets to it count as unknown.
 func (e *Endpoint) Remove(c *Conn) {
 	e.forget(c)
 	e.dropMRC(c)
 	e.asked.forget(c)
 	c.end = nil
 	delete(e.conns, c.QPN)
-	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
+	e.packet, e.answer = rc.Packet{}, rc.Answer{} // they may point to sent data
 	e.Silence(c)
 	for i := range e.ring {
 		if e.ring[i] == c {
@@ -199,9 +196,8 @@ func (e *Endpoint) local(plane uint8) netip.Addr {
 	return e.cfg.Addr
 }
 
-// Input takes one datagram that came from src with type of service tos. seg is
-// its place in its batch, the first guess at its IPv4 identification. The bytes
-// are not kept.
+// Input processes one datagram from src with type of service tos. seg is its position in its batch, the first guess at
+// its IPv4 identification. The bytes are not kept.
 func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, b []byte) {
 	e.Count.Received++
 	e.came = now - e.waited
@@ -306,7 +302,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		c.paths.Lost(now, p, entropy.Trimmed)
 		c.pace.Ctl.OnLoss(now, cc.LossTrimmed)
 		c.decide()
-	case p.Syndrome == roce.NakTrimmedLast: // every way to the receiver ends in that queue
+	case p.Syndrome == roce.NakTrimmedLast: // every path to the receiver ends in that queue
 		c.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		c.decide()
 	}
@@ -354,8 +350,8 @@ func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok b
 	return lead && e.nextData(now, buf, id, d) || e.nextControl(buf, id, d) || e.nextData(now, buf, id, d)
 }
 
-// NextControl is Next for what MRC's ends say besides data, as it is now: a NIC has a queue for that, and
-// says it at once.
+// NextControl is Next for the control packets of MRC at this time: a NIC has a queue for them and sends them
+// immediately.
 func (e *Endpoint) NextControl(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
 	for _, c := range e.ring {
 		if c.mrc != nil && e.sayMRC(now, buf, c, id, d) {
@@ -365,8 +361,8 @@ func (e *Endpoint) NextControl(now unit.Time, buf []byte, id uint16, d *Datagram
 	return false
 }
 
-// LetData lets one data datagram go before the acknowledgements that wait: an
-// application's answer is then not held up by them.
+// LetData sends one data datagram before the queued acknowledgements, so that they do not delay an application's
+// answer.
 func (e *Endpoint) LetData() { e.dataFirst = true }
 
 func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {

@@ -9,16 +9,16 @@ import (
 	"railyard/unit"
 )
 
-// The far end of a connection over sockets is a process: what it takes for a packet, from the kernel's time
-// of arrival to the acknowledgement's leaving, is much of a round trip in which nothing waits on the way.
-// Swift has a window of its own for that (section 3.2 of its paper), so an end may ask its peer to say it
-// (Conn.FarEnd, agreed on at connection set-up): in nanoseconds, four bytes behind an acknowledgement's AETH,
-// as simulated receivers do. How many switches an acknowledgement has passed its TTL tells.
+// The far end of a connection over sockets is a process: its time for a packet, from the kernel's arrival stamp to the
+// departure of the acknowledgement, is much of a round trip without queues. Swift has a window of its own for that time
+// (section 3.2 of its paper), so an end may request it from its peer (Conn.FarEnd, agreed on at connection set-up): in
+// nanoseconds, four bytes after an acknowledgement's AETH, as simulated receivers send it. The TTL gives the number of
+// switches that an acknowledgement has passed.
 
-// ttl is the TTL of datagrams that are sent.
+// ttl is the TTL of sent datagrams.
 const ttl = 64
 
-// Met says of what Input takes next how long it has waited since it came, and with what TTL; zero: not known.
+// Met sets the time since arrival and the TTL of the next Input; zero: unknown.
 func (e *Endpoint) Met(waited unit.Time, hops uint8) {
 	e.waited, e.hops = waited, 0
 	if hops > 0 && hops < ttl {
@@ -32,7 +32,8 @@ func (e *Endpoint) kept(b []byte, came unit.Time) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(ns))
 }
 
-// far reads what an acknowledgement reports of the far end. Whatever it says, a round trip has some time besides.
+// far reads an acknowledgement's report of the far end's time. At least some of the round trip belongs to the network,
+// whatever the report.
 func (e *Endpoint) far(p *rc.Packet, a *cc.Ack) {
 	if p.Opcode != roce.Acknowledge || len(p.Data) != roce.FarDelayLen {
 		return

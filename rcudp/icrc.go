@@ -13,9 +13,9 @@ func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
 	return ok
 }
 
-// identify finds the IPv4 identification that a datagram came with: the one for
-// which its ICRC holds. That takes some guessing: its place in the batch it came
-// in, and where the kernel cut the batch up or joined others, any other place.
+// identify finds the IPv4 identification that a datagram came with: the one for which its ICRC holds. The
+// identification is guessed: first the position in the arrived batch and then, in case the kernel split or merged
+// batches, any other.
 func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
 	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
 	from, to := src.Addr().Unmap(), e.local(e.plane)
@@ -38,11 +38,11 @@ func (e *Endpoint) identifyBy(plane uint8, src netip.AddrPort, seg int, b []byte
 	return id, ok
 }
 
-// maxIdentification is the number of identifications that are tried: more than a batch has segments.
+// maxIdentification is the number of identifications that are tried: more than the segments of a batch.
 const maxIdentification = 64
 
-// icrc computes the ICRC of ib, BTH to padding or the first part of it, in the
-// IP and UDP headers that the kernel puts before it; length is that of all.
+// icrc computes the ICRC of ib, BTH to padding or the first part of it, within the IP and UDP headers that the kernel
+// adds; length is the total.
 func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []byte) uint32 {
 	n := roce.UDPLen + length + roce.ICRCLen
 	binary.BigEndian.PutUint16(e.udp[0:], port)

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// links tells when cables of our ports are cut or mended: the kernel says that a link has changed (rtnetlink
-// 7), and we look which planes work.
+// links detects link changes of the device's ports: the kernel reports a change (rtnetlink 7), and the state of all
+// planes is read again.
 type links struct {
 	file  *os.File
 	ports []int // interface of each plane; 0: none that can be cut
 }
 
-// watch begins to listen; nil where there is nothing to hear.
+// watch starts to listen; nil if there is nothing to receive.
 func watch(planes []netip.Addr) *links {
 	l := &links{}
 	for _, a := range planes {

@@ -14,9 +14,8 @@ import (
 	"railyard/unit"
 )
 
-// A connection is carried by MRC instead of by its rc.QP where CarryMRC has made it so: package mrc has both
-// of its ends, one for each direction, and what follows does for them what conn.go does for RC. The rc.QP
-// stays for its states.
+// CarryMRC makes MRC carry a connection instead of its rc.QP. Package mrc has both ends, one for each direction; this
+// file drives them as conn.go drives RC. The rc.QP stays for its states.
 
 // mrcEnds are a connection's.
 type mrcEnds struct {
@@ -26,7 +25,7 @@ type mrcEnds struct {
 
 	ours, theirs uint32 // first PSNs
 
-	posted   []posted // WRITEs that are not complete, from
+	posted   []posted // incomplete WRITEs, from
 	oldest   uint32   // this message on
 	told     map[uint16]immediate
 	receives []uint64
@@ -39,7 +38,7 @@ type posted struct {
 	rc.Request
 }
 
-// immediate is a WRITE with immediate of the peer's that is not complete.
+// immediate is an incomplete WRITE with immediate from the peer.
 type immediate struct {
 	imm uint32
 	len int64
@@ -52,7 +51,7 @@ type mrcPeer struct {
 	users int
 }
 
-// peerKey is by what they are found: ends of different MTU share nothing.
+// peerKey is the key of peers: ends of different MTU share nothing.
 type peerKey struct {
 	addr netip.Addr
 	mtu  int
@@ -152,7 +151,7 @@ func (c *Conn) postMRC(now unit.Time, r *rc.Request) error {
 	return nil
 }
 
-// sayMRC encodes the next datagram that the ends of a connection by MRC have to say besides data.
+// sayMRC encodes the next control datagram of an MRC connection's ends.
 func (e *Endpoint) sayMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) bool {
 	m, p := c.mrc, &e.mrcOut
 	for *p = (transport.Packet{}); m.recv.Say(now, p) || m.send.Say(now, p); *p = (transport.Packet{}) {
@@ -169,7 +168,7 @@ func (e *Endpoint) sayMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	return false
 }
 
-// nextMRC encodes the next datagram of a connection by MRC: what its ends say, then data, by planes in turn.
+// nextMRC encodes the next datagram of an MRC connection: control packets first, then data, planes in turn.
 func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) bool {
 	if c.now = now; e.sayMRC(now, buf, c, id, d) {
 		return true
@@ -190,7 +189,7 @@ func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Dat
 		}
 		m.left = 0
 	}
-	// None may send now: it stays whose turn it was, or one that is paced sends by the same plane always.
+	// None may send now: the turn does not change, or a paced connection would always use the same plane.
 	m.plane, m.left = plane, left
 	return false
 }
@@ -217,7 +216,7 @@ func (e *Endpoint) dataMRC(buf []byte, c *Conn, id uint16, d *Datagram) bool {
 	return e.sealMRC(buf, c, p, r, id, d)
 }
 
-// sealMRC writes a packet as a datagram; false for one that there is no way to.
+// sealMRC writes a packet as a datagram; false if there is no path for it.
 func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, r *rc.Request, id uint16, d *Datagram) bool {
 	h, x := &e.out, &e.mrcHead
 	e.headMRC(c, p, r, h, x)
@@ -254,7 +253,7 @@ func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16)
 	return c.Ports[int(ev%uint32(n))*planes+int(plane)], label
 }
 
-// wake returns the time at which the ends want to be called, and no sooner than in a while, if at all later.
+// wake returns the time of the ends' next timer, not earlier than the minimum delay.
 func (m *mrcEnds) wake(now, coarse unit.Time) unit.Time {
 	at := min(m.send.At(), m.recv.At())
 	if at > now {
@@ -263,7 +262,7 @@ func (m *mrcEnds) wake(now, coarse unit.Time) unit.Time {
 	return at
 }
 
-// MRCDue reports that a connection by MRC has a timer that is due.
+// MRCDue reports whether an MRC connection has a timer that is due.
 func (e *Endpoint) MRCDue(now unit.Time) bool {
 	for _, c := range e.ring {
 		if c.mrc != nil && c.mrc.send.At() <= now {
@@ -273,7 +272,7 @@ func (e *Endpoint) MRCDue(now unit.Time) bool {
 	return false
 }
 
-// tickMRC does what is due.
+// tickMRC runs the timers that are due.
 func (e *Endpoint) tickMRC(now unit.Time, c *Conn) {
 	m := c.mrc
 	if c.now = now; m.send.At() <= now {
@@ -287,14 +286,14 @@ func (e *Endpoint) tickMRC(now unit.Time, c *Conn) {
 	c.drain()
 }
 
-// BeginMRC says with which PSN our WRITEs begin.
+// BeginMRC sets the first PSN of this end's WRITEs.
 func (c *Conn) BeginMRC(psn uint32) {
 	if c.mrc != nil {
 		c.mrc.ours = psn
 	}
 }
 
-// kill ends the queue pair for what its peer has done; the ends stay to say so.
+// kill ends the queue pair after a violation by its peer; the ends stay to report it.
 func (c *Conn) kill(why roce.Syndrome) {
 	if c.QP.State() == rc.Error {
 		return
@@ -307,7 +306,7 @@ func (c *Conn) kill(why roce.Syndrome) {
 	}
 }
 
-// PlaneIs says that our port to a plane works, or does not.
+// PlaneIs sets whether the own port to a plane works.
 func (e *Endpoint) PlaneIs(now unit.Time, plane int, up bool) {
 	if plane >= 32 {
 		return
@@ -344,7 +343,7 @@ func (c *Conn) rateMRC() (unit.Rate, bool) {
 	return unit.Rate(r), ok
 }
 
-// drainMRC hands over what finished, and says which rate the window to the peer allows while it is used.
+// drainMRC delivers completions, and reports the rate of the window to the peer while it is used.
 func (c *Conn) drainMRC() (n int64) {
 	m := c.mrc
 	if c.OnRate != nil && m.send.Pending() {
@@ -416,7 +415,7 @@ func (c *Conn) flushReceives() {
 	}
 }
 
-// modifiedMRC does what a step of the queue pair means for what carries it.
+// modifiedMRC applies a state change of the queue pair to its MRC ends.
 func (c *Conn) modifiedMRC(to rc.State) {
 	m := c.mrc
 	if m == nil || to != rc.Error && to != rc.Reset {

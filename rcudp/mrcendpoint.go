@@ -7,17 +7,17 @@ import (
 	"railyard/unit"
 )
 
-// Endpoint operations of MRC go beside all connections, to queue pair 2: a question has an identifier of 16
-// bits and no queue pair, so an endpoint numbers those of all its connections in one row, and remembers whose
-// each was. What a peer says of its ports is for all connections to it.
+// Endpoint operations of MRC use queue pair 2, outside all connections. A probe has an identifier of 16 bits and no
+// queue pair, so an endpoint numbers the probes of all its connections in one sequence, and stores the connection of
+// each. A peer's port state applies to all connections to it.
 
-// questions are those that were asked last.
+// questions are the last probes.
 type questions struct {
 	next  uint16
 	asked [mostQuestions]question
 }
 
-// mostQuestions is the number of probes that may wait for an answer: what was asked before has none any more.
+// mostQuestions is the number of probes that may be unanswered; older ones get no answer.
 const mostQuestions = 1024
 
 type question struct {
@@ -41,7 +41,7 @@ func (q *questions) of(wire uint16) *question {
 	return nil
 }
 
-// forget forgets those of a connection.
+// forget removes the probes of a connection.
 func (q *questions) forget(c *Conn) {
 	for i := range q.asked {
 		if q.asked[i].conn == c {
@@ -89,7 +89,7 @@ func (e *Endpoint) tellMRC(now unit.Time, src netip.AddrPort, p *transport.Packe
 	}
 }
 
-// hears reports whether an address is the peer's, on any plane.
+// hears reports whether an address belongs to the peer, on any plane.
 func (c *Conn) hears(a netip.Addr) bool {
 	a = a.Unmap()
 	if c.Peer == a {

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// The headers of MRC's packets are what its Wire makes of them; what follows adds what sockets know: PSNs
-// on the wire begin where the ends have agreed, those of the ends at 0, and regions have addresses and keys.
+// A connection's Wire encodes the headers of MRC's packets; this file adds what only sockets have: PSNs on the wire
+// begin at an agreed value, those of the ends at 0, and regions have addresses and keys.
 
 // headMRC fills in the headers of a packet; r is the WRITE whose data it carries.
 func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, r *rc.Request, h *roce.Header, x *roce.MRC) {
@@ -122,7 +122,7 @@ func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src
 func (e *Endpoint) writeMRC(now unit.Time, c *Conn, p *transport.Packet, body []byte) {
 	h, m := &e.in, c.mrc
 	p.Payload, p.Offset = uint32(len(body)), 0
-	switch h.Opcode { // the ends want to know where in its message it belongs
+	switch h.Opcode { // the ends need its position in the message
 	case roce.MRCWriteMiddle:
 		p.Offset = uint64(c.cfg.MTU) // somewhere within
 	case roce.MRCWriteLast, roce.MRCWriteLastImm:

@@ -1,7 +1,7 @@
 package rcudp
 
-// monitor tells the connections by MRC when a port of ours loses its cable, or has it back, so that they drop
-// the plane at once and their peers hear of it.
+// monitor reports a port's link failure or repair to the connections by MRC, so that they drop or use the plane
+// immediately and notify their peers.
 func (d *Device) monitor() {
 	defer d.done.Done()
 	up := make([]bool, len(d.opt.Planes))
@@ -18,7 +18,7 @@ func (d *Device) monitor() {
 	}
 }
 
-// planeIs tells all connections, and sends what they have to say of it.
+// planeIs notifies all connections, and sends their port updates.
 func (d *Device) planeIs(plane int, up bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -26,17 +26,15 @@ type socket struct {
 	users int // connections that send from it
 }
 
-// PortInUseError says that another process, or another device of this one, has
-// the address and port.
+// PortInUseError reports that another process, or another device of this one, uses the address and port.
 type PortInUseError struct{ Addr netip.AddrPort }
 
 func (e *PortInUseError) Error() string {
 	return fmt.Sprintf("UDP %v is in use: another RoCE endpoint runs on this address", e.Addr)
 }
 
-// listen binds an unconnected socket: with "don't fragment", so that the kernel
-// sends the identification 0, and, to receive, with type of service, drop
-// counts and, unless told otherwise, receive offload.
+// listen binds an unconnected socket: with "don't fragment", so that the kernel sends the identification 0, and, to
+// receive, with type of service, drop counts and, unless disabled, receive offload.
 func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 	s := &socket{}
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
@@ -80,13 +78,13 @@ func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 		return fmt.Errorf("setting don't fragment: %w", err)
 	}
 	if !receive {
-		_ = unix.SetsockoptInt(fd, level, leaves, ttl) // that it can be told how far a datagram came
+		_ = unix.SetsockoptInt(fd, level, leaves, ttl) // to receive the TTL of a datagram
 		return nil
 	}
 	if err := unix.SetsockoptInt(fd, level, tos, 1); err != nil {
 		return fmt.Errorf("asking for the type of service of datagrams: %w", err)
 	}
-	// The rest makes it faster or tells more; without it all still works.
+	// The remaining options improve speed or reports; the socket works without them.
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, opt.SocketSize) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, opt.SocketSize)
 	}
@@ -102,7 +100,7 @@ func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 	return err
 }
 
-// stampArrivals asks for the time and the TTL of each datagram.
+// stampArrivals requests the time and the TTL of each datagram.
 func (s *socket) stampArrivals() {
 	c, err := s.conn.SyscallConn()
 	if err != nil {
@@ -118,7 +116,7 @@ func (s *socket) stampArrivals() {
 	})
 }
 
-// readBatch waits for datagrams, or with look returns at once when there are none.
+// readBatch waits for datagrams, or with look returns immediately if there are none.
 func (s *socket) readBatch(ms []ipv4.Message, look bool) (int, error) {
 	flags := 0
 	if look {
@@ -166,7 +164,7 @@ type received struct {
 	label   uint32 // low bits of the flow label
 	drops   uint32
 	ttl     uint8
-	stamp   time.Time // when the kernel took it; zero: not said
+	stamp   time.Time // when the kernel received it; zero: not reported
 }
 
 func parseControl(oob []byte) (r received) {
@@ -220,8 +218,8 @@ func controlOf(b []byte, tos uint8, label uint16, seg, segs int, is4 bool) []byt
 	return b[:n]
 }
 
-// flowInfo is IPV6_FLOWINFO (linux/in6.h): as an option whether to be told of flow labels, as a control
-// message the one of a datagram.
+// flowInfo is IPV6_FLOWINFO (linux/in6.h): as an option whether to report flow labels, as a control message a
+// datagram's label.
 const flowInfo = 11
 
 // labelled finds out whether the kernel lets a datagram have the flow label that we want: it may keep labels
@@ -262,8 +260,7 @@ func putHeader(b []byte, length, level, typ int) {
 	binary.NativeEndian.PutUint32(b[at+4:], uint32(typ))
 }
 
-// offloadRefused reports errors by which a kernel or driver says that it cannot
-// segment.
+// offloadRefused reports whether an error means that a kernel or driver cannot segment.
 func offloadRefused(err error) bool {
 	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
 }

@@ -7,8 +7,8 @@ import (
 	"railyard/entropy"
 )
 
-// Source makes a UDP source port usable for sending; one in use by somebody
-// else is replaced by a free one. Release gives it back.
+// Source opens a UDP source port for sending; one in use by another process is replaced by a free one. Release gives it
+// back.
 func (d *Device) Source(port uint16) (uint16, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -39,7 +39,7 @@ type outgoing struct {
 	port  uint16
 }
 
-// Release closes source ports that nobody sends from any more.
+// Release closes unused source ports.
 func (d *Device) Release(ports []uint16) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -55,8 +55,8 @@ func (d *Device) Release(ports []uint16) {
 	}
 }
 
-// Entropy opens source ports for the entropy values of MRC, at least one on each plane, planes in turn: those
-// that were opened first are everybody's until the device is closed.
+// Entropy opens source ports for the entropy values of MRC, at least one on each plane, planes in turn. The first ones
+// opened are shared by all until the device is closed.
 func (d *Device) Entropy(n int) ([]uint16, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,15 +7,14 @@ import (
 	"railyard/unit"
 )
 
-// A switch that trims (docs/references.md, trimming) leaves a datagram its headers, adjusts the lengths of IP and
-// UDP, and gives it a DSCP that nothing else has. Its ICRC was cut off with the rest, and covers what is gone: it
-// cannot hold. So a datagram is taken for trimmed when it has such a DSCP and no ICRC that holds; one that is whole
-// keeps its ICRC under any DSCP, because that does not cover it. Of a trimmed datagram nothing is believed but which
-// packet of which queue pair it was, from the queue pair's own peer: whoever makes one up can have that packet sent
-// again, and no more.
+// A switch that trims (docs/references.md, trimming) leaves a datagram its headers, adjusts the lengths of IP and UDP,
+// and gives it a DSCP that nothing else has. Its ICRC was trimmed with the rest and covers the missing payload, so it
+// cannot be verified. So a datagram counts as trimmed if it has such a DSCP and no valid ICRC. An untrimmed one has a
+// valid ICRC under any DSCP, which the ICRC does not cover. Only the queue pair and PSN of a trimmed datagram are used,
+// and only from the queue pair's own peer: a forged one can cause a retransmission and no more.
 
-// TrimDSCP are the DSCPs of trimmed datagrams: of those that were cut in the fabric, and at the port to their
-// receiver. They may be the same.
+// TrimDSCP are the DSCPs of trimmed datagrams: of those that were cut in the fabric, and at the port to their receiver.
+// They may be equal.
 type TrimDSCP struct{ DSCP, LastHop uint8 }
 
 func (t *TrimDSCP) mask() uint64 {
@@ -25,7 +24,7 @@ func (t *TrimDSCP) mask() uint64 {
 	return 1<<(t.DSCP&63) | 1<<(t.LastHop&63)
 }
 
-// trimmed takes a datagram of which a switch has left the headers.
+// trimmed processes a datagram that a switch trimmed to its headers.
 func (e *Endpoint) trimmed(now unit.Time, src netip.AddrPort, tos uint8, b []byte) {
 	h := &e.in
 	k := &e.kinds[b[0]]
@@ -56,7 +55,7 @@ func (e *Endpoint) trimmed(now unit.Time, src netip.AddrPort, tos uint8, b []byt
 	}
 }
 
-// answers sends what the responder has to say.
+// answers sends the responder's answers.
 func (e *Endpoint) answers(c *Conn) {
 	p := e.answer.Packet
 	p.Marked, c.echo = c.echo, false

@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// path is one way to a far NIC. Its share is of 256: how many times it is taken while a path without fault is
-// taken 256 times.
+// path is one path to a far NIC. Its share is in units of 1/256: the number of uses while a path without fault is used
+// 256 times.
 type path struct {
 	rtt    unit.Time // smoothed; 0 before one was measured
 	cutAt  unit.Time
@@ -18,8 +18,7 @@ type path struct {
 
 const fullShare = 256
 
-// paths are all ways to a far NIC, walked in an order that is shuffled each time round, so that senders do
-// not march in step.
+// paths are all paths to a far NIC, used in an order that is reshuffled each round, so that senders do not synchronize.
 type paths struct {
 	all    []path
 	order  [][]uint16 // by plane
@@ -52,8 +51,8 @@ func (p *paths) shuffle(plane int) {
 	p.at[plane] = 0
 }
 
-// next is the path of a plane whose turn it is: a path is passed over until its shares make a whole turn.
-// Shares are at least an eighth, so that it ends.
+// next returns the path of a plane whose turn it is; a path is skipped until its shares add up to a whole turn. Shares
+// are at least an eighth, so that it ends.
 func (p *paths) next(plane int) int {
 	for {
 		if p.at[plane] == len(p.order[plane]) {
@@ -72,8 +71,8 @@ func (p *paths) next(plane int) int {
 // leastShare keeps a path in use enough to see when it is better.
 const leastShare = fullShare / 8
 
-// heard takes a round trip of a path. An overloaded one, slower by a factor than the least, and slower than
-// the others are, loses some of its share, once per round trip; one that is neither gains.
+// heard processes a round trip of a path. An overloaded path, slower than the minimum by a factor and slower than the
+// others, loses some of its share, once per round trip; others gain.
 func (p *paths) heard(now unit.Time, s *settings, i int, rtt, least unit.Time) {
 	x := &p.all[i]
 	if x.rtt == 0 {

@@ -2,34 +2,34 @@ package srd
 
 import "railyard/unit"
 
-// rate is the congestion control to one far NIC, over all paths and connections: a pace, and a limit in
-// flight. A round ends when answers have come for a least round trip and two of them have passed, however
-// much queues grow meanwhile. Where packets took above `slow` times the least round trip, on the mean of all
-// paths, the rate becomes what arrived meanwhile by the acknowledgements' timing, and where the sender had no more to
-// send falls in proportion to the excess; else it grows, by a quarter or a fixed step while there is next to no queue,
-// the less the nearer that threshold is. A path that is slow alone is a matter of shares, not of the rate.
+// rate is the congestion control to one far NIC, over all paths and connections: a pace, and a limit in flight. A round
+// ends when answers have come for a least round trip and two of them have passed, however much queues grow meanwhile.
+// If the mean round trip of all paths exceeds `slow` times the minimum, the rate becomes the arrival rate of the
+// acknowledgements, or, if the sender had no more data, falls in proportion to the excess. Otherwise it grows, by a
+// quarter or a fixed step while there is almost no queue, and less the nearer that threshold is. A single slow path
+// changes shares, not the rate.
 type rate struct {
 	s         *settings
 	line, now unit.Rate
-	base      unit.Time // the least round trip: told, or measured
+	base      unit.Time // minimum round trip: configured, or measured
 	told      bool
 	mtu       unit.Bytes
 	nextAt    unit.Time // pace
 	flying    unit.Bytes
 	grown     unit.Bytes // in flight at most, so far
 
-	latest  unit.Time // round trip heard of
-	began   unit.Time // of the round that is on
+	latest  unit.Time // latest measured round trip
+	began   unit.Time // start of the current round
 	cutAt   unit.Time
 	first   unit.Time  // acknowledgement in it; 0: none yet
 	got     unit.Bytes // acknowledged since
 	sum     unit.Time  // of its packets' round trips
 	samples int
-	full    bool // in it the rate or the limit held something back
+	full    bool // in it the rate or the limit blocked data
 	cuts    int64
 }
 
-// round trips where nobody knows the path and nothing is measured.
+// round trips for an unknown path before the first measurement.
 const unknownRTT = 100 * unit.Microsecond
 
 func newRate(s *settings, line unit.Rate, rtt unit.Time) rate {
@@ -56,7 +56,7 @@ func (r *rate) most() unit.Bytes {
 // may reports whether a packet may leave now.
 func (r *rate) may(now unit.Time) bool { return r.nextAt <= now && r.flying < r.limit() }
 
-// sent charges a packet of so many bytes.
+// sent charges the bytes of a packet.
 func (r *rate) sent(now unit.Time, payload uint32) {
 	r.flying += unit.Bytes(payload)
 	if r.now < r.line {
@@ -64,18 +64,17 @@ func (r *rate) sent(now unit.Time, payload uint32) {
 	}
 }
 
-// gone takes what is acknowledged or lost from what is in flight.
+// gone removes acknowledged or lost bytes from the data in flight.
 func (r *rate) gone(payload uint32) { r.flying = max(0, r.flying-unit.Bytes(payload)) }
 
-// came counts what is acknowledged: towards what arrives per time, and towards what may be in flight beyond
-// what the path alone holds, as BBR has it (draft-ietf-ccwg-bbr, 5.6.4.6). Of many who begin at once, each
-// knows by then.
+// came counts acknowledged bytes, for the arrival rate and for the allowance in flight beyond the path's own capacity,
+// as BBR has it (draft-ietf-ccwg-bbr, 5.6.4.6). All of many simultaneous senders have measured it by then.
 func (r *rate) came(payload uint32) {
 	r.got += unit.Bytes(payload)
 	r.grown = min(r.grown+unit.Bytes(payload), r.most())
 }
 
-// arrives returns the rate at which data arrived in the current round, 0 where that cannot be told.
+// arrives returns the arrival rate of data in the current round, 0 if it is unknown.
 func (r *rate) arrives(now unit.Time) unit.Rate {
 	if r.first == 0 || now <= r.first || !r.full {
 		return 0
@@ -83,8 +82,8 @@ func (r *rate) arrives(now unit.Time) unit.Rate {
 	return unit.Rate(float64(r.got) * 8 / (now - r.first).Seconds())
 }
 
-// heard takes the round trip of a packet that left at some moment. Those that left before the last cut say
-// nothing of the rate since: what they met is what it was for.
+// heard processes the round trip of a packet that left at a given time. Packets that left before the last reduction are
+// ignored: they met the queue that caused it.
 func (r *rate) heard(now, left, rtt unit.Time) {
 	if !r.told && (r.base == 0 || rtt < r.base) {
 		r.base = rtt
@@ -118,8 +117,8 @@ func (r *rate) heard(now, left, rtt unit.Time) {
 	r.began, r.first, r.sum, r.samples, r.full = now, 0, 0, 0, false
 }
 
-// slowest is a packet per round trip as it is now: below that nothing would be heard of the path for long,
-// and the more senders there are the longer it takes.
+// slowest is the minimum rate, a packet per current round trip: below it the path would give no feedback for long, the
+// longer the more senders there are.
 func (r *rate) slowest() unit.Rate {
 	return max(r.line/1000, unit.Rate(float64(r.mtu)*8/max(r.latest, r.least()).Seconds()))
 }

@@ -1,20 +1,19 @@
-// Package srd is AWS's Scalable Reliable Datagram without I/O: reliable and unordered, over as many paths as
-// there are. What its NICs (Nitro, EFA) know of a far NIC they share among everybody who talks to it: a round
-// trip and a share of the packets for each of up to 64 paths, one rate and one limit of what is in flight.
+// Package srd is AWS's Scalable Reliable Datagram without I/O: reliable and unordered, over as many paths as there are.
+// Its NICs (Nitro, EFA) keep one state per far NIC, shared by all connections to it: a round trip and a share of the
+// packets for each of up to 64 paths, one rate and one limit in flight.
 //
-// What is public: amzn-drivers' kernel/linux/efa/SRD.txt (contexts per destination, at most once, any order,
-// no segmentation, receivers without room drop), Shalev et al., "A Cloud-Optimized Transport Protocol for
-// Elastic and Scalable HPC", IEEE Micro 40(6), 2020 (packets are sprayed; overloaded paths are avoided by
-// their round trips; retransmission within microseconds; congestion control per connection over all paths,
-// somewhat like BBR: a rate limit and a limit in flight, which follow the acknowledgements' arrival and rise
-// of round trips on most paths; ordering is left to the layer above), and AWS's texts on ENA Express (News
-// Blog, November 2022, and the EC2 User Guide: one flow from 5 to 25 Gbit/s, P99.9 latency down by up to 85
-// %). That there are 64 paths is said in talks; we have no text of AWS's at hand.
+// What is public: amzn-drivers' kernel/linux/efa/SRD.txt (contexts per destination, at most once, any order, no
+// segmentation, receivers without room drop), Shalev et al., "A Cloud-Optimized Transport Protocol for Elastic and
+// Scalable HPC", IEEE Micro 40(6), 2020 (packets are sprayed; overloaded paths are avoided by their round trips;
+// retransmission within microseconds; congestion control per connection over all paths, somewhat like BBR: a rate limit
+// and a limit in flight, which follow the acknowledgements' arrival and rise of round trips on most paths; ordering is
+// left to the layer above), and AWS's texts on ENA Express (News Blog, November 2022, and the EC2 User Guide: one flow
+// from 5 to 25 Gbit/s, P99.9 latency down by up to 85 %). The number of 64 paths is from talks; no text of AWS states
+// it.
 //
-// What is ours, because no constants are public: every number in Protocol's defaults, the rules in paths.go
-// and rate.go that use them, when a packet counts as lost (sender.go, after RFC 8985), and the header's
-// length: that of a RoCEv2 WRITE whose every packet says where its payload belongs. A message is one WRITE,
-// cut into datagrams by the NIC.
+// Choices of Railyard, because no constants are public: every number in Protocol's defaults, the rules in paths.go and
+// rate.go that use them, the loss detection (sender.go, after RFC 8985), and the header's length: that of a RoCEv2
+// WRITE whose every packet carries its address. A message is one WRITE, cut into datagrams by the NIC.
 package srd
 
 import (
@@ -59,8 +58,8 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	return "", ""
 }
 
-// settings are the settings that all connections share. Queues of one round trip are what NSCC aims at without trimming
-// (docs/references.md, nscc).
+// settings are the settings that all connections share. NSCC without trimming has the same target, a queue of one round
+// trip (docs/references.md, nscc).
 type settings struct {
 	transport.Common
 	Paths    int       `yaml:"paths" range:"1,256" default:"64" doc:"paths to each far NIC: source ports whose round trips are distinguished"`
@@ -76,7 +75,7 @@ type settings struct {
 	Retries  int       `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
 }
 
-// parameters are those of scenarios.
+// parameters are the keys of scenarios.
 var parameters = param.In[settings]()
 
 func settingsOf(v param.Values, c transport.Common) settings {
@@ -109,5 +108,5 @@ func (m *maker) Wire(p *transport.Packet) int {
 	return roce.AckLen + ip
 }
 
-// State returns the bytes that a NIC keeps: 24 bytes for a packet that is out, and 16 for a path.
+// State returns the size of a NIC's state: 24 bytes per packet in flight, and 16 per path.
 func (m *maker) State() (connection, peer int) { return m.Window*24 + 64, m.Paths*16 + 64 }

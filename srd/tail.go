@@ -5,14 +5,14 @@ import (
 	"railyard/unit"
 )
 
-// tail finds a tail of packets that are all lost. Nothing that comes later shows them, and where they fill what may
-// be in flight nothing later leaves: only silence does. It lasts too long after twice the longest pause between
-// answers of late, or two least round trips; then the oldest packet goes again (RFC 8985, 7), and its answer shows
-// what is lost before it (sender.passed). Round trips do not serve as the measure: after an incast's first burst
-// they are those of a queue that is gone.
+// tail finds a run of lost packets at the end. No later arrival reveals them, and if they fill the limit in flight no
+// later packet is sent: only silence does. The limit of silence is twice the longest recent pause between answers, or
+// two minimum round trips. Then the oldest packet is retransmitted (RFC 8985, 7), and its answer reports the losses
+// before it (sender.passed). Round trips are no measure: after an incast's first burst they contain a queue that is
+// gone.
 type tail struct {
-	heard unit.Time // when the last answer came, or the first of what is out left
-	first bool      // none has come to what is out
+	heard unit.Time // time of the last answer, or departure of the first packet in flight
+	first bool      // no packet in flight has been answered
 	pause unit.Time // the longest between answers, forgotten by an eighth per round trip
 	began unit.Time // of the current round trip
 	row   int       // probes without an answer
@@ -20,7 +20,7 @@ type tail struct {
 	at    unit.Time // when the next probe goes; Never: nothing is out
 }
 
-// answer takes note of one. The first to what left after a pause of the sender's own is none between answers.
+// answer records an answer. The first to what left after a pause of the sender's own is none between answers.
 func (q *tail) answer(now, roundTrip unit.Time) {
 	if now-q.began > roundTrip {
 		q.pause, q.began = q.pause-q.pause/8, now
@@ -42,13 +42,13 @@ func (s *sender) mind(now unit.Time) {
 		q.heard, q.first = now, true
 	}
 	patience := 2 * max(q.pause, s.rate.least())
-	if q.first || q.pause == 0 { // one answer alone tells of no pause between two
+	if q.first || q.pause == 0 { // one answer alone defines no pause
 		patience = max(s.s.Timeout, 3*max(s.rate.latest, s.rate.least()))
 	}
 	q.at = max(q.heard+patience<<min(q.row, 12), s.grace)
 }
 
-// probe sends the oldest packet that is out once more, by the path whose turn it is.
+// probe retransmits the oldest packet in flight, on the path whose turn it is.
 func (s *sender) probe(now unit.Time) {
 	una, next := s.out.Range()
 	for psn := una; psn < next; psn++ {

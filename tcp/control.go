@@ -32,8 +32,8 @@ type Window struct {
 
 	Alpha         float64
 	acked, marked float64 // segments in DCTCP's window of observation,
-	left          float64 // and what is left of that
-	cut           bool    // the window was cut in it
+	left          float64 // and the remaining part of it
+	cut           bool    // the window was reduced in this round
 }
 
 // NewWindow returns a window of ten segments in slow start.
@@ -45,8 +45,7 @@ func NewWindow(dctcp bool, most float64) Window {
 	return w
 }
 
-// Acked takes segments that were acknowledged, of which the window was full when they left; rtt is the smoothed round
-// trip.
+// Acked processes acknowledged segments that left under a full window; rtt is the smoothed round trip.
 func (w *Window) Acked(now, rtt unit.Time, segments float64, marked bool) {
 	if w.DCTCP {
 		w.observe(segments, marked)
@@ -113,7 +112,7 @@ func (w *Window) cubic(now, rtt unit.Time, segments float64) {
 	w.Size += (target - w.Size) / w.Size * segments
 }
 
-// Cut takes a loss, or with Cubic a mark: the caller takes one of each round trip.
+// Cut processes a loss or, with Cubic, a mark: the caller passes one per round trip.
 func (w *Window) Cut(unit.Time) {
 	w.Cuts++
 	w.started, w.prior = false, w.Size

@@ -1,15 +1,14 @@
 // Package tcp is kernel TCP as a transport of messages between GPUs, without I/O: the window of Cubic (RFC 9438) or
-// DCTCP (RFC 8257), losses found as RFC 8985 does, and what hosts pay for it. A connection has a core at each
-// end, which it shares once a host has more ends than cores.
+// DCTCP (RFC 8257), loss detection of RFC 8985, and the hosts' processing costs. A connection has a core at each end,
+// which it shares once a host has more ends than cores.
 //
-// A message goes from GPU memory to the host's by DMA (staging), is copied to the socket by system calls of a chunk
-// each, and leaves as packets; at the far end an interrupt wakes the core, which takes the packets one after the other,
-// copies them to the program's buffer and acknowledges them, and DMA takes them to the GPU. With GPUDirect the NIC
-// reads and writes GPU memory: both stagings and both copies are gone, system calls, packets and interrupts stay.
+// DMA copies a message from GPU memory to the host (staging), system calls copy it to the socket chunk by chunk, and it
+// leaves as packets. At the far end an interrupt wakes the core, which processes the packets one by one, copies them to
+// the program's buffer and acknowledges them, and DMA copies them to the GPU. With GPUDirect the NIC reads and writes
+// GPU memory: both stagings and both copies are gone, system calls, packets and interrupts stay.
 //
-// What is simplified: a connection's packets and its program share one core; ends take cores in turn, as they are set
-// up; the receive buffer is the window, so that nothing is advertised; no handshake, no Nagle, and no slow start after
-// a pause.
+// Simplifications: a connection's packets and its program share one core; connections use cores in turn; the receive
+// buffer is the window, so that nothing is advertised; no handshake, no Nagle, and no slow start after a pause.
 package tcp
 
 import (
@@ -95,7 +94,7 @@ type settings struct {
 	Retries      int        `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
 }
 
-// parameters are those of scenarios.
+// parameters are the keys of scenarios.
 var parameters = param.In[settings]()
 
 func settingsOf(v param.Values, c transport.Common) settings {
@@ -109,7 +108,7 @@ func settingsOf(v param.Values, c transport.Common) settings {
 	return s
 }
 
-// copying returns what a core takes to copy bytes.
+// copying returns a core's time to copy a number of bytes.
 func (s *settings) copying(bytes unit.Bytes) unit.Time {
 	if s.Direct {
 		return 0
@@ -125,8 +124,8 @@ func (s *settings) staging(bytes unit.Bytes) unit.Time {
 	return unit.Serialize(bytes, s.Stage)
 }
 
-// hosts returns the rate of the slowest of both cores and of DMA, and what a message takes until its first packet is in
-// the socket, from its arrival to its processing, and from its last packet to its program.
+// hosts returns the minimum rate of both cores and of DMA, and a message's time until its first packet is in the
+// socket, from its arrival to its processing, and from its last packet to its program.
 func (s *settings) hosts() (rate unit.Rate, each unit.Time) {
 	part := func(d unit.Time, packets int) unit.Time { return d / unit.Time(packets) }
 	both := s.copying(s.MTU) + part(s.Call, s.chunk)
@@ -144,7 +143,7 @@ func (s *settings) copies() int64 {
 	return 2
 }
 
-// maker makes ends, on a host or, where that is nil, on cores of their own.
+// maker creates ends, on a host or, if that is nil, on cores of their own.
 type maker struct {
 	settings
 	host *transport.Host
@@ -180,5 +179,5 @@ func (m *maker) Wire(p *transport.Packet) int {
 	return max(64, n)
 }
 
-// State returns the bytes that hosts keep: a socket, and 24 bytes for a packet that is out.
+// State returns the size of the hosts' state: a socket, and 24 bytes per packet in flight.
 func (m *maker) State() (connection, peer int) { return m.Window*24 + 2048, 0 }

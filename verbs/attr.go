@@ -16,29 +16,29 @@ type QPAttr struct {
 	State    State
 	CurState State // the state that the caller takes the queue pair to be in
 
-	Access Access // what the peer may do, beside what regions allow
+	Access Access // the peer's rights, besides those of regions
 
 	PathMTU      int    // 256, 512, 1024, 2048 or 4096
 	DestQPN      uint32 //
 	RQPSN        uint32 // the PSN that the peer starts with
 	DestAddr     netip.Addr
 	Entropy      int   // with DestAddr: UDP source ports; 1 per queue pair, more sprays packets over them
-	MaxDestReads int   // READs and atomics that the peer may have under way
+	MaxDestReads int   // outstanding READs and atomics that the peer may have
 	MinRNRTimer  uint8 // timer code, roce.RNRTimer
 
 	SQPSN      uint32     // the PSN that we start with
 	Timeout    int        // local ACK timeout, 4.096 us x 2^n; 0 is never
 	RetryCount int        // 0 to 7
 	RNRRetry   int        // 0 to 7; 7 is endless
-	MaxReads   int        // READs and atomics that we may have under way
-	InFlight   unit.Bytes // payload bytes that we may have under way
+	MaxReads   int        // outstanding READs and atomics that this end may have
+	InFlight   unit.Bytes // payload bytes that this end may have in flight
 
 	SQDNotify bool // with SQD: raise EventSQDrained
-	Draining  bool // by Query, in SQD: something is still under way
+	Draining  bool // by Query, in SQD: data are still in flight
 }
 
-// Attr names attributes, as libibverbs' attr_mask does. What it has beside these
-// (P_Key index, port, alternate path) does not exist here.
+// Attr names attributes, as libibverbs' attr_mask does. Other attributes of verbs (P_Key index, port, alternate path)
+// do not exist here.
 type Attr uint32
 
 // Attributes.

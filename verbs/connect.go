@@ -15,20 +15,20 @@ import (
 	"railyard/unit"
 )
 
-// Info is the message that two ends exchange over TCP before RDMA takes over: who
-// the queue pair is, where it starts, and the memory the other may reach.
+// Info is the message that two ends exchange over TCP before RDMA starts: their queue pair, its first PSN, and the
+// memory that the peer may access.
 type Info struct {
 	QPN   uint32     `json:"qpn"`
 	PSN   uint32     `json:"psn"`
 	Addr  netip.Addr `json:"addr"`
 	MTU   int        `json:"mtu"`
 	Reads int        `json:"reads"` // READs and atomics it answers at a time
-	Room  int64      `json:"room"`  // payload bytes it can have under way towards it
-	// Window is the number of packets that it keeps ahead of one that is missing, by package rc's profile of
-	// selective repeat; 0 for an end that goes back N.
+	Room  int64      `json:"room"`  // payload bytes that may be in flight towards it
+	// Window is the number of packets that it keeps ahead of a missing one, in package rc's profile of selective
+	// repeat; 0 for an end that goes back N.
 	Window int    `json:"window,omitempty"`
-	Named  bool   `json:"named,omitempty"`   // it wants acknowledgements that name the packet they answer
-	FarEnd bool   `json:"far_end,omitempty"` // and ones that say how long its peer has kept that
+	Named  bool   `json:"named,omitempty"`   // it requests acknowledgements that name their packet
+	FarEnd bool   `json:"far_end,omitempty"` // and acknowledgements that report how long its peer held that packet
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
 	Length uint64 `json:"len,omitempty"`
@@ -59,8 +59,7 @@ func (qp *QP) Info(mr *MR) Info {
 	return i
 }
 
-// maxInfo bounds what a peer may send before it is understood: twice what the
-// description of 1024 queue pairs takes.
+// maxInfo is the limit of a peer's bytes before they are parsed: twice the description of 1024 queue pairs.
 const maxInfo = 512 << 10
 
 // Exchange sends v as one line of JSON and reads the peer's into w. Both ends
@@ -132,7 +131,7 @@ type ConnectOptions struct {
 	Entropy    int // UDP source ports
 	Share      int // how many queue pairs share the peer's room [1]
 	Access     Access
-	// OnModify, unless nil, hears of each step once it is taken, with the attributes it was given.
+	// OnModify, if not nil, is called after each step with its attributes.
 	OnModify func(QPAttr)
 }
 
@@ -153,7 +152,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	if o.MTU > 0 {
 		mtu = min(mtu, o.MTU)
 	}
-	// Both ends keep what comes out of order, or both go back N.
+	// Both ends keep out-of-order packets, or both go back N.
 	recovery, window := rc.GoBackN, min(local.Window, r.Window)
 	if window > 0 {
 		recovery = rc.Selective
@@ -172,7 +171,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 			InFlight: min(unit.Bytes(room), qp.pd.dev.cfg.InFlight)},
 	} {
 		if err := qp.Modify(a); err != nil {
-			if a.State != Init { // not half way
+			if a.State != Init { // no partial step
 				_ = qp.Modify(QPAttr{State: Reset})
 			}
 			return err
@@ -187,7 +186,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 				qp.conn.FarEnd = r.FarEnd
 				qp.mrc.learn(r.MRC, &o)
 			})
-			// Of requests the time, of acknowledgements the TTL; of all that MRC says the time.
+			// For requests the time, for acknowledgements the TTL; for all packets of MRC the time.
 			if local.FarEnd || r.FarEnd || qp.mrc != nil {
 				qp.pd.dev.dev.StampArrivals()
 			}

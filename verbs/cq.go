@@ -50,7 +50,7 @@ var statusOf = map[rc.Status]Status{rc.Success: StatusSuccess, rc.LocalLengthErr
 	rc.RemoteOperationError: StatusRemOpErr, rc.RetryExceeded: StatusRetryExcErr,
 	rc.RNRRetryExceeded: StatusRNRRetryExcErr}
 
-// WCOpcode says what completed.
+// WCOpcode is the kind of a completed operation.
 type WCOpcode int
 
 // Completion opcodes.
@@ -85,8 +85,7 @@ type WC struct {
 	QP      *QP
 }
 
-// ErrCQOverrun is returned by Poll once completions were lost because nobody
-// polled; the queue pairs that lost them are in ERR.
+// ErrCQOverrun is returned by Poll once completions were lost in a full queue; the affected queue pairs are in ERR.
 var ErrCQOverrun = errors.New("completion queue overran")
 
 // CQ is a completion queue.
@@ -172,8 +171,8 @@ func (cq *CQ) ReqNotify(solicitedOnly bool) {
 	}
 }
 
-// Wait polls and, as long as there is nothing, sleeps until there is or the
-// context ends. It is Poll, ReqNotify and Get in one, for one caller at a time.
+// Wait polls and, as long as there is nothing, sleeps until there is or the context ends. It is Poll, ReqNotify and Get
+// in one, for one caller at a time.
 func (cq *CQ) Wait(ctx context.Context, wc []WC) (n int, err error) {
 	for {
 		if n, err = cq.Poll(wc); n > 0 || err != nil {

@@ -18,7 +18,7 @@ import (
 	"railyard/unit"
 )
 
-// DefaultLine is the rate of a port that is not said to have another.
+// DefaultLine is the default rate of a port.
 const DefaultLine = 100 * unit.Gbps
 
 // DeviceConfig opens a device. Zero values take the defaults in brackets.
@@ -45,14 +45,14 @@ type DeviceConfig struct {
 	OnRate func(qpn uint32, now unit.Time, r unit.Rate)
 }
 
-// Device is a RoCE device: one address of this machine and its UDP port 4791.
+// Device is a RoCE device: one address of this host and its UDP port 4791.
 type Device struct {
 	cfg    DeviceConfig
 	dev    *rcudp.Device
 	make   cc.Make
 	choose entropy.Make
 	named  bool // acknowledgements are to name the packet that they answer
-	far    bool // and to say how long our peer has kept it
+	far    bool // and to report how long the peer held it
 	events chan AsyncEvent
 	closed chan struct{}
 	once   sync.Once
@@ -71,7 +71,7 @@ const (
 	EventSQDrained                  // a queue pair in SQD has nothing in flight
 	EventCQError                    // a completion queue overflowed
 	EventQPReqErr                   // the responder got an invalid request and went to ERR
-	// the responder got a key, range or right that is not there, and went to ERR
+	// the responder received an invalid key, range or right, and went to ERR
 	EventQPAccessErr
 	EventCommEst // the first packet reached a queue pair in RTR
 )
@@ -134,7 +134,7 @@ func (d *Device) alive() error {
 	}
 }
 
-// Events delivers asynchronous events; what nobody fetches is dropped beyond 256.
+// Events delivers asynchronous events; events beyond 256 unread ones are dropped.
 func (d *Device) Events() <-chan AsyncEvent { return d.events }
 
 func (d *Device) event(e AsyncEvent) {
@@ -147,8 +147,8 @@ func (d *Device) event(e AsyncEvent) {
 // Addr returns the device's address.
 func (d *Device) Addr() netip.Addr { return d.dev.Addr }
 
-// Counters returns what the port counted, what the kernel dropped for want of
-// receive buffer, and what it refused to send.
+// Counters returns the port's counters, the datagrams that the kernel dropped for lack of receive buffer, and those
+// that it refused to send.
 func (d *Device) Counters() (c rcudp.Counters, kernelDrops, unsent int64, why error) {
 	return d.dev.Counters()
 }
@@ -176,7 +176,7 @@ func (d *Device) PortMTU() int {
 	return mtus[len(mtus)-1]
 }
 
-// random draws a number below limit that taken does not hold yet.
+// random draws a number below limit that taken does not contain.
 func random(taken map[uint32]bool, mask uint32) uint32 {
 	for {
 		var b [4]byte
@@ -193,7 +193,7 @@ func random(taken map[uint32]bool, mask uint32) uint32 {
 // domains do not meet.
 func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local: map[uint32]*MR{}} }
 
-// DefaultCC is the congestion control of a transport's queue pairs where none is named.
+// DefaultCC is the default congestion control of a transport's queue pairs.
 func DefaultCC(transport string) string {
 	if transport == MRC {
 		return carrier.CC
@@ -201,8 +201,8 @@ func DefaultCC(transport string) string {
 	return "dcqcn"
 }
 
-// regulate reads what makes the queue pairs' congestion control and their choice of source ports, and with
-// them what acknowledgements are to say.
+// regulate parses the congestion control of queue pairs and their choice of source ports, and derives the contents of
+// acknowledgements.
 func (d *Device) regulate() error {
 	lb := d.cfg.LB
 	c, err := cc.Parse(cmp.Or(d.cfg.CC, DefaultCC(RC)))
@@ -224,8 +224,8 @@ func (d *Device) regulate() error {
 	return nil
 }
 
-// controller makes a queue pair's congestion control, once its path is known; how long that is and how many
-// switches it has is not.
+// controller creates a queue pair's congestion control, once its path is known; the path's length and switches are
+// unknown.
 func (d *Device) controller(c *rc.Config) cc.Controller {
 	return d.make(cc.Path{Line: d.cfg.Line, MTU: unit.Bytes(c.MTU)})
 }

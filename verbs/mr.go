@@ -47,9 +47,8 @@ type MR struct {
 // MaxRegion is the largest region, 1 TiB.
 const MaxRegion = 1 << 40
 
-// RegMR registers buf. The region's address is the buffer's own; the buffer
-// must not be used by Go code while a peer may write to it, other than after a
-// completion that says so.
+// RegMR registers buf. The region's address is the buffer's own. Go code must not use the buffer while a peer may write
+// to it, except after a completion that permits it.
 func (pd *PD) RegMR(buf []byte, access Access) (*MR, error) {
 	if len(buf) == 0 || len(buf) > MaxRegion {
 		return nil, fmt.Errorf("a region has 1 to %d bytes, found %d", int64(MaxRegion), len(buf))
@@ -102,8 +101,8 @@ type SGE struct {
 	LKey   uint32
 }
 
-// SGE returns the element of n bytes from offset off on. One with more bytes than
-// a message may have, or fewer than none, is refused when it is posted.
+// SGE returns the element of n bytes from offset off on. A message longer than the limit, or of negative length, is
+// refused when it is posted.
 func (mr *MR) SGE(off, n int) SGE {
 	return SGE{mr.Addr + uint64(off), uint32(min(uint64(n), 1<<32-1)), mr.LKey}
 }
@@ -111,7 +110,7 @@ func (mr *MR) SGE(off, n int) SGE {
 // PD returns the region's protection domain.
 func (mr *MR) PD() *PD { return mr.pd }
 
-// All returns a list with the whole region, which must not be above 2 GiB.
+// All returns a list with the whole region, which must not exceed 2 GiB.
 func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
 
 // slice resolves an element; the device is locked. ok is false when the key, the

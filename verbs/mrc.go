@@ -25,7 +25,7 @@ const (
 // Transports lists them.
 func Transports() []string { return []string{RC, MRC} }
 
-// carrier is the protocol of queue pairs that are not RC.
+// carrier is the protocol of queue pairs other than RC.
 var carrier = protocols.All.Lookup(MRC)
 
 // mrcPorts is the number of source ports, entropy values, that a device opens for its queue pairs of MRC.
@@ -33,7 +33,7 @@ const mrcPorts = 64
 
 // MRCInfo is the announcement of an MRC end to its peer.
 type MRCInfo struct {
-	Range      int          `json:"psn_range"`  // packets that it tracks beyond the first that is missing
+	Range      int          `json:"psn_range"`  // packets that it tracks after the first missing one
 	Immediates int          `json:"immediates"` // WRITEs with immediate that may be in flight to it
 	Planes     []netip.Addr `json:"planes,omitempty"`
 }
@@ -75,7 +75,7 @@ func (qp *QP) announce() *MRCInfo {
 		Planes: qp.pd.dev.cfg.Planes}
 }
 
-// learn takes what the peer has announced, and what both ends are told besides.
+// learn stores the peer's announcement, and the settings of both ends.
 func (m *mrcAttr) learn(r *MRCInfo, o *ConnectOptions) {
 	if m != nil && r != nil {
 		m.peer, m.timeout = *r, o.Timeout
@@ -103,7 +103,7 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 	return nil
 }
 
-// owned are the source ports that are a queue pair's own: those of MRC are the device's.
+// owned returns a queue pair's own source ports: those of MRC belong to the device.
 func (qp *QP) owned(ports []uint16) []uint16 {
 	if qp.mrc != nil {
 		return nil

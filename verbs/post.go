@@ -27,7 +27,7 @@ const (
 type SendWR struct {
 	WRID       uint64
 	Opcode     Opcode
-	SGList     []SGE // WRITE, SEND: gathered; READ, atomics: where the answer goes
+	SGList     []SGE // WRITE, SEND: gathered; READ, atomics: destination of the answer
 	RemoteAddr uint64
 	RKey       uint32
 	ImmData    uint32 // or the rkey to invalidate
@@ -52,8 +52,7 @@ var (
 	ErrClosed    = errors.New("the device is closed")
 )
 
-// readPiece is the longest READ on the wire, where the receive buffer has room
-// for it.
+// readPiece is the longest READ on the wire, if the receive buffer has room for it.
 const readPiece = 256 << 10
 
 // PostSend appends a request to the send queue.
@@ -78,7 +77,7 @@ func (qp *QP) postSend(wr *SendWR) error {
 	if err != nil {
 		return err
 	}
-	if qp.conn.QP.State() == Err { // IBTA 10.3.1.7: taken, and flushed
+	if qp.conn.QP.State() == Err { // IBTA 10.3.1.7: accepted, and flushed
 		qp.push(qp.init.SendCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: opcodeOf[wr.Opcode],
 			QP: qp}, false)
 		return nil
@@ -88,7 +87,7 @@ func (qp *QP) postSend(wr *SendWR) error {
 	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData,
 		Solicited: wr.Solicited, Fence: wr.Fence}
 	switch {
-	case !mine: // it fails when its turn comes
+	case !mine: // it fails in its turn
 		r.Unprotected, r.Len = true, 0
 		if wr.Opcode == CmpSwap || wr.Opcode == FetchAdd {
 			r.Len = 8
@@ -199,8 +198,8 @@ var opcodeOf = map[Opcode]WCOpcode{Write: WCRDMAWrite, WriteWithImm: WCRDMAWrite
 	SendWithImm: WCSend, SendWithInv: WCSend,
 	Read: WCRDMARead, CmpSwap: WCCompSwap, FetchAdd: WCFetchAdd}
 
-// completed takes a finished send request; the device is locked. The pieces of
-// a long READ count as one: the first that fails decides.
+// completed takes a finished send request; the device is locked. The pieces of a long READ count as one: the first
+// failure decides.
 func (qp *QP) completed(c rc.Completion) {
 	s := &qp.sends[0]
 	s.parts--
@@ -236,7 +235,7 @@ func (qp *QP) received(r rc.Received) {
 	qp.push(qp.init.RecvCQ, w, r.Solicited)
 }
 
-// push delivers a completion and notices a queue pair that died of it.
+// push delivers a completion and detects a queue pair that died of it.
 func (qp *QP) push(cq *CQ, w WC, solicited bool) {
 	if !cq.push(w, solicited) && qp.conn.QP.State() != Err {
 		_ = qp.conn.QP.Modify(Err, 0) // what it flushes goes to the other queue, if there is one

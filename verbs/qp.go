@@ -19,7 +19,7 @@ type QPInitAttr struct {
 	MaxRecvWR      int    // [128]
 	MaxSGE         int    // [16]
 	Transport      string // RC or MRC [the device's]
-	SignalAll      bool   // every send request completes in the CQ, asked for or not
+	SignalAll      bool   // every send request completes in the CQ, even without the flag
 }
 
 // QP is a queue pair: a reliable connection, or one of MRC.
@@ -38,8 +38,8 @@ type QP struct {
 
 	mrc *mrcAttr // nil: RC
 
-	drain     bool // to be told when the send queue has drained
-	told      bool // a completion has said why the responder gave up
+	drain     bool // report when the send queue has drained
+	told      bool // a completion has reported why the responder gave up
 	destroyed bool
 }
 
@@ -53,7 +53,7 @@ type sent struct {
 	status  Status
 }
 
-// transport returns what a queue pair in RESET has for attributes.
+// transport returns the attributes of a queue pair in RESET.
 func (d *Device) transport() *rc.Config {
 	c := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7,
 		RNRTimer:  12,
@@ -64,11 +64,11 @@ func (d *Device) transport() *rc.Config {
 	return c
 }
 
-// batch is the number of datagrams that may overtake one that is not lost: what the endpoint sends of one
-// connection in a row, which the kernel keeps together.
+// batch is the number of datagrams that may overtake one without a loss: the endpoint's longest run for one connection,
+// which the kernel does not split.
 const batch = 64
 
-// selectiveWindow is the number of packets that a selective queue pair keeps ahead of one that is missing.
+// selectiveWindow is the number of packets that a selective queue pair keeps ahead of a missing one.
 const selectiveWindow = 4096
 
 // CreateQP returns a queue pair in RESET.
@@ -114,8 +114,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	return qp, err
 }
 
-// Destroy forgets the queue pair; packets for it count as unknown, and what was
-// posted to it does not complete.
+// Destroy removes the queue pair; packets for it count as unknown, and its posted requests do not complete.
 func (qp *QP) Destroy() {
 	var ports []uint16
 	again := false
@@ -130,7 +129,7 @@ func (qp *QP) Destroy() {
 		qp.sends, qp.recvs = nil, 0
 	})
 	if again {
-		return // its number may be another's by now
+		return // its number may be in use again
 	}
 	qp.pd.dev.dev.Forget()
 	qp.pd.dev.dev.Release(ports)
@@ -172,7 +171,7 @@ func (qp *QP) Query() (a QPAttr) {
 type Stats struct {
 	Retransmitted, Timeouts, CNPs, CE int64
 	Cuts                              int64     // how often congestion control allowed less than before
-	Rate                              unit.Rate // what it allows now
+	Rate                              unit.Rate // current allowed rate
 }
 
 // Stats returns the queue pair's counters.
@@ -218,12 +217,11 @@ func (qp *QP) drained() {
 	}
 }
 
-// established and failed are told by the transport; the device is locked.
+// The transport calls established and failed; the device is locked.
 func (qp *QP) established() { qp.pd.dev.event(AsyncEvent{Type: EventCommEst, QP: qp}) }
 
-// failed raises an event where no completion says why the queue pair is in ERR:
-// its responder had to refuse something (IBTA 11.6.3.2). The requester's errors
-// complete the request, and the caller's own step to ERR is no news.
+// failed raises an event if no completion reports why the queue pair is in ERR: its responder had to refuse a request
+// (IBTA 11.6.3.2). The requester's errors complete the request, and the caller's own step to ERR is no news.
 func (qp *QP) failed(why roce.Syndrome) {
 	switch {
 	case qp.told, why == 0:

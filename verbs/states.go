@@ -48,10 +48,9 @@ var steps = map[[2]State]step{
 	{Err, Reset}: {}, {Err, Err}: {},
 }
 
-// Modify changes the attributes that mask names, and with AttrState the state.
-// Without a mask it moves to a.State with the attributes that this step needs,
-// and those it takes beside them that are not zero; the others are left as they
-// are. A step that is refused changes nothing.
+// Modify changes the attributes that mask names, and with AttrState the state. Without a mask it moves to a.State with
+// the attributes that this step requires, and those optional ones that are not zero; other attributes do not change. A
+// refused step changes nothing.
 func (qp *QP) Modify(a QPAttr, mask ...Attr) error {
 	m := Attr(0)
 	for _, bits := range mask {
@@ -64,8 +63,7 @@ func (qp *QP) Modify(a QPAttr, mask ...Attr) error {
 	return nil
 }
 
-// modify opens the source ports that a step needs, takes the step, and closes
-// the ports that are not needed any more.
+// modify opens the source ports that a step needs, takes the step, and closes unused ports.
 func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 	d := qp.pd.dev.dev
 	var ports, old []uint16
@@ -79,7 +77,7 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 		}
 	}
 	d.Do(func(e *rcudp.Endpoint, now unit.Time) {
-		if err = qp.check(a, &m, false); err == nil { // others may have been here meanwhile
+		if err = qp.check(a, &m, false); err == nil { // another call may have changed the state meanwhile
 			err = qp.take(now, a, m)
 		}
 		if err == nil && a.State == Reset {
@@ -103,8 +101,8 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 	return err
 }
 
-// check says what is wrong with a step. With open the mask becomes what the step
-// needs, and what it takes and a has.
+// check returns the error of a step. With open the mask becomes the step's required attributes, and the optional ones
+// that a has.
 func (qp *QP) check(a *QPAttr, m *Attr, open bool) error {
 	if err := qp.alive(); err != nil {
 		return err
@@ -164,7 +162,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 		psn = a.RQPSN
 	}
 	old := *qp.cfg
-	*qp.cfg = cfg // first, because what the step sends is sent under it
+	*qp.cfg = cfg // first, because the step's packets are sent under it
 	if err := c.Modify(a.State, psn); err != nil {
 		*qp.cfg = old
 		return err
@@ -187,7 +185,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 	case a.State == Reset:
 		d := qp.pd.dev
 		qp.sends, qp.recvs, qp.told, qp.drain, qp.piece = nil, 0, false, false, readPiece
-		qp.psn = random(nil, roce.PSNMask) // IBTA 9.7.1 asks for one that old packets do not meet
+		qp.psn = random(nil, roce.PSNMask) // IBTA 9.7.1 requires a PSN that old packets do not match
 		c.Restart(now, nil, d.cfg.InFlight)
 	}
 	return nil

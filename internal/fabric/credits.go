@@ -60,7 +60,7 @@ func (n *Net) update(port int32) {
 	}
 }
 
-// credited takes what a port's neighbour holds of it, unless the cable has broken on the way.
+// credited stores the bytes that a port's neighbour holds, unless the link broke while the report was in flight.
 func (n *Net) credited(port, bytes int32) {
 	tx := &n.Ports[port]
 	if sent := n.Q.Now() - n.Ports[tx.Peer].Flight; tx.Flags&flagDown == 0 && sent >= n.credits.broke[port] {
@@ -68,14 +68,14 @@ func (n *Net) credited(port, bytes int32) {
 	}
 }
 
-// uncredit has both ends of a port's broken cable know nothing of each other.
+// uncredit clears both ends' credits of a broken link.
 func (n *Net) uncredit(port int32) {
 	if c := n.credits; c != nil {
 		c.told[port], c.known[port], c.broke[port] = 0, 0, n.Q.Now()
 	}
 }
 
-// creditAgain repeats what is held by a port whose cable is whole again.
+// creditAgain repeats the bytes held of a port after its link is repaired.
 func (n *Net) creditAgain(port int32) {
 	if n.credits != nil && n.credits.held[port] != 0 {
 		n.update(port)

@@ -8,29 +8,28 @@ import (
 	"railyard/unit"
 )
 
-// detours says how packets travel that need not take a shortest way.
+// detours are the rules for packets that may leave the shortest path.
 type detours struct {
-	region []int32 // of each node, -1 where it is in none; nil on a torus, which has classes of its own
-	// rise is the class in which a packet of a class goes on, by how many cables between regions it
-	// has crossed. Classes that nothing protects may lose packets and need not rise.
+	region []int32 // region of each node, -1 for none; nil on a torus, which has classes of its own
+	// rise is the class of a packet after it has crossed a number of links between regions, by its first class. Classes
+	// that nothing protects may lose packets and need not rise.
 	rise [queue.Classes][route.Levels]uint8
 }
 
-// SetDetours tells the region of each node and the classes that packets rise through; no regions on a torus,
-// where SetRings has said both. It comes before SetRoutes with choosers that are Steerers.
+// SetDetours sets the region of each node and the classes that packets rise through; no regions on a torus, where
+// SetRings has set both. It must be called before SetRoutes with choosers that are Steerers.
 func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
 	n.detours = &detours{region: region, rise: risen(rising)}
 }
 
-// steer is for switches whose chooser is a Steerer. A packet that comes from its NIC may be given a
-// leg: Loc leads to a region, Final is where it goes from there. At the first switch of the region the
-// leg ends.
+// steer is for switches whose chooser is a Steerer. A packet from a NIC may be given a leg: Loc leads to a region, and
+// Final is the destination after it. At the first switch of the region the leg ends.
 //
-// The class rises on every cable between regions. A packet holds buffer in a class and wants some in
-// the same or a higher one, in the same class only further on between local and global; so what waits
-// for each other never comes around (docs/references.md, deadlock-free). Its ingress accounts it to the class that the
-// peer sent it in, which is the one a pause can stop. Towards a NIC it has its own class again:
-// that waits for nobody but the NIC, which knows no other.
+// The class rises on every cable between regions. A packet holds buffer in a class and wants some in the same or a
+// higher one, in the same class only further on between local and global; so what waits for each other never comes
+// around (docs/references.md, deadlock-free). Its ingress accounts it to the class in which the peer sent it, because a
+// pause stops that class. Towards a NIC it returns to its own class, the only one that the NIC uses; it waits only for
+// the NIC.
 func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 	d := n.detours
 	base := p.Class
@@ -46,7 +45,7 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 		}
 	}
 	code := n.tables.fwd[f.fwd+int32(p.Loc)]
-	if p.Flags&FlagLeg != 0 && code < 0 { // it is there, or a failure has left no way
+	if p.Flags&FlagLeg != 0 && code < 0 { // it has arrived there, or a failure has left no path
 		p.Loc = p.Final
 		p.Flags &^= FlagLeg
 		code = n.tables.fwd[f.fwd+int32(p.Loc)]
@@ -62,7 +61,7 @@ type leg struct {
 	loc  uint16
 }
 
-// legs are those on which packets to a locator may leave a switch that they enter the fabric at.
+// legs returns the legs on which packets to a locator may leave the switch where they enter the fabric.
 func (n *Net) legs(node int32, loc uint16) []leg {
 	sw := &n.Sw[node]
 	if sw.steerer == nil {
@@ -79,7 +78,7 @@ func (n *Net) legs(node int32, loc uint16) []leg {
 	return out
 }
 
-// turn ends a leg that is over, as steer does, for packets whose receiver has locator final.
+// turn ends a finished leg, as steer does, for packets whose receiver has locator final.
 func (n *Net) turn(l leg, final uint16) leg {
 	if l.loc != final && n.Sw[l.node].Spec != nil && n.tables.fwd[n.forward[l.node].fwd+int32(l.loc)] < 0 {
 		l.loc = final
@@ -87,8 +86,8 @@ func (n *Net) turn(l leg, final uint16) leg {
 	return l
 }
 
-// arrived leaves out ports to hosts where some packets are still on their way: by ways of several
-// lengths they come to the same NIC later.
+// arrived removes ports to hosts from the set while some packets are still in flight: paths of several lengths lead to
+// the same NIC.
 func (n *Net) arrived(ports []int32) []int32 {
 	toHost := func(p int32) bool { return n.Sw[n.node[n.Ports[p].Peer]].Spec == nil }
 	if on := slices.DeleteFunc(slices.Clone(ports), toHost); len(on) > 0 {

@@ -15,23 +15,23 @@ import (
 //
 // Packets that may take any shortest path have a class of their own for that. A switch queues a packet at one port and
 // does not revise that choice. So packets queued at a port whose class is paused move to the port and class of
-// dimension order. Nobody waits for a buffer of the class in the end, since whoever does escapes, and the escape has no
+// dimension order. No packet waits for a buffer of the class without end, since each can escape, and the escape has no
 // ring (Duato 1993).
 //
-// On a detour both legs are in dimension order, the second in two classes further up: buffers of a leg wait
-// for those of the same leg and of the next, and no leg has a ring.
+// On a detour both legs are in dimension order, the second in two higher classes: buffers of a leg wait only for those
+// of the same leg and of the next, and no leg has a ring.
 type rings struct {
 	dim    []int8 // by port: the dimension of its cable's ring, -1 for a server's
 	wrap   []bool // by port: its cable closes its ring
 	rise   [queue.Classes][route.Levels]uint8
-	first  uint8     // level of dimension order's first class: 1 where there is one for all ways before it
+	first  uint8     // level of dimension order's first class: 1 if a class for all paths precedes it
 	legs   bool      // packets take detours: two such classes for each leg
-	escape [][]int32 // by node and locator: the port in dimension order, -1 for none; nil: packets go in it
+	escape [][]int32 // by node and locator: the port in dimension order, -1 for none; nil: always
 }
 
-// SetRings tells the dimension of each port's cable, which ones close rings, and the classes that packets
-// rise through. With escapes ways are any, and SetEscape says where dimension order leads; with legs packets
-// may take detours. It comes before SetRoutes.
+// SetRings sets the dimension of each port's link, the links that close rings, and the classes that packets rise
+// through. With escapes packets take any path, and SetEscape sets the port in dimension order; with legs packets may
+// take detours. It must be called before SetRoutes.
 func (n *Net) SetRings(dim []int8, wrap []bool, rising *queue.Rising, escapes, legs bool) {
 	r := &rings{dim: dim, wrap: wrap, rise: risen(rising), legs: legs}
 	if n.rings = r; escapes {
@@ -44,10 +44,10 @@ func (n *Net) SetRings(dim []int8, wrap []bool, rising *queue.Rising, escapes, l
 	}
 }
 
-// SetEscape tells by locator which port of a switch dimension order takes, -1 for none.
+// SetEscape sets, by locator, the port of a switch in dimension order, -1 for none.
 func (n *Net) SetEscape(node int32, ports []int32) { n.rings.escape[node] = ports }
 
-// risen lays out in which class packets of a class go on, by level.
+// risen computes the next class of packets of a class, by level.
 func risen(rising *queue.Rising) (rise [queue.Classes][route.Levels]uint8) {
 	for c, row := range rising {
 		for level := range rise[c] {
@@ -69,7 +69,7 @@ func (n *Net) late(node, out int32, p *Packet) int32 {
 	return out
 }
 
-// ring gives a packet the class in which it goes on by a port, or has it escape to another one.
+// ring sets the class in which a packet leaves by a port, or makes it escape to another port.
 func (n *Net) ring(node, in, out int32, p *Packet) int32 {
 	r, base := n.rings, p.Class
 	level, first := p.Level, r.first
@@ -83,7 +83,7 @@ func (n *Net) ring(node, in, out int32, p *Packet) int32 {
 		}
 	}
 	switch {
-	case r.dim[out] < 0: // its NIC knows no other class
+	case r.dim[out] < 0: // the port leads to a NIC, which uses no other class
 		p.Level = 0
 		return out
 	case r.escape != nil:
@@ -98,8 +98,8 @@ func (n *Net) ring(node, in, out int32, p *Packet) int32 {
 	return out
 }
 
-// escape has a packet that would wait at a paused port take dimension order, where there is a way left. What
-// has come in it keeps to its side of the ring.
+// escape sends a packet that would be queued at a paused port on dimension order, if a path is left. A packet that
+// arrived in dimension order stays on its side of the ring.
 func (n *Net) escape(node, out int32, p *Packet) int32 {
 	r := n.rings
 	to := r.escape[node][p.Loc]
@@ -127,7 +127,7 @@ func (r *rings) onRing(in, out int32, level, first uint8) uint8 {
 	return level
 }
 
-// giveWay has what waits at a port that is paused in a class escape.
+// giveWay makes the packets escape that are queued at a port whose class is paused.
 func (n *Net) giveWay(now unit.Time, port int32, class int) {
 	r, node := n.rings, n.node[port]
 	if r.escape == nil || r.dim[port] < 0 || r.rise[class][1] == uint8(class) {

@@ -9,20 +9,19 @@ import (
 	"railyard/unit"
 )
 
-// A scheduled fabric is one switch in many boxes (queue.Scheduled). Switches with hosts are interface
-// nodes, the others fabric nodes. A packet from a NIC waits at its interface node in the VOQ of its
-// egress port and class (voq.go). The VOQ asks the egress port's interface node for credit, which grants
-// it in turn to all that ask (granter.go). What is granted goes as cells over all links in turn
-// (cells.go) and is put together and in order at the other side (reassembly.go). Requests and grants are
-// messages on the fabric's links, so nodes talk across cables alone; within an interface node they are
-// calls.
+// A scheduled fabric is one switch in many boxes (queue.Scheduled). Switches with hosts are interface nodes, the others
+// fabric nodes. A packet from a NIC waits at its interface node in the VOQ of its egress port and class (voq.go). The
+// VOQ requests credit from the egress port's interface node, which grants it round-robin (granter.go). Granted packets
+// leave as cells over all links in turn (cells.go), and are reassembled and reordered at the other side
+// (reassembly.go). Requests and grants are messages on the fabric's links, so nodes talk across cables alone; within an
+// interface node they are calls.
 //
-// What is coarser than in a real one: the cells of one packet that take the same link are one event, a
-// burst, and bursts do not mix on a link; a fabric node sends a burst on by one link. With as many links
-// as a packet has cells, a burst is a cell. A fabric node passes a burst's first cell on as soon as it is
-// there. Messages go ahead of cells, and wait for one at most.
+// The model is coarser than a real fabric: the cells of one packet on the same link are one event, a burst. Bursts do
+// not interleave on a link, and a fabric node forwards a burst on one link. With as many links as a packet has cells, a
+// burst is a cell. A fabric node passes a burst's first cell on as soon as it is there. Messages go ahead of cells, and
+// wait for one at most.
 //
-// It costs other fabrics nothing: which events a port's arrivals are is said when the network is built.
+// Other fabrics pay nothing for it: the kind of a port's arrival events is set when the network is built.
 
 // Events of a scheduled fabric.
 const (
@@ -33,12 +32,12 @@ const (
 	KindTurn                                      // A node, B index << 3 | what: see below
 )
 
-// What a KindTurn is about: an interface node's own clocks.
+// Operands of KindTurn: the timers of an interface node.
 const (
 	turnGrant  = iota // an egress port may grant again
-	turnShared        // the node's fabric links may take more of what it grants
+	turnShared        // the node's fabric links have capacity for a further grant
 	turnCells         // fabric links are free for the next packet
-	turnAsk           // the node's fabric links may take more of what it asks for
+	turnAsk           // the node's fabric links have capacity for a further request
 	turnRetry         // a VOQ has waited long for a grant
 	turnGiveUp        // a flow has waited long for cells
 )
@@ -61,17 +60,17 @@ type iface struct {
 	number int32     // among interface nodes
 	loc    uint16    // the locator that leads to it alone
 	seed   uint32    // of the hash that picks egress ports of NICs that have several
-	up     unit.Rate // of its fabric links that are whole
-	loop   unit.Time // as long as its fastest port has credit for: what it lags behind may be made good
+	up     unit.Rate // sum over its working fabric links
+	loop   unit.Time // the time that its fastest port has credit for; a backlog up to it is made up
 	InterfaceStats
 
 	turns  []uint32 // by locator
 	voqs   []voq
 	voqAt  []int32 // by NIC: its first VOQ + 1
 	ready  ring    // VOQs with credit and packets
-	asking ring    // VOQs that may ask once askAt has come
+	asking ring    // VOQs that may send a request once askAt has come
 	askAt  unit.Time
-	sends  bool // turnCells is under way
+	sends  bool // turnCells is pending
 	asks   bool // turnAsk
 
 	granters []granter
@@ -79,20 +78,20 @@ type iface struct {
 	flowAt   [][]int32 // by the sender's number and granter: its first flow + 1
 	shared   ring      // granters that may grant once sharedAt has come
 	sharedAt unit.Time
-	shares   bool // turnShared is under way
+	shares   bool // turnShared is pending
 }
 
 // InterfaceStats is the occupancy of an interface node, and its peak.
 type InterfaceStats struct {
-	VOQs                      int   // that were ever used
+	VOQs                      int   // number of VOQs ever used
 	Held, HeldPeak            int64 // bytes in all VOQs
-	VOQPeak                   int64 // bytes in one of them
+	VOQPeak                   int64 // maximum bytes in one VOQ
 	Egress, EgressPeak        int64 // bytes that wait for cells, for their turn, or to be sent to their NIC
-	PortPeak                  int64 // of those, at one egress port and class; in packets that are whole
+	PortPeak                  int64 // maximum bytes at one egress port and class, in complete packets
 	Requests, Grants, Repeats int64
 	Granted                   int64 // bytes
-	GaveUp                    int64 // packets, or gaps, that never became whole
-	Left                      int64 // packets that have left VOQs, and what they waited there
+	GaveUp                    int64 // packets, or gaps, that were never completed
+	Left                      int64 // packets that have left VOQs, and their queueing time there
 	Waited, WaitMost          unit.Time
 }
 
@@ -101,7 +100,7 @@ type ring struct{ head, tail int32 }
 
 const noone = int32(-1)
 
-// Interface returns what a node of a scheduled fabric holds; ok is false for others.
+// Interface returns the state of a node of a scheduled fabric; ok is false for other nodes.
 func (n *Net) Interface(node int32) (s InterfaceStats, ok bool) {
 	if n.sched == nil || n.sched.at[node] == nil {
 		return s, false
@@ -153,9 +152,8 @@ func (s *scheduled) interfaceNode(node int32) *iface {
 	return s.at[node]
 }
 
-// uplinks counts the rates of an interface node's fabric links that are whole. That is all it needs to
-// keep its inputs and outputs balanced when some fail: it asks for no more than they take, and grants no
-// more.
+// uplinks returns the total rate of an interface node's working fabric links. That keeps its inputs and outputs
+// balanced after failures: it requests and grants at most this rate.
 func (n *Net) uplinks(node int32, f *iface) {
 	f.up = 0
 	line := unit.Rate(1)
@@ -187,8 +185,8 @@ func (b *Builder) reserved(node int32) (bytes int64) {
 	return bytes
 }
 
-// routed takes note of a switch's new table: its groups begin their turns at places of their own, and what
-// waits for a cable that is gone waits no longer.
+// routed processes a switch's new table: its groups start their turns at different positions, and packets for a broken
+// link are dropped.
 func (s *scheduled) routed(n *Net, node int32) {
 	for len(s.turn) < len(n.tables.groups) {
 		from := route.Hash(uint32(len(s.turn)), uint32(node))
@@ -229,7 +227,7 @@ func (n *Net) turned(node int32, b int32) {
 	}
 }
 
-// auditInterface checks an interface node's sums, and returns what its VOQs hold in lossy classes.
+// auditInterface checks an interface node's sums, and returns the bytes of its VOQs in lossy classes.
 func (n *Net) auditInterface(node int32) (lossy int64, err error) {
 	f := n.sched.at[node]
 	if f == nil {

@@ -8,18 +8,17 @@ import (
 	"railyard/unit"
 )
 
-// A network can be run in parts: each part is a Net of its own, built alike from the same plan, and
-// runs the events of the nodes it owns. The other nodes stand there as configuration. What a node
-// sends to another part's goes there as a letter, and because that takes a cable's delay, all parts
-// can go on for as long as the shortest such cable (Lookahead) before they exchange letters. What
-// the run itself does (posting messages, breaking links) happens in every part at the same time:
-// its executor runs in all of them alike, for which each must hear what ends anywhere (Announce).
+// A network can run in parts: each part is a Net built from the same plan, and runs the events of the nodes it owns.
+// The other nodes exist there as configuration only. A frame to another part's node is sent as a letter. Because it
+// takes a link's delay, all parts can run for the shortest such delay (Lookahead) before they exchange letters. Actions
+// of the run itself (posting messages, breaking links) happen in every part at the same time: an identical executor
+// runs in each, so each part must be notified of every completion (Announce).
 
-// Letter is a packet or a PFC frame on its way to another part, or an announcement to all others.
+// Letter is a packet or a PFC frame in flight to another part, or an announcement to all others.
 type Letter struct {
 	event  engine.Event
 	packet Packet
-	told   Told // its telemetry, if it carries any
+	told   Told // its telemetry, if it has any
 	header transport.Packet
 	all    bool
 }
@@ -48,7 +47,7 @@ func (l *Letter) Carries() bool {
 	return !l.all && k != KindPFC && k != KindTold && k != KindCredit
 }
 
-// Split makes the network one part; send is given what goes to others' nodes.
+// Split makes the network one part; send is called with frames to other parts' nodes.
 func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 	n.foreign, n.send = make([]bool, len(n.Sw)), send
 	for node := range n.foreign {
@@ -62,17 +61,17 @@ func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 	}
 }
 
-// Moment returns when the event that Queue.Before returned last fires.
+// Moment returns the firing order of the last event that Queue.Before returned.
 func (n *Net) Moment() Moment { return Moment{n.Q.Now(), n.Q.Place()} }
 
-// Parted has a part note when what it records happened, so that it can be put in one order with others'.
+// Parted makes a part record the order of its events, so that records of several parts can be merged.
 func (n *Net) Parted() {
 	if n.Waits != nil {
 		n.Waits.born = n.Moment
 	}
 }
 
-// Adopts makes a network that has not run ready to adopt what its parts have become.
+// Adopts prepares a network that has not run for Adopt.
 func (n *Net) Adopts() {
 	n.Totals, n.inUse = Totals{}, 0
 	if n.Waits != nil {
@@ -80,8 +79,8 @@ func (n *Net) Adopts() {
 	}
 }
 
-// Adopt takes over the state of a part's nodes, as counters and peaks of the whole. Packets that are under way there
-// are only counted.
+// Adopt merges the state of a part's nodes into the whole network's counters and peaks. Packets in flight there are
+// only counted.
 func (n *Net) Adopt(o *Net) {
 	for node := range n.Sw {
 		if o.Owns(int32(node)) {
@@ -150,7 +149,7 @@ func (n *Net) flight(of func(*route.Port) bool) unit.Time {
 	return least
 }
 
-// leave sends a packet to another part, where it arrives a delay from now.
+// leave sends a packet to another part, where it arrives after the link's delay.
 func (n *Net) leave(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32) {
 	e := n.Q.Elsewhere(engine.Node(tx.Node), n.Q.Now()+delay, kind, tx.Peer, 0)
 	l := Letter{event: e, packet: n.Packets[pi]}
@@ -165,8 +164,8 @@ func (n *Net) leave(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32)
 	n.Free(pi)
 }
 
-// Announce schedules an event of an element in all parts: something for the run to hear. How much
-// later it must be is for the run to see to.
+// Announce schedules an event of an element in all parts, to notify each part's executor. How much later it must be is
+// for the run to see to.
 func (n *Net) Announce(from engine.Element, at unit.Time, kind engine.Kind, a int32) {
 	if n.send == nil {
 		n.Q.Push(from, at, kind, a, 0)

@@ -57,13 +57,13 @@ func (n *Net) Draw(port int32) uint64 {
 // Averages reports that marks depend on averages of queues, which move with time.
 func (n *Net) Averages() bool { return n.averages != nil }
 
-// Waited is what a table of waits had counted, by row.
+// Waited is a copy of a wait table's counts, by row.
 type Waited []struct {
 	total   unit.Time
 	samples int32
 }
 
-// Mark returns what the table has counted so far, in the room of an earlier mark.
+// Mark returns the table's current counts; it reuses the memory of an earlier mark.
 func (t *WaitTable) Mark(room Waited) Waited {
 	room = room[:0]
 	for i := range t.rows {
@@ -75,7 +75,7 @@ func (t *WaitTable) Mark(room Waited) Waited {
 	return room
 }
 
-// Repeat counts what has come since a mark so many times more.
+// Repeat adds the counts since a mark n more times.
 func (t *WaitTable) Repeat(since Waited, times int64) {
 	for i := range t.rows {
 		r := &t.rows[i]

@@ -94,8 +94,8 @@ func (n *Net) refuse(in, pi int32, p *Packet, out int32) {
 	n.lose(in, pi, p)
 }
 
-// setAside takes packets off the usual way: dropped in a PFC storm or by WRED's average, or
-// waiting for their tail.
+// setAside handles packets off the fast path: dropped in a PFC storm or by WRED's average, or held until their tail
+// arrives.
 func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) bool {
 	if f.slow&slowStorm != 0 && n.inStorm(in, out, pi, p) {
 		return true
@@ -171,8 +171,8 @@ func (n *Net) drop(out, pi int32, p *Packet) {
 	n.Free(pi)
 }
 
-// threshold returns the bytes an element of class k may hold of the shared
-// pool: alpha times what is free (docs/references.md, thresholds).
+// threshold returns the bytes that an element of class k may hold of the shared pool: alpha times the free bytes
+// (docs/references.md, thresholds).
 func (sw *Switch) threshold(k *queue.Class) int64 {
 	return int64(k.Alpha * float64(sw.limit-sw.shared))
 }
@@ -298,7 +298,7 @@ func (n *Net) Dequeue(now unit.Time, out int32, tx *route.Port, c int) (int32, *
 	if q.bytes == 0 {
 		tx.NonEmpty &^= 1 << c
 	} else {
-		cache.Line(unsafe.Pointer(&n.Packets[q.head])) // its turn comes soon; far fabrics ask again then
+		cache.Line(unsafe.Pointer(&n.Packets[q.head])) // it will be sent soon; large fabrics prefetch it again then
 	}
 	if n.Waits != nil && p.PSN&15 == 0 && p.Payload != 0 {
 		n.Waits.add(p.QP, out, unit.Time(uint32(now>>10)-p.enq)<<10, q.bytes)

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// trim has a queue cut a packet that it has no room for, and puts what is left into the queue of trimmed
-// packets, where it may be dropped for good.
+// trim makes a queue trim a packet without room and puts the headers into the queue of trimmed packets, where they may
+// be dropped.
 func (n *Net) trim(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
 	t := &sw.Spec.Trim
 	if t.Either && sw.stream.Float64() < 0.5 {
@@ -39,8 +39,7 @@ func (n *Net) cut(out int32, t *queue.Trim, p *Packet) {
 	p.Flags |= FlagTrimmed
 }
 
-// exchange puts a packet at the end of its class's queue in the place of the one that came last, if it fits
-// there: that one is then where the packet was.
+// exchange replaces the last packet of a class's queue by a packet that fits; the two packets change places.
 func (n *Net) exchange(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
 	k := &sw.Spec.Queues[p.Class]
 	q := &n.classes[n.slot(out, int(p.Class))]

@@ -4,14 +4,14 @@ import (
 	"railyard/unit"
 )
 
-// voq is the queue of an interface node's packets to one egress port, in one class. The port is that of the
-// NIC at the node that the locator leads to. Bytes are counted
-// since the beginning, as in an account: a request or a grant that is lost is made good by the next one.
+// voq is the queue of an interface node's packets to one egress port, in one class. The port is the one to the NIC at
+// the locator's node. Bytes are counted since the start, as in an account: the next request or grant replaces a lost
+// one.
 type voq struct {
 	q         classQ
 	dst       int32 // NIC
 	more      int32 // of the same NIC, in another class or by another of its ports: + 1
-	nextAsk   int32 // in the ring of those that may ask,
+	nextAsk   int32 // in the ring of VOQs that may send a request,
 	nextReady int32 // and of those that may send
 	enqueued  int64
 	wire      int64 // what all of that takes of fabric links
@@ -19,13 +19,13 @@ type voq struct {
 	asked     int64 // of wire, with requested
 	granted   int64
 	sent      int64
-	heard     unit.Time // of a grant last, or asked
+	heard     unit.Time // time of the last grant or request
 	loc       uint16
 	class     uint8
 	local     bool // the egress port is this node's
 	ready     bool // in the ring of those that may send
-	waits     bool // in the ring of those that may ask
-	watched   bool // turnRetry is under way
+	waits     bool // in the ring of VOQs that may send a request
+	watched   bool // turnRetry is pending
 }
 
 // fromNIC takes a packet that a NIC has sent.
@@ -57,7 +57,7 @@ func (n *Net) fromNIC(in, pi int32) {
 	}
 }
 
-// nearPort is the port of a switch to a NIC, -1 where it has none.
+// nearPort returns the port of a switch to a NIC, -1 for none.
 func (n *Net) nearPort(node, nic int32) int32 {
 	fw := &n.forward[node]
 	if i := nic - fw.nearBase; uint32(i) < uint32(fw.nearLen) {
@@ -66,7 +66,7 @@ func (n *Net) nearPort(node, nic int32) int32 {
 	return -1
 }
 
-// voq finds a packet's VOQ, and makes it where there was none.
+// voq returns a packet's VOQ; a new one is created.
 func (f *iface) voq(p *Packet) int32 {
 	for int(p.Dst) >= len(f.voqAt) {
 		f.voqAt = append(f.voqAt, 0)
@@ -81,8 +81,8 @@ func (f *iface) voq(p *Packet) int32 {
 	return int32(len(f.voqs) - 1)
 }
 
-// admit puts a packet into its VOQ or drops it. Its ingress accounts for it as at any switch, so a lossless
-// class pauses the NIC when the memory is full; a lossy one drops what is beyond the VOQ's limit.
+// admit puts a packet into its VOQ or drops it. Its ingress accounts for it as at any switch, so a lossless class
+// pauses the NIC when the memory is full; a lossy class drops beyond the VOQ's limit.
 func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
 	sw, c := &n.Sw[node], p.Class
 	w := &sw.Spec.Queues[c].WRED
@@ -110,9 +110,8 @@ func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
 	return true
 }
 
-// take removes a VOQ's first packet, whose cells begin to leave by a port: marked by what it leaves
-// behind. out is below zero where the server's cable has gone meanwhile: what becomes of the packet is
-// the caller's.
+// take removes a VOQ's first packet, whose cells start to leave by a port, and marks it by the remaining queue. out is
+// below zero if the server's link has failed meanwhile; then the caller handles the packet.
 func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Packet) {
 	sw, pi := &n.Sw[node], v.q.head
 	p := &n.Packets[pi]
@@ -133,10 +132,10 @@ func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Pa
 	return pi, p
 }
 
-// ask has a VOQ request what has come.
+// ask makes a VOQ request credit for its packets.
 func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 	v := &f.voqs[at]
-	if v.local { // fabric links have no part in it
+	if v.local { // fabric links are not involved
 		v.requested, v.asked, v.heard = v.enqueued, v.wire, now
 		n.request(now, node, f, at)
 		return
@@ -151,12 +150,12 @@ func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 	}
 }
 
-// askCredits is the number of credits that a VOQ requests at once: one that asks for all that it has would have
-// those of other egress ports wait, whose ports then have nobody to grant to.
+// askCredits is the number of credits that a VOQ requests at a time: a VOQ that requested its whole queue would block
+// those of other egress ports, which would have no requests to grant.
 const askCredits = 4
 
-// askInTurn sends requests, as much as the node's fabric links can take: beyond that nothing is gained by
-// credit, and what others could use would be kept from them.
+// askInTurn sends requests up to the capacity of the node's fabric links: credit beyond it gains nothing and deprives
+// others.
 func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
 	for f.asking.head >= 0 {
 		if f.askAt > now {
@@ -182,7 +181,7 @@ func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
 	}
 }
 
-// request tells the egress port's node how much a VOQ wants in all.
+// request sends the egress port's node the total that a VOQ needs.
 func (n *Net) request(now unit.Time, node int32, f *iface, at int32) {
 	v := &f.voqs[at]
 	f.Requests++
@@ -200,7 +199,7 @@ func (n *Net) request(now unit.Time, node int32, f *iface, at int32) {
 	n.sendMessage(now, node, m)
 }
 
-// retry repeats the request of a VOQ that has heard nothing for long: it, or the grant, may be lost.
+// retry repeats the request of a VOQ without a grant for long: the request or the grant may be lost.
 func (n *Net) retry(now unit.Time, node int32, f *iface, at int32) {
 	v := &f.voqs[at]
 	if v.watched = false; v.granted >= v.requested {
@@ -239,8 +238,8 @@ func (n *Net) granted(now unit.Time, node int32, f *iface, m *Packet) {
 	n.spend(now, node, f, at)
 }
 
-// spend lets a VOQ with credit send. Credit is counted in bytes and packets are whole: the last one may
-// take more than there is, which the next grant makes up for.
+// spend lets a VOQ with credit send. Credit is counted in bytes and packets are not split: the last packet may exceed
+// the credit, and the next grant covers it.
 func (n *Net) spend(now unit.Time, node int32, f *iface, at int32) {
 	v := &f.voqs[at]
 	if v.local {
@@ -263,7 +262,7 @@ func (n *Net) spend(now unit.Time, node int32, f *iface, at int32) {
 	}
 }
 
-// push and pop are a ring's; next is where an entry keeps who follows it.
+// push and pop operate on a ring; next is an entry's successor.
 func (r *ring) push(i int32, next func(int32) *int32) {
 	*next(i) = noone
 	if r.head < 0 {
@@ -274,7 +273,7 @@ func (r *ring) push(i int32, next func(int32) *int32) {
 	r.tail = i
 }
 
-// remove takes an entry out that is in it.
+// remove removes an entry of the ring.
 func (r *ring) remove(i int32, next func(int32) *int32) int32 {
 	before := noone
 	for k := r.head; k != i; k = *next(k) {

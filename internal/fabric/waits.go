@@ -17,27 +17,27 @@ type Wait struct {
 	next        int32 // row+1 of the flow's next port
 	seenSamples int32 // at the last lap
 	seen        unit.Time
-	born        Moment // its first packet
+	born        Moment // when its first packet was counted
 }
 
-// Moment is when an event fires in a network in parts: the time, and the event's place among those of that instant.
+// Moment is the order of an event in a network in parts: its time, and its place among the events of that time.
 type Moment struct {
 	At    unit.Time
 	Place uint64
 }
 
-// Compare puts moments in order, as cmp.Compare does.
+// Compare orders moments, as cmp.Compare does.
 func (m Moment) Compare(o Moment) int {
 	return cmp.Or(cmp.Compare(m.At, o.At), cmp.Compare(m.Place, o.Place))
 }
 
-// WaitTable sums queueing delay by (flow, port) over every sixteenth packet:
-// what tells later which queue made a flow slow, and with whom it was shared.
+// WaitTable sums queueing delay by (flow, port) over every sixteenth packet. It shows later which queue slowed a flow,
+// and the flows that shared it.
 type WaitTable struct {
 	rows  []Wait
 	index []int32         // row+1 by hash, open addressing
 	first map[int32]int32 // by flow: row+1 of its latest port
-	born  func() Moment   // of a network in parts: which event fires; nil: nobody asks
+	born  func() Moment   // the current event, of a network in parts; nil: not recorded
 }
 
 // NewWaitTable returns an empty table.
@@ -95,8 +95,8 @@ func (t *WaitTable) Each(f func(Wait)) {
 	}
 }
 
-// Lap returns where a flow's packets waited longest since its last lap, with Total and
-// Samples of that time alone, and begins the next lap. Samples is 0 where none came by.
+// Lap returns the port where a flow's packets were queued longest since its last lap, with Total and Samples of that
+// period, and begins the next lap. Samples is 0 if no packet was sampled.
 func (t *WaitTable) Lap(qp int32) (top Wait) {
 	top.Port = -1
 	for n := t.first[qp]; n > 0; n = t.rows[n-1].next {
@@ -114,5 +114,5 @@ func (t *WaitTable) Lap(qp int32) (top Wait) {
 func (t *WaitTable) adopt(o *WaitTable) {
 	t.rows = append(t.rows, o.rows...)
 	slices.SortFunc(t.rows, func(a, b Wait) int { return a.born.Compare(b.born) })
-	t.index, t.first = nil, nil // nobody adds to it
+	t.index, t.first = nil, nil // the table is read-only from now on
 }

@@ -14,11 +14,10 @@ type stormState struct {
 	stormed      bool
 }
 
-// poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog): a queue is stuck over a poll
-// interval when it was paused at both its ends and never resumed between them, and holds
-// packets. It can have sent nothing then, whether packets queue or pass through an idle port.
-// Stuck for the whole detection time, it is stormed, until no PFC frame has come for the
-// restoration time.
+// poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog): a queue is stuck over a poll interval when
+// it was paused at both its ends and never resumed between them, and holds packets. A paused queue can have sent
+// nothing then, whether packets are queued or pass through an idle port. A queue that is stuck for the whole detection
+// time is stormed, until no PFC frame arrives for the restoration time.
 func (n *Net) poll(node int32) {
 	sw := &n.Sw[node]
 	w := sw.Spec.Watchdog
@@ -32,8 +31,8 @@ func (n *Net) poll(node int32) {
 	n.Q.Push(engine.Node(node), n.Q.Now()+w.Poll, KindPoll, node, 0)
 }
 
-// Idle reports whether nothing but watchdogs is pending. Whoever runs the events asks after each
-// KindPoll, because watchdogs alone must not keep a dead run alive; a switch cannot know.
+// Idle reports whether nothing but watchdogs is pending. The event loop checks after each KindPoll whether other events
+// are left, because watchdogs alone must not keep a dead run alive; a switch cannot check that.
 func (n *Net) Idle() bool { return n.Q.Len() <= n.pollers }
 
 func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {
@@ -63,10 +62,9 @@ func (s *stormState) count(again bool) {
 	}
 }
 
-// storm takes over a queue: PFC of its priority is off at the port, in both directions, and
-// with the action drop everything that waits there, is bound for it or comes in by it is lost.
-// SONiC's drop action does that with ACLs at ingress and egress, or with buffer profiles of
-// size zero for the queue and the priority group.
+// storm takes over a queue: PFC of its priority is off at the port, in both directions, and with the action drop
+// everything that waits there, is bound for it or comes in by it is lost. SONiC's drop action uses ACLs at ingress and
+// egress, or buffer profiles of size zero for the queue and the priority group.
 func (n *Net) storm(node, port int32, c int, s *stormState) {
 	slot := n.slot(port, c)
 	*s = stormState{got: s.got, gotLast: s.got, stormed: true}

@@ -14,17 +14,16 @@ type average struct {
 	empty unit.Time // since when the queue is, 0 while it is not
 }
 
-// early has WRED look at a packet on its way into a queue, and reports whether it dropped it. It
-// does so without ECN, in a lossless class as in any other (PFC keeps the buffer from running
-// over, WRED does not ask), and it does so to packets that are not ECN-capable where it would
-// mark others (RFC 3168, section 5).
+// early applies WRED to an arriving packet, and reports whether it was dropped. It drops without ECN, in a lossless
+// class as in any other (PFC limits the buffer; WRED does not check it), and it drops packets that are not ECN-capable
+// where it would mark others (RFC 3168, section 5).
 func (n *Net) early(now unit.Time, sw *Switch, out, pi int32, p *Packet) bool {
 	w := &sw.Spec.Queues[p.Class].WRED
 	if w.Max == 0 {
 		return false
 	}
 	slot := n.slot(out, int(p.Class))
-	if w.ECN && p.TOS&3 != 0 { // its turn comes when it leaves
+	if w.ECN && p.TOS&3 != 0 { // it is marked when it leaves
 		n.idled(now, sw, w, slot)
 		return false
 	}
@@ -36,8 +35,8 @@ func (n *Net) early(now unit.Time, sw *Switch, out, pi int32, p *Packet) bool {
 	return true
 }
 
-// mark sets CE on a departing ECN-capable packet as the queue it leaves behind
-// tells (marking on dequeue, as the HPCC and htsim models do).
+// mark sets CE on a departing ECN-capable packet, depending on the queue after it (marking on dequeue, as the HPCC and
+// htsim models do).
 func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	w := &sw.Spec.Queues[p.Class].WRED
 	if w.Weight != 0 && w.Max > 0 {
@@ -56,8 +55,8 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	}
 }
 
-// timed is a queue as its thresholds count it: where these are times, the bytes that a port would send at its
-// cable's own rate while it sends those at the rate that it has.
+// timed converts a queue's length for thresholds that are times: to the bytes that the port would send at its link's
+// own rate in the time that it needs at the current rate.
 func (n *Net) timed(sw *Switch, out int32, bytes int32) unit.Bytes {
 	if !sw.Spec.Timed {
 		return unit.Bytes(bytes)
@@ -65,8 +64,8 @@ func (n *Net) timed(sw *Switch, out int32, bytes int32) unit.Bytes {
 	return unit.Bytes(float64(bytes) * float64(n.cfg[out].rate) / float64(n.Ports[out].Rate))
 }
 
-// room returns how many bytes of a lossy class a port may hold now. A limit that is a time leaves room for two frames
-// however slowly the port sends.
+// room returns how many bytes of a lossy class a port may hold now. A limit in time leaves room for two frames at any
+// rate of the port.
 func (n *Net) room(sw *Switch, out int32, k *queue.Class) int64 {
 	limit := int64(k.Limit)
 	switch {
@@ -99,14 +98,14 @@ func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *P
 	}
 }
 
-// passBy has WRED's average look at a packet that finds its port idle, and may be marked or
-// dropped all the same while the average is still high. It reports whether it was dropped.
+// passBy has WRED's average look at a packet that finds its port idle, and may be marked or dropped all the same while
+// the average is still high. It reports whether it was dropped.
 func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
 	tx := &n.Ports[out]
 	sw := &n.Sw[tx.Node]
 	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || tx.BusyUntil > now ||
 		tx.NonEmpty != 0 || tx.Paused&(1<<p.Class) != 0 {
-		return false // it queues, and is looked at then
+		return false // it is queued, and checked when it leaves
 	}
 	if n.early(now, sw, out, pi, p) {
 		n.emptied(now, n.slot(out, int(p.Class)))
@@ -145,7 +144,7 @@ func (n *Net) idled(now unit.Time, sw *Switch, w *queue.WRED, slot int32) {
 	a.empty = 0
 }
 
-// emptied takes down that a queue is empty now, if it is.
+// emptied records that a queue is empty now, if it is.
 func (n *Net) emptied(now unit.Time, slot int32) {
 	if n.classes[slot].bytes == 0 {
 		n.averages[slot].empty = max(now, 1)

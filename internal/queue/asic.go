@@ -11,9 +11,9 @@ import (
 type ASIC struct {
 	Name     string     // spectrum4
 	Rate     unit.Rate  // of its fastest port
-	Cell     unit.Bytes // packets are kept in whole cells
-	Pipeline unit.Bytes // what arrives while a pause works its way through the chip
-	Tile     bool       // packets wait on the tile where they came in
+	Cell     unit.Bytes // packets occupy whole cells
+	Pipeline unit.Bytes // bytes that arrive while a pause passes through the chip
+	Tile     bool       // packets are stored on the tile where they arrived
 	Extra    unit.Bytes // added to xoff
 }
 
@@ -62,9 +62,9 @@ func ASICFor(r unit.Rate) ASIC {
 	return asics[len(asics)-1]
 }
 
-// Headroom is SONiC's own calculation for a port: xoff, what a lossless priority group
-// keeps beyond its threshold, xon, and the size of both. mtu is the port's. It is 1.4 to
-// 3 times what whole frames need, because a packet of 64 bytes may fill a cell.
+// Headroom is SONiC's own calculation for a port: xoff, the size of a lossless priority group beyond its threshold,
+// xon, and the sum of both. mtu is the port's. The result is 1.4 to 3 times the bytes of whole frames, because a packet
+// of 64 bytes may fill a cell.
 func (a ASIC) Headroom(r unit.Rate, mm int64, mtu unit.Bytes) (xoff, xon, size unit.Bytes) {
 	cable := 2 * float64(mm) * float64(r) / 1.98e8 / 8e3
 	prop := float64(mtu) + cable + macPHY + float64(quanta(r)*512/8)
@@ -81,8 +81,8 @@ func (a ASIC) Headroom(r unit.Rate, mm int64, mtu unit.Bytes) (xoff, xon, size u
 	return xoff, xon, up(float64(xoff + xon + mtu))
 }
 
-// occupancy returns the ratio of buffer to length for the worst packet: one of 64
-// bytes in a large cell, one that is a byte longer than a small cell.
+// occupancy returns the ratio of buffer to length for the worst packet: one of 64 bytes in a large cell, one a byte
+// longer than a small cell.
 func (a ASIC) occupancy() float64 {
 	if a.Cell > 128 {
 		return float64((a.Cell + 63) / 64)

@@ -8,11 +8,9 @@ import (
 // Headroom returns the ingress bytes per lossless class that must stay free so
 // that nothing is lost between crossing xOFF and the peer falling silent.
 //
-// While the pause travels, the peer keeps sending at line rate for a time d:
-// the frame of ours that the pause frame waits for, the pause frame itself, the
-// cable both ways, the peer's response time and our own pipeline. Add the frame
-// that crossed the threshold and the last one the peer starts. With full frames
-// one MTU less loses packets.
+// The peer keeps sending at line rate for a time d after the pause decision: the switch's current frame, which delays
+// the pause frame, the pause frame itself, the link both ways, the peer's response time and the switch's pipeline. Add
+// the frame that crossed the threshold and the last one the peer starts. With full frames one MTU less loses packets.
 func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes) unit.Bytes {
 	frame := mtu + roce.PreambleIFG
 	d := unit.Serialize(frame, rate) + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop +
@@ -20,8 +18,8 @@ func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes
 	return 2*mtu + unit.InTime(rate, d)*mtu/frame
 }
 
-// Reserve returns the headroom a port keeps for a class: what is configured,
-// else what the link needs, nothing for a lossy class.
+// Reserve returns the headroom of a port for a class: the configured value, else the link's requirement, and 0 for a
+// lossy class.
 func (s *Spec) Reserve(class int, rate unit.Rate, prop, response, pipeline unit.Time) unit.Bytes {
 	c := &s.Queues[class]
 	switch {

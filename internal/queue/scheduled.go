@@ -5,11 +5,11 @@ import (
 	"railyard/unit"
 )
 
-// Scheduled holds the settings that the switches of a scheduled fabric share (docs/references.md, scheduled). Those
-// with servers are interface nodes: what comes in waits there in a queue of its own per egress port and class (VOQ)
-// until the egress port has granted it credit, and is cut into cells that go over all fabric links in turn. The
-// others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not public: 256 B and 1
-// to 4 KiB are what is said of them.
+// Scheduled holds the settings that the switches of a scheduled fabric share (docs/references.md, scheduled). Switches
+// with servers are interface nodes. An arriving packet is queued per egress port and class (VOQ) until the egress port
+// has granted it credit, and is then cut into cells that use all fabric links in turn. The others are fabric nodes,
+// which only pass cells on. Cell and credit sizes of real fabrics are not public: common estimates are 256 B and 1 to 4
+// KiB.
 type Scheduled struct {
 	Cell    unit.Bytes `yaml:"cell" range:"32B,16KiB" json:"cell_bytes" doc:"a cell on a fabric link, its header included (default 256B)"`
 	Header  unit.Bytes `yaml:"header" range:"0B,4KiB" json:"header_bytes" doc:"of a cell (default 16B)"`
@@ -20,7 +20,7 @@ type Scheduled struct {
 	Timeout unit.Time  `yaml:"timeout" range:"1us,1s" json:"timeout_ps" doc:"time without response after which a request is repeated, and an incomplete packet is dropped (default 100us)"`
 }
 
-// DefaultScheduled returns the settings where nothing is said; of egress buffers the network decides.
+// DefaultScheduled returns the default settings; the network sets the egress buffers.
 func DefaultScheduled() Scheduled {
 	return Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4 * unit.KiB, Speedup: 1.02,
 		Timeout: 100 * unit.Microsecond}
@@ -41,8 +41,8 @@ func (s *Scheduled) Load(frame unit.Bytes) float64 {
 	return float64(s.Wire(frame)) + 2*float64(s.Message)*max(1, float64(frame)/float64(s.Credit))
 }
 
-// Efficiency is the share of fabric links that is left to frames of a size: line rate times that is what
-// fabric links without any speed-up carry.
+// Efficiency returns the payload share of fabric links for frames of a size: the line rate times this share is the
+// capacity of fabric links without speed-up.
 func (s *Scheduled) Efficiency(frame unit.Bytes) float64 { return float64(frame) / s.Load(frame) }
 
 // Validate refuses what no scheduled fabric could work with; mtu is the largest packet.

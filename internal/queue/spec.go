@@ -10,8 +10,8 @@ import (
 // Classes is the number of queues per port and of PFC priorities.
 const Classes = 8
 
-// Spec is the configuration of one switch. Its tags are all that a scenario knows of it: the key (yaml), the
-// range in the key's unit (range), the two words of a switch that is off or on (enum) and the meaning (doc).
+// Spec is the configuration of one switch. Its tags define the scenario's keys: the key (yaml), the range in the key's
+// unit (range), the two words of a switch that is off or on (enum) and the meaning (doc).
 type Spec struct {
 	DSCP      [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; what is not named goes to queue 0"`
 	Queues    [Classes]Class `json:"queues" yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
@@ -32,7 +32,7 @@ type Spec struct {
 type Class struct {
 	// Of several strict classes the one with the higher number sends first.
 	Strict bool `json:"strict" yaml:"strict" doc:"strict priority"`
-	// Weight is the share of what strict priority leaves; a class with 0 sends when nothing else can.
+	// Weight is the share of the bandwidth after strict priority; a class with 0 sends only when no other can.
 	Weight    int        `json:"weight" yaml:"weight" range:"0,100" doc:"bandwidth remaining percent"`
 	Lossless  bool       `json:"lossless" yaml:"lossless" doc:"protected by PFC"`
 	WRED      WRED       `json:"wred" yaml:",inline"`
@@ -66,7 +66,7 @@ type Watchdog struct {
 	Forward bool      `json:"forward" yaml:"action" enum:"drop,forward" doc:"what happens to packets of a stormed queue"`
 }
 
-// Reached reports whether so many polls in a row are at least as long as t.
+// Reached reports whether n consecutive polls take at least t.
 func (w *Watchdog) Reached(polls int, t unit.Time) bool {
 	return polls > 0 && unit.Time(polls) >= (t+w.Poll-1)/w.Poll
 }
@@ -117,7 +117,7 @@ func (c *Class) validate(buffer unit.Bytes) error {
 		return field.New("weight", "%d is out of range 0–100", c.Weight)
 	case w.Max < 0 || w.Min < 0:
 		return field.New("wred_min", "must not be negative")
-	case w.Max > 0 && w.Min > w.Max: // where they are one, marking is a step
+	case w.Max > 0 && w.Min > w.Max: // if they are equal, marking is a step
 		return field.New("wred_min", "%v is above wred_max %v", w.Min, w.Max)
 	case w.Max > buffer:
 		return field.New("wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)
@@ -190,8 +190,8 @@ func (s *Spec) LosslessMask() (m uint8) {
 	return m
 }
 
-// WREDMask returns the bit set of classes whose WRED looks at every packet that comes: because it
-// drops instead of marking, or because its average must know.
+// WREDMask returns the bit set of classes whose WRED checks every arriving packet: it drops instead of marking, or its
+// average needs each packet.
 func (s *Spec) WREDMask() (m uint8) {
 	for i := range s.Queues {
 		if w := &s.Queues[i].WRED; w.Max > 0 && (!w.ECN || w.Weight > 0) {

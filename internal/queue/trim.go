@@ -5,10 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// Trim is packet trimming: what a switch makes of packets for which a queue that trims (Class.Trim) has no
-// room. It cuts them to their headers, gives them a DSCP of their own and sends them on by that DSCP's
-// queue, so that their receiver learns at once what it does not get. One that is no longer than Size, or has
-// nothing to cut, goes that way whole (SONiC's packet trimming; SAI's DROP_AND_TRIM; docs/references.md, trimming).
+// Trim is packet trimming: the treatment of packets for which a queue that trims (Class.Trim) has no room. The switch
+// cuts them to their headers, sets a DSCP for trimmed packets and sends them on by that DSCP's queue, so that the
+// receiver learns of the loss immediately. A packet no longer than Size, or without payload, is sent whole by that
+// queue (SONiC's packet trimming; SAI's DROP_AND_TRIM; docs/references.md, trimming).
 type Trim struct {
 	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS (default 128B)"`
 	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority (default 48)"`
@@ -18,8 +18,8 @@ type Trim struct {
 	Either bool `json:"either" yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects (default false)"`
 }
 
-// Silent makes t what it is where only queues are configured to trim: as long as SONiC makes packets, in the
-// class of CNPs, which has strict priority.
+// Silent sets the defaults for configurations in which only queues enable trimming: SONiC's packet size, and the class
+// of CNPs, which has strict priority.
 func (t *Trim) Silent() { *t = Trim{Size: 128, DSCP: 48, LastHop: 48} }
 
 // MinTrim is the shortest a packet may be cut to: the smallest frame of Ethernet, in which there is room for
@@ -36,7 +36,7 @@ func (s *Spec) TrimMask() (m uint8) {
 	return m
 }
 
-// trims checks what is said of trimming, where some queue trims.
+// trims checks the settings of trimming if a queue trims.
 func (s *Spec) trims() error {
 	t := &s.Trim
 	if s.TrimMask() == 0 {

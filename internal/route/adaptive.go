@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// MinimalAdaptive sends each packet of a torus by any of its shortest ways, out of the port that would send
-// it first. Against deadlock it escapes to dimension order, in classes of its own, where the port that it
-// would take or waits at is paused; behind the next cable it may take any way again (Duato 1993).
+// MinimalAdaptive sends each packet of a torus on any of its shortest paths, by the port that would send it first.
+// Against deadlock a packet escapes to dimension order, in classes of its own, if the chosen port is paused. After the
+// next link it may take any path again (Duato 1993).
 var MinimalAdaptive = Policy{
 	Name: "minimal-adaptive", Title: "minimal adaptive routing",
 	Sprays: always,
@@ -28,7 +28,7 @@ func (*adaptive) Rises(bool) string {
 	return "where they escape, the second after the cable that closes a ring"
 }
 
-// Pick returns the port with the shortest wait, those that are not paused first; of equals one at random.
+// Pick returns the port with the shortest queue, unpaused ones first; ties are broken at random.
 func (c *adaptive) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) int32 {
 	best, least, equal := group[0], unit.Never, 0
 	for _, g := range group {

@@ -2,16 +2,16 @@ package route
 
 import "railyard/param"
 
-// DimensionOrder sends packets of a torus along the first dimension until the place there is right, then
-// along the second and the third (topo.Graph.Ordered); parallel cables and sides as long share by hash. The
-// class rises behind the cable that closes a ring and falls back where a packet leaves the ring, so that
-// pauses cannot deadlock (Dally and Seitz 1987; docs/references.md, deadlock-free).
+// DimensionOrder sends packets of a torus along the first dimension until the place there is right, then along the
+// second and the third (topo.Graph.Ordered); parallel cables and sides as long share by hash. The class rises after the
+// link that closes a ring and falls back where a packet leaves the ring, so that pauses cannot deadlock (Dally and
+// Seitz 1987; docs/references.md, deadlock-free).
 var DimensionOrder = Policy{
 	Name: "dimension-order", Title: "dimension order",
 	New: func(_ param.Values, s Site) Chooser { return &ordered{ecmp{seed: s.Seed}} },
 }
 
-// ordered hashes among what the tables leave.
+// ordered hashes among the ports of the tables.
 type ordered struct{ ecmp }
 
 func (*ordered) Ordered() {}

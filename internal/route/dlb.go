@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// DLB sends each packet out of one of the ports of the best quality, as switches grade them: by how much a
-// port has sent of late, and by what waits there (Broadcom's dynamic load balancing; SAI's ARS profile).
-// It sees its own ports alone.
+// DLB sends each packet out of one of the ports of the best quality, as switches grade them: by how much a port has
+// sent of late, and by what waits there (Broadcom's dynamic load balancing; SAI's ARS profile). It uses the state of
+// its own ports only.
 var DLB = Policy{
 	Name: "dlb", Title: "dynamic load balancing",
 	Params:   []param.Param{interval},
@@ -18,9 +18,8 @@ var DLB = Policy{
 	New:      func(v param.Values, s Site) Chooser { return newDLB(v, s) },
 }
 
-// Bands is the number of grades of ports, from 0, the best. The first four are quarters of line rate where less
-// waits than a first band of what spray-least compares, the others are twice as long each; a port that
-// is paused is in the last.
+// Bands is the number of grades of ports, from 0, the best. The first four grades are quarters of line rate while the
+// queue is below the first band of spray-least. The others are twice as long each; a paused port has the last grade.
 const Bands = 8
 
 const loadBands = 4
@@ -50,7 +49,7 @@ func (c *dlb) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) 
 	return c.best(now, group, nil, ports)
 }
 
-// best returns a port of the best grade, each no better than what is known beyond it (see ofBest).
+// best returns a port of the best grade; a port's grade is at least the known grade beyond it (see ofBest).
 func (c *dlb) best(now unit.Time, group []int32, beyond []uint8, ports []Port) int32 {
 	c.graded = c.graded[:0]
 	for i, g := range group {

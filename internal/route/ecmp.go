@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// ECMP hashes the 5-tuple with a seed per switch (RFC 2992, hash-threshold with equal regions).
-// Cables of unequal rate stand in the group as often as their share says (WCMP, Shares).
+// ECMP hashes the 5-tuple with a seed per switch (RFC 2992, hash-threshold with equal regions). Links of unequal rate
+// occur in the group in proportion to their rates (WCMP, Shares).
 var ECMP = Policy{
 	Name: "ecmp", Title: "ECMP",
 	New: func(_ param.Values, s Site) Chooser { return &ecmp{seed: s.Seed} },

@@ -5,10 +5,10 @@ import (
 	"railyard/param"
 )
 
-// Entropy leaves the choice to the NICs: they take a new UDP source port for each packet (package
-// entropy), and switches that hash send it by another path. That is what `rdma perf write --spray` does
-// on sockets. The ports are taken in turn; with set_aside one by which a packet was lost is left
-// out for a while, which finds a way round a broken cable before routing does.
+// Entropy leaves the choice to the NICs: they take a new UDP source port for each packet (package entropy), and
+// switches that hash send it by another path. `rdma perf write --spray` does the same on sockets. Ports are used in
+// turn. With set_aside the port of a lost packet is skipped for some time, which avoids a broken link before routing
+// does.
 var Entropy = ofNIC(entropy.Policies()[0])
 
 // ofNIC is a policy of entropy's for switches: they hash.

@@ -5,11 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// GLB is DLB that knows its neighbours' ports too: switches tell one another when the grade of a port
-// changes, in small frames once an interval, and a way is as good as the worse of its two ports (global load
-// balancing, as Broadcom and Juniper have it, and adaptive routing with remote congestion of NVIDIA's
-// Spectrum-X; their receivers put packets that overtook one another where they belong, as recovery:
-// selective does). Beyond the next switch it sees nothing.
+// GLB is DLB that also uses its neighbours' ports: switches exchange changes of port grades in small frames once per
+// interval, and a path has the worse of its two grades. It follows global load balancing of Broadcom and Juniper, and
+// adaptive routing with remote congestion of NVIDIA's Spectrum-X, whose receivers reorder packets (recovery:
+// selective). Beyond the next switch it sees nothing.
 var GLB = Policy{
 	Name: "glb", Title: "global load balancing",
 	Params:   []param.Param{interval},
@@ -18,10 +17,10 @@ var GLB = Policy{
 	New:      func(v param.Values, s Site) Chooser { return &glb{dlb: *newDLB(v, s)} },
 }
 
-// Informed is a Chooser that hears how its neighbours grade their ports.
+// Informed is a Chooser that receives the grades of its neighbours' ports.
 type Informed interface {
 	Chooser
-	// Band grades a port of the switch, for others to hear.
+	// Band returns the grade of a port of the switch, for its neighbours.
 	Band(now unit.Time, port int32, ports []Port) uint8
 	// Every returns the interval at which neighbours receive it.
 	Every() unit.Time
@@ -31,8 +30,8 @@ type Informed interface {
 
 type glb struct{ dlb }
 
-// Band returns the grade that neighbours receive: that a port is good unless more waits there than two intervals
-// take. What is less may be gone when it is heard, and all who hear it turn to the same other ports.
+// Band returns the grade that neighbours receive: that a port is good unless more waits there than two intervals take.
+// A shorter queue may be gone when the report arrives, and all who receive it would turn to the same other ports.
 func (c *glb) Band(now unit.Time, port int32, ports []Port) uint8 {
 	if ports[port].wait(now) < 2*c.interval {
 		return 0

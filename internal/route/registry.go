@@ -7,12 +7,12 @@ import (
 	"railyard/unit"
 )
 
-// Policy describes a way to choose among paths to the rest of the program. It stands in the
-// policy's own file; scenarios and the simulator find it by its name.
+// Policy describes a way to choose among paths. Each policy is defined in its own file; scenarios and the simulator
+// find it by name.
 type Policy struct {
 	Name  string // in a scenario: lb
 	Title string // in sentences
-	// Params stand in a scenario's lb_options, where a name means the same for all policies.
+	// Params are keys of a scenario's lb_options, where a name means the same for all policies.
 	Params   []param.Param
 	Defaults param.Values
 	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
@@ -21,19 +21,19 @@ type Policy struct {
 	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: groups are
 	// as long as they have ports.
 	Buckets func(v param.Values) int
-	// Sprays: packets of one flow may take several paths at once, and overtake each other.
+	// Sprays: packets of one flow may take several paths at the same time, and overtake each other.
 	Sprays func(v param.Values) bool
 	// SourcePorts returns the number of UDP source ports that NICs take in turn for a queue pair; nil: one.
 	SourcePorts func(v param.Values) int
 	// NIC is the policy by which NICs choose among them; nil: there is nothing to choose.
 	NIC *entropy.Policy
-	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
-	// where any can.
+	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
+	// combinations are valid.
 	Check func(v param.Values) (param, fault string)
-	// DLB is the mode of switches beyond hashing: flowlet and per-packet, as texts call the modes of
-	// dynamic load balancing, or what no text says; "" where they hash.
+	// DLB is the mode of switches beyond hashing: flowlet and per-packet, the names of dynamic load balancing modes in
+	// configurations, or a name without a configuration; "" for hashing.
 	DLB     string
-	Unmoved string // what to say of a run in which no flow changed its port, if that is remarkable
+	Unmoved string // note on a run in which no flow changed its port; "" for none
 
 	New func(v param.Values, s Site) Chooser
 }
@@ -42,8 +42,8 @@ type Policy struct {
 type Site struct {
 	Seed   uint32     // of its hash
 	Tier   int        // 1 for leaves
-	Torus  bool       // it stands in one
-	Stream rng.Stream // for what is random
+	Torus  bool       // it requires a torus
+	Stream rng.Stream // random numbers
 }
 
 // Chooser picks ports for one switch.
@@ -51,46 +51,43 @@ type Chooser interface {
 	// Pick returns one of a group's ports for a packet with the given flow hash; id is the
 	// group's number in the switch's table, ports are all of the network.
 	Pick(now unit.Time, group []int32, id int, flow uint32, ports []Port) int32
-	// Renew fits a chooser to a new table, the first one included. Groups that come again have
-	// their old numbers. What is known of flows and of the load of ports stays: a link that
-	// breaks elsewhere is no reason to forget it.
+	// Renew fits a chooser to a new table, the first one included. Groups that come again have their old numbers. The
+	// state of flows and the load of ports is kept: a link failure elsewhere does not invalidate it.
 	Renew(t *Table)
 	// Moved counts the flows that changed their port.
 	Moved() int64
 }
 
-// Steerer is a Chooser whose packets need not take a shortest way. The table it is renewed with says
-// which regions there are, and has ways to them.
+// Steerer is a Chooser whose packets may leave the shortest path. The table passed to Renew contains the regions and
+// the paths to them.
 //
-// Against deadlock a packet's class rises on each cable between regions, so a way may cross two of
-// them at most: one to its region, one to its receiver's. On a torus each leg has the two classes of
-// dimension order.
+// Against deadlock a packet's class rises on each link between regions, so a path may cross at most two of them: one to
+// its intermediate region, one to its receiver's. On a torus each leg has the two classes of dimension order.
 type Steerer interface {
 	Chooser
-	// Via returns the region by way of which a packet goes that enters the fabric here, with the
-	// receiver's locator and the flow's hash, or -1: straight on. It turns towards its receiver at
-	// the first switch of that region.
+	// Via returns the intermediate region of a packet that enters the fabric here, by the receiver's locator and the
+	// flow's hash, or -1 for the direct path. It turns towards its receiver at the first switch of that region.
 	Via(now unit.Time, loc int, flow uint32, ports []Port) int
 	// Vias appends all regions that Via may return for a locator, -1 included.
 	Vias(out []int, loc int) []int
 }
 
-// Riser is a Chooser under which the class of a lossless packet rises on its way, against deadlock.
+// Riser is a Chooser under which the class of a lossless packet rises along the path, against deadlock.
 type Riser interface {
 	// Classes returns the number of classes that a packet may pass through.
 	Classes(torus bool) int
-	// Rises returns where the class rises.
+	// Rises returns the position where the class rises.
 	Rises(torus bool) string
 }
 
-// What else some choosers are, beside a Steerer, a Riser or Informed. Is asks a policy for one of them.
+// Optional interfaces of choosers besides Steerer, Riser and Informed. Is returns the interface of a policy.
 type (
-	Direct   interface{ Direct() }   // a Steerer by way of no region: it knows them for the sake of the ways alone
-	Around   interface{ Around() }   // a Steerer that on a torus sends by way of any switch
+	Direct   interface{ Direct() }   // a Steerer without intermediate region, which needs only the paths to regions
+	Around   interface{ Around() }   // a Steerer that on a torus uses any switch as the intermediate one
 	Oracle   interface{ Oracle() }   // looks at ports of other switches than its own
 	Ordered  interface{ Ordered() }  // goes in dimension order, on a torus
-	Escaper  interface{ Escapes() }  // goes any shortest way there, and escapes to dimension order
-	EVReader interface{ ReadsEVs() } // reads the entropy values of packets as they are: NICs must lay them out
+	Escaper  interface{ Escapes() }  // takes any shortest path, and escapes to dimension order
+	EVReader interface{ ReadsEVs() } // reads the entropy values of packets directly: NICs must structure them
 )
 
 // Is reports whether the choosers of a policy are of a kind.
@@ -99,12 +96,12 @@ func Is[Kind any](p *Policy) bool {
 	return is
 }
 
-// Fixed reports whether the packets of a flow take one path, which its hash and the tables decide.
+// Fixed reports whether the packets of a flow take one path, determined by its hash and the tables.
 func (p *Policy) Fixed() bool {
 	return p.NIC == nil && !Is[Steerer](p) && (Is[Hasher](p) || Is[Steady](p))
 }
 
-// Crediting is a Chooser that knows what its neighbours hold of what its switch has sent.
+// Crediting is a Chooser that uses the bytes of its switch held by neighbours.
 type Crediting interface {
 	Chooser
 	// Credits reports whether it wants to.
@@ -116,8 +113,8 @@ type Crediting interface {
 // Levels is the largest number of classes that a packet may pass through.
 const Levels = 4
 
-// Classes returns the number of classes that a lossless packet may pass through, against deadlock: 1 where it stays in
-// its own.
+// Classes returns the number of classes that a lossless packet may pass through, against deadlock: 1 if it does not
+// change its class.
 func (p *Policy) Classes(torus bool) int {
 	if r, ok := p.Make(nil, Site{}).(Riser); ok {
 		return r.Classes(torus)
@@ -125,15 +122,13 @@ func (p *Policy) Classes(torus bool) int {
 	return 1
 }
 
-// Hasher is a Chooser without state whose Pick is Hashed with a seed: the fabric then does that
-// in place.
+// Hasher is a Chooser without state whose Pick is Hashed with a seed: the fabric then hashes in place.
 type Hasher interface{ HashSeed() uint32 }
 
-// Steady is a Chooser that is no Hasher, and whose Pick depends on nothing but the packet's digest and the
-// group.
+// Steady is a Chooser other than a Hasher whose Pick depends only on the packet's digest and the group.
 type Steady interface{ Steady() }
 
-// memoryless is the part of choosers that know nothing of groups and flows.
+// memoryless is the base of choosers without state of groups and flows.
 type memoryless struct{}
 
 func (memoryless) Renew(*Table) {}

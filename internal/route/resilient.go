@@ -6,11 +6,10 @@ import (
 	"railyard/param"
 )
 
-// Resilient is ECMP whose groups are tables of buckets: a flow's hash picks a bucket, and when one of a
-// group's ports goes only its buckets are given to others, in turn. Flows on ports that work stay where they
-// are, and those of a port that comes back return to it (Broadcom's resilient hashing, SONiC's fine-grained
-// ECMP, Linux's resilient next-hop groups). Where all works it hashes as ECMP does, if the number of ports
-// divides that of buckets.
+// Resilient is ECMP whose groups are tables of buckets: a flow's hash picks a bucket, and when one of a group's ports
+// goes only its buckets are given to others, in turn. Flows on working ports keep them, and the flows of a repaired
+// port return to it (Broadcom's resilient hashing, SONiC's fine-grained ECMP, Linux's resilient next-hop groups). If
+// all ports work it hashes as ECMP does, provided that the number of ports divides the number of buckets.
 var Resilient = Policy{
 	Name: "ecmp-resilient", Title: "ECMP with resilient hashing",
 	Params: []param.Param{{Name: "buckets", Kind: param.Count, Min: "1", Max: "4096",
@@ -21,12 +20,12 @@ var Resilient = Policy{
 	New:      func(_ param.Values, s Site) Chooser { return &ecmp{seed: s.Seed} },
 }
 
-// Refill is a group as a table of buckets: whole are the ports that it has when all works, each as often
-// as its share says, live those that it has now.
+// Refill computes a group as a table of buckets: whole are its ports without failures, each repeated by its share, live
+// its current ports.
 func Refill(whole, live []int32, buckets int) []int32 {
 	for _, p := range live {
 		if !slices.Contains(whole, p) {
-			whole = live // other ways than it had: nothing to keep
+			whole = live // the paths have changed: nothing to keep
 			break
 		}
 	}

@@ -10,13 +10,13 @@ type Port struct {
 	TxBytes   int64     // wire bytes sent, preamble and gap included
 	TxFrames  int64
 	Rate      unit.Rate
-	PsPerByte int32 // picoseconds per byte, 0 when not a whole number: then Rate counts
+	PsPerByte int32 // picoseconds per byte; 0 if not a whole number: then Rate applies
 	Peer      int32 // port at the other end
 	Node      int32 // owner
 	Queued    int32 // bytes waiting
 	NonEmpty  uint8 // classes with packets waiting
 	Paused    uint8 // classes the peer has paused
-	Armed     bool  // a service event is under way
+	Armed     bool  // a service event is pending
 	Down      bool
 	Arrive    uint8 // event kind of an arrival at the peer
 	Service   uint8 // event kind that serves this port
@@ -32,7 +32,7 @@ func (p *Port) drain(bytes int32) unit.Time {
 	return unit.Serialize(unit.Bytes(bytes), p.Rate)
 }
 
-// wait returns the time that a packet which arrives now waits for those before it.
+// wait returns the queueing time of a packet that arrives now.
 func (p *Port) wait(now unit.Time) unit.Time { return max(p.BusyUntil-now, 0) + p.drain(p.Queued) }
 
 // Hash mixes a flow's 5-tuple digest with a switch's seed.

@@ -8,13 +8,13 @@ import (
 	"railyard/unit"
 )
 
-// Structured has switches read packets' entropy values instead of hashing them: some bits of the value are
-// the number of the port at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc), so
-// that whoever sends knows which way a value means. NICs lay their values out for it (Fields.Values).
+// Structured makes switches read packets' entropy values instead of hashing them: some bits of the value are the port
+// number at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc), so that the sender
+// knows the path of a value. NICs structure their values for it (Fields.Values).
 //
-// Which bits is our choice, the digests have no more than widths: the lowest are tier 1's. Because a value's
-// low half is a UDP source port, of which those below 1024 are the system's, bit 15 is always set and belongs
-// to nobody: there are 15 bits over IPv4 and 31 over IPv6, where the flow label has 16 of them.
+// Which bits is our choice, the digests have no more than widths: the lowest are tier 1's. A value's low half is a UDP
+// source port, and ports below 1024 belong to the system, so bit 15 is always set and carries no information. That
+// leaves 15 bits over IPv4 and 31 over IPv6, where the flow label carries 16 of them.
 var Structured = Policy{
 	Name: "structured", Title: "structured entropy values",
 	Params:   []param.Param{tierBits(1), tierBits(2), tierBits(3)},
@@ -37,14 +37,14 @@ func tierBits(tier int) param.Param {
 			tier)}
 }
 
-// structured takes the port that a value says; one beyond the last begins from the first again, as where a
-// cable is broken that routing knows of.
+// structured returns the port of a value; numbers beyond the last start again from the first, as after routing has
+// removed a broken link.
 type structured struct {
 	memoryless
 	shift, mask uint32
 }
 
-// Steady: whoever looks where a packet would go changes nothing.
+// Steady: tracing a packet's path changes no state.
 func (c *structured) Steady() {}
 
 func (*structured) ReadsEVs() {}
@@ -63,9 +63,8 @@ func fieldsOf(v param.Values) (f Fields) {
 	return f
 }
 
-// LayOut gives tiers whose bits are left open what they need for the most ports that a switch of each chooses
-// among, and refuses fewer: with the key that is to blame, or none where all together are too wide. It
-// writes what it decides to the values.
+// LayOut sets the bits of tiers without a setting to the bits of the largest number of ports of any switch, and refuses
+// fewer. The error names the key, or none if the total is too wide. It writes the result to the values.
 func LayOut(v param.Values, ports [Tiers]int, room int) (f Fields, key, fault string) {
 	f = fieldsOf(v)
 	sum := 0
@@ -92,9 +91,9 @@ func (f *Fields) shift(tier int) (n uint32) {
 	return n
 }
 
-// Values lays out so many values for each plane, the planes in turn: those of a plane mean all ways one after
-// the other, tier 1's port changing first, before one comes again. The bits above the fields tell apart what
-// means the same way, and planes. An error says that there are too few of these.
+// Values returns n values for each plane, the planes in turn. The values of a plane enumerate all paths before one
+// repeats; tier 1's port changes first. The bits above the fields distinguish values of the same path, and planes. An
+// error reports that these bits are too few.
 func (f *Fields) Values(ports [Tiers]int, planes, each, room int) ([]uint32, error) {
 	ways := 1
 	for _, n := range ports {
@@ -118,15 +117,15 @@ func (f *Fields) Values(ports [Tiers]int, planes, each, room int) ([]uint32, err
 	return out, nil
 }
 
-// evFixed is the bit of a value that is no part of its word.
+// evFixed is the bit of a value that is not part of its word.
 const evFixed = 15
 
-// word is a value without it, value what has such a word.
+// word removes that bit from a value; value adds it to a word.
 func word(ev uint32) uint32 { return ev>>1&^(1<<evFixed-1) | ev&(1<<evFixed-1) }
 
 func value(w uint32) uint32 { return w&^(1<<evFixed-1)<<1 | 1<<evFixed | w&(1<<evFixed-1) }
 
-// Room returns the number of bits of values that are free for structure.
+// Room returns the number of bits of values that are available for structure.
 func Room(ipv6 bool) int {
 	if ipv6 {
 		return 31

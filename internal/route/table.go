@@ -10,17 +10,17 @@ type Table struct {
 	index  map[string]int32 // of groups, by their ports; nil while they are few
 	direct []attached
 
-	Regions *Regions // nil unless packets are sent by way of them
+	Regions *Regions // nil unless packets use intermediate regions
 	Home    int      // the region this switch is in
 }
 
 // attached is a NIC and the port its cable is in.
 type attached struct{ nic, port int32 }
 
-// Regions are the parts of a fabric by way of which packets can be sent.
+// Regions are the parts of a fabric that packets can use as intermediate ones.
 type Regions struct {
 	Loc []int // the locator that leads to any switch of a region
-	Of  []int // by locator: the region where it is, -1 for none or several
+	Of  []int // by locator: its region, -1 for none or several
 	// Gates are a switch's ports whose cables lead into a region that it is not in; of oracles, else nil.
 	Gates map[Gate][]int32
 }
@@ -28,7 +28,7 @@ type Regions struct {
 // Gate is a switch at which cables lead into a region.
 type Gate struct{ Node, Region int32 }
 
-// What stands in for a group.
+// Values that replace a group.
 const (
 	Attached    int32 = -1 // the NIC's cable is in this switch
 	Unreachable int32 = -2
@@ -104,11 +104,10 @@ func (t *Table) SetGroup(loc int, ports []int32) { t.Set(loc, t.Add(ports)) }
 // SetAttached marks a locator as hanging off this switch; Attach names ports.
 func (t *Table) SetAttached(loc int) { t.group[loc] = int16(Attached) }
 
-// Attach routes a NIC to the port its cable is in, the last one where it has several here.
+// Attach routes a NIC to its port; the last one if it has several here.
 func (t *Table) Attach(nic, port int32) { t.direct = append(t.direct, attached{nic, port}) }
 
-// Near lays the attached NICs out from the lowest number: port by NIC - base,
-// -1 in gaps.
+// Near returns the ports of the attached NICs from the lowest number: port by NIC - base, -1 in gaps.
 func (t *Table) Near() (near []int32, base int32) {
 	lo, hi := int32(1<<31-1), int32(-1)
 	for _, a := range t.direct {
@@ -127,7 +126,7 @@ func (t *Table) Near() (near []int32, base int32) {
 	return near, lo
 }
 
-// Groups returns the number of equal-cost groups, Locators that of locators.
+// Groups returns the number of equal-cost groups, Locators the number of locators.
 func (t *Table) Groups() int { return len(t.groups) }
 
 // Locators returns the number of locators.
@@ -139,8 +138,8 @@ func (t *Table) Group(loc int) int32 { return int32(t.group[loc]) }
 // Codes returns the groups of all locators.
 func (t *Table) Codes() []int16 { return t.group }
 
-// Forget gives up what locators and NICs are routed to once somebody has laid it out; groups stay. It
-// returns the room for another table.
+// Forget discards the routes of locators and NICs after they have been copied; groups stay. It returns the memory for
+// another table.
 func (t *Table) Forget() (room []int16) {
 	room, t.group, t.direct = t.group, nil, nil
 	return room

@@ -5,9 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// UGALG is UGAL by the queues of the whole group: before a packet leaves its region it is known what waits
-// at the cables that leave it, at whatever switch (Kim et al., ISCA 2008, UGAL-G). No switch knows that at
-// once: it is an ideal to hold others to, as it is there.
+// UGALG is UGAL with the queues of the whole group: the load of all links out of the region is known before a packet
+// leaves it, at any switch (Kim et al., ISCA 2008, UGAL-G). No switch can know that immediately: it is an ideal for
+// comparison, as in the paper.
 var UGALG = Policy{
 	Name: "ugal-g", Title: "UGAL by global queues",
 	Params:   ugalParams,
@@ -36,8 +36,8 @@ func (c *ugalGlobal) Via(now unit.Time, loc int, flow uint32, ports []Port) int 
 	return r
 }
 
-// waiting returns the bytes that wait on the way out of this region to another one: at the port that a packet would
-// take here, and at the cables to there of the switch behind it, -1 where there is no way.
+// waiting returns the bytes queued on the path from this region to another one: at the packet's port here, and at the
+// next switch's links to there; -1 if there is no path.
 func (c *ugalGlobal) waiting(now unit.Time, group int32, region int, flow uint32, ports []Port) int64 {
 	if group < 0 {
 		return -1

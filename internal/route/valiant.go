@@ -6,15 +6,15 @@ import (
 	"railyard/unit"
 )
 
-// Valiant sends what leaves its region by way of another one, drawn from those that are neither the
-// sender's nor the receiver's, and on from there by the shortest way (Valiant and Brebner, STOC
-// 1981; Kim et al., ISCA 2008, for groups of a dragonfly). Whatever the traffic, every cable then
-// carries what it would carry under uniform traffic: at most half of it is the sender's own. Traffic
-// within a region goes straight, as it crosses none of the cables that could be overloaded.
+// Valiant sends traffic that leaves its region through an intermediate region, drawn from those that are neither the
+// sender's nor the receiver's, and from there on the shortest path (Valiant and Brebner, STOC 1981; Kim et al., ISCA
+// 2008, for groups of a dragonfly). Under any traffic, each link then carries the load of uniform traffic: at most half
+// of it comes from the sender. Traffic within a region goes straight, as it crosses none of the cables that could be
+// overloaded.
 //
-// On a torus each switch is a region, and both legs go in dimension order, in classes of their own. Where
-// each packet has its own detour there, it also takes at random one of the two sides of a ring that are as
-// long: one flow may be all that a switch sends.
+// On a torus each switch is a region, and both legs go in dimension order, in classes of their own. If each packet has
+// its own detour there, it also takes one of two equally long sides of a ring at random: one flow may be a switch's
+// whole traffic.
 var Valiant = Policy{
 	Name: "valiant", Title: "Valiant's detours",
 	Params: []param.Param{
@@ -40,7 +40,7 @@ type valiant struct {
 
 func (c *valiant) Renew(t *Table) { c.table = t }
 
-// around is valiant by way of any switch of a torus.
+// around is valiant with any switch of a torus as the intermediate one.
 type around struct{ valiant }
 
 func (*around) Around() {}
@@ -58,7 +58,7 @@ func (c *strewn) Pick(_ unit.Time, group []int32, _ int, _ uint32, _ []Port) int
 	return group[c.stream.Intn(len(group))]
 }
 
-// detour draws by way of which region packets go.
+// detour draws the intermediate region of packets.
 type detour struct {
 	stream    rng.Stream
 	viaSeed   uint32 // of the hash among regions, apart from that among ports
@@ -93,7 +93,7 @@ func (c *detour) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {
 	} else {
 		at = Hashed(flow, c.viaSeed, vias)
 	}
-	for range vias { // the next one, where a failure leaves no way to this one
+	for range vias { // the next one, if a failure leaves no path to this one
 		if r := c.region(loc, at); c.table.Group(c.table.Regions.Loc[r]) != Unreachable {
 			return r
 		}
@@ -115,7 +115,7 @@ func (c *detour) Vias(out []int, loc int) []int {
 	return out
 }
 
-// eligible returns the number of regions that are neither the sender's nor the receiver's, 0 when those are one.
+// eligible returns the number of regions that are neither the sender's nor the receiver's, 0 if those are one region.
 func (c *detour) eligible(loc int) int {
 	to := c.table.Regions.Of[loc]
 	if to < 0 || to == c.table.Home {
