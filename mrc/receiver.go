@@ -17,7 +17,7 @@ type Receiver struct {
 	top     uint32  // one beyond the highest that has arrived
 	came    []trace // by PSN, 64 to a trace
 	held    int32   // packets received beyond expect
-	ahead   int32   // those of them that end a message with a completion
+	ahead   int32   // those of them that end a message with an immediate
 	message uint32  // next message to be complete in memory
 	dead    bool
 	rtt     unit.Time // round trip of an unloaded path; 0: unknown
@@ -30,7 +30,7 @@ type Receiver struct {
 	_        [8]byte
 	reverse  reverse
 	n        receiverCounts
-	tells    []uint64 // a bit for each received packet that ends a message with a completion
+	tells    []uint64 // a bit for each received packet that ends a message with an immediate
 	_        [8]byte
 	blocks   [2]reply // of sacks, so that two need no memory of their own
 }

@@ -11,15 +11,15 @@ import (
 // Account divides a time among causes, in picoseconds. The sum of Own and Reaction is the time.
 type Account struct {
 	Own [Max]int64
-	// Reaction is the time that congestion control kept rates reduced because of a cause, by that cause. It is what
-	// is shown as CC recovering, and saved with its cause.
+	// Reaction is the time that congestion control kept rates reduced because of a cause, by that cause. The sum is
+	// shown as CC recovering, and saved with its cause.
 	Reaction [Max]int64
 	// Saving is the time that a run without a cause alone is expected to save (Cause.Without): up to
 	// Costs, and less where something else takes as long. What several causes save does not add up.
 	Saving [Max]int64
 }
 
-// Of returns what is shown as a cause: for CC recovering all reactions, for others their own time.
+// Of returns the time shown as a cause's: for CC recovering all reactions, for others their own time.
 func (a *Account) Of(id ID) int64 {
 	if id != Recovering {
 		return a.Own[id]
@@ -39,7 +39,7 @@ func (a *Account) Costs(id ID) int64 {
 	return a.Own[id] + a.Reaction[id]
 }
 
-// Expects reports whether an account says what runs without its causes save: those of earlier versions do not.
+// Expects reports whether an account has the savings of runs without its causes: those of earlier versions do not.
 func (a *Account) Expects() bool {
 	for _, ps := range a.Saving {
 		if ps != 0 {
@@ -58,7 +58,7 @@ func (a *Account) Add(b *Account) {
 	}
 }
 
-// Total returns the time that is divided.
+// Total returns the divided time.
 func (a *Account) Total() (sum int64) {
 	for i := range all {
 		sum += a.Own[i] + a.Reaction[i]
@@ -77,8 +77,8 @@ func (a *Account) Lost() (sum int64) {
 	return sum
 }
 
-// Ranked returns the causes of time above line rate that an account has, first the one that costs most and saves as
-// much; CC recovering stands for reactions without a known trigger alone.
+// Ranked returns an account's causes of time above line rate, sorted by cost and saving; CC recovering contains only
+// reactions without a known trigger.
 func (a *Account) Ranked() (ids []ID) {
 	costs := func(id ID) int64 {
 		if id == Recovering {

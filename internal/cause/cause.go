@@ -1,9 +1,9 @@
-// Package cause is the registry of what messages, collectives and training steps lose time to, and the account that
-// divides their time among these causes.
+// Package cause is the registry of causes of lost time in messages, collectives and training steps, and the account
+// that divides their time among these causes.
 //
-// A cause is one file: its name from the glossary, what it means, its colour, what to change (remedies.go's
-// Remedy) and how a run without it is made (Without). Whoever explains a run fills an Account; text, page,
-// plots, Parquet and comparisons read it and name no cause themselves.
+// A cause is one file: its name from the glossary, its meaning, its colour, its remedies (remedies.go's Remedy) and the
+// variant of the run without it (Without). Package explain fills an Account; text, page, plots, Parquet and comparisons
+// read it and name no cause themselves.
 //
 //	var a cause.Account
 //	a.Own[cause.Incast] += int64(3 * unit.Millisecond)
@@ -12,7 +12,7 @@ package cause
 
 import "railyard/unit"
 
-// ID numbers a cause; the order is that of columns, bars and legends.
+// ID numbers a cause; columns, bars and legends have its order.
 type ID uint8
 
 // The causes. Compute and LineRate are no loss.
@@ -52,28 +52,28 @@ type Cause struct {
 	ID    ID
 	Key   string // in summary.json (with _ps), and in causes.parquet
 	Name  string // glossary noun
-	About string // what it is, in one sentence
-	Color string // #rrggbb, of the page and of plots; told apart with any colour vision
+	About string // description in one sentence
+	Color string // #rrggbb, of the page and of plots; distinguishable with any colour vision
 	Loss  bool   // time above line rate: neither computing nor the bytes themselves
-	// Trigger reports whether congestion control reduces rates because of it: that reaction is booked with it.
+	// Trigger reports whether congestion control reduces rates because of it; the reaction is then counted with it.
 	Trigger bool
-	// Without returns how a run without the cause is made, from what is known of the run.
+	// Without returns the variant of a run without the cause, from the facts of the run.
 	Without func(f *Facts) Change
-	// Remedies lists what an operator would change, the most promising first.
+	// Remedies lists changes for an operator, the most promising first.
 	Remedies func(f *Facts) []Change
-	// Advice is the remedy where no listed one fits, and no setting of a scenario is: an imperative.
+	// Advice is the remedy if no listed one and no setting of a scenario applies: an imperative.
 	Advice string
-	// Crossing says that Advice is about NICs, cables or switches: it does not help where no packet crosses one.
+	// Crossing marks Advice about NICs, links or switches: it does not apply if no packet crosses one.
 	Crossing bool
 
-	// Of causes that extensions add: Claim returns what a delivered message lost to it, out of the time of From, a
-	// built-in cause, and at which of its hops, -1 for none. Evidence describes that; nil: the name and the place.
+	// For causes of extensions: Claim returns the time that a delivered message lost to it, out of the time of From, a
+	// built-in cause, and the hop of the loss, -1 for none. Evidence describes that; nil: the name and the place.
 	From     ID
 	Claim    func(f *Facts, m *Message) (lost unit.Time, hop int)
 	Evidence func(m *Message, hop int) string
 }
 
-// all lists the causes by ID, those of extensions last; each of ours is in its own file.
+// all lists the causes by ID, those of extensions last; each built-in one has its own file.
 var all = []*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
 	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
 	&trimmed, &sharedNIC, &pcie, &hostCores, &lateRank, &slowRank}

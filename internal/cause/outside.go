@@ -4,15 +4,15 @@ import (
 	"railyard/unit"
 )
 
-// Message is what a cause from outside sees of a message that was delivered.
+// Message is the view of a delivered message for a cause of an extension.
 type Message struct {
 	From, To     string // GPUs
 	Bytes        unit.Bytes
 	Posted, Done unit.Time
-	// Retransmitted counts its retransmitted packets; 0 where the fidelity has no packets.
+	// Retransmitted counts its retransmitted packets; 0 if the fidelity has no packets.
 	Retransmitted int64
 	// Hops is its path, from the sender's NIC on; several hops in a row with shares below 1 are the links among which
-	// its packets choose. It belongs to all messages of a connection, and is read only.
+	// its packets choose. It is shared by all messages of a connection, and read-only.
 	Hops []Hop
 }
 
@@ -43,9 +43,9 @@ func Add(c *Cause) {
 // FromOutside lists the causes of extensions.
 func FromOutside() []*Cause { return all[builtIn:] }
 
-// Take moves a time from the cause that c claims of to c, as much of it as there is, and returns how much that is. What
-// a run without c saves is expected to be as much, and no more than one without the whole of the other cause saves,
-// where that is known.
+// Take moves time to cause c from the built-in cause that it divides, at most the available time, and returns the
+// amount. A run without c is expected to save the same time, but at most the saving of a run without the built-in
+// cause, if that is known.
 func (a *Account) Take(c *Cause, claimed unit.Time, possible bool) unit.Time {
 	got := min(int64(claimed), a.Own[c.From])
 	if got <= 0 {

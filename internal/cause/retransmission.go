@@ -6,7 +6,7 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 	Advice:  "find what loses packets",
 	Without: func(f *Facts) Change { return noLoss(f) },
 	Remedies: func(f *Facts) (all []Change) {
-		early := "transport.nak_after=0" // where nothing overtakes, a gap is a loss at once
+		early := "transport.nak_after=0" // without overtaking, a gap is immediately a loss
 		switch inOrder := !f.Overtakes && f.NakAfter > 0; {
 		case f.Transport == "roce" && f.Recovery == "go-back-n":
 			c := Change{Says: "selective retransmission", Needs: "NICs that keep packets ahead of a gap",

@@ -15,20 +15,21 @@ type Ahead struct {
 	Whole *workload.Mix
 	// Rest has the other operations, and as computations without inputs those that they wait for.
 	Rest *workload.Mix
-	// Times are those of the first part, by operation of Whole.
+	// Start and end of the first part, by operation of Whole.
 	Start, End []unit.Time
 	Cause      []int32
 
-	of []int32 // by operation of Rest: that of Whole; nil: they are the same
-	at []int32 // by operation of Whole: that of Rest; -1: it is executed
+	of []int32 // by operation of Rest: its operation of Whole; nil: identical
+	at []int32 // by operation of Whole: its operation of Rest; -1: already executed
 
-	netBytes, nvBytes unit.Bytes // of Whole over the network; executed over NVLink and not in Rest
+	netBytes, nvBytes unit.Bytes // bytes of Whole over the network; bytes executed over NVLink and not in Rest
 }
 
 // worthwhile is the share of all operations from which on it pays to execute them ahead.
 const worthwhile = 0.25
 
-// Execution prepares the execution of Whole, in which what was executed ahead has its times from the beginning.
+// Execution prepares the execution of Whole, in which the operations executed ahead have their times from the
+// beginning.
 func (a *Ahead) Execution(c Carrier, m Machine) *Execution {
 	if a.of == nil {
 		return New(c, m, a.Whole)
@@ -40,7 +41,7 @@ func (a *Ahead) Execution(c Carrier, m Machine) *Execution {
 	for _, i := range a.of {
 		if x.End[i] == unit.Never {
 			x.deps[i] = x.DAG.Ops[i].Deps
-		} else { // others wait for it
+		} else { // other operations depend on it
 			x.ahead = append(x.ahead, i)
 		}
 	}
@@ -148,9 +149,9 @@ func (x *Execution) later() (later []bool, n int) {
 	return later, n
 }
 
-// divide makes the mix of what is left. What has ended in order is in the order in which it did; the last one of all is
-// a computation of the rest too, with which the rest ends. Bounds has, by operation of Whole, those
-// that ended and are in Rest.
+// divide builds the mix of the remaining operations. Operations that ended are listed in the order of their ends. The
+// last one of all is also in the rest, as the computation that ends it. Bounds marks, by operation of Whole, those that
+// ended and are in Rest.
 func (a *Ahead) divide(later []bool, ended []int32) (bounds []bool) {
 	d := a.Whole.DAG
 	bounds = make([]bool, len(d.Ops))
@@ -202,7 +203,7 @@ func (a *Ahead) divide(later []bool, ended []int32) (bounds []bool) {
 	return bounds
 }
 
-// Of returns the operation of Whole that one of Rest is.
+// Of returns the operation of Whole for one of Rest.
 func (a *Ahead) Of(op int32) int32 {
 	if a.of == nil {
 		return op
@@ -210,7 +211,7 @@ func (a *Ahead) Of(op int32) int32 {
 	return a.of[op]
 }
 
-// In returns the operation of Rest that one of Whole is, and -1 for one that is executed.
+// In returns the operation of Rest for one of Whole, and -1 for an executed one.
 func (a *Ahead) In(op int32) int32 {
 	if a.of == nil {
 		return op

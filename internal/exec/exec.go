@@ -6,12 +6,11 @@ import (
 	"railyard/unit"
 )
 
-// Carrier keeps the clock and takes bytes from server to server, at whatever fidelity. It
-// calls back the execution that it carries for: Ring and Delivered.
+// Carrier keeps the clock and takes bytes from server to server, at whatever fidelity. It calls methods of the
+// execution that it carries for: Ring and Delivered.
 type Carrier interface {
 	Now() unit.Time
-	// After rings the execution once a delay has passed. Rings for one moment come in the
-	// order in which they were asked for.
+	// After rings the execution once a delay has passed. Bells of one time ring in the order of the calls.
 	After(delay unit.Time, b Bell)
 	// Send takes bytes from one GPU's NIC to another's in a different server. Delivered is
 	// to be called with the operation when the last of them is in the receiver's memory, in
@@ -27,32 +26,31 @@ type Bell struct {
 	Stage int32
 }
 
-// Stages at which an operation asks to be rung for.
+// Stages at which an operation schedules a bell.
 const (
-	computed int32 = iota // its computation is done
-	arrived               // its bytes are through NVLink, where they belong
-	relayed               // they are through NVLink, at the GPU that sends them on
+	computed int32 = iota // its computation has ended
+	arrived               // its bytes have passed NVLink and are at their destination
+	relayed               // its bytes have passed NVLink and are at the GPU that forwards them
 	begun                 // no operation: the job of that number begins
 )
 
-// Machine describes the GPUs to an execution: they are numbered server by server, where a
-// server is all that shares NVLink: also the trays of a rack, if they do.
+// Machine describes the GPUs to an execution. They are numbered server by server; all GPUs that share NVLink are one
+// server, also the trays of a rack.
 type Machine struct {
 	Server []int // by GPU: the server it is in
 	Rail   []int // by GPU: of its NIC; AnyRail: it needs no relay
 	NVLink NVLink
-	// Inside is by server what joins its GPUs, where that is not a pipe in and one out per GPU at
-	// NVLink's rate; nil: it is nowhere else.
+	// Inside lists, by server, the fabrics between GPUs that differ from a pipe in and one out per GPU at NVLink's
+	// rate; nil: there are none.
 	Inside []*inside.Fabric
 	// Changes are NVLinks that fail or recover with NVSwitch chips, in the order of time.
 	Changes []inside.Change
 }
 
-// MaxWay is the largest number of pipes on the way of a transfer inside a server.
+// MaxWay is the maximum number of pipes of a transfer inside a server.
 const MaxWay = inside.MaxWay
 
-// AnyRail is the rail of what sends and receives by itself whatever rail others are on: servers that keep
-// data.
+// AnyRail is the rail of a storage server: it sends and receives itself on any rail.
 const AnyRail = -1
 
 // NVLink is the fabric inside a server.
@@ -62,7 +60,7 @@ type NVLink struct {
 	PXN     bool // transfers change rails here, not in the network
 }
 
-// Execution is jobs on their way through a machine.
+// Execution is the state of jobs that run on a machine.
 type Execution struct {
 	Work    *workload.Mix
 	DAG     *workload.DAG // all jobs' operations, on GPUs
@@ -72,11 +70,11 @@ type Execution struct {
 	End   []unit.Time // unit.Never while not done
 	Cause []int32     // the operation whose end set this one free, -1 for none
 	Left  int         // operations that have not ended
-	// Computing counts what is under way without the carrier having bytes of it: computations,
-	// transfers in NVLink, and jobs that have not begun.
+	// Computing counts operations that run without bytes in the carrier: computations, transfers in NVLink, and jobs
+	// that have not begun.
 	Computing int
 
-	NetBytes unit.Bytes // that the carrier is to deliver in all
+	NetBytes unit.Bytes // total bytes that the carrier delivers
 	NVBytes  unit.Bytes // delivered by NVLink so far
 
 	carrier Carrier
@@ -120,9 +118,8 @@ func (x *Execution) Relay(from, to int) int {
 	return m.OnRail(from, to)
 }
 
-// OnRail returns the GPU of one's server that is on the other's rail: the one at the other's
-// place in its server where that is one, as NICs shared by several GPUs are taken, else the
-// first, and the GPU itself where its server has none there.
+// OnRail returns a GPU of one's server on the other's rail: the GPU at the other's position in its server if it is on
+// that rail (as for NICs shared by several GPUs), else the first one, or the GPU itself if its server has none there.
 func (m *Machine) OnRail(from, to int) int {
 	first := func(gpu int) int {
 		for gpu > 0 && m.Server[gpu-1] == m.Server[gpu] {
@@ -145,8 +142,8 @@ func (m *Machine) OnRail(from, to int) int {
 // has reports whether a GPU exists and is in one's server.
 func (m *Machine) has(at, gpu int) bool { return at < len(m.Server) && m.Server[at] == m.Server[gpu] }
 
-// Unreachable returns the GPUs of the first transfer for which the network has no way, not
-// even over NVLink to another GPU of the sender's server.
+// Unreachable returns the GPUs of the first transfer without a path in the network, not even over NVLink to another GPU
+// of the sender's server.
 func (x *Execution) Unreachable() (from, to int, cut bool) {
 	reached := map[[2]int]bool{}
 	for i := range x.DAG.Ops {
@@ -163,7 +160,7 @@ func (x *Execution) Unreachable() (from, to int, cut bool) {
 	return
 }
 
-// Begin starts the jobs that start at once, and sets the clock for the others.
+// Begin starts the jobs without a delay, and sets timers for the others.
 func (x *Execution) Begin() {
 	for _, i := range x.ahead {
 		x.after(x.End[i]-x.carrier.Now(), i, computed)
@@ -212,13 +209,13 @@ func (x *Execution) launch(i int32) {
 	x.carrier.Send(i, from, to, o.Bytes)
 }
 
-// after asks to be rung for an operation.
+// after schedules a bell for an operation.
 func (x *Execution) after(d unit.Time, op, stage int32) {
 	x.Computing++
 	x.carrier.After(d, Bell{op, stage})
 }
 
-// Ring goes on with an operation whose delay is over.
+// Ring continues an operation whose delay is over.
 func (x *Execution) Ring(b Bell) {
 	x.Computing--
 	if b.Stage == begun {
@@ -245,7 +242,7 @@ func (x *Execution) Delivered(op int32) {
 	}
 }
 
-// Kill ends all that a GPU does: what it computes, sends or is sent never ends.
+// Kill stops a GPU: its computations and its transfers in either direction never end.
 func (x *Execution) Kill(gpu int) {
 	if x.dead == nil {
 		x.dead = make([]bool, len(x.Machine.Server))
@@ -274,8 +271,8 @@ func (x *Execution) Begun(i int32) bool {
 	return x.deps[i] == 0 && x.Work.Jobs[x.Work.Of(i)].Start <= x.carrier.Now()
 }
 
-// Waiting returns the first transfer that has started and not ended, -1 for none: what a
-// network that does nothing more is stuck on.
+// Waiting returns the first transfer that has started and not ended, -1 for none: the one that an idle network is stuck
+// on.
 func (x *Execution) Waiting() int32 {
 	for j := range x.Work.Jobs {
 		p := &x.Work.Jobs[j]
@@ -291,17 +288,17 @@ func (x *Execution) Waiting() int32 {
 	return -1
 }
 
-// Progress is the state of a run while it goes on.
+// Progress is the state of a run in progress.
 type Progress struct {
 	Now        unit.Time
-	PacketHops int64      // packets over links; 0 where there are none
+	PacketHops int64      // packets over links; 0 without packets
 	Delivered  unit.Bytes // by the network
 	Total      unit.Bytes
 	OpsLeft    int
 	Ops        int
 }
 
-// Share returns the share of a run that is done: by bytes, or by operations without network.
+// Share returns the completed share of a run: by bytes, or by operations without network.
 func (p Progress) Share() float64 {
 	if p.Total > 0 {
 		return float64(p.Delivered) / float64(p.Total)
@@ -309,6 +306,5 @@ func (p Progress) Share() float64 {
 	return float64(p.Ops-p.OpsLeft) / float64(max(p.Ops, 1))
 }
 
-// Observer is called every now and then; returning false interrupts the run. It must not
-// change anything.
+// Observer is called every now and then; returning false interrupts the run. The observer must not change anything.
 type Observer func(Progress) bool

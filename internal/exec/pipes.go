@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// pipes are the links between GPUs inside the servers. They are numbered server by server.
+// pipes are the links between GPUs inside the servers. Pipes are numbered server by server.
 type pipes struct {
 	of    []*inside.Fabric // by server
 	first []int32          // by server: its first pipe
@@ -59,7 +59,7 @@ func (p *pipes) serialize(bytes unit.Bytes, pipe int32, begin unit.Time) unit.Ti
 	}
 	now, left, of := begin, 1, 1
 	for _, c := range p.parts[int(p.owner[pipe])] {
-		if c.At > now { // took is at the full rate, of which left parts are there until then
+		if c.At > now { // until then took is at the full rate, with left parts active
 			if done := (c.At - now) * unit.Time(left) / unit.Time(of); done < took {
 				took, now = took-done, c.At
 			} else {
@@ -71,8 +71,8 @@ func (p *pipes) serialize(bytes unit.Bytes, pipe int32, begin unit.Time) unit.Ti
 	return now - begin + (took*unit.Time(of)+unit.Time(left)-1)/unit.Time(left)
 }
 
-// inside moves a transfer through the pipes between two GPUs of a server, each first come, first
-// served, cutting through those that are free.
+// inside moves a transfer through the pipes between two GPUs of a server, first come, first served per pipe, cutting
+// through idle ones.
 func (x *Execution) inside(i int32, from, to int, stage int32) {
 	p, bytes, now := &x.pipes, x.DAG.Ops[i].Bytes, x.carrier.Now()
 	var buf [inside.MaxWay]int32
@@ -93,8 +93,8 @@ func (x *Execution) inside(i int32, from, to int, stage int32) {
 	x.after(end-now, i, stage)
 }
 
-// Way returns the numbers of the pipes that a transfer inside a server takes, in order. The result
-// is in buf, where that is large enough.
+// Way returns the numbers of the pipes of a transfer inside a server, in order. The result uses buf if it is large
+// enough.
 func (x *Execution) Way(from, to int, buf []int32) []int32 {
 	p, server := &x.pipes, x.Machine.Server[from]
 	first, start := p.first[server], int(p.start[server])

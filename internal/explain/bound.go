@@ -6,10 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// bound returns the bus bandwidth at which the fullest of a collective's NICs and of the
-// pipes inside its servers would be busy all the time, and which kind that is. It
-// looks at the transfers that the collective is made of, so that it holds for rings
-// over one NIC of a server or over all of them, for trees and for plain flows.
+// bound returns the bus bandwidth at which the busiest of a collective's NICs and NVLink pipes would be busy all the
+// time, and the kind of that resource. It is computed from the collective's transfers, so it is valid for rings over
+// one NIC of a server or over all of them, for trees and for plain flows.
 func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 	r := b.r
 	b.touched = b.touched[:0]
@@ -45,8 +44,8 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 	return float64(c.Bytes) / longest.Seconds() * c.Kind.BusFactor(len(c.Ranks)), why
 }
 
-// overNICs books a transfer between servers. NICs that a GPU has for itself take turns at its parts, of
-// which a short transfer has fewer than there are NICs.
+// overNICs books a transfer between servers. A GPU's own NICs carry the parts of its transfers in turn; a short
+// transfer has fewer parts than NICs.
 func (b *bounds) overNICs(src, dst int, bytes unit.Bytes) {
 	g := b.r.graph
 	ways := max(g.Ways(src), g.Ways(dst))
@@ -62,8 +61,8 @@ func (b *bounds) overNICs(src, dst int, bytes unit.Bytes) {
 	}
 }
 
-// bounds is room to add up what a collective moves through each pipe: two per NIC, out and in, and
-// from pipes on those inside the servers.
+// bounds adds up a collective's bytes per pipe: two per NIC, out and in, and from index pipes on those inside the
+// servers.
 type bounds struct {
 	r       *reading
 	pipes   int32

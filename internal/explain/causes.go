@@ -20,11 +20,11 @@ type blamer struct {
 	ops      [][2]int  // by collective: its first operation and the one behind its last
 	first    []int32   // by operation: its first message, -1 for none
 	next     []int32   // by message: the operation's next one
-	late     unit.Time // what the wait for answers took of what is blamed on packets sent again
+	late     unit.Time // the part of the retransmission time that was spent waiting for answers
 	timeouts int32     // and how many of those ended in the local ACK timeout
-	earlier  bool      // the transfer that lost most was slow because of what its queue pair met before
-	shared   int       // flows at the port where it lost most
-	failed   string    // what was down on its ways meanwhile, with when
+	earlier  bool      // the transfer that lost most was slowed by an earlier message of its queue pair
+	shared   int       // flows at the port with the largest loss
+	failed   string    // failed components on its paths meanwhile, with their times
 	worst    int32     // the message that lost most there; -1: none
 	acc      *accounts
 }
@@ -92,15 +92,15 @@ func (b *blamer) causes(t *result.Tables) (all int) {
 	return all
 }
 
-// link is one piece of a chain of operations, each of which waited for the one before.
+// link is one piece of a chain of operations, each blocked on the one before.
 type piece struct {
 	op, message int32 // message: -1 for a computation, or inside a server
 	from, to    unit.Time
 }
 
-// chain walks back from an operation's end to a time: to what set it free, or, where a
-// message had to wait for older ones of its queue pair, to the last of those. Only is
-// the collective whose messages count for that, -1 for all.
+// chain follows dependencies back from an operation's end to a time: to the operation that released it or, if a message
+// waited for older ones of its queue pair, to the last of those. Only is the collective whose messages count for that,
+// -1 for all.
 func (b *blamer) chain(last int32, from unit.Time, only int32) (pieces []piece) {
 	at := piece{op: last, message: b.lastMessage(last), from: b.r.exec.Start[last], to: b.r.exec.End[last]}
 	for {
@@ -144,7 +144,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from),
 		Job: b.r.jobName(b.r.exec.Work.OfCollective(c))}
 	if b.acc == nil {
-		return row // the run goes on: what its messages cost is not known yet
+		return row // the run is in progress: the cost of its messages is not known yet
 	}
 	b.acc.collective(&row.Lost, c, b.r.exec.End[last]-from)
 	b.acc.outside.collective(&row.Lost, last, from, c)

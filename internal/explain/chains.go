@@ -14,9 +14,9 @@ type Chains struct {
 	All   []Chain // by the time when they closed
 }
 
-// Chain is one: paused ports, each of which waits for the next.
+// Chain is a circular pause dependency: paused ports, each blocked by the next.
 type Chain struct {
-	Closed, Ended unit.Time // Ended: 0 while it stands
+	Closed, Ended unit.Time // Ended: 0 while it persists
 	How           ChainEnd
 	By            int32 // the port that went on
 	Ports         []ChainPort
@@ -24,8 +24,8 @@ type Chain struct {
 	Cause         int32 // the port whose queue had that one paused, -1: a server
 }
 
-// ChainPort is a port of a chain; Bytes of what came by the port before wait there, most of them of Flow,
-// a connection, or below zero what NIC ^Flow sent.
+// ChainPort is a port of a chain. Bytes is the data queued there that arrived by the previous port; most belong to
+// Flow, a connection, or if negative to NIC ^Flow.
 type ChainPort struct {
 	Port     int32
 	Priority int
@@ -34,7 +34,7 @@ type ChainPort struct {
 	Flow     int32
 }
 
-// ChainEnd is what ended one.
+// ChainEnd is the reason for the end of a chain.
 type ChainEnd uint8
 
 // Ends of chains.
@@ -49,10 +49,11 @@ func (e ChainEnd) String() string {
 	return [...]string{result.Stands, result.ByItself, result.ByWatchdog, result.ByCable}[e]
 }
 
-// mostChains is how many are told, from the beginning and of those that did not end by themselves.
+// mostChains is the maximum number of listed chains, counted separately for the first ones and for those that did not
+// end by themselves.
 const mostChains = 8
 
-// chains says what the closed chains of pauses were; nil without any.
+// chains lists the circular pause dependencies; nil without any.
 func (r *reading) chains() *result.Chains {
 	seen := &r.seen.Chains
 	if seen.Count == 0 {
@@ -108,7 +109,7 @@ func (r *reading) flowName(flow int32) string {
 	return r.graph.NICName(int(src)) + " → " + r.graph.NICName(int(dst))
 }
 
-// closedChain says that a paused port led into a closed chain of pauses; nothing where it did not.
+// closedChain returns a note that a paused port led into a circular pause dependency, or "".
 func (r *reading) closedChain(port int32) string {
 	index := map[int32]*Chain{}
 	for i := len(r.seen.Chains.All) - 1; i >= 0; i-- { // the first one counts
@@ -126,7 +127,7 @@ func (r *reading) closedChain(port int32) string {
 	return ""
 }
 
-// told says in a sentence what a chain is: its ports, when it closed, who began it.
+// told describes a chain in a sentence: its ports, when it closed, and its first port.
 func told(c *result.Chain, how ChainEnd) string {
 	const most = 6
 	var names []string

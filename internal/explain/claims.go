@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// claims divides times further, among causes that extensions add: each claims for messages what they lost to it, out
-// of the time of a cause of ours, and gets as much of that as there is. A step or collective has the claims of the
-// messages on its chain, the last one of each operation. No time counts twice, and the sum stays.
+// claims divides times further among the causes of extensions: each claims a part of a built-in cause's time in a
+// message, and receives at most the available time. A step or collective has the claims of the messages on its chain,
+// the last one of each operation. No time counts twice, and the sum stays.
 type claims struct {
 	b     *blamer
 	known *cause.Facts
@@ -38,7 +38,7 @@ func (b *blamer) newClaims(known *cause.Facts) *claims {
 	return k
 }
 
-// path divides the time of a chain that ends with an operation, and notes what exceeds what is there.
+// path divides the time of a chain that ends with an operation, and records claims above the available time.
 func (k *claims) path(to *cause.Account, last int32, from unit.Time) {
 	if k == nil {
 		return
@@ -100,7 +100,7 @@ func (k *claims) along(last int32, from unit.Time, only int32) (messages []int32
 	return messages
 }
 
-// of returns what a message lost to a cause, and at which port, -1 for none. A claim below 0 or above the message's
+// of returns the time that a message lost to a cause, and the port, -1 for none. A claim below 0 or above the message's
 // time is cut, and noted once.
 func (k *claims) of(c *cause.Cause, x int32) (lost unit.Time, port int32) {
 	m := k.seen(x)
@@ -117,7 +117,7 @@ func (k *claims) of(c *cause.Cause, x int32) (lost unit.Time, port int32) {
 	return min(max(lost, 0), max(took, 0)), port
 }
 
-// evidence describes what a message lost to a cause.
+// evidence describes a message's loss to a cause.
 func (k *claims) evidence(c *cause.Cause, x int32) string {
 	text := c.Name
 	if x < 0 {
@@ -137,7 +137,7 @@ func (k *claims) evidence(c *cause.Cause, x int32) string {
 	return text
 }
 
-// seen returns what a cause from outside sees of a message.
+// seen returns the view of a message for a cause of an extension.
 func (k *claims) seen(x int32) cause.Message {
 	r := k.b.r
 	m := &r.seen.Messages[x]

@@ -77,7 +77,7 @@ func (r *reading) collectives() []result.Collective {
 	}
 	for i := range out {
 		o := &out[i]
-		if o.Time > 0 { // of all bytes in all time, so that size, time and bandwidth are of one kind
+		if o.Time > 0 { // total bytes over total time, so that size, time and bandwidth are consistent
 			o.AlgBW = float64(o.Bytes) / unit.Time(o.Time).Seconds()
 			o.BusBW = o.AlgBW * kinds[i].BusFactor(o.Ranks)
 		}

@@ -7,11 +7,12 @@ import (
 	"railyard/unit"
 )
 
-// maxCriticalRows bounds the table of the critical path. Beyond it the shortest pieces are merged: the path is whole.
+// maxCriticalRows bounds the table of the critical path. Beyond it the shortest pieces are merged; the path stays
+// complete.
 const maxCriticalRows = 200_000
 
-// critical follows the operation that ended last back to the beginning of the run. Its pieces lie end to end, from the
-// run's beginning to the step's end: an operation has the time from the end of the one that it waited for.
+// critical follows the operation that ended last back to the beginning of the run. Its pieces are contiguous from the
+// run's beginning to the step's end: an operation's piece starts at the end of the one that it was blocked on.
 func (r *reading) critical(t *result.Tables, step unit.Time) {
 	op, done := r.lastOf(r.all())
 	if op < 0 {

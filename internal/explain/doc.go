@@ -1,15 +1,15 @@
 // Package explain turns an execution and an [Observation] of the network into results: completion times with their
-// ideals and bounds, the step divided by what it was blocked on, the critical path, and lost time by cause. It knows
-// no simulator: a fidelity fills an Observation, in which messages, connections, ports, routes and the rules from
-// bytes to time are required; waits by port, pauses and what messages met are for fidelities with packets.
+// ideals and bounds, the step divided by blocking operation, the critical path, and lost time by cause. It does not
+// depend on a simulator: a fidelity fills an Observation. Messages, connections, ports, routes and the rules from bytes
+// to time are required; waits by port, pauses and events of messages are only for fidelities with packets.
 //
 // # The account of lost time
 //
-// The run is executed once more over a model (model.go, replay.go, package fluid): messages are flows that share
-// links max-min fairly on the paths that they had, in the order of the same DAG. What a message took beyond its
-// fluid time (excess.go) is assigned to what it met (parts.go): time-outs, pauses for a queue elsewhere, pace,
-// window, credit, else the queue where it waited. A reduced rate or window is a reaction to the queue or loss behind
-// it. With nothing left out the replay takes as long as the run.
+// The run is executed once more over a model (model.go, replay.go, package fluid): messages are flows that share links
+// max-min fairly on the paths that they had, in the order of the same DAG. A message's time beyond its fluid time
+// (excess.go) is assigned to its events (parts.go): time-outs, pauses caused by another queue, pace, window, credit,
+// else the queue of its packets. A reduced rate or window is a reaction to the queue or loss behind it. With nothing
+// left out the replay takes as long as the run.
 //
 // Then causes are left out: from the flows (other paths, faster or repaired links, receivers without limit) and from
 // the excess of messages. The time without one cause gives its saving (Account.Saving). Causes left out one after the
@@ -21,9 +21,9 @@
 //
 // # Ideals and bounds
 //
-// The ideal time of a message (ideal.go) is that of its packets alone on its path, store-and-forward or cut-through;
-// a lone message takes exactly that (TestIdealOfALoneFlow). The bound of a collective is its fullest NIC or NVLink
-// pipe busy all the time (bound.go). Both use the best rate that a link has during the run.
+// The ideal time of a message (ideal.go) is the time of its packets alone on its path, store-and-forward or
+// cut-through; a lone message takes exactly that (TestIdealOfALoneFlow). The bound of a collective is its fullest NIC
+// or NVLink pipe busy all the time (bound.go). Both use the best rate that a link has during the run.
 //
 // # The step
 //

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// failing names what was down on the ways of a message's connection at some time between two, with when; at most
-// three and a count. A way is every link that the connection had, or would have with nothing broken.
+// failing lists the failed components on the paths of a message's connection between two times, with their times; at
+// most three and a count. The paths include every link that the connection used, or would use without failures.
 func (b *blamer) failing(x int32, port int32, from, to unit.Time) string {
 	r := b.r
 	if len(r.lives) == 0 || r.phased() {
@@ -54,7 +54,7 @@ func (b *blamer) failing(x int32, port int32, from, to unit.Time) string {
 	return strings.Join(named, ", ")
 }
 
-// downSpan is a time in which a link is down, and the component that it failed with; to is Never where it stays down.
+// downSpan is a period in which a link is down, and the component that it failed with; to is Never if it stays down.
 type downSpan struct {
 	from, to unit.Time
 	by       string
@@ -75,8 +75,8 @@ func (l lives) down(link int) (all []downSpan) {
 	return all
 }
 
-// everUsed lists the ports of a connection's ways: as it has them, as it had them before routes changed, and as
-// balancing could use them, now and with nothing broken.
+// everUsed lists the ports of a connection's paths: the current ones, those before route changes, and those that
+// balancing could use, now and without failures.
 func (m *model) everUsed(conn int32) (ports []int32) {
 	w := &m.ways[conn]
 	for _, set := range append(slices.Clone(w.sets), w.full...) {
@@ -106,7 +106,7 @@ func (m *model) hadBefore(port int32, w *window) (conns []int32) {
 	return conns
 }
 
-// formerWay is a port's connection that has another way since routes changed.
+// formerWay identifies a port's connection that has changed its path.
 type formerWay struct {
 	conn         int32
 	since, until unit.Time

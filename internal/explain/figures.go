@@ -22,8 +22,8 @@ func (r *reading) figures(s *result.Summary, flows []result.FlowRow) {
 	s.Fairness = fairness(len(r.seen.Conns), flows)
 }
 
-// meanQueue is the mean over time of the queue at a switch's port, of the port where that is longest. It is
-// made of samples, the ends of intervals; those that are not recorded found no queue.
+// meanQueue returns the longest time-averaged queue of any switch port. It is computed from samples at the ends of
+// intervals; missing samples count as an empty queue.
 func (r *reading) meanQueue() (longest unit.Bytes) {
 	if r.seen.At <= 0 {
 		return 0
@@ -41,9 +41,9 @@ func (r *reading) meanQueue() (longest unit.Bytes) {
 	return longest
 }
 
-// fairness is Jain's index of how connections came off: of each, its messages' ideal time as a share of
-// the time in which it had one under way. 1 is all alike, 1/n is one having all; 0 without messages.
-// (Jain, Chiu and Hawe 1984 take throughputs as shares of what is best for each.)
+// fairness is Jain's index over connections: for each the sum of its messages' ideal times over the time with a message
+// in flight. 1 means equal shares, 1/n that one connection has all; 0 without messages. (Jain, Chiu and Hawe 1984 take
+// throughputs as shares of each one's optimum.)
 func fairness(conns int, messages []result.FlowRow) float64 {
 	type flow struct{ ideal, busy, until int64 }
 	flows := make([]flow, conns)

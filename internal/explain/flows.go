@@ -8,11 +8,10 @@ import (
 	"railyard/unit"
 )
 
-// wireBytes returns what a message costs on the wire, preambles and gaps
-// included.
+// wireBytes returns a message's bytes on the wire, with preambles and gaps.
 func (r *reading) wireBytes(b unit.Bytes) unit.Bytes { return r.seen.Rules.Wire(b) }
 
-// Wire returns what a message costs on the wire, preambles and gaps included.
+// Wire returns a message's bytes on the wire, with preambles and gaps.
 func (r *Rules) Wire(b unit.Bytes) unit.Bytes {
 	mtu := r.MTU
 	n := max(1, (b+mtu-1)/mtu)
@@ -61,8 +60,8 @@ func (r *reading) pathOf(src, dst int) *pathCost {
 	return path
 }
 
-// latency returns what a packet of a payload takes over a path beyond its time on the slowest link; without delays
-// what is left where cables and switches take no time and these cut through.
+// latency returns a packet's time over a path beyond its time on the slowest link; without delays, the rest for links
+// and switches that add no delay and cut through.
 func (r *reading) latency(path *pathCost, payload unit.Bytes, delays bool) unit.Time {
 	packet := payload + 62 + roce.PreambleIFG + unit.Bytes(r.seen.Rules.More)
 	if frame := r.seen.Rules.Frame; frame != nil {

@@ -9,22 +9,21 @@ import (
 	"railyard/unit"
 )
 
-// idealizer tells how long messages would take alone: every packet leaves each port
-// as soon as it is there and the one before it is out. A message alone on its path
-// takes exactly that, and none takes less: where paths differ the best of each hop
-// counts, and where packets may spread over several ports, they do.
+// idealizer computes the time of messages alone: every packet leaves each port as soon as it has arrived and the
+// previous one has left. A message alone on its path takes exactly that, and none takes less: where paths differ the
+// best of each hop counts, and where packets may spread over several ports, they do.
 type idealizer struct {
 	r       *reading
-	routes  *topo.Routes // without what is broken all the time: all else only makes paths longer
-	spread  bool         // packets of a message may take several ports of a stage at once
+	routes  *topo.Routes // without permanently broken links; others only lengthen paths
+	spread  bool         // packets of a message may use several ports of a stage at the same time
 	moves   bool         // flowlets moved, which one packet behind another does not
 	middles map[middleKey]middle
 	paths   map[[2]int32][][]stage
 	known   map[idealKey]unit.Time
 	cables  [][]int // by node: to other switches; only with detours
 	fronts  *topo.Fronts
-	hops    map[*topo.Hop]stage // that fronts has found
-	maps    []*idealizer        // of each map that circuits had: ways of another one may be longer and wider
+	hops    map[*topo.Hop]stage // results of fronts
+	maps    []*idealizer        // one per map of the circuits: paths of another map may be longer and wider
 }
 
 type idealKey struct {
@@ -36,10 +35,10 @@ type idealKey struct {
 type stage struct {
 	rate  unit.Rate // of the fastest
 	hop   unit.Time // of the shortest: propagation and the peer's pipeline
-	ports int       // how many packets may be under way at once
+	ports int       // number of ports that send in parallel
 	alike bool
 	side  int       // how many links, which cells take in turn,
-	back  unit.Time // and the way back over one
+	back  unit.Time // and the return path over one
 }
 
 func (r *reading) newIdealizer() *idealizer {
@@ -52,7 +51,7 @@ func (r *reading) newIdealizer() *idealizer {
 		x.spread = true // a message may go on by another path than it began
 	}
 	if len(gone) > 0 || others || x.routes == nil {
-		x.routes = r.graph.Route(nil) // an ideal is that of a healthy fabric
+		x.routes = r.graph.Route(nil) // an ideal assumes a fabric without failures
 	}
 	x.fronts, x.hops = x.routes.Fronts(), map[*topo.Hop]stage{}
 	for _, routes := range r.seen.Maps {
@@ -65,7 +64,7 @@ func (r *reading) newIdealizer() *idealizer {
 	return x
 }
 
-// least is the shortest time over the ways that there are, unit.Never without one.
+// least returns the shortest time over the available paths, unit.Never without one.
 func (x *idealizer) least(src, dst int32, bytes unit.Bytes) unit.Time {
 	least := unit.Never
 	for _, path := range x.between(src, dst) {
@@ -88,14 +87,14 @@ func (x *idealizer) of(m int32) unit.Time {
 		least = min(least, one.least(src, dst, msg.Bytes))
 	}
 	if least == unit.Never {
-		least = 0 // no path is left to say
+		least = 0 // no path is left to compute
 	}
 	x.known[k] = least + 2*x.r.seen.Rules.NICLatency
 	return x.known[k]
 }
 
-// between returns the ways from one NIC to another: one by each of its ports, or one
-// by all of them when packets are sprayed over them.
+// between returns the paths from one NIC to another: one per port, or one with all ports if packets are sprayed over
+// them.
 func (x *idealizer) between(src, dst int32) [][]stage {
 	k := [2]int32{src, dst}
 	if p, ok := x.paths[k]; ok {
@@ -120,7 +119,7 @@ func (x *idealizer) between(src, dst int32) [][]stage {
 	return out
 }
 
-// follow walks all shortest paths from a server to a NIC at once, hop by hop.
+// follow walks all shortest paths from a server to a NIC in parallel, hop by hop.
 func (x *idealizer) follow(from int, links []int, dst int) []stage {
 	g := x.r.graph
 	first := x.stage([]int{from}, links, nil)
@@ -146,11 +145,10 @@ func (x *idealizer) follow(from int, links []int, dst int) []stage {
 	return append(slices.Clone(m.path), x.stage(m.nodes, last, m.path))
 }
 
-// middle is the way from the switches of a NIC to those of another: the same for all
-// NICs with the same switches.
+// middle is the path from the switches of a NIC to those of another: equal for all NICs with the same switches.
 type middle struct {
 	path  []stage // with the first hop
-	nodes []int   // where it ends; nil: nowhere
+	nodes []int   // its last nodes; nil: no path
 }
 
 type middleKey struct {
@@ -232,8 +230,8 @@ func (x *idealizer) sum(nodes, links, from []int) stage {
 	return s
 }
 
-// behind says whether packets take several ports of a stage at once. A flowlet that moves gains something only where
-// its own packets queue: behind a faster stage.
+// behind reports whether packets use several ports of a stage at the same time. Moving a flowlet gains time only where
+// its own packets are queued: after a faster stage.
 func (x *idealizer) behind(s stage, path []stage) stage {
 	slower := x.moves && slices.ContainsFunc(path, func(p stage) bool { return p.rate > s.rate })
 	if x.spread || slower {
@@ -242,14 +240,14 @@ func (x *idealizer) behind(s stage, path []stage) stage {
 	return s
 }
 
-// joins reports whether a link joins two switches.
+// joins reports whether a link connects two switches.
 func (x *idealizer) joins(link int) bool {
 	g := x.r.graph
 	return g.Nodes[g.Links[link].A].Role != topo.Host && g.Nodes[g.Links[link].B].Role != topo.Host
 }
 
-// detours lists all links from some switches to others: a message on detours gets no further on those that are not on
-// a shortest path, but may spread over them.
+// detours lists all links from some switches to others: a detour is not shorter by links outside the shortest paths,
+// but it may spread over them.
 func (x *idealizer) detours(nodes []int) (all []int) {
 	if x.cables == nil {
 		x.cables = make([][]int, len(x.r.graph.Nodes))
@@ -319,8 +317,7 @@ func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.T
 	return w.spread(runs)
 }
 
-// pcie is the rate of the PCIe behind a NIC, 0 where it is no slower than the NIC and does not
-// count, as in package host.
+// pcie returns the rate of the PCIe link of a NIC, 0 if it is not slower than the NIC, as in package host.
 func (x *idealizer) pcie(nic int32) unit.Rate {
 	links := x.r.graph.NICs[nic].Links
 	if rate := x.r.pcieOf(nic); rate < x.r.graph.Links[links[0]].Rate*unit.Rate(len(links)) {
@@ -329,7 +326,7 @@ func (x *idealizer) pcie(nic int32) unit.Rate {
 	return 0
 }
 
-// way is a path with packets on it.
+// way is a path with packets in flight.
 type way struct {
 	frame   func(payload int) int // nil: RC's
 	more    int                   // bytes of those beyond IPv4's
@@ -347,8 +344,8 @@ type way struct {
 	done    unit.Time
 }
 
-// run sends n equal packets. Once each stage falls behind the one before it at a
-// constant pace, that of the slowest stage so far, the rest need not be looked at.
+// run sends n equal packets. Once each stage follows the previous one at a constant pace, that of the slowest stage so
+// far, the rest can be extrapolated.
 func (w *way) run(op roce.Opcode, payload, n int) {
 	size := w.size(op, payload)
 	before := make([]unit.Time, len(w.last))
@@ -378,7 +375,7 @@ func (w *way) send(size, payload unit.Bytes) {
 	for h := range w.path {
 		s := &w.path[h]
 		if h > 0 && w.cut && s.rate > w.path[h-1].rate && s.alike && w.path[h-1].alike {
-			at = tail // a faster cable waits for the whole frame
+			at = tail // a faster link waits for the whole frame
 		}
 		port := 0
 		for p, f := range w.free[h] {
@@ -408,20 +405,20 @@ func (w *way) send(size, payload unit.Bytes) {
 	}
 }
 
-// header returns what a cut-through switch reads before it forwards (package fabric).
+// header returns the bytes that a cut-through switch reads before it forwards (package fabric).
 func (w *way) header() unit.Bytes { return cutHeader(w.more) }
 
 func cutHeader(more int) unit.Bytes {
 	return unit.Bytes(roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen + more)
 }
 
-// steady reports that the last packet followed the one before at the pace at which
-// all equal ones will: at each stage that of the slowest stage so far.
+// steady reports whether the last packet followed the previous one at the final pace of equal packets: at each stage
+// the pace of the slowest stage so far.
 func (w *way) steady(before []unit.Time, done unit.Time, size, payload unit.Bytes) bool {
 	pace := unit.Time(0)
 	for _, rate := range []unit.Rate{w.pcie, w.into} {
 		if rate > 0 {
-			pace = unit.Serialize(payload, rate) // they are one rate where both count
+			pace = unit.Serialize(payload, rate) // they are one rate if both limit
 		}
 	}
 	for h := range w.path {

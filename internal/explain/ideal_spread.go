@@ -13,10 +13,10 @@ type packetRun struct {
 	payload, n int
 }
 
-// spread returns how long a message takes whose packets go side by side. Those of one size stay in
-// order; the last one, of another size, goes past others where it may. So the message is there no
-// sooner than the others alone, than the last alone behind what the NIC sent, and than each stage is
-// through with all of them, and with the last two.
+// spread returns how long a message takes whose packets go side by side. Packets of one size stay in order; the last
+// one, of another size, overtakes others where possible. So the message completes no earlier than the other packets
+// alone, than the last one alone after the NIC's departures, and than each stage has sent all of them, and the last
+// two.
 func (w *way) spread(runs []packetRun) unit.Time {
 	tail := &runs[len(runs)-1]
 	if len(runs) == 1 && tail.n == 1 {
@@ -25,11 +25,11 @@ func (w *way) spread(runs []packetRun) unit.Time {
 	}
 	for i, narrow := 0, w.narrows(); narrow && i < len(runs); i++ {
 		if runs[i].op == roce.WriteFirst {
-			runs[i].op = runs[i+1].op // it is longer by its RETH, and others go past it
+			runs[i].op = runs[i+1].op // it is longer by its RETH, and others overtake it
 		}
 	}
 	tail.n--
-	// from the end of a frame to that of the message
+	// from the end of a frame to the end of the message
 	least := slices.Repeat([]unit.Time{unit.Never}, len(w.path))
 	first, all := unit.Never, unit.Time(0) // PCIe at the receiver
 	var before, busy []unit.Time
@@ -92,7 +92,7 @@ func (w *way) narrows() bool {
 	return false
 }
 
-// rest lowers what is left at least after each stage by what was left for the last packet.
+// rest lowers the minimum remaining time after each stage by the remaining time of the last packet.
 func (w *way) rest(least []unit.Time, size unit.Bytes) {
 	for h := range w.path {
 		least[h] = min(least[h], w.done-w.last[h]-w.takes(h, size))
@@ -112,8 +112,8 @@ func (w *way) writes(payload int) unit.Time {
 	return unit.Serialize(unit.Bytes(payload), w.into)
 }
 
-// turns follows equal packets over a way in cycles, in which each port of a stage has as many. Once every stage is
-// behind the cycle before by what the slowest stage so far takes for one, two cycles in a row, it stays so.
+// turns follows equal packets over a path in cycles, in which each port of a stage has the same number. Once every
+// stage follows the previous cycle at the pace of the slowest stage so far, two cycles in a row, it stays so.
 type turns struct {
 	w           *way
 	cycle       int         // packets
@@ -122,7 +122,7 @@ type turns struct {
 	in, steady  int // packets of this cycle; cycles in a row
 }
 
-// mostTurns is the longest cycle that is looked for.
+// mostTurns is the maximum cycle length.
 const mostTurns = 1 << 14
 
 func (w *way) newTurns(size, payload unit.Bytes) *turns {
@@ -168,7 +168,7 @@ func (w *way) newTurns(size, payload unit.Bytes) *turns {
 	return t
 }
 
-// times are all that a way's state is made of.
+// times is the complete state of a path.
 func (w *way) times(f func(*unit.Time)) {
 	f(&w.done)
 	f(&w.arrived)
@@ -182,8 +182,8 @@ func (w *way) times(f func(*unit.Time)) {
 	}
 }
 
-// skip is called before each packet, of which so many are left. It lets as many through as make whole cycles and leave
-// one, once all go on alike, and returns how many.
+// skip is called before each packet, with the number of remaining packets. In the steady state it skips whole cycles,
+// leaves at least one packet, and returns the number of skipped packets.
 func (t *turns) skip(left int) int {
 	if t.cycle == 0 {
 		return 0
@@ -208,6 +208,6 @@ func (t *turns) skip(left int) int {
 	i := 0
 	t.w.times(func(x *unit.Time) { *x += unit.Time(cycles) * t.paces[i]; i++ })
 	skipped := cycles * t.cycle
-	t.cycle = 0 // what is left is less than another
+	t.cycle = 0 // less than another cycle is left
 	return skipped
 }

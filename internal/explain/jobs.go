@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// jobName names a job where there are several.
+// jobName returns a job's name if there are several jobs.
 func (r *reading) jobName(job int) string {
 	if len(r.exec.Work.Jobs) == 1 {
 		return ""
@@ -14,10 +14,10 @@ func (r *reading) jobName(job int) string {
 	return r.exec.Work.Jobs[job].Name
 }
 
-// jobOf names the job of an operation where there are several.
+// jobOf returns the name of an operation's job if there are several jobs.
 func (r *reading) jobOf(op int32) string { return r.jobName(r.exec.Work.Of(op)) }
 
-// jobs says of each job when it ran and where its time went.
+// jobs returns for each job its run time and the division of its time.
 func (b *blamer) jobs(s *result.Summary) []result.Job {
 	r := b.r
 	var out []result.Job

@@ -8,11 +8,11 @@ import (
 	"railyard/internal/scenario"
 )
 
-// linkEvents tells what has happened to cables and what they are part of until now, in the order of time, and what has
-// not yet. A switch with all of its cables is one line.
+// linkEvents lists the events of links and components until now in order of time, and the ones still to come. A switch
+// with all of its cables is one line.
 func (r *reading) linkEvents() (all, later []result.LinkEvent) {
 	before := map[int]scenario.LinkEvent{}
-	by := map[string]int{} // of this moment: its place
+	by := map[string]int{} // events of the current time: their place
 	for _, e := range r.plan.Events {
 		was, ok := before[e.Link]
 		if !ok {

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// lives is what the plan's events make of the links until a time: the events of each that has any.
+// lives returns the events until a time of each link that has any.
 type lives map[int][]scenario.LinkEvent
 
 func newLives(p *scenario.Plan, until unit.Time) lives {
@@ -21,7 +21,7 @@ func newLives(p *scenario.Plan, until unit.Time) lives {
 	return l
 }
 
-// sends is the rate of a port behind an event of its link: a link's first port is that of its A.
+// sends returns the rate of a port after an event of its link: a link's first port belongs to its A.
 func sends(port int32, e *scenario.LinkEvent) unit.Rate {
 	if port%2 == 0 {
 		return e.Rate
@@ -57,8 +57,8 @@ func (r *reading) varies(port int32) bool {
 	return false
 }
 
-// gone lists the links that are broken all the time, as routes know from the start, and reports
-// whether others break or come back.
+// gone lists the links that are broken during the whole run, which routes exclude from the start, and reports whether
+// others fail or recover.
 func (l lives) gone() (gone map[int]bool, others bool) {
 	gone = map[int]bool{}
 	for link, events := range l {
@@ -90,7 +90,7 @@ func (r *reading) rateAt(port int32, at unit.Time) (rate unit.Rate, avoided bool
 	return rate, avoided
 }
 
-// stretches calls f for the stretches between two times in which a port was one thing.
+// stretches calls f for the periods between two times in which a port's state is constant.
 func (r *reading) stretches(port int32, from, to unit.Time, f func(long unit.Time, rate unit.Rate, avoided bool)) {
 	times := []unit.Time{from, to}
 	for _, e := range r.lives[int(port/2)] {
@@ -107,7 +107,7 @@ func (r *reading) stretches(port int32, from, to unit.Time, f func(long unit.Tim
 	}
 }
 
-// nicPorts are those by which a NIC sends, or those by which switches send to it.
+// nicPorts returns the ports by which a NIC sends, or the ports by which switches send to it.
 func (s *sharing) nicPorts(nic int32, sends bool) (ports []int32) {
 	n := s.r.graph.NICs[nic]
 	for _, l := range n.Links {
@@ -120,7 +120,7 @@ func (s *sharing) nicPorts(nic int32, sends bool) (ports []int32) {
 	return ports
 }
 
-// slowness tells how a link ran below its rate.
+// slowness describes how a link ran below its rate.
 func (r *reading) slowness(port int32, from, to unit.Time) string {
 	if port < 0 {
 		return "slow link: a link below its nominal rate"

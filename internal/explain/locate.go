@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// locate says where most was lost to the largest cause of a row's account, of messages that its end waited for: the
-// port, how many flows met there, since when.
+// locate returns the largest loss to the largest cause of a row's account, in messages on its critical path: the port,
+// the number of flows there, and the start.
 func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
 	b.earlier, b.shared, b.late, b.timeouts, b.failed = false, 0, 0, 0, ""
 	top := cause.ID(cause.LineRate)
@@ -70,7 +70,7 @@ func (m *model) lostTo(x int32, id cause.ID) (sum unit.Time, port int32) {
 		}
 	}
 	if at < 0 && (id == cause.Collision || id == cause.Oversubscription) {
-		at = m.longestInside(x, conn) // one link limits by both, one after the other
+		at = m.longestInside(x, conn) // one link limits through both, one after the other
 		of = 0
 	}
 	if at < 0 {
@@ -131,7 +131,7 @@ func (m *model) linkCause(conn, link int32) cause.ID {
 	return m.fabricCause(conn, ports[0])
 }
 
-// flowsAt counts the queue pairs that sent over a port while a message was under way.
+// flowsAt counts the queue pairs that sent over a port while a message was in flight.
 func (m *model) flowsAt(port, x int32) (n int) {
 	if port < 0 {
 		return 0

@@ -11,15 +11,15 @@ import (
 	"railyard/unit"
 )
 
-// Most queue pairs that an outcome names, and most things that were broken.
+// Maximum numbers of queue pairs and of failed components in an outcome.
 const (
 	maxGaveUp = 1000
 	maxBroken = 32
 )
 
-// outcome says how a job ended that waits for somebody who is gone; nil while all goes on, or has ended
-// well. Transports decide when a rank is lost, by their retries; its peers then hang until the time-out
-// of their collectives (NCCL's watchdog) ends the job, which is computed and not simulated.
+// outcome describes the failure of a job that is blocked on a lost rank; nil while the run proceeds, or has completed.
+// Transports decide when a rank is lost, by their retries; its peers then hang until the time-out of their collectives
+// (NCCL's watchdog) ends the job, which is computed and not simulated.
 func (r *reading) outcome() *result.Outcome {
 	if r.exec.Done() || len(r.seen.Lost)+len(r.seen.Dead) == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (r *reading) outcome() *result.Outcome {
 	return o
 }
 
-// downAt lists the links that are broken at a moment.
+// downAt lists the links that are down at a time.
 func (r *reading) downAt(at unit.Time) map[int]bool {
 	down := map[int]bool{}
 	for _, e := range r.plan.Events {
@@ -66,9 +66,9 @@ func (r *reading) downAt(at unit.Time) map[int]bool {
 	return down
 }
 
-// brokenAt names what is broken at a moment, and since when: a switch, not all of its cables.
+// brokenAt lists the components that are down at a time, and since when: a switch instead of all its links.
 func (r *reading) brokenAt(at unit.Time) (all []string) {
-	var last []scenario.LinkEvent // of each link that is down, in the order of time
+	var last []scenario.LinkEvent // of each failed link, in order of time
 	for _, e := range r.plan.Events {
 		if e.At > at || !e.Toggles {
 			continue
@@ -118,8 +118,8 @@ func (r *reading) cable(link int) string {
 	return r.graph.End(link, l.A) + " – " + r.graph.End(link, l.B)
 }
 
-// cutOff lists the GPUs none of whose NICs is where most others are, or one of whose ports is not, where
-// these make no bundle.
+// cutOff lists the GPUs none of whose NICs is in the largest connected part, or one of whose ports is not, if the ports
+// form no bond.
 func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank) {
 	off := map[int]bool{}
 	for _, nic := range r.graph.CutOff(down) {
@@ -152,7 +152,7 @@ func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank
 	return all
 }
 
-// lastCut returns when the last of a NIC's cables broke, or, where they work, the last of all.
+// lastCut returns the time when the last of a NIC's links failed or, if they work, the last of all.
 func (r *reading) lastCut(nic int, down map[int]bool, at unit.Time) (since unit.Time, why string) {
 	own, broken := r.graph.NICs[nic].Links, 0
 	for _, l := range own {
@@ -198,8 +198,8 @@ func (r *reading) finished() (f result.Finished) {
 	return f
 }
 
-// hangs is since when the first transfer has been under way that never ends, and takes down when the
-// last operation ended and how many GPUs have work that they will not do.
+// hangs returns the start of the first transfer that never ends, and records when the last operation ended and how many
+// GPUs have unfinished work.
 func (r *reading) hangs(o *result.Outcome) (since unit.Time) {
 	since = unit.Never
 	waits := map[int32]bool{}

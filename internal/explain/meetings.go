@@ -8,12 +8,12 @@ import (
 	"railyard/unit"
 )
 
-// maxMeetings is how many ports are told where jobs met.
+// maxMeetings is the maximum number of listed ports that several jobs shared.
 const maxMeetings = 100
 
-// meetings finds the ports that carried bytes of several jobs at a time: which jobs, when, and what each
-// sent there meanwhile. A message is taken to send at a steady pace from when nothing older was before
-// it until it had arrived.
+// meetings finds the ports that carried bytes of several jobs at a time: which jobs, when, and what each sent there
+// meanwhile. A message counts as sending at a constant rate from the time when no older message preceded it until its
+// arrival.
 func (b *blamer) meetings() (out []result.Meeting) {
 	s := b.share
 	if len(b.r.exec.Work.Jobs) < 2 {
@@ -23,7 +23,7 @@ func (b *blamer) meetings() (out []result.Meeting) {
 		out = b.met(out, int32(port), u)
 	}
 	for nic, n := range b.r.graph.NICs {
-		if len(n.Links) > 1 { // its ports were asked already
+		if len(n.Links) > 1 { // its ports have been checked
 			continue
 		}
 		host := b.r.graph.Hosts[n.Host]
@@ -37,7 +37,7 @@ func (b *blamer) meetings() (out []result.Meeting) {
 	return out[:min(len(out), maxMeetings)]
 }
 
-// edge is when a job begins or ends to have a message under way.
+// edge is a time when a job begins or ends to have a message in flight.
 type edge struct {
 	at   unit.Time
 	job  int32
@@ -58,7 +58,7 @@ func (b *blamer) met(out []result.Meeting, port int32, u users) []result.Meeting
 	sent := make([]float64, len(jobs))
 	m := result.Meeting{Port: b.r.portName(port), From: -1}
 	var last unit.Time
-	there := 0 // jobs with something under way
+	there := 0 // jobs with a message in flight
 	for _, e := range edges {
 		if span := e.at - last; there > 1 && span > 0 {
 			if m.From < 0 {

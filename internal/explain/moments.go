@@ -8,10 +8,10 @@ import (
 	"railyard/internal/result"
 )
 
-// momentsOf sets when each collective is to be looked at: from the begin of the transfer that lost most on, the sample
-// in which the port where most was lost had its longest queue, or was paused longest where that is the largest cause.
-// Where neither was, it is the sample in which the port sent most. The begin alone is no such time: of traffic that
-// begins at once it is 0.
+// momentsOf sets the time at which to inspect each collective: after the start of the transfer that lost most, the
+// sample in which the port with the largest loss had its longest queue, or was paused longest if pauses are the largest
+// cause. Where neither was, it is the sample in which the port sent most. The start alone is no such time: for traffic
+// without a delay it is 0.
 func (r *reading) momentsOf(t *result.Tables) {
 	byPort := map[int32][]*result.LinkRow{}
 	for i := range t.Collectives {
@@ -52,7 +52,7 @@ func (r *reading) momentsOf(t *result.Tables) {
 	}
 }
 
-// mostlyPaused reports whether pauses are the largest cause of an account, each with the reaction to it.
+// mostlyPaused reports whether pauses, with the reaction to them, are the largest cause of an account.
 func mostlyPaused(a *cause.Account) bool {
 	return !slices.ContainsFunc(cause.All(), func(c *cause.Cause) bool {
 		return c.Loss && c.ID != cause.Pause && c.ID != cause.Recovering && a.Costs(c.ID) >= a.Costs(cause.Pause)

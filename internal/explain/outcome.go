@@ -12,9 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Outcome turns an execution, finished or not, into what the run directory holds. Wall-clock
-// figures are the caller's to fill in; limits say what the tables leave out. Totals have no tables,
-// and nothing of single messages and jobs.
+// Outcome converts an execution, finished or not, to the contents of the run directory. The caller fills in wall-clock
+// times; limits lists the truncations of tables. Totals have no tables, and nothing of single messages and jobs.
 func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string) (
 	s *result.Summary, t *result.Tables, limits []string) {
 	r := newReading(p, x, o)
@@ -105,22 +104,22 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	return s, t, limits
 }
 
-// Limits of runs without packets, in messages; variables for tests. Up to mostReplayed lost time is divided among
-// causes by about 15 replays, each of which takes as long as the run; up to mostSummed 3 replays sum all causes.
+// Limits of runs without packets, in messages; variables for tests. Up to mostReplayed messages, lost time is divided
+// among causes by about 15 replays, each as long as the run; up to mostSummed, 3 replays sum all causes.
 var mostReplayed, mostSummed = 500_000, 2_000_000
 
 // tooMany reports whether a run has more messages than lost time is divided among causes for.
 func tooMany(o *Observation) bool { return o.Packets == nil && len(o.Messages) > mostReplayed }
 
-// What the replays of a run take on one core, measured on a training step, an all-to-all and a permutation of 64 and
-// 128 GPUs, by packets and as flows: within a factor of two.
+// Cost of a run's replays on one core, measured on a training step, an all-to-all and a permutation of 64 and 128 GPUs,
+// by packets and as flows: accurate to a factor of two.
 const (
 	secondsOfMessage = 20e-6
-	secondsOfPair    = 80e-6 // that sends, so many flows may share links
+	secondsOfPair    = 80e-6 // per sending pair, so many flows may share links
 )
 
-// Seconds estimates how long one core divides the lost time of a plan's run among causes, given its messages and the
-// pairs of GPUs that they join.
+// Seconds estimates the time of one core for dividing a run's lost time among causes, from the number of messages and
+// communicating pairs of GPUs.
 func Seconds(p *scenario.Plan, messages, pairs int64, packets bool) float64 {
 	if !p.Causes || !packets && messages > int64(mostReplayed) {
 		return 0
@@ -128,7 +127,7 @@ func Seconds(p *scenario.Plan, messages, pairs int64, packets bool) float64 {
 	return secondsOfMessage*float64(messages) + secondsOfPair*float64(pairs)
 }
 
-// unaccounted returns why lost time is not divided among causes, "" where it is.
+// unaccounted returns the reason why lost time is not divided among causes, or "".
 func unaccounted(p *scenario.Plan, o *Observation) string {
 	switch {
 	case !p.Causes:
@@ -141,7 +140,7 @@ func unaccounted(p *scenario.Plan, o *Observation) string {
 
 const notComputed = "causes of lost time were not computed: "
 
-// fewer says how many messages a run has, and what reduces them.
+// fewer returns a run's number of messages, and the settings that reduce it.
 func fewer(p *scenario.Plan, o *Observation) string {
 	by := ""
 	for _, j := range p.Jobs {
@@ -157,7 +156,7 @@ func fewer(p *scenario.Plan, o *Observation) string {
 		unit.Plural(len(o.Messages), "message"), unit.ShowCount(mostReplayed), by)
 }
 
-// sum returns what all causes cost of a step where that is not divided among them, "" where it is.
+// sum returns the total cost of all causes in a step that is not divided among them, or "" if it is.
 func (a *accounts) sum(step int64) string {
 	if a.undivided == 0 {
 		return ""
@@ -186,7 +185,7 @@ func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []resul
 	return rows
 }
 
-// trained returns what a training step that took so long amounts to.
+// trained returns the throughput of a training step of the given duration.
 func trained(m *workload.Training, took unit.Time, complete bool) (s result.Trained) {
 	if m == nil {
 		return s

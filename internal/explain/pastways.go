@@ -54,7 +54,7 @@ func (m *model) past() {
 	}
 }
 
-// then is the way that a connection had at a time, nil for the one that it has since routes changed last.
+// then returns a connection's path at a time, nil for its current path.
 func (w *wayOf) then(at unit.Time) *pastWay {
 	for i := range w.was {
 		if at < w.was[i].until {
@@ -64,7 +64,7 @@ func (w *wayOf) then(at unit.Time) *pastWay {
 	return nil
 }
 
-// rerouted puts messages under way on the ways that they have from now on.
+// rerouted moves messages in flight to their new paths.
 func (p *replay) rerouted() {
 	for _, c := range p.m.moved[p.now] {
 		p.uses[c] = p.m.over(c, p.now, p.v)

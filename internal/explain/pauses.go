@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Hold is a time in which a switch kept the sender to one of its ports paused, and where the bytes were that kept the
-// port's counter above xON.
+// Hold is a period in which a switch kept the sender at one of its ports paused, with the location of the bytes that
+// kept the port's counter above xON.
 type Hold struct {
 	Port     int32 // the switch's, by which the bytes came
 	Priority int32
@@ -22,7 +22,7 @@ type Holder struct {
 	Port  int32
 	Share float64    // of the bytes that came by the hold's port, over its time; shares of one hold add up to 1
 	Queue unit.Bytes // in the port's queues, of all ingresses, mean of the hold's ends
-	// Passed is the share of that queue that is there because the port was itself paused: what it would have sent
+	// Passed is the share of that queue caused by pauses of the port itself: the data that it would have sent
 	// meanwhile.
 	Passed float64
 	Since  unit.Time // the packet that waited longest was queued
@@ -40,13 +40,13 @@ type Held struct {
 // were, the one that was paused first has the time.
 type pauseSpan struct {
 	from, to unit.Time
-	cause    int32       // the root that most of it is due to; -1 where that is a server
-	by       int32       // egress port of the peer that held most bytes; -1: a server, or not known
+	cause    int32       // root of the largest part; -1 for a server
+	by       int32       // egress port of the peer with most of the bytes; -1: a server, or unknown
 	hold     *Hold       // nil: the peer is a server, or it is not known
 	roots    []rootShare // which cause it, by share, largest first
 }
 
-// pauseIndex is when each port was paused, in order.
+// pauseIndex lists the pauses of each port, in order of time.
 type pauseIndex map[int32][]pauseSpan
 
 // within returns the pauses of a port that overlap a time.
@@ -57,7 +57,7 @@ func (p pauseIndex) within(port int32, from, to unit.Time) []pauseSpan {
 	return all[i:max(i, n)]
 }
 
-// elsewhere returns how long a port was paused between two times for the sake of roots that are none of its own.
+// elsewhere returns the pause time of a port between two times that is due to roots other than its own.
 func (p pauseIndex) elsewhere(port int32, from, to unit.Time, own func(root int32) bool) (sum unit.Time) {
 	for _, s := range p.within(port, from, to) {
 		part := 0.0
@@ -80,7 +80,7 @@ func (r *reading) pauseIntervals() pauseIndex {
 	return r.paused
 }
 
-// pauseSpans pairs pauses with their ends; one that has not ended lasts until now, or until what is recorded ends.
+// pauseSpans pairs pauses with their ends; a pause without an end lasts until now, or until the end of the recording.
 func (r *reading) pauseSpans() pauseIndex {
 	type class struct{ port, priority int32 }
 	holds := map[class][]*Hold{}
@@ -161,8 +161,8 @@ func (r *reading) peerPort(port int32) int32 {
 	return r.seen.Ports[port].Peer
 }
 
-// pauseChain names the ports by which a port was paused, from its peer's on: each held most of the bytes that the one
-// before was paused for. The root of most of its pauses stands last; a server where that paused it.
+// pauseChain lists the ports through which a port was paused, from its peer's on: each held most of the bytes of the
+// previous pause. The root of most of its pauses is last; a server if that paused it.
 func (r *reading) pauseChain(port int32) (chain []string) {
 	pauses := r.pauseIntervals()
 	root, ok := mainRoot(pauses[port])

@@ -15,7 +15,7 @@ const (
 	enough    = 8
 )
 
-// queued is what all packets that were looked at waited at a port.
+// queued is the total queueing time of all sampled packets at a port.
 type queued struct {
 	total   unit.Time
 	samples int32
@@ -30,9 +30,9 @@ func (m *model) queues() {
 	})
 }
 
-// place is the port where packets of a message queued longest, -1 for none. What was looked at of a message says so
-// where that waited for a good part of what the message lost, or is many packets. Otherwise others of its packets,
-// which may have taken any port of its paths, waited as others did there.
+// place is the port where packets of a message queued longest, -1 for none. A message's own samples are sufficient if
+// they were queued for a good part of its loss, or are many packets. Otherwise its other packets, on any port of its
+// paths, were queued as other flows' packets were there.
 func (m *model) place(x int32, met *Trouble, lost unit.Time) int32 {
 	r := m.b.r
 	msg := &r.seen.Messages[x]
@@ -88,8 +88,8 @@ func (m *model) crosses(conn int32, f func(port int32)) {
 	}
 }
 
-// back is how long acknowledgements of a connection wait in queues on their way to the sender, and the port where they
-// wait longest; -1: nowhere. They wait as data does that goes the same way.
+// back returns the queueing time of a connection's acknowledgements, and the port with most of it; -1: none.
+// Acknowledgements are queued as data on the same path are.
 func (m *model) back(conn int32) (wait unit.Time, port int32) {
 	r := m.b.r
 	if r.seen.Packets == nil {
@@ -117,14 +117,14 @@ func (m *model) back(conn int32) (wait unit.Time, port int32) {
 	return wait, port
 }
 
-// wayBack is what back returns of a connection.
+// wayBack is the cached result of back for a connection.
 type wayBack struct {
 	wait unit.Time
 	port int32
 }
 
-// pausedBack is how long a paused port on their return path held up a connection's acknowledgements, and the port
-// that was paused longest; -1: none. Of ports that they choose among they take each as often.
+// pausedBack returns the delay of a connection's acknowledgements by a paused port on their path, and the port that was
+// paused longest; -1: none. Of ports that they choose among they take each as often.
 func (m *model) pausedBack(conn int32, w *window) (most unit.Time, port int32) {
 	port = -1
 	if len(m.b.pauses) == 0 {
@@ -164,7 +164,8 @@ func (m *model) backBy(conn int32, f func(ports []int32)) {
 	f(m.b.share.nicPorts(src, false))
 }
 
-// portCause is why bytes queue at a port, whoever asks; LineRate where nobody else is to blame.
+// portCause returns the cause of the queue at a port, independent of the message; LineRate if no other traffic causes
+// it.
 func (m *model) portCause(port int32) cause.ID {
 	b := m.b
 	tight := func(s int32) bool { return m.tight[s] }
@@ -181,8 +182,8 @@ func (m *model) portCause(port int32) cause.ID {
 	return cause.Collision
 }
 
-// receiving is why bytes queue at a port to a NIC: PCIe behind it takes less than senders' PCIe gives, or several NICs
-// send to it; LineRate where one does.
+// receiving returns the cause of the queue at a port to a NIC: its PCIe is slower than the senders', or several NICs
+// send to it; LineRate if only one does.
 func (m *model) receiving(port int32) cause.ID {
 	switch {
 	case m.narrow(port):
@@ -207,8 +208,8 @@ func (m *model) narrow(port int32) bool {
 	return false
 }
 
-// shareOf is the share of a connection's bytes that one of the ports has where its packets were seen: of ports that it
-// had a choice of they make up the whole.
+// shareOf returns the share of a connection's bytes on one of the ports where its packets were seen; the shares of
+// alternative ports add up to 1.
 func (m *model) shareOf(w *wayOf, path *pathOfQP, at int) float64 {
 	port, sum := path.ports[at], 0.0
 	for _, s := range w.sets {

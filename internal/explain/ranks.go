@@ -21,7 +21,7 @@ func (r *reading) ranks(t *result.Tables) (all int) {
 		}
 	}
 	for i := range r.dag.Ops {
-		// What hosts compute goes on beside the GPU.
+		// Computation on the host's CPU runs in parallel with the GPU.
 		if o := &r.dag.Ops[i]; o.Compute() && r.exec.End[i] != unit.Never && o.Class != workload.OnHost {
 			row(result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]), End: int64(r.exec.End[i]),
 				Class: o.Class.String(), Name: o.Class.String(), Job: r.jobOf(int32(i))})

@@ -9,8 +9,7 @@ import (
 	"railyard/internal/workload"
 )
 
-// reading is one run while it is being explained: what was planned, what was executed,
-// what the network was seen doing.
+// reading is the state of one explanation: the plan, the execution, and the observation of the network.
 type reading struct {
 	plan  *scenario.Plan
 	exec  *exec.Execution
@@ -19,7 +18,7 @@ type reading struct {
 	graph *topo.Graph
 	lives lives
 
-	paused pauseIndex // nil until somebody asks
+	paused pauseIndex // nil until first used
 
 	waits []Wait  // by connection
 	first []int32 // by connection: the first of its waits; one more at the end
@@ -73,14 +72,14 @@ func (r *reading) eachWait(f func(Wait)) {
 	}
 }
 
-// waitsOf calls f for what one connection's packets waited.
+// waitsOf calls f for the waits of one connection's packets.
 func (r *reading) waitsOf(conn int32, f func(Wait)) {
 	for _, w := range r.waits[r.first[conn]:r.first[conn+1]] {
 		f(w)
 	}
 }
 
-// trouble returns what a message met.
+// trouble returns the delays of a message.
 func (r *reading) trouble(m int32) Trouble {
 	if r.seen.Packets == nil {
 		if r.seen.Paced == nil {

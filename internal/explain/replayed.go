@@ -2,7 +2,8 @@ package explain
 
 import "railyard/unit"
 
-// starts, stops and freedBy are when an operation began and ended in a replay, and which one's end set it free.
+// starts, stops and freedBy are the start and end of each operation in a replay, and the operation whose end released
+// it.
 func (p *replay) starts(op int32) unit.Time {
 	if i := p.ahead.In(op); i >= 0 {
 		return p.x.Start[i]
@@ -54,7 +55,7 @@ func (p *replay) ends(ops [2]int32) unit.Time {
 	return 0
 }
 
-// spans are when collectives began and ended in a replay, and which operation ended last.
+// spans are the start and end of each collective in a replay, and its last operation.
 func (p *replay) spans() {
 	n := len(p.m.b.r.dag.Colls)
 	p.from, p.to, p.lastOf = make([]unit.Time, n), make([]unit.Time, n), make([]int32, n)

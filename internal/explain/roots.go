@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// rootKind is what the root of a pause is.
+// rootKind is the kind of a pause's root.
 type rootKind uint8
 
 const (
@@ -22,16 +22,16 @@ func (k rootKind) String() string {
 	return [...]string{result.RootEgress, result.RootReceiver, result.RootCircular}[k]
 }
 
-// rootShare is the share of a pause that is due to a root.
+// rootShare is the part of a pause that is due to a root.
 type rootShare struct {
 	port  int32
 	kind  rootKind
 	share float64
-	queue float64 // bytes that the root held meanwhile, mean
+	queue float64 // mean bytes held by the root meanwhile
 }
 
 const (
-	// mostRoots bounds the roots of one pause; what is beyond goes to the others in proportion.
+	// mostRoots is the maximum number of roots of one pause; the part of others is distributed in proportion.
 	mostRoots = 16
 	// mostPasses bounds the pauses of a port that what waits there is put down to: the last ones.
 	mostPasses = 8
@@ -41,7 +41,7 @@ const (
 type tracer struct {
 	r      *reading
 	pauses pauseIndex
-	busy   map[*pauseSpan]bool // being followed: whoever comes back to one has gone around a circle
+	busy   map[*pauseSpan]bool // pauses being followed: a repeated one closes a cycle
 }
 
 type rootKey struct {
@@ -51,10 +51,9 @@ type rootKey struct {
 
 // traceRoots fills in the roots of all pauses.
 //
-// A switch pauses a port for as long as the bytes of its link hold an ingress counter up. They lie in egress queues,
-// each of which has its share of them over the pause. What of such a queue is there because its port was
-// paused too is put down to the roots of those pauses, and the rest to the queue itself: it holds bytes
-// because more came than its link takes.
+// A switch pauses a port for as long as the bytes of its link hold an ingress counter up. They are in egress queues,
+// each with its share of them over the pause. What of such a queue is there because its port was paused too is put down
+// to the roots of those pauses, and the rest to the queue itself: it holds bytes because more came than its link takes.
 func (r *reading) traceRoots(p pauseIndex) {
 	t := &tracer{r: r, pauses: p, busy: map[*pauseSpan]bool{}}
 	ports := make([]int32, 0, len(p))
@@ -87,7 +86,7 @@ func (t *tracer) follow(port int32, s *pauseSpan) []rootShare {
 	switch {
 	case s.hold != nil && len(s.hold.By) > 0:
 		s.roots = t.held(s.hold)
-	case s.by >= 0: // what held the bytes was not recorded
+	case s.by >= 0: // the location of the bytes was not recorded
 		s.roots = []rootShare{{port: s.by, share: 1}}
 	case t.r.server(t.r.peerPort(port)):
 		s.roots = []rootShare{{port: port, kind: receiver, share: 1}}
@@ -97,7 +96,7 @@ func (t *tracer) follow(port int32, s *pauseSpan) []rootShare {
 	return s.roots
 }
 
-// held returns the roots of what holds the bytes of a link.
+// held returns the roots for the bytes of a link.
 func (t *tracer) held(h *Hold) []rootShare {
 	sums := map[rootKey]rootShare{}
 	add := func(x rootShare, part float64) {

@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// crossing is the least that a frame takes from its VOQ to its egress port, over the stages of links inside a
-// scheduled fabric: the request and the grant, one way and back, and its cells side by side. A fabric node
-// passes a burst on once it has its first cell, as package fabric does.
+// crossing is the minimum time of a frame from its VOQ to its egress port, over the stages of links inside a scheduled
+// fabric: the request and the grant, forth and back, and its cells in parallel. A fabric node passes a burst on once it
+// has its first cell, as package fabric does.
 func crossing(s *queue.Scheduled, inside []stage, size unit.Bytes) (t unit.Time) {
 	if len(inside) == 0 {
 		return 0 // the egress port is on the same switch
@@ -26,8 +26,8 @@ func crossing(s *queue.Scheduled, inside []stage, size unit.Bytes) (t unit.Time)
 	return t + last
 }
 
-// crosses takes the links inside a scheduled fabric out of a path: what is left is the sender's and the
-// receiver's, with what it takes to get from one to the other.
+// crosses removes the links inside a scheduled fabric from a path. The result is the sender's and the receiver's link,
+// with the crossing time between them.
 func (x *idealizer) crosses(path []stage) (ends []stage, cross func(unit.Bytes) unit.Time) {
 	s := x.r.plan.Scheduled
 	if s == nil || len(path) < 2 {
@@ -37,7 +37,7 @@ func (x *idealizer) crosses(path []stage) (ends []stage, cross func(unit.Bytes) 
 	return []stage{path[0], path[last]}, func(size unit.Bytes) unit.Time { return crossing(s, path[1:last], size) }
 }
 
-// carries returns what is left of a link inside a scheduled fabric for full packets, once they are cells.
+// carries returns the rate of a link inside a scheduled fabric for full packets, after the overhead of cells.
 func (r *reading) carries(rate unit.Rate) unit.Rate {
 	s := r.plan.Scheduled
 	if s == nil {

@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// sharing answers what a message had to share: who else sent over its NIC, into its
-// receiver, and over the links of its path while it was under way. That is what max-min
-// fair sharing of the same load costs at best, whatever paces the senders.
+// sharing computes the capacity that a message had to share: the other senders on its NIC, into its receiver, and on
+// the links of its path while it was in flight. That is the minimum cost under max-min fair sharing of the same load,
+// under any pacing.
 type sharing struct {
 	r     *reading
 	began []unit.Time // by message: when its queue pair had nothing older to send
@@ -28,13 +28,13 @@ type users struct {
 	shares []float64 // how much of each one's bytes; nil: all
 }
 
-// pathOfQP is what a queue pair's packets cross.
+// pathOfQP is the path of a queue pair's packets.
 type pathOfQP struct {
-	ports  []int32 // that hashing, or what it waited at, put it on
+	ports  []int32 // ports chosen by hashing, or where its packets were queued
 	shares []float64
 }
 
-// pathCost is a path's links, those inside a scheduled fabric apart, and by payload what a packet takes over them.
+// pathCost is a path's links, with those inside a scheduled fabric separate, and by payload a packet's time over them.
 type pathCost struct {
 	links, inside []stage
 	packets       []packetCost
@@ -122,7 +122,7 @@ func (s *sharing) done(m int32) unit.Time {
 	return s.r.seen.At
 }
 
-// cost returns what packets of a payload, or full ones where that is more, take over a connection's path.
+// cost returns the time over a connection's path of packets with a payload, or of full ones if that is more.
 func (s *sharing) cost(conn int32, payload unit.Bytes) packetCost {
 	src, dst := s.r.seen.peers(conn)
 	path := s.paths[[2]int32{src, dst}]
@@ -141,14 +141,13 @@ func (s *sharing) cost(conn int32, payload unit.Bytes) packetCost {
 	return c
 }
 
-// latency returns what the first packet of a message takes beyond its time on the slowest link.
+// latency returns the time of a message's first packet beyond its time on the slowest link.
 func (s *sharing) latency(x int32) unit.Time {
 	msg := &s.r.seen.Messages[x]
 	return s.cost(msg.Conn, msg.Bytes).whole
 }
 
-// older returns the message of the same queue pair that a message waited for, -1 when
-// it could be sent at once.
+// older returns the message of the same queue pair that a message waited for, -1 if it could be sent immediately.
 func (s *sharing) older(m int32) int32 {
 	p := s.prev[m]
 	if p >= 0 && s.done(p)-s.latency(p) > s.r.seen.Messages[m].Posted {
@@ -157,7 +156,7 @@ func (s *sharing) older(m int32) int32 {
 	return -1
 }
 
-// window is a message under way: when.
+// window is the period in which a message is in flight.
 type window struct {
 	from, to unit.Time
 }
@@ -174,7 +173,7 @@ func (s *sharing) resent(m int32) unit.Bytes {
 	return unit.Bytes(s.r.trouble(m).Again) * s.r.wireBytes(s.r.seen.Rules.MTU)
 }
 
-// pcieOf is the rate of the PCIe behind a NIC, 0 where it does not count.
+// pcieOf returns the rate of the PCIe link of a NIC, 0 if it does not limit.
 func (r *reading) pcieOf(nic int32) unit.Rate {
 	rate := r.seen.Rules.PCIe
 	if all := r.seen.Rules.Buses; all != nil && all[nic] > 0 && (rate == 0 || all[nic] < rate) {

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// stalls says when ranks had done all they could and what storage servers keep, or were to keep, was not
-// there yet: by job and step the rank that waited longest, and who was late.
+// stalls lists, by job and step, waits for data of storage servers while ranks had nothing else to do: the rank that
+// waited longest, and the straggler.
 func (r *reading) stalls() (out []result.Stall) {
 	for j := range r.exec.Work.Jobs {
 		out = append(out, r.stallsOf(j)...)
@@ -68,7 +68,7 @@ func (r *reading) stalled(all *[]result.Stall, s result.Stall, cause int32) {
 	}
 }
 
-// late says what a wait was for: back from what came last to what was asked for first, where the time went.
+// late divides a wait: from the last arrival back to the first request, by where the time went.
 func (r *reading) late(s *result.Stall, last int32) {
 	o := &r.dag.Ops[last]
 	s.From, s.Came = r.graph.GPUName(int(o.Rank)), int64(r.exec.End[last])

@@ -25,8 +25,8 @@ type Happening struct {
 	From, To unit.Rate
 }
 
-// story returns what happened in the run's order: what was asked for and when it was there, and in between what
-// queues, pauses and rates did.
+// story lists the events of the run in order: requests and their completion, and the changes of queues, pauses and
+// rates between them.
 func (r *reading) story() (out []result.Happened) {
 	for i := range r.seen.Story {
 		h := &r.seen.Story[i]
@@ -37,7 +37,7 @@ func (r *reading) story() (out []result.Happened) {
 	return out
 }
 
-// words says what happened in a sentence.
+// words describes an event in a sentence.
 func (r *reading) words(h *Happening) string {
 	if h.Conn >= 0 {
 		return r.paced(h)
@@ -80,7 +80,7 @@ func (r *reading) words(h *Happening) string {
 	return fmt.Sprintf("%s: %s of priority %d", end, h.What, h.Priority)
 }
 
-// paced says what became of a queue pair's rate.
+// paced describes the course of a queue pair's rate.
 func (r *reading) paced(h *Happening) string {
 	from, to := r.seen.peers(h.Conn)
 	nic, far := r.graph.NICName(int(from)), r.graph.NICName(int(to))
@@ -97,10 +97,10 @@ func (r *reading) paced(h *Happening) string {
 	return fmt.Sprintf("%s: queue pair %d has recovered to %s, within 1 %% of line rate", nic, h.Conn, h.To.Show())
 }
 
-// fewTransfers is up to how many transfers are told one by one.
+// fewTransfers is the maximum number of transfers that are listed one by one.
 const fewTransfers = 8
 
-// phases returns when what was asked for began, and when it was done.
+// phases returns the start of the requests, and their end.
 func (r *reading) phases() (out []result.Happened) {
 	for j := range r.exec.Work.Jobs {
 		part := &r.exec.Work.Jobs[j]
@@ -132,13 +132,13 @@ func (r *reading) phases() (out []result.Happened) {
 	return out
 }
 
-// span is when operations of one name went on.
+// span is the period of the operations of one name.
 type span struct {
 	first, last string
 	from, to    unit.Time
 }
 
-// named returns the name of an operation in a report: its own where there are few, else that of what it is part of.
+// named returns the name of an operation in a report: its own if there are few, else that of its group.
 func (r *reading) named(i int32) (name, first, last string) {
 	o := &r.dag.Ops[i]
 	switch {

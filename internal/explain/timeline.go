@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// timeline splits the time from a start to the end of some operations as the rank that ended
-// last saw it: its computing, and each gap before a computation by what held it up. The parts
-// add up to the step time. It also names the ranks that the rank waited for.
+// timeline divides the time from a start to the end of some operations from the view of the rank that ended last: its
+// computations, and each gap before a computation by its cause. The parts add up to the step time. It also returns the
+// ranks that the rank was blocked on.
 func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	last, done := r.lastOf(ops)
 	end := r.seen.At
@@ -22,7 +22,8 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 	return r.timelineOf(executed{r.exec}, ops, last, start, end)
 }
 
-// times are when operations began and ended, in the run or in a replay of it, and which one's end set each free.
+// times are the start and end of each operation, in the run or in a replay of it, and the operation whose end released
+// it.
 type times interface {
 	starts(op int32) unit.Time
 	stops(op int32) unit.Time
@@ -105,9 +106,9 @@ type gaps struct {
 	waits map[int32]int64 // by rank
 }
 
-// blame books a gap that began at a time to what held the rank up: it follows the chain of operations that ended last,
-// backwards. While that was a transfer the gap is its class's. While another rank computed, or nothing ran (as
-// before the job of the last operation), it is bubble in a training with pipeline stages, else a wait for that rank.
+// blame assigns a gap that began at a time to its causes: it follows the chain of the operations that ended last,
+// backwards. While that was a transfer the gap is its class's. While another rank computed, or nothing ran (as before
+// the job of the last operation), it is bubble in a training with pipeline stages, else a wait for that rank.
 func (g *gaps) blame(cause, last int32, at, gap unit.Time) {
 	r, t := g.r, at+gap
 	for t > at && cause >= 0 {

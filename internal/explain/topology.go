@@ -59,7 +59,7 @@ func (r *reading) topology() *result.Topology {
 // maxChanges bounds the changes of links in the topology.
 const maxChanges = 50_000
 
-// changes lists what became of links until now.
+// changes lists the changes of links until now.
 func (r *reading) changes() (out []result.TopologyChange) {
 	for i := range r.plan.Events {
 		e := &r.plan.Events[i]
@@ -72,7 +72,7 @@ func (r *reading) changes() (out []result.TopologyChange) {
 	return out
 }
 
-// domains lists what joins GPUs without the network.
+// domains lists the groups of GPUs connected without the network.
 func (r *reading) domains() (out []result.TopologyDomain) {
 	g := r.graph
 	for d := range g.Domains() {

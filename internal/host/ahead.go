@@ -9,11 +9,11 @@ import (
 	"railyard/internal/fabric"
 )
 
-// What an event needs is found step by step: a packet names its connection, that its ends, an end its peer.
-// Each step reads what the one before has asked the caches for, so it comes some events later, and the event
-// itself after all of them.
+// An event's memory is found step by step: a packet names its connection, the connection its ends, an end its peer.
+// Each step reads the memory that the previous one has prefetched, so it runs some events later, and the event itself
+// after all of them.
 
-// coming is a few things that soon will be needed, by when they were seen: a ring.
+// coming is a ring of a few items that will be needed soon, in order of discovery.
 type coming struct {
 	ring [16]int32
 	at   uint8
@@ -25,32 +25,30 @@ func (k *coming) see(x int32) {
 	k.ring[k.at%uint8(len(k.ring))] = x
 }
 
-// seen is the one that was seen so many before the last.
+// seen returns the item discovered a given number of steps before the last.
 func (k *coming) seen(before uint8) int32 { return k.ring[(k.at-before)%uint8(len(k.ring))] }
 
-// Steps, in events of a kind since one was seen. It comes aheadBy events of package engine after that.
+// Steps, in events of a kind since one was seen. It runs aheadBy events of package engine after that.
 const (
 	stepEnds = 3 // a connection's ends, and a packet's headers
-	stepEnd  = 6 // one of them itself
-	stepPeer = 8 // what it knows that is not in it
+	stepEnd  = 6 // one of the ends
+	stepPeer = 8 // memory that an end points to
 	stepLast = 10
 )
 
-// widePorts is from how many ports on queues are asked for: with so many, ports, queues and the packets in
-// them are several times what a second-level cache holds. Of fewer most is there, and asking costs more than
-// it saves.
+// widePorts is the number of ports from which queues are prefetched: then ports, queues and their packets are several
+// times the size of a second-level cache. Of fewer most is there, and asking costs more than it saves.
 const widePorts = 2048
 
-// endLines is the number of cache lines of an end that are prefetched, whatever the protocol (mrc.TestLines).
+// endLines is the number of cache lines of an end that are prefetched, for any protocol (mrc.TestLines).
 const endLines = 8
 
-// Far reports whether every event is worth looking ahead: in large fabrics, and where protocols have ends of
-// many lines. Else looking ahead at arrivals is enough (TouchNear), and more than that costs a tenth of the
-// speed at 128 hosts: what is asked for is in the caches already.
+// Far reports whether every event is worth looking ahead: in large fabrics, and where protocols have ends of many
+// lines. Otherwise prefetching for arrivals is enough (TouchNear). More costs a tenth of the speed at 128 hosts: the
+// data are in the caches already.
 func (h *Hosts) Far() bool { return h.wide || h.lanes != nil }
 
-// TouchNear asks the caches for a packet that comes to a NIC soon, and for the receiver of one that comes
-// sooner.
+// TouchNear prefetches a packet that will soon arrive at a NIC, and the receiver of one that arrives earlier.
 func (h *Hosts) TouchNear(e *engine.Event) {
 	if e.Kind() != KindRx {
 		return
@@ -60,15 +58,15 @@ func (h *Hosts) TouchNear(e *engine.Event) {
 	h.arriving.see(e.B)
 }
 
-// touchReceiver asks for the receiver that a packet is for: two lines of it are read.
+// touchReceiver prefetches the receiver of a packet: two lines of it are read.
 func (h *Hosts) touchReceiver(pi int32) {
 	if c := h.Net.Packets[pi].QP; uint32(c) < uint32(len(h.receivers)) {
 		cache.Apart(unsafe.Pointer(&h.receivers[c]))
 	}
 }
 
-// Touch asks the caches for what a coming event is going to need: of the fabric's, of a packet that comes to
-// a NIC, and of one that a NIC sends.
+// Touch prefetches the memory of a coming event: of the fabric's, of a packet that arrives at a NIC, and of one that a
+// NIC sends.
 func (h *Hosts) Touch(e *engine.Event) {
 	switch e.Kind() {
 	case fabric.KindArrive:
@@ -104,7 +102,7 @@ func (h *Hosts) touchArriving() {
 	h.touchBeyond(k.seen(stepLast), true)
 }
 
-// touchEnd asks for the end that a packet is for.
+// touchEnd prefetches the end of a packet.
 func (h *Hosts) touchEnd(pi int32) {
 	p := &h.Net.Packets[pi]
 	if uint32(p.QP) >= uint32(len(h.carried)) {
@@ -118,7 +116,7 @@ func (h *Hosts) touchEnd(pi int32) {
 	}
 }
 
-// touchBeyond asks for what the end that a packet is for will read beyond itself.
+// touchBeyond prefetches the memory that the end of a packet points to.
 func (h *Hosts) touchBeyond(pi int32, soon bool) {
 	p := &h.Net.Packets[pi]
 	if uint32(p.QP) >= uint32(len(h.carried)) {

@@ -2,8 +2,8 @@ package host
 
 import "railyard/unit"
 
-// Bus is a link of PCIe between GPUs and NICs of one server that carries less than these could: a NIC's
-// own, one of a GPU with several NICs, one above several switches. Each way is its own.
+// Bus is a link of PCIe between GPUs and NICs of one server that carries less than these could: a NIC's own, one of a
+// GPU with several NICs, one above several switches. Each direction is separate.
 type Bus struct {
 	Rate unit.Rate // of payload
 	NICs []int32
@@ -12,7 +12,7 @@ type Bus struct {
 // bus is one at work.
 type bus struct {
 	rate    unit.Rate
-	fetched unit.Time // all that was asked for is with the NICs
+	fetched unit.Time // all requested data are at the NICs
 	written unit.Time // all that arrived is with the GPUs
 }
 
@@ -29,7 +29,7 @@ func (h *Hosts) Share(b Bus) {
 	}
 }
 
-// limited reports that a NIC has a bus. Where none has, NICs need not be looked at for that.
+// limited reports that a NIC has a bus. Without any, NICs need not be checked for it.
 func (h *Hosts) limited(n *nic) bool { return len(h.buses) > 0 && n.slow }
 
 // fetchable returns the time at which a NIC can have its next payload.

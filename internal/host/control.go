@@ -7,20 +7,19 @@ import (
 	"railyard/roce"
 )
 
-// Control packets are what NICs tell one another besides data: acknowledgements, CNPs, requests for
-// credit and grants today; probes, selective acknowledgements tomorrow. All leave by
-// Control, before data, each with the size, DSCP and class that its kind has, and all that
-// arrives goes to whoever registered for its opcode. A new kind is
+// Control packets carry what NICs send one another besides data, such as acknowledgements, CNPs, probes, and requests
+// for credit and grants. All leave by Control, before data, each with the size, DSCP and class of its kind. Arriving
+// ones go to the handler that is registered for their opcode. A new kind is
 //
 //   - an opcode: one that roce knows, or of the manufacturer's range, 0xc0 to 0xff (IBTA 9.2.1);
 //   - a Taker, registered with Take or, when every run has it, with a line in takers;
 //   - calls of Control wherever it is due: in the Taker of what it answers, or behind a timer.
 
-// A Taker has a packet whose last bit has arrived at one of its NIC's ports. The packet is gone
-// when it returns. It must not be looked at after anything was sent, which may move the slab.
+// A Taker has a packet whose last bit has arrived at one of its NIC's ports. The packet is gone when it returns. It is
+// invalid after any packet was sent, which may move the slab.
 type Taker func(h *Hosts, port int32, p *fabric.Packet)
 
-// takers says who takes what: data unless something else is said.
+// takers maps opcodes to handlers; the default is data.
 func takers() (t [256]Taker) {
 	for opcode := range t {
 		t[opcode] = (*Hosts).rxData
@@ -38,7 +37,7 @@ func takers() (t [256]Taker) {
 // maxData is the last opcode of the reliable connection's (IBTA table 38).
 const maxData = 0x1f
 
-// unclaimed is for what a NIC was sent that no NIC understands: a mistake in the program.
+// unclaimed handles packets without a handler: a bug in the program.
 func unclaimed(_ *Hosts, _ int32, p *fabric.Packet) {
 	panic(fmt.Sprintf("host: nobody takes packets of opcode %#x", uint8(p.Opcode)))
 }
@@ -46,34 +45,32 @@ func unclaimed(_ *Hosts, _ int32, p *fabric.Packet) {
 // Take gives packets of an opcode to a Taker, at all NICs.
 func (h *Hosts) Take(opcode roce.Opcode, t Taker) { h.take[opcode] = t }
 
-// Address is the destination of a control packet: an end of a connection, or a NIC as such.
+// Address is the destination of a control packet: an end of a connection, or a NIC.
 type Address struct {
 	nic  int32
 	loc  uint16
-	hash uint32 // digest of the 5-tuple, for switches that choose by it
+	hash uint32 // digest of the 5-tuple, for switches that hash
 	qp   int32  // the connection; ^n: none, NIC n sends
 }
 
-// ToReceiver is the responder of a connection, for what its sender says: a probe, a request
-// for credit.
+// ToReceiver addresses the responder of a connection, for packets of its sender: a probe, a request for credit.
 func (h *Hosts) ToReceiver(c int32) Address {
 	s := &h.senders[c]
 	return Address{s.dst, s.loc, h.tuple(s.hash, &s.turn), c}
 }
 
-// ToSender is the requester of a connection, for what its receiver says: an acknowledgement,
-// a CNP, a grant.
+// ToSender addresses the requester of a connection, for packets of its receiver: an acknowledgement, a CNP, a grant.
 func (h *Hosts) ToSender(c int32) Address {
 	r := &h.receivers[c]
 	return Address{r.src, r.loc, h.tuple(r.hash, &r.turn), c}
 }
 
-// ToNIC is NIC dst, for what NIC src says without a connection; From tells dst who it was.
+// ToNIC addresses NIC dst, for packets of NIC src without a connection; dst finds the source by From.
 func (h *Hosts) ToNIC(src, dst int32, hash uint32) Address {
 	return Address{dst, h.nics[dst].loc, hash, ^src}
 }
 
-// From returns which NIC sent a packet, -1 when that is for its connection to say.
+// From returns the NIC that sent a packet, -1 if only its connection determines it.
 func From(p *fabric.Packet) int32 {
 	if p.QP < 0 {
 		return ^p.QP
@@ -84,20 +81,20 @@ func From(p *fabric.Packet) int32 {
 // Ports returns the ports of a NIC.
 func (h *Hosts) Ports(nic int32) []int32 { return h.nics[nic].ports }
 
-// Control sends a control packet from one of its NIC's ports, in a class of that port. The
-// packet has its opcode, size, TOS and whatever its kind carries; the address is filled in here.
-// An answer goes by the port that the question came in by; what a sender says first, by Port.
+// Control sends a control packet from one of its NIC's ports, in a class of that port. The packet has its opcode, size,
+// TOS and whatever its kind carries; the address is filled in here. An answer leaves by the port where the question
+// arrived; a sender's own packets leave by Port.
 func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet) {
 	h.depart(port, to, class, h.Net.Alloc(), what)
 }
 
-// depart is Control for a place in the slab that is taken already.
+// depart is Control for an already allocated place in the slab.
 func (h *Hosts) depart(port int32, to Address, class uint8, pi int32, what *fabric.Packet) {
 	net := h.Net
 	p := &net.Packets[pi]
 	*p = *what
 	p.Dst, p.Loc, p.Hash, p.QP = to.nic, to.loc, to.hash, to.qp
-	if p.Flags&fabric.FlagINT != 0 { // an answer: with the telemetry of what it answers
+	if p.Flags&fabric.FlagINT != 0 { // an answer carries the telemetry of the packet that it answers
 		net.Echo(pi, h.inHand)
 	}
 	net.Injected++

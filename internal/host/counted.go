@@ -6,13 +6,13 @@ import (
 	"railyard/unit"
 )
 
-// What there is to say of a connection, whatever carries it.
+// Reports on a connection, for any transport.
 
-// Controller returns a connection's congestion control; nil where a protocol keeps it to itself.
+// Controller returns a connection's congestion control; nil if a protocol keeps it private.
 func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
 
-// Counter reports a counter of a connection's congestion control, or of the protocol that carries it: what
-// its two ends have counted.
+// Counter returns a counter of a connection's congestion control, or of the protocol that carries it: the sum over its
+// two ends.
 func (h *Hosts) Counter(c int32, name string) (n int64, ok bool) {
 	e := h.endsOf(c)
 	if e == nil {
@@ -53,7 +53,7 @@ func (h *Hosts) Finish() {
 	h.Count.Timeouts += h.summed.Timeouts
 }
 
-// sum adds what the ends of one connection have counted by the names that all protocols share.
+// sum adds the counters of one connection's ends, by the names that all protocols share.
 func (h *Hosts) sum(e *ends) {
 	late, _ := e.send.Counter(transport.CounterTimeouts)
 	reordered, _ := e.recv.Counter(transport.CounterReordered)

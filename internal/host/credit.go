@@ -8,22 +8,22 @@ import (
 	"railyard/unit"
 )
 
-// Receivers that grant credit. A sender whose congestion control needs it asks with a request, the receiver
-// answers with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one
-// receiver, whatever arrives at it: a bundle's ports together have the rate that it hands out, because
-// switches choose the port by which a packet comes. Where PCIe takes less than they carry, PCIe is the rate.
+// Receivers that grant credit. A sender whose congestion control needs credit sends a request. The receiver answers
+// with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one receiver, whatever
+// arrives at it: a bundle's ports together have the rate that it hands out, because switches choose the port by which a
+// packet comes. Where PCIe takes less than they carry, PCIe is the rate.
 
 // granter is a NIC's.
 type granter struct {
 	cc.Granter
 	conns []int32      // by flow
-	ports []int32      // by flow: where it was heard last
+	ports []int32      // by flow: the port of its last packet
 	armed bool         // an event comes,
 	habit engine.Habit // as late as the one before
 }
 
-// join makes a connection known to the granter of its receiver's NIC, if its service needs one. Flows of a
-// higher class are granted credit before others.
+// join adds a connection to the granter of its receiver's NIC, if its service needs one. Flows of a higher class are
+// granted credit before others.
 func (h *Hosts) join(c int32) {
 	service := h.Service(c)
 	if service.Credit.Packets == 0 {
@@ -60,7 +60,7 @@ func (h *Hosts) creditPacket(port int32, to Address, c int32, opcode roce.Opcode
 		Size: uint16(roce.CreditFrameLen + h.ip), TOS: service.CNPDSCP << 2, VA: uint64(total)})
 }
 
-// rxRequest is the receiver: somebody asks for credit.
+// rxRequest processes a request at the receiver.
 func (h *Hosts) rxRequest(port int32, p *fabric.Packet) {
 	nic := p.Dst
 	g, flow := h.nics[nic].granter, h.receivers[p.QP].flow
@@ -69,8 +69,8 @@ func (h *Hosts) rxRequest(port int32, p *fabric.Packet) {
 	h.grant(nic)
 }
 
-// Needs tells the granter at a connection's receiver what it knows before the sender does: so many bytes
-// of wire came in vain by a port, and will have to come again, or are next.
+// Needs passes bytes to the granter at a connection's receiver that it knows of before the sender does: bytes on the
+// wire that arrived in vain by a port and will be retransmitted, or are next.
 func (h *Hosts) Needs(c, port int32, wire int64) {
 	nic := h.senders[c].dst
 	g, flow := h.nics[nic].granter, h.receivers[c].flow
@@ -101,7 +101,7 @@ func (h *Hosts) intake(n *nic) (line unit.Rate) {
 			line += l.In() // which may be more than the NIC sends at
 		}
 	}
-	if line == 0 { // the grant is lost, but not for ever
+	if line == 0 { // the grant is lost, but will be repeated
 		line = n.line
 	}
 	if n.slow {

@@ -5,11 +5,11 @@
 // package cc with the simulator's clock; the same packages drive real sockets in rcudp. A connection belongs to a
 // [Service], which gives its DSCP, class, congestion control, entropy and CNP behaviour.
 //
-// Sending (tx.go): senders with data wait in rings per class and port (rings.go). A port sends control packets
-// first, then data, strict classes before weighted ones; a paused class holds back only itself. Congestion controls
-// return a decision (rate, window, timer, byte budget); the NIC keeps it and calls the controller again only when
-// one of these is reached, so that the packet path makes no interface call. Control packets (ACK, CNP, grants,
-// pulls, probes) leave by Hosts.Control and reach the [Taker] of their opcode (control.go).
+// Sending (tx.go): senders with data wait in rings per class and port (rings.go). A port sends control packets first,
+// then data, strict classes before weighted ones; a pause stops only its own class. Congestion controls return a
+// decision (rate, window, timer, byte budget); the NIC keeps it and calls the controller again only when one of these
+// is reached, so that the packet path makes no interface call. Control packets (ACK, CNP, grants, pulls, probes) leave
+// by Hosts.Control and reach the [Taker] of their opcode (control.go).
 //
 // Files by subject: protocols other than RC, whose planes are the ports of a NIC (ends.go, lanes.go), bundles of two
 // ports (bond.go), shared PCIe (bus.go), credit and pulls (credit.go, pull.go), marks and their CNPs (notify.go),
@@ -19,11 +19,11 @@
 //
 // # Credit and protocols
 //
-// A controller with credit (cc.Credited) has an account beside the window: bytes sent, granted and asked for since
-// the connection began, so that the next grant or request replaces a lost one. The granter of a NIC (credit.go)
-// gives a share of what its ports take, in turn, higher classes first; it grants for lost packets before their
-// sender asks. NDP's pulls use the same granter.
+// A controller with credit (cc.Credited) has an account besides the window: bytes sent, granted and requested since the
+// connection began, so that the next grant or request replaces a lost one. The granter of a NIC (credit.go) grants a
+// share of its ports' rate round-robin, higher classes first; it grants for lost packets before their sender sends a
+// request. NDP's pulls use the same granter.
 //
 // Protocols of package transport spread data over the ports of a NIC as planes: a packet leaves by whichever port is
-// free. Link events of a NIC's own cables reach the ends of its connections at once.
+// free. The ends of a NIC's connections receive link events of its own links immediately.
 package host

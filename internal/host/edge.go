@@ -8,11 +8,11 @@ import (
 	"railyard/unit"
 )
 
-// An edge is hosts in front of others (Olteanu et al., NSDI 2022): its NICs have the ports to the fabric, those behind
-// have ports to it. What the NICs behind send, the edge carries as messages of connections of its own, one for each
-// pair of NICs and direction: its congestion control, its recovery and its paths are the tunnel's.
+// An edge is a set of hosts in front of others (Olteanu et al., NSDI 2022): its NICs have the ports to the fabric, and
+// the NICs behind have ports to it. The edge carries the packets of the NICs behind as messages of connections of its
+// own, one for each pair of NICs and direction. Its congestion control, recovery and paths are the tunnel's.
 
-// KindEdge is the first kind of an edge's events: those of hosts, so much higher less fabric.KindHost.
+// KindEdge is the first kind of an edge's events: the hosts' kinds plus KindEdge less fabric.KindHost.
 const KindEdge engine.Kind = 64
 
 // NewEdge returns the hosts of an edge.
@@ -22,7 +22,7 @@ func NewEdge(net *fabric.Net, cfg *Config) *Hosts {
 	return h
 }
 
-// Front makes an edge's ports those to the fabric and the ports of the hosts behind those to the edge: port i of wires
+// Front gives an edge the ports to the fabric and connects the ports of the hosts behind to the edge: port i of wires
 // is in front of port i of ports, whose packets arrive at it as events of a kind.
 func (h *Hosts) Front(behind *Hosts, ports, wires []int32, enters engine.Kind) {
 	behind.wired = make([]int32, len(h.Net.Ports))
@@ -37,7 +37,7 @@ func (h *Hosts) Front(behind *Hosts, ports, wires []int32, enters engine.Kind) {
 	}
 }
 
-// wire returns the port to the fabric of a NIC's port: the edge's where one is in front, else itself.
+// wire returns the port to the fabric of a NIC's port: the edge's if one is in front, else itself.
 func (h *Hosts) wire(port int32) int32 {
 	if h.wired == nil {
 		return port
@@ -62,7 +62,7 @@ func (h *Hosts) reaches(nic, port int32) bool {
 	return slices.Contains(h.wires(h.nics[nic].ports), port)
 }
 
-// Hand asks an edge for bytes to be carried over connection c, now; it returns the message's number.
+// Hand posts bytes on connection c of an edge now, and returns the message's number.
 func (h *Hosts) Hand(c int32, bytes unit.Bytes) int32 {
 	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Posted: h.Net.Q.Now()})
 	m := int32(len(h.Messages) - 1)

@@ -2,8 +2,8 @@ package host
 
 import "railyard/unit"
 
-// Held is the time for which congestion control has delayed a connection's packets so far while it had some to send
-// and its port was free, by what kept them: one of these at a time.
+// Held is the time for which congestion control has delayed a connection's data while its port was free, divided by
+// reason; only one reason applies at a time.
 type Held struct {
 	Pace   unit.Time // the rate
 	Window unit.Time // too much was in flight
@@ -18,7 +18,7 @@ func (h Held) Minus(o Held) Held {
 	return Held{h.Pace - o.Pace, h.Window - o.Window, h.Credit - o.Credit}
 }
 
-// Held returns how long a connection's packets were kept back.
+// Held returns the delays of a connection's packets by reason.
 func (h *Hosts) Held(c int32) (all Held) {
 	if e := h.endsOf(c); e != nil {
 		return Held(e.send.Held(h.Net.Q.Now()))
@@ -41,8 +41,8 @@ type Silence struct {
 	Timeouts int32
 }
 
-// silent notes that a packet goes for want of answers, after the local ACK timeout or before. That a
-// window was full meanwhile did not keep anything back, what was lost did.
+// silent notes that a packet goes for want of answers, after the local ACK timeout or before. A window that was full
+// meanwhile did not cause the delay; the loss did.
 func (h *Hosts) silent(now unit.Time, c int32, s *sender, timedOut bool) {
 	if h.silences == nil {
 		h.silences = map[int32]Silence{}
@@ -63,7 +63,7 @@ func (h *Hosts) silent(now unit.Time, c int32, s *sender, timedOut bool) {
 // Silent returns how a connection has waited for answers that did not come.
 func (h *Hosts) Silent(c int32) Silence { return h.silences[c] }
 
-// stick notes that a sender with something to send has its window full; from is when its port is free.
+// stick records that a sender with data has a full window; from is when its port is free.
 func (s *sender) stick(from unit.Time) {
 	if !s.stuck && s.full() && !s.pace.Broke() {
 		s.stuck, s.stuckAt = true, from

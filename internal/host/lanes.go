@@ -7,16 +7,16 @@ import (
 	"railyard/unit"
 )
 
-// Senders of protocols wait in lanes: one per class and port as RC's rings, and one sender may wait in those
-// of all its planes at once. It stands where it could send now, and leaves when it was tried in vain.
+// Senders of protocols are queued in lanes: one per class and port as RC's rings. One sender may be queued in the lanes
+// of all its planes at the same time. It is queued where it could send now, and leaves after an attempt in vain.
 //
-// A sender that has room for one packet more would wake all idle ports for it. So one is woken at a time,
-// and when its packet has left, the next, as long as the sender is ready.
+// A sender with room for one more packet would wake all idle ports for it. So one is woken at a time, and when its
+// packet has left, the next, as long as the sender is ready.
 
 // lanes holds them for all ports.
 type lanes struct {
 	all    []ring
-	base   [classes]int32 // in all, of a class's lanes by port; below zero: no service uses the class
+	base   [classes]int32 // first index of a class's lanes by port; below zero: no service uses the class
 	next   []int32        // by connection and plane: who is behind it
 	planes int32          // most that a NIC has
 	plane  []uint8        // by port: which plane of its NIC
@@ -31,7 +31,7 @@ func newLanes(ports int) *lanes {
 	return l
 }
 
-// use makes the lanes of a class when the first service asks for it, and knows the planes of a NIC.
+// use allocates the lanes of a class for its first service, and stores the planes of a NIC.
 func (l *lanes) use(h *Hosts, class uint8, n *nic) {
 	for k, p := range n.ports {
 		l.plane[p] = uint8(k)
@@ -51,14 +51,14 @@ func (l *lanes) use(h *Hosts, class uint8, n *nic) {
 	}
 }
 
-// join makes room for a connection.
+// join allocates room for a connection.
 func (l *lanes) join(c int32) {
 	for int32(len(l.next)) < (c+1)*l.planes {
 		l.next = append(l.next, -1)
 	}
 }
 
-// waits reports that somebody is in a class's lane at a port.
+// waits reports whether a sender is in a class's lane at a port.
 func (l *lanes) waits(port int32, class int) bool {
 	return l.base[class] >= 0 && l.all[l.base[class]+port].head >= 0
 }
@@ -86,7 +86,7 @@ func (h *Hosts) line(c int32, e *ends, class uint8, port int32, plane uint8) {
 	r.tail = c
 }
 
-// unline takes the sender at the head of a port's lane out of it.
+// unline removes the head of a port's lane.
 func (h *Hosts) unline(e *ends, class uint8, port int32, plane uint8) {
 	l := h.lanes
 	r := &l.all[l.base[class]+port]
@@ -126,8 +126,8 @@ func (h *Hosts) wake(now unit.Time, c int32, e *ends) {
 	}
 }
 
-// sendCarried puts the next packet of a lane on the wire. It returns now when it did, a later time to try
-// again, or -1 when nobody there had any.
+// sendCarried puts the next packet of a lane on the wire. It returns now if it sent a packet, a later time to try
+// again, or -1 if no sender there had data.
 func (h *Hosts) sendCarried(now unit.Time, port int32, tx *route.Port, class int) unit.Time {
 	l := h.lanes
 	r := &l.all[l.base[class]+port]

@@ -11,8 +11,8 @@ type Reorder struct {
 	Placement rc.Placement
 	Bytes     unit.Bytes // of payload; 0: no limit
 	Entries   int        // packets; 0: no limit
-	// Rate is the bandwidth of a NIC's own memory where packets ahead of a gap go through that: each is written to it
-	// and read from it.
+	// Rate is the bandwidth of a NIC's own memory, if packets ahead of a gap pass through it: each is written to it and
+	// read from it.
 	Rate unit.Rate
 }
 
@@ -29,7 +29,7 @@ func (h *Hosts) remember(nic int32) {
 		n.store = &rc.Store{Placement: o.Placement, Bytes: int64(o.Bytes), Entries: o.Entries}
 	}
 	if through := o.Rate / 2; through > 0 && o.Placement == rc.ThroughNIC {
-		n.pcie = through // what its buffer drains at, unless PCIe is slower
+		n.pcie = through // its buffer's drain rate, unless PCIe is slower
 	}
 }
 
@@ -62,7 +62,7 @@ func (h *Hosts) Stored(nic int32) (s Stored, ok bool) {
 		TopHeld: m.TopHeld, Most: m.Most, Kept: m.Kept, Refused: m.Refused}, true
 }
 
-// Looked begins a new interval of a NIC's reorder memory: what it holds now is the most of it so far.
+// Looked begins a new interval of a NIC's reorder memory: its current content becomes the peak.
 func (h *Hosts) Looked(nic int32) {
 	if m := h.nics[nic].store; m != nil {
 		m.Top, m.TopHeld = m.Used, m.Held

@@ -15,10 +15,10 @@ type ring struct{ head, tail int32 }
 // rings holds them for all ports.
 type rings struct {
 	all     []ring
-	base    [classes]int32 // in all, of a class's rings by port; below zero: no service uses the class
+	base    [classes]int32 // first index of a class's rings by port; below zero: no service uses the class
 	waiting []uint8        // by port: classes whose ring is not empty
 	owner   []int32        // by port: whose rings it serves
-	deficit []int32        // as all: what a class has earned and not sent, in bytes
+	deficit []int32        // by the same index: bytes that a class has earned and not sent
 }
 
 func newRings(ports int) (r rings) {
@@ -32,7 +32,7 @@ func newRings(ports int) (r rings) {
 	return r
 }
 
-// use makes the rings of a class when the first service asks for it.
+// use allocates the rings of a class for its first service.
 func (r *rings) use(class uint8) {
 	if r.base[class] >= 0 {
 		return
@@ -58,7 +58,7 @@ func (h *Hosts) enring(c int32, s *sender) {
 	r.tail = c
 }
 
-// first takes the sender at the head of a ring out of it.
+// first removes the head of a ring.
 func (h *Hosts) first(port int32, r *ring, s *sender) {
 	r.head = s.next
 	if r.head < 0 {
@@ -99,11 +99,10 @@ func (h *Hosts) unring(c int32, s *sender) {
 	s.inRing = false
 }
 
-// pick chooses among the classes that wait at a port and are not paused, as a switch's port does:
-// strict priority first, the highest number first, then by weight; weight 0 runs when nothing else
-// can. What a sender's packet will be shows when it is made, so a class pays afterwards: it may send
-// while it owes nothing (surplus round robin; Adiseshu, Parulkar and Varghese 1996), and when
-// none may, each earns its weight in shares of 256 bytes.
+// pick chooses among the classes that wait at a port and are not paused, as a switch's port does: strict priority
+// first, the highest number first, then by weight; weight 0 runs when nothing else can. The size of a sender's packet
+// is known only when it is built, so a class pays afterwards: it may send while it has no debt (surplus round robin;
+// Adiseshu, Parulkar and Varghese 1996). If none may send, each earns its weight in shares of 256 bytes.
 func (h *Hosts) pick(port int32, ready uint8) int {
 	if s := ready & h.cfg.Strict; s != 0 {
 		return classes - 1 - bits.LeadingZeros8(s)

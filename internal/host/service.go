@@ -19,16 +19,16 @@ type Service struct {
 	Class uint8 // of both at the NIC: queue, and PFC priority
 
 	CC     cc.Make // makes each sender's congestion control from its path; nil: none
-	FarEnd bool    // they say how long their NIC keeps a packet, in four bytes more
-	Marks  bool    // receivers say in their acknowledgements what came in marked
+	FarEnd bool    // acknowledgements report how long their NIC holds a packet, in four more bytes
+	Marks  bool    // acknowledgements report which packets arrived marked
 
 	Credit    cc.Terms       // how receivers grant credit; zero: senders need none
 	Telemetry roce.Telemetry // what switches write into data, and receivers send back
-	Tags      cc.Signalled   // what tags ask for; zero: the share and the delay in turn
+	Tags      cc.Signalled   // signal that tags request; zero: share and delay in turn
 
 	CNPs     bool      // receivers answer marks with CNPs,
-	CNPGap   unit.Time // at most one per connection in so long
-	CNPDelay unit.Time // what a NIC takes from a marked packet to its CNP
+	CNPGap   unit.Time // minimum time between two CNPs of a connection
+	CNPDelay unit.Time // a NIC's time from a marked packet to its CNP
 	CNPDSCP  uint8
 	CNPClass uint8
 
@@ -79,8 +79,8 @@ func from(hash uint32, port int) uint32 {
 	return hash&^entropy.Mask | uint32(entropy.Port(hash, port))&entropy.Mask
 }
 
-// tuple is the digest of the next packet from an end of a queue pair: its own, or with several
-// source ports that with the port whose turn it is.
+// tuple is the digest of the next packet from an end of a queue pair: its own, or with several source ports the one
+// with the port whose turn it is.
 func (h *Hosts) tuple(hash uint32, turn *entropy.Turn) uint32 {
 	if h.cfg.SourcePorts < 2 {
 		return hash
@@ -88,7 +88,7 @@ func (h *Hosts) tuple(hash uint32, turn *entropy.Turn) uint32 {
 	return from(hash, turn.Next(h.cfg.SourcePorts))
 }
 
-// tupleOf is tuple for a sender's data, whose chooser of source ports may hear what becomes of it.
+// tupleOf is tuple for a sender's data, whose chooser of source ports receives feedback.
 func (h *Hosts) tupleOf(now unit.Time, s *sender, psn uint32) uint32 {
 	if h.cfg.SourcePorts < 2 {
 		return s.hash
@@ -96,7 +96,7 @@ func (h *Hosts) tupleOf(now unit.Time, s *sender, psn uint32) uint32 {
 	return from(s.hash, s.paths.Next(now, psn, &s.turn, h.cfg.SourcePorts))
 }
 
-// chooser makes a sender's choice of source ports; nil: it takes them in turn.
+// chooser creates a sender's chooser of source ports; nil: ports in turn.
 func (h *Hosts) chooser(hash uint32) *entropy.Paths {
 	if h.cfg.Choose == nil || h.cfg.SourcePorts < 2 {
 		return nil

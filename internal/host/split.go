@@ -5,15 +5,15 @@ import "slices"
 // Owns reports whether a NIC's events run here, in a network in parts.
 func (h *Hosts) Owns(nic int32) bool { return h.Net.Owns(h.Net.Ports[h.nics[nic].ports[0]].Node) }
 
-// Adopts makes hosts that have not run ready to adopt what those of all parts have become, which set up the same
-// connections and posted the same messages as first did.
+// Adopts prepares hosts that have not run for Adopt; those of all parts have set up the same connections and posted the
+// same messages as first.
 func (h *Hosts) Adopts(first *Hosts) {
 	h.Messages, h.Count, h.silences = first.Messages, Counters{}, nil
 	h.senders, h.receivers, h.carried = slices.Clone(first.senders), slices.Clone(first.receivers),
 		slices.Clone(first.carried)
 }
 
-// Adopt takes over the state of a part's NICs: senders and receivers, and what they have counted.
+// Adopt merges the state of a part's NICs: senders and receivers, and their counters.
 func (h *Hosts) Adopt(o *Hosts) {
 	for nic := range h.nics {
 		if o.Owns(int32(nic)) {

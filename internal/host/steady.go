@@ -15,7 +15,7 @@ type Position struct {
 	Expects uint64 // next at the receiver
 }
 
-// Position returns a connection's progress. It sends if a packet is still to go, and is idle if nothing is
+// Position returns a connection's progress. It sends if a packet is still to be sent, and is idle if nothing is
 // unacknowledged. It is calm if it sends at line rate: no timer of its congestion control runs, none of its packets is
 // lost or out of order, and both ends are within one message.
 func (h *Hosts) Position(c int32) (p Position, sends, idle, calm bool) {
@@ -35,7 +35,7 @@ func (h *Hosts) Position(c int32) (p Position, sends, idle, calm bool) {
 	return p, sends, idle, calm
 }
 
-// Ahead returns the time until PCIe has read what the sender's NIC asked for, and written what the receiver's has got.
+// Ahead returns the time until PCIe has read the sender's requested data and written the receiver's arrived data.
 func (h *Hosts) Ahead(c int32) (fetched, written unit.Time) {
 	s, now := &h.senders[c], h.Net.Q.Now()
 	src, dst := &h.nics[s.nic], &h.nics[s.dst]

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// launches lets a data packet ask for its service's telemetry, and returns the bytes that this takes. Tags
-// ask for the available share of the busiest port, for the longest delay, or for both in turn.
+// launches requests its service's telemetry in a data packet, and returns the added bytes. Tags request the available
+// share of the busiest port, the longest delay, or both in turn.
 func (h *Hosts) launches(s *sender, pi int32, psn uint32) int {
 	sv := &h.cfg.Services[s.service]
 	signal := roce.SignalABWC
@@ -19,7 +19,7 @@ func (h *Hosts) launches(s *sender, pi int32, psn uint32) int {
 	return int(s.extra)
 }
 
-// heard returns what switches wrote into the packet that an acknowledgement answers; nil: nothing.
+// heard returns the switches' telemetry from the packet that an acknowledgement answers; nil: none.
 func (h *Hosts) heard(p *fabric.Packet) *cc.Telemetry {
 	if p.Flags&fabric.FlagINT == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"railyard/unit"
 )
 
-// Send asks for bytes to be written from one GPU to another over connection c;
-// it returns the message's number. The NIC sees the work request Latency later.
+// Send posts a write of bytes from one GPU to another on connection c, and returns the message's number. The NIC sees
+// the work request Latency later.
 func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 	now := h.Net.Q.Now()
 	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now})
@@ -51,13 +51,13 @@ func (h *Hosts) post(m int32) {
 		if left == 0 {
 			id = uint64(m) + 1
 		}
-		// With a RETH in every packet only an immediate says where a message ends.
+		// With a RETH in every packet only an immediate marks the end of a message.
 		r := rc.Request{ID: id, RKey: h.rkey, Len: n}
 		if h.cfg.RC.WriteOnly {
 			r.Verb = rc.WriteImm
 		}
 		if err := s.qp.Post(&r); err != nil {
-			if s.qp.State() != rc.Error { // else that is known
+			if s.qp.State() != rc.Error { // otherwise the error is known already
 				h.failed(msg.Conn)
 			}
 			return
@@ -96,8 +96,8 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-// asks reports that congestion control needs an acknowledgement of the packet that leaves: the window does,
-// or nothing follows before the receiver grants more, which takes a turn of all who send to it.
+// asks reports whether congestion control needs an acknowledgement of the next packet: its window does, or no data
+// follow before the receiver's next grant, which takes a turn of all senders to it.
 func (s *sender) asks(wire int64) bool { return s.pace.Acked() && s.needs() || s.pace.Empties(wire) }
 
 func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
@@ -108,7 +108,7 @@ func (s *sender) blocked() bool { return s.pace.Bounded() && s.stopped() }
 
 func (s *sender) stopped() bool { return s.full() || s.pace.Broke() }
 
-// full reports that the window lets no packet go; what was lost may, as rc says.
+// full reports whether the window blocks new packets; retransmissions may be sent, as rc permits.
 func (s *sender) full() bool {
 	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.PastWindow()
 }
@@ -140,8 +140,8 @@ func (h *Hosts) tx(port int32) {
 	}
 }
 
-// sendData puts the next data packet that waits at a port on the wire. It returns now when it did,
-// a later time to try again, or -1 when there is nothing to send.
+// sendData puts the next data packet that waits at a port on the wire. It returns now if it sent a packet, a later time
+// to try again, or -1 if there is nothing to send.
 func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 	own := h.rings.owner[port]
 	for {
@@ -229,8 +229,8 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	return h.pace(now, tx, c, s, wire)
 }
 
-// pace charges a sent packet to the congestion controller. It reports whether the sender's next one may
-// follow at once; one that has to wait for its pace is woken.
+// pace charges a sent packet to the congestion controller. It reports whether the sender's next packet may follow
+// immediately; a paced one is woken later.
 func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int64) bool {
 	if s.pace.Spent(now, wire) {
 		h.decide(c)
@@ -255,15 +255,15 @@ func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int
 	return true
 }
 
-// wait holds a sender back until its pace allows the next packet; from is when its port
-// would have been free, 0 when it waits already.
+// wait delays a sender until its pace allows the next packet; from is when its port would have been free, 0 if it waits
+// already.
 func (h *Hosts) wait(from unit.Time, c int32, s *sender) {
 	s.held -= from
 	s.paceAt = s.pace.NextAt
 	h.Net.Q.Push(h.element(s), s.paceAt, h.base+KindPace, c, 0)
 }
 
-// element is a sender's NIC's, as its port says, which lies nearer than the NIC.
+// element returns the element of a sender's NIC, read from its port, which is closer in memory than the NIC.
 func (h *Hosts) element(s *sender) engine.Element { return engine.Node(h.Net.Ports[s.port].Node) }
 
 // decide reads a controller's decision.
@@ -281,7 +281,7 @@ func (h *Hosts) decide(c int32) {
 	h.rearm(c, s)
 }
 
-// rearm makes a sender's timer what its pacer wants.
+// rearm sets a sender's timer to its pacer's.
 func (h *Hosts) rearm(c int32, s *sender) {
 	if s.pace.Timer != s.timerAt {
 		s.timerAt = s.pace.Timer
@@ -309,7 +309,7 @@ func (h *Hosts) timeout(c int32) {
 	now := h.Net.Q.Now()
 	s := &h.senders[c]
 	if !s.timer || now != s.watched {
-		return // an earlier event has taken its place
+		return // an earlier event has replaced it
 	}
 	s.timer = false
 	if s.qp.TimeoutAt() <= now {

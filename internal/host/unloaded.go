@@ -23,7 +23,7 @@ func (h *Hosts) regulate(c int32) {
 		CoreMarks: h.coreMarks(c)}))
 }
 
-// coreMarks reports that the switches before a connection's receiver mark nothing that they send to it.
+// coreMarks reports whether a switch before the last one marks packets to a connection's receiver.
 func (h *Hosts) coreMarks(c int32) bool {
 	for _, p := range h.nics[h.senders[c].dst].ports {
 		if far := h.Net.Ports[h.wire(p)].Peer; !h.Net.SilentToHosts(far) {
@@ -33,8 +33,8 @@ func (h *Hosts) coreMarks(c int32) bool {
 	return true
 }
 
-// unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
-// and how many switches each passes.
+// unloaded returns the time of a full packet and its acknowledgement without other traffic, and the number of switches
+// that each passes.
 func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	opcode := roce.WriteMiddle
 	if h.cfg.RC.WriteOnly {
@@ -45,8 +45,8 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra, more)
 }
 
-// roundTrip is unloaded for frames of so many bytes there and back. Where packets choose among ports, it is
-// by the first of them. Zero: no path leads there.
+// roundTrip is unloaded for frames of the given sizes forth and back. If packets choose among ports, it uses the first
+// of them. Zero: no path leads there.
 func (h *Hosts) roundTrip(c int32, data, ack, more int) (rtt unit.Time, hops int) {
 	s, r := &h.senders[c], &h.receivers[c]
 	there := h.Path(c)

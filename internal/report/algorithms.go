@@ -45,7 +45,7 @@ func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []re
 	notes(w, variants)
 }
 
-// mostFailures is how many reasons of failed variants Many prints.
+// mostFailures is the maximum number of reasons of failed variants that Many prints.
 const mostFailures = 5
 
 // Many prints a row for each of many variants, with the median over seeds.
@@ -106,7 +106,7 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 // mostSpread is the range of steps over seeds, of the median, from which on the footer has it: a median alone hides it.
 const mostSpread = 0.05
 
-// overSeeds says of how many seeds figures are the medians, and for which variants the seeds' steps lie far apart.
+// overSeeds describes the number of seeds behind the medians, and the variants whose steps differ far between seeds.
 func overSeeds(w io.Writer, variants []result.Variant) {
 	n := seeds(variants)
 	if n < 2 {

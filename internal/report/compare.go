@@ -20,10 +20,10 @@ type metric struct {
 	name  string
 	value func(s *result.Summary) float64
 	show  func(v float64) string
-	rare  bool // of no row and no word where no variant has it
+	rare  bool // omitted if no variant has it
 	// of variants that differ in congestion control
 	control bool
-	none    string // its name in the closing line of what no variant has; "": its name
+	none    string // name in the closing line of zero rows; "": its name
 }
 
 // perToken is a row and a ranking where variants do not train the same: how long a token takes.
@@ -31,7 +31,7 @@ var perToken = metric{name: "time per token", value: func(s *result.Summary) flo
 	return float64(s.StepTime) / float64(max(s.Tokens, 1))
 }, show: times}
 
-// differ names what the variants' steps do not have in common: workloads, models or batches; "" where they do the same.
+// differ lists the differences between the variants' steps: workloads, models or batches; "" if they are equal.
 func differ(variants []result.Variant) (what string) {
 	first := -1
 	for i, v := range variants {
@@ -137,7 +137,7 @@ func ofJobs(variants []result.Variant) (rows []metric) {
 	return rows
 }
 
-// ofReorder is a figure of the NICs' reorder memory where they kept anything.
+// ofReorder is a figure of the NICs' reorder memory, if it was used.
 func ofReorder(of func(*result.ReorderMemory) int64) func(*result.Summary) float64 {
 	return func(s *result.Summary) float64 {
 		if s.Reorder == nil {
@@ -147,7 +147,7 @@ func ofReorder(of func(*result.ReorderMemory) int64) func(*result.Summary) float
 	}
 }
 
-// ofStorage is a part of the step where there is storage.
+// ofStorage is a part of the step, if there is storage.
 func ofStorage(of func(*result.Summary) int64) func(*result.Summary) float64 {
 	return func(s *result.Summary) float64 {
 		if s.Storage == nil {
@@ -257,8 +257,8 @@ func grouped(all []result.Variant) (groups []group) {
 	return groups
 }
 
-// shownRows returns the rows that hold a figure that is not zero, and the names of the others worth a word; per: with
-// the time per token.
+// shownRows returns the rows with a non-zero figure, and the names of the other relevant ones; per: with the time per
+// token.
 func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 	candidates := slices.Concat([]metric{completion}, ofJobs(all), timed, ofCauses(all), counted)
 	if per {
@@ -285,8 +285,8 @@ func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 	return rows, none
 }
 
-// columns is the table of some groups; with the difference to the first of all, in a column where there are two and in
-// a row below the step otherwise.
+// columns is the table of some groups, with the difference to the first one: in a column for two groups, else in a row
+// below the step.
 func columns(some []group, rows []metric, all []group) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{{}}}
 	many := false
@@ -410,7 +410,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 		also = "; " + how[len(" ("):len(how)-1]
 	}
 	switch {
-	case tb <= 0: // a run that ended before anything was under way has no place in a ranking
+	case tb <= 0: // a run that ended before any message is not ranked
 		say("%s took no time: nothing to compare it with", variants[best].Label)
 	case tw < tb*1.005:
 		say("no difference, all variants take %s ± %.1f %%%s%s", by.show(tb), 100*(tw/tb-1), per, how)
@@ -432,7 +432,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	}
 }
 
-// doubt warns of variants that an approximate fidelity simulated, with the largest error to expect of them.
+// doubt warns of variants that an approximate fidelity simulated, with their largest expected error.
 func doubt(w io.Writer, all []result.Variant) {
 	worst, n := 0.0, 0
 	var labels []string
@@ -457,7 +457,7 @@ func doubt(w io.Writer, all []result.Variant) {
 	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, error up to %s in measured cases%s. Smaller differences may not be real.", percent(worst), whose))
 }
 
-// notes prints what the table does not show, variant by variant.
+// notes prints additional notes, variant by variant.
 func notes(w io.Writer, all []result.Variant) {
 	for _, v := range all {
 		if v.Failed != "" {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// What is printed of a diagnosis at most: somebody reads it.
+// Maximum lengths of a diagnosis's parts.
 const (
 	mostFindings = 12
 	mostEvidence = 8
@@ -49,7 +49,7 @@ func Diagnosis(w io.Writer, r *diagnose.Report) {
 	fmt.Fprintf(w, "\n%s of %s read\n", unit.Plural(r.Ports, "port"), unit.Plural(r.Devices, "device"))
 }
 
-// answered is the first line: how many faults and congestion points, and the first of them.
+// answered is the first line: the number of faults and congestion points, and the first of them.
 func answered(r *diagnose.Report) string {
 	faults := r.Faults()
 	congested := len(r.Findings) - faults
@@ -96,7 +96,7 @@ func titled(x *diagnose.Finding) string {
 	return x.Cause + " at " + at
 }
 
-// surer reports a fault that is more than possible.
+// surer reports whether a fault is more than possible.
 func surer(x diagnose.Finding) bool { return x.Grade == diagnose.Fault && x.Sure < diagnose.Possible }
 
 // finding prints one.
@@ -168,7 +168,7 @@ func section[T any](w io.Writer, heading string, all []T, line func(T) (label, t
 	}
 }
 
-// classDrops returns what a port dropped of a class.
+// classDrops returns a port's drops of a class.
 func classDrops(d diagnose.Drop) (label, text string) {
 	where, kind := "egress", "lossy"
 	if d.Ingress {

@@ -24,8 +24,8 @@ func (g *Grid) at(row int) []result.Variant {
 	return g.Variants[row*n : (row+1)*n]
 }
 
-// NewGrid makes a grid of variants in the order of lists KEY=VALUE,VALUE that were crossed; nil where they are no grid:
-// one list, or variants that were left out.
+// NewGrid builds a grid of variants in the order of crossed lists KEY=VALUE,VALUE; nil for a single list, or if
+// variants are missing.
 func NewGrid(lists []string, variants []result.Variant) *Grid {
 	if len(lists) < 2 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Host prints what a server's texts make of its NICs and of NCCL, NIC by NIC, equal ones together.
+// Host prints the settings of a server's NICs and of NCCL from its configuration, NIC by NIC, equal ones together.
 func Host(w io.Writer, h *swconf.Host) {
 	Wrap(w, "", fmt.Sprintf("%s (host, %s)", h.Name(), h.File))
 	for _, v := range h.Views() {
@@ -46,7 +46,7 @@ func Host(w io.Writer, h *swconf.Host) {
 	}
 }
 
-// meaning says what a traffic class is as a DSCP.
+// meaning returns a traffic class with its DSCP.
 func meaning(v swconf.HostVar) string {
 	var tc int
 	if _, err := fmt.Sscanf(v.Value, "%d", &tc); v.Name != "NCCL_IB_TC" || err != nil {

@@ -27,7 +27,7 @@ func idleOf(s *result.Summary) idle {
 	return idle{s.Bubble, "pipeline bubble", "the pipeline bubble is a matter of the schedule (above)."}
 }
 
-// dominant is the share of a wait, or of what slow ranks cost, from which on one rank stands for it.
+// dominant is the minimum share of a wait, or of the cost of slow ranks, at which a single rank is named for it.
 const dominant = 0.9
 
 // ranksOf names ranks, the one with the longest time first.
@@ -76,8 +76,8 @@ func waitingFor(s *result.Summary) string {
 	return "waiting for " + ranksOf(ranks, s.WaitedFor[0].Time, s.Waiting)
 }
 
-// Idle describes idle times and slow ranks that are worth a line, and what shortens idle times: no remedy of the
-// network does.
+// Idle describes relevant idle times and slow ranks, and the changes that shorten idle times: no remedy of the network
+// does.
 func Idle(s *result.Summary) (lines []string) {
 	share := func(ps int64) string {
 		return fmt.Sprintf("%s (%s of the step)", dur(ps), percent(float64(ps)/float64(s.StepTime)))

@@ -15,21 +15,21 @@ import (
 // lasting are the causes that no run is made without, and reactions, which go with their triggers.
 var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.LateRank}
 
-// worthALine is what a cause must cost to be listed, or a run without it save for that to be said: a share of a step.
+// worthALine is the minimum cost of a listed cause, or saving of a run without it, as a share of a step.
 const worthALine = 0.005
 
-// Loss is a row of the time above line rate on the critical path: a cause's own time, or that of congestion control
+// Loss is a row of the time above line rate on the critical path: a cause's own time, or the time of congestion control
 // recovering after it.
 type Loss struct {
 	Cause cause.ID
 	After bool // CC recovering after the cause, whose own time may have a row before
 	Name  string
 	Time  int64  // ps
-	Saves string // saving of a run without the cause, and how it is known; "" where none is stated
+	Saves string // saving of a run without the cause, and its source; "" if none is stated
 }
 
-// Bound says, of a run of one collective near its bound, what the bound includes, ps: what messages of the collective
-// wait for one another at a NIC or NVLink, which is no loss. Of other runs it is empty.
+// Bound describes, for a run of one collective near its bound, the part of the bound in which messages of the
+// collective wait for one another at a NIC or NVLink, in ps; it is not a loss. Of other runs it is empty.
 func Bound(s *result.Summary) (text string, included int64) {
 	if !AtBound(s) {
 		return "", 0
@@ -41,8 +41,8 @@ func Bound(s *result.Summary) (text string, included int64) {
 		s.Collectives[0].BoundWhy, dur(included), unit.Digits(s.Collectives[0].Bound/1e9)), included
 }
 
-// Losses returns the rows of at least 0.5 % of the step, the cause that costs most first, and those below. What Bound
-// includes has none.
+// Losses returns the rows of at least 0.5 % of the step, sorted by cost, and the smaller ones. What Bound includes has
+// none.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c := s.Chain
 	if c == nil || s.StepTime <= 0 {
@@ -80,7 +80,7 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 	return rows, minor
 }
 
-// cut prints claims of causes from outside that exceeded what was there.
+// cut prints claims of extensions' causes that exceeded the available time.
 func cut(w io.Writer, s *result.Summary) {
 	for _, text := range s.Cut {
 		Labelled(w, "  Note: ", text)
@@ -136,15 +136,15 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 }
 
-// chance is how far one more simulation may be from another for no reason that anybody could act on, as a share of the
-// step: any change shifts when packets meet.
+// chance is the random difference between two simulations as a share of the step, below which a saving has no meaning:
+// any change shifts when packets meet.
 const chance = 0.02
 
-// saves says what a run without a cause alone saves, and how that is known; "" for an amount not worth a word.
+// saves describes the saving of a run without a cause, and its source; "" if it is negligible.
 func saves(s *result.Summary, id cause.ID, how string) string {
 	saving := s.Chain.Saving[id]
 	alone := "alone"
-	for _, c := range cause.FromOutside() { // a run without the whole is without its parts
+	for _, c := range cause.FromOutside() { // a run without the whole cause is without its parts
 		if c.From == id && s.Chain.Own[c.ID] > 0 {
 			alone = "with " + c.Name
 		}

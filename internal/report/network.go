@@ -41,7 +41,7 @@ func network(w io.Writer, s *result.Summary) {
 	hosts(w, s)
 }
 
-// hosts prints what a transport in software took of the servers; nothing of RDMA.
+// hosts prints the servers' costs of a transport in software; nothing for RDMA.
 func hosts(w io.Writer, s *result.Summary) {
 	if s.CoreTime() == 0 {
 		return
@@ -74,7 +74,7 @@ func Signals(s *result.Summary) string {
 		n       int64
 		one     string
 		more    string
-		missing string // in the list of what did not happen; "": not named
+		missing string // name in the list of zeros; "": not listed
 	}{
 		{s.ECNMarks, "ECN mark", "", "ECN marks"},
 		{s.CNPs, "CNP", "", ""},
@@ -120,7 +120,7 @@ func refused(s *result.Summary) int64 {
 	return s.Reorder.Refused
 }
 
-// reorderMemory says how full the memory of NICs for packets ahead of others was.
+// reorderMemory describes the use of the NICs' memory for out-of-order packets.
 func reorderMemory(m *result.ReorderMemory) string {
 	text := fmt.Sprintf("NIC reorder memory: peak %s", size(m.Peak))
 	if m.Limit > 0 {
@@ -136,7 +136,7 @@ func reorderMemory(m *result.ReorderMemory) string {
 	return text + "."
 }
 
-// dropped lists where packets were lost, where it was not a full buffer alone.
+// dropped lists the reasons of packet losses, unless all were full buffers.
 func dropped(w io.Writer, s *result.Summary) {
 	var parts []string
 	for _, d := range []struct {
@@ -211,7 +211,7 @@ func control(w io.Writer, all []result.Control) {
 	}
 }
 
-// Acted describes what a congestion control did: its rate reductions, and its pacing delay.
+// Acted describes the actions of a congestion control: its rate reductions, and its pacing delay.
 func Acted(c *result.Control) string {
 	if c.Acted == 0 {
 		return fmt.Sprintf("%s: no rate reductions on %s", c.Title, many(c.QueuePairs, "queue pair"))

@@ -13,7 +13,7 @@ import (
 // maxNamed is the maximum number of failed components that a report names.
 const maxNamed = 4
 
-// outcome prints why a job failed, what it had finished, and what the failure costs.
+// outcome prints why a job failed, its progress, and the cost of the failure.
 func outcome(w io.Writer, o *result.Outcome, gpus int) {
 	if o == nil {
 		return
@@ -73,7 +73,7 @@ func Story(w io.Writer, all []result.Happened) {
 	}
 }
 
-// Meetings prints the first ports that several jobs used at the same time; rest is where the others are listed.
+// Meetings prints the first ports that several jobs used at the same time; rest is the file that lists the others.
 func Meetings(w io.Writer, all []result.Meeting, most int, rest string) {
 	if len(all) == 0 || most == 0 {
 		return

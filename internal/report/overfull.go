@@ -26,7 +26,7 @@ func overfull(w io.Writer, all []result.Variant) {
 	}
 }
 
-// isFastest says that a variant is the fastest, and what speaks against it.
+// isFastest names the fastest variant, with its drawbacks.
 func isFastest(v *result.Variant) string {
 	text, first := v.Label+" is fastest", v.Runs[0]
 	if first.IdleGPUs > 0 {

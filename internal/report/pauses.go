@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// maxPauseRoots is how many roots a report of one screen names.
+// maxPauseRoots is the maximum number of roots in a report of one screen.
 const maxPauseRoots = 3
 
-// pauseRoots prints the roots of PFC pauses, and whose bytes their queues held.
+// pauseRoots prints the roots of PFC pauses, and the flows in their queues.
 func pauseRoots(w io.Writer, p *result.PauseRanking) {
 	if p == nil || p.Time <= 0 {
 		return
@@ -40,7 +40,7 @@ func pauseRoots(w io.Writer, p *result.PauseRanking) {
 	Labelled(w, "PFC pause roots: ", strings.Join(said, "; "))
 }
 
-// PauseRootName names a root and what it is.
+// PauseRootName returns a root's name and kind.
 func PauseRootName(r result.PauseRoot) string {
 	switch r.Kind {
 	case result.RootReceiver:

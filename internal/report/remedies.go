@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// Advice is something to change, and what that saved where it was tried.
+// Advice is a proposed change, and its saving if it was simulated.
 type Advice struct {
 	result.Remedy
 	Tried   bool
@@ -21,8 +21,8 @@ type Advice struct {
 	Error   string
 }
 
-// Why prints the causes of a run's time above line rate, and a table of remedies: what a run without the cause is
-// estimated to save, and the step time of each remedy that was simulated.
+// Why prints the causes of a run's time above line rate, and a table of remedies: the estimated saving of a run without
+// the cause, and the step time of each simulated remedy.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
 	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(s.Chain.Lost())/float64(s.StepTime)))

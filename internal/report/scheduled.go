@@ -47,7 +47,8 @@ func lacking(s *result.Summary) int64 {
 	return s.Scheduled.GaveUp
 }
 
-// ScheduledFabric says what a scheduled fabric needs, by the names of its figures; nothing of other fabrics.
+// ScheduledFabric describes the requirements of a scheduled fabric, by the names of its figures; nothing for other
+// fabrics.
 func ScheduledFabric(w io.Writer, f map[string]string) {
 	if len(f) == 0 {
 		return

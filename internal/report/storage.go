@@ -39,7 +39,7 @@ func storage(w io.Writer, s *result.Summary) {
 	}
 }
 
-// StallWords describes a stall: who waited, for what, how long, and where the time went.
+// StallWords describes a stall: the rank, the awaited data, the duration, and its parts.
 func StallWords(l *result.Stall) string {
 	job := ""
 	if l.Job != "" {

@@ -76,11 +76,11 @@ func answer(s *result.Summary) string {
 	return head
 }
 
-// nearBound is the share of a collective's bound from which on the bound is what limits it.
+// nearBound is the minimum share of a collective's bound at which the bound is the limit.
 const nearBound = 0.95
 
-// AtBound reports whether a run is one collective near its bound, which then limits it, and no cause. What its messages
-// wait for one another's NIC or NVLink is no loss there: the bound shares them, too.
+// AtBound reports whether a run is one collective near its bound, which then limits it, and no cause. Waits of its
+// messages for one another's NIC or NVLink are not a loss there: the bound contains them, too.
 func AtBound(s *result.Summary) bool {
 	c := s.Collectives
 	if s.MFU > 0 || len(c) != 1 || c[0].Bound <= 0 || c[0].BusBW < nearBound*c[0].Bound || s.Chain == nil {
@@ -100,7 +100,7 @@ func approximate(s *result.Summary) bool {
 	return s.Fidelity != "" && s.Fidelity != "packet" && s.Reused == nil
 }
 
-// fidelityOf names the fidelity behind a time that is not that of packets.
+// fidelityOf returns the fidelity of a time that was not simulated with packets.
 func fidelityOf(s *result.Summary) string {
 	switch {
 	case s.Reused != nil && (s.Reused.Simulated == s.Reused.Episodes || s.PacketHops <= 0):
@@ -119,7 +119,7 @@ func Approximation(fidelity string, e *result.Expected) string {
 	switch {
 	case fidelity == "":
 		return ""
-	case e == nil: // a run of an older version does not say
+	case e == nil: // runs of older versions do not record it
 		return " (" + fidelity + " fidelity)"
 	}
 	return fmt.Sprintf(" (%s fidelity, %s)", fidelity, ErrorOf(e))
@@ -168,8 +168,8 @@ func FidelityLine(s *result.Summary) string {
 		percent(e.Mean), unit.Plural(e.Cases, "case"), e.Of)
 }
 
-// MainCause names what costs most: a cause of time above line rate, the pipeline's bubble or the wait for other ranks;
-// "" where nothing is worth a line.
+// MainCause returns the largest cost: a cause of time above line rate, the pipeline's bubble or the wait for other
+// ranks; "" if all are negligible.
 func MainCause(s *result.Summary) string {
 	if s.StepTime <= 0 {
 		return ""
@@ -197,7 +197,7 @@ func ByCost(c *cause.Account) []cause.ID {
 	return all
 }
 
-// ownCost returns a cause's time and that of the reaction to it; of CC recovering, what has no known trigger.
+// ownCost returns a cause's time plus the reaction to it; for CC recovering, the part without a known trigger.
 func ownCost(c *cause.Account, id cause.ID) int64 {
 	if id == cause.Recovering {
 		return c.Own[id]
@@ -205,10 +205,10 @@ func ownCost(c *cause.Account, id cause.ID) int64 {
 	return c.Costs(id)
 }
 
-// maxJobs is how many jobs a report of one screen shows.
+// maxJobs is the maximum number of jobs in a report of one screen.
 const maxJobs = 8
 
-// jobs prints when each of several jobs ran and where its time went.
+// jobs prints the run time of each of several jobs and the division of its time.
 func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 	if len(all) < 2 {
 		return
@@ -238,10 +238,10 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 	}
 }
 
-// maxLinkEvents is how many events of links a report of one screen shows.
+// maxLinkEvents is the maximum number of link events in a report of one screen.
 const maxLinkEvents = 8
 
-// linkEvents prints changes of links, when they were detected and routed around, and what lay behind the run's end.
+// linkEvents prints changes of links, the times of their detection and rerouting, and the events after the run's end.
 func linkEvents(w io.Writer, all []result.LinkEvent, missed *result.Missed) {
 	if len(all) == 0 && missed == nil {
 		return
@@ -271,7 +271,7 @@ func linkEvents(w io.Writer, all []result.LinkEvent, missed *result.Missed) {
 	}
 }
 
-// changed says what changes, and of how many links.
+// changed describes a change, with its number of links.
 func changed(e *result.LinkEvent) string {
 	line := e.Link + ": " + e.Change
 	if e.Cables > 0 {
@@ -280,7 +280,7 @@ func changed(e *result.LinkEvent) string {
 	return line
 }
 
-// steps prints the parts of a step, those that are not zero.
+// steps prints the non-zero parts of a step.
 func steps(w io.Writer, s *result.Summary) {
 	total := float64(max(s.StepTime, 1))
 	layout := screen.Of(w)
@@ -306,7 +306,7 @@ func steps(w io.Writer, s *result.Summary) {
 		share := float64(p.v) / total
 		t.Add("  "+p.name, dur(p.v), percent(share), layout.Bar(share, 40))
 	}
-	if t.Rows() > 2 || note != "" || s.Compute > 0 { // transfers alone are the whole
+	if t.Rows() > 2 || note != "" || s.Compute > 0 { // a single row of transfers is the whole step
 		t.Print(w)
 	}
 }
@@ -333,7 +333,7 @@ func colls(w io.Writer, list []result.Collective) {
 	t.Print(w)
 }
 
-// footer prints what was simulated, by which model, and how fast.
+// footer prints the simulated scenario, the model, and the speed.
 func footer(w io.Writer, s *result.Summary) {
 	how := FidelityLine(s)
 	if how == "" {
@@ -348,7 +348,7 @@ func footer(w io.Writer, s *result.Summary) {
 		Labelled(w, "Note: ", c.String())
 	}
 	by := fmt.Sprintf("%s, seed %d, %s", gpus, s.Seed, how)
-	if s.Congestion != "" { // a run of an older version does not say
+	if s.Congestion != "" { // runs of older versions do not record it
 		by += "; " + s.Congestion
 	}
 	screen.Painted(w, screen.Baseline, "", by)
@@ -411,7 +411,7 @@ func Ignored(w io.Writer, files []string) {
 	const most = 10
 	for _, why := range files[:min(len(files), most)] {
 		label := "ignored: "
-		if rest, read := strings.CutPrefix(why, "note: "); read { // a file that is read and contradicts another
+		if rest, read := strings.CutPrefix(why, "note: "); read { // a parsed file that contradicts another
 			label, why = "note: ", rest
 		}
 		Labelled(w, label, why)

@@ -70,7 +70,7 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 	}
 }
 
-// tuned is the answer of a search: what the best trial brings.
+// tuned is the answer of a search: the gain of the best trial.
 func tuned(name string, trials []tune.Trial, best tune.Trial, failed int) string {
 	head := name + ": "
 	if len(trials) > 0 && best.Outcome.Time > 0 && trials[0].Outcome.Time > 0 {
@@ -89,7 +89,7 @@ func tuned(name string, trials []tune.Trial, best tune.Trial, failed int) string
 	return head
 }
 
-// Half is a simulation with part of what a search found.
+// Half is a simulation with a part of a search's result.
 type Half struct {
 	Name    string
 	Outcome tune.Outcome

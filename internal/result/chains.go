@@ -1,7 +1,7 @@
 package result
 
-// Chains are closed chains of pauses that a run met: paused ports each of which waits for the next, and the
-// last for the first.
+// Chains are the circular pause dependencies of a run: paused ports each blocked by the next, and the last by the
+// first.
 type Chains struct {
 	Count    int `json:"count"`
 	ByItself int `json:"ended_by_themselves"`
@@ -15,25 +15,26 @@ type Chains struct {
 // Chain is one of them.
 type Chain struct {
 	Closed int64       `json:"closed_ps"`
-	Ended  int64       `json:"ended_ps,omitempty"` // 0: it stands
+	Ended  int64       `json:"ended_ps,omitempty"` // 0: it persists
 	How    string      `json:"how"`                // stands, by itself, watchdog, cable
 	By     string      `json:"by,omitempty"`       // the port that went on
 	Ports  []ChainPort `json:"ports"`              // each waits for the next
 	First  string      `json:"first_paused"`
 	Cause  string      `json:"first_paused_for,omitempty"` // the port whose queue had it paused
-	Flow   string      `json:"filled_by"`                  // most of what waits behind it
-	Told   string      `json:"told"`                       // all that in a sentence
+	Flow   string      `json:"filled_by"`                  // flow with most of the bytes queued behind it
+	Told   string      `json:"told"`                       // description in a sentence
 }
 
 // How a chain ended.
 const (
-	Stands     = "stands" // it did not
+	Stands     = "stands" // it did not end
 	ByItself   = "alone"
 	ByWatchdog = "watchdog"
 	ByCable    = "cable"
 )
 
-// Worst is the first that stands, else that somebody had to break, else the first; nil of none.
+// Worst returns the first that persists, else the first that an intervention ended, else the first; nil if there are
+// none.
 func (c *Chains) Worst() *Chain {
 	for _, how := range []string{Stands, ByWatchdog, ByCable} {
 		for i := range c.Chains {
@@ -54,6 +55,6 @@ type ChainPort struct {
 	Name     string `json:"name"`
 	Priority int    `json:"priority"`
 	Paused   int64  `json:"paused_since_ps"`
-	Bytes    int64  `json:"waiting_bytes"` // of what came by the port before
-	Flow     string `json:"flow"`          // that most of them are of
+	Bytes    int64  `json:"waiting_bytes"` // bytes queued here that arrived by the previous port
+	Flow     string `json:"flow"`          // flow of most of them
 }

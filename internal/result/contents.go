@@ -15,8 +15,8 @@ import (
 	"railyard/unit"
 )
 
-// Content is the digest of a file of a run: run.json lists it, and readers of the file compare. So a table of
-// another run that lies beside a summary is noticed.
+// Content is the digest of a file of a run: run.json lists it, and readers of the file compare. So a table of another
+// run next to a summary is detected.
 type Content struct {
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows,omitempty"` // of a table
@@ -32,7 +32,7 @@ func digest(all map[string]Content) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// counted counts and hashes what is written to a file.
+// counted counts and hashes the bytes written to a file.
 type counted struct {
 	w     io.Writer
 	hash  hash.Hash
@@ -46,8 +46,8 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// listed returns what run.json lists of a file; ok is false where it lists none: runs of earlier versions, or no
-// run.json, which is told elsewhere.
+// listed returns run.json's entry for a file; ok is false without one: runs of earlier versions, or no run.json, which
+// another check reports.
 func listed(dir, file string) (c Content, ok bool) {
 	m, err := readManifest(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func foreign(path, found, want string) error {
 		found, want)
 }
 
-// same compares a file with what run.json lists of it; whole: also each of its bytes.
+// same compares a file with its entry in run.json; whole: also its hash.
 func (c *Content) same(path string, f *input.File, whole bool) error {
 	if f.Size != c.Bytes {
 		return foreign(path, unit.Plural(f.Size, "byte"), fmt.Sprint(c.Bytes))
@@ -81,7 +81,7 @@ func (c *Content) same(path string, f *input.File, whole bool) error {
 	return nil
 }
 
-// CheckContent compares a file of a run with what its manifest lists, if that lists it.
+// CheckContent compares a file of a run with its entry in the manifest, if there is one.
 func CheckContent(m *Manifest, dir, file string) error {
 	c, ok := m.Contents[file]
 	if !ok {

@@ -9,10 +9,10 @@ type CriticalRow struct {
 	Peer  int32 `parquet:"peer" json:"peer"` // of a transfer, of the longest of several; -1: a computation
 	// of its operations, or not started, unfinished
 	Class string `parquet:"class,dict" json:"class"`
-	Ops   int32  `parquet:"operations" json:"operations"` // that it stands for; 0: it waits for none
+	Ops   int32  `parquet:"operations" json:"operations"` // merged operations; 0: it is not an operation
 }
 
-// Classes of pieces that are no operation's.
+// Classes of pieces without an operation.
 const (
 	NotStarted = "not started" // before the first one began
 	Unfinished = "unfinished"  // after the last one that ended, in a run that did not
@@ -30,12 +30,12 @@ func MergeCritical(rows []CriticalRow, most int) []CriticalRow {
 	if len(path) <= most || most < 1 {
 		return path
 	}
-	// Any two neighbours that are left are longer together than this, so that there are at most most.
+	// Any two remaining neighbours are together longer than this, so at most most pieces remain.
 	limit := 2*(path[len(path)-1].End-path[0].Start)/int64(most) + 1
 	return merge(path, func(a, b *CriticalRow) bool { return b.End-a.Start <= limit })
 }
 
-// merge makes one piece of neighbours, as long as they are alike.
+// merge merges neighbours of the same kind.
 func merge(rows []CriticalRow, alike func(a, b *CriticalRow) bool) []CriticalRow {
 	out := make([]CriticalRow, 0, len(rows))
 	longest := int64(0) // part of the last piece

@@ -24,19 +24,20 @@ type Manifest struct {
 	Name        string            `json:"name"`
 	Version     string            `json:"version"`
 	Seed        uint64            `json:"seed"`
-	Scenario    string            `json:"scenario"`          // the file's text
+	Scenario    string            `json:"scenario"`          // the file's contents
 	Set         []string          `json:"set,omitempty"`     // overrides, as --set took them
-	Configs     map[string]string `json:"configs,omitempty"` // texts of switch configurations, by file
+	Configs     map[string]string `json:"configs,omitempty"` // switch configurations, by file
 	Resolved    map[string]string `json:"resolved"`          // every value the run used
 	Complete    bool              `json:"complete"`          // the run ended, also by an outcome without result
 	WallSeconds float64           `json:"wall_seconds"`
 	Tables      []string          `json:"tables"`
-	// of this directory; no others are removed with it
+	// files of this directory; only these are removed with it
 	Files []string `json:"files"`
-	// Contents is what the tables and topology.json have; Digest is one figure for all, which summary.json has too.
+	// Contents lists the size and hash of the tables and topology.json; Digest is one value for all, which summary.json
+	// has too.
 	Contents map[string]Content `json:"contents,omitempty"`
 	Digest   string             `json:"contents_sha256,omitempty"`
-	Limits   []string           `json:"limits,omitempty"` // what was cut short, and where
+	Limits   []string           `json:"limits,omitempty"` // truncated tables, and their limits
 }
 
 // File is a further file of a run directory.
@@ -180,7 +181,7 @@ func typeless(err error) error {
 	return err
 }
 
-// ReadManifest reads what a run was of.
+// ReadManifest reads a run's manifest.
 func ReadManifest(dir string) (*Manifest, error) { return readManifest(dir) }
 
 // ReadTable reads one table of a run.
@@ -192,7 +193,7 @@ func ReadTable[T any](dir, name string) (rows []T, err error) {
 	return rows, err
 }
 
-// TableRows says how many rows a table of a run has, without reading them.
+// TableRows returns the number of rows of a run's table without reading them.
 func TableRows(dir, name string) (n int64, err error) {
 	err = open(dir, name, false, func(_ *input.File, p *parquet.File) error {
 		n = p.NumRows()
@@ -201,12 +202,12 @@ func TableRows(dir, name string) (n int64, err error) {
 	return n, err
 }
 
-// rowsPerByte is more than any table of ours has: rows without a change cost a
-// thousandth of a byte each. Whoever reads makes room for as many as the file says.
+// rowsPerByte is more than any table of ours has: rows without a change cost a thousandth of a byte each. Readers
+// allocate the number of rows that the file declares.
 const rowsPerByte = 10_000
 
-// footer makes sure that a table's footer, whose length stands before the last four bytes, fits the
-// file: the library makes room for it, up to 4 GiB, before it looks.
+// footer checks that a table's footer, whose length precedes the last four bytes, fits the file: the library allocates
+// it, up to 4 GiB, before it checks.
 func footer(f *input.File) error {
 	var tail [8]byte
 	if f.Size < 12 {
@@ -221,9 +222,8 @@ func footer(f *input.File) error {
 	return nil
 }
 
-// open opens a table, and compares it with what run.json lists: its size, and if it is read whole, each byte.
-// The library trusts what a file says of its own parts, so what is damaged
-// can end it in a panic, which is an error here.
+// open opens a table, and compares its size with its entry in run.json and, if it is read whole, its hash. The library
+// trusts the declared sizes of a file's parts, so damaged files can cause a panic, which is converted to an error here.
 func open(dir, name string, whole bool, read func(*input.File, *parquet.File) error) (err error) {
 	path := filepath.Join(dir, name+".parquet")
 	f, err := input.Open(path, MaxTable)
@@ -265,13 +265,13 @@ type Variant struct {
 	Failed string // why there is none, or not one per seed
 
 	Over        string // how much memory its training is estimated to need, where GPUs do not hold it; empty: they do
-	Switch, NIC string // what its congestion control takes of them, where that is compared
+	Switch, NIC string // required hardware support of its congestion control, if compared
 }
 
 // Unfit is a variant that was not run, and why.
 type Unfit struct{ Label, Why string }
 
-// IsDir reports whether a path is a folder: a run, where a scenario file or a run can be named.
+// IsDir reports whether a path is a directory: a run, in places that accept a scenario file or a run.
 func IsDir(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.IsDir()

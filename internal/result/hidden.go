@@ -16,7 +16,7 @@ import (
 // free when the run ends, however that happens.
 const lockName = "lock"
 
-// lock is a lock that is held, or, where the file system knows none, only wished for.
+// lock is a held file lock or, if the file system has no locks, a placeholder.
 type lock struct {
 	f    *os.File
 	held bool
@@ -41,8 +41,7 @@ func lockHidden(dir string) (*lock, error) {
 	})
 }
 
-// folder makes sure that a hidden folder is one: by a symbolic link of that name what
-// somebody else keeps elsewhere would be emptied.
+// folder checks that a hidden folder is a directory: a symbolic link of that name would empty an unrelated directory.
 func folder(hidden string) error {
 	st, err := os.Lstat(hidden)
 	if err == nil && !st.IsDir() {
@@ -51,11 +50,11 @@ func folder(hidden string) error {
 	return err
 }
 
-// lockFolder locks a folder that is there.
+// lockFolder locks an existing folder.
 func lockFolder(dir string) (*lock, error) { return locked(dir, os.Open) }
 
-// locked opens and locks a path. Whoever held it may have removed it meanwhile, or sweep
-// may look at it just now, so it is tried some times.
+// locked opens and locks a path. The previous owner may have removed it meanwhile, or sweep may be checking it, so it
+// is tried several times.
 func locked(path string, open func(string) (*os.File, error)) (*lock, error) {
 	for try := 0; ; try++ {
 		f, err := open(path)
@@ -81,7 +80,7 @@ func locked(path string, open func(string) (*os.File, error)) (*lock, error) {
 	}
 }
 
-// sweep removes what runs that were killed have left beside a run directory.
+// sweep removes the remains of killed runs next to a run directory.
 func sweep(parent, but string) {
 	list, _ := filepath.Glob(filepath.Join(escape(parent), prefix+"*"))
 	for _, dir := range list {
@@ -111,8 +110,8 @@ func clean(hidden, dir string) error {
 	return os.Remove(hidden)
 }
 
-// empty removes what lies in a hidden folder. A whole run that only had to be moved is
-// moved; what is no run's goes back to dir, which it came from.
+// empty removes the contents of a hidden folder. A complete run that was not yet moved is moved; files that are not a
+// run's return to dir, where they came from.
 func empty(hidden, dir string) error {
 	entries, err := os.ReadDir(hidden)
 	if err != nil {
@@ -148,7 +147,7 @@ func discard(folder, dir string) {
 	os.Remove(folder)
 }
 
-// runFiles are the names that ours accepts, those of earlier versions too.
+// runFiles are the names that a run directory accepts, those of earlier versions too.
 func runFiles() []string {
 	names := []string{"rates.parquet", NICsTable + ".parquet",
 		"topology.json", "trace.json", "capture.pcapng", FollowedFile, "summary.json", "run.json"}

@@ -6,14 +6,14 @@ import "slices"
 type Load struct {
 	Drawn     float64 `json:"drawn"`     // share of senders' rate that came
 	Delivered float64 `json:"delivered"` // likewise, in as long a time
-	Messages  int     `json:"messages"`  // that were counted
+	Messages  int     `json:"messages"`  // messages counted
 	Mean      int64   `json:"mean_ps"`
 	P99       int64   `json:"p99_ps"`
 }
 
-// NewLoad reads what became of messages but for those of the first third, in which the network fills. What is
-// delivered is counted for as long as they come, later by what one takes where there is no load: 0 for what
-// they take here. The rate is that of all senders, in bits per second.
+// NewLoad computes the statistics of messages without the first third, in which the network fills. Deliveries are
+// counted over the period of arrivals, shifted by a message's time without load: 0 for deliveries here. The rate is the
+// sum over all senders, in bits per second.
 func NewLoad(flows []FlowRow, rate float64, least int64) (l Load) {
 	end := int64(0)
 	for i := range flows {

@@ -14,20 +14,20 @@ type Outcome struct {
 	Limit int64  `json:"limit_ps"` // that time-out
 	Why   string `json:"why"`      // in a sentence
 
-	Broken []string   `json:"broken"`  // what was down at that moment, and since when
-	CutOff []LostRank `json:"cut_off"` // GPUs that nobody reached any more
-	Errors []GaveUp   `json:"errors"`  // queue pairs that gave up, the first of them
+	Broken []string   `json:"broken"`  // components down at that time, and since when
+	CutOff []LostRank `json:"cut_off"` // unreachable GPUs
+	Errors []GaveUp   `json:"errors"`  // failed queue pairs, the first of them
 	Failed int        `json:"failed"`  // how many did
 	Waited int        `json:"waiting_ranks"`
 
 	Done Finished `json:"finished"`
-	// Of training since the last checkpoint, beside the step itself: at most, and in the mean over
-	// moments at which it may happen. Zero where the scenario does not say how often there is one.
+	// Training time lost since the last checkpoint, besides the step itself: maximum, and mean over the time of the
+	// failure. Zero if the scenario sets no interval.
 	LostMost int64 `json:"lost_since_checkpoint_most_ps"`
 	LostMean int64 `json:"lost_since_checkpoint_mean_ps"`
-	// Restart is from the job's end to the first step after it, 0 where the scenario does not say. Cost is
-	// what the loss costs every GPU in the mean, where it says both: the step up to the job's end, the
-	// training since the last checkpoint, the restart.
+	// Restart is the time from the job's end to the first step after it, 0 if the scenario does not set it. Cost is the
+	// mean cost of the failure per GPU, if both are set: the step up to the job's end, the training since the last
+	// checkpoint, the restart.
 	Restart int64 `json:"restart_ps"`
 	Cost    int64 `json:"cost_mean_ps"`
 }
@@ -72,11 +72,11 @@ type Finished struct {
 
 // Meeting is the traffic of several jobs at one port while more than one of them had packets there.
 type Meeting struct {
-	Port     string       `json:"port"` // as named in the links table: what it sends
+	Port     string       `json:"port"` // as named in the links table: the sending direction
 	From     int64        `json:"from_ps"`
 	To       int64        `json:"to_ps"`
-	Together int64        `json:"together_ps"` // of that time, in all
-	Load     float64      `json:"load"`        // what they sent meanwhile, of the port's rate
+	Together int64        `json:"together_ps"` // total of that time
+	Load     float64      `json:"load"`        // utilization of the port by them meanwhile
 	Jobs     []MeetingJob `json:"jobs"`
 }
 

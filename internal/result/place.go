@@ -20,14 +20,13 @@ var (
 	ErrBusy   = errors.New("another run is going to write there")
 )
 
-// Place is a run directory that is reserved for one run: nobody else gets it, and that it
-// can be written was tried. What is written first goes to a hidden folder on the same file
-// system, beside the directory, or inside it where the directory itself cannot be renamed:
-// a mount point, the current directory, one whose parent may not be written, one that
-// holds other people's files as well.
+// Place is a run directory reserved for one run: no other process can reserve it, and write access was tested. Files
+// are first written to a hidden folder on the same file system, next to the directory. It is inside the directory if
+// that cannot be renamed: a mount point, the current directory, one with a read-only parent, or one with unrelated
+// files.
 type Place struct {
 	Dir string
-	// Earlier says that a run lies in Dir, Whole that it is complete.
+	// Earlier reports whether Dir contains a run, Whole whether that run is complete.
 	Earlier, Whole bool
 
 	hidden string // where files are written first
@@ -39,15 +38,15 @@ type Place struct {
 }
 
 const (
-	prefix = ".railyard-" // of a hidden folder beside a run directory; its name follows
+	prefix = ".railyard-" // of a hidden folder next to a run directory; its name follows
 	inner  = ".railyard"  // the hidden folder inside
-	ready  = "ready"      // in inner: a whole run that only has to be moved
+	ready  = "ready"      // in inner: a complete run that is to be moved
 )
 
 // probeSize is the number of bytes that must fit before a run starts: an empty run directory has 40 KB.
 const probeSize = 256 << 10
 
-// Reserve takes dir for a run. It may be missing, empty, or, with force, hold a run.
+// Reserve takes dir for a run. It may be missing, empty, or, with force, contain a run.
 func Reserve(dir string, force bool) (p *Place, err error) {
 	p = &Place{Dir: filepath.Clean(dir)}
 	defer func() {
@@ -57,7 +56,7 @@ func Reserve(dir string, force bool) (p *Place, err error) {
 		}
 	}()
 	if real, err := filepath.EvalSymlinks(p.Dir); err == nil {
-		p.Dir = real // what a symbolic link points to is exchanged, not the link
+		p.Dir = real // the target of a symbolic link is exchanged, not the link
 	} else if _, err := os.Lstat(p.Dir); err == nil {
 		return p, fmt.Errorf("%s is a symbolic link that leads nowhere", dir)
 	}
@@ -85,7 +84,7 @@ func Reserve(dir string, force bool) (p *Place, err error) {
 	return p, nil
 }
 
-// existing looks at a directory that is there.
+// existing checks an existing directory.
 func (p *Place) existing(force bool) (err error) {
 	if p.own, err = lockFolder(p.Dir); err != nil {
 		return p.busy(err)
@@ -118,7 +117,7 @@ func (p *Place) existing(force bool) (err error) {
 	return nil
 }
 
-// Fresh reserves a directory in root whose name starts with name and that is not there.
+// Fresh reserves a new directory in root whose name starts with name.
 func Fresh(root, name string) (*Place, error) {
 	made, err := mkdirs(root)
 	if err != nil {
@@ -167,12 +166,12 @@ func (p *Place) busy(err error) error {
 	return err
 }
 
-// Left reports whether a process that was killed has left its hidden folder beside a run directory.
+// Left reports whether a killed process left its hidden folder next to a run directory.
 func Left(dir string) bool {
 	return exists(filepath.Join(filepath.Dir(filepath.Clean(dir)), prefix+filepath.Base(dir)))
 }
 
-// Aside reserves a place for what must not replace what lies in p.
+// Aside reserves a place for results that must not replace those in p.
 func (p *Place) Aside() (*Place, error) {
 	if p.inside {
 		return Fresh(p.Dir, "interrupted")
@@ -180,8 +179,7 @@ func (p *Place) Aside() (*Place, error) {
 	return Fresh(filepath.Dir(p.Dir), filepath.Base(p.Dir))
 }
 
-// Taken reports whether something came into the directory that was not there when it was
-// reserved, by a program that does not look at locks.
+// Taken reports whether a program that ignores locks has created files in the directory since it was reserved.
 func (p *Place) Taken() bool {
 	if p.Earlier || p.wrote {
 		return false
@@ -190,8 +188,8 @@ func (p *Place) Taken() bool {
 	return err == nil && (run || len(foreign) > 0)
 }
 
-// Write puts a run into the directory. It is written whole to the hidden folder first, so
-// the directory has this run, the one before, or none, and never parts of one.
+// Write puts a run into the directory. The run is first written completely to the hidden folder, so the directory has
+// this run, the previous one, or none, and never parts of one.
 func (p *Place) Write(m *Manifest, s *Summary, t *Tables, files ...File) error {
 	tmp, err := os.MkdirTemp(p.hidden, "new-*")
 	if err != nil {
@@ -211,7 +209,7 @@ func (p *Place) Write(m *Manifest, s *Summary, t *Tables, files ...File) error {
 	return err
 }
 
-// commit gives a whole run its name.
+// commit gives a complete run its name.
 func (p *Place) commit(tmp string) error {
 	if p.inside {
 		whole := filepath.Join(p.hidden, ready)
@@ -249,9 +247,8 @@ func (p *Place) within(tmp string, why error) error {
 	return errors.Join(install(whole, p.Dir), os.Remove(hidden))
 }
 
-// exchange swaps two directories in one step, so that whoever is killed, or reads
-// meanwhile, finds the one or the other. Where the file system cannot do that, the one
-// before is set aside first.
+// exchange swaps two directories atomically, so that after a crash, or for a concurrent reader, either one is complete.
+// If the file system does not support that, the previous run is renamed first.
 func exchange(tmp, dir string) error {
 	switch err := output.Exchange(tmp, dir); {
 	case err == nil:
@@ -269,9 +266,8 @@ func exchange(tmp, dir string) error {
 	return os.Rename(old, tmp)
 }
 
-// install moves the files of a whole run into dir and removes those of the run before. If
-// it is killed, the next run goes on with it: run.json comes last, and what it lists has
-// been moved or still lies here.
+// install moves the files of a complete run into dir and removes those of the previous run. If it is killed, the next
+// run continues it: run.json comes last, and each listed file has been moved or is still here.
 func install(whole, dir string) error {
 	m, err := readManifest(whole)
 	if err != nil {
@@ -304,7 +300,7 @@ func install(whole, dir string) error {
 	return os.Remove(whole)
 }
 
-// Release gives up what was reserved; nothing hidden stays.
+// Release gives up the reservation and removes the hidden files.
 func (p *Place) Release() {
 	if p == nil {
 		return
@@ -322,7 +318,7 @@ func (p *Place) Release() {
 	}
 }
 
-// look says whether a directory holds a run, and which other files.
+// look reports whether a directory contains a run, and lists its other files.
 func look(dir string) (run bool, foreign []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -358,8 +354,8 @@ func readManifest(dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// pinned reports whether a directory cannot be exchanged for another: a mount point, or
-// one that the current directory lies in.
+// pinned reports whether a directory cannot be exchanged for another: a mount point, or one that contains the current
+// directory.
 func pinned(dir string) bool {
 	if output.MountPoint(dir) {
 		return true
@@ -384,7 +380,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// mkdirs makes a folder and those above it, and says which were missing.
+// mkdirs creates a directory and its parents, and returns the ones that were missing.
 func mkdirs(dir string) (made []string, err error) {
 	for d := filepath.Clean(dir); !exists(d); d = filepath.Dir(d) {
 		made = append([]string{d}, made...)

@@ -5,11 +5,11 @@ type ReorderMemory struct {
 	Placement string `json:"placement"`               // address, order or local
 	Limit     int64  `json:"limit_bytes,omitempty"`   // of each NIC; 0: none
 	Entries   int    `json:"limit_packets,omitempty"` // likewise
-	NIC       string `json:"nic"`                     // that kept most
+	NIC       string `json:"nic"`                     // NIC with the largest content
 	Peak      int64  `json:"peak_bytes"`              // payload that it kept
 	Packets   int    `json:"peak_packets"`            // most packets that a NIC kept
-	NICs      int    `json:"nics"`                    // that kept anything
+	NICs      int    `json:"nics"`                    // NICs that used it
 	Kept      int64  `json:"kept_packets"`            // ever, by all NICs
-	Refused   int64  `json:"dropped_packets"`         // that found no room
-	Full      int    `json:"nics_full"`               // that dropped packets
+	Refused   int64  `json:"dropped_packets"`         // packets dropped for lack of room
+	Full      int    `json:"nics_full"`               // NICs that dropped packets
 }

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// What the root of a pause is.
+// Kinds of a pause's root.
 const (
 	RootEgress   = "egress"   // the queues of a switch's egress port hold the bytes
 	RootReceiver = "receiver" // the server behind a port takes its data too slowly
@@ -18,8 +18,8 @@ const (
 type PauseRootRow struct {
 	From int64 `parquet:"from_ps,delta" json:"from_ps"` // of the pause
 	To   int64 `parquet:"to_ps" json:"to_ps"`
-	Port int32 `parquet:"port" json:"port"` // that was paused
-	// egress port of its peer that held most of its bytes; -1: a server paused it, or it is not known
+	Port int32 `parquet:"port" json:"port"` // paused port
+	// egress port of its peer with most of its bytes; -1: a server paused it, or it is unknown
 	By   int32 `parquet:"by_port" json:"by_port"`
 	Root int32 `parquet:"root_port" json:"root_port"`
 	// egress; receiver: the server behind the root port; circular: ports that wait for one another
@@ -28,8 +28,8 @@ type PauseRootRow struct {
 	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // in the root's queue, mean
 }
 
-// PauseHeldRow is the bytes of one queue pair in the queue of an egress port at a time when ports were paused for
-// that queue: pause_flows.parquet. It is a sample of up to 256 packets, and has the 16 queue pairs with most bytes.
+// PauseHeldRow is the bytes of one queue pair in the queue of an egress port at a time when ports were paused for that
+// queue: pause_flows.parquet. It samples up to 256 packets, and has the 16 queue pairs with most bytes.
 type PauseHeldRow struct {
 	At    int64 `parquet:"at_ps,delta" json:"at_ps"`
 	Port  int32 `parquet:"port" json:"port"`
@@ -37,21 +37,21 @@ type PauseHeldRow struct {
 	Bytes int64 `parquet:"bytes" json:"bytes"`
 }
 
-// PauseRanking says what ports were paused for in an interval: by root, by the queue pairs whose bytes the
-// roots held, and by job. Each list is ordered by bytes held x pause caused, and cut at 20.
+// PauseRanking ranks the causes of pauses in an interval: by root, by the queue pairs whose bytes the roots held, and
+// by job. Each list is sorted by bytes held x pause caused, and truncated to 20.
 type PauseRanking struct {
 	From      int64       `json:"from_ps"`
 	To        int64       `json:"to_ps"`
-	Time      int64       `json:"paused_ps"` // summed over ports; that of all roots
+	Time      int64       `json:"paused_ps"` // summed over ports; total of all roots
 	Ports     int         `json:"paused_ports"`
 	Count     int         `json:"root_count"` // also of those beyond Roots
 	Roots     []PauseRoot `json:"roots"`
 	FlowCount int         `json:"flow_count"` // likewise
 	Flows     []PauseHeld `json:"flows"`
-	Jobs      []PauseHeld `json:"jobs,omitempty"` // where there are several
+	Jobs      []PauseHeld `json:"jobs,omitempty"` // for several jobs
 }
 
-// PauseRoot is a root, and what it caused.
+// PauseRoot is a root, and the pauses due to it.
 type PauseRoot struct {
 	Port  int32  `json:"port"`
 	Name  string `json:"name"`
@@ -66,8 +66,8 @@ type PauseHeld struct {
 	From  string `json:"from,omitempty"`
 	To    string `json:"to,omitempty"`
 	Job   string `json:"job,omitempty"`
-	Time  int64  `json:"pause_ps"`   // its share of what the roots caused, by bytes
-	Bytes int64  `json:"held_bytes"` // its own, mean over the pauses that they caused
+	Time  int64  `json:"pause_ps"`   // its share, by bytes, of the pause time due to the roots
+	Bytes int64  `json:"held_bytes"` // its own bytes, mean over the pauses due to the roots
 }
 
 // maxRanked bounds the lists of a ranking.
@@ -91,9 +91,8 @@ func (w *weight) bytes() int64 {
 	return int64(w.moment / w.time)
 }
 
-// RankPauses ranks what ports were paused for between two times; the pauses that overlap them count with the
-// part that lies there. It is nil where nothing was paused. Ports and queue pairs are rows of the tables of
-// those.
+// RankPauses ranks the causes of pauses between two times; pauses that overlap the interval count with the overlapping
+// part. It is nil without pauses. Ports and queue pairs are rows of their tables.
 func RankPauses(rows []PauseRootRow, held []PauseHeldRow, from, to int64, ports []PortRow, qps []QPRow) *PauseRanking {
 	type key struct {
 		port int32
@@ -189,8 +188,7 @@ func byPort(held []PauseHeldRow) heldSamples {
 	return s
 }
 
-// near returns the sample of a port that was taken last in an interval, or the next one before or behind it, and the
-// sum of its bytes.
+// near returns a port's last sample in an interval, or the nearest one before or after it, and the sum of its bytes.
 func (s heldSamples) near(port int32, from, to int64) (rows []PauseHeldRow, sum int64) {
 	list := s[port]
 	if len(list) == 0 {

@@ -1,5 +1,5 @@
-// Package result is the run directory: what a run leaves behind and what every
-// view reads. Nothing in it reaches back into the simulator.
+// Package result is the run directory: the files of a run that all views read. Nothing in it reaches back into the
+// simulator.
 //
 //	run.json       manifest: scenario, every resolved value, version, wall time
 //	summary.json   the figures of the report
@@ -20,13 +20,13 @@ import (
 type Control struct {
 	Service    string    `json:"service"`
 	Algorithm  string    `json:"algorithm"`           // as in a scenario
-	Transport  string    `json:"transport,omitempty"` // likewise, where it is not RC
+	Transport  string    `json:"transport,omitempty"` // likewise; set if it is not RC
 	Title      string    `json:"title"`               // in sentences
 	QueuePairs int64     `json:"queue_pairs"`
-	Acted      int64     `json:"queue_pairs_cut"` // those that it allowed less than before, at least once
+	Acted      int64     `json:"queue_pairs_cut"` // queue pairs whose rate was reduced at least once
 	Held       int64     `json:"held_ps"`         // kept packets back while their port was free
 	Counters   []Counter `json:"counters"`
-	Signals    []Signal  `json:"signals"` // that signals.parquet has
+	Signals    []Signal  `json:"signals"` // those in signals.parquet
 }
 
 // Signal describes one of an algorithm's signals.
@@ -43,7 +43,7 @@ type Counter struct {
 	Count int64  `json:"count"`
 }
 
-// Overhead returns the bytes that NICs sent beyond delivered payload, as a share of it.
+// Overhead returns the bytes that NICs sent beyond delivered payload, as a share of the payload.
 func (s *Summary) Overhead() float64 {
 	if s.NetworkBytes <= 0 || s.NICBytes <= 0 {
 		return 0
@@ -54,7 +54,7 @@ func (s *Summary) Overhead() float64 {
 // Cuts returns the number of rate reductions.
 func (c *Control) Cuts() int64 { return c.Counted("cuts") }
 
-// Counted returns a counter, 0 of what is not counted.
+// Counted returns a counter, 0 for an unknown one.
 func (c *Control) Counted(name string) int64 {
 	for _, k := range c.Counters {
 		if k.Name == name {
@@ -86,15 +86,15 @@ type Expected struct {
 	Worst float64 `json:"worst"` // of all cases, as a share of the time by packets
 	Mean  float64 `json:"mean"`  // of the absolute errors
 	Cases int     `json:"cases"`
-	Of    string  `json:"of"` // what the cases have in common with the scenario
-	// that packets would take, where auto has chosen flows for that
+	Of    string  `json:"of"` // similarity of the cases to the scenario
+	// packet-hops with packets, if auto has chosen flows because of them
 	PacketHops int64 `json:"packet_hops_by_packets,omitempty"`
 }
 
-// Reused is what a run did that simulates nothing twice.
+// Reused describes the savings of a run that reuses equal parts of the simulation.
 type Reused struct {
-	Episodes   int64  `json:"episodes"`              // messages that may have met, until nothing of them was under way
-	Simulated  int64  `json:"simulated"`             // of them, whole or in part
+	Episodes   int64  `json:"episodes"`              // groups of messages in flight that may interact
+	Simulated  int64  `json:"simulated"`             // of them, in whole or in part
 	Kinds      int64  `json:"kinds"`                 // of episodes that differ by more than names
 	PacketHops int64  `json:"simulated_packet_hops"` // the others were counted only
 	Audit      *Audit `json:"audit,omitempty"`
@@ -104,12 +104,11 @@ type Reused struct {
 type Audit struct {
 	Episodes int64   `json:"episodes"`
 	Messages int64   `json:"messages"`
-	Worst    float64 `json:"worst"` // error of a message's time, as a share of it
+	Worst    float64 `json:"worst"` // relative error of a message's time
 	Mean     float64 `json:"mean"`
 }
 
-// Summary is summary.json. Times are picoseconds, rates bits per second, sizes
-// bytes, unless the name says otherwise.
+// Summary is summary.json. Times are picoseconds, rates bits per second, sizes bytes, unless the name says otherwise.
 type Summary struct {
 	Name     string `json:"name"`
 	Version  string `json:"version"`
@@ -117,16 +116,17 @@ type Summary struct {
 	Fidelity string `json:"fidelity"`
 	// how far an approximate fidelity may be off
 	Expected *Expected `json:"expected_error,omitempty"`
-	// what was simulated once, where what repeats is not simulated again
+	// for runs that simulate equal parts once
 	Reused   *Reused `json:"reused,omitempty"`
 	LB       string  `json:"lb"`
-	Complete bool    `json:"complete"` // false: interrupted, or the outcome says why
+	Complete bool    `json:"complete"` // false: interrupted, or failed as the outcome describes
 	// congestion control and whose parameters it has, in words
 	Congestion string `json:"congestion_control"`
-	Transport  string `json:"transport,omitempty"` // in words, where it is not RC
+	Transport  string `json:"transport,omitempty"` // description, if it is not RC
 
 	Step
-	// Simulated are the causes, by key, whose saving (Chain) is that of a run without them, not the model's estimate.
+	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them; other savings are
+	// the model's estimates.
 	Simulated []string `json:"saving_simulated,omitempty"`
 	// Unaccounted describes why a run that ended has no account of lost time (Chain).
 	Unaccounted string   `json:"unaccounted,omitempty"`
@@ -149,7 +149,7 @@ type Summary struct {
 	PFCFrames int64 `json:"pfc_pause_frames"` // refreshes included, resume frames (pause time 0) not
 	PFCPause  int64 `json:"pfc_pause_ps"`     // summed over ports
 	QueuePeak int64 `json:"queue_peak_bytes"` // longest queue of a switch port
-	// mean over time, of the switch port where it is longest, from samples
+	// time-averaged, of the switch port with the longest queue, from samples
 	QueueMean int64 `json:"queue_mean_bytes"`
 	// on the wire, of all NICs: payload, headers, gaps between frames, control packets, what went again
 	NICBytes int64 `json:"nic_wire_bytes"`
@@ -183,7 +183,7 @@ type Summary struct {
 	Control []Control `json:"cc"` // what congestion control did, by service
 
 	Jobs        []Job         `json:"jobs"`                     // by start, then name
-	Story       []Happened    `json:"steps_in_order,omitempty"` // what happened, where output.steps asks for it
+	Story       []Happened    `json:"steps_in_order,omitempty"` // events of the run, with output.steps
 	Storage     *Storage      `json:"storage,omitempty"`        // servers that keep data
 	Stalls      []Stall       `json:"stalls,omitempty"`         // waits for them, by step
 	Meetings    []Meeting     `json:"meetings,omitempty"`       // of several jobs at ports, the most of the second first
@@ -191,15 +191,15 @@ type Summary struct {
 	Flows       FlowTimes     `json:"flow_completion_ps"`
 	Links       LinkUse       `json:"links"`
 	Slowest     *Slowest      `json:"slowest_flow,omitempty"`
-	LinkEvents  []LinkEvent   `json:"link_events,omitempty"`   // that were asked for, until the end
-	Missed      *Missed       `json:"missed_events,omitempty"` // that were asked for after the end
+	LinkEvents  []LinkEvent   `json:"link_events,omitempty"`   // configured events up to the end
+	Missed      *Missed       `json:"missed_events,omitempty"` // configured events after the end
 	Deadlock    *Chains       `json:"closed_chains,omitempty"` // of pauses that waited for one another
 	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // what ports were paused for
-	Moves       []Move        `json:"route_changes,omitempty"` // and who took other ways then
+	Moves       []Move        `json:"route_changes,omitempty"` // and the connections that changed their path
 	Outcome     *Outcome      `json:"outcome,omitempty"`       // how a job ended that did not finish
 	TablesCut   []TableCut    `json:"tables_cut,omitempty"`    // tables that lack rows
 
-	// Digest is that of the run's tables, as in run.json.
+	// Digest is the hash of the run's tables, as in run.json.
 	Digest string `json:"contents_sha256,omitempty"`
 
 	WallSeconds float64 `json:"wall_seconds"`
@@ -239,8 +239,8 @@ type Step struct {
 
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
-	// Slow is what slow ranks cost: the other parts are those of the step without them, in which each computes as long
-	// as the median of its siblings.
+	// Slow is the cost of slow ranks. The other parts are those of the step without it, in which each slow rank
+	// computes as long as the median of its siblings.
 	Slow      int64      `json:"slow_ranks_ps,omitempty"`
 	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // the one that costs most first
 
@@ -250,7 +250,7 @@ type Step struct {
 
 // Waited is a rank whose computing another one waited for.
 type Waited struct {
-	Rank int32  `json:"rank"` // a job's that is placed somewhere: its GPU
+	Rank int32  `json:"rank"` // of a placed job: its GPU
 	GPU  string `json:"gpu"`
 	Time int64  `json:"waited_ps"`
 	Path int64  `json:"critical_ps"` // its computing on the critical path
@@ -258,11 +258,11 @@ type Waited struct {
 
 // SlowRank is a rank with computing on the critical path that takes longer than the median of its siblings.
 type SlowRank struct {
-	Rank    int32  `json:"rank"` // a job's that is placed somewhere: its GPU
+	Rank    int32  `json:"rank"` // of a placed job: its GPU
 	GPU     string `json:"gpu"`
 	Excess  int64  `json:"excess_ps"`           // its computing on the critical path beyond that of its siblings
 	Compute int64  `json:"compute_ps"`          // all its computing
-	Usual   int64  `json:"siblings_compute_ps"` // with the median of its siblings instead of what is slow
+	Usual   int64  `json:"siblings_compute_ps"` // its computing, with the siblings' median for the slow part
 }
 
 // Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.
@@ -274,11 +274,11 @@ const LeastIdle = 0.05
 // Remedy is something to change about a run, for one of the causes of its lost time.
 type Remedy struct {
 	Cause    string `json:"cause"`       // its key
-	Expected int64  `json:"expected_ps"` // what a run without the cause saves: see Summary.Simulated
-	// Simulated says that Expected is what a run without the cause has saved.
+	Expected int64  `json:"expected_ps"` // saving of a run without the cause: see Summary.Simulated
+	// Simulated marks an Expected that a run without the cause has saved.
 	Simulated bool     `json:"simulated,omitempty"`
 	Says      string   `json:"says"`
-	Set       []string `json:"set,omitempty"`   // key=value, as --set takes it
+	Set       []string `json:"set,omitempty"`   // key=value, the form of --set
 	Needs     string   `json:"needs,omitempty"` // hardware that the fabric may lack
 }
 
@@ -286,16 +286,16 @@ type Remedy struct {
 type Trained struct {
 	Params       int64   `json:"parameters,omitempty"`
 	Tokens       int64   `json:"tokens,omitempty"`
-	TrainingGPUs int     `json:"training_gpus,omitempty"` // that the step stands for, a folded one too
-	IdleGPUs     int     `json:"idle_gpus,omitempty"`     // that it has no work for; per-GPU figures and MFU count them
-	Steps        int     `json:"steps,omitempty"`         // one after the other, where there are several: tokens and FLOPs are those of all
+	TrainingGPUs int     `json:"training_gpus,omitempty"` // GPUs that the step represents, also of a folded training
+	IdleGPUs     int     `json:"idle_gpus,omitempty"`     // GPUs without work; per-GPU figures and MFU count them
+	Steps        int     `json:"steps,omitempty"`         // number of steps, if several: tokens and FLOPs are totals
 	FLOPs        float64 `json:"step_flops,omitempty"`
 	MFU          float64 `json:"mfu,omitempty"`
 }
 
 // Drop is a packet that was lost.
 type Drop struct {
-	Packet string `json:"packet"` // as run --follow takes it
+	Packet string `json:"packet"` // in the form of run --follow
 	Port   string `json:"port"`
 	At     int64  `json:"at_ps"`
 }
@@ -331,12 +331,12 @@ type Stall struct {
 	Asked   int64  `json:"asked_ps"`
 	Came    int64  `json:"came_ps"`
 	Media   int64  `json:"media_ps"`   // along what came last: in the servers
-	Network int64  `json:"network_ps"` // and on the way
+	Network int64  `json:"network_ps"` // and in the network
 }
 
 // Collective sums up the instances of one collective.
 type Collective struct {
-	Job       string  `json:"job,omitempty"` // where there are several
+	Job       string  `json:"job,omitempty"` // for several jobs
 	Name      string  `json:"name"`
 	Kind      string  `json:"kind"`
 	Algorithm string  `json:"algorithm,omitempty"` // ring, tree, direct
@@ -354,14 +354,14 @@ type Collective struct {
 	BoundWhy string  `json:"bound_by"`
 }
 
-// LinkEvent is a moment at which a cable changed.
+// LinkEvent is a change of a link at a time.
 type LinkEvent struct {
 	At     int64  `json:"at_ps"`
 	Link   string `json:"link"`
 	Change string `json:"change"`
 	Cables int    `json:"cables,omitempty"`    // of a switch, a card, a NIC or a server
-	Ends   int64  `json:"ends_ps,omitempty"`   // when both ends knew that it broke, before
-	Routes int64  `json:"routes_ps,omitempty"` // all routes knew that it breaks or works again
+	Ends   int64  `json:"ends_ps,omitempty"`   // time at which both ends had detected the failure, before
+	Routes int64  `json:"routes_ps,omitempty"` // all routes had converged
 }
 
 // TableCut is a table that holds its first rows only, so that counts and sums over it are too low.
@@ -371,7 +371,7 @@ type TableCut struct {
 	Total int64  `json:"total_rows,omitempty"` // rows without a limit; 0: not counted
 }
 
-// String describes what the table holds.
+// String describes the table's unit and content.
 func (c TableCut) String() string {
 	holds := unit.Plural(c.Rows, "row")
 	if c.Total > 0 {
@@ -380,7 +380,7 @@ func (c TableCut) String() string {
 	return fmt.Sprintf("table %s holds the first %s: counts and sums over it are too low", c.Table, holds)
 }
 
-// Missed is events that were asked for after the end of a run, and so did not happen.
+// Missed are configured events after the end of a run, which did not happen.
 type Missed struct {
 	Events int       `json:"events"`
 	First  LinkEvent `json:"first"`
@@ -420,7 +420,7 @@ type LinkLoad struct {
 	Paused      int64   `json:"paused_ps"`
 }
 
-// Slowest says which flow took longest beyond its ideal, and why.
+// Slowest is the flow with the largest time beyond its ideal, and the reasons.
 type Slowest struct {
 	From       string   `json:"from"`
 	To         string   `json:"to"`

@@ -13,7 +13,7 @@ type FlowRow struct {
 	Done    int64  `parquet:"done_ps" json:"done_ps"` // -1: did not finish
 	Ideal   int64  `parquet:"ideal_ps" json:"ideal_ps"`
 	Class   string `parquet:"class,dict" json:"class"`
-	Job     string `parquet:"job,dict" json:"job"` // where there are several
+	Job     string `parquet:"job,dict" json:"job"` // for several jobs
 }
 
 // LinkRow is one direction of a link in one sampling interval: links.parquet.
@@ -26,13 +26,13 @@ type LinkRow struct {
 	Queued int64 `parquet:"queued_bytes" json:"queued_bytes"` // at the end of the interval
 	Paused int64 `parquet:"paused_ps" json:"paused_ps"`
 	Marks  int64 `parquet:"ecn_marks" json:"ecn_marks"`
-	// most that a queue of the port held in the interval; of a switch
+	// maximum of any queue of the port in the interval; switches only
 	Peak int64 `parquet:"queue_peak_bytes" json:"queue_peak_bytes"`
 	// packets that the port discarded and those lost on its link; runs of earlier versions have none
 	Drops int64 `parquet:"drops" json:"drops"`
 }
 
-// Longest returns the longest queue of the interval that is known: runs of earlier versions know the one at its end.
+// Longest returns the longest known queue of the interval: runs of earlier versions recorded only the one at its end.
 func (r *LinkRow) Longest() int64 { return max(r.Peak, r.Queued) }
 
 // PortRow is one port's totals, transmit side: ports.parquet.
@@ -63,17 +63,16 @@ type PauseRow struct {
 	What     string `parquet:"what,dict" json:"what"`
 	Port     int32  `parquet:"port" json:"port"`
 	Priority int32  `parquet:"priority" json:"priority"`
-	// of a pause: egress port that held most of its bytes; -1: a server paused it, or it is not known
+	// of a pause: the egress port with most of its bytes; -1: a server paused it, or it is unknown
 	Cause int32 `parquet:"cause_port" json:"cause_port"`
 }
 
-// PathRow is one port at which a queue pair's packets queued: paths.parquet. It is
-// made from every sixteenth packet, so a port where few did may be missing; packets that
-// pass through an idle port do not queue.
+// PathRow is one port at which a queue pair's packets queued: paths.parquet. It is computed from every sixteenth
+// packet, so a port with few packets may be missing; packets that pass through an idle port are not queued.
 type PathRow struct {
 	QP        int32 `parquet:"qp" json:"qp"`
 	Port      int32 `parquet:"port" json:"port"`
-	Packets   int64 `parquet:"packets" json:"packets"` // that queued, estimated
+	Packets   int64 `parquet:"packets" json:"packets"` // estimated number of queued packets
 	Wait      int64 `parquet:"wait_ps" json:"wait_ps"` // in that queue, of all packets together, estimated
 	QueuePeak int64 `parquet:"queue_peak_bytes" json:"queue_peak_bytes"`
 }
@@ -82,7 +81,7 @@ type PathRow struct {
 type QPRow struct {
 	QP       int32  `parquet:"qp" json:"qp"`
 	Service  string `parquet:"service,dict" json:"service"`
-	Job      string `parquet:"job,dict" json:"job"`   // the first that it carried for, where there are several
+	Job      string `parquet:"job,dict" json:"job"`   // the first job that it carried, for several jobs
 	From     string `parquet:"from,dict" json:"from"` // NICs
 	To       string `parquet:"to,dict" json:"to"`
 	Line     int64  `parquet:"line_bps" json:"line_bps"`
@@ -92,8 +91,8 @@ type QPRow struct {
 	Messages int64  `parquet:"messages" json:"messages"`
 }
 
-// SignalRow is a value that a queue pair's congestion control reports, when it had changed: signals.parquet.
-// The summary's cc says which there are, of which unit; cuts are counted up to then.
+// SignalRow is a value that a queue pair's congestion control reports, when it had changed: signals.parquet. The
+// summary's cc lists the signals with their units; reductions are counted up to that time.
 type SignalRow struct {
 	At     int64   `parquet:"at_ps,delta" json:"at_ps"`
 	QP     int32   `parquet:"qp" json:"qp"`
@@ -104,20 +103,19 @@ type SignalRow struct {
 // NICsTable is the name of the table of NICRows, which runs have whose NICs kept packets ahead of others.
 const NICsTable = "nics"
 
-// NICRow is the reorder memory of one NIC in one interval in which it held or dropped something: nics.parquet.
+// NICRow is the reorder memory of one NIC in one interval with content or drops: nics.parquet.
 type NICRow struct {
 	Start   int64 `parquet:"start_ps,delta" json:"start_ps"`
 	Length  int64 `parquet:"length_ps" json:"length_ps"`
 	NIC     int32 `parquet:"nic" json:"nic"`               // of topology.json
 	Bytes   int64 `parquet:"used_bytes" json:"used_bytes"` // payload at the end of the interval
-	Peak    int64 `parquet:"peak_bytes" json:"peak_bytes"` // most in it
+	Peak    int64 `parquet:"peak_bytes" json:"peak_bytes"` // maximum content
 	Packets int32 `parquet:"peak_packets" json:"peak_packets"`
-	Refused int64 `parquet:"dropped_packets" json:"dropped_packets"` // that found no room
+	Refused int64 `parquet:"dropped_packets" json:"dropped_packets"` // packets dropped for lack of room
 }
 
-// CollectiveRow is one instance of a collective and where its time went:
-// collectives.parquet. Ideal is the time of its longest chain of transfers at line
-// rate; the other parts add up to what it took beyond that.
+// CollectiveRow is one instance of a collective with the division of its time: collectives.parquet. Ideal is the time
+// of its longest chain of transfers at line rate; the other parts add up to the excess.
 type CollectiveRow struct {
 	Instance  int32         `parquet:"instance" json:"instance"`
 	Name      string        `parquet:"name,dict" json:"name"`
@@ -129,11 +127,11 @@ type CollectiveRow struct {
 	Start     int64         `parquet:"start_ps" json:"start_ps"`
 	End       int64         `parquet:"end_ps" json:"end_ps"`
 	Lost      cause.Account `parquet:"-" json:"causes"` // parts of its time; causes.parquet
-	// where the largest part arose; -1: nowhere in the network
+	// port with the largest part; -1: none in the network
 	Port int32  `parquet:"port" json:"port"`
 	At   int64  `parquet:"at_ps" json:"at_ps"` // when it was worst there, since the transfer that lost most began
 	Why  string `parquet:"why" json:"why"`
-	Job  string `parquet:"job,dict" json:"job"` // where there are several
+	Job  string `parquet:"job,dict" json:"job"` // for several jobs
 }
 
 // OfCriticalPath is the scope of the critical path's causes.
@@ -157,18 +155,18 @@ type CauseRow struct {
 	Instance int32  `parquet:"instance" json:"instance"`       // of collectives.parquet; -1 for the critical path
 	Cause    string `parquet:"cause,dict" json:"cause"`        // as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
-	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // of congestion control to it
+	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // reaction of congestion control to it
 	Saving   int64  `parquet:"saving_ps" json:"saving_ps"`     // of a run without it alone, expected or simulated
 }
 
 // RankRow is one operation of a rank: ranks.parquet.
 type RankRow struct {
-	Rank  int32  `parquet:"rank" json:"rank"` // a job's that is placed somewhere: its GPU
+	Rank  int32  `parquet:"rank" json:"rank"` // of a placed job: its GPU
 	Start int64  `parquet:"start_ps" json:"start_ps"`
 	End   int64  `parquet:"end_ps" json:"end_ps"`
 	Class string `parquet:"class,dict" json:"class"`
 	Name  string `parquet:"name,dict" json:"name"`
-	Job   string `parquet:"job,dict" json:"job"` // where there are several
+	Job   string `parquet:"job,dict" json:"job"` // for several jobs
 }
 
 // Tables are all tables of a run.

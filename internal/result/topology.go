@@ -1,7 +1,7 @@
 package result
 
-// Topology is topology.json: the fabric as it was built, and what its switches were
-// configured to do with data packets. Ports are rows of ports.parquet.
+// Topology is topology.json: the fabric as it was built, and its switches' configuration for data packets. Ports are
+// rows of ports.parquet.
 type Topology struct {
 	Kind    string         `json:"kind"`
 	GPUs    int            `json:"gpus_per_host"`
@@ -9,10 +9,9 @@ type Topology struct {
 	Links   []TopologyLink `json:"links"`
 	NICs    []TopologyNIC  `json:"nics"`
 	Configs []QueueConfig  `json:"configs"`
-	// Changes are the changes of links, by time: the last of a link holds. Links without one are whole, at their
-	// rate.
+	// Changes are the changes of links, by time: the last of a link holds. Links without an entry work at their rate.
 	Changes []TopologyChange `json:"changes,omitempty"`
-	// Domains are the GPUs that NVLink joins, or what else is inside servers, two or more each.
+	// Domains are the groups of two or more GPUs connected by NVLink, or by another fabric inside servers.
 	Domains []TopologyDomain `json:"domains,omitempty"`
 }
 
@@ -23,7 +22,7 @@ type TopologyNode struct {
 	Tier   int    `json:"tier"`
 	Config int    `json:"config"` // of its data queue; -1: a server
 	GPUs   int    `json:"gpus,omitempty"`
-	// Of a fabric that is described by places: its group, and where it stands, the widest place first.
+	// For a site description with locations: its group, and its location, the widest part first.
 	Group  string          `json:"group,omitempty"`
 	Places []TopologyPlace `json:"places,omitempty"`
 }
@@ -51,7 +50,7 @@ type TopologyChange struct {
 	At    int64 `json:"at_ps"`
 	Link  int   `json:"link"`
 	Down  bool  `json:"down,omitempty"`
-	RateA int64 `json:"rate_from_a_bps"` // of what its A sends
+	RateA int64 `json:"rate_from_a_bps"` // rate of A's direction
 	RateB int64 `json:"rate_from_b_bps"`
 }
 
@@ -61,15 +60,14 @@ type TopologyNIC struct {
 	Host  int    `json:"host"` // a node
 	Rail  int    `json:"rail"`
 	Links []int  `json:"links"`
-	GPUs  []int  `json:"gpus,omitempty"` // those of its server that send by it, from 1
+	GPUs  []int  `json:"gpus,omitempty"` // GPUs of its server that use it, from 1
 }
 
-// TopologyDomain is GPUs that reach each other without the network: those of a server, or of trays of a
-// rack.
+// TopologyDomain is a group of GPUs connected without the network: those of a server, or of trays of a rack.
 type TopologyDomain struct {
 	Name  string `json:"name"`     // the server's, or of the place that trays share
-	By    string `json:"by"`       // NVLink, or pair link where GPUs are joined directly
-	Rate  int64  `json:"rate_bps"` // of a GPU to all others, each way; by pair links to the one that has least
+	By    string `json:"by"`       // NVLink, or pair link for directly connected GPUs
+	Rate  int64  `json:"rate_bps"` // of a GPU to all others, each direction; of pair links the lowest
 	GPUs  int    `json:"gpus"`
 	Nodes []int  `json:"nodes"`
 }
@@ -90,35 +88,35 @@ type QueueConfig struct {
 type Scheduled struct {
 	Cells     int64 `json:"cells"` // over all fabric links
 	CellsLost int64 `json:"cells_lost"`
-	GaveUp    int64 `json:"packets_given_up"` // that lacked cells
+	GaveUp    int64 `json:"packets_given_up"` // packets with missing cells
 	Requests  int64 `json:"requests"`
 	Repeats   int64 `json:"requests_repeated"` // after the time-out
 	Grants    int64 `json:"grants"`
 
 	Egress int64 `json:"egress_room_bytes"` // per egress port and class: what may be granted ahead
-	// bytes on the wire of the least and the most busy fabric link of the interface node where they
-	// differ most, one direction; and how many directions of links there are
+	// bytes on the wire of the least and the most busy fabric link of the interface node with the largest difference,
+	// one direction; and the number of link directions
 	LinkLeast int64           `json:"link_least_bytes"`
 	LinkMost  int64           `json:"link_most_bytes"`
 	Links     int             `json:"links"`
-	Nodes     []InterfaceNode `json:"interface_nodes"` // those that held anything
+	Nodes     []InterfaceNode `json:"interface_nodes"` // nodes that held data
 }
 
 // InterfaceNode is the occupancy of a switch with servers.
 type InterfaceNode struct {
 	Name       string `json:"name"`
-	VOQs       int    `json:"voqs"`              // that were used
-	HeldPeak   int64  `json:"held_peak_bytes"`   // in all of them
+	VOQs       int    `json:"voqs"`              // VOQs in use
+	HeldPeak   int64  `json:"held_peak_bytes"`   // maximum in all of them
 	VOQPeak    int64  `json:"voq_peak_bytes"`    // in one
-	EgressPeak int64  `json:"egress_peak_bytes"` // that waited for cells, their turn, or their port
-	PortPeak   int64  `json:"port_peak_bytes"`   // of these at one port and class, whole
+	EgressPeak int64  `json:"egress_peak_bytes"` // bytes blocked on cells, order, or their port
+	PortPeak   int64  `json:"port_peak_bytes"`   // of these at one port and class, complete
 	Granted    int64  `json:"granted_bytes"`
-	Packets    int64  `json:"packets"` // that left its VOQs
+	Packets    int64  `json:"packets"` // packets that left its VOQs
 	WaitMean   int64  `json:"wait_mean_ps"`
 	WaitMost   int64  `json:"wait_most_ps"`
 }
 
-// Fullest is the interface node whose VOQs held most, nil when none held anything.
+// Fullest returns the interface node with the largest content of its VOQs, nil if none held data.
 func (s *Scheduled) Fullest() (top *InterfaceNode) {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; top == nil || n.HeldPeak > top.HeldPeak {

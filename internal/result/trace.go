@@ -32,7 +32,7 @@ func Trace(out io.Writer, t *Tables) error {
 		fmt.Fprintf(w, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"name\":%s,\"cat\":%s,\"ts\":%s,\"dur\":%s}",
 			pid, tid, quote(what), quote(cat), micros(from), micros(to-from))
 	}
-	end := int64(0) // of what is in the tables
+	end := int64(0) // end of the tables' data
 	for _, r := range t.Ranks {
 		tid := 2 * int(r.Rank)
 		track := fmt.Sprintf("rank %d compute", r.Rank)

@@ -12,21 +12,21 @@ import (
 	"railyard/unit"
 )
 
-// Kind is what servers of a type have inside.
+// Kind is the interior of servers of a type.
 type Kind struct {
 	GPU    model.GPU
 	NVLink unit.Rate // of a GPU to all others, per direction, as kernels reach it
-	Pair   unit.Rate // between any two, where they are joined directly; 0: by a switch
+	Pair   unit.Rate // rate between any two GPUs, if connected directly; 0: by a switch
 
-	Machine *machine.Server // what a file says of it; nil: there is none
-	told    *inside.Fabric  // how that joins its GPUs; nil: it does not say
-	share   float64         // of NVLink's rate that a calibration leaves; 0: it says nothing
+	Machine *machine.Server // its description from a file; nil: none
+	told    *inside.Fabric  // the GPU fabric in that file; nil: none
+	share   float64         // share of NVLink's rate from a calibration; 0: not calibrated
 }
 
-// Mesh reports whether GPUs are joined in pairs, all alike.
+// Mesh reports whether GPUs are connected in pairs, all at one rate.
 func (k *Kind) Mesh() bool { return k.told == nil && k.Pair > 0 || k.told.Even() }
 
-// Reach returns what one GPU gets to another that it shares a server with.
+// Reach returns the rate from one GPU to another of its server.
 func (k *Kind) Reach() unit.Rate {
 	switch {
 	case k.told != nil:
@@ -37,7 +37,7 @@ func (k *Kind) Reach() unit.Rate {
 	return k.NVLink
 }
 
-// nominal is Reach before any calibration, which NCCL's tuning model knows nothing of.
+// nominal is Reach before any calibration, for NCCL's tuning model, which does not use calibrations.
 func (k *Kind) nominal() unit.Rate {
 	if k.share == 0 {
 		return k.Reach()
@@ -45,13 +45,13 @@ func (k *Kind) nominal() unit.Rate {
 	return unit.Rate(float64(k.Reach())/k.share + 0.5)
 }
 
-// KindOf returns what the server of a GPU has inside.
+// KindOf returns the interior of a GPU's server.
 func (p *Plan) KindOf(gpu int) *Kind { return p.Kinds[p.Graph.HostOf(gpu)] }
 
-// accelerators says what each server has inside.
+// accelerators determines the interior of each server.
 func (p *resolver) accelerators() error {
 	if p.Kinds != nil {
-		return nil // events have asked
+		return nil // requested by events
 	}
 	known, err := p.known()
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *resolver) accelerators() error {
 	return nil
 }
 
-// settle makes the GPU of all servers that have any the plan's, where they are of one kind.
+// settle makes the GPU of all servers that have any the plan's, if they are of one kind.
 func (p *resolver) settle() {
 	var one *Kind
 	for host, k := range p.Kinds {
@@ -142,7 +142,7 @@ func (p *Plan) Slowest() (least *Kind) {
 	return least
 }
 
-// kindOf is a server of GPUs whose NVLink may be another than usual: all of it, or between two of them.
+// kindOf returns the kind of a GPU server whose NVLink may have a non-default rate: the total, or between two GPUs.
 func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
 	k := &Kind{GPU: gpu, NVLink: gpu.Reached(), Pair: gpu.Pair}
 	if nvlink > 0 {
@@ -157,7 +157,7 @@ func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
 	return k
 }
 
-// insides makes the pipes of servers whose GPUs no switch of NVLink's usual rate joins.
+// insides builds the pipes of servers whose GPUs are not connected by a switch of NVLink's default rate.
 func (p *resolver) insides() error {
 	type shape struct {
 		kind *Kind
@@ -189,10 +189,10 @@ func (p *resolver) insides() error {
 	return nil
 }
 
-// maxMesh is how many GPUs may be joined in pairs; eight are, in what is sold.
+// maxMesh is the maximum number of GPUs connected in pairs; products have up to eight.
 const maxMesh = 64
 
-// join makes the pipes between so many GPUs.
+// join builds the pipes between n GPUs.
 func (k *Kind) join(gpus int) *inside.Fabric {
 	switch {
 	case k.told != nil && k.told.GPUs == gpus:

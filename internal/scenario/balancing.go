@@ -11,14 +11,13 @@ import (
 	"railyard/param"
 )
 
-// LBOptions is the block of load balancing's parameters. It points to a struct whose type is made
-// from route's registry, as that of CC is from cc's. The parameters of all policies stand side by
-// side: a name means the same for all.
+// LBOptions is the block of load balancing's parameters. It points to a struct whose type is built from route's
+// registry, as that of CC is from cc's. It has the parameters of all policies: a name means the same for all.
 //
 // A resolved file has those of its policy, and of policies that are always shown.
 type LBOptions any
 
-// newLBOptions returns the block as it is when a file is silent.
+// newLBOptions returns the default block.
 func newLBOptions() LBOptions {
 	p := reflect.New(lbType)
 	for _, name := range route.Names() {
@@ -69,20 +68,20 @@ func paramBounds(below string, params []param.Param) (rows []bound) {
 	return rows
 }
 
-// madeTypes are the structs behind blocks that are made from a registry.
+// madeTypes are the structs of blocks that are built from a registry.
 var madeTypes = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[CC]():        ccType,
 	reflect.TypeFor[LBOptions](): lbType,
 	reflect.TypeFor[Protocols](): protocolsType,
 }
 
-// lists are the names that a tag such as enum:"@lb" stands for.
+// lists are the values of names in tags such as enum:"@lb".
 var lists = map[string]string{"@lb": strings.Join(route.Names(), ","),
 	"@transport": strings.Join(transports(), ","), "@cc": strings.Join(cc.Names(), ","),
 	"@place": strings.Join(placements.names(), ","),
 	"@trace": "auto," + strings.Join(trace.Names(), ",")}
 
-// enumOf returns what a field's tag accepts, separated by commas; none: anything.
+// enumOf returns the accepted values of a field's tag, separated by commas; none: anything.
 func enumOf(f reflect.StructField) string {
 	tag := f.Tag.Get("enum")
 	if names, ok := lists[tag]; ok {

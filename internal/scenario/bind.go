@@ -16,16 +16,15 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// binder fills Go structs from a YAML tree and remembers where each key stood. What it
-// cannot take it notes, and reads on.
+// binder fills Go structs from a YAML tree and records the position of each key. It records errors and continues.
 type binder struct {
 	file   string
 	where  map[string]place
-	preset string // what stands for the transport block, if that is one word
+	preset string // value of the transport block, if that is one word
 	faults field.List
 }
 
-// maxFaults is how many are noted: nobody reads on.
+// maxFaults is the maximum number of recorded errors.
 const maxFaults = 1000
 
 // fault notes an error at a node.
@@ -41,7 +40,7 @@ func (b *binder) fault(n ast.Node, e *field.Error) {
 	b.faults = append(b.faults, e)
 }
 
-// fail is fault with what there is to say.
+// fail is fault with a formatted message.
 func (b *binder) fail(n ast.Node, key, format string, args ...any) {
 	b.fault(n, field.New(key, format, args...))
 }
@@ -212,8 +211,8 @@ func (b *binder) bindScalar(n ast.Node, v reflect.Value, key, enum string) {
 // inBytes are the last words of keys whose rates are given in bits and in bytes.
 var inBytes = []string{"nvlink", "nvlink_pair", "pcie", "hbm"}
 
-// setAt parses text into v, which has the key. Rates of NVLink and PCIe are given in bits and in bytes, so
-// that 450G could be either.
+// setAt parses a string into v, for the error's key. Rates of NVLink and PCIe are given in bits and in bytes, so that
+// 450G could be either.
 func setAt(key string, v reflect.Value, text, enum string) error {
 	if slices.Contains(inBytes, key[strings.LastIndex(key, ".")+1:]) {
 		number := strings.TrimSpace(strings.TrimRight(text, "TtGgM"))
@@ -253,7 +252,7 @@ func neighbour(key, text string, err error) error {
 	return err
 }
 
-// setScalar parses text into v.
+// setScalar parses a string into v.
 func setScalar(v reflect.Value, text, enum string) error {
 	switch p := v.Addr().Interface().(type) {
 	case *unit.Time:

@@ -133,7 +133,7 @@ func (p *Plan) PCIeName(host, number int) string {
 	return fmt.Sprintf("%s/pcie-%d", p.Graph.Nodes[p.Graph.Hosts[host]].Name, number+1)
 }
 
-// BehindPCIe returns what a PCIe switch of a server connects: GPUs from the first to before the last, and NICs.
+// BehindPCIe returns the components of a server's PCIe switch: GPUs from the first to before the last, and NICs.
 func (p *Plan) BehindPCIe(host, number int) (first, last int, nics []int) {
 	g, n := p.Graph, p.PCIe()
 	a, b := g.GPUsOf(host)
@@ -204,7 +204,7 @@ func (p *resolver) pcieSwitch(key, name string) (*thing, error) {
 	return th, nil
 }
 
-// onChip refuses what an NVSwitch does not go through.
+// onChip refuses servers whose traffic does not pass an NVSwitch.
 func onChip(key string, e *Event) error {
 	for _, k := range e.Changes() {
 		if k != "up" && k != "flap" {
@@ -252,7 +252,7 @@ type ChipTurn struct {
 // When returns the time of the change.
 func (t ChipTurn) When() unit.Time { return t.At }
 
-// Apply does nothing: executions know all changes from their beginning (exec.Machine).
+// Apply does nothing: executions have all changes from their start (exec.Machine).
 func (ChipTurn) Apply(World) {}
 
 // Describe names the chip.

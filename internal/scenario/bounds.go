@@ -12,21 +12,21 @@ import (
 	"railyard/unit"
 )
 
-// bound is what one field may hold, written as in a scenario. The schema and Resolve
-// both read it; what several fields must be together is checked where they are used.
+// bound is the range of one field, written as in a scenario. The schema and Resolve both use it; rules across fields
+// are checked where they apply.
 type bound struct {
-	key      string // [] stands for any place in a list, * for any name
+	key      string // [] matches any index, * any name
 	min, max string
-	zero     bool   // also 0: not said, or the doc says what it means
+	zero     bool   // also 0: not set, or as its doc defines
 	of       string // only these, instead of a range
 }
 
 // The largest and smallest values of tags keep their sums far from what 64 bits of picoseconds (106 days) and bytes
 // hold: rates of 1Mbps to 100Tbps, times up to 3600s, sizes up to 100000GB, memory of a switch up to 2000MB.
 
-// bounds has a row for every number of a scenario but the seed; a test holds it to that. Fields have their bounds in
-// tags: range:"1,64", range:"0|1,64" if 0 is accepted too, of:"2, 3" for a list. Parameters of congestion control, load
-// balancing and transports have theirs where they are described; the links' rates differ in whether 0 is accepted.
+// bounds has a row for every number of a scenario but the seed; a test checks that. Fields have their bounds in tags:
+// range:"1,64", range:"0|1,64" if 0 is accepted too, of:"2, 3" for a list. Parameters of congestion control, load
+// balancing and transports have bounds in their definitions; link rates differ in whether 0 is accepted.
 var bounds = slices.Concat(ccBounds(), lbBounds(), protocolBounds(), []bound{
 	{key: "fabric.host_link.rate", min: "1Mbps", max: "100Tbps"},
 	{key: "fabric.fabric_link.rate", min: "1Mbps", max: "100Tbps", zero: true},
@@ -163,7 +163,7 @@ func (d *Document) inBounds() error {
 	return faults.Err()
 }
 
-// numbers visits every number that is present, with its key and its row's.
+// numbers visits every number that is present, with its key and its row's key.
 func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, row string)) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Calibration is what measurements say of a cluster that no data sheet does (railyard calibrate writes it).
-// Its values are shares of what the file says and times on top of it, so that what-ifs keep them.
+// Calibration contains measured properties of a cluster that are in no data sheet (railyard calibrate writes it). Its
+// values are factors of the file's values and times added to them, so that variants keep them.
 type Calibration struct {
 	Message unit.Time `yaml:"message" range:"0s,1ms" doc:"what a message between servers takes beyond the nic_latency of both ends"`
 	NICs    float64   `yaml:"nic_share" range:"0|1,100" doc:"percent of a NIC's line rate that GPUs get through it; 0: all that headers leave"`
@@ -33,7 +33,7 @@ func percent(share float64) float64 {
 	return share / 100
 }
 
-// calibrated applies what measurements say of the NICs.
+// calibrated applies the calibration of NICs.
 func (p *resolver) calibrated() error {
 	c := p.File.Calibration
 	if c == nil {
@@ -62,7 +62,7 @@ func (p *resolver) calibrated() error {
 	return nil
 }
 
-// kernels applies what they say of NVLink.
+// kernels applies the calibration of NVLink.
 func (c *Calibration) kernels(k *Kind) {
 	if c == nil || c.NVLink == 0 {
 		return
@@ -72,7 +72,7 @@ func (c *Calibration) kernels(k *Kind) {
 	k.Pair = unit.Rate(float64(k.Pair)*k.share + 0.5)
 }
 
-// delayed gives a job's collectives the time that the library takes for them.
+// delayed adds the library's time to a job's collectives.
 func (p *resolver) delayed(job workload.Job, err error) (workload.Job, error) {
 	c := p.File.Calibration
 	if c == nil || err != nil {
@@ -97,10 +97,10 @@ func (d *Document) Instead(w Workload, on []string) {
 	d.File.Jobs = []Job{{Name: "measured", On: on, Workload: w}}
 }
 
-// Parameters of algorithms with CNPs that a calibration knows better.
+// Parameters of algorithms with CNPs that a calibration overrides.
 const cnpDelay, cnpInterval = "cnp_delay", "cnp_interval"
 
-// notified applies what they say of receivers' CNPs to a service whose profile has the values of its own.
+// notified applies the calibration of receivers' CNPs to a service whose profile has these parameters.
 func (p *resolver) notified(s *Service, profile cc.Values) error {
 	c := p.File.Calibration
 	if c == nil || s.CC.CNPGap == nil {
@@ -117,7 +117,7 @@ func (p *resolver) notified(s *Service, profile cc.Values) error {
 	return nil
 }
 
-// unheard notes what a calibration says of CNPs where no receiver sends any.
+// unheard notes that a calibration of CNPs has no effect if no receiver sends any.
 func (p *resolver) unheard() {
 	c := p.File.Calibration
 	sends := func(s Service) bool { return s.CC.CNPGap != nil && s.Carried == nil }

@@ -26,7 +26,7 @@ func (p *resolver) optic(key string, e *Event) (*thing, error) {
 		strings.Join(names, ", "))
 }
 
-// mirror is all of an OCS, or the circuit that is named.
+// mirror resolves to all of an OCS, or to the named circuit.
 func (p *resolver) mirror(key string, e *Event, o *optics) (*thing, error) {
 	th := &thing{kind: "ocs", name: o.Name, node: -1, nic: -1}
 	if e.Circuit == "" {
@@ -49,7 +49,7 @@ func (p *resolver) mirror(key string, e *Event, o *optics) (*thing, error) {
 			pair[0], pair[1], strings.Join(some, ", "))
 	}
 	th = p.circuit(o, i)
-	th.kind = "mirrors" // what breaks is not what a map changes: either holds it down
+	th.kind = "mirrors" // failures and map changes are independent: either keeps it down
 	return th, nil
 }
 
@@ -60,7 +60,7 @@ type StuckMirrors struct {
 
 func (*StuckMirrors) accept(*resolver, string, *Event, *thing) error { return nil }
 
-// resolve notes that mirrors are stuck, whose circuit is joined then.
+// resolve notes that the mirrors of a connected circuit are stuck.
 func (k *StuckMirrors) resolve(p *resolver, key string, e *Event) error {
 	if e.OCS == "" || e.Circuit == "" {
 		return field.New(key+".stuck", "is about a circuit of an OCS: name both")

@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// OCS is an optical circuit switch: it joins fibres two by two and looks at no packet. What is plugged
-// into two joined ports has one cable.
+// OCS is an optical circuit switch: it connects fibers in pairs and reads no packets. The devices at two connected
+// ports have one link.
 type OCS struct {
 	Name        string     `yaml:"name" doc:"unique name, for links"`
 	Ports       int        `yaml:"ports" range:"2,4096" doc:"how many; links take them in their order, from 1"`
@@ -23,13 +23,13 @@ type OCS struct {
 	Schedule    []Mapping  `yaml:"schedule" doc:"other circuits later, in the order of time"`
 }
 
-// Mapping is what an OCS joins from a moment on.
+// Mapping is the set of an OCS's connections from a time on.
 type Mapping struct {
 	At       unit.Time `yaml:"at" range:"0s,86400s" doc:"when circuits that are not in the new map go dark; new ones shine when reconfigure has passed"`
 	Circuits []string  `yaml:"circuits" doc:"all pairs of ports that are connected from then on"`
 }
 
-// circuit is two ports of an OCS that are joined at some time, as a cable between what is plugged in.
+// circuit is a pair of OCS ports connected at some time, as a link between the devices at them.
 type circuit struct {
 	a, b int // ports, from 1, the lower first
 	link int
@@ -37,20 +37,20 @@ type circuit struct {
 
 func (c circuit) String() string { return fmt.Sprintf("%d-%d", c.a, c.b) }
 
-// optics is an OCS with what is plugged into it.
+// optics is an OCS with the devices at its ports.
 type optics struct {
 	*OCS
 	key     string // of its block
 	ends    []fibre
 	maps    []moment
-	ever    []circuit // that are joined at some time, in order
+	ever    []circuit // pairs connected at some time, in order
 	place   map[[2]int]int
 	stuck   []jam
 	byPhase [][][2]int
-	group   string // "": its circuits are told by its name
+	group   string // "": its circuits are identified by its name
 }
 
-// moment is a map from then on: pairs of ports.
+// moment is a map and its start time: pairs of ports.
 type moment struct {
 	at    unit.Time
 	key   string
@@ -102,7 +102,7 @@ func (o *optics) plug(key, node string, host bool, c topo.Cable) error {
 // runner runs a cable between two nodes and returns its number.
 type runner func(a, b string, c topo.Cable) (link int, err error)
 
-// join reads the maps of an OCS and runs a cable for each circuit that there is at some time.
+// join reads the maps of an OCS and adds a link for each circuit that exists at some time.
 func (o *optics) join(run runner) error {
 	if err := o.read(); err != nil {
 		return err
@@ -211,8 +211,8 @@ func ports(key, text string) (pair [2]int, err error) {
 	return [2]int{min(a, b), max(a, b)}, nil
 }
 
-// reconfigured returns what circuits go through: those that are not in the first map are dark from the start,
-// others go dark when a map without them begins, and shine when one with them is set.
+// reconfigured returns the events of circuits: those outside the first map are dark from the start, others go dark when
+// a map without them begins, and light up when one with them is set.
 func (p *resolver) reconfigured() (changes []change) {
 	for _, o := range p.ocs {
 		changes = append(changes, p.mirrors(o)...)
@@ -221,7 +221,7 @@ func (p *resolver) reconfigured() (changes []change) {
 	return changes
 }
 
-// mirrors returns what those of one OCS go through.
+// mirrors returns the events of one OCS.
 func (p *resolver) mirrors(o *optics) (changes []change) {
 	turn := func(i int, at unit.Time, up *bool, key string) {
 		m := change{what: p.circuit(o, i), at: at, until: at, up: up, key: key}
@@ -264,7 +264,7 @@ func (p *resolver) mirrors(o *optics) (changes []change) {
 	return changes
 }
 
-// lit says by circuit whether it is one of some pairs.
+// lit returns, by circuit, whether it is one of some pairs.
 func (o *optics) lit(pairs [][2]int) []bool {
 	on := make([]bool, len(o.ever))
 	for _, pair := range pairs {
@@ -273,8 +273,8 @@ func (o *optics) lit(pairs [][2]int) []bool {
 	return on
 }
 
-// held returns what a map joins where some mirrors do not move: their circuits stay, and what wants their ports
-// is dark.
+// held returns the connections of a map if some mirrors do not move: their circuits remain, and circuits that need
+// their ports are dark.
 func (o *optics) held(m moment, on []bool) []bool {
 	next := o.lit(m.pairs)
 	for _, j := range o.stuck {
@@ -291,7 +291,7 @@ func (o *optics) held(m moment, on []bool) []bool {
 	return next
 }
 
-// circuit is one of an OCS as a thing that maps change.
+// circuit returns a circuit of an OCS as the target of map changes.
 func (p *resolver) circuit(o *optics, i int) *thing {
 	c := o.ever[i]
 	l := &p.Graph.Links[c.link]

@@ -2,7 +2,7 @@ package scenario
 
 import "reflect"
 
-// clone copies a file with all that it points to, so that what a resolver decides stays out of the original.
+// clone makes a deep copy of a file, so that the resolver's decisions do not change the original.
 func (f *File) clone() File {
 	var of func(v reflect.Value) reflect.Value
 	of = func(v reflect.Value) reflect.Value {

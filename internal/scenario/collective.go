@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// groups are the ranks that are among themselves: all, or those at one place in their servers.
+// groups are the ranks that communicate: all, or those at one position in their servers.
 func (p *resolver) groups(c crew, by string) [][]int {
 	g := p.Graph
 	if by != "rail" {
@@ -59,7 +59,7 @@ func ParseKind(s string) (coll.Kind, error) {
 	return 0, field.Choice("", s, names, "%q is not a collective", s)
 }
 
-// choose fills in what a collective leaves to NCCL's tuning model.
+// choose sets the values of a collective that NCCL's tuning model decides.
 func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err error) {
 	key := at.key + ".traffic.collective"
 	if s.Kind == "" {
@@ -95,7 +95,7 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 	return run, nil
 }
 
-// mesh reports whether GPUs of all servers are joined in pairs.
+// mesh reports whether GPUs of all servers are connected in pairs.
 func (p *Plan) mesh(c crew) bool {
 	for rank := range p.ranks(c) {
 		if !p.KindOf(c.gpu(rank)).Mesh() {
@@ -105,10 +105,10 @@ func (p *Plan) mesh(c crew) bool {
 	return true
 }
 
-// tunable is what a tuning model can be told to leave out.
+// tunable lists the choices that a tuning model can exclude.
 var tunable = []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree, coll.LL, coll.LL128, coll.Simple}
 
-// tuned asks the tuning model, which knows some collectives; others run the usual way.
+// tuned applies the tuning model, which supports some collectives; others use the default.
 func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) error {
 	key := at.key + ".traffic.collective"
 	if s.Algorithm == "" || s.Algorithm == "auto" {
@@ -155,8 +155,8 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	return nil
 }
 
-// adding is the share of NVLink's rate at which the switches that join a job's GPUs add up (NVLS): those of
-// Hopper and Blackwell do, other makers' and pairs do not.
+// adding returns the share of NVLink's rate at which the switches of a job's GPUs reduce (NVLS): those of Hopper and
+// Blackwell do, other makers' and pairs do not.
 func (p *Plan) adding(c crew) (share float64) {
 	for rank := range p.ranks(c) {
 		k := p.KindOf(c.gpu(rank))
@@ -175,7 +175,7 @@ func (p *Plan) adding(c crew) (share float64) {
 	return share
 }
 
-// Adding is that of all GPUs of the fabric.
+// Adding is adding for all GPUs of the fabric.
 func (p *Plan) Adding() float64 { return p.adding(nil) }
 
 // blackwells are the GPUs of that generation.
@@ -192,11 +192,11 @@ func (p *Plan) HostLimited() string {
 	return ""
 }
 
-// Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and NVLink at the rate that the
-// simulator has, which kernels reach.
+// Machine returns the fabric as input of NCCL's tuning model: two channels per NIC, and NVLink at the simulator's rate,
+// which kernels reach.
 func (p *Plan) Machine(rail bool) (coll.Machine, error) { return p.machine(nil, rail) }
 
-// machine returns what a job's collectives run on.
+// machine returns the hardware of a job's collectives.
 func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	hopper, blackwell, nvlink := true, true, unit.Rate(0)
 	for rank := range p.ranks(c) {
@@ -222,12 +222,12 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	return m, m.Check()
 }
 
-// slowest counts the servers that a job is on, trays that share NVLink as one, and says how many NICs the
-// slowest of them has and what they reach together: a ring is as fast as the slowest server on it.
+// slowest counts the servers of a job, trays that share NVLink as one, and returns the number and total rate of the
+// NICs of the slowest one: it limits a ring.
 func (p *Plan) slowest(c crew) (servers, nics int, rate unit.Rate) {
 	g := p.Graph
 	cards, rates := make([]int, g.Domains()), make([]unit.Rate, g.Domains())
-	var mine []bool // by NIC, of a job that may not have a whole server
+	var mine []bool // by NIC, for a job that may not use a whole server
 	if c != nil {
 		mine = make([]bool, len(g.NICs))
 		for _, gpu := range c {
@@ -254,7 +254,7 @@ func (p *Plan) slowest(c crew) (servers, nics int, rate unit.Rate) {
 	return servers, nics, rate
 }
 
-// alike says which two servers hold different numbers of a job's GPUs, if any do.
+// alike returns two servers with different numbers of a job's GPUs, if there are any.
 func (p *resolver) alike(c crew) error {
 	g := p.Graph
 	count := make([]int, g.Domains())

@@ -11,10 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Computed returns what a run uses where a value says that it is computed: the
-// delay of a cable from its length, a port's response to a pause from its speed,
-// its headroom from both, the time of a timeout's exponent. Where links differ the
-// values stand side by side.
+// Computed returns the values that a run computes: the delay of a link from its length, a port's response to a pause
+// from its speed, its headroom from both, the time of a timeout's exponent. If links differ, all values are listed.
 func (p *Plan) Computed() map[string]string {
 	said := map[string]map[string]bool{}
 	type port struct {
@@ -74,8 +72,7 @@ func put(m map[string]map[string]bool, key, value string) {
 	m[key][value] = true
 }
 
-// Resolved returns every value a run uses, by dotted key: the file's, in its
-// order, and behind them what is computed.
+// Resolved returns every value that a run uses, by dotted key: the file's, in its order, then the computed ones.
 func (p *Plan) Resolved() (keys []string, values map[string]string) {
 	keys, values = p.doc.File.Values()
 	computed := p.Computed()

@@ -13,15 +13,14 @@ import (
 	"railyard/unit"
 )
 
-// CC is the block of congestion control: which algorithm, and for each that has parameters a
-// block of them. It points to a struct whose type is made from cc's registry, so that a new
-// algorithm's parameters have keys, a schema, bounds and --set without a line here.
+// CC is the block of congestion control: the algorithm, and a block for each algorithm with parameters. It points to a
+// struct whose type is built from cc's registry, so that a new algorithm's parameters get keys, a schema, bounds and
+// --set without code here.
 //
-// A parameter overrides that of the profile: what is not named is the profile's, and what is
-// named counts even at zero. In a resolved file all are set.
+// A named parameter overrides the profile's, even at zero. In a resolved file all are set.
 type CC any
 
-// newCC returns the block as it is when a file is silent.
+// newCC returns the default block.
 func newCC(algorithm string) CC {
 	p := reflect.New(ccType)
 	member(p.Elem(), "algorithm").SetString(algorithm)
@@ -68,7 +67,7 @@ func key(n int, t reflect.Type, name, doc string, enum []string) reflect.StructF
 	return reflect.StructField{Name: fmt.Sprintf("Key%d", n), Type: t, Tag: reflect.StructTag(tag)}
 }
 
-// foreign says whose parameter an unknown key below cc.ALGORITHM is, if it is that of another algorithm.
+// foreign returns the algorithm that owns an unknown key below cc.ALGORITHM, if there is one.
 func foreign(key string) string {
 	if of := ownerOf(key); of != "" {
 		return of
@@ -102,24 +101,24 @@ func (f *File) SetCC(algorithm, param string, value any) {
 	member(member(f.cc(), algorithm), param).Set(p)
 }
 
-// Service is what connections ask of the network: how their packets are classified, and what slows
-// their senders down. A file describes one, in its transport and cc blocks.
+// Service is the treatment of connections: the class of their packets, and the congestion control of their senders. A
+// file describes one, in its transport and cc blocks.
 type Service struct {
 	Name          string
 	DSCP, CNPDSCP int           // of data and ACKs, and of CNPs
-	AcksFirst     bool          // ACKs have that of CNPs
+	AcksFirst     bool          // ACKs use the class of CNPs
 	CC            *cc.Algorithm // of every sender
 	Values        cc.Values     // its parameters, at the line rate of the first server's NICs
-	// At is the same at another line rate; nil where the algorithm's values do not depend on it.
+	// At returns the parameters at another line rate; nil if they do not depend on it.
 	At    func(line unit.Rate) cc.Values
-	Words string // what it is, for the report's head
+	Words string // description for the report's head
 
 	Follows bool // a job's own, with the file's congestion control
 
 	*Carried // nil: its connections are RC's
 }
 
-// services are the file's own and those that its jobs ask for beside it; congestion settles the parameters.
+// services are the file's own and those of its jobs; congestion sets their parameters.
 func (f *File) services() []Service {
 	own := Service{Name: DefaultService, DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
 		AcksFirst: f.Transport.Acks == "cnp",
@@ -208,7 +207,7 @@ func (p *resolver) control(s *Service) error {
 	return p.notified(s, profile.Of(line))
 }
 
-// lineWords says at which rates NICs send, for a sentence.
+// lineWords describes the NICs' rates, for a sentence.
 func (p *resolver) lineWords() string {
 	low, high := p.lines()
 	if low == high {
@@ -217,7 +216,7 @@ func (p *resolver) lineWords() string {
 	return fmt.Sprintf("each NIC's rate, %v to %v", low, high)
 }
 
-// lines are those of the slowest and of the fastest NIC.
+// lines returns the rates of the slowest and of the fastest NIC.
 func (p *resolver) lines() (low, high unit.Rate) {
 	low, high = p.Line(0), p.Line(0)
 	for i := range p.Graph.NICs {
@@ -227,8 +226,8 @@ func (p *resolver) lines() (low, high unit.Rate) {
 	return low, high
 }
 
-// Line returns what a NIC's queue pair may send at: a port's rate, or that of all where packets are
-// sprayed over them, as those of protocols beside RC are.
+// Line returns the line rate of a NIC's queue pair: a port's rate, or the sum of all if packets are sprayed over them,
+// as for protocols other than RC.
 func (p *Plan) Line(nic int) (line unit.Rate) {
 	links := p.Graph.NICs[nic].Links
 	line = p.Graph.Links[links[0]].Rate
@@ -238,8 +237,8 @@ func (p *Plan) Line(nic int) (line unit.Rate) {
 	return line
 }
 
-// settle lets what a file says replace a profile's value, and the file say what holds: that
-// is part of the resolved values. It reports whether the two differ.
+// settle replaces a profile's values by the file's, and stores the result in the file, as part of the resolved values.
+// It reports whether the two differ.
 func settle(value any, said reflect.Value) (held any, differs bool) {
 	if !said.IsNil() {
 		held = said.Elem().Interface()

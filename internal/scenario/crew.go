@@ -9,7 +9,7 @@ import (
 // crew are the GPUs of a job, by rank; nil is all GPUs of the fabric in their order.
 type crew []int
 
-// gpu returns where a rank works.
+// gpu returns the GPU of a rank.
 func (c crew) gpu(rank int) int {
 	if c == nil {
 		return rank
@@ -25,7 +25,7 @@ func (p *Plan) ranks(c crew) int {
 	return len(c)
 }
 
-// domains are the servers that a job is on, trays that share NVLink as one, in their order.
+// domains lists the servers of a job, trays that share NVLink as one, in their order.
 func (p *Plan) domains(c crew) (all []int) {
 	g := p.Graph
 	there := make([]bool, g.Domains())
@@ -40,7 +40,7 @@ func (p *Plan) domains(c crew) (all []int) {
 	return all
 }
 
-// perServer returns how many GPUs of a job NVLink joins, the most of any server where they differ.
+// perServer returns the number of a job's GPUs that share NVLink, the maximum if servers differ.
 func (p *Plan) perServer(c crew) (most int) {
 	if c == nil {
 		return p.Graph.PerDomain()
@@ -67,7 +67,7 @@ func (p *Plan) runs(c crew) (all []crew) {
 	return all
 }
 
-// rankOf finds the rank of a job that is on a GPU, by the GPU's name.
+// rankOf returns the rank of a job on a GPU, by the GPU's name.
 func (p *resolver) rankOf(at task, name string) (int, error) {
 	gpu, err := p.Graph.FindGPU(name)
 	if err != nil || at.crew == nil {

@@ -16,14 +16,14 @@ type Optics struct {
 	Swaps       []Swap    `yaml:"swaps" doc:"torus of cubes: spare cubes that take the places of others, in the order of time"`
 }
 
-// Swap is a moment at which circuits go round one cube and through another.
+// Swap is a time at which circuits bypass one cube and connect another.
 type Swap struct {
 	At  unit.Time `yaml:"at" range:"0s,86400s" doc:"when mirrors begin to move"`
 	Out string    `yaml:"out" doc:"the cube that loses its place: cube-2"`
 	In  string    `yaml:"in" doc:"the cube that gets it"`
 }
 
-// optical joins what a kind of fabric leaves to optical circuit switches.
+// optical connects the links that a kind of fabric assigns to optical circuit switches.
 func (p *resolver) optical(g *topo.Graph) error {
 	f := &p.File.Fabric
 	if g.Cubes == nil {
@@ -60,7 +60,7 @@ func (p *resolver) optical(g *topo.Graph) error {
 	return nil
 }
 
-// swapping is cubes on their way through places.
+// swapping is the assignment of cubes to places over time.
 type swapping struct {
 	p     *resolver
 	g     *topo.Graph
@@ -82,7 +82,7 @@ func (w *swapping) face(f *topo.Face) {
 	w.p.ocs = append(w.p.ocs, o)
 }
 
-// join gives each face the circuits of the places that cubes have now.
+// join gives each face the circuits of the cubes' current places.
 func (w *swapping) join(at unit.Time, key string) {
 	for i, o := range w.p.ocs {
 		var pairs [][2]int
@@ -168,7 +168,7 @@ func (w *swapping) all() (n int) {
 	return n
 }
 
-// hasSpares reports whether there are cubes that no circuit joins at first.
+// hasSpares reports whether some cubes are initially connected to no circuit.
 func (p *Plan) hasSpares() bool { return p.Graph.Cubes != nil && p.Graph.Cubes.Spares() > 0 }
 
 // spared are the GPUs of cubes that have places at first, where others have none: who names no GPUs works

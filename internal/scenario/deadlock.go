@@ -10,9 +10,9 @@ import (
 	"railyard/internal/topo"
 )
 
-// Deadlock looks whether pauses can wait for one another in a ring (package deadlock), with routes over all
-// links and over those that are left after each event. It is an error in a fabric that is whole, unless the
-// scenario allows it, and a note where a broken cable makes it so. Routes are those over all links.
+// Deadlock checks for circular pause dependencies (package deadlock), with routes over all links and over the remaining
+// links after each event. It is an error in a fabric without failures, unless the scenario allows it, and a note if a
+// broken link causes it. Routes are those over all links.
 func (p *Plan) Deadlock(r *topo.Routes) error {
 	if !p.protected() || len(r.Sets) < 2 {
 		return nil
@@ -40,8 +40,8 @@ func (p *Plan) Deadlock(r *topo.Routes) error {
 	return p.Refuse("fabric", "pauses can deadlock: packets on their routes close a ring of %d buffers, each of which may wait for the next: %s; accepted: %s", len(ring), p.ringOf(ring), p.ways())
 }
 
-// Ring is that of the fabric when it is whole, in words; nothing where there is none, or no traffic that
-// pauses protect.
+// Ring describes the circular pause dependency of the fabric without failures; "" if there is none, or no lossless
+// traffic.
 func (p *Plan) Ring() string {
 	if !p.protected() {
 		return ""
@@ -57,7 +57,7 @@ func (p *Plan) Ring() string {
 	return p.ringOf(ring)
 }
 
-// dark are circuits that no OCS has joined when the run begins; nil: there are none.
+// dark lists circuits that no OCS has connected when the run begins; nil: none.
 func (p *Plan) dark() (links map[int]bool) {
 	for _, l := range p.Dark {
 		if links == nil {
@@ -68,7 +68,7 @@ func (p *Plan) dark() (links map[int]bool) {
 	return links
 }
 
-// ways returns what would do instead.
+// ways returns alternatives without the dependency.
 func (p *Plan) ways() string {
 	ways := "switch.pfc: false with a transport that needs none, or fabric.allow_deadlock: true"
 	switch {
@@ -107,23 +107,22 @@ func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
 	}
 	switch {
 	case detours && p.Graph.Grid != nil:
-		// Buffers of the first leg wait for those of both, of the second for no others, and the legs are
-		// alike: what one of them cannot close, both cannot.
+		// Buffers of the first leg wait for those of both legs, of the second leg only for its own, and the legs are
+		// equal: a cycle over both needs a cycle in one.
 		d.Legs, d.Classes = false, &deadlock.Dateline{Grid: p.Graph.Grid, Most: max(1, levels/2)}
 	case detours:
 		d.Classes = deadlock.NewRising(p.Graph, levels)
 	case route.Is[route.Ordered](p.LB) && p.Graph.Grid != nil:
 		d.Classes = &deadlock.Dateline{Grid: p.Graph.Grid, Most: levels}
 	case route.Is[route.Escaper](p.LB) && p.Graph.Grid != nil && levels > 2:
-		// In the class of all ways nobody waits: what would escapes, from any switch.
+		// In the class of all paths no packet waits: it escapes from any switch.
 		d.Routes, d.Anywhere = p.Graph.Ordered(r.Down(), nil), true
 		d.Classes = &deadlock.Dateline{Grid: p.Graph.Grid, Most: levels - 1}
 	}
 	return d
 }
 
-// mostStates bounds how many sets of broken cables are looked at, mostLater how large a fabric may be for
-// it.
+// mostStates is the maximum number of sets of broken links to check, mostLater the maximum size of a fabric for it.
 const (
 	mostStates = 16
 	mostLater  = 50_000_000
@@ -164,7 +163,7 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 	}
 }
 
-// together reports whether what two events are part of changes at once.
+// together reports whether the components of two events change at the same time.
 func together(a, b string) bool {
 	return a != "" && a == b || strings.HasPrefix(a, circuitsOf) && strings.HasPrefix(b, circuitsOf)
 }

@@ -31,8 +31,8 @@ func (p *Plan) fitted() error {
 	return nil
 }
 
-// detours gives switches the classes that packets rise through, where the policy has them do so. All
-// switches have the same, because a packet that one has put into a class must be paused in it by the next.
+// detours sets the classes of switches that packets rise through, if the policy requires them. All switches have the
+// same, because a packet that one has put into a class must be paused in it by the next.
 func (p *Plan) detours() error {
 	if err := p.fitted(); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (p *Plan) detours() error {
 	return nil
 }
 
-// Besides returns what has locators besides NICs, and which ways packets take: regions where packets go by way of
-// them, interface nodes of a scheduled fabric, where each is the end of its cells' ways, dimension order.
+// Besides returns the locators other than NICs, and the routes of packets: regions as intermediate ones, interface
+// nodes of a scheduled fabric as destinations of cells, dimension order.
 func Besides(lb *route.Policy, s *queue.Scheduled) topo.Besides {
 	switch {
 	case s != nil:

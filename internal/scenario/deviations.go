@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Deviation is one device, or one port, that does not do as the scenario says of all: what
-// somebody configured wrongly there, or what is broken. What is not said stays as it is.
+// Deviation is a device or port that differs from the scenario's settings: by a configuration error, or a fault. Unset
+// values do not change.
 type Deviation struct {
 	Node     string         `yaml:"node" doc:"a switch or a server"`
 	Port     string         `yaml:"port" doc:"one port instead, as rail-1:Eth3 or host-1:nic-1"`
@@ -28,12 +28,12 @@ type Deviation struct {
 	PCIe     *unit.Rate     `yaml:"pcie" range:"1Mbps,100Tbps" doc:"of a server: payload between each of its NICs and memory, each way: a receiver that is slow"`
 }
 
-// Marking is how a NIC marks its packets, where it does so otherwise than its service says.
+// Marking is a NIC's marking of its packets, if it differs from its service's.
 type Marking struct {
 	Data, CNP *uint8 // DSCPs
 }
 
-// deviate gives single devices what is said of them alone.
+// deviate applies the deviations of single devices.
 func (p *resolver) deviate() error {
 	for i := range p.File.Deviations {
 		if err := p.deviation(&p.File.Deviations[i]); err != nil {
@@ -74,7 +74,7 @@ func (p *resolver) deviation(d *Deviation) error {
 	return p.switchDeviation(d, node)
 }
 
-// portDeviation is about one port, of which only PFC can differ.
+// portDeviation applies to one port, of which only PFC can differ.
 func (p *resolver) portDeviation(d *Deviation) error {
 	l, node, ok := p.Graph.FindPort(d.Port)
 	if !ok {
@@ -187,7 +187,7 @@ func (d *Deviation) queue(q *queue.Class) {
 	}
 }
 
-// other names a key that is given beside those of another deviation.
+// other returns a key that is set in addition to those of another deviation.
 func (d *Deviation) other(known *Deviation) string {
 	v, of := reflect.ValueOf(d).Elem(), reflect.ValueOf(known).Elem()
 	for _, f := range keys(v.Type()) {

@@ -27,8 +27,8 @@ func (p *resolver) deviceTypes() error {
 	return nil
 }
 
-// devices gives switches the devices that fabric.hwsku says they are: a name's before several's, these before
-// a role's, and that before everybody's.
+// devices sets the devices of switches from fabric.hwsku: a name precedes a pattern, a pattern a role, a role the
+// default.
 func (p *resolver) devices() error {
 	all := p.File.Fabric.HwSKU
 	if len(all) > maxDevices {
@@ -65,7 +65,7 @@ func (p *resolver) devices() error {
 	return faults.Err()
 }
 
-// meant returns how closely a key means a switch, 0 where it does not.
+// meant returns how specifically a key matches a switch, 0 for no match.
 func meant(key string, n *topo.Node) int {
 	role, bad := topo.ParseRole(key)
 	glob, _ := path.Match(key, n.Name)
@@ -82,7 +82,7 @@ func meant(key string, n *topo.Node) int {
 	return 0
 }
 
-// switchesAndRoles returns what a key may mean.
+// switchesAndRoles returns the possible matches of a key.
 func (p *resolver) switchesAndRoles() []string {
 	var out []string
 	for i := range p.Graph.Nodes {

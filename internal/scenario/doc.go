@@ -1,12 +1,10 @@
-// Package scenario reads the scenario file: strict YAML whose every error names
-// file, line, column, what was found and what would be accepted. The structs
-// of file.go are the definition; the JSON Schema is generated from them.
+// Package scenario reads the scenario file: strict YAML whose every error names file, line, column, the value found and
+// the accepted values. The structs of file.go are the definition; the JSON Schema is generated from them.
 //
-// A text goes through three hands. load.go and bind.go turn it into a Document: a File, and
-// where each key stood. set.go puts --set over it. resolve.go makes a Plan of it, which is all
-// that a run knows; nothing behind it reads the File.
+// Parsing has three stages. load.go and bind.go build a Document: a File, and the position of each key. set.go applies
+// --set. resolve.go builds a Plan, the only input of a run.
 //
-// A new block, or a key of one:
+// To add a block, or a key of a block:
 //
 //   - file.go has its struct: a field per key, with tags for its name (yaml), the words it may
 //     be (enum), what it means (doc), and Default its values where a file is silent. Decoding,
@@ -22,8 +20,8 @@
 //     values must be together and refuses with field.New and the key; Resolve finds the place.
 //   - plan.go has what a run needs of it, in the run's words.
 //
-// Errors are field.Errors throughout. A part that is checked elsewhere is put under its key
-// with field.Under; place.go knows the line, or the --set to blame.
+// Errors are field.Errors throughout. The error of a part that is checked elsewhere is put under its key with
+// field.Under; place.go finds the line, or the --set, of the key.
 //
 // A Plan is not its file: only this package reads File. Resolve fills in every open value, so that a run keeps all
 // it had (Plan.Resolved) and another scenario can be made of it (Settled). YAML is bounded before it is parsed

@@ -8,10 +8,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// SetKey returns a scenario's text in which a key of a block, such as transport, has a value. It edits the text at
-// the places that the parsed document names, so that comments and everything else stay as they are. The block is
-// appended where there is none. A block that is one word (transport: mrc) or a text that is no YAML stays as it is,
-// and ok is false.
+// SetKey returns a scenario file's contents with a key of a block, such as transport, set to a value. It edits at the
+// positions of the parsed document, so that comments and everything else do not change. A missing block is appended. A
+// one-word block (transport: mrc) or invalid YAML is returned unchanged, and ok is false.
 func SetKey(text, block, key, value string) (edited string, ok bool) {
 	top, err := entries(text)
 	if err != nil {
@@ -51,8 +50,8 @@ func SetKey(text, block, key, value string) (edited string, ok bool) {
 	return strings.TrimRight(text, "\n") + "\n" + block + ": {" + entry + "}\n", true
 }
 
-// WithoutBlocks returns a scenario's text without some of its outermost keys, their values and the comments within
-// those; a text that is no YAML stays as it is.
+// WithoutBlocks returns a scenario file's contents without some of its top-level keys, their values and the comments
+// within those; invalid YAML is returned unchanged.
 func WithoutBlocks(text string, keys ...string) string {
 	top, err := entries(text)
 	if err != nil {
@@ -71,7 +70,7 @@ func WithoutBlocks(text string, keys ...string) string {
 			}
 		}
 		for n := last; n > 0 && n <= len(lines) && strings.HasPrefix(lines[n-1], "#"); n-- {
-			delete(drop, n) // it is about the next key
+			delete(drop, n) // the comment belongs to the next key
 		}
 	}
 	var out strings.Builder
@@ -83,7 +82,7 @@ func WithoutBlocks(text string, keys ...string) string {
 	return out.String()
 }
 
-// entries are those of a document's outermost mapping.
+// entries returns the entries of a document's top-level mapping.
 func entries(text string) ([]*ast.MappingValueNode, error) {
 	f, err := parser.ParseBytes([]byte(text), parser.ParseComments)
 	if err != nil {
@@ -97,13 +96,13 @@ func entries(text string) ([]*ast.MappingValueNode, error) {
 	return nil, nil
 }
 
-// replaced is a text with n bytes at a token's place replaced.
+// replaced returns the contents with n bytes at a token's position replaced.
 func replaced(text string, t *token.Token, n int, by string) string {
 	at := offset(text, t)
 	return text[:at] + by + text[at+n:]
 }
 
-// offset returns where a token begins, in bytes: its line and its column, which counts characters.
+// offset returns the byte offset of a token from its line and column, which counts characters.
 func offset(text string, t *token.Token) (at int) {
 	for range t.Position.Line - 1 {
 		at += strings.IndexByte(text[at:], '\n') + 1

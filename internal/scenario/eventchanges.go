@@ -8,21 +8,21 @@ import (
 	"railyard/unit"
 )
 
-// change is what a scenario says of a moment: nil leaves as it was.
+// change is the state set at a time; a nil value does not change.
 type change struct {
 	what      *thing
-	at, until unit.Time // until: what else of the same thing may not come before
+	at, until unit.Time // until: the end of the period in which no other change of the target may occur
 	detect    *unit.Time
 	converge  unit.Time // behind that
 	up        *bool
-	kinds     []eventKind // those of its event
-	key, of   string      // of what asks for it, and what that does to the thing until then
-	later     bool        // not the first moment of its event
+	kinds     []eventKind // kinds of its event
+	key, of   string      // its key, and the target's state until then
+	later     bool        // not the first time of its event
 }
 
 var yes, no = true, false
 
-// timing is when ends and routes come to know of something.
+// timing is the delays until ends and routes learn of a change.
 func (p *resolver) timing(c *change, detect, converge *unit.Time) {
 	r := &p.File.Fabric.Routing
 	if c.detect = r.Detect; detect != nil {
@@ -62,7 +62,7 @@ func (p *resolver) failures(t *things) (changes []change, err error) {
 	return changes, nil
 }
 
-// known returns how long all routes take to know of a change.
+// known returns the delay until all routes have converged after a change.
 func (c *change) known() unit.Time {
 	if c.detect != nil {
 		return *c.detect + c.converge
@@ -111,11 +111,11 @@ func (p *resolver) aside(key string, e *Event) (bool, error) {
 	return false, nil
 }
 
-// longestRun is the last moment that an event may name.
+// longestRun is the latest time of an event.
 const longestRun = 86400 * unit.Second
 
-// apart refuses changes of one thing that overlap: two at one moment, one while it flaps or boots, any
-// of a server that is gone.
+// apart refuses overlapping changes of one target: two at one time, one while it flaps or boots, any of a server that
+// has failed.
 func (p *resolver) apart(changes []change) error {
 	of := map[string][]*change{}
 	gone := map[int]*change{} // by node
@@ -155,7 +155,7 @@ func (p *resolver) apart(changes []change) error {
 	return nil
 }
 
-// during refuses a change while another goes on.
+// during refuses a change while another is in progress.
 func (p *resolver) during(c, other *change) error {
 	until := fmt.Sprintf(" until %v", other.until)
 	if other.until == unit.Never {
@@ -164,10 +164,10 @@ func (p *resolver) during(c, other *change) error {
 	return field.New(c.key+".at", "at %v %s %s%s (%s)", c.at, other.what, other.of, until, other.key)
 }
 
-// held is who holds a cable down.
+// held is the set of targets that keep a link down.
 type held map[int][]string
 
-// set lets a thing hold a cable down, or no more, and returns whether nobody does.
+// set adds or removes a target, and returns whether none is left.
 func (h held) set(link int, key string, up bool) bool {
 	if h[link] = slices.DeleteFunc(h[link], func(k string) bool { return k == key }); !up {
 		h[link] = append(h[link], key)
@@ -175,16 +175,15 @@ func (h held) set(link int, key string, up bool) bool {
 	return len(h[link]) == 0
 }
 
-// inTime plays changes through in the order of time: what each cable is after each of them, and
-// what routes come to know. A cable works when nothing that it is part of is down. What leaves all as it is
-// becomes a note and no event.
+// inTime applies the changes in order of time: the state of each link after each of them, and when routes learn of it.
+// A cable works when nothing that it is part of is down. What leaves all as it is becomes a note and no event.
 func (p *resolver) inTime(changes []change) error {
 	state, holders := map[int]LinkEvent{}, held{}
 	type since struct {
 		at  unit.Time
 		key string
 	}
-	down := map[string]since{} // things beside cables
+	down := map[string]since{} // targets other than links
 	for i := range changes {
 		c := &changes[i]
 		if c.up != nil && c.what.kind != "link" {
@@ -221,7 +220,7 @@ func (p *resolver) inTime(changes []change) error {
 			p.Events = append(p.Events, s)
 		}
 		if !changed && c.what.kind == "circuit" {
-			continue // of what is down as a whole
+			continue // links of a failed component
 		}
 		if !changed && c.what.kind == "link" {
 			p.note("%s changes nothing: its cable is so at %v already", c.key, c.at)
@@ -233,7 +232,7 @@ func (p *resolver) inTime(changes []change) error {
 	return nil
 }
 
-// after returns what one of the cables is behind a change, and what it was.
+// after returns the state of one of the links after a change, and its previous state.
 func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held) (s, was LinkEvent) {
 	link := c.what.links[i]
 	l := &p.Graph.Links[link]
@@ -262,7 +261,7 @@ func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held
 	return s, was
 }
 
-// hear finds out of which events the ends of cables and the routes come to know: those that last.
+// hear finds the events of which link ends and routes learn: those that last long enough.
 func (p *resolver) hear() {
 	next := map[int]unit.Time{} // by link: when it breaks or comes back next
 	for i := len(p.Events) - 1; i >= 0; i-- {

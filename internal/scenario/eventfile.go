@@ -2,7 +2,7 @@ package scenario
 
 import "railyard/unit"
 
-// Routing is how fast routes follow what breaks and what comes back, where events do not say.
+// Routing is the default time in which routes follow failures and recoveries.
 type Routing struct {
 	Detect   *unit.Time `yaml:"detect" range:"0s,3600s" doc:"time until both ends of a cable detect its failure and hash past it, where they have other cables (loss of signal: ms; BFD: about a second; BGP's hold time: 9 s with FRR's data-centre profile, else 180 s); default: all switches learn of it together"`
 	Converge unit.Time  `yaml:"converge" range:"0s,3600s" doc:"how long then until all switches have routes without it, or with it again: BGP withdraws and announces; what is sent into it until then is lost"`

@@ -13,7 +13,7 @@ import (
 // eventKind is a kind of event: a block of keys of Event. Its pointers are nil unless the event is of this kind. A kind
 // is one or several of the interfaces below as well.
 type eventKind interface {
-	// accept refuses values that are out of place in an event of a component, also of other kinds.
+	// accept refuses invalid values in a component's event, also of other kinds.
 	accept(p *resolver, key string, e *Event, th *thing) error
 }
 
@@ -27,7 +27,7 @@ type linkKind interface {
 // describedKind is a kind of event whose changes of links reports describe.
 type describedKind interface {
 	eventKind
-	// describe returns what is different behind an event: "50Gbps from leaf-1:Eth3"; "" for nothing.
+	// describe returns the change of an event: "50Gbps from leaf-1:Eth3"; "" for nothing.
 	describe(g *topo.Graph, was, e *LinkEvent) string
 }
 
@@ -37,13 +37,13 @@ type incidentKind interface {
 	incidents(p *resolver, th *thing, at unit.Time) []Incident
 }
 
-// asideKind is a kind of event that is resolved by itself and changes no component at its time.
+// asideKind is a kind of event that changes no component at its time and is resolved separately.
 type asideKind interface {
 	eventKind
 	resolve(p *resolver, key string, e *Event) error
 }
 
-// Incident is an event of a plan that is no change of a link. Its type is in the file of its kind.
+// Incident is an event of a plan that is not a change of a link. Its type is in the file of its kind.
 type Incident interface {
 	When() unit.Time
 	// Apply makes it happen in a run.
@@ -58,7 +58,7 @@ type World interface {
 	Kill(d Death)
 }
 
-// asks returns the keys that an event of a kind has.
+// asks returns the keys of an event of a kind.
 func asks(k eventKind, given bool) (all []string) {
 	v := reflect.ValueOf(k).Elem()
 	for _, f := range keys(v.Type()) {
@@ -77,7 +77,7 @@ func (e *Event) Changes() (all []string) {
 	return all
 }
 
-// accepts refuses what a component cannot go through.
+// accepts refuses changes that a component cannot have.
 func (p *resolver) accepts(key string, e *Event, th *thing) error {
 	if len(e.Changes()) == 0 {
 		var all []string

@@ -17,14 +17,14 @@ type LinkState struct {
 	BER  float64
 }
 
-// LinkEvent is the time at which a link changes. It holds all of the link's state from then on.
+// LinkEvent is the time at which a link changes. It contains the link's complete state from then on.
 type LinkEvent struct {
 	Link int
 	At   unit.Time
 	LinkState
 	Toggles  bool      // the link fails or recovers
-	Detect   unit.Time // from At until its ends know, if Noticed
-	Converge unit.Time // from At until all routes know
+	Detect   unit.Time // from At until its ends learn of it, if Noticed
+	Converge unit.Time // from At until all routes have converged
 	Noticed  bool      // its ends learn of its failure before all routes do
 	Heard    bool      // routes learn of it: until then nothing toggles the link again
 	By       string    // what changed with all of its links, "switch spine-1"; empty: this link alone
@@ -35,11 +35,11 @@ func AsBuilt(l *topo.Link) LinkState {
 	return LinkState{Up: true, Rate: l.Rate, Back: l.Rate, BER: l.BER}
 }
 
-// FromStart reports whether a run begins with the event behind it, and with routes that know it.
+// FromStart reports whether the event precedes the run, and routes account for it.
 func (e *LinkEvent) FromStart() bool { return e.At == 0 && (e.Converge == 0 || !e.Toggles) }
 
-// linkEvents resolves what things go through: failures, which are the short way to say that a cable
-// breaks and comes back, and events.
+// linkEvents resolves the changes of components: failures, the short form for a link that fails and recovers, and
+// events.
 func (p *resolver) linkEvents() error {
 	if len(p.File.Failures)+len(p.File.Events)+len(p.ocs) == 0 {
 		return nil
@@ -69,14 +69,14 @@ func (p *resolver) linkEvents() error {
 	return nil
 }
 
-// maxCuts is how many sets of cables are looked at one by one.
+// maxCuts is the maximum number of sets of links that are checked one by one.
 const maxCuts = 64
 
-// parted notes that routes are cut in two at some time: who is cut off long enough is lost, which ends
-// the job (result.Outcome).
+// parted notes times at which routes are partitioned: a rank that is isolated for long enough is lost, which ends the
+// job (result.Outcome).
 func (p *resolver) parted() {
 	if p.hasSpares() {
-		return // cubes that no circuit joins are apart on purpose
+		return // cubes without circuits are isolated on purpose
 	}
 	heard := slices.DeleteFunc(slices.Clone(p.Events), func(e LinkEvent) bool { return !e.Heard })
 	down := map[int]bool{}
@@ -100,7 +100,7 @@ func (p *resolver) parted() {
 			delete(down, e.Link)
 		}
 		if i+1 < len(heard) && heard[i+1].At+heard[i+1].Converge == e.At+e.Converge {
-			continue // more is known at the same moment
+			continue // routes learn of more at the same time
 		}
 		if set := fmt.Sprint(down); !seen[set] { // fmt sorts maps
 			if seen[set] = true; len(seen) <= maxCuts {

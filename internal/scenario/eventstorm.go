@@ -59,7 +59,7 @@ func (s Storm) When() unit.Time { return s.At }
 // Apply starts or stops the pauses.
 func (s Storm) Apply(w World) { w.(Pauser).Storm(int32(s.NIC), s.On) }
 
-// Packets returns what a run without packets lacks.
+// Packets returns the effects that a run without packets lacks.
 func (s Storm) Packets() string { return "a NIC that pauses its switch continuously" }
 
 // Describe names the NIC.

@@ -10,12 +10,12 @@ import (
 	"railyard/internal/topo"
 )
 
-// thing is what an event is about: some cables, and who they are together.
+// thing is the target of an event: the links it affects and the component that they form.
 type thing struct {
 	kind  string // link, switch, card, nic, server, circuit, ocs, mirrors, cube, nvswitch, pcie
 	name  string
 	cards string // of a card: its ports; of a circuit its two
-	group string // what moves at the same moments, of circuits of many OCSes
+	group string // group names the circuits on several OCSes that switch at the same time
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
 	ports []int  // of a card whose ports are NICs of their own
@@ -25,10 +25,10 @@ type thing struct {
 	near  []int // by link: the node whose end is meant
 }
 
-// key tells things apart.
+// key returns a string that is unique among the targets of a scenario.
 func (t *thing) key() string { return t.kind + " " + t.name + " " + t.cards }
 
-// String names a thing in notes: a cable by its port.
+// String returns a target's name in notes: a link by its port.
 func (t *thing) String() string {
 	switch t.kind {
 	case "link":
@@ -54,7 +54,7 @@ func (t *thing) String() string {
 // circuitsOf begins the word for circuits that move together.
 const circuitsOf = "circuits of "
 
-// by returns what events of cables say that they are part of: nothing, of a cable alone.
+// by returns the component that a link event is attributed to, or "" for a single link.
 func (t *thing) by() string {
 	switch t.kind {
 	case "link":
@@ -68,7 +68,7 @@ func (t *thing) by() string {
 	return t.String()
 }
 
-// things finds what events name.
+// things resolves the names in events to targets.
 type things struct {
 	g     *topo.Graph
 	ports map[string]topo.LinkEnd
@@ -105,7 +105,7 @@ func newThings(g *topo.Graph) *things {
 	return t
 }
 
-// find returns what an event is about. key is where the event stands.
+// find returns the target of an event. key is the YAML path of the event, for errors.
 func (t *things) find(key string, e *Event) (*thing, error) {
 	var named []string
 	for _, n := range [][2]string{{"link", e.Link}, {"switch", e.Switch}, {"nic", e.NIC},

@@ -41,7 +41,7 @@ func (k *UpDown) accept(_ *resolver, key string, e *Event, th *thing) error {
 	return nil
 }
 
-// expand returns the changes of an event: that of its time, and those that bring the component back.
+// expand returns the changes of an event: at its time, and at the recovery of the component.
 func (k *UpDown) expand(c change) (all []change) {
 	one := func(at unit.Time, up *bool) {
 		m := c

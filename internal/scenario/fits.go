@@ -8,8 +8,8 @@ import (
 	"railyard/rc"
 )
 
-// fits refuses an algorithm that lacks what it says it needs (cc.Needs) in the rest of the scenario, and
-// notes where it will not hear what it listens to.
+// fits refuses an algorithm that lacks a requirement (cc.Needs) in the rest of the scenario, and notes a missing
+// signal.
 func (p *resolver) fits() error {
 	for i := range p.Services {
 		s := &p.Services[i]
@@ -39,7 +39,7 @@ func (p *resolver) fits() error {
 	return nil
 }
 
-// features returns what a service's data meet on all switches, and at their ends.
+// features returns the features for a service's data on all switches, and at their ends.
 func (p *resolver) features(s *Service) cc.Feature {
 	if p.Document.tunnels() { // edges lose nothing, mark nothing and keep the order
 		return cc.Lossless | cc.OwnOrder
@@ -64,7 +64,7 @@ func (p *resolver) features(s *Service) cc.Feature {
 	return there
 }
 
-// ofClass are those of a switch's queue.
+// ofClass returns the features of a switch's queue.
 func ofClass(c *queue.Class) (there cc.Feature) {
 	if c.Lossless {
 		there |= cc.Lossless
@@ -78,7 +78,7 @@ func ofClass(c *queue.Class) (there cc.Feature) {
 	return there
 }
 
-// lossy takes PFC away from a class. One whose queues nothing else limits shares the memory by alpha.
+// lossy takes PFC away from a class. A queue without another limit shares the memory by alpha.
 func lossy(c *queue.Class) {
 	c.Lossless, c.XOff, c.XOn, c.XOnOffset, c.Headroom = false, 0, 0, 0, 0
 	if c.Limit == 0 && c.Alpha == 0 {

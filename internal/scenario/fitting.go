@@ -9,18 +9,18 @@ import (
 	"railyard/internal/trace"
 )
 
-// fitted is what is known of a group of a trace's ranks.
+// fitted is the known properties of a group of a trace's ranks.
 type fitted struct {
 	on       coll.Servers
 	machine  coll.Machine
-	known    bool // NCCL's tuning model knows its GPUs
+	known    bool // NCCL's tuning model supports its GPUs
 	share    float64
 	channels int // of rings
 	nics     int // of each server; 0: the ranks share NVLink
 }
 
-// fitting says how the collectives of a trace run on the fabric: by the algorithm and protocol that NCCL's
-// tuning model picks where the trace names none, over a ring for each of a server's GPUs.
+// fitting decides how the collectives of a trace run on the fabric: by the algorithm and protocol that NCCL's tuning
+// model picks unless the trace names one, over a ring for each of a server's GPUs.
 func (p *resolver) fitting(at task, t *Trace) trace.Fit {
 	on := p.servers(at.crew)
 	groups := map[*int]*fitted{} // by the first of its ranks
@@ -137,7 +137,7 @@ func (f *fitted) run(run *trace.Run, ranks []int) {
 		}
 	case asked == coll.ByTree && run.Kind == coll.AllReduce || asked == coll.ByRing:
 		run.By = by
-	default: // what the trace says is not to be had here
+	default: // the trace's choice is not supported here
 		run.Algorithm, run.Protocol = coll.ByRing, ""
 		if len(best) > 0 {
 			run.Algorithm, run.Protocol = best[0].Algorithm, best[0].Protocol

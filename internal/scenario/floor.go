@@ -127,10 +127,10 @@ func (f *floor) on(key string, words []string) (all crew, err error) {
 	return all, nil
 }
 
-// maxRange is how many names a range may stand for.
+// maxRange is the maximum number of names of a range.
 const maxRange = 1 << 17
 
-// ranged writes out the names that one with a range stands for: host-[1-4] or host-2/gpu-[1-8].
+// ranged expands a name with a range: host-[1-4] or host-2/gpu-[1-8].
 func ranged(word string) ([]string, error) {
 	head, rest, ok := strings.Cut(word, "[")
 	if !ok {
@@ -156,7 +156,7 @@ func ranged(word string) ([]string, error) {
 	return all, nil
 }
 
-// width is that of a number written with zeros in front, else 0.
+// width returns the digits of a number with leading zeros, else 0.
 func width(number string) int {
 	if strings.HasPrefix(number, "0") {
 		return len(number)
@@ -164,7 +164,7 @@ func width(number string) int {
 	return 0
 }
 
-// place finds so many GPUs, in multiples of what has to share a server.
+// place finds n GPUs, in multiples of the GPUs that must share a server.
 func (f *floor) place(key string, j *Job, need, together int) (crew, error) {
 	way := placements[slices.IndexFunc(placements, func(w placement) bool { return w.name == j.Place })]
 	r := rng.New(f.p.Seed, "place/"+j.Name)

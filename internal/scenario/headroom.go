@@ -8,11 +8,11 @@ import (
 	"railyard/unit"
 )
 
-// PortHeadroom is what a port keeps for each class, 0: what its switch's Spec says.
+// PortHeadroom is a port's headroom per class; 0: its switch's Spec applies.
 type PortHeadroom [queue.Classes]unit.Bytes
 
-// portHeadroom finds the ports of a switch whose text keeps another headroom for them than for most: a
-// long cable's, among short ones.
+// portHeadroom finds the ports of a switch whose configured headroom differs from most: a long link's, among short
+// ones.
 func (p *resolver) portHeadroom(node int, c *swconf.Config) {
 	spec := p.specs[node]
 	var least, most unit.Bytes
@@ -58,7 +58,7 @@ func (p *Plan) reserve(link, node, class int) unit.Bytes {
 		p.Graph.Nodes[node].Through(p.Switching.Pipeline))
 }
 
-// Reserved returns by node what its ports keep for headroom, of all classes.
+// Reserved returns, by node, its ports' total headroom of all classes.
 func (p *Plan) Reserved() []unit.Bytes {
 	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
 	for i, l := range p.Graph.Links {

@@ -14,14 +14,14 @@ import (
 	"railyard/unit"
 )
 
-// hosted is what servers' texts say, and what becomes of it once the fabric is there.
+// hosted is the content of servers' configurations, and its effects on the built fabric.
 type hosted struct {
 	texts map[string]string
 	by    map[string]*swconf.Host // by key of hosts
 }
 
-// hostTexts reads the servers' texts and gives the transport and cc blocks what they say. The simulated
-// NICs are one kind, so that all texts have to say the same.
+// hostTexts reads the servers' configurations and applies them to the transport and cc blocks. The simulated NICs are
+// of one kind, so all configurations must agree.
 func (p *resolver) hostTexts() error {
 	if len(p.File.Hosts) == 0 {
 		return nil
@@ -58,13 +58,13 @@ func (p *resolver) hostTexts() error {
 	return nil
 }
 
-// taken is a value that a text gave a key.
+// taken is a key's value from a configuration.
 type taken struct {
 	v  any
 	at swconf.Place
 }
 
-// host takes what one server's text says.
+// host applies one server's configuration.
 func (p *resolver) host(path string, h *swconf.Host) error {
 	nics := h.NICs
 	if len(nics) == 0 {
@@ -111,7 +111,7 @@ func (p *resolver) host(path string, h *swconf.Host) error {
 	return p.hostEnv(h)
 }
 
-// take checks that nobody else says another value: the scenario, or another text or NIC.
+// take checks that no other source sets another value: the scenario, another configuration, or another NIC.
 func (p *resolver) take(key string, x taken, same bool) error {
 	old, before := p.hostSaid[key]
 	switch {
@@ -139,7 +139,7 @@ func pathMTU(mtu unit.Bytes) int {
 	return best
 }
 
-// unsimulated refuses what the simulated NIC has not.
+// unsimulated refuses features that the simulated NIC lacks.
 func (p *resolver) unsimulated(path string, h *swconf.Host, n *swconf.HostNIC) error {
 	refuse := func(at swconf.Place, format string, args ...any) error {
 		return field.New(path, "%s:%d: %s", at.File, at.Line, fmt.Sprintf(format, args...))
@@ -221,8 +221,8 @@ func (p *resolver) hostEnv(h *swconf.Host) error {
 	return nil
 }
 
-// hostPorts gives the NICs of servers whose text says it their PFC priorities, and refuses priorities that
-// are not the switches' queues.
+// hostPorts sets the PFC priorities of NICs from their servers' configurations, and refuses priorities without a switch
+// queue.
 func (p *resolver) hostPorts() error {
 	if len(p.hosted.by) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"railyard/transport/protocols"
 )
 
-// idle notes keys of what is not chosen. They may be in a file to be compared with, by --set: so they are no error, as
-// keys of another kind of fabric are, and a file's keys are not noted where --set chose.
+// idle notes keys of unselected options. A file may contain them for comparisons with --set, so they are not errors,
+// unlike keys of another kind of fabric, and a file's keys are not noted if --set made the selection.
 func (p *resolver) idle() error {
 	def := Default()
 	if p.File.Server.PCIe == 0 {
@@ -99,8 +99,8 @@ func keysOf(of *transport.Protocol, params ...param.Param) (keys []string) {
 	return keys
 }
 
-// noteIdle notes which of some keys have values that differ from the defaults and no effect, because of what chooser's
-// key says. Where --set gives the chooser, a file's keys are not noted.
+// noteIdle notes keys whose values differ from the defaults and have no effect, because of the value of chooser's key.
+// Where --set gives the chooser, a file's keys are not noted.
 func (p *resolver) noteIdle(def *File, chooser, why string, keys ...string) {
 	fileToo := chooser == "" || !p.setBy(chooser)
 	if keys = slices.DeleteFunc(keys, func(key string) bool {

@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// Interior is what servers that are equal inside have there, or what servers have that share NVLink.
+// Interior is the inside of equal servers, or of servers that share NVLink.
 type Interior struct {
 	Names      []string  `json:"servers"` // NVLink domains
 	GPU        string    `json:"gpu"`
@@ -16,7 +16,7 @@ type Interior struct {
 	Board      string    `json:"baseboard,omitempty"`
 	Baseboards int       `json:"baseboards,omitempty"`
 	PerGPU     int       `json:"nvlinks_per_gpu,omitempty"`
-	Across     int64     `json:"between_baseboards_bits_per_second,omitempty"` // each way, where that limits
+	Across     int64     `json:"between_baseboards_bits_per_second,omitempty"` // each direction, if it limits
 	Chips      []ChipIn  `json:"nvswitches,omitempty"`
 	PCIe       []string  `json:"pcie_switches,omitempty"`
 	PCIeRate   unit.Rate `json:"pcie_bits_per_second,omitempty"` // payload between a GPU or NIC and its switch; 0: no limit
@@ -28,7 +28,7 @@ type ChipIn struct {
 	Board   int     `json:"baseboard"`
 	Links   int     `json:"nvlinks_per_gpu"`
 	Share   float64 `json:"share"`                          // of the traffic of a GPU
-	Without int64   `json:"nvlink_without_bits_per_second"` // rate of a GPU that is left when the chip fails
+	Without int64   `json:"nvlink_without_bits_per_second"` // a GPU's remaining rate when the chip fails
 }
 
 // GPUIn is one GPU of a server.
@@ -39,8 +39,8 @@ type GPUIn struct {
 	NICs  []string `json:"nics"`
 }
 
-// Interiors describes what is inside a server or an NVLink domain, "" for all of them; equal ones are one entry. The
-// plan has what servers have inside (Document.Servers).
+// Interiors describes the inside of servers and NVLink domains, "" for all of them; equal ones are one entry. The plan
+// has what servers have inside (Document.Servers).
 func (p *Plan) Interiors(name string) (all []*Interior) {
 	at := map[string]*Interior{}
 	for d := range p.Graph.Domains() {

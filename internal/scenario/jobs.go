@@ -21,16 +21,16 @@ type Job struct {
 	Workload
 }
 
-// maxJobs is how many jobs a scenario may have.
+// maxJobs is the maximum number of jobs of a scenario.
 const maxJobs = 1024
 
-// named reports whether a job's workload says itself which GPUs it is on.
+// named reports whether a job's workload names its GPUs.
 func (j *Job) named() bool {
 	return len(j.Ops) > 0 || j.Traffic != nil && len(j.Traffic.Flows) > 0 ||
 		j.Trace != nil && j.Trace.Nodes != ""
 }
 
-// service names what its connections use.
+// service sets the service of its connections.
 func (j *Job) service() string {
 	if j.DSCP == nil && j.CC == "" {
 		return DefaultService
@@ -125,7 +125,7 @@ func (p *resolver) seated(f *floor, i int) error {
 	return f.take(key, &p.Jobs[i])
 }
 
-// unused notes that a job has GPUs for which its work has nothing to do: reports count those with work.
+// unused notes that a job has GPUs without work: reports count those with work.
 func (p *resolver) unused(job *workload.Job, has crew) {
 	works := map[int32]bool{}
 	for i := range job.DAG.Ops {
@@ -139,7 +139,7 @@ func (p *resolver) unused(job *workload.Job, has crew) {
 	}
 }
 
-// lossless says what becomes of a queue that is full.
+// lossless reports whether a full queue pauses its sender.
 func lossless(is bool) string {
 	if is {
 		return "which is lossless"
@@ -174,7 +174,7 @@ func (p *resolver) crewOf(f *floor, i int) (crew, error) {
 	return f.place(key, j, need, together)
 }
 
-// needs returns how many GPUs a job is for, 0 if it does not say, and how many of them have to share a server.
+// needs returns the number of GPUs of a job, 0 if unset, and the number of them that must share a server.
 func (p *resolver) needs(j *Job, key string) (gpus, together int, err error) {
 	if j.Trace != nil && j.GPUs == 0 && len(j.On) == 0 {
 		x, err := p.traced(key+".trace", j.Trace, nil)

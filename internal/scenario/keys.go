@@ -10,22 +10,21 @@ import (
 	"railyard/internal/field"
 )
 
-// Blocks are Go structs, whose tags say all there is to know of a key: its name (yaml), the
-// words it takes (enum; of a bool the one for false, then the one for true), its range (range)
-// and what it means (doc). Decoding, --set, the schema, bounds and the list of values all walk
-// them through these functions.
+// Blocks are Go structs; their tags define each key: its name (yaml), the accepted words (enum; of a bool the one for
+// false, then the one for true), its range (range) and its meaning (doc). Decoding, --set, the schema, bounds and the
+// list of values all walk them through these functions.
 
-// keys are the fields of a block that have a name; those of an embedded or inline block are the
-// block's own.
+// keys lists the fields of a block that have a name; keys of an embedded or inline block belong to the outer block.
 func keys(t reflect.Type) []reflect.StructField { return blockOf(t).all }
 
 // block holds the keys of a struct.
 type block struct {
 	all []reflect.StructField
-	at  map[string]int // in all, by key
+	at  map[string]int // position of each key
 }
 
-// blocks are those of a scenario: resolving one finds some thousand keys, and a study resolves each trial.
+// blocks are the cached blocks of a scenario: resolving one looks up some thousand keys, and a study resolves each
+// trial.
 var blocks = blocksIn(reflect.TypeFor[File](), map[reflect.Type]*block{})
 
 // blocksIn adds the blocks of a type.
@@ -90,12 +89,12 @@ func name(f reflect.StructField) string {
 	return name
 }
 
-// inline reports whether the keys of a field's block are those of the block around it.
+// inline reports whether the keys of a field's block belong to the block around it.
 func inline(f reflect.StructField) bool {
 	return f.Anonymous && name(f) == "" || f.Tag.Get("yaml") == ",inline"
 }
 
-// optional reports whether the zero value of a field means that nothing was said.
+// optional reports whether the zero value of a field means unset.
 func optional(f reflect.StructField) bool { return strings.HasSuffix(f.Tag.Get("yaml"), ",omitzero") }
 
 // names are the keys of a block.
@@ -121,7 +120,7 @@ func member(v reflect.Value, key string) reflect.Value {
 	return at(v, f)
 }
 
-// at is the value of a field of a block. An embedded block may be one that is made from a registry.
+// at is the value of a field of a block. An embedded block may be one that is built from a registry.
 func at(v reflect.Value, f reflect.StructField) reflect.Value {
 	for _, i := range f.Index {
 		for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
@@ -132,7 +131,7 @@ func at(v reflect.Value, f reflect.StructField) reflect.Value {
 	return v
 }
 
-// begin gives a block that nothing was said of the values of one that is there.
+// begin sets the default values of a block that is present.
 func begin(v reflect.Value) {
 	if s, ok := v.Addr().Interface().(interface{ Silent() }); ok && v.IsZero() {
 		s.Silent()
@@ -148,7 +147,7 @@ func unnamed(t reflect.Type) reflect.Value {
 	return v.Elem()
 }
 
-// elements are those of an array that differ from one that no key names.
+// elements lists the elements of an array that differ from an unnamed one.
 func elements(v reflect.Value) iter.Seq2[int, reflect.Value] {
 	none := unnamed(v.Type().Elem())
 	return func(yield func(int, reflect.Value) bool) {
@@ -160,7 +159,7 @@ func elements(v reflect.Value) iter.Seq2[int, reflect.Value] {
 	}
 }
 
-// slot finds the element of an array that a number names. One that was not named so far begins empty.
+// slot finds the element of an array that a number names. An element that is named for the first time begins empty.
 func slot(v reflect.Value, key, number string) (reflect.Value, error) {
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= v.Len() {

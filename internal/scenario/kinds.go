@@ -8,8 +8,8 @@ import (
 	"railyard/internal/field"
 )
 
-// kinds is which keys of the fabric block count for each kind of fabric, besides cables and
-// switches. Those of several pods count only where there are several.
+// kinds is which keys of the fabric block count for each kind of fabric, besides cables and switches. Keys of several
+// pods apply only with several.
 var kinds = map[string]string{
 	"single-rail": "hosts segments",
 	"dual-rail":   "hosts segments",
@@ -26,7 +26,7 @@ var kinds = map[string]string{
 
 const ofPods = "super_spines super_uplinks planes far_link"
 
-// effective refuses keys that somebody gave and that have no effect: they are mistakes.
+// effective refuses keys that are set and have no effect: they are mistakes.
 func (p *resolver) effective() error {
 	f := &p.File.Fabric
 	count, pods := strings.Fields(kinds[f.Kind]), strings.Fields(ofPods)
@@ -53,10 +53,10 @@ func (p *resolver) effective() error {
 	return append(faults, p.ofServers()...).Err()
 }
 
-// ofServers refuses shapes of servers where the fabric decides them.
+// ofServers refuses server shapes that the fabric decides.
 func (p *resolver) ofServers() (faults field.List) {
 	s := &p.File.Server
-	one := p.File.Fabric.Kind == "fat-tree" // a dragonfly's servers have one GPU unless the scenario says more
+	one := p.File.Fabric.Kind == "fat-tree" // a dragonfly's servers have one GPU by default
 	refuse := func(key, format string, args ...any) {
 		faults = append(faults, field.New(key, "has no effect"+format, args...))
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxSize is the largest scenario file that is read.
+// MaxSize is the maximum size of a scenario file.
 const MaxSize = 1 << 20
 
-// Parse reads a scenario. name stands in errors; sets are overrides of the form
-// key.path=value, applied after the file. The result is bound but not resolved.
+// Parse parses a scenario. name is the file name in errors; sets are overrides of the form key.path=value, applied
+// after the file. The result is bound but not resolved.
 func Parse(name string, text []byte, sets []string) (*Document, error) {
 	d := &Document{File: Default(), Text: string(text), Sets: sets, b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)
@@ -54,7 +54,7 @@ type Document struct {
 	File   File
 	Text   string
 	Sets   []string
-	Preset string // that the transport is; none
+	Preset string // value of a one-word transport; none
 	// BuildBy builds the graph of a training step, which may be one of another document; nil: Training.Build.
 	BuildBy func(*workload.Training) (*workload.DAG, error)
 	// TunedFor is the size for which NCCL's tuning model selects, of a collective simulated in part; 0: its own.
@@ -67,7 +67,7 @@ type Document struct {
 }
 
 func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the mark that some editors begin a text with
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the byte order mark that some editors write
 	if err := sane(name, text); err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func sane(name string, text []byte) error {
 	return nil
 }
 
-// syntaxError keeps the parser's message and place. Its own text would print the
-// source around, which takes long where a line is long.
+// syntaxError keeps the parser's message and place. Its own message would print the source lines, which takes long for
+// a long line.
 func syntaxError(name string, err error) error {
 	var at interface {
 		GetMessage() string

@@ -13,11 +13,11 @@ import (
 
 // Bus is a link of PCIe that carries less than the NICs behind it could.
 type Bus struct {
-	Rate unit.Rate // of payload, each way
+	Rate unit.Rate // payload rate, each direction
 	NICs []int32
 }
 
-// machines reads the files that say what is inside servers.
+// machines reads the files that describe the inside of servers.
 func (p *resolver) machines(types []site.Type) error {
 	for i := range types {
 		t := &types[i]
@@ -52,7 +52,7 @@ func (p *resolver) machines(types []site.Type) error {
 	return nil
 }
 
-// fits refuses a GPU that a file says is another.
+// fits refuses a GPU that differs from the one in a file.
 func fits(key string, t *site.Type, gpu model.GPU) error {
 	if t.Machine == nil || t.Machine.SM == 0 || gpu.SM == 0 || t.Machine.SM == gpu.SM {
 		return nil
@@ -110,7 +110,7 @@ func (k *Kind) link() unit.Rate {
 	return k.NVLink / unit.Rate(links)
 }
 
-// joined makes the pipes that a file describes; nil where it says nothing of them.
+// joined builds the pipes that a file describes; nil if it describes none.
 func (p *resolver) joined(k *Kind) (err error) {
 	if k.Machine == nil {
 		return nil

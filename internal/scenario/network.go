@@ -70,13 +70,13 @@ func (p *resolver) network() error {
 	if p.File.Fabric.Scheduled.On {
 		p.Scheduled = new(queue.Scheduled) // see scheduled
 	}
-	if p.hasSpares() { // which nothing may ever join
+	if p.hasSpares() { // spare cubes: nothing may ever connect to them
 		return nil
 	}
 	return field.Under("fabric", p.Graph.CheckConnected(nil))
 }
 
-// Ways to choose the NIC that a GPU sends by.
+// Rules that select the NIC of a GPU.
 const (
 	OwnNIC   = "own"
 	AnyNIC   = "any"
@@ -110,7 +110,7 @@ func (p *resolver) chooseNICs(s *Server) error {
 	return nil
 }
 
-// shareNVLink joins servers that follow one another to domains of as many GPUs each.
+// shareNVLink connects consecutive servers to NVLink domains of as many GPUs each.
 func (p *resolver) shareNVLink(s *Server) error {
 	const key = "server.nvlink_domain"
 	all := p.Graph.TotalGPUs()
@@ -129,7 +129,7 @@ func (p *resolver) shareNVLink(s *Server) error {
 	return p.Graph.ShareNVLink(s.Domain / s.GPUs)
 }
 
-// decide fills in what a fabric leaves open and its other values say.
+// decide sets the values of a fabric that follow from others.
 func (p *resolver) decide(f *Fabric, s *Server) {
 	if f.Kind == "fat-tree" || f.Kind == "dragonfly" && !p.says("server.gpus") && !p.says("server.nics") {
 		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
@@ -182,7 +182,7 @@ func (f *Fabric) along() (n [3]int) {
 	return n
 }
 
-// spares returns how many cubes there are beside them.
+// spares returns the number of spare cubes.
 func (f *Fabric) spares() int {
 	if f.Optics == nil {
 		return 0
@@ -193,7 +193,7 @@ func (f *Fabric) spares() int {
 // of is one server as topo builds it.
 func (s *Server) of() topo.Server { return topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts} }
 
-// kind builds one of topo's fabrics, and joins what it leaves to circuits.
+// kind builds one of topo's fabrics, and connects its open ports to circuits.
 func (p *resolver) kind() (*topo.Graph, error) {
 	f := &p.File.Fabric
 	if f.Kind == "cubes" && len(f.Cubes) != 3 {
@@ -206,8 +206,8 @@ func (p *resolver) kind() (*topo.Graph, error) {
 	return g, p.optical(g)
 }
 
-// build is topo's, with paths of errors as a scenario has them: those of servers are not
-// below the fabric.
+// build calls topo's function, and converts the paths of errors to a scenario's: those of servers are not below the
+// fabric.
 func build(s Shape) (*topo.Graph, error) {
 	g, err := topo.Build(s.Kind, s.Params)
 	if l := field.All(err); len(l) > 0 && strings.HasPrefix(l[0].Path, "server.") {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// PhaseMap is what an OCS joins for some transfers of a job.
+// PhaseMap is the connections of an OCS for some transfers of a job.
 type PhaseMap struct {
 	Of       []string `yaml:"of" enum:"tp,pp,dp,cp,ep,other" doc:"transfers that need it: of tensor, pipeline, data, context or expert parallel groups, or other"`
 	Circuits []string `yaml:"circuits" doc:"all pairs of ports that are connected for them"`
@@ -21,8 +21,8 @@ var phaseClasses = map[string]workload.Class{"tp": workload.TensorParallel, "pp"
 	"dp": workload.DataParallel, "cp": workload.ContextParallel, "ep": workload.ExpertParallel,
 	"other": workload.Other}
 
-// Phase is what circuits are while transfers of some classes are under way. Mirrors move when some wait
-// that need another one and nothing is under way any more; what is asked to be sent meanwhile waits.
+// Phase is the state of circuits while transfers of some classes are in flight. Mirrors move when transfers wait for
+// another phase and nothing is in flight; messages posted meanwhile wait.
 type Phase struct {
 	Of        []workload.Class
 	Lit, Dark []int // circuits of OCSes that move by phases
@@ -95,8 +95,7 @@ func (p *resolver) phases(changes []change) error {
 	return p.unbroken(changes)
 }
 
-// unbroken refuses events of circuits that move by phases: the run moves them, and knows nothing else of
-// them.
+// unbroken refuses events of circuits that change by phases: only the run changes them.
 func (p *resolver) unbroken(changes []change) error {
 	if len(p.Phases) == 0 {
 		return nil
@@ -116,7 +115,7 @@ func (p *resolver) unbroken(changes []change) error {
 	return nil
 }
 
-// phased refuses transfers that have no way under the map that is for them.
+// phased refuses transfers without a path under their map.
 func (p *resolver) phased() error {
 	for i := range p.Phases {
 		ph := &p.Phases[i]
@@ -163,8 +162,8 @@ func asDown(links []int) map[int]bool {
 	return down
 }
 
-// Moved are the events of a change from what is lit to another phase: what goes dark at a moment, and what
-// shines when mirrors have moved.
+// Moved returns the events of a change to another phase: circuits that go dark at a time, and those that light up when
+// mirrors have moved.
 func (p *Plan) Moved(to *Phase, dark map[int]bool, at, set unit.Time) (off, on []LinkEvent) {
 	event := func(link int, at unit.Time, up bool) LinkEvent {
 		s := AsBuilt(&p.Graph.Links[link])

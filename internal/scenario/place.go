@@ -19,14 +19,13 @@ func (d *Document) placed(err error) error {
 	return err
 }
 
-// Refuse says what is wrong with a value of a scenario, for those who take its plan and
-// need more of it than Resolve.
+// Refuse returns an error about a scenario's value, for users of its plan with stricter requirements than Resolve.
 func (d *Document) Refuse(key, format string, args ...any) error {
 	return d.placed(field.New(key, format, args...))
 }
 
-// locate finds the place of a value: its key's, or that of the nearest key above it that
-// stands in the file; where --set has changed the key, the file is not to blame.
+// locate finds the position of a value: its key's, or that of the nearest parent key in the file; a key changed by
+// --set has no position in the file.
 func (d *Document) locate(e *field.Error) {
 	e.File = d.b.file
 	for k := e.Path; ; {

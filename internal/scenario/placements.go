@@ -8,7 +8,7 @@ import (
 	"railyard/internal/rng"
 )
 
-// placement is a way to choose the GPUs of a job.
+// placement is a rule that selects the GPUs of a job.
 type placement struct {
 	name, doc string
 	take      func(h *hall) (crew, error)
@@ -16,7 +16,7 @@ type placement struct {
 
 type placementList []placement
 
-// placements are the ways there are; the first holds where a job names none.
+// placements lists the rules; the first is the default.
 var placements = placementList{
 	{"packed", "servers in their order", packed},
 	{"rack", "as few racks as possible, in their order: servers on the same leaf", byRack},
@@ -33,14 +33,14 @@ func (l placementList) names() (all []string) {
 	return all
 }
 
-// hall is what a placement chooses from.
+// hall is the set of GPUs that a placement selects from.
 type hall struct {
 	*floor
 	need, together int
 	rand           *rng.Stream
 }
 
-// room returns how many GPUs of a server are in whole groups.
+// room returns the number of GPUs of a server in whole groups.
 func (h *hall) room(s *seats) int { return len(s.free) / h.together * h.together }
 
 // fill takes servers in an order until there are enough GPUs, and seats ranks in the order of servers.
@@ -105,9 +105,9 @@ func random(h *hall) (crew, error) {
 	return h.fill(all)
 }
 
-// slurm is the rule of Slurm's topology/tree plugin (its guide: "the lowest level switch that can satisfy
-// the request, then leaves on a best-fit basis"): a leaf that has room for what is missing, the one with
-// least room of those; while none has, the one with most.
+// slurm is the rule of Slurm's topology/tree plugin (its guide: "the lowest level switch that can satisfy the request,
+// then leaves on a best-fit basis"): of the leaves with room for all missing GPUs the one with the least room; if there
+// is none, the one with the most.
 func slurm(h *hall) (crew, error) {
 	within := h.tightest(func(s *seats) int { return s.rack })
 	if within == nil {

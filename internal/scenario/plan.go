@@ -19,33 +19,33 @@ import (
 	"railyard/unit"
 )
 
-// Plan is a resolved scenario: everything checked and built, nothing run. It says what a run
-// is made of, not how somebody wrote it down; the text behind it is there to be kept with a
-// run (Text, Resolved) and to make other scenarios of (Settled).
+// Plan is a resolved scenario: everything checked and built, nothing run. It contains the input of a run in resolved
+// form. The source text is kept for the run directory (Text, Resolved) and to derive other scenarios (Settled).
 type Plan struct {
 	Name     string
 	Seed     uint64
 	Fidelity string // by its name: see package fidelity
 
 	Graph     *topo.Graph
-	Shape     Shape // what the graph was built from
+	Shape     Shape // parameters of the graph
 	Switching Switching
 	Spec      queue.Spec    // of the switch behind the first NIC: NICs classify as it does
-	Base      queue.Spec    // the switch block: the platform below configuration texts
+	Base      queue.Spec    // the switch block: the platform below configurations
 	specs     []*queue.Spec // by node
-	// Ports whose text gives them other PFC priorities, or headroom, than their switch.
+	// Ports whose configuration has other PFC priorities, or headroom, than their switch.
 	PFC      map[topo.LinkEnd]uint8
 	Headroom map[topo.LinkEnd]PortHeadroom
-	Texts    map[string]string // configuration texts, by file
-	// PFC modes of cabled ports whose switch has a configuration; off too where that pauses nothing that others do.
+	Texts    map[string]string // switch configurations, by file
+	// PFC modes of connected ports whose switch has a configuration; off too for ports without a PFC class that others
+	// have.
 	Modes    map[topo.LinkEnd]swconf.PFCMode
-	Machines map[string]string // texts that say what is inside servers, by file
-	Traces   []*trace.Trace    // what other tools said that ranks do, one for each job of such
+	Machines map[string]string // files that describe the inside of servers, by name
+	Traces   []*trace.Trace    // traces of other tools, one for each job with one
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without
 	Watched  bool         // pauses may come to wait for one another in a ring; as Deadlock found
-	// what the switches are together, where they are a scheduled fabric
+	// settings of all switches together, for a scheduled fabric
 	Scheduled *queue.Scheduled
 
 	IPv6     bool // packets have its header
@@ -53,18 +53,18 @@ type Plan struct {
 	RC       rc.Config
 	Tunnel   *Tunnel   // between edges in front of NICs; nil: none
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
-	Services []Service // that connections use, the default one first
+	Services []Service // services of connections, the default one first
 
 	GPU       model.GPU // of the server block, and of all servers whose type names no other
-	NVLink    unit.Rate // per GPU and direction, of those
+	NVLink    unit.Rate // rate per GPU and direction
 	NVLatency unit.Time
 	Kinds     []*Kind           // by server
-	Markings  map[int32]Marking // by NIC, of those that mark their packets in another way than their service
+	Markings  map[int32]Marking // by NIC, for NICs whose marking differs from their service's
 	Buses     []Bus             // of PCIe that limit
-	Inside    []*inside.Fabric  // by domain, what joins its GPUs; nil: a switch of NVLink's rate
+	Inside    []*inside.Fabric  // by domain, the fabric between its GPUs; nil: a switch of NVLink's rate
 	Boards    []*inside.Board   // by domain, the NVSwitch chips between its GPUs; nil: unknown or none
 	Chips     []inside.Change   // NVLinks of domains that fail or recover with chips, in the order of time
-	Dark      []int             // cables that are circuits of an OCS and not joined at first
+	Dark      []int             // circuits of an OCS that are not connected at first
 	Phases    []Phase           // maps of OCSes by phases of the jobs
 	Mirrors   unit.Time         // how long these take to move
 	PXN       bool              // transfers to another rail go over NVLink first
@@ -76,8 +76,8 @@ type Plan struct {
 	Incidents []Incident     // likewise
 
 	Patience   unit.Time // of collectives, before they end the job
-	Checkpoint unit.Time // how often a training saves itself; 0: nobody says
-	Restart    unit.Time // until it goes on after a job has ended; 0: nobody says
+	Checkpoint unit.Time // checkpoint interval of a training; 0: unset
+	Restart    unit.Time // restart time after a job has ended; 0: unset
 
 	Sample     unit.Time // first sampling interval
 	Rows       int       // most rows of the link table
@@ -89,38 +89,38 @@ type Plan struct {
 	Efficiency float64   // percentage that the training says that Fabric left out; 0: it says none
 	Unfit      string    // why a step has more operations than a simulation takes; empty: none has
 
-	// Ahead returns what of the jobs was executed before on the same machine, for other plans with Totals too; nil:
-	// nothing was.
+	// Ahead returns the part of the jobs already executed on the same machine, for other plans with Totals too; nil:
+	// none.
 	Ahead func(exec.Machine, *workload.Mix) *exec.Ahead
 
 	pcieSwitches int // of each server; 0: unknown
 
 	doc    *Document
-	origin *Document // that was resolved
-	files  []string  // that were read
+	origin *Document // the resolved document
+	files  []string  // files read
 	read   ReadFile
 }
 
-// Shape is what a graph was built from: a kind of fabric and its sizes. Of an explicit one
-// there is the kind and the servers.
+// Shape is the parameters of a graph: a kind of fabric and its sizes. Of an explicit one there is the kind and the
+// servers.
 type Shape struct {
 	Kind string
 	topo.Params
 }
 
-// Switching is what all switches have in common.
+// Switching is the common settings of all switches.
 type Switching struct {
 	CutThrough bool
 	Pipeline   unit.Time // latency of the ingress pipeline
 	Response   unit.Time // to a pause; 0: by line rate
 }
 
-// NICs is what all NICs have in common.
+// NICs is the common settings of all NICs.
 type NICs struct {
 	Rate          unit.Rate  // of a port
 	Bond          string     // how two ports share the load: hash, affinity, spray
 	Latency       unit.Time  // GPU to NIC and NIC to GPU, each
-	PCIe          unit.Rate  // payload rate between GPU and NIC, each way; 0: no limit
+	PCIe          unit.Rate  // payload rate between GPU and NIC, each direction; 0: no limit
 	RxXOff, RxXOn unit.Bytes // receive buffer levels that pause the switch, and resume it
 	Reorder       NICMemory  // for packets that arrive ahead of others
 }
@@ -139,7 +139,7 @@ func (p *Plan) Mix() (*workload.Mix, error) {
 	return workload.NewMixOf(gpus, p.Graph.Ends()-gpus, p.Jobs...)
 }
 
-// MoreIP is what frames have beyond those over IPv4.
+// MoreIP is the extra bytes of frames compared with IPv4.
 func (p *Plan) MoreIP() unit.Bytes {
 	if p.IPv6 {
 		return roce.IPv6More
@@ -171,10 +171,10 @@ func (p *Plan) Ops() (n int) {
 	return n
 }
 
-// SpecOf returns what a switch executes.
+// SpecOf returns the Spec of a switch.
 func (p *Plan) SpecOf(node int) *queue.Spec { return p.specs[node] }
 
-// Text is what the scenario was read from.
+// Text returns the source of the scenario.
 func (p *Plan) Text() string { return p.doc.Text }
 
 // Sets are the overrides that it was read with.
@@ -192,13 +192,12 @@ func (p *Plan) Files() []string { return slices.Compact(slices.Sorted(slices.Val
 // Settled is the scenario with every value that was left open, to make another one of.
 func (p *Plan) Settled() File { return p.doc.File }
 
-// Refuse says what is wrong with a value of the scenario, for those who need more of it
-// than Resolve does.
+// Refuse returns an error about a scenario's value, for users with stricter requirements than Resolve.
 func (p *Plan) Refuse(key, format string, args ...any) error {
 	return p.doc.Refuse(key, format, args...)
 }
 
-// note keeps what a careful reader should know.
+// note adds a warning for the user.
 func (p *Plan) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// portable is a document as JSON, with all that Resolve takes of it. File is its tree of values by position, which
+// portable is a document as JSON, with everything that Resolve reads. File is its tree of values by position, which
 // another process of the same version reads.
 type portable struct {
 	Text, Preset string
@@ -24,7 +24,7 @@ type portable struct {
 func (d *Document) Path() string { return d.b.file }
 
 // Portable returns a document, with the changes that were made after it was read, for UnpackDocument. Equal documents
-// have equal texts, whatever their files are called.
+// have equal encodings, under any file names.
 func (d *Document) Portable() ([]byte, error) {
 	x := portable{Text: d.Text, Preset: d.Preset, Sets: d.Sets, Given: d.given, PresetSet: d.presetSet,
 		Where: map[string][2]int{}, File: pack(reflect.ValueOf(d.File))}
@@ -34,7 +34,7 @@ func (d *Document) Portable() ([]byte, error) {
 	return json.Marshal(x)
 }
 
-// UnpackDocument returns the document of a text of Portable, and of a file for errors.
+// UnpackDocument returns the document encoded by Portable, with a file name for errors.
 func UnpackDocument(name string, text []byte) (d *Document, err error) {
 	var x portable
 	r := json.NewDecoder(bytes.NewReader(text))
@@ -43,7 +43,7 @@ func UnpackDocument(name string, text []byte) (d *Document, err error) {
 		return nil, err
 	}
 	defer func() {
-		if p := recover(); p != nil { // of a text that nobody packed
+		if p := recover(); p != nil { // input that Portable did not write
 			err = fmt.Errorf("is not a packed scenario: %v", p)
 		}
 	}()
@@ -64,7 +64,7 @@ func pack(v reflect.Value) any {
 			return nil
 		}
 		return []any{pack(v.Elem())}
-	case reflect.Interface: // a block that is made from a registry: a struct, or a pointer to it
+	case reflect.Interface: // a block built from a registry: a struct, or a pointer to it
 		if v.IsNil() {
 			return nil
 		}
@@ -72,7 +72,7 @@ func pack(v reflect.Value) any {
 	case reflect.Struct:
 		all := []any{}
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() { // others are Resolve's
+			if v.Type().Field(i).IsExported() { // unexported fields are set by Resolve
 				all = append(all, pack(v.Field(i)))
 			}
 		}

@@ -16,9 +16,9 @@ import (
 	"railyard/unit"
 )
 
-// A preset is one word for a whole way to build a network, said where the transport block would stand: what
-// carries connections, what slows them down, how switches choose paths and what they do when queues fill.
-// In a file its other keys say otherwise where they stand; by --set it is the file that gives way.
+// A preset is one word, in place of the transport block, for a complete network design: transport, congestion control,
+// load balancing, and the behaviour of full queues. In a file, other keys override the preset's values; a preset by
+// --set overrides the file.
 type preset struct {
 	name, words          string
 	kind, recovery       string
@@ -56,8 +56,8 @@ var presets = append([]preset{
 		switches: "VOQs, credits, cells", nics: "one PSN per QP"},
 }, presetsOf(extend.All().Transports)...)
 
-// presetsOf returns presets of transports that extensions add: each without PFC, with its own congestion control or the
-// one that it runs where none is named.
+// presetsOf returns presets of transports that extensions add: each without PFC, with its own congestion control or its
+// default one.
 func presetsOf(names []string) (all []preset) {
 	for _, name := range names {
 		p := protocols.All.Lookup(name)
@@ -108,7 +108,7 @@ func (s *preset) sets(f *File, q int) (keys, values []string) {
 		give("fabric.scheduled.on", strconv.FormatBool(s.scheduled))
 	}
 	if s.trims {
-		cnp := f.Transport.CNPDSCP & 63 // what is no DSCP is refused with its own key
+		cnp := f.Transport.CNPDSCP & 63 // invalid DSCPs are refused under their own key
 		give("switch.trim.dscp", strconv.Itoa(cnp))
 		last := cnp
 		if s.lastHop {
@@ -123,7 +123,7 @@ func (s *preset) sets(f *File, q int) (keys, values []string) {
 // dataQueue is the number of the queue of data.
 func (f *File) dataQueue() int { return int(f.Switch.DSCP[f.Transport.DataDSCP&63]) }
 
-// preset takes one. Keys that the file, or --set, gives stay as they are; file says whether the file's do.
+// preset applies one. Keys that the file, or --set, sets do not change; file reports whether the file's keys count.
 func (d *Document) preset(name string, file bool) error {
 	s := presetOf(name)
 	if s == nil {
@@ -158,7 +158,7 @@ func (d *Document) preset(name string, file bool) error {
 	return nil
 }
 
-// preset sizes the queues of a preset that has its own, and says what a preset sets.
+// preset sizes the queues of a preset with its own, and notes the values that a preset sets.
 func (p *resolver) presets() error {
 	s := presetOf(p.Preset)
 	if s == nil {
@@ -169,7 +169,7 @@ func (p *resolver) presets() error {
 	var all []string
 	_, now := p.File.Values()
 	for i, key := range keys {
-		if now[key] == values[i] { // otherwise the file or --set says otherwise
+		if now[key] == values[i] { // otherwise the file or --set overrides it
 			all = append(all, key+" "+values[i])
 		}
 	}
@@ -201,8 +201,8 @@ func (p *resolver) presets() error {
 	return nil
 }
 
-// product returns what the port of a NIC sends in the round trip of a full packet between the GPUs that are
-// farthest apart in number, at least two full packets.
+// product returns the bytes that a NIC's port sends in the round trip of a full packet between the first and the last
+// GPU, at least two full packets.
 func (p *resolver) product() unit.Bytes {
 	g := p.Graph
 	routes := g.Route(nil)
@@ -228,15 +228,15 @@ func (p *resolver) product() unit.Bytes {
 	return max(unit.InTime(g.Links[g.NICs[src].Links[0]].Rate, rtt), 2*frame+2*queue.MinTrim)
 }
 
-// Costs is what a preset takes: bytes of headers of a full packet, state that a NIC keeps, and what switches
-// and NICs must do, in words.
+// Costs is the costs of a preset: header bytes of a full packet, state in a NIC, and requirements for switches and
+// NICs, in words.
 type Costs struct {
 	Headers          unit.Bytes
-	Connection, Peer unit.Bytes // state; 0: the words say it
+	Connection, Peer unit.Bytes // state; 0: described in words
 	Switch, NIC      string
 }
 
-// Costs are those of a plan whose scenario names a preset; false: it names none.
+// Costs returns the costs of a plan whose scenario names a preset; false if it names none.
 func (p *Plan) Costs() (c Costs, ok bool) {
 	s := presetOf(p.doc.Preset)
 	if s == nil {

@@ -17,8 +17,8 @@ import (
 // RoCE is the kind of transport that is RC: the queue pairs that the rest of the block describes.
 const RoCE = "roce"
 
-// Protocols are the blocks of parameters of the protocols beside RC, made from their list: keys of the
-// transport block itself, one with the name of each protocol. What is not named is the protocol's default.
+// Protocols are the parameter blocks of the protocols other than RC, built from their list: keys of the transport
+// block, one with the name of each protocol. Unset parameters have the protocol's defaults.
 type Protocols any
 
 // protocolsType is the struct behind it.
@@ -34,7 +34,7 @@ var protocolsType = func() reflect.Type {
 	return reflect.StructOf(blocks)
 }()
 
-// newProtocols returns the blocks as they are when a file is silent.
+// newProtocols returns the default blocks.
 func newProtocols() Protocols { return reflect.New(protocolsType).Interface() }
 
 // protocolBounds are the rows of the table of bounds for their parameters.
@@ -45,10 +45,10 @@ func protocolBounds() (rows []bound) {
 	return rows
 }
 
-// transports are the ways to carry connections.
+// transports lists the transports of connections.
 func transports() []string { return append([]string{RoCE}, protocols.All.Names()...) }
 
-// ownerOf says whose parameter an unknown key of the transport block is, if it is a protocol's.
+// ownerOf returns the protocol that owns an unknown key of the transport block, if there is one.
 func ownerOf(key string) string {
 	below, ok := strings.CutPrefix(key, "transport.")
 	for _, p := range protocols.All {
@@ -61,14 +61,14 @@ func ownerOf(key string) string {
 	return ""
 }
 
-// Carried is what a service whose connections are not RC's has of its protocol.
+// Carried is the protocol of a service whose connections are not RC's.
 type Carried struct {
 	*transport.Protocol
 	Values param.Values
 	Common transport.Common // less the congestion control
-	Own    bool             // its congestion control is its own
+	Own    bool             // it has its own congestion control
 
-	Segments bool // its packets say which way they take (SRv6), and routes are static
+	Segments bool // its packets name their path (SRv6), and routes are static
 }
 
 // Maker makes the ends of a service's connections; control makes its senders' congestion control.
@@ -141,8 +141,7 @@ func (p *resolver) planes() (n int) {
 	return n
 }
 
-// framed checks what a protocol's frames take against what switches carry, and what they leave of a trimmed
-// one.
+// framed checks a protocol's frame size against the switches' limits, and the header size of a trimmed one.
 func (p *resolver) framed() error {
 	s := p.Default()
 	if s.Carried == nil {
@@ -169,7 +168,7 @@ func (s *Service) frame(m transport.Maker, mtu int) unit.Bytes {
 	return unit.Bytes(m.Wire(&full))
 }
 
-// Titled returns what slows a service's senders down, in sentences, with what carries them where that is not RC.
+// Titled describes the congestion control of a service's senders in sentences, with their transport if it is not RC.
 func (s *Service) Titled() string {
 	switch {
 	case s.Carried == nil:
@@ -196,7 +195,7 @@ func (s *Service) Signalled() []cc.Term {
 	return joined(s.Carried.Signals, s.CC.Signals)
 }
 
-// joined are the terms of a protocol and those of its congestion control that it has not listed itself.
+// joined returns the terms of a protocol, and those of its congestion control that it does not list itself.
 func joined(own, more []cc.Term) []cc.Term {
 	own = slices.Clip(own)
 	for _, t := range more {

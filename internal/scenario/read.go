@@ -6,9 +6,8 @@ import (
 	"railyard/internal/field"
 )
 
-// Read fills a struct from a YAML text that is no scenario, by the same rules: unknown keys, twice the
-// same one and values of another kind are errors with their places. placed gives errors about values that
-// are found later their places in the text.
+// Read fills a struct from YAML that is not a scenario, by the same rules: unknown keys, duplicate keys and values of a
+// wrong kind are errors with their positions. placed adds the positions to errors about values that are found later.
 func Read(name string, text []byte, to any) (placed func(error) error, err error) {
 	d := &Document{b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)

@@ -16,7 +16,7 @@ type Reorder struct {
 	Rate      unit.Rate  `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"placement local: bandwidth of the NIC's own memory, writing and reading together"`
 }
 
-// Silent gives a block that is there the values that hold where it says nothing.
+// Silent sets the default values of a block that is present.
 func (r *Reorder) Silent() { *r = Reorder{Placement: "address"} }
 
 // limits lists the keys that limit the memory.

@@ -14,39 +14,36 @@ import (
 // ReadFile fetches a file the scenario names, relative to the scenario.
 type ReadFile func(path string) ([]byte, error)
 
-// resolver makes a plan of a document, block by block. What the file leaves open it decides in
-// a copy of the file, which the plan keeps as the values that a run had; the document stays as
-// somebody wrote it.
+// resolver makes a plan of a document, block by block. It decides open values in a copy of the file, which the plan
+// keeps as the run's values; the document does not change.
 type resolver struct {
-	*Document // what somebody wrote, and what the resolver decides
-	*Plan     // what becomes of it
+	*Document // the user's document, and the resolver's decisions
+	*Plan     // the resulting plan
 	read      ReadFile
 	amount    amount
-	roleKeys  map[topo.Role][]string // of switches, by the role that they say
+	roleKeys  map[topo.Role][]string // keys of switches, by role
 	types     []*site.Type           // by server, of a described fabric
-	configs   []*swconf.Config       // of switches that have texts, under their names
+	configs   []*swconf.Config       // of switches that have configurations, under their names
 	ocs       []*optics
 	hosted    hosted
-	hostSaid  map[string]taken     // what servers' texts gave, by key
+	hostSaid  map[string]taken     // values from servers' configurations, by key
 	narrow    map[int]bool         // switches whose MTU is another than it should be
 	chipsDown map[int]map[int]bool // by domain, by NVSwitch: it is down, at the time that events have come to
 	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time that events have come to
 }
 
-// Resolve checks a document and builds what a run needs. Sizes are checked
-// before anything is allocated for them.
+// Resolve checks a document and builds the plan of a run. Sizes are checked before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read, asOps) }
 
-// Sums is Resolve for those who simulate nothing: of a training there is what each rank sends to which, and no limit
-// on operations and packets.
+// Sums is Resolve without a simulation: for a training it computes the bytes between ranks, without limits on
+// operations and packets.
 func (d *Document) Sums(read ReadFile) (*Plan, error) { return d.resolve(read, asSums) }
 
 // Checked is Resolve for those who look at a scenario: a step of more operations than a simulation takes is a note, and
 // the plan has sums in its place (Plan.Unfit).
 func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read, asChecked) }
 
-// Network checks and builds all but the workload, of which a scenario may have none: there is a plan
-// without jobs, for those who look at the fabric.
+// Network checks and builds everything but the workload, which a scenario may lack: the plan has no jobs.
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
 // Fabric is Resolve with a permutation of single bytes instead of the workload, for those who send one of their own.

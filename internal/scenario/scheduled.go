@@ -20,7 +20,7 @@ type Scheduled struct {
 // Silent turns it on.
 func (s *Scheduled) Silent() { *s = Scheduled{true, queue.DefaultScheduled()} }
 
-// scheduled resolves the block, and refuses what a scheduled fabric cannot be or has no use for.
+// scheduled resolves the block, and refuses settings that conflict with a scheduled fabric or have no effect in it.
 func (p *resolver) scheduled() error {
 	s := &p.File.Fabric.Scheduled
 	if !s.On {
@@ -103,8 +103,8 @@ func (p *resolver) unstamped() error {
 	return nil
 }
 
-// egressNeeds returns what the fastest egress port sends while a grant goes to the farthest interface node and
-// the packet comes back: so much must be granted ahead, and have room when it comes.
+// egressNeeds returns the bytes that the fastest egress port sends during the round trip of a grant and its packet to
+// the farthest interface node: that amount must be granted ahead, and have room on arrival.
 func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes {
 	g := p.Graph
 	var hop, host unit.Time // of the slowest cable
@@ -117,7 +117,7 @@ func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes
 			continue
 		}
 		through := max(g.Nodes[l.A].Through(p.Switching.Pipeline), g.Nodes[l.B].Through(p.Switching.Pipeline))
-		cell := unit.Serialize(q.Cell, l.Rate) // one may be ahead of the grant, and one of the packet
+		cell := unit.Serialize(q.Cell, l.Rate) // one cell may be ahead of the grant, and one of the packet
 		hop = max(hop, 2*(l.Propagation()+through+cell)+unit.Serialize(q.Message, l.Rate)+
 			unit.Serialize(q.Wire(packet), l.Rate))
 	}
@@ -125,7 +125,7 @@ func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes
 	return q.Credit + packet + unit.Bytes(float64(unit.InTime(line, loop))*q.Speedup)
 }
 
-// noteScheduled says what a careful reader should know of the fabric's links.
+// noteScheduled notes properties of the fabric's links.
 func (p *resolver) noteScheduled(packet unit.Bytes) {
 	g := p.Graph
 	up, down := make([]unit.Rate, len(g.Nodes)), make([]unit.Rate, len(g.Nodes))
@@ -163,7 +163,7 @@ func (p *resolver) noteScheduled(packet unit.Bytes) {
 	}
 }
 
-// ScheduledFigures returns what follows from a scheduled fabric's values, by name; none of other fabrics.
+// ScheduledFigures returns the figures derived from a scheduled fabric's settings, by name; none for other fabrics.
 func (p *Plan) ScheduledFigures() map[string]string {
 	s := p.Scheduled
 	if s == nil {
@@ -205,8 +205,7 @@ func (p *Plan) nodeOf(nic topo.NIC, link int) int {
 	return l.A + l.B - p.Graph.Hosts[nic.Host]
 }
 
-// egressFits checks that an interface node's memory holds what its egress ports may grant ahead, beside
-// headroom.
+// egressFits checks that an interface node's memory has room for its egress ports' grants, besides headroom.
 func (p *resolver) egressFits() error {
 	g := p.Graph
 	reserved, ports := make([]unit.Bytes, len(g.Nodes)), make([]int, len(g.Nodes))

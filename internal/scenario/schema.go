@@ -59,8 +59,8 @@ func typeSchema(t reflect.Type, row string) schema {
 	return s
 }
 
-// limit writes a bound into a schema: as minimum and maximum of a number, and as
-// x-accepted where the unit is part of the value, which JSON Schema cannot compare.
+// limit writes a bound into a schema: as minimum and maximum of a number, and as x-accepted if the unit is part of the
+// value, which JSON Schema cannot compare.
 func (b *bound) limit(s schema) {
 	if s["type"] == "string" {
 		s["x-accepted"] = b.accepted()

@@ -27,7 +27,7 @@ func (p *resolver) even() bool {
 	return true
 }
 
-// servers says where the ranks of a job are.
+// servers returns the servers of a job's ranks.
 func (p *resolver) servers(c crew) coll.Servers {
 	g := p.Graph
 	mesh := slices.ContainsFunc(p.Kinds, (*Kind).Mesh)
@@ -42,8 +42,8 @@ func (p *resolver) servers(c crew) coll.Servers {
 	return coll.Placed(of, at).Meshed(mesh)
 }
 
-// seat finds GPUs for the ranks of a step, where servers differ: a tensor parallel group is in one
-// server, as it is everywhere else, so that what a server has beyond whole groups stays idle.
+// seat finds GPUs for the ranks of a step on servers that differ: a tensor parallel group is in one server, as on equal
+// servers, so GPUs beyond whole groups stay idle.
 func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 	key := at.key + ".training"
 	if at.crew == nil && p.even() {
@@ -71,12 +71,12 @@ func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 			unit.Plural(idle, "GPU"), t.TP, p.sizes())
 	}
 	if last := place[len(place)-1]; at.crew == nil && last == len(place)-1 {
-		return nil, nil // one after the other
+		return nil, nil // in order
 	}
 	return place, nil
 }
 
-// sizes says how many servers have how many GPUs.
+// sizes describes how many servers have how many GPUs.
 func (p *resolver) sizes() string {
 	count := map[int]int{}
 	var sizes []int
@@ -96,7 +96,7 @@ func (p *resolver) sizes() string {
 	return strings.Join(parts, ", ")
 }
 
-// equip says what GPUs the ranks of a step have.
+// equip sets the GPUs of a step's ranks.
 func (p *resolver) equip(t *workload.Training, place crew) {
 	n := min(t.Ranks(), p.ranks(place))
 	t.NVLink, t.Mesh, t.Switch = 0, true, p.adding(place)

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// maxSets bounds overrides: each looks through what it changes.
+// maxSets is the maximum number of overrides: each searches what it changes.
 const maxSets = 1000
 
 // set applies one override.
@@ -34,7 +34,7 @@ func (d *Document) set(s string) error {
 	return err
 }
 
-// put gives the value with a key another text.
+// put replaces the value of a key.
 func (d *Document) put(key, value string) error {
 	v := reflect.ValueOf(&d.File).Elem()
 	parts := strings.Split(key, ".")
@@ -133,7 +133,7 @@ func several(key string, t reflect.Type) string {
 	return all
 }
 
-// listed says how values of a list are named.
+// listed describes how values of a list are named.
 func listed(key string, v reflect.Value) string {
 	if v.Len() == 0 {
 		return "the key is a list, which is in the file: --set changes its entries, and it has none"
@@ -176,9 +176,9 @@ func putInMap(m reflect.Value, key, name string, rest []string, value string) er
 	return nil
 }
 
-// putInPairs changes a value of a described fabric's places, so that a large cluster can be run
-// as a small one: fabric.nodes.host.per.segment=2. What a rule for cables matches may be added:
-// fabric.cables[1].match.rail=nic; places may not, since a slip of the pen would be one.
+// putInPairs changes a value of a described fabric's places, so that a large cluster can be run as a small one:
+// fabric.nodes.host.per.segment=2. Keys of a link rule's match may be added: fabric.cables[1].match.rail=nic. Other new
+// keys may not, since they would usually be typing errors.
 func putInPairs(pairs *site.Pairs, key, name string, rest []string, value string) error {
 	if len(rest) > 0 {
 		return field.New(key, "%s has no keys below it", field.Clip(name))
@@ -209,7 +209,7 @@ func (d *Document) override(key string) (set string, ok bool) {
 	return set, ok
 }
 
-// says reports whether the file or an override gives a key.
+// says reports whether the file or an override sets a key.
 func (d *Document) says(key string) bool {
 	_, ok := d.b.where[key]
 	return ok || slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })

@@ -58,14 +58,14 @@ func (d *Document) byName(path string) string {
 	return path
 }
 
-// named reports whether elements of a list are told apart by names, so that the list may also
-// be written as a mapping from these.
+// named reports whether elements of a list are identified by names, so that the list may also be written as a mapping
+// from these.
 func named(t reflect.Type) bool {
 	return t == reflect.TypeFor[site.Type]() || t == reflect.TypeFor[site.Group]() ||
 		t == reflect.TypeFor[Accelerator]() || t == reflect.TypeFor[Job]()
 }
 
-// ofSite reports whether a block is one of a described fabric, where what is not said is nothing.
+// ofSite reports whether a block belongs to a described fabric, where unset means nothing.
 func ofSite(t reflect.Type) bool { return named(t) || t == reflect.TypeFor[site.Rule]() }
 
 // element is the one of a list that has a name.

@@ -10,10 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// Segments: the sender writes the switches of a packet's way into the destination of an outer IPv6 header,
-// 16 bits each (uSID) behind a locator of 32, and each switch shifts them by one (RFC 9800). Switches have
-// static routes and nothing that converges, so a way through a broken cable stays broken; which way an
-// entropy value means is the sender's choice, made here by the hash that switches would have used.
+// Segments: the sender writes the switches of a packet's path into the destination of an outer IPv6 header, 16 bits
+// each (uSID) after a locator of 32, and each switch shifts them by one (RFC 9800). Switches have static routes that
+// never converge, so a path through a broken link stays broken. The sender maps an entropy value to a path; here by the
+// hash that switches would have used.
 const (
 	srv6Len  = roce.IPv6Len
 	srv6SIDs = (128 - 32) / 16
@@ -22,10 +22,10 @@ const (
 // tunnelled are ends whose frames have the outer header.
 type tunnelled struct{ transport.Maker }
 
-// Wire is the frame with it.
+// Wire returns the size of a frame with it.
 func (m tunnelled) Wire(p *transport.Packet) int { return m.Maker.Wire(p) + srv6Len }
 
-// segments resolves how switches find the way of a protocol's packets.
+// segments resolves the forwarding of a protocol's packets in switches.
 func (p *resolver) segments() error {
 	f := p.File.Transport.Forwards
 	if f == nil || *f != "srv6" {
@@ -46,8 +46,8 @@ func (p *resolver) segments() error {
 	return nil
 }
 
-// noteSegments tells where the switches' texts do not have the segments that packets name: what is simulated
-// is the sender's ways over all cables.
+// noteSegments warns if the switches' configurations lack the segments in packets: the simulation uses the sender's
+// paths over all links.
 func (p *resolver) noteSegments() {
 	silent := 0
 	for _, c := range p.configs {

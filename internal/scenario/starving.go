@@ -11,10 +11,10 @@ import (
 	"railyard/unit"
 )
 
-// starving notes beforehand where a run may end for good: headers of trimmed packets go before data, each
-// is answered, and its packet comes again; where so much more comes together than a cable takes that
-// headers alone fill it, no data get through any more. Senders on credit hold back in time; windows end
-// at one packet, which for many senders on a short path may still be too much.
+// starving warns of runs that may end in a livelock: headers of trimmed packets precede data, each is answered, and its
+// packet is retransmitted. If the offered load is so high that headers alone fill a link, no more data get through.
+// Senders on credit slow down in time; windows end at one packet, which may still be too much for many senders on a
+// short path.
 func (p *resolver) starving() error {
 	s := p.Default()
 	if s.CC.Credit != nil {
@@ -45,8 +45,8 @@ func (p *resolver) starving() error {
 	return nil
 }
 
-// fullestReceiver returns the NIC whose cable would get most in relation to what it takes, if all senders
-// sent to all their receivers at once, as much as they have for each: where headers can fill it.
+// fullestReceiver returns the NIC with the largest offered load relative to its rate if all senders sent to all their
+// receivers at the same time, up to their data: headers can fill its link.
 func (p *resolver) fullestReceiver(full func(*queue.Spec) float64) (name string, times, from float64) {
 	g := p.Graph
 	sent, gets := make([]float64, len(g.NICs)), make([]float64, len(g.NICs))
@@ -79,7 +79,7 @@ func (p *resolver) fullestReceiver(full func(*queue.Spec) float64) (name string,
 	return name, times, from
 }
 
-// lineOf returns what a NIC's ports send together.
+// lineOf returns the total rate of a NIC's ports.
 func (p *resolver) lineOf(nic int) (sum unit.Rate) {
 	for _, l := range p.Graph.NICs[nic].Links {
 		sum += p.Graph.Links[l].Rate
@@ -87,7 +87,7 @@ func (p *resolver) lineOf(nic int) (sum unit.Rate) {
 	return sum
 }
 
-// fullestLeaf returns the switch that has least rate towards other switches for what its servers can send.
+// fullestLeaf returns the switch with the lowest rate towards other switches relative to its servers' rate.
 func (p *resolver) fullestLeaf(full func(*queue.Spec) float64) (name string, times, from float64) {
 	g := p.Graph
 	down, up := make([]float64, len(g.Nodes)), make([]float64, len(g.Nodes))

@@ -36,13 +36,13 @@ const (
 	SeparateNetwork = "separate"
 )
 
-// Silent is what counts where nothing is said. A command is NVMe's 64 bytes.
+// Silent sets the defaults. A command is NVMe's 64 bytes.
 func (s *Storage) Silent() {
 	*s = Storage{NICs: 2, Network: SharedNetwork, Switches: 1, ServerNICs: 1,
 		Request: unit.MiB, Command: 64, Depth: 16}
 }
 
-// StoragePlan is what a run needs of it.
+// StoragePlan is the resolved storage of a run.
 type StoragePlan struct {
 	Network     string
 	Read, Write unit.Rate
@@ -54,10 +54,10 @@ type StoragePlan struct {
 // storageService names what connections to storage use.
 const storageService = "storage"
 
-// unlimited stands for media without a limit.
+// unlimited is the rate of media without a limit.
 const unlimited = 100 * unit.Tbps
 
-// storage adds servers to the fabric, and says how they are reached.
+// storage adds storage servers to the fabric, and decides how they are reached.
 func (p *resolver) storage() error {
 	s := p.File.Storage
 	if s == nil {
@@ -94,7 +94,7 @@ func (p *resolver) storage() error {
 	return p.fastEnough(s)
 }
 
-// addStorage puts servers beside a fabric of a kind.
+// addStorage connects storage servers to a fabric of a kind.
 func (p *resolver) addStorage(s *Storage) error {
 	g, f := p.Graph, &p.File.Fabric
 	rails := 0
@@ -168,7 +168,7 @@ func (p *resolver) storedAt(s *Storage) error {
 	return g.Store(hosts, s.Network == SeparateNetwork, front)
 }
 
-// fastEnough says what media and NICs of a server are to one another.
+// fastEnough compares the rates of a server's media and NICs.
 func (p *resolver) fastEnough(s *Storage) error {
 	g, nics := p.Graph, unit.Rate(0)
 	for _, n := range g.StoreNICs(0) {
@@ -209,8 +209,8 @@ func (p *resolver) kept() {
 	}
 }
 
-// stored is a job's storage and where its ranks are, the ends of storage servers behind them; nil where it
-// has nothing to do with storage.
+// stored is a job's storage with the positions of its ranks, the ends of storage servers after them; nil if it does not
+// use storage.
 func (p *resolver) stored(c crew, ranks int) (*workload.Storage, crew) {
 	if p.Storage == nil {
 		return nil, c
@@ -227,7 +227,7 @@ func (p *resolver) stored(c crew, ranks int) (*workload.Storage, crew) {
 	return &s, place
 }
 
-// roomy refuses a checkpoint, or what a pattern writes, that the servers do not hold.
+// roomy refuses a checkpoint, or a pattern's writes, beyond the servers' capacity.
 func (p *resolver) roomy(bytes float64, what string) error {
 	room := float64(p.File.Storage.Capacity) * float64(p.Graph.Stores())
 	if room == 0 || bytes <= room {
@@ -254,8 +254,8 @@ func (p *resolver) accessed(at task, a *Access) (workload.Job, error) {
 	return workload.Job{Name: at.name, DAG: dag, Place: place, Storage: p.Storage.Service}, err
 }
 
-// Takes returns how fast storage takes a checkpoint that all servers with GPUs write: by its media, its NICs, or
-// theirs; 0 where there is none.
+// Takes returns the rate at which storage receives a checkpoint of all GPU servers: limited by its media, its NICs, or
+// theirs; 0 without storage.
 func (p *Plan) Takes() (rate unit.Rate) {
 	if p.Storage == nil {
 		return 0

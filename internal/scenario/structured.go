@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// structured lays out the entropy values of NICs whose switches read them.
+// structured structures the entropy values of NICs whose switches read them.
 func (p *resolver) structured() error {
 	if !route.Is[route.EVReader](p.LB) {
 		return nil
@@ -43,7 +43,7 @@ func (p *resolver) structured() error {
 	return nil
 }
 
-// givenEVs are the protocols that send by entropy values which somebody gives them.
+// givenEVs lists the protocols that use configured entropy values.
 func givenEVs() string {
 	var names []string
 	for _, of := range protocols.All {
@@ -54,8 +54,8 @@ func givenEVs() string {
 	return strings.Join(names, ", ")
 }
 
-// choices is by tier among how many ports a switch chooses at most: all that lead up, or the cables to one
-// switch below. A cable within a tier would have ways read one field twice.
+// choices is by tier among how many ports a switch chooses at most: all that lead up, or the cables to one switch
+// below. A link within a tier would make paths read one field twice.
 func (p *resolver) choices() (most [route.Tiers]int, err error) {
 	g := p.Graph
 	type bundle struct{ from, to int }

@@ -17,7 +17,7 @@ import (
 	"railyard/unit"
 )
 
-// switches resolves the switch block, then the configuration texts that stand on it.
+// switches resolves the switch block, then the configurations on top of it.
 func (p *resolver) switches() error {
 	if err := p.platform(); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (p *resolver) warnQueues() {
 	}
 }
 
-// noteDSCP says where a switch's own text has another DSCP lossless than the data's: mostly the scenario's is not
-// the one that the NICs send.
+// noteDSCP warns if a switch's own configuration has another lossless DSCP than the data's: usually the scenario's DSCP
+// is not the one of the real NICs.
 func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
 	of := p.Default().DSCP
 	if _, text := p.textFor(n); !text || spec.Queues[spec.DSCP[of]].Lossless {
@@ -94,8 +94,8 @@ func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
 	}
 }
 
-// noteTags says where a switch's own configuration classifies by 802.1p priority into a lossless queue that no DSCP
-// leads to: packets here have no tags, so that nothing reaches the queue, and what is rendered has no such class.
+// noteTags warns if a switch's own configuration classifies by 802.1p priority into a lossless queue that no DSCP leads
+// to. Packets here have no tags, so that nothing reaches the queue, and the rendered configuration has no such class.
 func (p *resolver) noteTags(n *topo.Node, spec *queue.Spec) {
 	i := slices.IndexFunc(p.configs, func(c *swconf.Config) bool { return c.Hostname.V == n.Name })
 	if i < 0 {
@@ -139,8 +139,8 @@ func (p *resolver) platform() error {
 	return nil
 }
 
-// smallestMTU is that of the switch with the smallest, but for those that deviate: what these lose
-// is what somebody wants to see.
+// smallestMTU returns the smallest MTU of all switches without deviations: the losses of a deviating switch are the
+// intended effect.
 func (p *resolver) smallestMTU() unit.Bytes {
 	mtu := p.Spec.MTU
 	for n, node := range p.Graph.Nodes {
@@ -162,8 +162,7 @@ func (p *resolver) textFor(n *topo.Node) (key string, ok bool) {
 	return "", false
 }
 
-// configured reads the switches' own configurations and gives each switch the
-// Spec that its text describes.
+// configured reads the switches' own configurations and sets the Spec of each switch from its configuration.
 func (p *resolver) configured() error {
 	p.specs = make([]*queue.Spec, len(p.Graph.Nodes))
 	bases := map[unit.Bytes]*queue.Spec{p.Base.Buffer: &p.Base}
@@ -182,7 +181,7 @@ func (p *resolver) configured() error {
 	}
 	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
 	p.Headroom, p.Modes = map[topo.LinkEnd]PortHeadroom{}, map[topo.LinkEnd]swconf.PFCMode{}
-	type platform struct { // one text on switches of two types is two
+	type platform struct { // one configuration on switches of two types counts as two
 		file string
 		base *queue.Spec
 	}
@@ -210,22 +209,22 @@ func (p *resolver) configured() error {
 		p.portMarks(i, configs[file])
 		p.portModes(i, configs[file])
 		named := *configs[file]
-		named.Hostname.V = node.Name // one text may be that of many
+		named.Hostname.V = node.Name // one configuration may apply to several switches
 		p.configs = append(p.configs, &named)
 	}
 	if err := p.overruled(was); err != nil {
 		return err
 	}
 	p.classify()
-	if p.everywhere() { // then what the text decided is part of the resolved values
+	if p.everywhere() { // then the configuration's values are part of the resolved values
 		p.File.Switch.Spec = p.Spec
 	}
 	p.balance(configs)
 	return nil
 }
 
-// overruled refuses an override of the switch block that the texts replace on every switch: the run would be
-// that without it. Where they replace it on some, a note names those. was: the switches without their texts.
+// overruled refuses an override of the switch block that the configurations replace on every switch: it would have no
+// effect. If they replace it on some switches, a note names those. was: the switches without their configurations.
 func (p *resolver) overruled(was []*queue.Spec) error {
 	values := map[*queue.Spec]map[string]string{}
 	value := func(s *queue.Spec, key string) string {
@@ -269,8 +268,8 @@ func (p *resolver) overruled(was []*queue.Spec) error {
 	return nil
 }
 
-// base is the platform of a switch: the switch block with the packet memory of its type, else of its
-// model unless the block says one.
+// base returns the platform of a switch: the switch block with the packet memory of its type, else of its model unless
+// the block sets one.
 func (p *resolver) base(bases map[unit.Bytes]*queue.Spec, n *topo.Node) (*queue.Spec, error) {
 	buffer := n.Buffer
 	if buffer == 0 && !p.says("switch.buffer") {
@@ -290,8 +289,8 @@ func (p *resolver) base(bases map[unit.Bytes]*queue.Spec, n *topo.Node) (*queue.
 	return bases[buffer], nil
 }
 
-// classify gives NICs the classes of the switch that the first of them is cabled to, and notes where
-// another one's put a service's packets elsewhere. What no NIC is cabled to has no say.
+// classify gives NICs the classes of the switch that the first of them is cabled to, and notes where another one's put
+// a service's packets elsewhere. Classes without a NIC behind them are not compared.
 func (p *resolver) classify() {
 	first, seen := -1, map[*queue.Spec]bool{}
 	for i := range p.Graph.NICs {
@@ -314,7 +313,7 @@ func (p *resolver) classify() {
 	}
 }
 
-// noteClasses says which packets of the NICs another switch puts elsewhere than the first.
+// noteClasses notes packets of NICs that another switch classifies differently from the first one.
 func (p *resolver) noteClasses(first, at int) {
 	here, there := p.Graph.Nodes[first].Name, p.Graph.Nodes[at].Name
 	said := map[int]bool{}
@@ -340,7 +339,7 @@ func (p *resolver) everywhere() bool {
 	return true
 }
 
-// portPFC finds the ports of a switch that the text gives less PFC than most.
+// portPFC finds the ports of a switch with fewer PFC priorities in the configuration than most.
 func (p *resolver) portPFC(node int, c *swconf.Config) {
 	all := p.specs[node].LosslessMask()
 	var names []string
@@ -373,8 +372,7 @@ func (p *resolver) portModes(node int, c *swconf.Config) {
 	}
 }
 
-// portMarks tells of ports that a text has mark nothing, or mark, in another way than is simulated: by what
-// they lead to.
+// portMarks notes ports whose configured marking differs from the simulated one, by their neighbours.
 func (p *resolver) portMarks(node int, c *swconf.Config) {
 	unmarked := c.Unmarked()
 	if unmarked == nil {
@@ -393,7 +391,7 @@ func (p *resolver) portMarks(node int, c *swconf.Config) {
 	}
 }
 
-// portsIn are a switch's cabled ports that its text has.
+// portsIn returns a switch's connected ports that its configuration has.
 func (p *resolver) portsIn(node int, c *swconf.Config) iter.Seq2[topo.LinkEnd, *swconf.Port] {
 	return func(yield func(topo.LinkEnd, *swconf.Port) bool) {
 		for i, l := range p.Graph.Links {
@@ -463,7 +461,7 @@ func (p *resolver) readText(key, file string, base *queue.Spec) (*queue.Spec, *s
 	p.Texts[file] = string(text)
 	spec, c, notes, err := dialect.Spec(file, text, *base)
 	if err != nil {
-		return nil, nil, field.Under(key, err) // which has a place in another text
+		return nil, nil, field.Under(key, err) // its position is in another file
 	}
 	if len(c.Unknown) > 0 {
 		notes = append(notes,
@@ -477,8 +475,8 @@ func (p *resolver) readText(key, file string, base *queue.Spec) (*queue.Spec, *s
 	return &spec, c, nil
 }
 
-// balance takes load balancing from the texts where all of them turn it on alike
-// and the scenario says nothing.
+// balance derives load balancing from the configurations if all of them enable the same mode and the scenario sets
+// none.
 func (p *resolver) balance(configs map[string]*swconf.Config) {
 	mode := ""
 	var aging unit.Time

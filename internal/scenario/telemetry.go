@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// telemetry holds the fabric to what the algorithm wants switches to write: the header has room for a
-// path's switches and for its own bytes, and a stamp can name every port's rate.
+// telemetry checks that the fabric supports the telemetry of the algorithm: the header has room for a path's switches
+// and for its own bytes, and a stamp has a code for every port's rate.
 func (p *resolver) telemetry() error {
 	for i := range p.Services {
 		if err := p.reported(&p.Services[i]); err != nil {
@@ -53,7 +53,7 @@ func (p *resolver) reported(s *Service) error {
 	return nil
 }
 
-// analyzed refuses IFA where a switch lacks it, and next to tags.
+// analyzed refuses IFA if a switch lacks it, and in combination with tags.
 func (p *resolver) analyzed(s *Service) error {
 	key := "cc." + s.CC.Name
 	if cc.Value[int](s.Values, "csig") > 0 {
@@ -68,8 +68,8 @@ func (p *resolver) analyzed(s *Service) error {
 	return nil
 }
 
-// longest returns how many switches a packet may pass, detours included, and the ends of the longest way
-// without.
+// longest returns the maximum number of switches of a packet's path, with detours, and the ends of the longest path
+// without detours.
 func (p *resolver) longest() (most int, way topo.Way) {
 	way = p.Graph.Longest()
 	most = way.Switches

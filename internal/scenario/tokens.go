@@ -10,18 +10,18 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The YAML library's scanner takes time in proportion to the text. Its parser copies
-// all keys of a mapping for each of them and every path for each level, so that 200 KB
-// can take minutes and gigabytes: what it is given is bounded before.
+// The YAML library's scanner takes time in proportion to its input. Its parser copies all keys of a mapping for each of
+// them and every path for each level, so that 200 KB can take minutes and gigabytes. The input is therefore bounded
+// first.
 const (
 	maxTokens = 300_000 // a megabyte of flows, the densest use there is, has 240,000
-	maxKeys   = 2048    // of one mapping: a fabric's switches, each with its own text
+	maxKeys   = 2048    // of one mapping: a fabric's switches, each with its own configuration
 	maxDepth  = 32      // no scenario needs more than six levels
 	maxWord   = 16_384  // bytes of one value; about may be long
 	maxBare   = 1000    // keys and entries without a value; the parser moves all tokens for each
 )
 
-// tokens cuts text into YAML tokens, as long as a scenario could have them.
+// tokens splits a document into YAML tokens, up to the limits of a scenario.
 func tokens(name string, text []byte) (token.Tokens, error) {
 	var s scanner.Scanner
 	s.Init(string(text))
@@ -106,8 +106,8 @@ func (w *watch) next(t *token.Token) error {
 	return nil
 }
 
-// waits follows which key or dash waits for a value, and counts those that get none:
-// the next word stands on another line no further right, or ends the entry of a flow.
+// waits tracks keys and dashes without a value yet, and counts those that get none: the next word is on another line no
+// further right, or ends the entry of a flow.
 func (w *watch) waits(t *token.Token) {
 	at := position(t)
 	switch t.Type {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// trace makes a job of what another tool's files say; what was guessed and left out becomes notes.
+// trace builds a job from another tool's files; guesses and omissions become notes.
 func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
 	key := at.key + ".trace"
 	x, err := p.traced(key, t, p.fitting(at, t))
@@ -60,7 +60,7 @@ func (p *resolver) traced(key string, t *Trace, on trace.Fit) (*trace.Trace, err
 	return x, field.Under(key, err)
 }
 
-// counted is where a server's name has the number of a trace's rank, with what is added to it.
+// counted is the position of a rank's number in a server's name, with the offset to add.
 var counted = regexp.MustCompile(`\{n([+-]\d{1,6})?\}`)
 
 // numbered finds the GPUs of the numbers that a graph's operations are on, and makes these numbers ranks.

@@ -51,7 +51,7 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		return job, err
 	}
 	p.equip(&step, place)
-	var ends crew // of what the step sends to and from, where there is storage
+	var ends crew // storage transfers of the step
 	if step.Storage != nil {
 		all := place
 		if all == nil {
@@ -102,7 +102,7 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 	return job, nil
 }
 
-// software sets the framework of a step, and what calibration says of its kernels.
+// software sets the framework of a step, and the calibration of its kernels.
 func (p *resolver) software(key string, step *workload.Training) error {
 	if step.By != "" {
 		for _, part := range []string{"efficiency", "kernels", "tp_overlap"} {
@@ -184,7 +184,7 @@ func (p *resolver) spare(step *workload.Training) {
 		step.GPUs()+spare)
 }
 
-// model finds what a training block names.
+// model finds the model of a training block.
 func (p *resolver) model(key, name string) (*model.Config, error) {
 	if name == "" {
 		return nil, field.New(key, "is missing; shipped are %v, or give the path of a config.json",

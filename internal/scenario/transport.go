@@ -22,7 +22,7 @@ func (p *resolver) transport() error {
 	if t.Recovery == "selective" {
 		p.RC.Recovery = rc.Selective
 		p.RC.Named = p.LB.NIC != nil && p.LB.NIC.Hears
-		for _, s := range p.Services { // who hears of marks hears whose they are
+		for _, s := range p.Services { // marks are reported per packet
 			p.RC.Named = p.RC.Named || s.CC.Marks
 		}
 	}
@@ -43,8 +43,7 @@ func (p *resolver) transport() error {
 // headers returns what RoCEv2 adds at most to a path MTU of payload.
 func (p *Plan) headers() unit.Bytes { return swconf.Headers + p.MoreIP() }
 
-// Mixes reports that packets of one flow may overtake one another, and that whoever receives them then takes
-// that for a loss.
+// Mixes reports whether packets of one flow may overtake one another at receivers that treat reordering as loss.
 func (p *Plan) Mixes() bool {
 	return p.RC.Recovery == rc.GoBackN && p.Default().Carried == nil && p.Overtakes()
 }

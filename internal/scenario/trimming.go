@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// trimming fills in what the switch block leaves open of trimming, where a queue trims, and refuses what is
-// said of it where none does.
+// trimming sets open values of trimming in the switch block if a queue trims, and refuses settings of trimming if none
+// does.
 func (p *resolver) trimming(spec *queue.Spec) error {
 	t := &spec.Trim
 	if spec.TrimMask() == 0 {
@@ -30,8 +30,8 @@ func (p *resolver) trimming(spec *queue.Spec) error {
 	return nil
 }
 
-// trimRoom holds what trims to what the packets of the run need, room for two of them, and notes where other
-// switches put trimmed packets behind data.
+// trimRoom checks trimming against the packet sizes of the run and room for two of them, and warns of switches that
+// queue trimmed packets behind data.
 func (p *resolver) trimRoom() error {
 	frame := unit.Bytes(p.File.Transport.MTU) + p.headers()
 	var first []int // switch with each distinct Spec

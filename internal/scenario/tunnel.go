@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// Tunnel is what carries the packets of NICs between their edges (transport.tunnel).
+// Tunnel carries the packets of NICs between their edges (transport.tunnel).
 type Tunnel struct {
 	CC     *cc.Algorithm
 	Values cc.Values
@@ -24,8 +24,8 @@ func (t *Tunnel) Words() string {
 	return "packets of NICs carried unchanged by " + t.CC.Title + " between edges"
 }
 
-// edged makes switches what a tunnel needs where the scenario leaves it open: the data's queue holds one product, trims
-// and is lossy, and packets take all paths, as transport: eqds has it.
+// edged sets the switch defaults for a tunnel: the data's queue holds one bandwidth-delay product, trims and is lossy,
+// and packets use all paths, as with transport: eqds.
 func (p *resolver) edged() error {
 	t := p.File.Transport.Tunnel
 	if t == nil || *t == "none" {

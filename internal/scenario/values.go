@@ -29,7 +29,7 @@ func (f *File) Values() (paths []string, values map[string]string) {
 			for _, f := range keys(v.Type()) {
 				of, key := at(v, f), field.Join(key, name(f))
 				if (optional(f) || ofSite(v.Type())) && of.IsZero() {
-					continue // not said, and 0 is no value of it
+					continue // unset, and 0 is not a valid value
 				}
 				if no, yes, ok := strings.Cut(enumOf(f), ","); ok && of.Kind() == reflect.Bool {
 					add(key, map[bool]string{false: no, true: yes}[of.Bool()])

@@ -13,7 +13,7 @@ const MaxPackets = 1_000_000_000_000
 // packet-hops.
 const manyPackets = 250_000_000
 
-// packetFidelity is the name of the fidelity that is the default.
+// packetFidelity is the name of the default fidelity.
 const packetFidelity = "packet"
 
 // Packets returns how many packets a plan's transfers between servers have, without acknowledgements; more than
@@ -37,7 +37,7 @@ func (p *Plan) Packets() (n int64) {
 // Large reports whether a plan has so many packets that fidelity: auto may choose flows.
 func (p *Plan) Large() bool { return p.Packets() > manyPackets }
 
-// Prefer chooses a fidelity where neither the file nor an override has one, and reports whether that is so.
+// Prefer sets a fidelity if neither the file nor an override does, and reports whether it did.
 func (d *Document) Prefer(fidelity string) bool {
 	if d.says("fidelity") {
 		return false
@@ -80,7 +80,7 @@ type task struct {
 	crew      crew
 }
 
-// whose says who has the GPUs that a task may use.
+// whose describes the owner of the GPUs that a task may use.
 func (t task) whose() string {
 	if t.crew == nil {
 		return "the fabric"
@@ -113,7 +113,7 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 	return p.ops(at, w.Ops)
 }
 
-// endOfTime is half of what a clock of picoseconds can count, 53 days.
+// endOfTime is half the range of a clock in picoseconds, 53 days.
 const endOfTime = float64(unit.Never / 2)
 
 // bound refuses work that could not end in reasonable time, or not before the clock

@@ -12,7 +12,7 @@ import (
 // is sent half as much for it.)
 type balanced struct {
 	net    *Network
-	memory []unit.Rate // by node and locator: what it can pass on, less 1; 0: not known yet
+	memory []unit.Rate // by node and locator: rate that it can forward, less 1; 0: not yet computed
 }
 
 func (n *Network) balanced() *balanced {
@@ -41,7 +41,7 @@ func (b *balanced) install(t *route.Table, node int) {
 // toward returns the capacity of each of a node's next links, and the sum.
 func (b *balanced) toward(node, loc int, links []int) (rates []unit.Rate, sum unit.Rate) {
 	g := b.net.Graph
-	beside := map[int]unit.Rate{} // by neighbour: all links to it
+	beside := map[int]unit.Rate{} // by neighbour: total rate of its links
 	for _, l := range links {
 		beside[g.Links[l].A+g.Links[l].B-node] += g.Links[l].Rate
 	}

@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// maxCaptured bounds the packets of a capture: about 200 MB while a run goes on.
+// maxCaptured is the maximum number of packets of a capture: about 200 MB during a run.
 const maxCaptured = 2_000_000
 
 // Capture records what crosses some ports during a time window. Packets are
@@ -31,8 +31,8 @@ type Capture struct {
 	to      unit.Time
 	seen    []captured
 	told    []fabric.Told      // telemetry of those that have any
-	heads   []transport.Packet // headers of protocols beside RC
-	inner   []fabric.Packet    // what a tunnel's packets carry
+	heads   []transport.Packet // headers of protocols other than RC
+	inner   []fabric.Packet    // packets inside a tunnel's packets
 	streams map[int32][]streamMessage
 }
 
@@ -41,7 +41,7 @@ type captured struct {
 	at    unit.Time
 	iface int32
 	out   bool
-	told  int32         // in Capture.told, one more; 0: none
+	told  int32         // index in Capture.told plus one; 0: none
 	head  int32         // in Capture.heads, one more; 0: none
 	inner int32         // in Capture.inner, one more; 0: none
 	p     fabric.Packet // pause: Class is the priority, Len the quanta
@@ -74,7 +74,7 @@ func (r *Run) Capture(ports []string, from, to unit.Time) (*Capture, error) {
 	return c, nil
 }
 
-// portsLike says what ports there are: of the node that was named, or of any.
+// portsLike lists the available ports: of the named node, or of any.
 func portsLike(g *topo.Graph, name string) string {
 	node, _, _ := strings.Cut(name, ":")
 	var of, any []string
@@ -176,8 +176,8 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 	}
 }
 
-// cutShort spells out what a switch has left of a packet: so many bytes from its start on, with the lengths
-// of IP and UDP as they are now. Its ICRC is gone with the payload.
+// cutShort reconstructs a trimmed packet: its first bytes, with the current lengths of IP and UDP. Its ICRC was trimmed
+// with the payload.
 func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
 	left := int(p.Size) - roce.EthernetLen - roce.IPv4Len - roce.UDPLen - roce.FCSLen
 	if f.IP.Version == 6 {
@@ -188,7 +188,7 @@ func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
 }
 
 // spell writes a packet's telemetry into its frame: a header, IFA's headers, a tag, or in an acknowledgement the tag of
-// what it answers.
+// the packet that it acknowledges.
 func spell(f *roce.Frame, t *fabric.Told) {
 	switch {
 	case t.Kind == roce.TelemetryIFA:
@@ -197,7 +197,7 @@ func spell(f *roce.Frame, t *fabric.Told) {
 			f.IFA.Push(&hop)
 		}
 		if f.BTH.Opcode == roce.Acknowledge {
-			f.IFA.Limit = 0 // what the receiver returns stays as it is
+			f.IFA.Limit = 0 // switches do not change the returned metadata
 		}
 	case t.Kind == roce.TelemetryINT:
 		f.BTH.Telemetry, f.BTH.INT = t.Kind, t.INT

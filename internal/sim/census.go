@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Census counts at every port what switches and NICs count of themselves. It listens where
-// captures do, so runs that do not ask for it do nothing for it.
+// Census counts at every port what switches and NICs count of themselves. It uses the hooks of captures, so runs
+// without it pay nothing for it.
 type Census struct {
 	run   *Run
 	ports []portCensus
@@ -91,7 +91,7 @@ func (c *Census) host(port int32) bool {
 	return c.run.Graph.Nodes[c.run.Net.Ports[port].Node].Role == topo.Host
 }
 
-// tap counts a packet that leaves a port, or comes in by it.
+// tap counts a packet that leaves a port, or arrives by it.
 func (c *Census) tap(port int32, out bool, p *fabric.Packet) {
 	x, host := &c.ports[port], c.host(port)
 	switch class := c.spec(port).DSCP[p.TOS>>2]; {

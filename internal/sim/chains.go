@@ -13,19 +13,19 @@ import (
 // mostChains bounds how many closed chains of pauses are remembered.
 const mostChains = 10_000
 
-// chains recognises closed chains of pauses. What closes one is a pause, or what was on a cable when its
-// sender was paused: so a port is looked at when it is paused, and once more when that pause is repeated,
-// by when all has arrived. It ends when one of its ports goes on.
+// chains recognises closed chains of pauses. A chain is closed by a pause, or by data in flight when their sender was
+// paused. So a port is checked when it is paused, and again when that pause is repeated, by when all data have arrived.
+// It ends when one of its ports resumes.
 //
-// It is the run's own, and looks at all switches: in a run in parts there would have to be a barrier first.
+// It belongs to the whole run and reads all switches: a run in parts would first need a barrier.
 type chains struct {
 	net     *Network
 	find    *fabric.Chains
 	since   []unit.Time // by port and priority: paused from then on
-	again   []bool      // by port and priority: to be looked at once more
+	again   []bool      // by port and priority: to be checked again
 	in      map[int32][]int32
 	seen    explain.Chains
-	stormed int32 // the port and priority that a watchdog has taken over last
+	stormed int32 // the port and priority that a watchdog stormed last
 }
 
 func newChains(n *Network) *chains {
@@ -36,7 +36,7 @@ func newChains(n *Network) *chains {
 
 func at(port int32, prio int) int32 { return port*queue.Classes + int32(prio) }
 
-// hear follows the trace of pauses.
+// hear processes the trace of pauses.
 func (c *chains) hear(now unit.Time, what string, port int32, prio int) {
 	switch slot := at(port, prio); what {
 	case "pause":
@@ -86,7 +86,7 @@ func (c *chains) look(now unit.Time, port int32, prio int) {
 	c.seen.All = append(c.seen.All, row)
 }
 
-// end notes that a port of a chain goes on.
+// end records that a port of a chain resumes.
 func (c *chains) end(now unit.Time, i, slot int32) {
 	row := &c.seen.All[i]
 	row.Ended, row.By = now, slot/queue.Classes
@@ -106,7 +106,7 @@ func (c *chains) end(now unit.Time, i, slot int32) {
 	}
 }
 
-// locked says which pauses stand and wait for one another.
+// locked describes the pauses that persist and block one another.
 func (r *Run) locked() string {
 	if r.chains == nil {
 		return ""

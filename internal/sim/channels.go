@@ -5,7 +5,7 @@ import (
 	"railyard/internal/route"
 )
 
-// bundled lists by node the channels of its cables; nil where there are none at all.
+// bundled lists by node the channels of its links; nil if there are none at all.
 func (n *Network) bundled() [][]int {
 	if len(n.Graph.Channels) == 0 {
 		return nil
@@ -18,8 +18,8 @@ func (n *Network) bundled() [][]int {
 	return of
 }
 
-// bundle gives a switch its channels: of each the members that it uses, all while it knows of none that
-// works. The seed of the hash among members is a switch's own, or that of its ECMP.
+// bundle sets a switch's channels: of each the members in use, or all if none is known to work. The seed of the hash
+// among members is configured for the switch, or is that of its ECMP.
 func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int) {
 	var lead []int32
 	var members [][]int32
@@ -45,8 +45,8 @@ func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int)
 	n.Net.SetChannels(int32(node), seed, lead, members)
 }
 
-// unfit reports whether a switch knows that a next hop does not work: a cable that has broken, where a
-// channel is left with too few.
+// unfit reports whether a switch knows that a next hop does not work: a broken link, or a channel with too few links
+// left.
 func (n *Network) unfit(link int) bool {
 	c := n.Graph.Links[link].Channel
 	if c == 0 {

@@ -7,8 +7,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// firstRoutes are those over all links but the ones that are broken from the start. A fabric whose groups
-// keep flows where they are needs those of the whole fabric as well, with the same locators.
+// firstRoutes are the routes over all links except those that are broken from the start. A fabric whose groups keep
+// flows on their ports also needs the routes of the whole fabric, with the same locators.
 func (n *Network) firstRoutes() {
 	s := n.Setup
 	besides := scenario.Besides(s.LB, s.Scheduled)
@@ -36,12 +36,11 @@ func (n *Network) buckets(node, loc int, links []int) []int32 {
 	return route.Refill(whole, live, n.Setup.LB.Buckets(n.Setup.LBValues))
 }
 
-// Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is
-// avoided; those that have moved stay where they are. Other links that are broken keep their routes
-// until their own convergence.
+// Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is avoided; flows
+// that have moved do not return. Other broken links keep their routes until their own convergence.
 func (n *Network) Converge(link int, up bool) { n.ConvergeAll(map[int]bool{link: up}) }
 
-// ConvergeAll is Converge for all links that routes come to know of at one moment: whether they are up.
+// ConvergeAll is Converge for all links of which routes learn at one time, with their states.
 func (n *Network) ConvergeAll(up map[int]bool) {
 	if n.Setup.Static {
 		return
@@ -51,7 +50,7 @@ func (n *Network) ConvergeAll(up map[int]bool) {
 		if up && n.noticed[link] {
 			healed = true
 		}
-		delete(n.noticed, link) // or all know it
+		delete(n.noticed, link) // or all routes account for it
 		if n.routed[link] == !up {
 			continue
 		}
@@ -70,9 +69,9 @@ func (n *Network) ConvergeAll(up map[int]bool) {
 	}
 }
 
-// Notice tells the ends of links that these have broken. A switch hashes past one where its group has
-// others, a NIC moves to another of its ports; everybody else sends as before, into a hole where the switch
-// behind it has no other way, until routes converge.
+// Notice tells the ends of links that these are broken. A switch stops hashing to one if its group has others, and a
+// NIC moves to another of its ports. All others send as before, into a black hole if the next switch has no other path,
+// until routes converge.
 func (n *Network) Notice(links []int) {
 	if n.Setup.Static {
 		return
@@ -86,8 +85,8 @@ func (n *Network) Notice(links []int) {
 	n.Hosts.Rebond(n.usable)
 }
 
-// remaining are the links of a group without those that their switch knows to be broken; all of them when
-// none is left.
+// remaining returns the links of a group without those that their switch knows to be broken; all of them if none is
+// left.
 func (n *Network) remaining(links []int) []int {
 	if len(n.noticed) == 0 {
 		return links
@@ -99,8 +98,8 @@ func (n *Network) remaining(links []int) []int {
 	return left
 }
 
-// usable returns the ports of a NIC whose cable is up, as far as routing or the NIC knows, and whose
-// switch has a path to the other NIC: the two switches of a pair need not both have one.
+// usable returns the ports of a NIC whose link is up, as far as routing or the NIC knows, and whose switch has a path
+// to the other NIC: of the two switches of a pair, one may have none.
 func (n *Network) usable(src, dst int32) (ports []int32) {
 	nic := n.Graph.NICs[src]
 	host := n.Graph.Hosts[nic.Host]

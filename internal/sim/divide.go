@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// divide gives each node to one of so many parts: servers in blocks of about the same rate, each switch to the part to
-// which most of its cables below lead, those with as many to several to the part that has least.
+// divide assigns each node to one of n parts: servers in blocks of about the same rate, each switch to the part of most
+// of its lower links, and on a tie to the smallest part.
 func (n *Network) divide(parts int) (owner []int32) {
 	g := n.Graph
 	owner = slices.Repeat([]int32{-1}, len(g.Nodes))
@@ -60,15 +60,15 @@ func (n *Network) divide(parts int) (owner []int32) {
 	return owner
 }
 
-// shares divides a run among at most so many cores: fewer parts are better where these need not meet as often, because
-// the cables between them are longer. n is 1 where none is worth it.
+// shares divides a run among at most the given number of cores. Fewer parts are better if they exchange packets less
+// often, because the links between them are longer. n is 1 if no division gains.
 func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	n = 1
 	if r.Tunnel != nil { // whose table of packets is one
 		return nil, n, 0
 	}
 	best := r.worth
-	for parts := min(cores, len(r.Graph.Hosts)); parts >= 2; parts /= 2 { // one by one takes long on many cores
+	for parts := min(cores, len(r.Graph.Hosts)); parts >= 2; parts /= 2 { // one by one would take long on many cores
 		of := r.divide(parts)
 		w := min(r.Plan.NICs.Latency, r.Net.Apart(of))
 		if faster := r.faster(parts, w); faster > best {
@@ -78,8 +78,8 @@ func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	return owner, n, window
 }
 
-// faster estimates by what factor so many parts are faster that meet after windows of a length. To meet takes as long
-// as three events, and all wait for the part that has most of them in a window: of many about as many as others.
+// faster estimates the speedup of n parts that synchronize after windows of a length. To meet takes as long as three
+// events, and all wait for the part that has most of them in a window: of many about as many as others.
 func (r *Run) faster(parts int, window unit.Time) float64 {
 	bytes := unit.Bytes(0)
 	for _, nic := range r.Graph.NICs {
@@ -92,7 +92,7 @@ func (r *Run) faster(parts int, window unit.Time) float64 {
 	return float64(parts) / (1 + 3/events + 1/math.Sqrt(events))
 }
 
-// Undivided says why a run has to be one part, "" where it need not.
+// Undivided returns the reason why a run must be one part, or "".
 func (r *Run) Undivided() string {
 	switch p := r.Plan; {
 	case r.Net.Tap != nil || r.follower != nil:
@@ -118,7 +118,7 @@ func (r *Run) Undivided() string {
 	return ""
 }
 
-// Cores lets a run use so many cores, each for a part of the network.
+// Cores sets the number of cores of a run, each for a part of the network.
 func (r *Run) Cores(n int) { r.cores, r.worth = n, worthMeeting }
 
 // worthMeeting is by how much a run has to be faster in parts for them to be made.

@@ -13,10 +13,10 @@
 // numbered steps of output.steps (story.go), counters as devices report them (census.go, snapshots.go, idle.go),
 // circular pause dependencies (chains.go), lost ranks (lost.go).
 //
-// A run of several cores is as many runs, each of which has the whole network and executes the whole workload, but
-// moves the packets of its own nodes only (divide.go). They meet after windows as long as nothing reaches another
-// (parts.go), and what they noted becomes one run's, to the last byte (join.go, TestCoresGiveTheSameBytes). Where
-// something comes up that parts cannot do, such as a lost rank, the run begins again as a whole.
+// A run on several cores is one run per core. Each has the whole network and executes the whole workload, but moves
+// only the packets of its own nodes (divide.go). They synchronize after windows in which no packet of one part can
+// reach another (parts.go), and their records are merged into one run's, identical to the last byte (join.go,
+// TestCoresGiveTheSameBytes). An event that parts do not support, such as a lost rank, restarts the run as a whole.
 //
 // A run in which only pauses are refreshed for one second of simulated time is reported as stuck (PFC deadlock). A
 // queue pair that exceeds its retries loses a rank: the run continues until nothing moves and ends with an outcome.
@@ -26,13 +26,13 @@
 //
 // # Links over time
 //
-// A plan's link events say what a link is from a time on: up, rate of each direction, bit errors. A switch, a line
-// card, a NIC or a server is its links, and a link works when nothing that it belongs to is down. Routes avoid a
-// link from its own convergence on and use it again likewise; the ends may learn earlier (fabric.routing.detect),
-// and hash past it where their group has other ports. Routes and weights ignore rates; load-aware choosers see them.
-// Members of a port channel that fail leave their share to the channel; below min_links all of it counts as down. A
-// circuit of an optical switch is a link that is dark while its map is not in force; maps by phase wait until
-// nothing is in flight (phases.go).
+// A plan's link events set the state of a link from a time on: up, rate of each direction, bit errors. A switch, a line
+// card, a NIC or a server is its links, and a link works when nothing that it belongs to is down. Routes avoid a link
+// from its own convergence on and use it again likewise; the ends may learn earlier (fabric.routing.detect), and hash
+// past it where their group has other ports. Routes and weights ignore rates; load-aware choosers see them. Members of
+// a port channel that fail leave their share to the channel; below min_links all of it counts as down. A circuit of an
+// optical switch is a link that is dark while its map is not in force; maps by phase wait until nothing is in flight
+// (phases.go).
 //
-// A broken link loses what it is given. What a lower rate costs is a cause of its own in package explain.
+// A broken link loses the packets sent into it. The cost of a lower rate is a cause of its own in package explain.
 package sim

@@ -16,14 +16,14 @@ import (
 	"railyard/unit"
 )
 
-// Bounds of what is followed: packets that are named, and copies that are kept of each.
+// Limits of traces: packets, and copies of each.
 const (
 	MaxFollowed = 64
 	maxCopies   = 32
 )
 
-// Named is a packet that somebody names: its queue pair, as qps.parquet and the page number them, and its
-// PSN, or, which need not be known beforehand, how many packets of the queue pair went before it.
+// Named identifies a packet: its queue pair, as numbered in qps.parquet and on the page, and its PSN or, if that is not
+// known beforehand, the number of earlier packets of the queue pair.
 type Named struct {
 	QP     int32
 	PSN    uint32
@@ -38,14 +38,14 @@ func (n Named) String() string {
 	return fmt.Sprintf("%d/%d", n.QP, n.PSN)
 }
 
-// Follower writes down where named packets are when: at each switch what waited at the port that they leave
-// by, when they came and when they left. It sees packets as a capture does and looks at queues by events of
-// the run's own, which come before anything else of their moment and change nothing.
+// Follower records the path of named packets: at each switch the queue of their egress port, and their times of arrival
+// and departure. It receives packets from the hooks of captures and reads queues in events of the run's own, which
+// precede all others of their time and change nothing.
 type Follower struct {
 	run    *Run
 	at     map[Named]int     // in out
 	behind map[int32][]Named // by queue pair that has sent nothing yet: those that count from its start
-	first  map[int32]*uint32 // by queue pair that is followed: the PSN of its first packet
+	first  map[int32]*uint32 // by traced queue pair: the PSN of its first packet
 	out    []result.Followed
 	under  []*journey // under way
 	looks  []*journey // by event: who is about to be at a switch
@@ -64,7 +64,7 @@ type journey struct {
 	found []state
 }
 
-// state is one port's when somebody is about to come.
+// state is a port's state just before the arrival.
 type state struct {
 	queued int64
 	paused uint8
@@ -135,7 +135,7 @@ func (f *Follower) Packets() []result.Followed {
 	return f.out
 }
 
-// named says which packet one is; false for one that nobody follows.
+// named returns the name of a packet; false if it is not traced.
 func (f *Follower) named(p *fabric.Packet) (n Named, ok bool) {
 	if p.Opcode == roce.CNP || p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest {
 		return n, false // these have no number of their own
@@ -164,7 +164,7 @@ func (f *Follower) count(first *fabric.Packet) {
 
 func (f *Follower) has(n Named) bool { _, ok := f.at[n]; return ok }
 
-// tap sees a packet whose first bit leaves a port, or whose last bit will be at one.
+// tap records a packet whose first bit leaves a port, or whose last bit arrives at one.
 func (f *Follower) tap(at unit.Time, port int32, out bool, p *fabric.Packet) {
 	n, ok := f.named(p)
 	if !ok {
@@ -221,7 +221,7 @@ func (f *Follower) begin(n Named, p *fabric.Packet) *journey {
 	return j
 }
 
-// find returns the copy of a packet that has been under way longest of those that fit.
+// find returns the matching copy of a packet that has been in flight longest.
 func (f *Follower) find(n Named, p *fabric.Packet, fits func(*journey) bool) *journey {
 	for _, j := range f.under {
 		if j.of == n && j.kind == p.Opcode && fits(j) {
@@ -231,8 +231,8 @@ func (f *Follower) find(n Named, p *fabric.Packet, fits func(*journey) bool) *jo
 	return nil
 }
 
-// comes is told when a packet will be at a port, and looks at its switch's queues in the moment in which it
-// gets a port.
+// comes is called with the time of a packet's arrival, and reads its switch's queues at the time when it is assigned a
+// port.
 func (f *Follower) comes(at unit.Time, port int32, n Named, p *fabric.Packet) {
 	from := f.run.Net.Ports[port].Peer
 	j := f.find(n, p, func(j *journey) bool { return j.out == from })
@@ -269,7 +269,7 @@ func (f *Follower) look(i int32) {
 	}
 }
 
-// dropped is told of a packet that is lost at a port.
+// dropped records a packet that is lost at a port.
 func (f *Follower) dropped(p *fabric.Packet, port int32) {
 	n, ok := f.named(p)
 	if !ok {
@@ -282,7 +282,7 @@ func (f *Follower) dropped(p *fabric.Packet, port int32) {
 	}
 }
 
-// ends takes a copy off those under way.
+// ends removes a copy from those in flight.
 func (f *Follower) ends(j *journey, how string, at unit.Time, where string) {
 	j.copy.End, j.copy.EndAt, j.copy.EndedAt = how, int64(at), where
 	for i, x := range f.under {

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// schedule sets the clock for what the plan says that breaks and comes back. What is so from the start has
-// been done (setup). At one moment links change before their ends know, and these before routes follow.
+// schedule sets timers for the plan's failures and recoveries. The initial state has been set up already (setup). At
+// one time links change before their ends learn of it, and ends before routes converge.
 func (r *Run) schedule() {
 	q, events := r.Net.Q, r.Plan.Events
 	for i := range events {
@@ -30,11 +30,11 @@ func (r *Run) schedule() {
 	}
 }
 
-// known returns the time at which all routes know of an event.
+// known returns the time at which all routes account for an event.
 func (r *Run) known(i int) unit.Time { return r.Plan.Events[i].At + r.Plan.Events[i].Converge }
 
-// clock schedules one event for all of the plan's that are due at a moment: routes are computed once when a
-// switch goes with all of its cables. Its operand is the place of the first of them in r.due.
+// clock schedules one event for all of the plan's at one time: routes are computed once when a switch fails with all
+// its links. Its operand is the position of the first of them in r.due.
 func (r *Run) clock(kind engine.Kind, due func(i int) (unit.Time, bool)) {
 	type moment struct {
 		at    unit.Time
@@ -57,7 +57,7 @@ func (r *Run) clock(kind engine.Kind, due func(i int) (unit.Time, bool)) {
 	}
 }
 
-// happens does what an event of the plan says.
+// happens executes an event of the plan.
 func (r *Run) happens(kind engine.Kind, a int) {
 	p := r.Plan
 	switch kind {
@@ -76,7 +76,7 @@ func (r *Run) happens(kind engine.Kind, a int) {
 	}
 }
 
-// converge makes routes follow events of one moment.
+// converge updates routes for events of one time.
 func (r *Run) converge(events []int32) {
 	change := map[int]bool{}
 	for _, i := range events {
@@ -97,10 +97,10 @@ func (r *Run) Kill(d scenario.Death) {
 	r.dead = append(r.dead, d)
 }
 
-// MaxMoves is the number of connections that are followed when routes change, and of the ways that are kept of them.
+// MaxMoves is the maximum number of tracked connections at route changes, and of their stored paths.
 const MaxMoves = 100_000
 
-// paths are those of all connections whose packets take one each, nil where they do not.
+// paths are the paths of all connections whose packets take a single one, nil for others.
 func (r *Run) paths() (all [][]int32) {
 	if conns := r.Hosts.Conns(); r.Setup.LB.Fixed() && r.Plan.Default().Carried == nil && conns > 0 &&
 		conns <= MaxMoves {
@@ -112,8 +112,8 @@ func (r *Run) paths() (all [][]int32) {
 	return all
 }
 
-// moved does what changes routes, and counts the connections that take other ways since: those whose way
-// was broken, and those whose way was not, which a table of buckets keeps where they are.
+// moved executes a change of routes, and counts the connections with a new path: those whose path was broken, and the
+// others, which a table of buckets keeps on their path.
 func (r *Run) moved(change func()) {
 	before := r.paths()
 	change()
@@ -132,7 +132,7 @@ func (r *Run) moved(change func()) {
 		}
 	}
 	r.moves = append(r.moves, m)
-	if r.kept += len(m.Before); r.kept > MaxMoves { // of a link that flaps for hours: some would say less than none
+	if r.kept += len(m.Before); r.kept > MaxMoves { // with a link that flaps for hours, a partial list would mislead
 		for i := range r.moves {
 			r.moves[i].Before = nil
 		}

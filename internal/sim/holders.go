@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// maxHeldRows bounds the samples of whose bytes queues held.
+	// maxHeldRows is the maximum number of samples of queue contents.
 	maxHeldRows = 300_000
 	// sampled is the number of packets of a queue in a sample.
 	sampled = 256
 	// resample is the time for which a sample of a queue is used.
 	resample = 5 * unit.Microsecond
-	// mostHeld is the number of connections that a sample names, those with most bytes.
+	// mostHeld is the number of connections in a sample, those with most bytes.
 	mostHeld = 16
 	// leastShare is the least share of a link's bytes that counts: a 64th.
 	leastShare = 1.0 / 64
 )
 
 // holders records which egress queues hold the bytes that ports are paused for: of each ingress that pauses its peer,
-// when it begins and when it ends. It is the run's own, and looks at switches as Net.Trace reports them.
+// when it begins and when it ends. It belongs to the whole run, and reads switches when Net.Trace reports them.
 type holders struct {
 	net     *Network
 	debts   map[int32]debt // by port that was paused
 	open    map[int32]*explain.Hold
 	rows    []explain.Hold
 	held    []explain.Held
-	looked  map[int32]unit.Time // by port: when a sample of its queue was taken last
+	looked  map[int32]unit.Time // by port: time of the last sample of its queue
 	byConn  map[int32]unit.Bytes
 	ordered []int32
 
-	moment func() fabric.Moment // of a run in parts; nil: the run is whole
+	moment func() fabric.Moment // for a run in parts; nil: the run is whole
 	rowsAt []fabric.Moment      // by row
 	heldAt []fabric.Moment      // by row of held
 }
@@ -56,7 +56,7 @@ func newHolders(n *Network) *holders {
 		byConn: map[int32]unit.Bytes{}}
 }
 
-// hear follows the trace of pauses.
+// hear processes the trace of pauses.
 func (h *holders) hear(now unit.Time, what string, port int32, prio int) {
 	switch what {
 	case "xoff":
@@ -107,12 +107,12 @@ func (h *holders) owed(now unit.Time, port int32) debt {
 	case queue > 0:
 		d.share = float64(d.bytes) / float64(queue)
 	case d.on:
-		d.share = 1 // all that comes next waits for that
+		d.share = 1 // all later data are queued because of the pause
 	default:
 		d.share = 0
 	}
 	grew := float64(took)
-	if d.on && d.share > before { // by what it would have sent; then it stays
+	if d.on && d.share > before { // by the bytes that it would have sent; then constant
 		grew = min(grew, (d.share-before)*float64(unit.Serialize(unit.Bytes(queue), tx.Rate)))
 	}
 	d.over += (before+d.share)/2*grew + d.share*(float64(took)-grew)
@@ -127,7 +127,7 @@ func (h *holders) holder(now unit.Time, port int32, share float64) explain.Holde
 		Since: h.net.Net.WaitsSince(port), Passed: h.owed(now, port).over}
 }
 
-// begin opens a hold. Its shares are those of the bytes of that moment, until it ends.
+// begin opens a hold. Its shares are those of the bytes at that time, until it ends.
 func (h *holders) begin(now unit.Time, port int32, prio int) {
 	hold := &explain.Hold{Port: port, Priority: int32(prio), From: now}
 	h.open[at(port, prio)] = hold
@@ -193,7 +193,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 		switch {
 		case sum > 0 && share < leastShare:
 			continue
-		case sum == 0 && i >= 0: // it ended where it began, or nobody counts over time
+		case sum == 0 && i >= 0: // it ended at its start, or the bytes are not integrated over time
 			share = hold.By[i].Share
 		case sum == 0:
 			continue
@@ -204,7 +204,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 			y.Since = min(y.Since, was.Since)
 			y.Queue = (y.Queue + was.Queue) / 2
 			y.Passed -= was.Passed
-		} else { // it was paused or not when the hold began, and held nothing
+		} else { // its pause state was constant since the hold began, and it held nothing
 			y.Passed = h.debts[port].share * float64(now-hold.From)
 		}
 		y.Passed = min(1, max(0, y.Passed)/float64(max(now-hold.From, 1)))
@@ -213,7 +213,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 		}
 		out.By = append(out.By, y)
 	}
-	if len(out.By) == 0 { // it ended where it began, and nothing is left
+	if len(out.By) == 0 { // it ended at its start, with an empty queue
 		out.By = slices.Clone(hold.By)
 		for i := range out.By {
 			out.By[i].Passed = h.debts[out.By[i].Port].share
@@ -230,7 +230,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 	return out
 }
 
-// sample takes down whose bytes wait at a port, unless that was done a moment ago.
+// sample records the owners of a port's queued bytes, unless the last sample is recent.
 func (h *holders) sample(now unit.Time, port int32) {
 	if last, was := h.looked[port]; was && now-last < resample || len(h.held) >= maxHeldRows {
 		return
@@ -261,7 +261,7 @@ func (h *holders) until(now unit.Time) []explain.Hold {
 	return append(slices.Clone(h.rows), h.lasting(now)...)
 }
 
-// lasting returns the holds that last, as if they ended now. The run may go on: debts stay what they are.
+// lasting returns the holds that last, as if they ended now. The run may continue: debts do not change.
 func (h *holders) lasting(now unit.Time) (out []explain.Hold) {
 	debts := maps.Clone(h.debts)
 	defer func() { h.debts = debts }()

@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// SONiC lists every port that its device has, cabled or not, under its name and what the front says.
+// SONiC lists every port of its device, connected or not, with its name and its front panel label.
 
 // jackOf gives a port what SONiC shows of its jack.
 func jackOf(p *counters.Port, of *panel.Panel, j panel.Jack) {
@@ -36,11 +36,11 @@ func jackOf(p *counters.Port, of *panel.Panel, j panel.Jack) {
 	p.Lanes = strings.Join(lanes, ",")
 }
 
-// idle are the ports of a switch without a cable: nobody turned them on, and they have counted nothing.
+// idle lists the ports of a switch without a link: they are disabled, and their counters are zero.
 func idle(g *topo.Graph, node int, links []int) (out []counters.Port) {
 	of := g.Nodes[node].Panel
 	if of.Ports() == 0 {
-		return nil // nobody said what it is
+		return nil // unknown device
 	}
 	used, parts := map[panel.Jack]bool{}, map[int32]uint8{}
 	for _, l := range links {
@@ -50,7 +50,7 @@ func idle(g *topo.Graph, node int, links []int) (out []counters.Port) {
 	}
 	for _, j := range jacks(of) {
 		if n, broken := parts[j.Port]; used[j] || broken && n != max(j.Parts, 1) {
-			continue // cabled, or another way to use a jack that is
+			continue // connected, or another breakout of a jack in use
 		}
 		p := counters.Port{Name: of.Name(panel.SONiC, j), Up: counters.Say(false),
 			Enabled: counters.Say(false),
@@ -74,11 +74,10 @@ func idle(g *topo.Graph, node int, links []int) (out []counters.Port) {
 	return out
 }
 
-// idleMTU is of ports that say none (portmgrd).
+// idleMTU is the MTU of ports without a setting (portmgrd).
 const idleMTU unit.Bytes = 9100
 
-// jacks are those of a panel: of a device that is known each as it is used, broken out where nothing else is
-// known; of others whole ones.
+// jacks lists the ports of a panel: on a known device each as it is used, with its default breakout; on others unsplit.
 func jacks(of *panel.Panel) (out []panel.Jack) {
 	if of.Device == nil {
 		for port := 1; port <= of.Ports(); port++ {

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// join makes a run what its parts have become: all that they noted in one order, and the state of each node from the
-// part whose it is. The parts may go on afterwards, and join again.
+// join merges the parts of a run: all records in one order, and the state of each node from the part that owns it. The
+// parts may continue afterwards, and join again.
 func (p *parts) join(r *Run) {
 	first := p.of[0]
 	r.Exec, r.conns, r.interrupted = first.Exec, first.conns, first.interrupted
@@ -86,7 +86,7 @@ func (h *holders) adopt(parts []*Run, now unit.Time) {
 		return cmp.Compare(at(a.Port, int(a.Priority)), at(b.Port, int(b.Priority)))
 	})
 	h.rows, h.held = append(inTurn(rows, rowsAt), lasting...), inTurn(held, heldAt)
-	for i := maxHeldRows; i < len(h.held); i++ { // the sample that reaches the bound is whole
+	for i := maxHeldRows; i < len(h.held); i++ { // the sample that reaches the limit is complete
 		if h.held[i].At != h.held[i-1].At || h.held[i].Port != h.held[i-1].Port {
 			h.held = h.held[:i]
 		}

@@ -8,12 +8,12 @@ import (
 	"railyard/unit"
 )
 
-// lost reports that connections have given up for good, or that servers are gone: whoever waits for them
-// waits in vain.
+// lost reports connections that have given up for good, and servers that have failed: their peers are blocked without
+// end.
 func (r *Run) lost() bool { return len(r.carrier.lost)+len(r.dead) > 0 }
 
-// strand finds, in a network that does nothing more, the connections that wait for a way that is gone
-// without ever giving up: a protocol whose NIC has no port left has nothing to count retries by.
+// strand finds, in an idle network, the connections that wait for a broken path without ever giving up: a protocol
+// whose NIC has no port left counts no retries.
 func (r *Run) strand() {
 	down := map[int]bool{}
 	var since unit.Time
@@ -38,7 +38,7 @@ func (r *Run) strand() {
 	slices.SortStableFunc(r.carrier.lost, func(a, b explain.Lost) int { return cmp.Compare(a.At, b.At) })
 }
 
-// gaveUp takes down a connection that gave up, once.
+// gaveUp records a connection that gave up, once.
 func (c *carrier) gaveUp(l explain.Lost) {
 	if !c.gone[l.Conn] {
 		c.gone[l.Conn] = true

@@ -10,27 +10,27 @@ import (
 	"railyard/unit"
 )
 
-// parts are runs of one plan side by side: each has the whole network and executes the whole workload, but only its own
-// nodes send, forward and receive. They run a window of time, as long as nothing of one part can reach another, and
-// meet: what left for others is handed over, and all decide alike how to go on.
+// parts are parallel runs of one plan: each has the whole network and executes the whole workload, but only its own
+// nodes send, forward and receive. They run for a window in which no packet of one part can reach another, and
+// synchronize: frames for other parts are handed over, and all parts decide identically how to continue.
 type parts struct {
 	of       []*Run
 	window   unit.Time
 	outboxes [2][][]fabric.Letter // by round, odd or even, then sender and receiver
 	states   [2][]partState       // by round, odd or even
 	watch    exec.Observer
-	ended    bool // the observer has said stop
-	into     *Run // for those who look at the run while it goes on
+	ended    bool // the observer has stopped the run
+	into     *Run // for observers of a run in progress
 }
 
-// apart is what a part notes besides.
+// apart is the additional records of a part.
 type apart struct {
 	id       int
 	meet     *parallel.Meeting
-	sampled  bool      // a sample was taken: how to go on is for all to say
+	sampled  bool      // a sample was taken: all parts decide together how to continue
 	common   uint64    // events of the run itself, which all parts have
 	extra    uint64    // and of nodes of other parts, which they have too
-	soonest  unit.Time // of what left in this window
+	soonest  unit.Time // earliest arrival of the frames that left in this window
 	letters  int
 	packets  int             // among them
 	round    int             // odd or even
@@ -41,7 +41,7 @@ type apart struct {
 	looked    uint64       // events at the last look of the observer
 }
 
-// partState is what a part says of itself when it meets the others.
+// partState is the state that a part reports at a synchronization.
 type partState struct {
 	next                unit.Time // event, or what left for others
 	stop, sampled, lost bool
@@ -54,7 +54,8 @@ type partState struct {
 	_                   [64]byte
 }
 
-// due takes a sample. Whether anything is under way, and so when the next one is due, all parts together know.
+// due takes a sample. Only all parts together know whether anything is in flight, and therefore when the next sample is
+// due.
 func (a *apart) due(s *sampler, turn int32) {
 	if turn == s.turn {
 		s.take()
@@ -62,10 +63,10 @@ func (a *apart) due(s *sampler, turn int32) {
 	}
 }
 
-// errWhole says that what has come up needs the run as a whole: it begins again.
+// errWhole reports an event that needs the run as a whole: it restarts.
 var errWhole = errors.New("sim: not in parts")
 
-// goInParts runs in parts where that is possible and wanted; done is false where it is not, and nothing has happened.
+// goInParts runs in parts if that is possible and configured; otherwise done is false, and nothing has happened.
 func (r *Run) goInParts(watch exec.Observer) (done bool, err error) {
 	r.parts = 1
 	if r.cores < 2 || r.Undivided() != "" {
@@ -77,11 +78,11 @@ func (r *Run) goInParts(watch exec.Observer) (done bool, err error) {
 	}
 	p, err := newParts(r, owner, n, window)
 	if err != nil {
-		return false, nil // as a whole it fails likewise, and says so
+		return false, nil // as a whole it fails too, with a message
 	}
 	p.watch = watch
 	p.into = r
-	if err = p.run(); err != nil { // it begins again as a whole: what parts have noted is not its own
+	if err = p.run(); err != nil { // it restarts as a whole: the records of parts are discarded
 		*r = Run{Plan: r.Plan, Cost: r.Cost, parts: 1}
 		jobs, err := r.Plan.Mix()
 		if err == nil {
@@ -194,7 +195,7 @@ func (p *parts) part(id int, meet *parallel.Meeting) error {
 // lookEvery is the number of windows between two looks of the observer.
 const lookEvery = 64
 
-// look lets the observer look at the run while all parts wait, and returns whether it goes on.
+// look calls the observer while all parts wait, and returns whether the run continues.
 func (p *parts) look(r *Run, round int) (goOn bool, err error) {
 	if r.apart.id == 0 && p.watch != nil && r.Net.Q.Popped() >= r.apart.looked+observeEvery/4 {
 		r.apart.looked = r.Net.Q.Popped()
@@ -223,7 +224,7 @@ func (p *parts) look(r *Run, round int) (goOn bool, err error) {
 	return !r.interrupted, nil
 }
 
-// before runs a part's events before a time, or until all is done or a sample was taken.
+// before runs a part's events before a time, or until the end or the next sample.
 func (r *Run) before(t unit.Time) {
 	q, far, a := r.Net.Q, r.Hosts.Far(), r.apart
 	for !r.carrier.stop && !a.sampled {
@@ -241,7 +242,7 @@ func (r *Run) before(t unit.Time) {
 	}
 }
 
-// state returns what a part says of itself.
+// state returns a part's state for the synchronization.
 func (r *Run) state() partState {
 	a := r.apart
 	s := partState{next: min(r.Net.Q.When(), a.soonest), stop: r.carrier.stop, sampled: a.sampled, lost: r.lost(),
@@ -251,7 +252,7 @@ func (r *Run) state() partState {
 	return s
 }
 
-// decide says from when on a part goes on: what all parts say is the same.
+// decide returns the time until which a part continues: all parts compute the same value.
 func (p *parts) decide(r *Run, round int) (next unit.Time, err error) {
 	sum := partState{next: unit.Never, idle: true}
 	for i := range p.states[round] {
@@ -282,7 +283,7 @@ func (p *parts) decide(r *Run, round int) (next unit.Time, err error) {
 	return sum.next, nil
 }
 
-// fold makes intervals of samples longer while there are too many rows in all.
+// fold lengthens the sample intervals while there are too many rows in total.
 func (p *parts) fold(r *Run, round, rows int) error {
 	for rows > r.sampler.limit {
 		s := &p.states[round][r.apart.id]
@@ -306,7 +307,8 @@ func (p *parts) fold(r *Run, round, rows int) error {
 	return nil
 }
 
-// standstill reports that parts talk without end, as in a deadlock of pauses: the run as a whole says what it is.
+// standstill reports that parts exchange packets without progress, as in a pause deadlock: the whole run reports the
+// reason.
 func (r *Run) standstill(sum *partState) bool {
 	now, events, was := sum.next, r.Net.Q.Popped(), &r.apart.progress
 	moved := sum.dataHops != was.hops

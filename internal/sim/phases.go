@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// mirrors moves circuits by phases of the jobs. A transfer whose map is in force begins at once. Others wait
-// until nothing is under way, not even an acknowledgement; then mirrors move to the map of the one that has
-// waited longest, and all that wait for it begin.
+// mirrors moves circuits by phases of the jobs. A transfer whose map is in force begins immediately. Others wait until
+// nothing is in flight, not even an acknowledgement. Then mirrors move to the map of the longest-waiting one, and all
+// transfers of that map begin.
 type mirrors struct {
 	r       *Run
 	now     int // -1: the first map is none of the phases'
@@ -69,7 +69,7 @@ func (m *mirrors) holds(op int32, from, to int, bytes unit.Bytes) bool {
 	return true
 }
 
-// look moves mirrors when some transfer waits and nothing is under way.
+// look moves mirrors when a transfer waits and nothing is in flight.
 func (m *mirrors) look() {
 	if m.to >= 0 || m.looking || len(m.waiting) == 0 || m.r.carrier.flying > 0 {
 		return
@@ -93,7 +93,7 @@ func (m *mirrors) move() {
 	m.r.Net.Q.Push(engine.OfRun, now+p.Mirrors, kindMirrors, 1, 0)
 }
 
-// apply changes cables, and the plan's events tell of it.
+// apply changes links; the plan's events contain the change.
 func (m *mirrors) apply(events []scenario.LinkEvent) {
 	for i := range events {
 		e := &events[i]
@@ -106,7 +106,7 @@ func (m *mirrors) apply(events []scenario.LinkEvent) {
 	m.r.Plan.Events = append(m.r.Plan.Events, events...)
 }
 
-// due looks again, or has mirrors arrive: routes follow at once, and who waits for this map begins.
+// due checks again, or completes a mirror movement: routes follow immediately, and transfers of this map begin.
 func (m *mirrors) due(arrived bool) {
 	if !arrived {
 		m.looking = false

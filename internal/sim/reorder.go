@@ -36,8 +36,8 @@ func (m *nicMemory) take(n *Network, began, now unit.Time) {
 	}
 }
 
-// merge joins the rows of one NIC within each span, which the sampler doubles. A NIC that keeps packets has a link that
-// sends to it, so that there are no more rows than links have.
+// merge combines the rows of one NIC within each span, which the sampler doubles. A NIC that keeps packets has a link
+// that sends to it, so that there are no more rows than links have.
 func (m *nicMemory) merge(span unit.Time) {
 	last := make([]int, len(m.refused)) // row + 1 of a NIC in this span
 	out, slot, base := m.rows[:0], int64(-1), 0
@@ -57,7 +57,7 @@ func (m *nicMemory) merge(span unit.Time) {
 	m.rows = out
 }
 
-// reorderMemory sums up the NICs' reorder memories; nil where none kept or dropped anything.
+// reorderMemory summarizes the NICs' reorder memories; nil if none held or dropped packets.
 func (r *Run) reorderMemory() *result.ReorderMemory {
 	limits := &r.Setup.Host.Reorder
 	m := result.ReorderMemory{Placement: placementNames[limits.Placement], Limit: int64(limits.Bytes),

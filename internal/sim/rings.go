@@ -5,7 +5,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// rings tells the fabric how the cables of a torus lie.
+// rings sets the links of a torus in the fabric.
 func (n *Network) rings() {
 	grid := n.Graph.Grid
 	dim, wrap := make([]int8, len(n.Net.Ports)), make([]bool, len(n.Net.Ports))
@@ -16,7 +16,7 @@ func (n *Network) rings() {
 	n.Net.SetRings(dim, wrap, &n.Setup.Rise, route.Is[route.Escaper](lb), route.Is[route.Steerer](lb))
 }
 
-// escapes tells switches where packets escape to: in dimension order by the first of the cables there.
+// escapes sets the escape ports of switches: the first link in dimension order.
 func (n *Network) escapes() {
 	ways := n.Graph.Ordered(n.routed, n.Paths) // which has the locators of these
 	row := make([]int32, len(n.Paths.Sets))

@@ -43,16 +43,16 @@ type Run struct {
 
 	interrupted bool // by the observer
 
-	teller *teller // nil: nobody asked for what happened, step by step
+	teller *teller // nil: events are not listed step by step
 
-	due  [][]int32        // events of the plan that are due at one moment
+	due  [][]int32        // events of the plan at one time
 	dead []scenario.Death // so far
 
 	moves []explain.Move // of connections, when routes changed
-	kept  int            // ways that they had before
+	kept  int            // stored previous paths
 
-	cores int     // at most so many parts run side by side,
-	worth float64 // if that is faster by more than this factor
+	cores int     // maximum number of parts,
+	worth float64 // used if the speedup exceeds this factor
 	parts int     // that did
 	apart *apart  // of a part; nil: the run is whole
 	fresh func()  // brings a run up to date whose parts go on; nil: it is
@@ -75,7 +75,7 @@ func (r *Run) loses(p *fabric.Packet, port int32) {
 // New builds the run of a plan.
 func New(p *scenario.Plan) (*Run, error) { return Build(p, Estimate(p)) }
 
-// Build builds the run of a plan with room for what it was estimated to need.
+// Build builds the run of a plan with memory for its estimated needs.
 func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	jobs, err := p.Mix()
 	if err != nil {
@@ -132,15 +132,15 @@ func (r *Run) wire(jobs *workload.Mix) error {
 	return nil
 }
 
-// Wire builds the network of a plan, over routes that are known already; nil: they are not.
+// Wire builds the network of a plan, over precomputed routes; nil: they are computed.
 func Wire(p *scenario.Plan, routes *topo.Routes) (*Network, error) {
 	s := setup(p)
 	s.Routes = routes
 	return NewNetwork(s)
 }
 
-// JoinedBefore reports whether the fabric connects two GPUs where events have not broken it: a run then
-// shows what becomes of it, beginning with links that are down.
+// JoinedBefore reports whether the fabric connects two GPUs without the failures of events: a run then shows the effect
+// of the failures, starting with the initial ones.
 func (n *Network) JoinedBefore(m *exec.Machine, from, to int) bool {
 	if len(n.routed) == 0 {
 		return false
@@ -177,7 +177,7 @@ func Machine(p *scenario.Plan) exec.Machine {
 	return m
 }
 
-// setup translates a plan into what the network is built from.
+// setup translates a plan into the parameters of the network.
 func setup(p *scenario.Plan) *Setup {
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, Headroom: p.Headroom,
 		LB: p.LB, LBValues: p.LBValues,
@@ -226,7 +226,7 @@ func StateBehind(e *scenario.LinkEvent) fabric.LinkState {
 	return fabric.LinkState(e.LinkState)
 }
 
-// markings are the plan's NICs that mark their packets otherwise; the classes are those of the first leaf.
+// markings lists the plan's NICs with deviating marking; the classes are those of the first leaf.
 func markings(p *scenario.Plan) map[int32]host.Marking {
 	if len(p.Markings) == 0 {
 		return nil
@@ -330,8 +330,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 	}
 }
 
-// Go runs to the end, or until the observer says stop. An error means that the
-// workload can never finish.
+// Go runs to the end, or until the observer stops it. An error means that the workload can never finish.
 func (r *Run) Go(watch exec.Observer) error {
 	if done, err := r.goInParts(watch); done {
 		return err
@@ -353,7 +352,7 @@ func (r *Run) Go(watch exec.Observer) error {
 				r.strand()
 			}
 			if r.lost() {
-				break // the others wait for somebody who is gone: that is how the job ends
+				break // the other ranks are blocked on a lost one: the job ends
 			}
 			return r.stuck()
 		}
@@ -366,14 +365,14 @@ func (r *Run) Go(watch exec.Observer) error {
 	return nil
 }
 
-// Begin launches the first operations; Go does that by itself.
+// Begin launches the first operations; Go calls it.
 func (r *Run) Begin() {
 	r.Exec.Begin()
 	r.carrier.stop = r.Exec.Done()
 }
 
-// placed returns the number of bytes that have arrived, those of unfinished messages too. It asks every queue pair,
-// so it does that only once there were many more events than queue pairs.
+// placed returns the number of bytes that have arrived, including unfinished messages. It reads every queue pair, so it
+// does that only after many more events than queue pairs.
 func (r *Run) placed() unit.Bytes {
 	const rare = 32
 	if conns := r.Hosts.Conns(); r.Net.Q.Popped()-r.countedAt >= uint64(rare*conns) {
@@ -438,7 +437,7 @@ func (r *Run) stalled() bool {
 	return now-r.seen.at > limit || events-r.seen.events > most
 }
 
-// How many events without progress are taken for a stall, and of those of trimmed packets.
+// Numbers of events without progress that count as a stall, in total and for trimmed packets.
 const (
 	stallEvents = 100_000_000
 	trimEvents  = 5_000_000
@@ -472,10 +471,10 @@ func (r *Run) stuck() error {
 // Interrupted reports whether the observer stopped the run.
 func (r *Run) Interrupted() bool { return r.interrupted }
 
-// Failed says which queue pair gave up first, nil when none did.
+// Failed returns the queue pair that gave up first, nil if none did.
 func (r *Run) Failed() error { return r.RanksLost(r.Exec, r.carrier.lost, r.dead) }
 
-// RanksLost says by which queue pair, or else by which server, a job that is not done lost its first rank; nil: it lost
+// RanksLost returns the queue pair, or else the server, by which an unfinished job lost its first rank; nil if it lost
 // none.
 func (n *Network) RanksLost(x *exec.Execution, lost []explain.Lost, dead []scenario.Death) error {
 	switch {

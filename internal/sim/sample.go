@@ -6,14 +6,13 @@ import (
 	"railyard/unit"
 )
 
-// sampler turns port counters into a time series. It starts fine and doubles
-// its interval, merging what it has, whenever the table would grow beyond its
-// limit, so a run of any length fits. While nothing is under way it looks less and
-// less often, so that an hour of computing costs two dozen looks.
+// sampler turns port counters into a time series. It starts with a short interval and doubles it, merging the rows,
+// whenever the table would exceed its limit, so a run of any length fits. While nothing is in flight it samples less
+// and less often, so that an hour of computing takes two dozen samples.
 type sampler struct {
 	net      *Network
 	interval unit.Time
-	wait     unit.Time // until the next look; above interval while nothing is under way
+	wait     unit.Time // until the next sample; above interval while nothing is in flight
 	turn     int32     // samples scheduled for an earlier turn are void
 	began    unit.Time
 	rows     []result.LinkRow
@@ -33,8 +32,7 @@ func newSampler(n *Network, interval unit.Time, limit int) *sampler {
 		lastDrop: make([]int64, ports), limit: max(limit, 4*ports)}
 }
 
-// due takes the sample of a turn and schedules the next; quiet says that nothing is
-// under way.
+// due takes a sample and schedules the next; quiet: nothing is in flight.
 func (s *sampler) due(turn int32, quiet bool) {
 	if turn != s.turn {
 		return
@@ -44,7 +42,7 @@ func (s *sampler) due(turn int32, quiet bool) {
 	s.next(quiet, s.net.Net.Idle())
 }
 
-// next schedules the next sample; idle says that nothing else will happen.
+// next schedules the next sample; idle: no other event is pending.
 func (s *sampler) next(quiet, idle bool) {
 	switch {
 	case !quiet:
@@ -69,8 +67,8 @@ func (s *sampler) wake() {
 	s.net.Net.Q.Push(engine.OfRun, now-now%s.interval+s.interval, kindSample, s.turn, 0)
 }
 
-// take closes the interval that ends now. No row has more bytes than its time
-// allows: a byte that is half out counts in the next.
+// take closes the interval that ends now. No row has more bytes than its time allows: a byte that is half sent counts
+// in the next.
 func (s *sampler) take() {
 	now := s.net.Net.Q.Now()
 	if now == s.began {

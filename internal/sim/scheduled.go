@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// scheduled returns the activity of a scheduled fabric; nil where there is none.
+// scheduled returns the activity of a scheduled fabric; nil for others.
 func (n *Network) scheduled() *result.Scheduled {
 	if n.Setup.Scheduled == nil {
 		return nil
@@ -27,11 +27,11 @@ func (n *Network) scheduled() *result.Scheduled {
 	return s
 }
 
-// evenness finds the interface node whose fabric links differ most, in one direction: cells go over all
-// of them in turn, whoever they are for.
+// evenness finds the interface node with the largest difference between its fabric links in one direction: cells use
+// all of them in turn, for any destination.
 func (n *Network) evenness(s *result.Scheduled) {
 	type side struct{ least, most int64 }
-	sides := make([][2]side, len(n.Graph.Nodes)) // by node: what it sends, and what it is sent
+	sides := make([][2]side, len(n.Graph.Nodes)) // by node: bytes sent, and bytes received
 	for i := range n.Net.Ports {
 		p := &n.Net.Ports[i]
 		ends := [2]int32{p.Node, n.Net.Ports[p.Peer].Node}
@@ -70,8 +70,8 @@ func interfaceNode(name string, f *fabric.InterfaceStats) result.InterfaceNode {
 	return x
 }
 
-// crossings returns how many hops packets and control packets take inside a scheduled fabric, over so many
-// cables each: their bursts, and a request and a grant.
+// crossings returns the hops of packets and control packets inside a scheduled fabric over a number of links: their
+// bursts, and a request and a grant.
 func (e *estimator) crossings(s *queue.Scheduled, data, others, cables int64, src, dst int) int64 {
 	g := e.plan.Graph
 	first := g.NICs[src].Links[0]

@@ -15,9 +15,8 @@ import (
 // epoch is the date of simulated time 0, for devices that have a clock.
 const epoch = 1_700_000_000
 
-// Snapshots returns what every device said of itself before the run and says now, with ports
-// named as a system names them (nxos, eos, sonic). Before, counters were not at 0: what they
-// said came from the seed. Hosts are Linux.
+// Snapshots returns the counters of every device before the run and now, with the port names of a system (nxos, eos,
+// sonic). Counters did not start at 0: their initial values are random. Hosts are Linux.
 func (c *Census) Snapshots(system string) (before, after []counters.Snapshot) {
 	g, now := c.run.Graph, c.run.Net.Q.Now()
 	names := newDeviceNames(g, system)
@@ -123,8 +122,8 @@ func (t *tally) sum(o tally) {
 	t.bytes += o.bytes
 }
 
-// roce returns a NIC's counters of its queue pairs: notifications and NAKs at the port, timeouts
-// and what was sent again by the queue pairs that send from it.
+// roce returns a NIC's counters of its queue pairs: notifications and NAKs at the port, timeouts and retransmissions of
+// the queue pairs that send from it.
 func (c *Census) roce(p *counters.Port, at int32, node int) {
 	x, hosts := &c.ports[at], c.run.Hosts
 	r := &p.RoCE

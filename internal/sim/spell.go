@@ -10,11 +10,11 @@ import (
 	"railyard/transport"
 )
 
-// typeExperiment is IEEE 802's EtherType for local experiments: what a capture has of a protocol whose wire
-// format nobody has published.
+// typeExperiment is IEEE 802's EtherType for local experiments: captures use it for protocols without a published wire
+// format.
 const typeExperiment = 0x88b5
 
-// spelled spells a captured packet out; false where only its addresses could be: its protocol has no codec.
+// spelled encodes a captured packet; false if only its addresses could be: its protocol has no codec.
 func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame, ok bool) {
 	if s.head == 0 {
 		return n.frame(n.fronts(), &s.p), true
@@ -56,7 +56,7 @@ func addr6Of(nic int32) netip.Addr {
 	return netip.AddrFrom16([16]byte{0: 0xfd, 15: b[3], 14: b[2], 13: b[1], 12: b[0]})
 }
 
-// unspelled is a frame of the packet's length with nothing in it, and a comment that says what it stands for.
+// unspelled returns a frame of the packet's length without contents, and a comment that describes the packet.
 func (n *Network) unspelled(b []byte, f *roce.Frame, p *fabric.Packet, head *transport.Packet) ([]byte, string) {
 	comment := fmt.Sprintf("%v from %v to %v, connection %d, PSN %d", head.Kind, f.IP.Src, f.IP.Dst, p.QP, head.PSN)
 	if head.Kind == transport.Data {

@@ -32,8 +32,8 @@ type Stand struct {
 	services []scenario.Service
 }
 
-// NewStand builds the network of a plan over routes that are known; its links are sampled in intervals of at least so
-// long.
+// NewStand builds the network of a plan over given routes; its links are sampled in intervals of at least the given
+// length.
 func NewStand(p *scenario.Plan, routes *topo.Routes, interval unit.Time) (*Stand, error) {
 	n, err := Wire(p, routes)
 	if err != nil {
@@ -88,7 +88,7 @@ func (n *Network) Stuck(x *exec.Execution, now unit.Time) error {
 	return fmt.Errorf("the workload is stuck at %v with %s left", now, unit.Plural(x.Left, "operation"))
 }
 
-// Redraw begins a switch's random draws again: number 0 are those of a run, others are as of other seeds.
+// Redraw restarts a switch's random numbers: number 0 has those of a run, others correspond to other seeds.
 func (s *Stand) Redraw(node int32, number uint64) {
 	seed := s.Setup.Seed
 	if number > 0 {
@@ -97,7 +97,7 @@ func (s *Stand) Redraw(node int32, number uint64) {
 	s.Net.Redraw(node, seed, s.Graph.Nodes[node].Name)
 }
 
-// Sample begins a series of samples with an interval of so long.
+// Sample begins a series of samples with the given interval.
 func (s *Stand) Sample(interval unit.Time) {
 	const rows = 1 << 16
 	was := s.sampler
@@ -109,7 +109,7 @@ func (s *Stand) Sample(interval unit.Time) {
 	}
 }
 
-// Samples closes the interval that goes on and returns the series.
+// Samples closes the current interval and returns the series.
 func (s *Stand) Samples() []result.LinkRow {
 	s.sample()
 	return s.sampler.rows
@@ -124,10 +124,10 @@ func (s *Stand) sample() {
 	}
 }
 
-// Now is the stand's own time.
+// Now returns the stand's own time.
 func (s *Stand) Now() unit.Time { return s.Net.Q.Now() }
 
-// When is the time of its next event, unit.Never where nothing will happen.
+// When returns the time of its next event, unit.Never without one.
 func (s *Stand) When() unit.Time {
 	if s.Net.Idle() {
 		return unit.Never
@@ -165,7 +165,7 @@ func (s *Stand) Post(service, from, to, tag int, bytes unit.Bytes) int32 {
 	return s.Hosts.Send(s.Conn(service, from, to, tag), bytes, 0)
 }
 
-// Trouble returns what a message met that has been delivered.
+// Trouble returns the delays of a delivered message.
 func (s *Stand) Trouble(m int32) explain.Trouble { return s.troubles.all[m] }
 
 // Waits calls f with the sampled waits of each queue pair at each port.
@@ -181,7 +181,7 @@ func (s *Stand) Counts() result.Summary {
 	return s.counts()
 }
 
-// Pair is what a queue pair has counted.
+// Pair is a queue pair's counters.
 type Pair struct {
 	Cuts, Marked, Again, Held int64
 	Counters                  []int64 // of its congestion control, as result.Control lists them

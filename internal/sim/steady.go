@@ -8,11 +8,11 @@ import (
 	"railyard/unit"
 )
 
-// A network that is twice in one state but for sequence numbers will be in it again after the same time, until some
+// A network that reaches one state twice, except for sequence numbers, reaches it again after the same time, until a
 // message ends or another is posted. Repeat takes the repetitions out: messages become shorter, counters higher, and no
-// event fires. The stand's clock stays where it is, so its owner adds the time.
+// event fires. The stand's clock does not change, so its owner adds the time.
 
-// Moment is a state of a network to compare, and what the network had counted by then.
+// Moment is a network state for comparison, with its counters.
 type Moment struct {
 	At     unit.Time
 	state  uint64
@@ -25,8 +25,8 @@ type Moment struct {
 
 type portTraffic struct{ bytes, frames int64 }
 
-// Moment records the state of the network of some connections and of the ports that their data cross. It returns
-// false where something is under way that does not repeat. It uses the room of an earlier moment.
+// Moment records the network state of some connections and of the ports on their data's paths. It returns false if
+// something in flight does not repeat. It reuses the memory of an earlier moment.
 func (s *Stand) Moment(m *Moment, conns, ports []int32) bool {
 	if s.Net.Averages() {
 		return false
@@ -105,7 +105,7 @@ func (m *Moment) Same(later *Moment) bool {
 	return a == b && c == d
 }
 
-// Times returns the repetitions of what happened between two moments of one state before a message is at its end.
+// Times returns how often the events between two moments of one state can repeat before a message ends.
 func (m *Moment) Times(later *Moment) int64 {
 	times := int64(1 << 40)
 	for i := range later.at {
@@ -127,7 +127,7 @@ func (m *Moment) Hops(later *Moment) int64 { return later.totals.PacketHops - m.
 // Bytes returns the bytes that left the ith port between two moments.
 func (m *Moment) Bytes(later *Moment, i int) int64 { return later.ports[i].bytes - m.ports[i].bytes }
 
-// Repeat counts what happened between two moments a number of times more. The later moment is now.
+// Repeat adds the counts between two moments n more times. The later moment is the current state.
 func (s *Stand) Repeat(m, later *Moment, times int64, conns, ports []int32) {
 	for i, c := range conns {
 		if sent := later.at[i].Next - m.at[i].Next; sent > 0 {

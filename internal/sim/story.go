@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// teller writes down what happens to queues and rates: each kind of thing at each port, or queue pair, when
-// it happens first, and how often it does.
+// teller records the events of queues and rates: each kind of event at each port, or queue pair, with its first time
+// and its count.
 type teller struct {
 	run  *Run
 	most int
@@ -29,7 +29,7 @@ func newTeller(r *Run, most int) *teller {
 	return t
 }
 
-// tell adds something that happened, or counts it.
+// tell adds an event, or counts it.
 func (t *teller) tell(who int32, h explain.Happening) {
 	h.At, h.Last, h.Times = t.run.Net.Q.Now(), t.run.Net.Q.Now(), 1
 	key := happening{h.What, who}
@@ -44,7 +44,7 @@ func (t *teller) tell(who int32, h explain.Happening) {
 	}
 }
 
-// hear follows the trace of marks and pauses.
+// hear processes the trace of marks and pauses.
 func (t *teller) hear(what string, port int32, prio int) {
 	h := explain.Happening{What: what, Port: port, Priority: prio, Cause: -1, Conn: -1}
 	switch net := t.run.Net; what {
@@ -56,7 +56,7 @@ func (t *teller) hear(what string, port int32, prio int) {
 	t.tell(at(port, prio), h)
 }
 
-// paced hears of a sender's new rate.
+// paced records a sender's new rate.
 func (t *teller) paced(conn int32, rate unit.Rate) {
 	was, known := t.rate[conn]
 	if !known {

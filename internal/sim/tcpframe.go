@@ -20,11 +20,10 @@ type segmented interface {
 	Segment(b []byte, p *transport.Packet, at func(psn uint32) uint32, from, to uint16) ([]byte, int)
 }
 
-// streamMessage is where a message begins in its connection's stream: numbers of its first packet and first byte.
+// streamMessage is the start of a message in its connection's stream: numbers of its first packet and first byte.
 type streamMessage struct{ packet, byte uint64 }
 
-// streams returns where the messages of each connection begin, in the order in which they were posted, and where the
-// last one ends.
+// streams returns the starts of each connection's messages, in the order of posting, and the end of the last one.
 func (n *Network) streams() map[int32][]streamMessage {
 	all, mtu := map[int32][]streamMessage{}, uint64(n.Setup.Host.RC.MTU)
 	for i := range n.Hosts.Messages {

@@ -17,7 +17,7 @@ type troubles struct {
 	laps  []lap   // what each met at the part's ports
 }
 
-// lap is where a queue pair's packets waited longest since its last message.
+// lap is where a queue pair's packets were queued longest since its last message.
 type lap struct {
 	total   unit.Time
 	port    int32
@@ -30,8 +30,8 @@ type soFar struct {
 	again int64
 	late  host.Silence
 	cut   int64 // packets of it that came as headers
-	full  int64 // that its receiver's NIC had no room for
-	port  int32 // port+1 where its packets waited last
+	full  int64 // packets dropped at its receiver's NIC for lack of room
+	port  int32 // port+1 with the longest last queueing
 }
 
 func newTroubles(n *Network) *troubles { return &troubles{net: n} }
@@ -39,7 +39,7 @@ func newTroubles(n *Network) *troubles { return &troubles{net: n} }
 // posted is called before a message is handed to a NIC.
 func (t *troubles) posted() { t.all = append(t.all, explain.Trouble{Port: -1}) }
 
-// delivered takes down what a queue pair met since its last message was delivered.
+// delivered records a queue pair's delays since its last message was delivered.
 func (t *troubles) delivered(m int32) {
 	h := t.net.Hosts
 	conn := h.Messages[m].Conn
@@ -70,7 +70,7 @@ func (t *troubles) delivered(m int32) {
 	t.settle(m, met)
 }
 
-// settle notes where a message waited.
+// settle records where a message was queued.
 func (t *troubles) settle(m int32, met lap) {
 	x, q := &t.all[m], &t.qps[t.net.Hosts.Messages[m].Conn]
 	x.Sampled = met.sampled

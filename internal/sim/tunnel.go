@@ -17,10 +17,10 @@ import (
 // kindEnter: A port, B packet: a packet of a NIC behind an edge has come to the edge.
 const kindEnter = host.KindEdge + 32
 
-// Tunnel is the edge in front of a network's NICs (docs/references.md, credit): packets that these send, of whatever
-// transport, wait there by destination, and travel as payload of an RC queue pair between the two edges, on credit that
-// the far edge grants, over all paths, trimmed and retransmitted where a queue is full. The far edge passes them on in
-// the order in which they came, as they were, but for their Ethernet header.
+// Tunnel is the edge in front of a network's NICs (docs/references.md, credit). The NICs' packets, of any transport,
+// are queued there by destination, and travel as payload of an RC queue pair between the two edges: on credit of the
+// far edge, over all paths, trimmed and retransmitted if a queue is full. The far edge passes them on in the order in
+// which they came, as they were, but for their Ethernet header.
 type Tunnel struct {
 	net    *Network
 	Edge   *host.Hosts
@@ -34,7 +34,7 @@ type Tunnel struct {
 	Peak unit.Bytes
 }
 
-// unframed is what an Ethernet frame has that the tunnel does not carry.
+// unframed is the bytes of an Ethernet frame that the tunnel does not carry.
 const unframed = roce.EthernetLen + roce.FCSLen
 
 // tunnel puts an edge in front of the NICs: ports has by NIC the port to the fabric of each of its ports.
@@ -89,7 +89,7 @@ func (t *Tunnel) leave(m int32) {
 	t.net.Hosts.Rx(t.net.Hosts.Ports(p.Dst)[0], pi)
 }
 
-// fail drops nothing: what a connection gives up, the transport behind sends again.
+// fail drops nothing: the inner transport retransmits packets that a tunnel connection gives up.
 func (t *Tunnel) fail(int32, rc.Status) {}
 
 // conn returns the connection between two NICs' edges, which the first packet sets up.
@@ -120,15 +120,15 @@ func (n *Network) behind(nic int32, wires []int32) []int32 {
 	return ports
 }
 
-// inside connects a host to its own edge, by a cable of a NIC port's rate without length, and returns the port of the
-// NIC and that of the edge.
+// inside connects a host to its own edge, by a link of a NIC port's rate without length, and returns the ports of the
+// NIC and of the edge.
 func inside(b *fabric.Builder, node int, rate unit.Rate, response unit.Time) [2]int32 {
 	nic, edge := b.Connect(int32(node), int32(node), fabric.Link{Rate: rate, Response: response})
 	return [2]int32{nic, edge}
 }
 
-// edge translates a plan's tunnel into hosts, whose packets travel as those behind would: in their class, and by their
-// policy's source ports, which only the edge then has.
+// edge translates a plan's tunnel into hosts. Their packets travel as the inner NICs' would: in their class, and with
+// their policy's source ports, which then only the edge has.
 func edge(p *scenario.Plan, behind *host.Config) *host.Config {
 	t, of := p.Tunnel, &behind.Services[0]
 	cfg := *behind
@@ -177,7 +177,7 @@ func (n *Network) encapsulate(f *roce.Frame, p *fabric.Packet) {
 	}
 }
 
-// words describes what the tunnel did, for a report's notes.
+// words describes the tunnel's activity, for a report's notes.
 func (t *Tunnel) words() string {
 	again := int64(0)
 	for c := range t.Edge.Conns() {
