@@ -60,7 +60,7 @@ func (c *buildCmd) Run(e *env) error {
 	return nil
 }
 
-// built says what the program has, and whether the conformance tests of it ran: no failure is left once they have.
+// built describes the contents of the program, and reports whether its conformance tests ran: then none failed.
 func (c *buildCmd) built(adds []string) string {
 	tests := "conformance tests passed"
 	if c.NoTest {

@@ -91,7 +91,7 @@ func (c *calibrateCmd) Run(e *env) error {
 	})
 }
 
-// alike returns the flags by which explain simulates what calibrate did, with so many points.
+// alike returns the flags by which explain simulates the same as calibrate, with the given number of points.
 func (c *calibrateCmd) alike(points int) (flags string) {
 	if c.Algorithm != "auto" {
 		flags += " --algorithm " + c.Algorithm
@@ -99,7 +99,7 @@ func (c *calibrateCmd) alike(points int) (flags string) {
 	for _, s := range c.Set {
 		flags += " --set " + s
 	}
-	if points > 8 { // that explain simulates unless it is told
+	if points > 8 { // explain's default
 		flags += fmt.Sprintf(" --points %d", min(points, 100))
 	}
 	return flags
@@ -120,7 +120,7 @@ func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b
 	return q.Fitted(simulate, bar.show)
 }
 
-// simulator returns what simulates a plan, with a bar for all of them.
+// simulator returns a function that simulates plans, with one progress bar for all.
 func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64, error), bar *meter, release func(),
 	err error) {
 	ctx, pool, free := e.pool()

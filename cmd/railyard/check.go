@@ -27,8 +27,8 @@ Example:
   railyard check scenarios/three-flows.yaml --set transport.mtu=1024`
 }
 
-// build looks whether the run can be built. A run that has no room on this machine is not: checking takes
-// what the scenario takes, a tenth of it, and the run may be for another one.
+// build looks whether the run can be built. Insufficient memory on this host is not an error: a check takes about a
+// tenth of the scenario's memory, and the run may be meant for another host.
 func (c *checkCmd) build(plan *scenario.Plan) error {
 	_, err := runner.New(plan, runner.Memory())
 	var memory *fidelity.ErrMemory

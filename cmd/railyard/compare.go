@@ -101,7 +101,7 @@ func (c *compareCmd) Run(e *env) error {
 	return study.AnyFailed(variants)
 }
 
-// mostColumns is how many variants stand side by side; more have a line each.
+// mostColumns is the maximum number of variants in columns; more have a line each.
 const mostColumns = 16
 
 // print shows the variants side by side, those that failed too.

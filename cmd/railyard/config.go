@@ -36,7 +36,7 @@ type readConfig struct {
 	OS string `help:"Language: nxos, sonic, frr, eos, nvue, dell or junos (detected)" placeholder:"OS" name:"os"`
 }
 
-// roceDSCP says how RoCE traffic is marked.
+// roceDSCP describes the DSCP of RoCE traffic.
 type roceDSCP struct {
 	DataDSCP *int `help:"DSCP of RoCE data (the scenario's, or the DSCP that most switches configure as lossless)" name:"data-dscp" placeholder:"N" range:"0,63"`
 	CNPDSCP  *int `help:"DSCP of CNPs (the scenario's, or 48)" name:"cnp-dscp" placeholder:"N" range:"0,63"`
@@ -79,7 +79,7 @@ Examples:
 // Run is the config show command.
 func (c *configShowCmd) Run(e *env) error {
 	all := []configuration.Shown{}
-	var part *configuration.PartlyRead // returned after what was read is printed
+	var part *configuration.PartlyRead // returned after the parsed part is printed
 	for _, f := range c.Files {
 		list, none, err := configuration.Devices(f, c.OS)
 		if err != nil && !errors.As(err, &part) {
@@ -122,11 +122,11 @@ func (c *configShowCmd) print(e *env, first bool, d configuration.Device, notes 
 	}
 }
 
-// deviceFlags say what switches are that run SONiC: lanes and names of their ports follow from that.
+// deviceFlags name the devices of switches that run SONiC: lanes and names of their ports follow from them.
 type deviceFlags struct {
 	HwSKU   []string `help:"SONiC hardware SKU, by switch, glob or role; railyard models lists them" group:"Devices" placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
 	Profile []string `help:"Hardware profile from the device's own files: port_config.ini, platform.json and hwsku.json, config_db.json" group:"Devices" placeholder:"[SWITCH=]PATH" sep:"none"`
 }
 
-// chosen returns what the flags say.
+// chosen returns the flags' values.
 func (f *deviceFlags) chosen() *devices.Choice { return (*devices.Choice)(f) }

@@ -17,7 +17,7 @@ import (
 	"railyard/internal/swconf/onto"
 )
 
-// onto prints what is to be typed at a device so that it becomes a switch of the fabric.
+// onto prints the commands that turn a device into a switch of the fabric.
 func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	if st, err := os.Stat(c.Onto); err == nil && st.IsDir() {
 		return c.ontoAll(e)
@@ -48,14 +48,14 @@ func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
 	return err
 }
 
-// merger returns what the flags say of a merge.
+// merger returns the settings of a merge from the flags.
 func (c *configRenderCmd) merger() *render.Onto {
 	return &render.Onto{Scenario: c.Scenario, Set: c.Set, Path: c.Onto, Switch: c.Switch, OS: c.OS,
 		Addressing: c.Addressing, Multihome: c.Multihome, ASIC: c.ASIC, InBand: c.InBand, Devices: c.chosen()}
 }
 
-// ontoAll makes of every device of a folder the switch of its name, each for itself: what one is refused does
-// not hold up the others.
+// ontoAll merges every device of a directory with the switch of its name, independently: an error of one does not stop
+// the others.
 func (c *configRenderCmd) ontoAll(e *env) error {
 	if c.Switch != "" {
 		return field.New("--switch", "has no effect with %s, a folder: each device becomes the switch of its host name", c.Onto)
@@ -86,7 +86,7 @@ func (c *configRenderCmd) ontoAll(e *env) error {
 	return refused
 }
 
-// writeAll writes what is typed at each device, and says what that interrupts.
+// writeAll writes each device's commands, and prints what they interrupt.
 func (c *configRenderCmd) writeAll(e *env, merges []*onto.Merge) error {
 	if err := os.MkdirAll(c.Out, 0o755); err != nil {
 		return input.Fault(err)

@@ -133,7 +133,7 @@ func (c *configRenderCmd) Run(e *env) error {
 	return nil
 }
 
-// hosts returns the configurations of hosts if --nic asks for them, and notes.
+// hosts returns the configurations of hosts if --nic is set, and notes.
 func (c *configRenderCmd) hosts(p *scenario.Plan) ([]design.File, []string, error) {
 	if c.NIC == "" {
 		return nil, nil, nil

@@ -16,10 +16,10 @@ type ruleEntry struct {
 	Severity swconf.Severity `json:"severity"`
 	Checks   string          `json:"checks"`
 	Why      string          `json:"why"`
-	Page     string          `json:"page,omitempty"` // Markdown, of the one that was asked for
+	Page     string          `json:"page,omitempty"` // Markdown, of the requested rule
 }
 
-// printRules prints all rules of lint, or the pages of those that are named.
+// printRules prints all rules of lint, or the pages of the named ones.
 func printRules(e *env, names []string, asJSON bool) error {
 	if len(names) > 0 {
 		return printRule(e, names, asJSON)

@@ -81,7 +81,7 @@ func (c *configTuneCmd) Run(e *env) error {
 	} else {
 		words := table.Tuned(t, best, ok)
 		if lost != nil {
-			words = words[:len(words)-1] // where it is
+			words = words[:len(words)-1] // its position
 		}
 		report.Tuning(e.stdout, t.Base.Name, &t.Search.Space, t.Search.Trials, front, best, words)
 		if parts != nil {

@@ -91,8 +91,7 @@ func (c *diagnoseCmd) Run(e *env) error {
 	return c.tell(e, in, notes)
 }
 
-// simulated runs the scenario and returns what its devices count, named as those at hand
-// name their ports.
+// simulated runs the scenario and returns the counters of its devices, with the port names of the given ones.
 func (c *diagnoseCmd) simulated(e *env, seen []counters.Snapshot) (all []counters.Snapshot, took unit.Time,
 	err error) {
 	plan, err := scenariofile.Plan(c.Fabric, c.Set, nil)
@@ -140,8 +139,7 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 	return err
 }
 
-// snapshots are those of files, of live devices, or of both: hosts' outputs beside switches
-// that are asked.
+// snapshots returns those of files, of live devices, or of both: outputs of hosts together with queried switches.
 func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, notes []string, err error) {
 	if len(c.Files) == 0 && len(c.GNMI) == 0 && c.Live.URL == "" {
 		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, devices with --gnmi, or --prometheus URL"))

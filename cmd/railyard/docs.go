@@ -91,7 +91,7 @@ func (c *docsCmd) list(e *env, pages []*manual.Page) {
 	}
 }
 
-// write writes the site into a folder that is new or empty, or into any with --force.
+// write writes the site into a directory that is new or empty, or into any with --force.
 func (c *docsCmd) write(e *env, site *manual.Site) error {
 	if entries, err := os.ReadDir(c.Out); err == nil && len(entries) > 0 && !c.Force {
 		return input.Fault(fmt.Errorf("%s has files; --force writes into it", c.Out))

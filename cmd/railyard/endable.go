@@ -13,7 +13,7 @@ import (
 // announced is after which time Ctrl-C is acknowledged where what runs has not ended.
 const announced = 500 * time.Millisecond
 
-// ending says once, when ctx has ended, that what runs ends too.
+// ending prints once, when ctx has ended, that the work in progress ends too.
 func (e *env) ending(ctx context.Context) (say func()) {
 	return func() {
 		if ctx.Err() != nil && e.acknowledge != nil {
@@ -23,7 +23,7 @@ func (e *env) ending(ctx context.Context) (say func()) {
 }
 
 // endable returns a context that Ctrl-C ends, until it is released; the second Ctrl-C ends the process. Work that does
-// not look at the context, such as explaining a large run, goes on: half a second later that is said.
+// not check the context, such as explaining a large run, continues; after half a second a message says so.
 func (e *env) endable() (ctx context.Context, release func()) {
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

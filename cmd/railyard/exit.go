@@ -11,7 +11,7 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1             // the run or a check failed
-	exitInput    = ranks.Refused // what was given cannot be used
+	exitInput    = ranks.Refused // the input cannot be used
 	exitLost     = 3             // the simulated job lost a rank: an outcome, written as any run
 	exitUnmet    = 4             // an expectation of run --expect is not met; the run is written
 	exitInterupt = ranks.Interrupted

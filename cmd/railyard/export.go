@@ -47,7 +47,7 @@ Formats:
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// exported is what export says with --json.
+// exported is the JSON output of export.
 type exported struct {
 	Format string   `json:"format"`
 	Ranks  int      `json:"ranks"`
@@ -100,7 +100,7 @@ func (c *exportCmd) known() bool {
 	return false
 }
 
-// plan reads the scenario, or that of a run.
+// plan reads the scenario, or a run's.
 func (c *exportCmd) plan() (*scenario.Plan, error) {
 	st, err := os.Stat(c.From)
 	if err != nil || !st.IsDir() {
@@ -119,7 +119,7 @@ func (c *exportCmd) plan() (*scenario.Plan, error) {
 	return plan, nil
 }
 
-// job finds the work that is written.
+// job finds the work to export.
 func (c *exportCmd) job(plan *scenario.Plan) (*workload.DAG, error) {
 	var names []string
 	for i := range plan.Jobs {
@@ -134,7 +134,7 @@ func (c *exportCmd) job(plan *scenario.Plan) (*workload.DAG, error) {
 	return nil, field.Choice("--job", c.Job, names, "unknown job %s", field.Quote(c.Job))
 }
 
-// write writes the files and says what they are.
+// write writes the files and lists them.
 func (c *exportCmd) write(e *env, files []trace.File, out *exported) error {
 	for _, f := range files {
 		if dir := filepath.Dir(f.Name); len(files) > 1 {

@@ -52,7 +52,7 @@ var helpSections = []usage.Section{
 		{"docs, completion", "Show the documentation; complete lines in a shell"}}},
 }
 
-// helpTopics are what help prints besides commands.
+// helpTopics are the topics of help besides commands.
 var helpTopics = map[string]string{
 	"exit": exitWords(),
 	"examples": `Examples
@@ -80,7 +80,7 @@ func printHelp(ctx *kong.Context) error {
 	return nil
 }
 
-// helped prints a topic of help, or all commands, and reports whether args ask for that.
+// helped prints a topic of help, or all commands, and reports whether args request that.
 func helped(w io.Writer, args []string) bool {
 	if len(args) != 2 || args[0] != "help" {
 		return false

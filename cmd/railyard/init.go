@@ -77,7 +77,7 @@ func (c *initCmd) Run(e *env) error {
 	return nil
 }
 
-// redirected reports whether a file or a pipe stands for the terminal, which may hold answers.
+// redirected reports whether a file or a pipe replaces the terminal and may contain answers.
 func redirected(f *os.File) bool {
 	st, err := f.Stat()
 	return err == nil && (st.Mode().IsRegular() && st.Size() > 0 || st.Mode()&os.ModeNamedPipe != 0)

@@ -197,7 +197,7 @@ func (c *labExecCmd) Run(e *env) error {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.terminal(), e.stderr
 		err := cmd.Run()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			return &exitError{exit.ExitCode()} // the command has said why
+			return &exitError{exit.ExitCode()} // the command has printed the reason
 		}
 		return err
 	}

@@ -82,7 +82,7 @@ func (c *labFailCmd) Run(e *env) error {
 	return c.print(e, fmt.Sprintf("was down %d × %v and is up", count, down))
 }
 
-// state returns what the thing is now.
+// state returns the component's current state.
 func (c *labFailCmd) state() string {
 	switch {
 	case c.Storm && c.Up:

@@ -74,7 +74,7 @@ func (c *labRunCmd) Run(e *env) error {
 	defer cancel()
 	trial := &load.Trial{Name: c.Name, Rate: rate, Duration: c.Duration, At: c.At, Pace: c.pace}
 	var moves []load.Move
-	for i := 0; i < max(1, len(events)); i++ { // of the usual ones a built lab tells the ports
+	for i := 0; i < max(1, len(events)); i++ { // a built lab uses the ports' default names
 		m, all, err := trial.Run(ctx, plan, events, i)
 		if err != nil {
 			return labError(err)

@@ -71,7 +71,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return (&env{stdout: stdout, stderr: stderr}).main(args)
 }
 
-// main runs the command line with what e says of the process and its clock.
+// main runs the command line with the process and the clock of e.
 func (e *env) main(args []string) int {
 	out := &printer{Writer: e.stdout}
 	e.stdout, e.told = out, e.clock()
@@ -90,13 +90,13 @@ func (e *env) main(args []string) int {
 	return code
 }
 
-// onTerminal reports whether somebody reads along.
+// onTerminal reports whether the output is a terminal.
 func onTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// maxFault is how many characters of a fault are printed.
+// maxFault is the maximum number of printed characters of an error.
 const maxFault = 1500
 
 // systemCall matches the name of a system call before the path that it was given.
@@ -105,7 +105,7 @@ var systemCall = regexp.MustCompile(`(^|: )(?:stat|lstat|open|openat|mkdir|renam
 // complain prints one fault: in lines that people can read, and in a single one for programs.
 func complain(w io.Writer, fault string, wrapped bool) {
 	fault = systemCall.ReplaceAllString(fault, "$1$2")
-	if r := []rune(fault); len(r) > maxFault { // values quoted in it may be any text
+	if r := []rune(fault); len(r) > maxFault { // values quoted in it may have any length
 		fault = fmt.Sprintf("%s … (%d characters more)", string(r[:maxFault]), len(r)-maxFault)
 	}
 	if wrapped {
@@ -138,14 +138,14 @@ func usual(args []string) []string {
 	return args
 }
 
-// helpWords are what help texts take from elsewhere.
+// helpWords are values inserted into help texts.
 var helpWords = kong.Vars{"congestion": strings.Join(cc.Names(), ", "),
 	"rates": strings.Join(goodput.SetNames(), ", "), "sequences": sequenceWords()}
 
 // runnable is a command.
 type runnable interface{ Run(e *env) error }
 
-// parser is the grammar of the command line, and what it has read.
+// parser is the grammar of the command line, with the parsed values.
 type parser struct {
 	commands commands
 	kong     *kong.Kong
@@ -161,7 +161,7 @@ func newParser() (p *parser, release func()) {
 	return p, func() {}
 }
 
-// program names this program in what it writes.
+// program is the program's name in its output.
 func program() string { return "railyard " + runner.Version() }
 
 // execute runs a command.
@@ -179,7 +179,7 @@ func execute(args []string, e *env) int {
 		return exitOK
 	}
 	if unprinted(e, err) {
-		return exitFailed // Main says so
+		return exitFailed // Main prints it
 	}
 	if err != nil {
 		what, next := usage.Refused(p.kong.Model, ctx, err)
@@ -202,13 +202,13 @@ func execute(args []string, e *env) int {
 	case errors.As(err, &exit):
 		return exit.code
 	case errors.Is(err, context.Canceled): // by Ctrl-C
-		if !errors.Is(err, runner.ErrInterrupted) { // its words are of the library
+		if !errors.Is(err, runner.ErrInterrupted) { // the error text is the library's
 			err = runner.ErrInterrupted
 		}
 		fmt.Fprintf(stderr, "%v\n", err)
 		return exitInterupt
 	}
-	for _, line := range strings.Split(err.Error(), "\n") { // one for each fault
+	for _, line := range strings.Split(err.Error(), "\n") { // one line per error
 		complain(stderr, line, onTerminal(stderr))
 	}
 	if field.All(err) != nil || input.IsFault(err) || errors.Is(err, result.ErrExists) {
@@ -223,16 +223,16 @@ func unprinted(e *env, err error) bool {
 	return ok && err != nil && p.err != nil && strings.Contains(err.Error(), p.err.Error())
 }
 
-// env is what commands write to, and the process that they run in.
+// env is the outputs of commands, and their process.
 type env struct {
 	stdout, stderr io.Writer
 	args           []string  // as they were parsed
-	told           time.Time // when progress was last told where there is no terminal
+	told           time.Time // time of the last progress line without a terminal
 	doing          string    // which of several simulations this is
 	acknowledge    func()    // prints once that Ctrl-C was noticed (endable)
 
 	// For tests.
-	now    func() time.Time                   // clock of progress reports; nil: the machine's
+	now    func() time.Time                   // clock of progress reports; nil: the system's
 	guest  bool                               // the process runs other commands too, and keeps its threads
 	parser func() (p *parser, release func()) // nil: newParser
 }
@@ -257,8 +257,8 @@ type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// early is an error that ends a command before it prints anything: the input's fault.
-// What could not be written is told behind the result, which is not lost with it.
+// early is an error that ends a command before it prints anything: the input's fault. A write error is reported after
+// the result, which is printed anyway.
 func early(err error) error {
 	if input.IsFault(err) {
 		return err

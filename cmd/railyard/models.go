@@ -42,7 +42,7 @@ func (c *modelsCmd) Run(e *env) error {
 	return e.show(c.JSON, all, func() { table.Models(e.stdout, all) })
 }
 
-// one prints all that is known of a model. A name may be a server's and a GPU's.
+// one prints all properties of a model. A name may be a server's and a GPU's.
 func (c *modelsCmd) one(e *env, all []sheet.Shelf) error {
 	var names []string
 	for _, s := range all {

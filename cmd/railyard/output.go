@@ -24,7 +24,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// show prints a value as JSON where that is asked for, else what text prints.
+// show prints a value as JSON with --json, else calls text.
 func (e *env) show(asJSON bool, v any, text func()) error {
 	if asJSON {
 		return printJSON(e.stdout, v)
@@ -47,7 +47,7 @@ type printer struct {
 	err error
 }
 
-// terminal is standard output itself, for a program that may want to know what it is.
+// terminal returns standard output itself, for a program that checks its kind.
 func (e *env) terminal() io.Writer {
 	if p, ok := e.stdout.(*printer); ok {
 		return p.Writer
@@ -63,8 +63,8 @@ func (p *printer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Layout is that of the terminal: its width, and colours unless NO_COLOR is set (no-color.org). What goes elsewhere is
-// as wide as COLUMNS says, or not wrapped, and has neither colours nor bars.
+// Layout is that of the terminal: its width, and colours unless NO_COLOR is set (no-color.org). Other output is as wide
+// as COLUMNS, or not wrapped, and has neither colours nor bars.
 func (p *printer) Layout() screen.Layout { return layout(p.Writer) }
 
 func layout(w io.Writer) screen.Layout {
@@ -86,5 +86,5 @@ func layout(w io.Writer) screen.Layout {
 // leastColumns is the least width that reports are laid out for.
 const leastColumns = 80
 
-// enough reports whether the reader has closed its end: it has seen what it wanted.
+// enough reports whether the reader has closed its end.
 func (p *printer) enough() bool { return errors.Is(p.err, syscall.EPIPE) }

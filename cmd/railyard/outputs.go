@@ -34,7 +34,7 @@ type benchResult struct {
 
 type checkResult struct {
 	Notes      []string          `json:"notes"`
-	Operations *int              `json:"operations,omitempty"` // absent where the scenario cannot be simulated
+	Operations *int              `json:"operations,omitempty"` // absent if the scenario cannot be simulated
 	Resolved   map[string]string `json:"resolved"`
 }
 
@@ -123,7 +123,7 @@ type comparedScores struct {
 	Against *planner.Scored `json:"against"`
 }
 
-// publishedResult is what validate published prints.
+// publishedResult is the output of validate published.
 type publishedResult struct {
 	*planner.PublishedReport
 	Checks []validate.Row `json:"checks"`

@@ -62,11 +62,11 @@ func (c *pcapCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(fmt.Errorf("%s: %w", c.File, err))
 	}
-	var cut error // of a damaged file: what was read is reported
+	var cut error // for a damaged file: the part before the damage is reported
 	if t.Story.Damaged != "" {
 		cut = input.Fault(fmt.Errorf("%s: %s", c.File, t.Story.Damaged))
 	}
-	// A message is told when it ends, and stands where it began.
+	// A message is printed when it ends, at the position of its start.
 	slices.SortStableFunc(events, func(a, b capture.Event) int { return cmp.Compare(a.Micros, b.Micros) })
 	if c.JSON {
 		t.Story.Events = events

@@ -139,18 +139,18 @@ func (c *planFabricCmd) print(w io.Writer, in *planner.FabricInput, designs []pl
 	table.Fabrics(w, in, designs, &more)
 }
 
-// lockup is what plan fabric --check says of a design.
+// lockup is the result of plan fabric --check for a design.
 type lockup struct {
 	GPUs    int    `json:"gpus"`
 	Routing string `json:"lb"`
 	Ring    string `json:"ring,omitempty"` // of buffers that may wait for one another
-	// of a routing that no switch configuration has: what holds with lb ecmp, which config render writes
+	// for a routing without a switch configuration: result with lb ecmp, which config render writes
 	Assumed  bool    `json:"lb_not_configurable,omitempty"`
 	ECMPRing string  `json:"ring_with_ecmp,omitempty"`
 	Seconds  float64 `json:"seconds"`
 }
 
-// check loads a design's scenario and looks whether pauses could deadlock in it.
+// check loads a design's scenario and checks it for pause deadlocks.
 func check(d *planner.Design) (*lockup, error) {
 	began := time.Now()
 	doc, err := scenario.Parse(d.Name, []byte(d.Scenario), nil)
@@ -176,7 +176,7 @@ func check(d *planner.Design) (*lockup, error) {
 	return l, nil
 }
 
-// words say what was found.
+// words describes the result.
 func (l *lockup) words() string {
 	if l.Ring != "" {
 		return fmt.Sprintf("with lb %s pauses can deadlock: %s", l.Routing, l.Ring)

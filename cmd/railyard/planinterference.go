@@ -69,7 +69,7 @@ func (c *planInterferenceCmd) Run(e *env) error {
 		return err
 	}
 	if out.Lost() {
-		return &exitError{exitLost} // the table has said so
+		return &exitError{exitLost} // the table shows the reason
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"railyard/unit"
 )
 
-// layoutFlags are the flags of one parallel configuration. Those who estimate no configuration refuse them.
+// layoutFlags are the flags of one parallel configuration. Layouts without a memory estimate are refused.
 type layoutFlags struct {
 	TP        int    `help:"Tensor parallel size" default:"1" name:"tp" range:"1,1048576" without:"states,weights,measured"`
 	PP        int    `help:"Pipeline parallel size, in stages" default:"1" name:"pp" range:"1,1048576" without:"states,weights,measured"`
@@ -31,8 +31,8 @@ type layoutFlags struct {
 	NoSeqPar  bool   `help:"Disable sequence parallelism, as scenarios do by default" name:"no-sequence-parallel" without:"states,weights,measured"`
 }
 
-// layout returns the configuration that the flags describe, of a framework (nil: none) on dp replicas. Where no stage
-// of ZeRO is given it has the framework's lowest.
+// layout returns the configuration that the flags describe, of a framework (nil: none) on dp replicas. The default ZeRO
+// stage is the framework's lowest.
 func (c *layoutFlags) layout(by *workload.Software, dp int) partition.Layout {
 	stage := by.LowestZeRO(dp * c.CP)
 	if c.ZeRO != nil {

@@ -200,8 +200,8 @@ type trainingFlags struct {
 	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused (flat)" enum:",flat,fused,unfused" default:"" placeholder:"NAME" without:"measured"`
 }
 
-// efficiency returns the percentage of the peak that matrix products reach, and what says so: the flag, the scenario
-// with the fabric, or neither.
+// efficiency returns the percentage of the peak that matrix products reach, and its source: the flag, the scenario with
+// the fabric, or neither.
 func (c *trainingFlags) efficiency(plan *scenario.Plan, fabric string) (percent float64, from string) {
 	switch {
 	case c.Efficiency != nil:

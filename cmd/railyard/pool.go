@@ -42,15 +42,15 @@ func (e *env) pool() (ctx context.Context, p *study.Pool, release func()) {
 	return ctx, p, func() { bar.finish(); stop() }
 }
 
-// task is a part of some work: how long it takes and what memory it holds, where that is known.
+// task is a part of some work, with its duration and memory if known.
 type task struct {
 	seconds float64
 	mb      int
 	do      func() error
 }
 
-// budgetMB is what tasks that run at the same time may hold together, resident: with the program itself, below 2 GB.
-// programMB of them the collector does not see: pages of the program's file.
+// budgetMB is the total resident memory of concurrent tasks: with the program itself, below 2 GB. programMB of it is
+// outside the collector: pages of the program's file.
 const budgetMB, programMB = 1900, 100
 
 // spread does tasks, as many at a time as there are processors and memory is enough for, with a bar, until Ctrl-C.
@@ -88,7 +88,7 @@ func (e *env) spread(what string, tasks []task) error {
 	return errors.Join(errs...)
 }
 
-// parseMemory reads --memory; empty is what the machine has left.
+// parseMemory parses --memory; the default is the available memory.
 func parseMemory(s string) (unit.Bytes, error) {
 	if s == "" {
 		m := runner.Memory()
@@ -104,13 +104,13 @@ func parseMemory(s string) (unit.Bytes, error) {
 	return b, nil
 }
 
-// smallest is what the program itself and a small scenario take.
+// smallest is the memory of the program itself with a small scenario.
 const smallest = 40 * unit.MB
 
-// worthTelling is how long a run takes of which we say beforehand what it will cost.
+// worthTelling is the minimum duration of a run whose cost is announced in advance.
 const worthTelling = 10 // seconds
 
-// newRun builds the run of a plan within a limit of memory, and says what a long one will take.
+// newRun builds the run of a plan within a memory limit, and announces the cost of a long one.
 func (e *env) newRun(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
 	e.foretell(p)
 	r, err := runner.New(p, limit)
@@ -120,7 +120,7 @@ func (e *env) newRun(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, 
 	return r, err
 }
 
-// foretell says what it takes to begin a run where that is long: a fabric without a pattern.
+// foretell announces the start-up cost of a run if it is long: a fabric without a pattern.
 func (e *env) foretell(p *scenario.Plan) {
 	if c, err := fidelity.Before(p.Fidelity, p); err == nil {
 		e.estimate(c)

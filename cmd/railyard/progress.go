@@ -11,9 +11,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// meter is a bar on the terminal for work of more than two seconds: a label
-// with the rate, the share that is done, and the time left. Where there is no terminal it
-// is a line a minute.
+// meter is a progress bar on the terminal for work of more than two seconds: a label with the rate, the completed
+// share, and the remaining time. Without a terminal it is a line a minute.
 type meter struct {
 	out   io.Writer
 	env   *env
@@ -66,7 +65,7 @@ func (m *meter) show(share float64, label string) {
 
 func (m *meter) eta(st decor.Statistics) string { return m.left(float64(st.Current) / progressScale) }
 
-// left returns how long it will take still, if it goes on like this.
+// left returns the remaining time at the current pace.
 func (m *meter) left(share float64) string {
 	if share <= 0 {
 		return "  ETA -"

@@ -49,8 +49,7 @@ func interruptible() (context.Context, func()) {
 // second thread for each completion costs more than it brings.
 func (e *env) oneThread() { e.threads(1) }
 
-// deviceError says that a device could not be opened: what was asked for
-// cannot be had here.
+// deviceError reports that a device could not be opened: the request is unsupported on this host.
 func deviceError(err error) error {
 	if err == nil {
 		return nil
@@ -135,7 +134,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		return deviceError(err)
 	}
 	defer cl.Close()
-	if c.Duration > 0 { // Ctrl-C ends it early, and what was measured is printed
+	if c.Duration > 0 { // Ctrl-C ends it early, and the measurements so far are printed
 		end, release := e.endable()
 		defer release()
 		cancel()

@@ -68,7 +68,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 	return plot.Bench(rows, c.Plot, c.Force)
 }
 
-// print shows what was measured as bars, each kind to its own scale.
+// print prints the measurements as bars, each kind with its own scale.
 func (c *rdmaBenchCmd) print(e *env, rows []bench.Row) error {
 	ratios := bench.Ratios(rows)
 	return e.show(c.JSON, rdmaBenchResult{ratios, rows, bench.TCPKeys(rows)}, func() {

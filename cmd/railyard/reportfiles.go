@@ -18,7 +18,7 @@ import (
 	"railyard/internal/result"
 )
 
-// packet tells what became of one packet.
+// packet prints the trace of one packet.
 func (c *reportCmd) packet(e *env) error {
 	want, err := fidelity.ParseNamed(c.Packet)
 	if err != nil {

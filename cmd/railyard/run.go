@@ -67,7 +67,7 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer pprof.StopCPUProfile() // also where it is not kept: the command failed before it simulated
+	defer pprof.StopCPUProfile() // also if it is discarded: the command failed before it simulated
 	plan, err := scenariofile.Plan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep fu
 	case goErr != nil || lost != nil:
 		return errors.Join(goErr, lost)
 	case s.Outcome != nil:
-		return &exitError{exitLost} // the report has said why
+		return &exitError{exitLost} // the report shows the reason
 	case !checks.met():
 		return &exitError{exitUnmet}
 	}
@@ -166,7 +166,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep fu
 // worthSharing is the estimated time, in seconds, above which all free cores share a run.
 const worthSharing = 2
 
-// share lets several cores share a run: as many as asked for, or all that are free where it takes long.
+// share lets several cores share a run: the configured number, or all free ones for a long run.
 func (c *runCmd) share(e *env, run *fidelity.Simulation) error {
 	cores := 1
 	switch {
@@ -181,7 +181,7 @@ func (c *runCmd) share(e *env, run *fidelity.Simulation) error {
 	return nil
 }
 
-// audit has a run simulate some of what it reuses.
+// audit makes a run simulate a part of the results that it reuses.
 func (c *runCmd) audit(run *fidelity.Simulation, plan *scenario.Plan) error {
 	if c.Audit == nil {
 		return nil
@@ -194,7 +194,7 @@ func (c *runCmd) audit(run *fidelity.Simulation, plan *scenario.Plan) error {
 	return nil
 }
 
-// confirm simulates a run again without its main cause, where that is asked for or takes no time.
+// confirm simulates a run again without its main cause, if requested or fast.
 func (c *runCmd) confirm(plan *scenario.Plan, s *result.Summary, memory unit.Bytes, watch exec.Observer) bool {
 	limits, small := whatif.Small(s)
 	if c.Confirm == "never" || c.Confirm != "always" && !small {
@@ -241,7 +241,7 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 	return nil
 }
 
-// stoppedAt says what is left of a run that Ctrl-C has ended.
+// stoppedAt describes a run that Ctrl-C has ended.
 func stoppedAt(job *runner.Runner) error {
 	if job.Dir == "" {
 		return fmt.Errorf("%w; nothing could be written", runner.ErrInterrupted)
@@ -249,7 +249,7 @@ func stoppedAt(job *runner.Runner) error {
 	return fmt.Errorf("%w; what had been simulated is in %s, marked incomplete", runner.ErrInterrupted, job.Dir)
 }
 
-// profiled starts the CPU profile that was asked for; keep ends and writes it.
+// profiled starts the requested CPU profile; keep ends and writes it.
 func (c *runCmd) profiled() (keep func() error, err error) {
 	if c.CPU == "" {
 		return func() error { return nil }, nil
@@ -280,7 +280,7 @@ func (c *runCmd) window() (from, to unit.Time, err error) {
 	return from, to, err
 }
 
-// capture starts the captures that were asked for.
+// capture starts the requested captures.
 func (c *runCmd) capture(run *fidelity.Simulation) (*fidelity.Capture, error) {
 	if len(c.Capture) == 0 {
 		return nil, nil
@@ -324,9 +324,8 @@ func (c *runCmd) follow(run *fidelity.Simulation) (*fidelity.Follower, error) {
 	return f, nil
 }
 
-// watched does what simulates a run with a progress bar, and ends it early, in order,
-// on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
-// and what it leaves half written is hidden and removed by the next run.
+// watched does what simulates a run with a progress bar, and ends it early, in order, on Ctrl-C. Writing millions of
+// flows takes long. A second Ctrl-C does not wait for it; the incomplete hidden files are removed by the next run.
 func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) error) error {
 	ctx, release := e.endable()
 	defer release()

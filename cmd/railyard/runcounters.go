@@ -12,15 +12,15 @@ import (
 	"railyard/internal/field"
 )
 
-// countedRun is the counters of a run on their way to files; nil: nobody asked for them.
+// countedRun is the counters of a run to be written to files; nil: not requested.
 type countedRun struct {
 	census *fidelity.Census
 	system string
-	dir    string // empty: beside the run
+	dir    string // empty: next to the run
 	force  bool
 }
 
-// census begins to count, where that was asked for.
+// census starts to count, if requested.
 func (c *runCmd) census(run *fidelity.Simulation) (*countedRun, error) {
 	if c.Counters == "" {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/study/workers"
 )
 
-// studyFlags say where the simulations of a command are kept and made.
+// studyFlags are the directory and the engine of a command's simulations.
 type studyFlags struct {
 	Dir string `help:"Directory of the simulations; the same command resumes an interrupted study" name:"study" placeholder:"DIR"`
 

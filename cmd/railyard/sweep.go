@@ -137,7 +137,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 	return sweepEnd(e, s, a, append(dirs, plots...), c.Top, c.JSON, stopped)
 }
 
-// foretell prints what the study takes, and refuses a large one without --yes; done: only the estimate was wanted.
+// foretell prints the cost of the study, and refuses a large one without --yes; done: only the estimate was requested.
 func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
 	atOnce := s.Pool.AtOnce()
 	if c.Engine != "local" {
@@ -248,7 +248,7 @@ func sweepWritten(e *env, s *sweep.Study, top int, asJSON bool) error {
 	return sweepEnd(e, s, a, plots, top, asJSON, nil)
 }
 
-// sweepEnd prints what a study has found.
+// sweepEnd prints the findings of a study.
 func sweepEnd(e *env, s *sweep.Study, a *sweep.Analysis, files []string, top int, asJSON bool, stopped error) error {
 	files = append([]string{filepath.Join(s.Dir, sweep.CSVName), filepath.Join(s.Dir, sweep.ParquetName)}, files...)
 	if asJSON {

@@ -100,7 +100,7 @@ func (c *topoCmd) Run(e *env) error {
 	return nil
 }
 
-// compare holds the design against what is cabled.
+// compare compares the design with the actual cabling.
 func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 	read, passed, err := importing.Cabling(c.Against, c.Format, false)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 	})
 }
 
-// server prints what a server has inside.
+// server prints the inside of a server.
 func (c *topoCmd) server(e *env) error {
 	plan, err := scenariofile.Servers(c.Scenario, c.Set)
 	if err != nil {

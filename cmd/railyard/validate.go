@@ -44,7 +44,7 @@ Examples:
   railyard validate --markdown docs/validation.md`
 }
 
-// validationHead is how a report begins, by which the one before is known.
+// validationHead is the first line of a report, by which an earlier one is recognized.
 const validationHead = "# Validation\n"
 
 // earlier reports whether the file to be written is a report from before.
@@ -55,7 +55,7 @@ func (c *validateCmd) earlier() bool {
 
 var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
 
-// checks are those asked for, in the report's order.
+// checks returns the requested checks, in the report's order.
 func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	all := validate.Checks()
 	if len(c.Only) == 0 {

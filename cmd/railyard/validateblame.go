@@ -15,12 +15,12 @@ import (
 	"railyard/internal/validate"
 )
 
-// mostRandom bounds how many scenarios are drawn at once.
+// mostRandom is the maximum number of random scenarios per call.
 const mostRandom = 100_000
 
 var errBlame = errors.New("the account of lost time misses its aim on random scenarios")
 
-// random checks the account of lost time on random scenarios, or ours on published runs that are drawn.
+// random checks the account of lost time on random scenarios, or Railyard on a random selection of published runs.
 func (c *validateCmd) random(e *env) error {
 	switch {
 	case c.Random < 1 || c.Random > mostRandom:
@@ -85,7 +85,7 @@ func judgeAll(e *env, seed uint64, numbers []int) ([]validate.Judged, error) {
 	return rows, e.spread("scenario", tasks)
 }
 
-// keep writes the scenario of a number, with what it says of itself, and the files that it names.
+// keep writes the scenario of a number, with its description, and its files.
 func (c *validateCmd) keep(j *validate.Judged) error {
 	if j.Case == nil {
 		return nil
@@ -106,7 +106,7 @@ func (c *validateCmd) keep(j *validate.Judged) error {
 	return nil
 }
 
-// path returns where the scenario of a number goes.
+// path returns the file name of a number's scenario.
 func (c *validateCmd) path(j *validate.Judged) string { return filepath.Join(c.Out, j.Case.Name) }
 
 // next is the command that shows more of a scenario.

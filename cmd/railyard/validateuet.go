@@ -11,7 +11,7 @@ import (
 
 var errUET = errors.New("a class of uet-htsim's published runs is farther off than it may be")
 
-// published holds ours to runs of uet-htsim that are drawn among those published.
+// published compares Railyard with a random selection of published runs of uet-htsim.
 func (c *validateCmd) published(e *env) error {
 	if c.Number != nil || c.Out != "" {
 		return field.New(cmp.Or(map[bool]string{true: "--out"}[c.Out != ""], "--number"), "is of the group blame alone")

@@ -72,7 +72,7 @@ func (c *whyCmd) Run(e *env) error {
 	return nil
 }
 
-// scenario returns what the run was made of, as run.json has it.
+// scenario returns the run's scenario from run.json.
 func (c *whyCmd) scenario(m *result.Manifest) *whatif.Scenario {
 	beside := scenariofile.Beside(c.Scenario)
 	return whatif.OfRun(c.Dir, m, func(name string) ([]byte, error) {

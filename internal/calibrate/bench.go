@@ -12,18 +12,18 @@ import (
 	"railyard/unit"
 )
 
-// Bench simulates what was measured.
+// Bench simulates measured points.
 type Bench struct {
 	Setup
-	Start  scenario.Calibration // that the scenario has already
+	Start  scenario.Calibration // the scenario's existing calibration
 	Points []Measurement
-	Read   tally.Report // what became of the measurements
+	Read   tally.Report // import statistics of the measurements
 
 	hosts []string // names of servers with GPUs
 	gpus  []int    // how many each has
 	done  int      // points
 	known map[run]float64
-	first scenario.Calibration // that the fit begins with
+	first scenario.Calibration // initial calibration of the fit
 	due   int                  // about how many there will be
 }
 
@@ -38,28 +38,28 @@ type run struct {
 // Setup is the argument of a bench.
 type Setup struct {
 	Load     func() (*scenario.Document, error) // the scenario, anew each time
-	Files    scenario.ReadFile                  // that it names
+	Files    scenario.ReadFile                  // files of the scenario
 	Simulate func(*scenario.Plan) (seconds float64, err error)
 	Progress func(share float64, point string) // may be nil
 
 	Aside     int        // every so manieth point is kept aside; 0: none
-	Most      unit.Bytes // of all ranks, that are simulated of a point; 0: mostBytes
+	Most      unit.Bytes // maximum simulated bytes of a point, total over ranks; 0: mostBytes
 	Largest   unit.Bytes // of collectives that the fit simulates with every change of a parameter
 	Algorithm string     // of all-reduces; auto: as NCCL's tuning model has it
 	Protocol  string     // of collectives; "": auto
 	Channels  int        // of rings; 0: one for each GPU of a server
-	Step      float64    // how long a step of the scenario's training took, seconds; 0: nobody says
+	Step      float64    // measured step time of the scenario's training, seconds; 0: none
 }
 
 // Measurement is one point, and the work that does the same.
 type Measurement struct {
 	Point
-	Group string // of what kind it is
+	Group string // kind of the point
 	Bytes unit.Bytes
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string
-	largest unit.Bytes // that the fit simulates
+	largest unit.Bytes // maximum bytes that the fit simulates
 }
 
 // maxPoints bounds how many points are fitted.
@@ -107,7 +107,7 @@ func NewBench(s Setup, set *measured.Set) (*Bench, error) {
 	return b, nil
 }
 
-// Fit fits parameters, all that the points carry or, with must, those that are named.
+// Fit fits parameters: all that the points constrain or, with must, the named ones.
 func (b *Bench) Fit(names []string) (*Fit, error) {
 	params, err := Params(&b.Start, names)
 	if err != nil {
@@ -128,8 +128,8 @@ func (b *Bench) why() string {
 	return b.Read.Left[len(b.Read.Left)-1].Words()
 }
 
-// keepAside keeps every so manieth point, but neither end of several of one kind: those in between can be
-// known from them.
+// keepAside holds out every Nth point, except the smallest and largest of a kind: inner points are predictable from the
+// outer ones.
 func (b *Bench) keepAside() {
 	if b.Aside == 0 {
 		return
@@ -145,7 +145,7 @@ func (b *Bench) keepAside() {
 
 func (b *Bench) leave(what, file string, line int) { tally.Note(&b.Read.Left, what, file, line) }
 
-// seats are the GPUs of so many ranks on so many servers, packed where nobody says how many.
+// seats returns the GPUs of n ranks on a number of servers, packed if the number is unknown.
 func (b *Bench) seats(ranks, nodes int) (on []string, why string) {
 	if nodes == 0 {
 		for got := 0; got < ranks && nodes < len(b.gpus); nodes++ {
@@ -191,7 +191,7 @@ func (b *Bench) collective(x *measured.Collective) {
 	if x.Kind == coll.AllReduce {
 		algorithm = b.Algorithm
 	}
-	if algorithm == coll.ByNVLS { // which knows one
+	if algorithm == coll.ByNVLS { // it supports only one
 		protocol = coll.Simple
 	}
 	b.Points = append(b.Points, Measurement{Group: group, Bytes: x.Bytes, on: on, largest: b.Largest,
@@ -202,9 +202,9 @@ func (b *Bench) collective(x *measured.Collective) {
 		}})
 }
 
-// Messages that say what a path carries.
+// Message sizes that determine parameters of a path.
 const (
-	stream   = 8 * unit.MiB  // is sent at once where bandwidth was measured
+	stream   = 8 * unit.MiB  // posted together in bandwidth measurements
 	leastBig = 64 * unit.KiB // smaller ones measure how many messages a second a NIC takes
 )
 
@@ -242,7 +242,7 @@ func (b *Bench) pair(x *measured.Pair) {
 		}})
 }
 
-// model says how long points take with values of the parameters.
+// model returns the time of points for values of the parameters.
 func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibration) (float64, error)) Model {
 	b.first = b.Start
 	for _, p := range params {
@@ -271,8 +271,8 @@ func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibrati
 	}
 }
 
-// time returns the estimated time of a point, in seconds, for the fit: what is larger than it simulates changes
-// with the parameters as the largest that it does.
+// time returns the estimated time of a point, in seconds, for the fit: a point above the simulated size scales like the
+// largest simulated one.
 func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) {
 	if p.work == nil || p.Bytes <= p.largest {
 		return b.once(p, p.Bytes, 0, cal)
@@ -289,10 +289,10 @@ func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) 
 	return whole * is / was, err
 }
 
-// mostBytes is the largest total of a point that is simulated whole: a minute's work.
+// mostBytes is the largest total of a point that is simulated in full: a minute's work.
 const mostBytes = 512 * unit.GiB
 
-// whole returns the time that a point takes, in seconds: simulated with all its bytes, beyond mostBytes in
+// whole returns the time of a point in seconds: simulated with all its bytes, beyond mostBytes extrapolated in
 // proportion.
 func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error) {
 	n := p.simulated(cmp.Or(b.Most, mostBytes))
@@ -303,7 +303,7 @@ func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error)
 	return t * float64(p.Bytes) / float64(n), err
 }
 
-// Simulated returns the number of a point's bytes that are simulated.
+// Simulated returns the simulated bytes of a point.
 func (p *Measurement) Simulated() unit.Bytes { return p.simulated(mostBytes) }
 
 func (p *Measurement) simulated(most unit.Bytes) unit.Bytes {
@@ -319,7 +319,7 @@ func (p *Measurement) Total() unit.Bytes { return p.Bytes * unit.Bytes(max(1, le
 // Time returns the simulated time of a point, in seconds, with the calibration that the scenario has.
 func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[point], b.Start) }
 
-// once simulates a point with so many bytes, if nobody has, as NCCL runs tuned bytes.
+// once simulates a point with the given bytes, cached, as NCCL runs a collective of tuned bytes.
 func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibration) (t float64, err error) {
 	key := run{p.Group, n, tuned, cal}
 	if t, ok := b.known[key]; ok {

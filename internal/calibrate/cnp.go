@@ -23,7 +23,7 @@ type Answers struct {
 	Delay       Spread
 	Interval    Spread
 	Marks, CNPs int
-	Openings    int // marks that stand alone, so that a CNP is due for them
+	Openings    int // isolated marks, for which a CNP is due
 	Unanswered  int // of these
 	Samples     []Answer
 	Why         string // there is no interval; empty: there is one
@@ -41,21 +41,21 @@ type Answer struct {
 	Held  bool // kept aside
 }
 
-// Spread is a median with the quartiles, over so many values of so many queue pairs.
+// Spread is a median with the quartiles, with the numbers of values and queue pairs.
 type Spread struct {
 	Median, Low, High unit.Time
 	Values, Pairs     int
 }
 
-// Limits of what captures carry.
+// Limits for usable captures.
 const (
-	latest  = unit.Millisecond // a CNP answers no mark that is older
+	latest  = unit.Millisecond // a CNP does not answer an older mark
 	fewest  = 10               // marks with their CNPs
 	binding = 5                // gaps between CNPs near the smallest
 )
 
-// Answering finds out how receivers answer marks. Of a queue pair's marks those count that no other stands
-// before for an interval: for them a CNP is due whatever the interval counts from, and the next is theirs.
+// Answering finds out how receivers answer marks. A queue pair's mark counts if no other mark precedes it within an
+// interval: a CNP is then due under any start of the interval, and the next CNP answers it.
 func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	a := &Answers{Was: was}
 	for i := range pairs {
@@ -88,7 +88,7 @@ func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	return a, nil
 }
 
-// gaps finds the interval, and how long no mark may stand before one that opens another.
+// gaps finds the interval, and the silence before a mark that opens a new interval.
 func (a *Answers) gaps(pairs []Marked) (quiet unit.Time) {
 	var least []unit.Time // of each pair
 	smallest, all := unit.Never, []unit.Time(nil)
@@ -124,7 +124,7 @@ func (a *Answers) gaps(pairs []Marked) (quiet unit.Time) {
 	return smallest + smallest/10
 }
 
-// allAnswered says that there is no interval.
+// allAnswered reports that there is no interval.
 const allAnswered = "every mark has its CNP"
 
 // inTurn takes marks and CNPs in their order.
@@ -139,8 +139,8 @@ func (a *Answers) inTurn(pairs []Marked) {
 	}
 }
 
-// alone takes the marks that stand alone, the more so the better: where the NIC takes longer than that, the
-// next CNP may be another's. It returns how long no mark stands before them.
+// alone selects isolated marks, the more isolated the better: if the NIC's delay exceeds the silence, the next CNP may
+// answer another mark. It returns the silence before them.
 func (a *Answers) alone(pairs []Marked, least unit.Time) (quiet unit.Time) {
 	for quiet = max(latest, least); ; quiet = max(quiet/2, least) {
 		a.Openings, a.Unanswered, a.Samples = 0, 0, nil
@@ -174,7 +174,7 @@ func (a *Answers) openings(p *Marked, pair int, quiet unit.Time) {
 	}
 }
 
-// judge fits the delay to what is not kept aside, and compares both with it.
+// judge fits the delay to the points not held out, and computes the error of both sets.
 func (a *Answers) judge(aside int) {
 	var fitted, held []unit.Time
 	seen := map[int]bool{}
@@ -193,7 +193,7 @@ func (a *Answers) judge(aside int) {
 	a.HeldWas, a.HeldIs = off(held, a.Was.Delay), off(held, a.Delay.Median)
 }
 
-// off is the median of how far values are from one.
+// off returns the median distance of values from one.
 func off(values []unit.Time, from unit.Time) unit.Time {
 	var d []unit.Time
 	for _, v := range values {

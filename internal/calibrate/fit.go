@@ -18,8 +18,8 @@ type Param struct {
 	Start float64 // before anything is measured
 	Least float64
 	Most  float64
-	// Step is a change that one would notice: by so much it is varied to see what follows from it. Of a
-	// share, by which times are divided, it is a share of the value.
+	// Step is a noticeable change: the parameter is varied by it to measure its effect. Of a share, by which times are
+	// divided, it is a share of the value.
 	Step  float64
 	Share bool
 }
@@ -46,8 +46,7 @@ type Point struct {
 	Held     bool    // kept aside: it is compared and not fitted
 }
 
-// Model says how long each point takes with given values of the parameters, in seconds; points that are not
-// wanted may be skipped.
+// Model returns the time of each point for given values of the parameters, in seconds; unneeded points may be skipped.
 type Model func(values []float64, want func(point int) bool) ([]float64, error)
 
 // Value is a fitted parameter.
@@ -64,24 +63,24 @@ type Fit struct {
 
 	Before, After         []float64 // seconds by point
 	FittedWas, FittedIs   float64   // of the points that were fitted
-	HeldWas, HeldIs       float64   // of those kept aside; NaN where there are none
+	HeldWas, HeldIs       float64   // of held-out points; NaN without any
 	Rounds, Points, Aside int
 }
 
-// Refusal is a parameter that the points say too little of, and why.
+// Refusal is a parameter that the points do not constrain, with the reason.
 type Refusal struct{ Name, Why string }
 
-// Limits of what points carry.
+// Limits for usable points.
 const (
-	faint    = 0.003 // a noticeable change that moves the points by less than this in the mean says nothing
+	faint    = 0.003 // a noticeable change that moves the points by less than this on average is no evidence
 	parallel = 0.97  // what two parameters do is the same beyond this cosine
 	rounds   = 8
 	tries    = 6
 	enough   = 0.002 // an improvement of the error below this share ends the fit
 )
 
-// Run fits. With must, a parameter that cannot be fitted is an error; else it is left out and said to be. m
-// is near enough to fit by; the times and errors of the outcome are exact's, where there is such a model.
+// Run fits. With must, a parameter that cannot be fitted is an error; else it is dropped and reported. m is accurate
+// enough for the fit; the times and errors of the outcome are exact's, if that is not nil.
 func Run(params []Param, points []Point, must bool, m, exact Model) (*Fit, error) {
 	f := &fitting{params: params, points: points, model: m, Fit: Fit{HeldWas: math.NaN(), HeldIs: math.NaN()}}
 	for i := range points {
@@ -125,16 +124,16 @@ func Run(params []Param, points []Point, must bool, m, exact Model) (*Fit, error
 	return &f.Fit, nil
 }
 
-// fitting is a fit under way.
+// fitting is a fit in progress.
 type fitting struct {
 	Fit
 	params []Param
 	points []Point
 	model  Model
-	free   []int // parameters that are fitted
+	free   []int // parameters being fitted
 }
 
-// run asks the model, given coordinates.
+// run evaluates the model at coordinates.
 func (f *fitting) run(x []float64, want func(int) bool) ([]float64, error) {
 	values := make([]float64, len(x))
 	for i := range x {
@@ -145,7 +144,7 @@ func (f *fitting) run(x []float64, want func(int) bool) ([]float64, error) {
 
 func (f *fitting) fitted(i int) bool { return !f.points[i].Held }
 
-// residuals are ln(simulated/measured) of the points that are fitted.
+// residuals are ln(simulated/measured) of the fitted points.
 func (f *fitting) residuals(times []float64) (out []float64) {
 	for i := range f.points {
 		if f.fitted(i) {
@@ -241,8 +240,8 @@ func (f *fitting) choose(x []float64, must bool) error {
 	return nil
 }
 
-// settle fits, and fits again without what comes out looser than anybody could use: one at a time, the
-// loosest first, as what is left may be sharper without it.
+// settle fits, and fits again without parameters whose standard error is too large: one at a time, the largest first,
+// since the rest may improve without it.
 func (f *fitting) settle(start []float64, must bool) ([]float64, error) {
 	for {
 		f.Values, f.Rounds = nil, 0
@@ -272,8 +271,8 @@ func (f *fitting) settle(start []float64, must bool) ([]float64, error) {
 	}
 }
 
-// looseness is the standard error against the largest that is of use: half of a share, and of a time as much
-// as it is, or five changes that one would notice.
+// looseness is the standard error relative to its limit: half of a share, and for a time its own value, or five
+// noticeable changes.
 func (v *Value) looseness() float64 {
 	if v.Share {
 		return v.Error / (v.Value / 2)
@@ -330,8 +329,7 @@ func (f *fitting) step(x, r []float64, j *mat.Dense, damp float64) []float64 {
 	return y
 }
 
-// move solves for the parameters that are not held, and reports whether one of them ran into a bound, which
-// then holds it.
+// move solves for the free parameters, and reports whether one of them reached a bound, which then fixes it.
 func (f *fitting) move(y, x, r []float64, j *mat.Dense, damp float64, held []bool) (again bool) {
 	var cols []int
 	for c := range f.free {
@@ -342,7 +340,7 @@ func (f *fitting) move(y, x, r []float64, j *mat.Dense, damp float64, held []boo
 	if len(cols) == 0 {
 		return false
 	}
-	// What those that are held do is taken off first.
+	// The effect of the fixed ones is subtracted first.
 	rest := mat.NewVecDense(len(r), nil)
 	for i, v := range r {
 		for c, k := range f.free {
@@ -423,7 +421,7 @@ func remainder(v []float64, others [][]float64) float64 {
 	return norm(without(rest, base)) / norm(v)
 }
 
-// without takes off a vector what it has along others, which are orthogonal.
+// without subtracts from a vector its components along others, which are orthogonal.
 func without(v []float64, base [][]float64) []float64 {
 	for range 2 { // twice is enough (Kahan)
 		for _, b := range base {

@@ -13,7 +13,7 @@ import (
 // Knob is a parameter of a scenario's calibration.
 type Knob struct {
 	Param
-	About string // what it is of
+	About string // description
 	at    func(*scenario.Calibration) (t *unit.Time, share *float64)
 }
 
@@ -44,7 +44,7 @@ var Knobs = []Knob{
 		ofShare(func(c *scenario.Calibration) *float64 { return &c.Compute })},
 }
 
-// Find returns a parameter by its name, nil where there is none.
+// Find returns a parameter by its name, nil if there is none.
 func Find(name string) *Knob {
 	i := slices.IndexFunc(Knobs, func(k Knob) bool { return k.Name == name })
 	if i < 0 {
@@ -75,7 +75,7 @@ func Params(start *scenario.Calibration, names []string) (out []Param, err error
 	return out, nil
 }
 
-// Value is a parameter's in its unit; a share that is not said is all.
+// Value returns a parameter in its unit; an unset share is 1.
 func (k *Knob) Value(c *scenario.Calibration) float64 {
 	t, share := k.at(c)
 	if t != nil {
@@ -94,7 +94,7 @@ func (k *Knob) Put(c *scenario.Calibration, v float64) {
 	*share = float64(int64(v*100+0.5)) / 100
 }
 
-// Text is a parameter as a scenario has it.
+// Text returns a parameter in a scenario's notation.
 func (k *Knob) Text(c *scenario.Calibration) string {
 	t, share := k.at(c)
 	if t != nil {
@@ -103,7 +103,7 @@ func (k *Knob) Text(c *scenario.Calibration) string {
 	return fmt.Sprintf("%g", *share)
 }
 
-// Said reports whether a calibration says anything of a parameter.
+// Said reports whether a calibration sets a parameter.
 func (k *Knob) Said(c *scenario.Calibration) bool {
 	t, share := k.at(c)
 	return t != nil && *t > 0 || share != nil && *share > 0

@@ -69,13 +69,11 @@ func AllToAllBy(name string, on Servers) (Algorithm, error) {
 	return nil, field.Choice("", name, []string{"direct", "pairwise", "pxn"}, "algorithm %q is not known", name)
 }
 
-// ChannelOrder returns the order, as indices into ranks, in which channel c's ring
-// goes through them: NCCL's rings enter and leave a server on the channel's rail.
-// Servers are walked through forwards and backwards in turn, so that the GPU that
-// leaves and the one that enters next have the same place, for every hop but, with an
-// odd number of servers, the last. Where GPUs are joined in pairs, n channels go through the n GPUs of a
-// server by cables of their own, and enter and leave by NICs of their own. Crossed, all servers are walked
-// through forwards.
+// ChannelOrder returns the order, as indices into ranks, in which channel c's ring goes through them: NCCL's rings
+// enter and leave a server on the channel's rail. Servers are walked through forwards and backwards in turn, so that
+// the GPU that leaves and the one that enters next have the same place, for every hop but, with an odd number of
+// servers, the last. If GPUs are connected in pairs, n channels pass the n GPUs of a server by links of their own, and
+// enter and leave by NICs of their own. Crossed, all servers are walked through forwards.
 func ChannelOrder(ranks []int, on Servers, c int) []int {
 	order := make([]int, 0, len(ranks))
 	groups := on.groups(ranks)
@@ -90,7 +88,7 @@ func ChannelOrder(ranks []int, on Servers, c int) []int {
 		round := on.round(n, c)
 		start := slices.Index(round, c%n)
 		for k := range n {
-			at := (start + k) % n // enters at c, leaves at the one before it on the way round
+			at := (start + k) % n // enters at c, leaves at its predecessor in the ring
 			if server%2 == 1 && !on.cross {
 				at = ((start-1-k)%n + n) % n // enters there, leaves at c
 			}

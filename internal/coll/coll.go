@@ -2,13 +2,14 @@ package coll
 
 import "railyard/unit"
 
-// Sink takes transfers: bytes from one rank to another once all of after are
-// done. The returned number stands for "delivered at dst". after is the caller's again once Transfer returns.
+// Sink takes transfers: bytes from one rank to another once all of after are done. The returned number identifies the
+// event "delivered at dst". The caller may reuse after once Transfer returns.
 type Sink interface {
 	Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 }
 
-// summing reports whether a sink adds transfers up: then one of all bytes from a rank to another stands for many.
+// summing reports whether a sink adds up transfers: then one transfer of all bytes from a rank to another replaces
+// many.
 func summing(s Sink) bool {
 	x, ok := s.(interface{ Summing() bool })
 	return ok && x.Summing()
@@ -50,10 +51,10 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chu
 			switch {
 			case k == 0:
 				next[to] = s.Transfer(ranks[i], ranks[to], b, ready[i]...)
-			case k < n: // what others sent passes nobody who is not ready to add to it
+			case k < n: // a rank forwards data only after it has added its own
 				after = append(append(after[:0], got[i]), ready[i]...)
 				next[to] = s.Transfer(ranks[i], ranks[to], b, after...)
-			default: // it has been here
+			default: // it has passed here
 				next[to] = s.Transfer(ranks[i], ranks[to], b, got[i])
 			}
 		}
@@ -74,7 +75,7 @@ func RingReduceScatter(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [
 	return ring(s, ranks, bytes, ready, len(ranks)-1, func(i, k int) int { return i - k })
 }
 
-// RingAllGather collects one n-th of bytes from each rank at all of them.
+// RingAllGather collects 1/n of bytes from each rank at all ranks.
 func RingAllGather(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return ring(s, ranks, bytes, ready, len(ranks)-1, func(i, k int) int { return i + 1 - k })
 }
@@ -85,13 +86,12 @@ func RingAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 	return ring(s, ranks, bytes, ready, 2*(len(ranks)-1), func(i, k int) int { return i - k })
 }
 
-// AllToAll sends bytes/n from every rank to every other one, all at once, each
-// rank starting with its right neighbour.
+// AllToAll sends bytes/n from every rank to every other one in parallel, each rank starting with its right neighbour.
 func AllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return direct(s, ranks, bytes, ready, func(_, to int) int { return to })
 }
 
-// direct sends a share of bytes from every rank to every other one, all at once.
+// direct sends a share of bytes from every rank to every other one in parallel.
 func direct(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, share func(from, to int) int) [][]int32 {
 	n := len(ranks)
 	done := make([][]int32, n)
@@ -107,7 +107,7 @@ func direct(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, share func(f
 	return done
 }
 
-// Chain passes bytes from the first rank down a chain, whole: a piece of a broadcast.
+// Chain passes bytes from the first rank down a chain, undivided: a piece of a broadcast.
 func Chain(s Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	return Broadcast(s, ranks, b, 1, ready)
 }
@@ -115,8 +115,7 @@ func Chain(s Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 // ChainPieces returns the number of pieces of a chain: a megabyte or more each, at most 64.
 func ChainPieces(b unit.Bytes) int { return max(1, int(min(b/unit.MiB, 64))) }
 
-// Broadcast passes bytes from the first rank down a chain in pieces, so that
-// all links work at once.
+// Broadcast passes bytes from the first rank down a chain in pieces, so that all links are busy in parallel.
 func Broadcast(s Sink, ranks []int, bytes unit.Bytes, pieces int, ready [][]int32) [][]int32 {
 	n := len(ranks)
 	done := make([][]int32, n)
@@ -163,22 +162,22 @@ func (k Kind) BusFactor(n int) float64 {
 	return 1
 }
 
-// ByPairs is the name of collectives in which every rank sends to every other one at once.
+// ByPairs is the name of collectives in which every rank sends to every other one in parallel.
 const ByPairs = "direct"
 
-// DirectAllGather sends each rank's n-th of bytes to all others at once.
+// DirectAllGather sends each rank's 1/n of bytes to all others in parallel.
 func DirectAllGather(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return direct(s, ranks, bytes, ready, func(from, _ int) int { return from })
 }
 
-// DirectAllReduce sends everybody's share of an n-th to the rank that adds it up, which sends the sum
-// to all: as many bytes as a ring, in two rounds, over the cables of all pairs.
+// DirectAllReduce sends each rank's share of 1/n to the rank that reduces it, which sends the sum to all: the bytes of
+// a ring, in two rounds, over the links of all pairs.
 func DirectAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return DirectAllGather(s, ranks, bytes, AllToAll(s, ranks, bytes, ready))
 }
 
-// Within returns how a collective runs among ranks: as a ring, or directly in a server whose GPUs are
-// joined in pairs, where a ring would use one cable of each GPU's.
+// Within returns the algorithm of a collective among ranks: a ring, or direct in a server whose GPUs are connected in
+// pairs, where a ring would use one link of each GPU's.
 func (on Servers) Within(k Kind, ranks []int) (run Algorithm, name string) {
 	if !on.mesh || len(ranks) < 3 || on.Of(ranks[0]) != on.Of(ranks[len(ranks)-1]) {
 		return Ring(k), ByRing

@@ -6,10 +6,9 @@ import "slices"
 // size make, which are fewer.
 const maxCycles = 10
 
-// Cycles returns orders in which to go round n GPUs that are joined in pairs, no two of which take the
-// same cable in the same direction: as many rings as there are can run side by side at a cable's full
-// rate each. Any two of n GPUs are neighbours in n-1 cycles, except among 4 and 6 (Tillson 1980), and
-// where n is large and no prime. The first is 0, 1, 2 and so on.
+// Cycles returns orders of n pairwise connected GPUs, no two of which use the same link in the same direction: all
+// these rings can run in parallel at a link's full rate. Any two of n GPUs are neighbours in n-1 cycles, except among 4
+// and 6 (Tillson 1980), and where n is large and no prime. The first is 0, 1, 2 and so on.
 func Cycles(n int) [][]int {
 	all := strides(n)
 	if len(all) == n-1 || n > maxCycles {
@@ -52,8 +51,7 @@ func strides(n int) (all [][]int) {
 	return all
 }
 
-// search finds so many cycles among the pairs that are not used, nil where it finds none in so many
-// tries.
+// search finds n cycles among the unused pairs, nil if it finds none in the given number of tries.
 func search(n int, used []bool, want int, take func([]int, bool), tries *int) [][]int {
 	if want == 0 {
 		return [][]int{}

@@ -60,9 +60,8 @@ func Hierarchical(k Kind, on Servers) Algorithm {
 	}
 }
 
-// PairwiseAllToAll sends bytes/n from every rank to every other one in n-1 rounds:
-// in round k to the k-th on the right, once what the round before sent and brought
-// is there (Thakur et al. 2005).
+// PairwiseAllToAll sends bytes/n from every rank to every other one in n-1 rounds: in round k to the kth on the right,
+// after the previous round's send and receive are complete (Thakur et al. 2005).
 func PairwiseAllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	n := len(ranks)
 	last := append([][]int32(nil), ready...)
@@ -82,10 +81,9 @@ func PairwiseAllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) []
 	return last
 }
 
-// RailAllToAll returns the all-to-all that NCCL runs with PXN: what a server's GPUs
-// have for a GPU elsewhere they hand over NVLink to the GPU on that one's rail, which
-// sends it as one message: so many times fewer messages as a server has GPUs, and none
-// that changes rails in the network.
+// RailAllToAll returns NCCL's all-to-all with PXN: the GPUs of a server pass their data for a remote GPU over NVLink to
+// the local GPU on that GPU's rail, which sends them as one message. The number of messages falls by the number of GPUs
+// per server, and none changes rails in the network.
 func RailAllToAll(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		n := len(ranks)
@@ -186,8 +184,7 @@ func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 	}
 }
 
-// OnChannels runs a ring collective as so many rings, each with its part of the
-// bytes, that cross servers on different rails.
+// OnChannels runs a ring collective as n rings, each with its part of the bytes, that cross servers on different rails.
 func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		orders := make([][]int, channels)
@@ -234,7 +231,7 @@ func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on
 	}
 }
 
-// Whole is the pieces of what is not cut: one.
+// Whole is the pieces of an undivided transfer: one.
 func Whole(unit.Bytes) int { return 1 }
 
 // OnOrders runs a collective once along each of several orders of the ranks, as indices into them, each with

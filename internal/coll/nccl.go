@@ -16,7 +16,7 @@ type Machine struct {
 	NIC            float64 // GB/s of all channels between nodes
 	Channels       int
 	Hopper         bool // per-channel limits of H100 and newer, else of A100
-	Blackwell      bool // those of B200 and newer
+	Blackwell      bool // GPUs are B200 or newer
 	NVLS           bool // NVLink SHARP
 }
 
@@ -24,7 +24,7 @@ type Machine struct {
 type Choice struct {
 	Algorithm string  `json:"algorithm"`
 	Protocol  string  `json:"protocol"`
-	Micros    float64 `json:"microseconds"` // that it takes, never less than the wire does
+	Micros    float64 `json:"microseconds"` // estimated time, at least the wire's
 	BusBW     float64 `json:"busbw_gbytes_s"`
 	Reckoned  float64 `json:"nccl_microseconds"` // by which NCCL chooses
 }
@@ -36,8 +36,8 @@ const (
 	Simple = "simple" // whole slices, with a synchronisation each
 )
 
-// NVLSLatency is the time of a reduction by NVSwitch before the first byte, in microseconds, and nvlsNet that of a
-// hop of NVLSTree does between servers (hwLat of nccl src/graph/tuning.cc).
+// NVLSLatency is the time of a reduction by NVSwitch before the first byte, in microseconds, and nvlsNet the latency of
+// NVLSTree's hop between servers (hwLat of nccl src/graph/tuning.cc).
 const (
 	NVLSLatency = 25.0
 	nvlsNet     = 20.9
@@ -49,16 +49,15 @@ var Protocols = []string{LL, LL128, Simple}
 // ByNVLS is the name of NVLink SHARP.
 const ByNVLS = "nvls"
 
-// Constants of nccl src/graph/tuning.cc, in microseconds and by protocol where
-// there are three (docs/references.md, nccl-tuning).
+// Constants of nccl src/graph/tuning.cc, in microseconds, arrays by protocol (docs/references.md, nccl-tuning).
 var (
 	baseTree, baseRing = [3]float64{6.8, 14, 8.4}, [3]float64{6.6, 14, 8.4}
 	linkTree, linkRing = [3]float64{0.6, 1.25, 4.0}, [3]float64{0.6, 1.9, 3.4} // over NVLink
 	netTree, netRing   = [3]float64{5, 8.5, 14}, [3]float64{2.7, 4, 14}        // over the network
 )
 
-// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s, for one, two, and more
-// nodes; nvls are those of NVLSTree.
+// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s, for one, two, and more nodes; nvls
+// are those of NVLSTree.
 type limits struct {
 	tree, ll, nvls [3]float64
 	ll128          float64
@@ -81,10 +80,10 @@ var treeShare = [3][23]float64{
 	{.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 }
 
-// netOverhead is the least cost of a hop between nodes, in microseconds; three times that with Simple.
+// netOverhead is the minimum cost of a hop between nodes, in microseconds; three times that with Simple.
 const netOverhead = 1.0
 
-// Check refuses machines that cannot be.
+// Check refuses impossible machines.
 func (m Machine) Check() error {
 	if m.Nodes < 1 || m.PerNode < 1 || m.Nodes > 1<<17 || m.PerNode > 1<<10 || m.Nodes*m.PerNode < 2 ||
 		m.Channels < 1 || m.Channels > 64 || !(m.NVLink > 0) || !(m.NIC > 0) {
@@ -93,11 +92,10 @@ func (m Machine) Check() error {
 	return nil
 }
 
-// Tune returns every algorithm and protocol that NCCL would consider for a
-// collective of so many bytes (in all-gathers and reduce-scatters, of all ranks
-// together), the one that it prefers first: latency plus bytes over bandwidth. All-reduces know
-// rings, trees and, where NVSwitches add up, NVLS in one node and NVLSTree in several;
-// all-gathers and reduce-scatters are rings.
+// Tune returns every algorithm and protocol that NCCL would consider for a collective of the given bytes (in
+// all-gathers and reduce-scatters, total over ranks), sorted by estimated time: latency plus bytes over bandwidth.
+// All-reduces support rings, trees and, if NVSwitches reduce, NVLS in one node and NVLSTree in several; all-gathers and
+// reduce-scatters are rings.
 func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -166,9 +164,9 @@ func (m Machine) treeLatency(p int) float64 {
 	return baseTree[p] + 2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
 }
 
-// bus returns the bandwidth of all channels of a ring together. NCCL looks for a ring with one rate inside nodes
-// and between them; trees may be faster inside, up to twice, which on two nodes is what counts (nccl
-// src/graph/search.cc, ncclTopoCompute; docs/references.md, nccl-tuning).
+// bus returns the bandwidth of all channels of a ring together. NCCL searches a ring with one rate inside nodes and
+// between them; trees may be faster inside, up to twice, which matters on two nodes (nccl src/graph/search.cc,
+// ncclTopoCompute; docs/references.md, nccl-tuning).
 func (m Machine) bus() float64 {
 	switch m.Nodes {
 	case 1:
@@ -187,7 +185,7 @@ func (m Machine) treeBus() float64 {
 	return m.bus()
 }
 
-// limits are those of the GPUs.
+// limits returns the limits of the GPUs.
 func (m Machine) limits() limits {
 	switch {
 	case m.Blackwell:
@@ -204,8 +202,8 @@ func (m Machine) limit() (tree, ll, ll128 float64) {
 	return l.tree[i], l.ll[i], l.ll128
 }
 
-// wire returns the bound that NICs set to a collective, in GB/s: of the bytes of an all-reduce a node
-// sends 2(n-1)/n at least, of the others' half of that. Inf: nothing leaves the node.
+// wire returns the bandwidth bound of NICs on a collective, in GB/s: for an all-reduce a node sends at least 2(n-1)/n
+// of the bytes, for other collectives half of that. Inf: nothing leaves the node.
 func (m Machine) wire(kind Kind) float64 {
 	n := float64(m.Nodes)
 	if m.Nodes < 2 {
@@ -224,9 +222,9 @@ func (m Machine) switched() float64 {
 	return m.NVLink * NVLSShare(m.Blackwell) * n / (n + 1)
 }
 
-// nvlsBandwidth returns what NVSwitches move an all-reduce's bytes with, in GB/s, as NCCL reckons to choose: a
-// channel per GPU that NVSwitch's sums begin at, each no faster than NVLink or NICs take it. It does not
-// count that sums cross NVLink once; what is measured is more (switched). 0: there are none.
+// nvlsBandwidth returns the bandwidth of an all-reduce by NVSwitches, in GB/s, in NCCL's own estimate: a channel per
+// GPU where reductions start, each limited by NVLink and NICs. The estimate ignores that sums cross NVLink only once;
+// measurements are higher (switched). 0: unsupported.
 func (m Machine) nvlsBandwidth() float64 {
 	heads := min(m.PerNode, nvlsHeads)
 	if m.Nodes > 1 {
@@ -295,8 +293,8 @@ func ProtocolCost(protocol string, local bool) (wait, wire float64) {
 	return hop[2] - hop[0], 1
 }
 
-// StartCost returns the time that a protocol takes once, before the first transfer, in microseconds: baseLat of the
-// tuning model, which is a tree's or a ring's; NVLS has none of it.
+// StartCost returns a protocol's one-time cost before the first transfer, in microseconds: baseLat of the tuning model,
+// for trees and rings; NVLS has none.
 func StartCost(algorithm, protocol string) float64 {
 	of := baseRing
 	switch algorithm {

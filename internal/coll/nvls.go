@@ -2,16 +2,16 @@ package coll
 
 import "railyard/unit"
 
-// NVLS returns the all-reduce that NVSwitch does (NVLink SHARP), of GPUs that share one. Each rank has an
-// n-th of the bytes for its own: it reads it from all at once, added up by the switch, and writes the sum
-// to all at once. So a GPU sends all of its bytes once, because others read them, and its n-th of the
-// sums; and it receives the sums once, and its n-th added up: (n+1)/n of the bytes each way (NVIDIA,
-// nccl-tests pull request 239: the bandwidth of the algorithm is n/(n+1) of NVLink's). Reading and
-// writing follow each other piece by piece, and all take part from the first piece on.
+// NVLS returns the all-reduce that NVSwitch does (NVLink SHARP), of GPUs that share one. Each rank owns 1/n of the
+// bytes: it reads that part from all ranks in one operation, reduced by the switch, and writes the sum to all ranks in
+// one operation. So a GPU sends all of its bytes once, because others read them, and its 1/n of the sums; it receives
+// the sums once, and its reduced 1/n: (n+1)/n of the bytes in each direction (NVIDIA, nccl-tests pull request 239: the
+// algorithm's bandwidth is n/(n+1) of NVLink's). Reading and writing follow each other piece by piece, and all take
+// part from the first piece on.
 //
-// The switch adds up and copies at a share of NVLink's rate; what it does not reach is counted as bytes, as
-// flags of LL are. A transfer to the neighbour stands for what a rank sends to the switch and what the
-// neighbour gets from it: in a fabric of one pipe out and one in per GPU, all pipes are as busy as they are.
+// The switch reduces and copies at a share of NVLink's rate; the difference is counted as extra bytes, as the flags of
+// LL are. A transfer to the neighbour represents a rank's bytes to the switch and the neighbour's bytes from it: in a
+// fabric of one pipe out and one in per GPU, all pipes have the correct load.
 func NVLS(share float64) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		n := len(ranks)
@@ -40,16 +40,16 @@ func NVLSBytes(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return max(bytes, unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share+0.5))
 }
 
-// NVLSFill returns the time in which NVLS's pipeline fills and drains, as bytes at NVLink's full rate. NVLS leaves
-// them out. NCCL's kernel has three stages, in warps of their own: it copies chunks into
-// NVSwitch's buffers, adds up and hands out, and copies out of them (src/device/all_reduce.h). A round is a chunk of
-// every channel and head. The first stage of the first round and the last of the last have nothing beside them, so
-// that two rounds come on top, taken to last as long as the stage between.
+// NVLSFill returns the time in which NVLS's pipeline fills and drains, as bytes at NVLink's full rate. NVLS leaves them
+// out. NCCL's kernel has three stages, in warps of their own: it copies chunks into NVSwitch's buffers, adds up and
+// hands out, and copies out of them (src/device/all_reduce.h). A round is a chunk of every channel and head. The first
+// stage of the first round and the last stage of the last round overlap with no other, which adds two rounds; they are
+// assumed to last as long as the middle stage.
 func NVLSFill(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return NVLSBytes(share, n, 2*nvlsRound(share, n, bytes))
 }
 
-// nvlsRound returns the bytes of a round. Chunks are smaller where they would be few (calcCollChunking of nccl
+// nvlsRound returns the bytes of a round. Chunks are smaller if there would be few (calcCollChunking of nccl
 // src/enqueue.cc). Hopper has 16 channels, Blackwell 24 inside a node (NVLS_NCHANNELS of src/transport/nvls.cc).
 func nvlsRound(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	at := unit.Bytes(16 * min(n, nvlsHeads))

@@ -9,12 +9,12 @@ import (
 // ByNVLSTree is the name of NCCL's NVLSTree.
 const ByNVLSTree = "nvls-tree"
 
-// NVLSTree returns the all-reduce of GPUs in several servers that NVSwitches begin and end: those of a
-// server add up piece by piece, each rank its n-th; the ranks at one place of all servers add their n-ths up
-// in a pair of trees and hand the sums down; and NVSwitch writes them to the whole server (nccl's
-// NCCL_ALGO_NVLS_TREE). Inside each GPU sends and receives what it does with NVLS alone, half of it before
-// the trees and half behind them, because adding up and handing out go on side by side; between servers it
-// sends an n-th as a tree does. Eight pieces are under way at a time, as NCCL's buffers have slots.
+// NVLSTree returns the all-reduce of GPUs in several servers with NVSwitch reduction at both ends. A server's switches
+// reduce piece by piece, each rank 1/n of it. The ranks at one position of all servers reduce their parts in a pair of
+// trees and return the sums. NVSwitch then writes them to the whole server (nccl's NCCL_ALGO_NVLS_TREE). Inside a
+// server each GPU sends and receives the bytes of NVLS alone, half before the trees and half after them, because
+// reduction and distribution run in parallel; between servers it sends 1/n as a tree does. Eight pieces are in flight
+// at a time, as NCCL's buffers have slots.
 //
 // Servers of different sizes, or one, have no such pairs of trees.
 func NVLSTree(share float64, on Servers) Algorithm {
@@ -56,7 +56,7 @@ func NVLSTree(share float64, on Servers) Algorithm {
 	}
 }
 
-// nvlsTree is one on its way.
+// nvlsTree is one in progress.
 type nvlsTree struct {
 	s      Sink
 	ranks  []int
@@ -65,10 +65,10 @@ type nvlsTree struct {
 	trees  [][2]*tree
 	share  float64
 	ready  [][]int32
-	last   [][][]int32 // by server and piece: what was written to its GPUs
+	last   [][][]int32 // by server and piece: the writes to its GPUs
 }
 
-// piece takes one piece through all of it.
+// piece schedules one piece through all stages.
 func (w *nvlsTree) piece(b unit.Bytes) {
 	sums := make([][]int32, len(w.groups))
 	for v, g := range w.groups {
@@ -104,7 +104,7 @@ func (w *nvlsTree) piece(b unit.Bytes) {
 	}
 }
 
-// inside is one half of what NVSwitch does with a piece in a server: adding up, or writing to all.
+// inside is one half of NVSwitch's work on a piece in a server: reduction, or writing to all.
 func (w *nvlsTree) inside(g []int, b unit.Bytes, after []int32) (moved []int32) {
 	n := len(g)
 	if n == 1 {
@@ -117,7 +117,7 @@ func (w *nvlsTree) inside(g []int, b unit.Bytes, after []int32) (moved []int32) 
 	return moved
 }
 
-// AsMany reports whether as many of some ranks are in each server, so that each has a place in all.
+// AsMany reports whether each server has the same number of the given ranks, so that every position exists in all.
 func (on Servers) AsMany(ranks []int) bool {
 	groups := on.groups(ranks)
 	return !slices.ContainsFunc(groups, func(g []int) bool { return len(g) != len(groups[0]) })

@@ -2,36 +2,36 @@ package coll
 
 import "slices"
 
-// Servers says where ranks are: in which server, all that share NVLink being one, and at which place
-// in it.
+// Servers is the position of ranks: their server, where all GPUs that share NVLink are one server, and their index in
+// it.
 type Servers struct {
-	per    int     // so many in each, in order
+	per    int     // equal number in each, in order
 	of, at []int32 // or by rank, where servers differ
-	mesh   bool    // GPUs of a server are joined in pairs
+	mesh   bool    // GPUs of a server are connected in pairs
 	cross  bool    // rings leave a server by another NIC than they enter the next by
 }
 
-// Even is servers of so many ranks each, in order.
+// Even returns servers of n ranks each, in order.
 func Even(per int) Servers { return Servers{per: max(1, per)} }
 
-// Placed is servers by rank, and ranks' places in them.
+// Placed returns servers by rank, and ranks' indices in them.
 func Placed(of, at []int32) Servers { return Servers{of: of, at: at} }
 
-// Meshed is the same servers, whose GPUs are joined in pairs: rings side by side go round them in
-// different orders, because each has but the cables that it takes.
+// Meshed returns the same servers with GPUs connected in pairs: parallel rings pass them in different orders, because
+// each uses only its own links.
 func (s Servers) Meshed(mesh bool) Servers {
 	s.mesh = mesh
 	return s
 }
 
-// Crossed is the same servers, whose rings may take another NIC at either end of a hop (NCCL_CROSS_NIC=1 of
-// NCCL's guide): they go through all servers the same way round, and so from one rail to the next.
+// Crossed returns the same servers with rings that may use another NIC at either end of a hop (NCCL_CROSS_NIC=1 of
+// NCCL's guide): they pass all servers in the same order, and so change rails.
 func (s Servers) Crossed(cross bool) Servers {
 	s.cross = cross
 	return s
 }
 
-// Known reports whether anything is said.
+// Known reports whether positions are set.
 func (s Servers) Known() bool { return s.per > 0 || s.of != nil }
 
 // Of is the server of a rank, At its place there.
@@ -50,7 +50,7 @@ func (s Servers) At(rank int) int {
 	return rank % s.per
 }
 
-// groups lists ranks by the servers that they share; ranks of a server stand side by side.
+// groups groups ranks by server; ranks of a server are adjacent.
 func (s Servers) groups(ranks []int) (groups [][]int) {
 	for i := 0; i < len(ranks); {
 		j := i
@@ -64,10 +64,10 @@ func (s Servers) groups(ranks []int) (groups [][]int) {
 	return groups
 }
 
-// Rings returns how many rings side by side use all that a ring can use, as NCCL and RCCL have them: among n ranks of
-// one server whose GPUs are joined by a switch one; where they are joined in pairs one for each other rank (AMD,
-// Understanding RCCL bandwidth and xGMI performance, 2 March 2025: all seven links of a MI300X); of several servers
-// one for each of the n ranks in a server, and so for each NIC.
+// Rings returns the number of parallel rings that use all links, as NCCL and RCCL have them. For n ranks of one server
+// connected by a switch it is one; connected in pairs, one for each other rank (AMD, Understanding RCCL bandwidth and
+// xGMI performance, 2 March 2025: all seven links of a MI300X); for several servers, one for each of the n ranks in a
+// server, and so for each NIC.
 func Rings(n, servers int, mesh bool) int {
 	switch {
 	case servers > 1:
@@ -87,9 +87,9 @@ func (s Servers) Rings(ranks []int) int {
 	return Rings(most, len(groups), s.mesh)
 }
 
-// zigzag is the way of a channel through the n places of a server, n even: c, c+1, c-1, c+2 and so on to
-// c+n/2. The n ways use each cable between two places once in each direction (Walecki's paths), and each
-// begins and ends at a place of its own. Back is the other way round.
+// zigzag is the path of a channel through the n positions of a server, n even: c, c+1, c-1, c+2 and so on to c+n/2. The
+// n paths use each link between two positions once in each direction (Walecki's paths), and each begins and ends at its
+// own position. Back is the reverse order.
 func zigzag(n, c int, back bool) []int {
 	way := make([]int, n)
 	at := c % n

@@ -47,13 +47,12 @@ const (
 	TreePiece = 512 * unit.KiB
 	// TreePieces is the most pieces that a tree's data is cut into: they are larger then.
 	TreePieces = 1024
-	// treeSlots is the number of pieces that are in flight on a connection.
+	// treeSlots is the number of pieces in flight on a connection.
 	treeSlots = 8
 )
 
-// NodeTrees returns NCCL's tree all-reduce: the trees join servers, inside of which a
-// chain leads to the GPU that has the channel; there are as many channels as GPUs in
-// the smallest server, each on its rail.
+// NodeTrees returns NCCL's tree all-reduce: the trees connect servers, and a chain inside each server leads to the GPU
+// of the channel. There are as many channels as GPUs in the smallest server, each on its rail.
 func NodeTrees(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		done := make([][]int32, len(ranks))
@@ -110,12 +109,12 @@ func seq(n int) []int {
 	return all
 }
 
-// tree is one tree with what has been sent in it.
+// tree is one tree with the transfers scheduled in it.
 type tree struct {
 	parents  []int
 	children [][]int
 	order    []int     // leaves first
-	up, down [][]int32 // by rank: deliveries of its sends to the parent, of what it got
+	up, down [][]int32 // by rank: deliveries of its sends to the parent, and of the data from it
 }
 
 func newTree(parents []int) *tree {
@@ -149,7 +148,7 @@ func slot(sent []int32) []int32 {
 	return sent[len(sent)-treeSlots : len(sent)-treeSlots+1]
 }
 
-// piece takes one piece up and down.
+// piece schedules one piece up and down.
 func (t *tree) piece(s Sink, ranks []int, b unit.Bytes, ready, done [][]int32) {
 	n := len(t.parents)
 	got := make([][]int32, n) // this piece's deliveries from the children
@@ -164,7 +163,7 @@ func (t *tree) piece(s Sink, ranks []int, b unit.Bytes, ready, done [][]int32) {
 		t.up[r] = append(t.up[r], id)
 		got[p] = append(got[p], id)
 	}
-	sum := make([][]int32, n) // what has to happen before a rank holds the sum
+	sum := make([][]int32, n) // dependencies of a rank's complete sum
 	for i := n - 1; i >= 0; i-- {
 		r := t.order[i]
 		if t.parents[r] < 0 {
@@ -198,7 +197,7 @@ func HalvingDoubling(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) ([]
 			id := s.Transfer(ranks[i], ranks[i^distance], b, last[i]...)
 			next[i^distance] = append(next[i^distance], id)
 		}
-		for i := range next { // a rank goes on when it has sent and received
+		for i := range next { // a rank proceeds after both its send and its receive
 			next[i] = append(next[i], last[i]...)
 		}
 		last = next

@@ -9,7 +9,7 @@ type Rising struct {
 	of    []int32
 }
 
-// NewRising returns so many levels.
+// NewRising returns n levels.
 func NewRising(g *topo.Graph, levels int) *Rising {
 	return &Rising{Graph: g, Most: max(1, levels), of: g.RegionOf()}
 }
@@ -20,7 +20,7 @@ func (r *Rising) Levels() int { return r.Most }
 // States of a packet are its levels.
 func (r *Rising) States() int { return r.Most }
 
-// Behind is the next level where a cable joins two regions.
+// Behind is the next level at a link that connects two regions.
 func (r *Rising) Behind(link, _, level int) int {
 	l := &r.Graph.Links[link]
 	if level < r.Most-1 && r.of[l.A] != r.of[l.B] {
@@ -42,7 +42,7 @@ type Dateline struct {
 // Levels returns the number of classes.
 func (r *Dateline) Levels() int { return r.Most }
 
-// States are the dimension that a packet came along, and its level there; 0 where it begins.
+// States are the dimension of a packet's last link, and its level there; 0 at its start.
 func (r *Dateline) States() int { return 1 + 3*2 }
 
 // Behind is a state.
@@ -53,7 +53,7 @@ func (r *Dateline) Behind(link, _, level int) int {
 	return 1 + 2*int(r.Dim[link]) + level
 }
 
-// Level is that of before where a packet stays in its ring.
+// Level stays the previous one while a packet stays in its ring.
 func (r *Dateline) Level(state, link int) int {
 	if state == 0 || (state-1)/2 != int(r.Dim[link]) {
 		return 0

@@ -11,24 +11,24 @@ import (
 type Routing struct {
 	Graph  *topo.Graph
 	Routes *topo.Routes
-	// Classes says in which a packet travels one after the other; nil: its class stays.
+	// Classes lists the classes that a packet passes through; nil: its class is constant.
 	Classes Classes
-	// Legs: packets may go to any of Routes.Regions first, and from there to where they want.
+	// Legs: packets may go first to any of Routes.Regions, and from there to their destination.
 	Legs bool
-	// Anywhere: packets may begin at any switch, where they leave a class in which nobody waits for them.
+	// Anywhere: packets may begin at any switch, after they leave a class in which no packet waits for them.
 	Anywhere bool
-	// Pauses says over which cables, from a node on, packets can be held up by a pause; nil: over all.
+	// Pauses reports whether packets from a node on a link can be paused; nil: always.
 	Pauses func(link, from int) bool
 }
 
-// Classes says in which of some classes, levels, packets cross cables. What a switch has to know of how one
-// came to say so is the packet's state: it begins with 0.
+// Classes assigns a class, one of several levels, to packets on links. A packet's state is the history that a switch
+// needs for that; it begins with 0.
 type Classes interface {
 	Levels() int
 	States() int
 	// Behind is the state of a packet that came by a cable from a node, on a level.
 	Behind(link, from, level int) (state int)
-	// Level is that on which a packet of a state leaves by a cable.
+	// Level returns the level on which a packet of a state leaves by a link.
 	Level(state, link int) int
 }
 
@@ -44,8 +44,8 @@ const most = 2e9
 // some is the number of locators that are tried before all.
 const some = 32
 
-// Find returns buffers each of which may wait for the next, and the last for the first: a short ring, nil
-// when there is none. unknown: there may be one, and the fabric is too large to tell.
+// Find returns a short cycle of buffers each of which may wait for the next, nil if there is none. unknown: there may
+// be one, and the fabric is too large to check.
 func Find(r *Routing) (ring []Buffer, unknown bool) {
 	if r.tiered() {
 		return nil, false
@@ -57,7 +57,7 @@ func Find(r *Routing) (ring []Buffer, unknown bool) {
 	for loc := range all {
 		all[loc] = loc
 	}
-	if len(all) > 4*some && !r.Legs { // a ring among some is one, and mostly there are many
+	if len(all) > 4*some && !r.Legs { // a cycle for some locators is sufficient, and usually there are many
 		few := make([]int, some)
 		for i := range few {
 			few[i] = i * len(all) / some
@@ -86,7 +86,7 @@ type finder struct {
 
 	at       []int32 // by node: its number among switches
 	switches int
-	row      []int32 // by locator: its row in ways, -1 for one that is not looked at
+	row      []int32 // by locator: its row in ways, -1 for an unchecked one
 	ways     []int32 // by row and switch: its set of next links, -1 for none
 	sets     [][]way // by node
 
@@ -163,7 +163,7 @@ func (f *finder) fill(locators []int) {
 // set is a switch's set of next links to a locator.
 func (f *finder) set(node, loc int) int32 { return f.ways[int(f.row[loc])*f.switches+int(f.at[node])] }
 
-// know notes what a set of a switch is, the first time that it is met.
+// know registers a set of a switch when it is first seen.
 func (f *finder) know(n int, set int32) {
 	for int(set) >= len(f.sets[n]) {
 		f.sets[n] = append(f.sets[n], way{})
@@ -211,7 +211,7 @@ func (f *finder) after(d int32, level int) int {
 	return f.Classes.Behind(int(d/2), f.from(d), level)
 }
 
-// level is that on which packets of a state leave by a cable.
+// level returns the level on which packets of a state leave by a link.
 func (f *finder) level(state int, d int32) int {
 	if f.Classes == nil {
 		return 0
@@ -282,7 +282,7 @@ func (f *finder) trace(locators []int) {
 	}
 }
 
-// follow walks all ways to a locator. end hears of the buffers that packets hold where they are there.
+// follow walks all paths to a locator. end is called with the buffers that packets hold at the destination.
 func (f *finder) follow(loc int, begin []place, end func(b int32, p place)) {
 	seen := f.seen
 	clear(seen)

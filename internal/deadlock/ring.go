@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Rings are looked for twice. A switch's buffers mostly wait for one of few sets of others, so a graph of
-// buffers and sets has few edges where that of buffers alone has the square: at a spine, what each leaf
-// sends waits for all leaves but itself. There the leaf is counted in, which can only add rings. Those
-// that this leaves are looked at edge by edge.
+// Rings are looked for twice. A switch's buffers usually wait for one of few sets of other buffers, so a graph of
+// buffers and sets has few edges, while a graph of buffers alone has quadratically many: at a spine, the data of each
+// leaf wait for all other leaves. There the leaf is counted in, which can only add rings. The remaining ones are
+// checked edge by edge.
 
 // tries is from how many buffers a short ring is looked for.
 const tries = 256
@@ -43,7 +43,7 @@ func (f *finder) ring() []Buffer {
 func (f *finder) coarse() (next [][]int32) {
 	next = make([][]int32, len(f.turns))
 	sets := map[string]int32{}
-	seen := map[string]int{} // by what a buffer waits for, the way back counted in: how many do
+	seen := map[string]int{} // number of buffers by their waiting set, with the reverse direction included
 	for b := range f.turns {
 		if f.turns[b] != nil {
 			seen[f.key(int32(b), true)]++
@@ -84,13 +84,13 @@ func (f *finder) exact(buffers []int32, inside []bool) (next [][]int32) {
 	return next
 }
 
-// back is the buffer behind the same cable the other way.
+// back returns the buffer at the same link in the reverse direction.
 func (f *finder) back(b int32) int32 {
 	d := b / int32(f.levels)
 	return f.buffer(d^1, f.level(f.after(d, int(b)%f.levels), d^1))
 }
 
-// key names the buffers that a buffer waits for, with the way back or without.
+// key identifies the set of buffers that a buffer waits for, with or without the reverse direction.
 func (f *finder) key(b int32, back bool) string {
 	d := b / int32(f.levels)
 	words := slices.Clone(f.turns[b])
@@ -105,8 +105,8 @@ func (f *finder) key(b int32, back bool) string {
 	return string(key)
 }
 
-// components returns the buffers that are on some ring of a graph, or nil: those in strongly connected
-// components of several nodes (Tarjan 1972, with a stack of its own).
+// components returns the buffers on some cycle of a graph, or nil: those in strongly connected components of several
+// nodes (Tarjan 1972, with an explicit stack).
 func (f *finder) components(next [][]int32) (buffers []int32) {
 	const none = -1
 	index := make([]int32, len(next))
@@ -175,7 +175,7 @@ func (f *finder) components(next [][]int32) (buffers []int32) {
 	return buffers
 }
 
-// shortest is a shortest ring through a buffer by way of those inside, if it is shorter than best.
+// shortest returns a shortest cycle through a buffer within inside, if it is shorter than best.
 func (f *finder) shortest(from int32, inside []bool, best []int32) []int32 {
 	came := map[int32]int32{from: from}
 	level := []int32{from}

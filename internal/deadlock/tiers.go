@@ -2,10 +2,10 @@ package deadlock
 
 import "railyard/internal/topo"
 
-// tiered reports that no ring can be because tiers order all buffers: what packets cross up comes before
-// what they cross down, and nobody turns up again. It looks at tiers alone, and at the ways to one
-// locator of each class: those to others of the class are the same with two switches of one tier changed
-// places. That takes no time in a Clos of any size. False says nothing.
+// tiered reports whether tiers exclude every cycle because they order all buffers: upward links precede downward ones,
+// and no packet turns up again. It checks only tiers, and the paths to one locator of each class: paths to other
+// locators of the class are the same with two switches of one tier exchanged. That is fast in a Clos of any size. False
+// is inconclusive.
 func (r *Routing) tiered() bool {
 	kinds := r.Routes.Kinds()
 	if r.Legs || r.Anywhere || r.Pauses != nil || r.levelled() || !r.alike() ||
@@ -45,7 +45,7 @@ func (r *Routing) tiered() bool {
 	}
 }
 
-// levelled reports whether a cable joins two switches of a tier: tiers then order nothing.
+// levelled reports whether a link connects two switches of a tier: tiers then order nothing.
 func (r *Routing) levelled() bool {
 	g := r.Graph
 	for l := range g.Links {
@@ -57,7 +57,7 @@ func (r *Routing) levelled() bool {
 	return false
 }
 
-// alike reports whether all switches that NICs hang off are of one tier, so that any two may change places.
+// alike reports whether all switches with NICs are of one tier, so that any two may be exchanged.
 func (r *Routing) alike() bool {
 	tier := -1
 	for loc := range r.Routes.Sets {

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Grade is what a finding is: a fault, or congestion, which a fabric has without one.
+// Grade is the kind of a finding: a fault, or congestion, which a healthy fabric also has.
 type Grade uint8
 
 // Grades.
@@ -23,11 +23,11 @@ func (g Grade) String() string { return [...]string{"fault", "congestion"}[g] }
 // MarshalText is its word.
 func (g Grade) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// Sure is how sure a finding is.
+// Sure is the confidence of a finding.
 type Sure uint8
 
-// How sure: an output or a configuration says it and the counters agree; the counters can
-// hardly be explained otherwise; they fit, and so they do to something else.
+// Confidence levels: an output or a configuration states it and the counters agree; the counters have hardly another
+// explanation; they fit, and so does another cause.
 const (
 	Proven Sure = iota
 	Likely
@@ -50,7 +50,7 @@ type Evidence struct {
 	After   *uint64 `json:"after,omitempty"`
 	Grew    *uint64 `json:"grew,omitempty"`
 	PerSec  float64 `json:"per_second,omitempty"`
-	Says    string  `json:"says,omitempty"` // in words, where it is no counter
+	Says    string  `json:"says,omitempty"` // text, if it is not a counter
 }
 
 // same reports the same counter of the same line.
@@ -72,7 +72,7 @@ type Finding struct {
 	Sure     Sure       `json:"sure"`
 	Device   string     `json:"device"` // the culprit
 	Port     string     `json:"port,omitempty"`
-	Peer     string     `json:"peer,omitempty"` // at the other end, where the culprit is a cable
+	Peer     string     `json:"peer,omitempty"` // at the other end, if the culprit is a link
 	Class    int        `json:"class"`          // priority; -1: of none
 	Says     string     `json:"says"`
 	Why      string     `json:"why"` // the mechanism
@@ -84,17 +84,17 @@ type Finding struct {
 	rank int     // of its cause in the registry
 }
 
-// Cause is one way in which a fabric is broken, with the mechanism by which it shows.
+// Cause is one kind of fault in a fabric, with the mechanism of its symptoms.
 type Cause struct {
 	Name  string
 	About string
 	By    []string // counters and states that decide it, as its evidence names them
 	find  func(f *Fabric, c *Cause) []Finding
-	state bool // it rests on what is, not on what was counted
+	state bool // it rests on a state, not on counters
 }
 
-// causes in the order in which they count where two explain as much as surely: what is
-// broken itself before what is set wrong, and that before what only suffers.
+// causes in order of precedence among equally strong findings: broken components precede wrong settings, and those
+// precede victims.
 var causes = []*Cause{&lossyCable, &flapping, &uplinkDown, &slowLink, &miscabled, &mtuDrops, &pfcOff,
 	&linkPause, &storm, &slowReceiver, &wrongClass, &cnpClass, &ecnOff, &xoffLow, &headroomSmall,
 	&pauseRing, &polarised, &incast}
@@ -112,12 +112,12 @@ func (c *Cause) at(p *Port, class int, sure Sure, format string, args ...any) Fi
 	return x
 }
 
-// on begins a finding at a whole device.
+// on starts a finding at a whole device.
 func (c *Cause) on(d *Device, class int, sure Sure, format string, args ...any) Finding {
 	return Finding{Cause: c.Name, Sure: sure, Device: d.Name, Class: class, Says: fmt.Sprintf(format, args...)}
 }
 
-// show adds readings to the evidence, those that are shown.
+// show adds the readings that outputs show to the evidence.
 func (x *Finding) show(rs ...Reading) {
 	for _, r := range rs {
 		if !r.Is {
@@ -130,7 +130,7 @@ func (x *Finding) show(rs ...Reading) {
 			was := r.Was
 			e.Before = &was
 		}
-		if slices.ContainsFunc(x.Evidence, e.same) { // one port may begin several things
+		if slices.ContainsFunc(x.Evidence, e.same) { // one port may cause several findings
 			continue
 		}
 		x.Evidence = append(x.Evidence, e)
@@ -146,7 +146,7 @@ func (x *Finding) showSome(rs ...Reading) {
 	}
 }
 
-// tell adds a line of an output that is no counter.
+// tell adds a line of an output that is not a counter.
 func (x *Finding) tell(p *Port, file string, line int, format string, args ...any) {
 	x.Evidence = append(x.Evidence, Evidence{File: file, Line: line, Device: p.On.Name, Port: p.Name,
 		Says: fmt.Sprintf(format, args...)})
@@ -162,8 +162,8 @@ func (x *Finding) cite(d *Device, at swconf.Place, format string, args ...any) {
 		Says: fmt.Sprintf(format, args...)})
 }
 
-// Find runs all causes and ranks what they found: faults before congestion, what is surer
-// first, then what explains more.
+// Find runs all causes and ranks their findings: faults before congestion, then by confidence, then by what they
+// explain.
 func (f *Fabric) Find() (out []Finding) {
 	for i, c := range causes {
 		for _, x := range c.find(f, c) {
@@ -181,8 +181,8 @@ func (f *Fabric) Find() (out []Finding) {
 	return out
 }
 
-// stale makes a finding that rests on counters of one moment alone no more than possible:
-// they may be of long ago. What is said of a state counts as it is.
+// stale lowers a finding that rests only on counters of a single time to possible: the events may be old. Findings
+// about a state are not lowered.
 func (x *Finding) stale() {
 	counted := false
 	for _, e := range x.Evidence {
@@ -196,7 +196,7 @@ func (x *Finding) stale() {
 	}
 }
 
-// share is a part of a whole, 0 where there is none.
+// share returns a part of a whole, 0 if the whole is 0.
 func share(part, whole uint64) float64 {
 	if whole == 0 {
 		return 0
@@ -204,8 +204,8 @@ func share(part, whole uint64) float64 {
 	return min(1, float64(part)/float64(whole))
 }
 
-// allPauses returns how many pauses were sent in the fabric, allLosses how many packets were
-// lost in it, by the counters of where they were lost.
+// allPauses returns the number of pauses sent in the fabric, allLosses the number of packets lost in it, by the
+// counters at the place of the loss.
 func (f *Fabric) allPauses() (n uint64) {
 	for i := range f.Pauses {
 		n += f.Pauses[i].Frames()
@@ -218,8 +218,8 @@ func (f *Fabric) allLosses() (n uint64) {
 	return n
 }
 
-// lost returns how many packets a port lost. Drops of a class are in the whole port's too, so
-// that the larger counts.
+// lost returns how many packets a port lost. Drops of a class are also in the whole port's counter, so the larger one
+// counts.
 func (p *Port) lost() uint64 {
 	in, out := uint64(0), uint64(0)
 	for k := range 8 {

@@ -2,10 +2,9 @@ package diagnose
 
 import "railyard/internal/counters"
 
-// cnpClass is CNPs that go in another class than theirs: behind the data that they should
-// slow down, or where they are dropped. A NIC counts the CNPs that it sends apart from its
-// queues: where it sent some and its queue for CNPs sent fewer, they went in another. Where
-// hosts are right and a switch's queue for CNPs sends none, the switch is wrong.
+// cnpClass is CNPs in a wrong class: behind the data that they should slow down, or where they are dropped. A NIC
+// counts sent CNPs separately from its queues: if its queue for CNPs sent fewer packets, they used another. Where hosts
+// are right and a switch's queue for CNPs sends none, the switch is wrong.
 var cnpClass = Cause{Name: "cnp-class", About: "CNPs are sent in the wrong class", find: findCNPClass,
 	By: []string{"CNPs sent", "packets sent", "bytes sent"}}
 
@@ -45,11 +44,9 @@ func findCNPClass(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// unsorted tells of hosts that send their CNPs in class 0, where nobody says which class is theirs: that of
-// all
-// packets that nobody has sorted, behind which they wait and in which they are dropped. All vendors' guides
-// give
-// them a strict class of their own; it may be meant so.
+// unsorted finds hosts that send their CNPs in class 0 while no configuration defines their class: class 0 has all
+// unclassified packets, behind which CNPs are queued and with which they are dropped. All vendors' guides give them a
+// strict class of their own; it may be meant so.
 func (f *Fabric) unsorted(c *Cause) []Finding {
 	var senders []Reading
 	f.ports(func(p *Port) {
@@ -87,8 +84,8 @@ func (x *Finding) cnp(p *Port, f *Fabric) {
 	}
 }
 
-// cnpQueue is the class of CNPs: as configurations say, else that in which most hosts that
-// send CNPs send as many packets, and no data.
+// cnpQueue returns the class of CNPs: the configured one, else the class in which most hosts that send CNPs send as
+// many packets, and no data.
 func (f *Fabric) cnpQueue() int {
 	if f.CNP >= 0 {
 		return f.CNP
@@ -111,7 +108,7 @@ func (f *Fabric) cnpQueue() int {
 	return best
 }
 
-// cnpSwitches tells of switches that get CNPs in their class from hosts and send none on.
+// cnpSwitches finds switches that receive CNPs in their class from hosts and send none on.
 func (f *Fabric) cnpSwitches(c *Cause, q int) (out []Finding) {
 	for _, d := range f.Devices {
 		if d.Kind != Switch {

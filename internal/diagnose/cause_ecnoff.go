@@ -5,16 +5,14 @@ import (
 	"railyard/internal/swconf"
 )
 
-// place is where a configuration says something.
+// place is the position of a configuration's setting.
 type place struct{ At swconf.Place }
 
-// ecnOff is a switch that pauses and marks nothing. ECN is meant to slow senders down
-// before a queue is so long that PFC has to stop them, so that a switch that pauses has
-// marked before. What tells it from an xOFF that is too low: with ECN off the queue grows
-// beyond where others mark; with a low xOFF it never gets there. Configurations say which;
-// without them the longest queue does, where the output shows it. Where WRED is on and ECN is not, it drops
-// what
-// it should mark, before anybody pauses: a lossless class loses nothing at an egress else, but by a watchdog.
+// ecnOff is a switch that pauses and marks nothing. ECN should slow senders down before a queue is so long that PFC
+// must stop them, so a switch that pauses has marked before. It differs from an xOFF that is too low: with ECN off the
+// queue exceeds the length at which others mark; with a low xOFF it never reaches it. Configurations decide; without
+// them the longest queue does, if the output shows it. With WRED on and ECN off, it drops packets that it should mark,
+// before any pause; otherwise a lossless class loses packets at an egress only by a watchdog.
 var ecnOff = Cause{Name: "ecn-off", About: "a switch sends pauses and no ECN marks", find: findECNOff,
 	By: []string{"packets marked", "packets sent", "peak bytes queued", "packets dropped"}}
 
@@ -49,9 +47,8 @@ func findECNOff(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// earlyDrops tells of a switch that drops RoCE at its egress and marks none: WRED without ECN, or, where
-// nothing pauses the class, a queue that is full and has told nobody. A port that is down or whose MTU is too
-// small drops, too.
+// earlyDrops finds a switch that drops RoCE at its egress and marks none: WRED without ECN or, in a class without
+// pauses, a full queue that marked nothing. A port that is down or whose MTU is too small drops, too.
 func (f *Fabric) earlyDrops(c *Cause, d *Device, k int, m marking) (x Finding, ok bool) {
 	var worst Reading
 	lost := uint64(0)
@@ -87,14 +84,12 @@ func (f *Fabric) earlyDrops(c *Cause, d *Device, k int, m marking) (x Finding, o
 	return x, true
 }
 
-// enough is how many marks a queue must owe before none of them is no chance: that of none is below 1 in
-// 20,000
-// (a Poisson's at 10).
+// enough is the expected number of marks of a queue at which zero marks are not chance: their probability is below 1 in
+// 20,000 (a Poisson's at 10).
 const enough = 10
 
-// overdue tells of a switch that never pauses and should have marked: its queue was longer than one that
-// another
-// switch marked, and of as many packets that one would have marked many.
+// overdue finds a switch that never pauses and should have marked: its queue was longer than one that another switch
+// marked, and that switch would have marked many of as many packets.
 func (f *Fabric) overdue(c *Cause, d *Device, k int, m marking) (x Finding, ok bool) {
 	if !m.shown || m.marks > 0 || m.pauses > 0 || !m.longest.Some() || m.has && !m.off {
 		return x, false
@@ -137,10 +132,10 @@ func (f *Fabric) small(p *Port) bool {
 	return mine > 0 && mine < f.usualMTU()
 }
 
-// marking is what a switch does about the congestion of a class.
+// marking is a switch's reaction to the congestion of a class.
 type marking struct {
 	shown         bool   // its outputs have counters of marks
-	marks, pauses uint64 // that it made and sent
+	marks, pauses uint64 // marks made, pauses sent
 	sent          uint64 // packets of the class
 	longest       Reading
 	off           bool // its configuration does not mark the class
@@ -176,8 +171,8 @@ func (f *Fabric) marking(d *Device, k int) (m marking) {
 	return m
 }
 
-// marksElsewhere is the shortest of the longest queues at which another switch marked: a
-// queue longer than that is marked where ECN is on.
+// marksElsewhere is the shortest of the longest queues at which another switch marked: with ECN on, a longer queue is
+// marked.
 func (f *Fabric) marksElsewhere(d *Device, k int) (best Reading, any bool) {
 	f.ports(func(p *Port) {
 		if p.On == d || p.On.Kind != Switch || !p.read(marked(k)).Some() {
@@ -201,14 +196,14 @@ func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
 	case m.off && m.pauses > 0 || m.off && grown:
 		x = c.on(d, k, Proven, "%s marks nothing in priority %d: ECN is not configured", d.Name, k)
 	case m.off:
-		return x // it had no reason to mark: lint says so
-	case grown && !f.passesOn(d, k): // a queue that stands still marks nothing either
+		return x // it had no reason to mark: lint reports the setting
+	case grown && !f.passesOn(d, k): // a stopped queue marks nothing either
 		x = c.on(d, k, Likely, "%s marks nothing in priority %d with queue lengths that other switches mark", d.Name, k)
 	case m.longest.Is && elsewhere.Is: // the queue stays short: xOFF is
 		return x
 	case f.passesOn(d, k) || hasty != nil: // its queues need not be long for that
 		return x
-	case others: // nobody says how long its queues were
+	case others: // the length of its queues is unknown
 		x = c.on(d, k, Possible, "%s pauses in priority %d and marks nothing, while other switches mark: ECN is off, or its xOFF is below their WRED minimum", d.Name, k)
 	default:
 		x = c.on(d, k, Possible, "%s pauses in priority %d and no switch marks: ECN is off, the hosts send no ECT, or xOFF is below the WRED minimum", d.Name, k)

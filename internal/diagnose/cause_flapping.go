@@ -1,7 +1,7 @@
 package diagnose
 
-// flapping is a link that goes down and comes up again. Its counter of changes grew; a link
-// that went down once and stayed down is not flapping.
+// flapping is a link that goes down and comes up again. Its counter of changes grew; a link that went down once and
+// stayed down is not flapping.
 var flapping = Cause{Name: "flapping", About: "a link goes down and up", find: findFlapping,
 	By: []string{"link failures", "packets out of sequence"}}
 

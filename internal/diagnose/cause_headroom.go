@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// headroomSmall is a port that pauses its peer, is heeded, and drops all the same: what was
-// on the cable when it paused did not fit. What tells it from PFC that is off at the peer:
-// the peer counts the pauses. From a storm: the watchdog drops at the egress and says so.
-// From MTU and cables: those lose without any pause.
+// headroomSmall is a port that pauses its peer, whose peer stops, and which drops all the same: the data in flight at
+// the pause did not fit. It differs from PFC that is off at the peer: the peer counts the pauses. It differs from a
+// storm: the watchdog drops at the egress and reports it. From MTU and cables: those lose without any pause.
 var headroomSmall = Cause{Name: "headroom-small", About: "the headroom of a lossless class is too small", find: findHeadroom,
 	By: []string{"packets dropped", "input discards", "pauses sent", "pauses received",
 		"peak bytes in the headroom"}}
@@ -28,8 +27,8 @@ func findHeadroom(f *Fabric, c *Cause) (out []Finding) {
 	return together(out)
 }
 
-// together makes one finding of those of several ports of a switch, which have their
-// buffers from one configuration: the worst, with the others' first lines.
+// together merges the findings of several ports of a switch, whose buffers have one configuration: the worst, with the
+// others' first lines.
 func together(all []Finding) (out []Finding) {
 	at := map[string]int{}
 	for _, x := range all {
@@ -51,7 +50,7 @@ func together(all []Finding) (out []Finding) {
 	return out
 }
 
-// overflows tells of a port that lost what it had paused.
+// overflows finds a port that lost packets of a class that it had paused.
 func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	lost, sent := p.lossAt(k), p.read(txPFC(k))
 	if !lost.Some() || !sent.Some() || p.On.stormed(k) || p.read(giants).Some() {
@@ -98,7 +97,7 @@ func (d *Device) stormed(k int) bool {
 	})
 }
 
-// headroom returns what a port's configuration gives a class, 0 where it does not say.
+// headroom returns the configured headroom of a port's class, 0 if it is not set.
 func (p *Port) headroom(k int) (unit.Bytes, place) {
 	if p.QoS == nil || !p.QoS.Queues[k].PG.Is() {
 		return 0, place{}
@@ -111,8 +110,8 @@ func (p *Port) headroom(k int) (unit.Bytes, place) {
 	return g.V.Headroom, place{at}
 }
 
-// needs is the least headroom of a port by its speed, the length of its cable where the
-// configuration says it, and the time that IEEE 802.3 gives the peer to react.
+// needs returns the minimum headroom of a port from its speed, its configured cable length, and the time that IEEE
+// 802.3 gives the peer to react.
 func (p *Port) needs(k int) (unit.Bytes, string) {
 	s := p.Speed()
 	mtu, _, _ := p.mtu()

@@ -5,10 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// incast is more senders than an egress has room for: pauses begin at a switch that nobody
-// pauses, before a port that sends as fast as it can. That is congestion, which a fabric
-// that works has; a port that is slower than meant, ECN that is off and thresholds that
-// are reversed are told as causes of their own.
+// incast is more senders than an egress has capacity for: pauses begin at a switch that no device pauses, before a port
+// that sends at full rate. That is congestion, which healthy fabrics have; a slow port, ECN that is off and reversed
+// thresholds are causes of their own.
 var incast = Cause{Name: "incast", About: "more is sent to a port than it can send on", find: findIncast,
 	By: []string{"pauses sent", "pauses received", "packets marked", "packets sent", "bytes sent",
 		"peak bytes queued"}}
@@ -54,8 +53,8 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// deeper returns another port of the same switch whose longest queue of a class was more than twice as long; nil where
-// there is none, or the port's own is not known.
+// deeper returns another port of the same switch whose longest queue of a class was more than twice as long; nil if
+// there is none, or if the port's own is unknown.
 func (p *Port) deeper(k int) *Port {
 	own := p.read(peak(k))
 	for _, q := range p.On.Ports {
@@ -66,11 +65,11 @@ func (p *Port) deeper(k int) *Port {
 	return nil
 }
 
-// seldom is the share of packets that DCQCN's paper marks at its upper threshold (docs/references.md,
-// dcqcn): a queue that marks more of them has been as long as that.
+// seldom is the share of packets that DCQCN's paper marks at its upper threshold (docs/references.md, dcqcn): a queue
+// that marks a larger share has been that long.
 const seldom = 0.01
 
-// marksMuch reports a port that marks more of a class than that.
+// marksMuch reports whether a port marks a larger share of a class.
 func (p *Port) marksMuch(k int) bool {
 	r := p.read(marked(k))
 	return r.Some() && float64(r.Grew) > seldom*float64(p.read(txPackets(k)).Grew)

@@ -1,8 +1,7 @@
 package diagnose
 
-// linkPause is a port that stops all classes at once (802.3x) instead of one (802.1Qbb):
-// CNPs, routing and storage stand still with the rest. Counters of both kinds are apart,
-// so that no other cause looks like it.
+// linkPause is a port that stops all classes together (802.3x) instead of one (802.1Qbb): CNPs, routing and storage
+// stop with the rest. The two kinds have separate counters, so no other cause looks the same.
 var linkPause = Cause{Name: "link-pause", About: "802.3x pauses stop all classes", find: findLinkPause,
 	By: []string{"802.3x pauses sent", "802.3x pauses received"}}
 

@@ -33,7 +33,7 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 		}
 		back, both := p.otherWay()
 		if both && (back.Grew > n.Grew || back.Grew == n.Grew && p.Peer.String() < p.String()) {
-			return // told at the other end, of which more frames arrive broken
+			return // reported at the other end, where more broken frames arrive
 		}
 		sure := Proven
 		if n.Name != crc.name {
@@ -73,9 +73,9 @@ func (f *Fabric) corrupted(x Finding, p *Port, n uint64) Finding {
 	return x
 }
 
-// erred finds receive errors of which no counter says the kind (RFC 2863, ifInErrors: all that keep a frame from being
-// delivered), more of them than a cable may have: neither a CRC error, nor one of the coding, nor a frame longer than
-// the MTU. They may come from the cable, and from what the other end sends.
+// erred finds receive errors without a counter of their kind (RFC 2863, ifInErrors: all errors that prevent delivery of
+// a frame) beyond a cable's normal rate: neither CRC errors, nor coding errors, nor frames longer than the MTU. The
+// cable or the other end's frames may cause them.
 func (f *Fabric) erred(c *Cause, p *Port) (x Finding, ok bool) {
 	r, got := p.read(inErrors), p.got()
 	known := p.read(crc).Grew + p.read(giants).Grew
@@ -86,7 +86,7 @@ func (f *Fabric) erred(c *Cause, p *Port) (x Finding, ok bool) {
 		return x, false
 	}
 	if p.Peer != nil && p.Peer.broken().Some() {
-		return x, false // told at the other end
+		return x, false // reported at the other end
 	}
 	x = c.at(p, -1, Possible, "%v counts receive errors of a kind that no counter shows; the cable to %s may corrupt frames",
 		p, farOf(p))
@@ -94,7 +94,7 @@ func (f *Fabric) erred(c *Cause, p *Port) (x Finding, ok bool) {
 	return f.corrupted(x, p, r.Grew-known), true
 }
 
-// otherWay is the broken frames of a cable's other end, where they were broken on this cable.
+// otherWay returns the broken frames of a link's other end, if this link broke them.
 func (p *Port) otherWay() (r Reading, is bool) {
 	if p.Peer == nil {
 		return r, false
@@ -103,8 +103,8 @@ func (p *Port) otherWay() (r Reading, is bool) {
 	return r, r.Some()
 }
 
-// broken returns what a port counted of frames that its cable broke: CRC errors, unless the other end passed them
-// on, else symbol errors.
+// broken returns a port's count of frames broken by its link: CRC errors, unless the other end forwarded them broken,
+// else symbol errors.
 func (p *Port) broken() Reading {
 	if r := p.read(crc); r.Some() && !p.passedOn(r.Grew) {
 		return r
@@ -135,9 +135,9 @@ func (p *Port) passedOn(n uint64) bool {
 	return got >= n
 }
 
-// mayComeFrom reports that broken frames of a switch's port, CRC errors or receive errors, may have been passed on, as
-// far as outputs that are incomplete tell: its neighbour is unknown although those of other ports are known, or does
-// not show what it got while another port of the fabric, which is named, got as many.
+// mayComeFrom reports whether broken frames of a switch's port, CRC errors or receive errors, may have been forwarded,
+// as far as incomplete outputs show: its neighbour is unknown although those of other ports are known, or lacks receive
+// counters while another port of the fabric, which is returned, received as many.
 func (f *Fabric) mayComeFrom(p *Port, n Reading) (may bool) {
 	m, what := crc, "frames with CRC errors"
 	if n.Name == inErrors.name {
@@ -164,7 +164,7 @@ func farOf(p *Port) string {
 	return p.Peer.String()
 }
 
-// lossesOf shows what hosts say of packets that they missed, the two that miss most.
+// lossesOf shows hosts' reports of missing packets, the two largest.
 func lossesOf(x *Finding, f *Fabric) {
 	var all []Reading
 	f.ports(func(p *Port) {

@@ -6,11 +6,9 @@ import (
 	"railyard/internal/counters"
 )
 
-// miscabled is a cable that is plugged elsewhere than the plan says: two rails that are crossed at a server,
-// an
-// uplink at the wrong spine. LLDP says what is, the list of cables or the scenario what is meant. Traffic
-// takes
-// it all the same, over another rail or a spine more, and nothing is counted as wrong.
+// miscabled is a cable that is connected to another port than planned: two crossed rails at a server, an uplink at the
+// wrong spine. LLDP reports the actual cabling; the list of cables or the scenario is the plan. Traffic uses it all the
+// same, over another rail or one more spine, and no error is counted.
 var miscabled = Cause{Name: "miscabled", About: "a cable is connected to another port than planned", find: findMiscabled, state: true,
 	By: []string{"LLDP neighbors"}}
 
@@ -27,7 +25,7 @@ type strayed struct {
 func (f *Fabric) plan(p *Port, d *Device, name, by string) {
 	file, peer := p.saysPeer()
 	if !peer.Is() || p.Peer == nil {
-		return // nobody says what is plugged in
+		return // the actual cabling is unknown
 	}
 	f.planned++
 	q := d.find(name)
@@ -41,7 +39,7 @@ func (f *Fabric) plan(p *Port, d *Device, name, by string) {
 	f.strayed = append(f.strayed, strayed{at: p, file: file, line: peer.Line, planned: planned, by: by})
 }
 
-// saysPeer is the neighbour that a port's own output names, and the file that says it.
+// saysPeer returns the neighbour named in a port's own output, and the file.
 func (p *Port) saysPeer() (file string, peer counters.Peer) {
 	for _, x := range p.parts {
 		if x.now.Peer.Is() {
@@ -59,7 +57,7 @@ func findMiscabled(f *Fabric, c *Cause) (out []Finding) {
 		return nil
 	}
 	told := map[*Port]bool{}
-	for _, hosts := range []bool{true, false} { // a cable that is told at its server needs no other end
+	for _, hosts := range []bool{true, false} { // a link that is reported at its server needs no other end
 		for _, s := range f.strayed {
 			p := s.at
 			if (p.On.Kind == Host) != hosts || told[p] || told[p.Peer] ||

@@ -5,9 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// mtuDrops is a port that is sent frames longer than it takes, or has to send on longer
-// ones than it may. Such frames are dropped whatever waits: no pauses, no queue, nothing
-// of the smaller ones; a broken cable loses frames of all lengths and counts CRC errors.
+// mtuDrops is a port that receives frames longer than its MTU, or must forward them on a link with a smaller one. Such
+// frames are dropped at any queue length: no pauses, no queue, no loss of smaller frames. A broken link loses frames of
+// all lengths and counts CRC errors.
 var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", find: findMTU,
 	By: []string{"frames longer than the MTU", "input errors", "input discards", "output discards",
 		"output errors", "MTU of both ends"}}
@@ -21,7 +21,7 @@ func findMTU(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// tooLong tells of a port whose MTU is too small for what it gets or sends.
+// tooLong finds a port whose MTU is too small for its traffic.
 func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 	mine, file, line := p.mtu()
 	theirs, theirFile, theirLine := unit.Bytes(0), "", 0
@@ -77,7 +77,7 @@ func (p *Port) mtu() (unit.Bytes, string, int) {
 	return 0, "", 0
 }
 
-// usualMTU is that of most ports of switches.
+// usualMTU is the MTU of most switch ports.
 func (f *Fabric) usualMTU() unit.Bytes {
 	if f.mtu > 0 {
 		return f.mtu
@@ -94,7 +94,7 @@ func (f *Fabric) usualMTU() unit.Bytes {
 	return usual
 }
 
-// calm reports that nothing waits at a port: no pauses either way, no marks.
+// calm reports whether a port has no queue: no pauses in either direction, no marks.
 func (p *Port) calm() bool {
 	for k := range counters.Priorities {
 		for _, m := range []meter{rxPFC(k), txPFC(k), marked(k)} {

@@ -8,10 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// pfcOff is a cable of which one end pauses and the other does not listen, or one end that
-// never pauses though it drops what it should protect. What tells it from a headroom that
-// is too small: there the peer is paused and stops, too late; here it counts no pause at
-// all, or none was sent before packets were dropped.
+// pfcOff is a link of which one end pauses and the other ignores it, or one end that never pauses though it drops a
+// class that it should protect. It differs from too little headroom: there the peer is paused and stops, too late. Here
+// the peer counts no pause, or none was sent before packets were dropped.
 var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", find: findPFCOff, state: true,
 	By: []string{"pauses sent", "pauses received", "µs paused", "packets dropped", "input discards",
 		"PFC of the port"}}
@@ -20,7 +19,7 @@ func findPFCOff(f *Fabric, c *Cause) (out []Finding) {
 	for _, d := range f.Devices {
 		for _, p := range d.Ports {
 			if p.Peer == nil || f.byName[p.Peer.On.Name] == p.Peer.On && d.Name > p.Peer.On.Name {
-				continue // each cable once; a neighbor that nobody named is no device of f
+				continue // each link once; an unidentified neighbor is not a device of f
 			}
 			f.classes(func(k int) {
 				for _, end := range []*Port{p, p.Peer} {
@@ -60,7 +59,7 @@ func ofDevices(f *Fabric, all []Finding) []Finding {
 	return out
 }
 
-// off tells of an end at which PFC is off while the other has it on, or that behaves so.
+// off finds an end at which PFC is off, or appears to be, while the other has it on.
 func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 	far := p.Peer
 	says, file, line, isOff := p.runs(k)
@@ -75,7 +74,7 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 	if isOff && (ignored || silent || harmed > 0 || far.read(txPFC(k)).Some()) {
 		sure = Proven
 	} else if isOff && !far.Seen() && far.Says == nil {
-		sure = Possible // nobody says what the other end does
+		sure = Possible // the other end's state is unknown
 		if !p.read(rxPFC(k)).Some() && !p.unlike(k) {
 			return Finding{}, false // nor that it would pause that priority
 		}
@@ -96,13 +95,13 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 	x.next(p, askState, "state of PFC")
 	x.next(p, askConfig, "policy applied to the port")
 	x.harm = share(harmed, f.allLosses())
-	if !isOff { // by what was counted, not by what is
+	if !isOff { // by counters, not by configuration
 		x.stale()
 	}
 	return x, true
 }
 
-// runs reports whether a port says, or its configuration, that it does not pause a priority.
+// runs reports whether a port's output, or its configuration, shows that it does not pause a priority.
 func (p *Port) runs(k int) (says, file string, line int, off bool) {
 	if on, file, line, ok := said(p, pfcOf); ok && !on {
 		return "PFC is not operational", file, line, true
@@ -156,10 +155,9 @@ func bitmap(m uint8) string {
 	return "priorities " + s[2:]
 }
 
-// deaf reports a port that does not stop when its peer pauses it: it counts no pause, or
-// some and no time that it stood still; or, where nobody counts that time, the peer loses more
-// for each of its pauses than is on the way while one takes effect, which is all that a port
-// that obeys sends.
+// deaf reports whether a port continues to send when its peer pauses it: it counts no pause, or some and no paused
+// time. If that time is not counted, the peer loses more per pause than can be in flight while one takes effect, which
+// is the maximum of a port that obeys.
 func (p *Port) deaf(k int) bool {
 	n := p.read(rxPFC(k))
 	if n.None() || n.Some() && p.read(rxDur(k)).None() &&
@@ -168,7 +166,7 @@ func (p *Port) deaf(k int) bool {
 	}
 	prios, _, _, says := said(p, priosOf)
 	if p.read(rxDur(k)).Some() || says && prios>>k&1 == 1 {
-		return false // it stood still, or runs PFC: what was lost is the headroom's matter, on a long cable
+		return false // it stopped, or runs PFC: the losses are due to headroom, on a long link
 	}
 	lost, paused, need := p.Peer.read(refused(k)), p.Peer.read(txPFC(k)), unit.Bytes(0)
 	bytes, packets := p.Peer.read(rxBytes(k)), p.Peer.read(rxPackets(k))
@@ -182,9 +180,9 @@ func (p *Port) deaf(k int) bool {
 	return float64(lost.Grew)*each/float64(paused.Grew) > float64(need)
 }
 
-// leastStop is the least time that so many pauses stop a port which obeys: each two of them, one that stops
-// it and one that lets it go on, are apart by a frame at least, which has to leave the queue of who pauses.
-// Counters of time have microseconds, so that a few short pauses show as none.
+// leastStop is the minimum time for which n pauses stop a port that obeys: a pause and its resume are apart by at least
+// a frame, which must leave the pausing queue. Counters of time have microseconds, so that a few short pauses show as
+// none.
 func (p *Port) leastStop(k int, pauses Reading) unit.Time {
 	s, bytes, packets := p.Speed(), p.read(txBytes(k)), p.read(txPackets(k))
 	if s == 0 || packets.Grew == 0 {
@@ -200,8 +198,7 @@ func (f *Fabric) silent(p *Port, k int) bool {
 		slices.ContainsFunc(f.Pauses, func(x Pause) bool { return x.Class == k })
 }
 
-// lossAt returns what a port lost of a class at its ingress, where its pauses protect: by class,
-// else of the whole port.
+// lossAt returns a port's losses of a class at its ingress, where its pauses protect: by class, else of the whole port.
 func (p *Port) lossAt(k int) Reading {
 	if r := p.read(refused(k)); r.Is {
 		return r

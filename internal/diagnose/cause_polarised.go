@@ -6,11 +6,10 @@ import (
 	"railyard/internal/counters"
 )
 
-// polarised is uplinks of one switch of which some carry nothing while others are full:
-// every switch hashes alike, so that what one has sorted the next sorts into one place. What
-// tells it from an incast: it queues on links between switches, where there are others that
-// go to the same place and are idle, and at several switches of a tier at once. Few large
-// flows do the same by chance, so that it is told as congestion and not as a fault.
+// polarised is a switch of which some uplinks carry nothing while others are full: all switches use the same hash, so
+// flows that one switch has selected all hash to one port of the next. It differs from an incast: queues are on links
+// between switches, idle alternatives to the same destination exist, and several switches of a tier are affected. Few
+// large flows do the same by chance, so it is reported as congestion and not as a fault.
 var polarised = Cause{Name: "polarised", About: "traffic is uneven over uplinks", find: findPolarised,
 	By: []string{"bytes sent"}}
 
@@ -59,9 +58,8 @@ func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// queues reports a port at which more waits than now and then: pauses begin there, it is paused, or it marks.
-// One
-// that carries nothing but ACKs does not.
+// queues reports a port at which more waits than now and then: pauses begin there, it is paused, or it marks. An uplink
+// that carries only ACKs does not count.
 func (f *Fabric) queues(p *Port) bool {
 	for k := range counters.Priorities {
 		if p.marksMuch(k) || p.paused(k) {
@@ -71,8 +69,7 @@ func (f *Fabric) queues(p *Port) bool {
 	return slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Port == p })
 }
 
-// marksBetween reports that ports between switches mark more than now and then: they queue, though nobody has
-// to pause.
+// marksBetween reports whether ports between switches mark frequently: they queue, though no port pauses.
 func (f *Fabric) marksBetween() (any bool) {
 	f.ports(func(p *Port) {
 		for k := range counters.Priorities {
@@ -112,8 +109,8 @@ func (f *Fabric) tiers() map[*Device]int {
 	return out
 }
 
-// uplinks returns what a switch sent by its ports to the tier above, most first: those that are
-// up and as fast as each other.
+// uplinks returns the bytes that a switch sent on its ports to the next tier, sorted: ports that are up and of equal
+// speed.
 func (f *Fabric) uplinks(d *Device, tiers map[*Device]int) (up []Reading) {
 	for _, p := range d.Ports {
 		on, _, _, known := said(p, upOf)
@@ -129,7 +126,7 @@ func (f *Fabric) uplinks(d *Device, tiers map[*Device]int) (up []Reading) {
 	return most(up)
 }
 
-// uneven reports uplinks of which one carries less than a tenth of another.
+// uneven reports whether one uplink carries less than a tenth of another.
 func uneven(up []Reading) bool {
 	return len(up) > 1 && up[0].Grew > 0 && up[len(up)-1].Grew*10 <= up[0].Grew
 }

@@ -1,8 +1,7 @@
 package diagnose
 
-// pauseRing is switches that pause each other in a circle: each waits for the next, and
-// none can begin. Ports that are paused and send now and then are congested; in a ring
-// nothing of the class leaves any of them.
+// pauseRing is switches that pause each other in a circle: each waits for the next, and none can begin. Ports that are
+// paused and send now and then are congested; in a ring nothing of the class leaves any of them.
 var pauseRing = Cause{Name: "pause-ring", About: "circular pause dependency (deadlock)", find: findRings,
 	By: []string{"pauses received", "pauses sent", "packets sent"}}
 

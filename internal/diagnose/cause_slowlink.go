@@ -4,10 +4,9 @@ import (
 	"railyard/unit"
 )
 
-// slowLink is a cable that runs slower than it is meant to: than its configuration, the
-// list of cables or the other end says, or, where none does, than the port's siblings do,
-// and then only if pauses or marks begin there. One that runs at its speed and is full is
-// congested, not slow.
+// slowLink is a link that runs below its intended speed: that of its configuration, the list of cables or the other end
+// or, without these, of the port's siblings, and then only if pauses or marks begin there. A full link at its intended
+// speed is congested, not slow.
 var slowLink = Cause{Name: "slow-link", About: "a link runs below its configured rate", find: findSlowLinks, state: true,
 	By: []string{"speed of the port", "packets marked", "pauses sent", "pauses received"}}
 
@@ -45,7 +44,7 @@ func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// meant returns how fast a port should be, and who says so.
+// meant returns a port's intended speed, and its source.
 func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	if p.Says != nil && p.Says.Speed.Is() && p.Says.Speed.V > is {
 		return p.Says.Speed.V, sprintf("configured at %v (%s:%d)", p.Says.Speed.V,
@@ -64,7 +63,7 @@ func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	switch {
 	case v <= is:
 		return is, "", Possible
-	case n == all && n >= 2: // all others of the whole fabric that are cabled to such devices
+	case n == all && n >= 2: // all others of the whole fabric that connect to such devices
 		return v, sprintf("all %d equivalent links at %v", n, v), Likely
 	case n > all/2 && f.begins(p) > 0:
 		return v, sprintf("%d of %d equivalent links at %v", n, all, v), Likely
@@ -108,7 +107,7 @@ func (f *Fabric) siblings(p *Port) (unit.Rate, int, int) {
 	return best, all, most
 }
 
-// runsAt returns what the output of a port that is cabled and up says of its speed.
+// runsAt returns the speed in the output of a connected port that is up.
 func (p *Port) runsAt() (unit.Rate, bool) {
 	up, _, _, known := said(p, upOf)
 	v, _, _, ok := said(p, speedOf)

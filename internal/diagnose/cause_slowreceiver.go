@@ -2,10 +2,9 @@ package diagnose
 
 import "fmt"
 
-// slowReceiver is a NIC that cannot take what it is sent: its receive buffer fills, and it
-// pauses its switch now and then. A NIC that works takes line rate, so that pauses that
-// begin at one are its own, whoever sends: congestion of many senders fills the switch's
-// queue and leaves the NIC alone. A storm is told apart there.
+// slowReceiver is a NIC that receives more slowly than its link: its receive buffer fills, and it pauses its switch now
+// and then. A healthy NIC receives at line rate, so pauses that begin at a NIC are its own fault, with any number of
+// senders: congestion of many senders fills the switch's queue and not the NIC. A storm is distinguished there.
 var slowReceiver = Cause{Name: "slow-receiver", About: "a NIC takes less than its line rate and pauses its switch", find: findSlowReceivers,
 	By: []string{"pauses sent", "pauses received", "µs paused", "bytes sent", "packets without a receive buffer",
 		"input discards"}}
@@ -27,7 +26,7 @@ func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 			k := max(ch.Class, 0)
 			timed := x.Sent.Is || x.To.read(rxDur(k)).Is
 			if ch.Class >= 0 && !(x.given().Is && timed) || x.contradicted() {
-				sure = Possible // it may be a storm, or the pauses may be of another time
+				sure = Possible // it may be a storm, or the pauses may be old
 			}
 			sends := x.To.String() + " sends it"
 			if x.To.Name == "" { // no neighbor is known

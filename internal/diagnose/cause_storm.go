@@ -8,12 +8,10 @@ import (
 	"railyard/unit"
 )
 
-// storm is a NIC that pauses its switch without end. What tells it from a slow receiver:
-// a receiver that is slow has a buffer that fills and drains, so that for each pause it
-// got at least a packet; a NIC that is stuck is sent nothing more and pauses again and
-// again, before the pause before has run out (IEEE 802.1Qbb: 65535 quanta at most). The
-// watchdog's finding counts as it is (docs/references.md, watchdog). A switch that passes pauses on is
-// never the storm: only where pauses begin.
+// storm is a NIC that pauses its switch without end. It differs from a slow receiver, whose buffer fills and drains, so
+// that it received at least a packet per pause. A stuck NIC receives nothing and repeats its pause before the previous
+// one expires (IEEE 802.1Qbb: 65535 quanta at most). The watchdog's finding counts as it is (docs/references.md,
+// watchdog). A switch that passes pauses on is never the storm: only where pauses begin.
 var storm = Cause{Name: "storm", About: "a NIC pauses its switch without end", find: findStorms,
 	By: []string{"pauses sent", "pauses received", "µs paused", "packets sent", "storms detected",
 		"packets dropped by the watchdog"}}
@@ -48,8 +46,8 @@ func findStorms(f *Fabric, c *Cause) (out []Finding) {
 	return append(out, f.watched(c, out)...)
 }
 
-// watched are storms of which the watchdog's output alone tells, without any of pauses. At
-// a port to another switch it is that switch which passes them on.
+// watched finds storms that only the watchdog's output reports, without pause counters. At a port to another switch it
+// is that switch which passes them on.
 func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
 	f.ports(func(p *Port) {
 		for k := range counters.Priorities {
@@ -78,11 +76,11 @@ const stormWhy = "a slow receiver accepts at least one packet per pause; a stuck
 
 const stormFix = "drain the host, reset or replace its NIC, check the NIC firmware; enable the PFC watchdog on ports to hosts"
 
-// longestQuanta is the longest pause that a frame can ask for (docs/references.md, pfc), in bits.
+// longestQuanta is the longest pause of a frame (docs/references.md, pfc), in bits.
 const longestQuanta = 65535 * 512
 
-// foremost reports that a NIC pauses no other class in which more is sent to it: one whose buffer is full
-// pauses all of its lossless classes, also those in which nobody sends.
+// foremost reports whether a NIC pauses no other class in which it receives more: a NIC with a full buffer pauses all
+// of its lossless classes, also those without traffic.
 func (x *Pause) foremost() bool {
 	own := x.To.read(txPackets(max(x.Class, 0))).Grew
 	for k := range counters.Priorities {
@@ -101,7 +99,7 @@ func (p *Port) pauses(k int) bool {
 	return p.read(txPFC(k)).Some() || p.Peer != nil && p.Peer.read(rxPFC(k)).Some()
 }
 
-// given returns what a NIC was sent in all classes that it pauses.
+// given returns a NIC's received packets in all classes that it pauses.
 func (x *Pause) given() Reading {
 	all := x.To.read(txPackets(x.Class))
 	for k := range counters.Priorities {
@@ -113,7 +111,7 @@ func (x *Pause) given() Reading {
 	return all
 }
 
-// endless reports a pause that a NIC keeps up, by what that is known, and how surely.
+// endless reports whether a NIC pauses continuously, by the available evidence, and the confidence.
 func (x *Pause) endless() (why string, sure Sure, ok bool) {
 	if x.Class < 0 {
 		return "", Proven, false
@@ -134,7 +132,7 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 	return x.lasting()
 }
 
-// lasting returns what the time says that a NIC paused its switch.
+// lasting returns the time that a NIC paused its switch, from time counters.
 func (x *Pause) lasting() (why string, sure Sure, ok bool) {
 	p := x.To
 	stopped := p.read(rxDur(x.Class))
@@ -163,12 +161,12 @@ func (x *Pause) lasting() (why string, sure Sure, ok bool) {
 	return "", Proven, false
 }
 
-// renewals is how many frames a pause has that was renewed again and again: who pauses does so when half of
-// its quanta have run out, and the last frame lets the peer go on. A receiver that drains its buffer pauses
-// many times and renews none of them; of so many frames in a row it would have drained megabytes.
+// renewals is the number of frames of a pause that is renewed continuously: the sender renews it after half of its
+// quanta, and the last frame resumes the peer. A receiver that drains its buffer pauses often and renews no pause; with
+// that many consecutive frames it would have drained megabytes.
 const renewals = 6
 
-// reach tells whom pauses reach, up the fabric.
+// reach describes the devices that pauses reach, up the fabric.
 func (x *Finding) reach(c *Chain) {
 	for i, w := range c.Way {
 		if i == 0 && c.NIC() {

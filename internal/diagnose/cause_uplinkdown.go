@@ -1,7 +1,6 @@
 package diagnose
 
-// uplinkDown is a cabled port that is down while others of its switch run: what it should
-// carry goes over those that are left.
+// uplinkDown is a connected port that is down while others of its switch run: the remaining ones carry its traffic.
 var uplinkDown = Cause{Name: "uplink-down", About: "a cabled link is down", find: findDown, state: true,
 	By: []string{"state of the port", "link failures"}}
 
@@ -41,7 +40,7 @@ func findDown(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// carried reports whether the other end of a cable says that it is down too.
+// carried reports whether the other end of a link is reported down too.
 func (f *Fabric) carried(p *Port) bool {
 	if p.Peer == nil {
 		return false

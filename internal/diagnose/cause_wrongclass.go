@@ -2,12 +2,11 @@ package diagnose
 
 import "railyard/internal/counters"
 
-// wrongClass is a host whose RoCE goes into a class that may drop, or a switch that puts
-// it there. Others show which class is meant: where some hosts send most of their bytes in
-// the lossless class and one sends all of its in another, it is that one. The host's own
-// counters by priority tell whether it marks them so itself; where they are right and the
-// switch's ingress is not, the switch classifies wrongly. Drops in the lossless class have
-// other causes (headroom, PFC off).
+// wrongClass is a host whose RoCE goes into a class that may drop, or a switch that puts it there. Other hosts show the
+// intended class: if some hosts send most of their bytes in the lossless class and one sends all of its in another,
+// that one is wrong. The host's own counters by priority show whether it marks packets wrongly; if they are right and
+// the switch's ingress is not, the switch classifies wrongly. Drops in the lossless class have other causes (headroom,
+// PFC off).
 var wrongClass = Cause{Name: "wrong-class", About: "data is sent in a lossy class", find: findWrongClass,
 	By: []string{"bytes sent", "packets sent", "ingress: bytes", "packets dropped", "output discards",
 		"packets out of sequence"}}
@@ -46,7 +45,7 @@ func findWrongClass(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// classed reports a NIC that says itself what it sends by class.
+// classed reports whether a NIC's own outputs count its traffic by class.
 func (p *Port) classed() bool {
 	for k := range counters.Priorities {
 		if p.read(txBytes(k)).Is {
@@ -56,9 +55,9 @@ func (p *Port) classed() bool {
 	return false
 }
 
-// remapped tells of switches that get data in a lossless class and send it on in another:
-// what a switch gets of a class, by what its neighbours sent in it, it sends on in it. The
-// next switch puts it back where its DSCP belongs, so that only one of a way shows it.
+// remapped finds switches that receive data in a lossless class and forward it in another: a correct switch forwards
+// the data of a class, counted by its neighbours, in that class. The next switch restores the class of its DSCP, so
+// only one switch of a path shows it.
 func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 	for _, d := range f.Devices {
 		if d.Kind != Switch || !d.Seen {
@@ -83,7 +82,7 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 				}
 			}
 		}
-		if !whole { // a neighbour does not say what it sent
+		if !whole { // a neighbour does not show its sent data
 			continue
 		}
 		lost, won, in := uint64(0), uint64(0), 0
@@ -95,7 +94,7 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 				won, in = sent[k]-got[k], k
 			}
 		}
-		if won == 0 || 2*min(lost, won) <= from.Grew { // drops, and what is still on its way
+		if won == 0 || 2*min(lost, won) <= from.Grew { // drops, and data in flight
 			continue
 		}
 		x := c.on(d, in, Proven, "%s receives data in %s and forwards it in class %d, which is lossy", d.Name,
@@ -117,8 +116,8 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 	return out
 }
 
-// meantFor is the classes that RoCE is meant for: the lossless ones, else, where nobody says
-// which these are, the one in which most hosts send most of their data.
+// meantFor returns the classes intended for RoCE: the lossless ones or, if these are unknown, the one in which most
+// hosts send most of their data.
 func (f *Fabric) meantFor() uint8 {
 	if f.Lossless != 0 {
 		return f.Lossless
@@ -151,8 +150,7 @@ func (f *Fabric) meantFor() uint8 {
 // is around them.
 const control = 128
 
-// data returns how many bytes of a class were data: none where its packets are ACKs and CNPs by
-// their length.
+// data returns the data bytes of a class: 0 if its packets have the length of ACKs and CNPs.
 func (p *Port) data(k int, bytes, packets func(int) meter) Reading {
 	b, n := p.read(bytes(k)), p.read(packets(k))
 	if b.Is && n.Is && b.Grew <= control*n.Grew {
@@ -161,17 +159,15 @@ func (p *Port) data(k int, bytes, packets func(int) meter) Reading {
 	return b
 }
 
-// class is how many bytes come from a NIC in lossless classes and in others, and in which
-// of those most.
+// class is a NIC's bytes in lossless classes and in others, with the largest of those.
 type class struct {
-	nic, seen    *Port // the NIC, and the port whose counters say so
+	nic, seen    *Port // the NIC, and the port with its counters
 	right, wrong uint64
 	in           int
 	by           Reading
 }
 
-// sends is the data that a NIC sends by class: what it says itself, else the switch's
-// ingress.
+// sends returns a NIC's data by class: from its own counters, else the switch's ingress.
 func (f *Fabric) sends(p *Port, meant uint8) (class, bool) {
 	s := class{nic: p, seen: p}
 	bytes, packets := txBytes, txPackets
@@ -185,7 +181,7 @@ func (f *Fabric) sends(p *Port, meant uint8) (class, bool) {
 	shown := true
 	for k := range counters.Priorities {
 		r := p.data(k, bytes, packets)
-		shown = shown && (r.Is || meant>>k&1 == 0) // what is not shown of a lossless class is not nothing
+		shown = shown && (r.Is || meant>>k&1 == 0) // a missing counter of a lossless class does not mean zero
 		switch {
 		case meant>>k&1 == 1:
 			s.right += r.Grew
@@ -200,7 +196,7 @@ func (f *Fabric) sends(p *Port, meant uint8) (class, bool) {
 	return s, shown
 }
 
-// misplaced tells of a NIC that sends most in a class that may drop.
+// misplaced finds a NIC that sends most data in a class that may drop.
 func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding, ok bool) {
 	lost := Reading{Port: s.seen}
 	f.ports(func(p *Port) {
@@ -209,7 +205,7 @@ func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding
 		}
 	})
 	again := s.nic.trouble()
-	if right == 0 && lost.Grew == 0 { // nobody uses the lossless class: perhaps nobody needs it
+	if right == 0 && lost.Grew == 0 { // the lossless class is unused: perhaps it is not needed
 		return x, false
 	}
 	sure := Possible
@@ -266,7 +262,7 @@ func dscps(p *Port, q int) string {
 	return s[1:]
 }
 
-// trouble returns what a NIC says of packets that were lost, its own or others', if it does.
+// trouble returns a NIC's reports of lost packets, its own or others', if it has any.
 func (p *Port) trouble() Reading {
 	for _, m := range []meter{seqErr, timeouts, outOfOrder} {
 		if r := p.read(m); r.Some() {
@@ -276,8 +272,8 @@ func (p *Port) trouble() Reading {
 	return Reading{Port: p}
 }
 
-// droppedElsewhere tells of drops in a class that may drop, where nobody says who sends in
-// it: hosts' counters would.
+// droppedElsewhere finds drops in a class that may drop while the senders in it are unknown: hosts' counters would show
+// them.
 func (f *Fabric) droppedElsewhere(c *Cause, meant uint8) (out []Finding) {
 	f.ports(func(p *Port) {
 		if p.On.Kind != Switch {

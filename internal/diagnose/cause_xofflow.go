@@ -5,11 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// xoffLow is a switch that pauses before it marks (a queue that grows past WRED's minimum marks many packets
-// before it comes to a higher xOFF: marks are more than pauses), or earlier than its siblings do: its
-// xOFF (or alpha) is too low. Its queues stay shorter than where ECN begins. A switch whose
-// siblings held more at the ingress of the same class without pausing has another threshold
-// than they.
+// xoffLow is a switch that pauses before it marks (a queue that grows past WRED's minimum marks many packets before it
+// comes to a higher xOFF: marks are more than pauses), or earlier than its siblings do: its xOFF (or alpha) is too low.
+// Its queues stay shorter than the start of ECN marking. A switch whose siblings held more at the ingress of the same
+// class without pausing has another threshold than they have.
 var xoffLow = Cause{Name: "xoff-low", About: "xOFF is too low: a switch pauses before it marks", find: findXOffLow,
 	By: []string{"pauses sent", "packets marked", "packets sent", "peak bytes queued",
 		"peak bytes in the shared buffer"}}
@@ -30,7 +29,7 @@ func findXOffLow(f *Fabric, c *Cause) (out []Finding) {
 	return out
 }
 
-// early tells of a switch that pauses too soon.
+// early finds a switch that pauses too early.
 func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok bool) {
 	p := m.worst.From
 	xoff, wred, at := p.thresholds(k)
@@ -83,8 +82,7 @@ func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok boo
 	return x, true
 }
 
-// thresholds returns where a port pauses and where it begins to mark, 0 where its configuration
-// does not say.
+// thresholds returns where a port pauses and where it begins to mark, 0 if its configuration does not set it.
 func (p *Port) thresholds(k int) (xoff, wred unit.Bytes, at swconf.Place) {
 	if p == nil || p.QoS == nil {
 		return 0, 0, at
@@ -101,7 +99,7 @@ func (p *Port) thresholds(k int) (xoff, wred unit.Bytes, at swconf.Place) {
 	return xoff, wred, at
 }
 
-// ofSwitch returns where a switch's ports pause: the first that says it.
+// ofSwitch returns the pause threshold of a switch's ports: the first configured one.
 func ofSwitch(d *Device, k int) (unit.Bytes, *Port) {
 	for _, p := range d.Ports {
 		if xoff, _, _ := p.thresholds(k); xoff > 0 {
@@ -134,13 +132,11 @@ func (f *Fabric) asLow(d *Device, k int, xoff unit.Bytes) (n int) {
 	return n
 }
 
-// runsDry finds the port that got least between two of its pauses, where that is less than
-// what arrives before a pause takes effect (the headroom that it needs). Between two pauses
-// at least xOFF - xON come in, so that they are no further apart than that: the cable runs
-// dry each time. A queue that grows because nobody marks pauses seldom. A pause that ends is two frames, one
-// that stops and one that lets go on, so that between two frames comes half of what lies between xOFF and
-// xON,
-// and of what is on the way.
+// runsDry finds the port with the fewest bytes received between two of its pauses, if they are less than what arrives
+// before a pause takes effect (its required headroom). Between two pauses at least xOFF - xON bytes arrive, so a
+// shorter distance shows that xOFF - xON is smaller than that: the link idles each time. A queue that grows because of
+// missing marks pauses rarely. A finished pause takes two frames, one that stops and one that resumes, so half of the
+// bytes between xOFF and xON, and of those in flight, arrive per frame.
 func (f *Fabric) runsDry(d *Device, k int) (worst *Port, between, need unit.Bytes) {
 	for _, p := range d.Ports {
 		n, got := p.read(txPFC(k)), p.read(rxBytes(k))
@@ -159,9 +155,8 @@ func (f *Fabric) runsDry(d *Device, k int) (worst *Port, between, need unit.Byte
 	return worst, between, need
 }
 
-// heldMore finds a port of another switch that held more of a class than any port of this
-// one, and did not pause although its PFC runs: an output says so, or the switch pauses at
-// other ports.
+// heldMore finds a port of another switch that held more of a class than any port of this one without pausing, although
+// its PFC runs: by its output, or by pauses of other ports of that switch.
 func (f *Fabric) heldMore(d *Device, k int) (held Reading, more bool) {
 	most := uint64(0)
 	for _, p := range d.Ports {

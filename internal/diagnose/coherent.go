@@ -9,20 +9,20 @@ import (
 	"railyard/unit"
 )
 
-// coherence is what tells whether two snapshots are of one device: what each counter did between them.
+// coherence is the evidence whether two snapshots are of one device: the change of each counter between them.
 type coherence struct {
-	both     int      // devices of which there are two
-	contrary []string // their counters ran on and back at once, as those of two devices do
-	turned   []string // all that moved ran back, by a little, and no clock says why
+	both     int      // devices with two
+	contrary []string // their counters moved forward and backward at the same time, as those of two devices do
+	turned   []string // all that moved ran backward, by little, and no clock explains it
 	moved    int      // some counter did
 	example  string
-	at, late *counters.Snapshot // where the first of contrary and of turned stand
+	at, late *counters.Snapshot // the snapshots of the first of contrary and of turned
 }
 
-// large is what a counter says that takes a while to reach: one that was cleared is below it.
+// large is a counter value that takes long to reach: a cleared counter is below it.
 const large = 1_000_000
 
-// look takes a device's moments in.
+// look processes a device's snapshots.
 func (c *coherence) look(name string, s *span) error {
 	if err := oneSystem(name, s.early, s.late); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (c *coherence) look(name string, s *span) error {
 	return nil
 }
 
-// moved counts large counters of a port that ran back without a wrap, and others that ran on. near says that
-// those that ran back did by less than half.
+// moved counts large counters of a port that ran backward without a wrap, and others that ran forward. near reports
+// whether the former did by less than half.
 func moved(was, is *counters.Port) (back, on int, example string, near bool) {
 	var old []*counters.Count
 	was.Each(func(_ string, c *counters.Count, _ bool) { old = append(old, c) })
@@ -125,7 +125,7 @@ func oneSystem(name string, early, late []*moment) error {
 	return nil
 }
 
-// check refuses two snapshots that cannot be of the same devices in this order, where that holds for most.
+// check refuses two snapshots that cannot be of the same devices in this order, if that holds for most.
 func (c *coherence) check() error {
 	e := &field.Error{}
 	switch {
@@ -139,5 +139,5 @@ func (c *coherence) check() error {
 	return nil
 }
 
-// doubts says whether a device's two snapshots contradict each other, where those of most do not.
+// doubts reports whether a device's two snapshots contradict each other, if those of most do not.
 func (c *coherence) doubts(name string) bool { return slices.Contains(c.contrary, name) }

@@ -6,10 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// Kind is what a device is.
+// Kind is the kind of a device.
 type Kind uint8
 
-// Kinds. Nobody says what an unknown one is: it is at the other end of a cable, perhaps.
+// Kinds. An unknown device is known only from the other end of a link.
 const (
 	Unknown Kind = iota
 	Switch
@@ -18,32 +18,32 @@ const (
 
 func (k Kind) String() string { return [...]string{"device", "switch", "host"}[k] }
 
-// Fabric is what counters, cables and configurations say together.
+// Fabric is the combination of counters, cables and configurations.
 type Fabric struct {
 	Devices  []*Device
-	Notes    []string // what cannot be told, and why
-	Lossless uint8    // bitmap of the priorities that are paused
+	Notes    []string // checks that are impossible, with the reasons
+	Lossless uint8    // bitmap of paused priorities
 	CNP      int      // the queue that CNPs belong into, -1: not known
 	Pauses   []Pause
 	Chains   []Chain
 
 	byName  map[string]*Device
-	strayed []strayed                     // ports that are cabled otherwise than planned
-	planned int                           // ports of which both a plan and LLDP say where they go
-	mtu     unit.Bytes                    // that most ports of switches have, once it was asked for
-	speeds  map[[2]Kind]map[unit.Rate]int // how many ports run at what, by what they join
+	strayed []strayed                     // ports that are connected differently from the plan
+	planned int                           // ports whose peer is both planned and reported by LLDP
+	mtu     unit.Bytes                    // of most switch ports, computed once
+	speeds  map[[2]Kind]map[unit.Rate]int // number of ports by speed, by the kinds of their ends
 }
 
-// Device is a switch or a host, or something that is known only by a cable to it.
+// Device is a switch or a host, or a device that is known only from a link to it.
 type Device struct {
 	Name   string
 	Kind   Kind
 	System string         // whose outputs: nxos, eos, sonic, host; "" not known
 	Config *swconf.Config // nil
-	Texts  *swconf.Host   // of a host: what it is told; nil
+	Texts  *swconf.Host   // of a host: its configuration; nil
 	Seen   bool           // there are counters of it
-	Two    bool           // of two moments
-	Once   bool           // there are outputs of one moment only, while other devices have two
+	Two    bool           // counters at two times
+	Once   bool           // counters at one time only, while other devices have two
 	Over   unit.Time      // between them; 0: not known
 	Ports  []*Port
 	byName map[string]*Port
@@ -56,22 +56,22 @@ type Port struct {
 	Name             string
 	Peer             *Port
 	Says             *swconf.Port // in the configuration; nil
-	QoS              *swconf.QoS  // that acts on it; nil
+	QoS              *swconf.QoS  // in force on it; nil
 	saysPFC, saysMTU *swconf.Port // whose PFC and MTU count: its own or its port channel's; nil
-	Rate             unit.Rate    // of the cable, where the list of cables says so
+	Rate             unit.Rate    // of the cable, from the list of cables
 	parts            []part
 	told             *counters.Port // of a simulation of the same fabric; nil
 	toldT            unit.Time      // and how long that was
 }
 
-// part is what one output says of a port at both moments, and by how much it grew.
+// part is one output's data of a port at both times, with the differences.
 type part struct {
 	file           string
-	was, now, grew *counters.Port // was is nil where there is one moment only
-	old            bool           // outputs of a later moment say other things
+	was, now, grew *counters.Port // was is nil with a single snapshot
+	old            bool           // outputs of a later time differ
 }
 
-// String is how a port is told: leaf1 Ethernet1/3.
+// String returns the port's name in reports: leaf1 Ethernet1/3.
 func (p *Port) String() string {
 	if p.Name == "" {
 		return p.On.Name
@@ -82,14 +82,14 @@ func (p *Port) String() string {
 // Seen reports whether there are counters of it.
 func (p *Port) Seen() bool { return len(p.parts) > 0 }
 
-// Reading is a counter: what it was, is, and by how much it grew.
+// Reading is a counter: its value before and after, and the difference.
 type Reading struct {
 	Port     *Port
 	Name     string
 	Was, Now uint64
 	Grew     uint64
 	Is       bool // the outputs show it
-	Two      bool // at both moments
+	Two      bool // at both times
 	File     string
 	Line     int
 }
@@ -100,7 +100,7 @@ func (r Reading) Some() bool { return r.Is && r.Grew > 0 }
 // None reports that it is shown and has counted nothing.
 func (r Reading) None() bool { return r.Is && r.Grew == 0 }
 
-// PerSecond is how fast it grew, 0 where nobody says how long it took.
+// PerSecond returns the rate of its growth, 0 if the interval is unknown.
 func (r Reading) PerSecond() float64 {
 	if over := r.Port.On.Over; r.Two && over > 0 {
 		return float64(r.Grew) / over.Seconds()
@@ -133,7 +133,7 @@ func (p *Port) read(m meter) Reading {
 	return r
 }
 
-// said is a value of a port that is no counter, from the last output that shows it; those of the last moment are first.
+// said returns a non-counter value of a port from the last output that shows it; those of the last time are first.
 func said[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, file string, line int, ok bool) {
 	for _, x := range p.parts {
 		if s := of(x.now); s.Is && !(ok && x.old) {
@@ -143,7 +143,7 @@ func said[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, file 
 	return v, file, line, ok
 }
 
-// earlier is the same at the first moment.
+// earlier is the same at the first time.
 func earlier[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, ok bool) {
 	for _, x := range p.parts {
 		if x.was != nil && of(x.was).Is {
@@ -159,7 +159,7 @@ func mtuOf(p *counters.Port) *counters.Said[unit.Bytes]  { return &p.MTU }
 func pfcOf(p *counters.Port) *counters.Said[bool]        { return &p.PFC }
 func priosOf(p *counters.Port) *counters.Said[uint8]     { return &p.Lossless }
 
-// Speed is what a port runs at: what its output says, else its configuration, else the cable.
+// Speed returns a port's speed: from its output, else its configuration, else the cable.
 func (p *Port) Speed() unit.Rate {
 	if v, _, _, ok := said(p, speedOf); ok && v > 0 {
 		return v
@@ -178,8 +178,7 @@ func (p *Port) Speed() unit.Rate {
 	return 0
 }
 
-// load is how much of a port's line rate a queue sent, between 0 and 1; -1 where it cannot
-// be told.
+// load returns a queue's share of a port's line rate, between 0 and 1; -1 if unknown.
 func (p *Port) load(r Reading) float64 {
 	s, over := p.Speed(), p.On.Over
 	if s == 0 || over == 0 || !r.Is || !r.Two {
@@ -214,7 +213,7 @@ func (d *Device) port(name string) *Port {
 	return p
 }
 
-// ports visits all ports of which there are counters.
+// ports visits all ports with counters.
 func (f *Fabric) ports(visit func(*Port)) {
 	for _, d := range f.Devices {
 		for _, p := range d.Ports {
@@ -225,7 +224,7 @@ func (f *Fabric) ports(visit func(*Port)) {
 	}
 }
 
-// classes visits the priorities that are paused.
+// classes visits the paused priorities.
 func (f *Fabric) classes(visit func(k int)) {
 	for k := range counters.Priorities {
 		if f.Lossless>>k&1 == 1 {

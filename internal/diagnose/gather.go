@@ -14,15 +14,15 @@ import (
 	"railyard/unit"
 )
 
-// Input is what a diagnosis is made of. Only counters are needed.
+// Input is the input of a diagnosis. Only counters are needed.
 type Input struct {
-	Before    []counters.Snapshot // outputs of the first moment; nil: After holds both
+	Before    []counters.Snapshot // outputs of the first time; nil: After has both
 	After     []counters.Snapshot
-	Cables    *cabling.Cabling // beside what LLDP says in the outputs
+	Cables    *cabling.Cabling // besides LLDP in the outputs
 	Configs   []*swconf.Config
-	Hosts     []*swconf.Host      // servers' own texts
+	Hosts     []*swconf.Host      // servers' own configurations
 	CNPDSCP   int                 // 0: not known
-	Simulated []counters.Snapshot // what a simulation of the fabric counted, from nothing
+	Simulated []counters.Snapshot // counters of a simulation of the fabric, from zero
 	SimTook   unit.Time
 }
 
@@ -48,8 +48,8 @@ func Gather(in Input) (*Fabric, error) {
 	return f, nil
 }
 
-// counted refuses outputs none of which has a counter: a table of names, or one that was cut off below its
-// heading, says nothing, and not that nothing is wrong.
+// counted refuses outputs none of which has a counter: a table of names, or one truncated after its heading, is no
+// evidence of a healthy fabric.
 func (f *Fabric) counted(after []counters.Snapshot) error {
 	for _, s := range after {
 		for i := range s.Ports {
@@ -67,7 +67,7 @@ func (f *Fabric) counted(after []counters.Snapshot) error {
 	return e
 }
 
-// counters reads both moments of all devices.
+// counters reads the counters of all devices at both times.
 func (f *Fabric) counters(in Input) error {
 	names, later := rounds(in.After)
 	var earlier map[string][]*moment
@@ -164,7 +164,7 @@ func (d *Device) find(name string) *Port {
 			return p
 		}
 	}
-	for _, p := range d.Ports { // SONiC announces what the front says
+	for _, p := range d.Ports { // SONiC announces the front panel labels
 		for _, x := range p.parts {
 			if name != "" && x.now.Alias == name {
 				return p
@@ -191,7 +191,7 @@ func (f *Fabric) called(name string) *Device {
 	return f.device(name)
 }
 
-// cables joins ports: what LLDP says in the outputs first, then the list.
+// cables connects ports: by LLDP in the outputs first, then by the list.
 func (f *Fabric) cables(c *cabling.Cabling) {
 	for _, d := range f.Devices {
 		for _, p := range d.Ports {
@@ -238,9 +238,8 @@ func (f *Fabric) cables(c *cabling.Cabling) {
 	}
 }
 
-// join plugs a cable between a port and another device's, unless that is done. A host may
-// call its port by a MAC address: then it is its only one, or the one that its own LLDP
-// joins.
+// join connects a port with another device's, unless they are connected. A host may announce its port by a MAC address:
+// then it is its only port, or the one that its own LLDP output connects.
 func (f *Fabric) join(p *Port, d *Device, name string, rate unit.Rate) {
 	if p.Peer != nil {
 		if p.Rate == 0 {
@@ -279,9 +278,8 @@ func (p *Port) neighbour() counters.Peer {
 	return counters.Peer{}
 }
 
-// unseen gives ports that get or send pauses, or at which a watchdog saw a storm, and whose
-// cable nobody tells a peer without a name, so that pauses have somebody to come from. What a host gets is
-// told by its switch, where there are outputs of switches.
+// unseen adds an unnamed peer to ports with pauses, or with a storm seen by a watchdog, whose cable is unknown, so that
+// the pauses have a source. A host's received traffic is counted by its switch, if there are outputs of switches.
 func (f *Fabric) unseen() {
 	lost := 0
 	switches := slices.ContainsFunc(f.Devices, func(d *Device) bool { return d.Kind == Switch && d.Seen })
@@ -304,7 +302,7 @@ func (f *Fabric) unseen() {
 	}
 }
 
-// configure gives devices and ports what their configurations say.
+// configure adds the configurations of devices and ports.
 func (f *Fabric) configure(in Input) {
 	for _, c := range in.Configs {
 		d := f.byName[c.Name()]
@@ -338,7 +336,7 @@ func (f *Fabric) configure(in Input) {
 	}
 }
 
-// configure gives a port the interfaces whose words count for it.
+// configure adds the interfaces whose settings apply to a port.
 func (p *Port) configure(c *swconf.Config) {
 	p.Says = c.Port(p.Name)
 	for _, q := range c.Ports {
@@ -357,8 +355,7 @@ func (p *Port) configure(c *swconf.Config) {
 	}
 }
 
-// simulate puts what a simulation counted beside what was seen, and takes the cables from
-// it that nobody tells.
+// simulate adds the counters of a simulation, and takes unknown cables from it.
 func (f *Fabric) simulate(all []counters.Snapshot, took unit.Time) {
 	if all == nil {
 		return
@@ -425,8 +422,8 @@ func (f *Fabric) lossless() {
 	}
 }
 
-// unprotected notes a host that sends all of its data in class 0 where nobody says which
-// class is lossless: it may be meant so.
+// unprotected notes a host that sends all of its data in class 0 while the lossless classes are unknown: it may be
+// intended.
 func (f *Fabric) unprotected(p *Port) {
 	if p.On.Kind != Host || p.data(0, txBytes, txPackets).Grew == 0 {
 		return

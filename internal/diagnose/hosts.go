@@ -8,9 +8,8 @@ import (
 	"railyard/internal/swconf"
 )
 
-// hosts gives hosts and their ports what their own texts say: mlnx_qos, cma_roce_tos, NCCL's variables. A
-// text
-// of variables alone that is no host's is that of all.
+// hosts adds the hosts' own outputs and settings to them and their ports: mlnx_qos, cma_roce_tos, NCCL's variables. A
+// file with only variables and no host name applies to all hosts.
 func (f *Fabric) hosts(all []*swconf.Host) {
 	var common *swconf.Host
 	for _, h := range all {
@@ -48,7 +47,7 @@ func (f *Fabric) hostNamed(name string) *Device {
 	return nil
 }
 
-// nic returns what a host's texts say of a port, as of every NIC if of none by name; nil where they say nothing.
+// nic returns a host's settings of a port, or those for every NIC if none is named; nil without settings.
 func (p *Port) nic() *swconf.HostNIC {
 	if p.On.Texts == nil {
 		return nil
@@ -65,8 +64,8 @@ func (p *Port) nic() *swconf.HostNIC {
 	return every
 }
 
-// hostClass cites why a host's data go in a class: what the NIC trusts, with which DSCP the texts have RoCE
-// leave, and what the NIC makes of it. It reports whether that explains the class.
+// hostClass cites the reason for the class of a host's data: the NIC's trust mode, the configured DSCP of RoCE, and the
+// NIC's mapping of it. It reports whether that explains the class.
 func (x *Finding) hostClass(p *Port, class int) (why bool) {
 	h, n := p.On.Texts, p.nic()
 	if h == nil {
@@ -98,7 +97,7 @@ func (x *Finding) hostClass(p *Port, class int) (why bool) {
 	return why
 }
 
-// hostCNP cites what a host's texts say of its CNPs.
+// hostCNP cites a host's settings of its CNPs.
 func (x *Finding) hostCNP(p *Port) {
 	n := p.nic()
 	if n == nil {
@@ -113,9 +112,8 @@ func (x *Finding) hostCNP(p *Port) {
 	}
 }
 
-// deafToMarks cites the texts of hosts that are paused for a queue and do not slow down for marks: one half
-// of
-// congestion control is off there.
+// deafToMarks cites the settings of hosts that are paused for a queue and do not slow down on marks: their congestion
+// control is off in one half.
 func (x *Finding) deafToMarks(reached []*Port, k int) {
 	n := 0
 	for _, p := range reached {
@@ -142,8 +140,8 @@ func (x *Finding) deafToMarks(reached []*Port, k int) {
 // MAC address for a name.
 var switchPort = regexp.MustCompile(`^(Ethernet|Eth|Et|et-|swp)[0-9]`)
 
-// unheard tells switches of which there are no outputs by their cables: who has a host at the other end, or
-// a switch's name for the port, is no NIC. Pauses that come from there are passed on, and not its own.
+// unheard finds switches without outputs by their cables: a device with a host at the other end, or with a switch's
+// port name, is not a NIC. Pauses that come from there are passed on, and not its own.
 func (f *Fabric) unheard() {
 	f.ports(func(p *Port) {
 		if q := p.Peer; q != nil && q.On.Kind == Unknown && (p.On.Kind == Host || switchPort.MatchString(q.Name)) {
@@ -152,8 +150,7 @@ func (f *Fabric) unheard() {
 	})
 }
 
-// missing names such switches where pauses come from them: what begins there, or behind them, only their
-// own outputs tell.
+// missing lists such switches if pauses come from them: only their own outputs can show what begins at or behind them.
 func (f *Fabric) missing() {
 	var names []string
 	for i := range f.Chains {
@@ -166,8 +163,8 @@ func (f *Fabric) missing() {
 	}
 }
 
-// foreign are systems whose outputs are recognised and not read, and texts that are no
-// outputs, by phrases of which one is enough.
+// foreign are recognised systems whose outputs are unsupported, and files that are not outputs, by phrases of which one
+// is sufficient.
 var foreign = []struct {
 	name    string
 	phrases []string
@@ -186,7 +183,7 @@ var foreign = []struct {
 	{"a Railyard scenario", []string{"\nworkload:", "\nfabric:"}},
 }
 
-// Looks returns what a text seems to be of which nothing was read, "" where nobody knows.
+// Looks returns the apparent kind of a file of which nothing was read, "" if unknown.
 func Looks(text []byte) string {
 	s := string(text[:min(len(text), 1<<20)])
 	for _, f := range foreign {

@@ -6,7 +6,7 @@ import (
 	"railyard/internal/counters"
 )
 
-// The counters that causes look at, by what they say in words.
+// The counters that causes use, with their descriptions.
 
 func rxPFC(k int) meter {
 	return meter{fmt.Sprintf("pauses received, priority %d", k),
@@ -120,7 +120,7 @@ func (p *Port) sent() Reading { return p.sum(allTxBytes, txBytes) }
 // got returns how many bytes it got.
 func (p *Port) got() Reading { return p.sum(allRxBytes, rxBytes) }
 
-// sum is a counter of the whole port, else the sum of its classes'.
+// sum is a counter of the whole port, else the sum over its classes.
 func (p *Port) sum(all meter, of func(int) meter) Reading {
 	if r := p.read(all); r.Is {
 		return r

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/counters"
 )
 
-// moment is what one device said at one time: the outputs of one round of commands.
+// moment is a device's outputs at one time: of one round of commands.
 type moment struct {
 	at    counters.Moment
 	parts []counters.Snapshot
@@ -28,9 +28,9 @@ func (m *moment) shows(s *counters.Snapshot, port string) bool {
 	})
 }
 
-// repeats reports whether an output begins another moment: the same command printed one of its ports before, or,
-// where the clock was read since, any command of that format did. Commands that share a format, as show interfaces and
-// show interfaces ethernet3, are of one round.
+// repeats reports whether an output begins another moment: the same command has already printed one of its ports or, if
+// the clock was read since, any command of that format has. Commands that share a format, as show interfaces and show
+// interfaces ethernet3, are of one round.
 func (m *moment) repeats(s *counters.Snapshot, clock bool) bool {
 	return slices.ContainsFunc(s.Ports, func(p counters.Port) bool {
 		return clock && m.typed[output{s.Format, p.Name}] != nil || m.shows(s, p.Name)
@@ -56,12 +56,12 @@ func (m *moment) add(s *counters.Snapshot) {
 	m.parts = append(m.parts, *s)
 }
 
-// rounds sorts outputs by device, and those of one device into moments, by the clock where all of them say it, else as
-// they came: a command that is typed again begins the next one, with the clock that was read last. A clock alone
-// begins none: it may be read before each command, or behind a round.
+// rounds sorts outputs by device, and those of one device into moments: by the clock if all show it, else in their
+// order. A repeated command begins the next moment, with the clock that was read last. A clock alone begins none: it
+// may be read before each command, or behind a round.
 func rounds(all []counters.Snapshot) (names []string, of map[string][]*moment) {
 	of = map[string][]*moment{}
-	clocks := map[string]*counters.Snapshot{} // read, and of no moment yet
+	clocks := map[string]*counters.Snapshot{} // read, and not yet assigned to a moment
 	for i := range all {
 		s := &all[i]
 		l, clock := of[s.Device], clocks[s.Device]
@@ -98,8 +98,8 @@ func rounds(all []counters.Snapshot) (names []string, of map[string][]*moment) {
 	return names, of
 }
 
-// span is the time between the moments of a device, early and late; they are the same where one set of outputs holds
-// both, and then each output is compared with those of the moments before its own.
+// span is the time between a device's early and late moments; they are equal if one set of outputs has both, and then
+// each output is compared with those of the moments before its own.
 type span struct {
 	early, late []*moment
 	one         bool
@@ -113,7 +113,7 @@ type shown struct {
 	port  *counters.Port
 }
 
-// newSpan makes the span of a device; early is nil where late holds all moments.
+// newSpan returns the span of a device; early is nil if late has all moments.
 func newSpan(early, late []*moment) *span {
 	s := &span{early: early, late: late, one: early == nil, shown: map[output][]shown{}}
 	if s.one {
@@ -149,14 +149,14 @@ func (s *span) clocks() (from, to counters.Moment) {
 	return from, to
 }
 
-// latest is an output of the late moments, or those of its ports that no later one shows by the same command.
+// latest is an output of the late moments, restricted to ports that no later one shows by the same command.
 type latest struct {
 	*counters.Snapshot
 	of  *moment
-	old bool // later outputs say other things
+	old bool // later outputs differ
 }
 
-// latest returns the outputs of the last moment, then what only moments before it show.
+// latest returns the outputs of the last moment, then those that only earlier moments have.
 func (s *span) latest() (out []latest) {
 	for k, m := range slices.Backward(s.late) {
 		for i := range m.parts {
@@ -176,8 +176,8 @@ func (s *span) latest() (out []latest) {
 	return out
 }
 
-// was returns what earlier outputs of the same format say of the ports of an output: of each counter the first. It is
-// nil if they show none of them.
+// was returns the first value of each counter in earlier outputs of the same format, for the ports of an output. It is
+// nil if they have none of them.
 func (s *span) was(now latest) *counters.Snapshot {
 	var out *counters.Snapshot
 	for i := range now.Ports {
@@ -202,8 +202,8 @@ func (s *span) was(now latest) *counters.Snapshot {
 	return out
 }
 
-// read puts the counters of a device's moments side by side. Where some device has two, between says so: the
-// values of those that have one are of all time and have no difference.
+// read combines the counters of a device's moments. between reports whether some device has two moments: then values of
+// devices with one cover all time and have no difference.
 func (f *Fabric) read(name string, s *span, between bool) error {
 	d := f.device(name)
 	d.Seen, d.Two, d.Once = true, s.two(), between && !s.two()
@@ -252,7 +252,7 @@ func (f *Fabric) read(name string, s *span, between bool) error {
 	return nil
 }
 
-// vanished notes ports that only the early moments show in a format that the late ones have.
+// vanished notes ports that only the early moments have in a format that the late ones have.
 func (f *Fabric) vanished(name string, s *span, late []latest) {
 	formats, now := map[string]bool{}, map[output]bool{}
 	for _, l := range late {
@@ -273,7 +273,7 @@ func (f *Fabric) vanished(name string, s *span, late []latest) {
 	}
 }
 
-// noteMoments says of which devices there is one moment only, or two without a time.
+// noteMoments lists the devices with one moment only, or with two without a time.
 func (f *Fabric) noteMoments() {
 	var once, timeless []string
 	two := slices.ContainsFunc(f.Devices, func(d *Device) bool { return d.Two })
@@ -295,7 +295,7 @@ func (f *Fabric) noteMoments() {
 	}
 }
 
-// describe takes over what an output tells of the device itself.
+// describe stores an output's description of the device.
 func (f *Fabric) describe(d *Device, s *counters.Snapshot) {
 	if s.Kind == counters.Host {
 		d.Kind = Host
@@ -307,8 +307,7 @@ func (f *Fabric) describe(d *Device, s *counters.Snapshot) {
 	}
 }
 
-// attach gives ports what an output says of them. What an RDMA device counts belongs to
-// its interface.
+// attach adds an output's data to ports. The counters of an RDMA device belong to its interface.
 func (f *Fabric) attach(d *Device, was *counters.Snapshot, now latest, grew *counters.Snapshot) {
 	for i := range now.Ports {
 		p := &now.Ports[i]

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// topic is what the next command asks for.
+// topic is the subject of the next command.
 type topic uint8
 
 const (
 	askPFC   topic = iota
-	askState       // whether PFC runs; askPFC where one output says both
+	askState       // state of PFC; askPFC if one output shows both
 	askQueues
 	askLink
 	askConfig
@@ -21,7 +21,7 @@ const (
 	askMarks
 	askNeighbours
 	askSenders  // which ports receive
-	askHeadroom // askQueues where one output says both
+	askHeadroom // askQueues if one output shows both
 	askErrors   // errors of the link, FEC, optical power
 )
 
@@ -50,8 +50,7 @@ var commands = map[string]map[topic]string{
 		askNeighbours: "lldpctl %s", askErrors: "ethtool -S %[1]s | grep -e err -e fec; ethtool -m %[1]s"},
 }
 
-// next adds a command to type at a port. Of devices whose system is not known, the command
-// is that of a host or of nobody.
+// next adds a command to type at a port. For devices of an unknown system, the command is a host's, or none.
 func (x *Finding) next(p *Port, t topic, why string) {
 	system := p.On.System
 	if system == "" && p.On.Kind == Host {

@@ -8,11 +8,11 @@ import (
 	"railyard/internal/counters"
 )
 
-// Pause is that one port pauses its peer: an edge of the graph of who pauses whom. Its
-// direction is that of the frames, against the data.
+// Pause is that one port pauses its peer: an edge of the graph of who pauses whom. Its direction is that of the frames,
+// opposite to the data.
 type Pause struct {
 	From, To  *Port // To stops sending
-	Class     int   // priority, -1 where only the sum of all is shown
+	Class     int   // priority, -1 if only the sum of all is shown
 	Sent, Got Reading
 }
 
@@ -35,25 +35,25 @@ func (p *Pause) Seen() Reading {
 	return p.Got
 }
 
-// contradicted reports that one end of the cable counted pauses between the two moments and the other none.
+// contradicted reports whether one end of the link counted pauses between the two times and the other none.
 func (p *Pause) contradicted() bool {
 	return p.Sent.Two && p.Got.Two && (p.Sent.Some() && p.Got.None() || p.Sent.None() && p.Got.Some())
 }
 
-// Chain is where pauses begin and whom they reach.
+// Chain is the root of pauses and the ports that they reach.
 type Chain struct {
 	Class   int
 	Root    *Device
-	Port    *Port   // the port that begins it: the NIC's, or the egress of a switch that is congested; nil
-	First   []Pause // those that the root itself sends
+	Port    *Port   // the root port: the NIC's, or the egress of a congested switch; nil
+	First   []Pause // pauses sent by the root itself
 	Way     []Pause // from the root up, at each step the one with most frames
-	Reaches []*Port // that stop sending because of it, directly or not
+	Reaches []*Port // ports that stop sending because of it, directly or not
 	Hosts   int     // among them
 	Frames  uint64  // of First
 }
 
-// NIC reports whether it begins at a host, which forwards nothing: the pauses are its own.
-// What nobody has counters of, and is no switch by the cables, counts as one.
+// NIC reports whether it begins at a host, which forwards nothing: the pauses are its own. A device without counters
+// that its links do not show to be a switch counts as one.
 func (c *Chain) NIC() bool { return c.Root.Kind != Switch }
 
 // findPauses lists who pauses whom, in the order of devices and ports.
@@ -61,14 +61,14 @@ func (f *Fabric) findPauses() {
 	for _, d := range f.Devices {
 		for _, p := range d.Ports {
 			f.pausesOf(p)
-			if p.Peer != nil && f.byName[p.Peer.On.Name] != p.Peer.On { // nobody knows who that is
+			if p.Peer != nil && f.byName[p.Peer.On.Name] != p.Peer.On { // the device is unknown
 				f.pausesOf(p.Peer)
 			}
 		}
 	}
 }
 
-// pausesOf lists what a port sends.
+// pausesOf lists the pauses that a port sends.
 func (f *Fabric) pausesOf(p *Port) {
 	if p.Peer == nil {
 		return
@@ -84,7 +84,7 @@ func (f *Fabric) pausesOf(p *Port) {
 	if any || sum.Frames() == 0 {
 		return
 	}
-	for k := range counters.Priorities { // one lossless class: the sum is its
+	for k := range counters.Priorities { // one lossless class: the sum belongs to it
 		if f.Lossless == 1<<k {
 			sum.Class = k
 		}
@@ -111,9 +111,8 @@ func (f *Fabric) onto(d *Device, class int) (out []Pause) {
 	return out
 }
 
-// findChains follows pauses to where they begin. A switch that is paused itself pauses
-// others because its queue cannot drain: it passes pauses on. One that sends pauses and
-// gets none is where they begin; so is every NIC, because it forwards nothing.
+// findChains follows pauses to their roots. A paused switch pauses others because its queue cannot drain: it propagates
+// pauses. A switch that sends pauses and receives none is a root; so is every NIC, because it forwards nothing.
 func (f *Fabric) findChains() {
 	type key struct {
 		d     *Device
@@ -137,9 +136,8 @@ func (f *Fabric) findChains() {
 	})
 }
 
-// unbegun adds a beginning to classes in which every switch that pauses is paused itself:
-// traffic in several directions. It is taken to be the switch that sends most beyond what
-// it gets.
+// unbegun adds a beginning to classes in which every switch that pauses is paused itself: traffic in several
+// directions. It is assumed to be the switch with the largest excess of sent over received pauses.
 func (f *Fabric) unbegun() {
 	for k := -1; k < counters.Priorities; k++ {
 		if slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Class == k }) {
@@ -168,8 +166,8 @@ func (f *Fabric) unbegun() {
 	}
 }
 
-// alsoItself reports that a switch which is paused is a beginning all the same: a port that
-// nobody pauses marks or drops more than all that are paused, whose queues grow as well.
+// alsoItself reports whether a paused switch is a root all the same: an unpaused port marks or drops more than all
+// paused ones, whose queues grow as well.
 func (f *Fabric) alsoItself(d *Device, class int) bool {
 	p := f.congested(d, class)
 	if p == nil || p.paused(class) {
@@ -184,7 +182,7 @@ func (f *Fabric) alsoItself(d *Device, class int) bool {
 	return p.read(marked(class)).Grew+p.read(dropped(class)).Grew > held
 }
 
-// paused reports whether a port has been told to stop.
+// paused reports whether a port has received pauses.
 func (p *Port) paused(class int) bool {
 	return p.read(rxPFC(class)).Some() || p.Peer != nil && p.Peer.read(txPFC(class)).Some()
 }
@@ -205,7 +203,7 @@ func (f *Fabric) chain(root *Device, class int) Chain {
 			if !stopped[x.To] {
 				stopped[x.To] = true
 				c.Reaches = append(c.Reaches, x.To)
-				if x.To.On.Kind != Switch { // as Chain.NIC: nobody has counters of some hosts
+				if x.To.On.Kind != Switch { // as Chain.NIC: some hosts have no counters
 					c.Hosts++
 				}
 			}
@@ -226,8 +224,7 @@ func (f *Fabric) chain(root *Device, class int) Chain {
 	return c
 }
 
-// way goes up from a root, at each step with the pause of most frames, towards where there
-// was nobody yet.
+// way goes up from a root, at each step along the pause with most frames, towards ports not yet visited.
 func (f *Fabric) way(root *Device, class int) (out []Pause) {
 	been := map[*Device]bool{root: true}
 	for d := root; ; {
@@ -249,10 +246,9 @@ func (f *Fabric) way(root *Device, class int) (out []Pause) {
 	}
 }
 
-// congested is the egress of a switch at which a class queues: the one with most packets
-// marked or dropped, else with the longest queue, else the one that is loaded most, else
-// the one that sent most. What comes in at a port does not leave by it: one that alone sends
-// pauses is not it.
+// congested returns the egress of a switch where a class is queued: the one with most packets marked or dropped, else
+// with the longest queue, else with the highest load, else with most bytes sent. Data that arrive at a port do not
+// leave by it: a port that is the only one to send pauses is excluded.
 func (f *Fabric) congested(d *Device, class int) *Port {
 	if class < 0 {
 		return nil

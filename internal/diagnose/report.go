@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Report is a diagnosis: what was found, and what it rests on.
+// Report is a diagnosis: its findings, and their basis.
 type Report struct {
 	Findings []Finding  `json:"findings"`
 	Pauses   []Edge     `json:"pauses"`
@@ -32,7 +32,7 @@ type Edge struct {
 	Begins bool    `json:"begins"` // pauses begin there
 }
 
-// Drop is the packets that a port lost of a class, or in addition to those by class.
+// Drop is a port's lost packets of a class, or those not counted by class.
 type Drop struct {
 	Port     string `json:"port"`
 	Class    int    `json:"class"` // -1: the counter is of no class
@@ -43,7 +43,7 @@ type Drop struct {
 	Line     int    `json:"line"`
 }
 
-// Diagnose says what is wrong.
+// Diagnose returns the findings.
 func Diagnose(in Input) (*Report, error) {
 	f, err := Gather(in)
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *Fabric) edges() (out []Edge) {
 	return out
 }
 
-// drops returns what was lost by class, and what ports lost beyond that, most first.
+// drops returns losses by class, and ports' losses beyond that, sorted.
 func (f *Fabric) drops() (out []Drop) {
 	f.ports(func(p *Port) {
 		for _, in := range []bool{true, false} {
@@ -135,7 +135,7 @@ func (f *Fabric) oldDrops() {
 	}
 }
 
-// Compared is a counter beside what a simulation of the same fabric counted, both as rates.
+// Compared is a counter next to a simulation of the same fabric, both as rates.
 type Compared struct {
 	Port      string  `json:"port"`
 	Counter   string  `json:"counter"`
@@ -143,8 +143,8 @@ type Compared struct {
 	Simulated float64 `json:"simulated_per_second"`
 }
 
-// compare puts pauses, marks and drops beside the simulated ones: those that differ most,
-// as many as somebody reads.
+// compare compares pauses, marks and drops with the simulated ones and returns the largest differences, up to a
+// readable number.
 func (f *Fabric) compare() (out []Compared) {
 	f.ports(func(p *Port) {
 		if p.told == nil || p.toldT <= 0 || p.On.Over <= 0 {
@@ -170,8 +170,8 @@ func (f *Fabric) compare() (out []Compared) {
 // apart is by how much two rates differ, in powers: none against many differs most.
 func (c *Compared) apart() float64 { return math.Abs(math.Log((c.Seen + 1) / (c.Simulated + 1))) }
 
-// String returns an evidence as a line: the counter, its values and rate, then where it was read. Values of more
-// than five digits are left to JSON where the rate is known.
+// String returns an evidence as a line: the counter, its values and rate, then its source. Values of more than five
+// digits are only in JSON if the rate is known.
 func (e Evidence) String() string {
 	s := e.Device
 	if e.Port != "" {

@@ -26,7 +26,7 @@ type Accuracy struct {
 	Flow    unit.Time `json:"flow_ps"`
 }
 
-// Error returns what the flow fidelity is off by, as a share of the time by packets.
+// Error returns the flow fidelity's error, relative to the time with packets.
 func (a *Accuracy) Error() float64 { return float64(a.Flow-a.Packet) / float64(a.Packet) }
 
 //go:embed accuracy.json
@@ -45,14 +45,14 @@ const (
 	training  = "training"
 	experts   = "training with experts"
 	rings     = "ring collectives"
-	trees     = "tree collectives" // and halving, and all that is neither ring nor chain
+	trees     = "tree collectives" // also halving, and all other collectives than rings and chains
 	toAll     = "all-to-all"
 	incasts   = "incast"
 	transfers = "transfers"
 	several   = "several jobs" // whatever each does: they meet at random
 )
 
-// Ways to choose paths.
+// Kinds of load balancing.
 const (
 	onePath = "one path per queue pair"
 	evenly  = "sprayed in turn or at random"
@@ -115,7 +115,7 @@ func TrafficOf(p *scenario.Plan) (kinds []string) {
 	return kinds
 }
 
-// incastOf is how many GPUs of other servers must send to one for an incast.
+// incastOf is the minimum number of GPUs of other servers that send to one in an incast.
 const incastOf = 4
 
 // meets reports whether many GPUs of a job send to one.
@@ -139,12 +139,11 @@ func meets(p *scenario.Plan, job *workload.Job) bool {
 type Expected struct {
 	Worst, Mean float64 // absolute shares of the time by packets
 	Rows        int     // cases that were measured
-	Of          string  // what they have in common with the plan
+	Of          string  // similarity to the plan
 }
 
-// Expect returns the error that flows are expected to have on a plan, from the cases of the same traffic,
-// congestion control and way to choose paths; where none has all three, from those that have the first and the last,
-// else the first alone.
+// Expect returns the expected error of flows on a plan, from the cases of the same traffic, congestion control and load
+// balancing; if none has all three, from those with the first and the last, else the first alone.
 func Expect(p *scenario.Plan) Expected {
 	kinds, paths := TrafficOf(p), PathsOf(p)
 	var controls []string

@@ -19,7 +19,7 @@ const (
 // Auto is the name of the fidelity that chooses.
 const Auto = "auto"
 
-// auto simulates by packets what they can afford, and else flows.
+// auto simulates with packets if the cost is affordable, and else with flows.
 var auto = Fidelity{Name: Auto,
 	Words: "packets up to a billion estimated packet-hops, flows beyond", Before: packet.Before,
 	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) {
@@ -36,7 +36,7 @@ var auto = Fidelity{Name: Auto,
 		return cost, build
 	}}
 
-// beyond says that neither packets nor flows can simulate a plan.
+// beyond reports that neither packets nor flows can simulate a plan.
 func beyond(hops int64, err error) error {
 	return fmt.Errorf("%w (auto: %s packet-hops are more than the %s that it simulates by packets)", err,
 		round(float64(hops)), round(mostHops))

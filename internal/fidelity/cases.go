@@ -48,7 +48,7 @@ func Cases() (all []Case) {
 	return all
 }
 
-// shipped are shipped scenarios that are simulated as well.
+// shipped are shipped scenarios that are also simulated.
 var shipped = []string{"three-flows.yaml", "three-flows-bursts.yaml", "lab-2x2.yaml", "victim.yaml", "incast-seed.yaml",
 	"two-jobs.yaml", "dragonfly-load.yaml", "lab-planes.yaml", "cc-zoo.yaml", "storage.yaml", "pod64-alltoall.yaml",
 	"fattree128-permutation.yaml", "fattree128-incast32.yaml",

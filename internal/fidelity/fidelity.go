@@ -13,12 +13,11 @@ import (
 
 // Run is one run of a plan.
 type Run interface {
-	// Go simulates to the end, or until the observer says stop; an error means that the
-	// workload can never finish.
+	// Go simulates to the end, or until the observer stops it; an error means that the workload can never finish.
 	Go(exec.Observer) error
 	// Interrupted reports whether the observer stopped it.
 	Interrupted() bool
-	// Failed says what gave up for good although the run went on, nil for nothing.
+	// Failed returns the connection that gave up for good although the run continued, nil for none.
 	Failed() error
 	// Outcome returns the content of the run directory, also for a run that has not ended.
 	Outcome(version string) (s *result.Summary, t *result.Tables, limits []string)
@@ -37,7 +36,7 @@ type Counter interface {
 	Census() *Census
 }
 
-// Census is what they have counted.
+// Census returns their counters.
 type Census = sim.Census
 
 // Tracker is a run that can follow packets hop by hop.
@@ -45,7 +44,7 @@ type Tracker interface {
 	Follow(packets []Named) (*Follower, error)
 }
 
-// Follower is what became of them, Named how somebody names one.
+// Follower returns the traces of packets, Named parses a packet's name.
 type (
 	Follower = sim.Follower
 	Named    = sim.Named
@@ -59,19 +58,19 @@ type Cost struct {
 	Memory  unit.Bytes
 	Seconds float64
 	Causes  float64 // seconds of dividing lost time among causes
-	Ahead   float64 // of Seconds: of what trials with one step do once
+	Ahead   float64 // of Seconds: one-time part over trials of one step
 	Words   string
 }
 
 // Fidelity is one way to simulate.
 type Fidelity struct {
-	Name  string // as Summary.Fidelity says it
+	Name  string // the value of Summary.Fidelity
 	Words string
-	// Refuse says what of a plan it cannot simulate, before anything is built; nil: it simulates all.
+	// Refuse returns the reason why it cannot simulate a plan, before anything is built; nil: it can.
 	Refuse func(*scenario.Plan) error
 	// Prepare estimates the run of a plan; build makes it.
 	Prepare func(*scenario.Plan) (c Cost, build func() (Run, error))
-	// Before says what Prepare itself will need, zero for nothing to speak of; it may be nil.
+	// Before returns the cost of Prepare itself, zero if it is small; may be nil.
 	Before func(*scenario.Plan) Cost
 }
 
@@ -93,7 +92,7 @@ func Lookup(name string) (*Fidelity, error) {
 	return nil, fmt.Errorf("no fidelity %q; there is %s", name, strings.Join(names, ", "))
 }
 
-// Simulation is a run that is ready to go.
+// Simulation is a run that is ready to start.
 type Simulation struct {
 	Run
 	Cost  Cost       // as estimated
@@ -102,14 +101,14 @@ type Simulation struct {
 
 // Parted is a run that several cores can share.
 type Parted interface {
-	// Cores lets so many share it, from when it goes.
+	// Cores sets the number of cores, before it starts.
 	Cores(n int)
-	// Undivided says why only one core can, "" where several can.
+	// Undivided returns the reason why only one core can be used, "" if several can.
 	Undivided() string
 }
 
-// Share lets so many cores share a run, a part of the network each: as many as there is memory for. It returns why it
-// is one core, "" where it is more. Results are the same.
+// Share runs on several cores, a part of the network each: up to the given number that memory permits. It returns the
+// reason for a single core, "" for several. Results are the same.
 func (s *Simulation) Share(cores int) (why string) {
 	p, ok := s.Run.(Parted)
 	if !ok {
@@ -134,7 +133,7 @@ func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
 	return build()
 }
 
-// Prepare estimates the run of a plan, which build makes; its errors are those of New.
+// Prepare estimates the run of a plan, which build creates; its errors are those of New.
 func Prepare(name string, p *scenario.Plan, limit unit.Bytes) (c Cost, build func() (*Simulation, error), err error) {
 	f, err := Lookup(name)
 	if err != nil {
@@ -161,7 +160,7 @@ func Prepare(name string, p *scenario.Plan, limit unit.Bytes) (c Cost, build fun
 	}, nil
 }
 
-// Before says what the estimate of a run itself will need, where that is worth saying.
+// Before returns the cost of the estimate itself, if it is large.
 func Before(name string, p *scenario.Plan) (Cost, error) {
 	f, err := Lookup(name)
 	if err != nil {
@@ -194,5 +193,5 @@ func (e *ErrMemory) Error() string {
 // NeedWords is the size for people.
 func (e *ErrMemory) NeedWords() string { return memory(e.Need) }
 
-// HaveWords is what there is.
+// HaveWords describes the available resources.
 func (e *ErrMemory) HaveWords() string { return memory(e.Have) }

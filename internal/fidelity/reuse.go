@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// Auditor is a run that reuses what it has simulated, and can check how far that is off.
+// Auditor is a run that reuses simulated parts, and can measure the error of the reuse.
 type Auditor interface {
-	// Audit has a share of what is reused simulated as well. Call it before Go.
+	// Audit simulates a share of the reused parts as well. Call it before Go.
 	Audit(share float64)
 }
 
@@ -35,8 +35,8 @@ var again = Fidelity{Name: reuse.Name, Words: "packets, where what was simulated
 		}
 	}}
 
-// Comparable is the fidelity for a run that is compared with others of a plan's: its own, or packets where the plan has
-// something that reuse refuses. Steps of the two may be compared.
+// Comparable returns the fidelity for a run that is compared with others of a plan: its own, or packets if the plan has
+// a feature that reuse refuses. Steps of the two may be compared.
 func Comparable(p *scenario.Plan) string {
 	if p.Fidelity == reuse.Name && reuse.Refuse(p) != nil {
 		return Default

@@ -8,10 +8,10 @@ import (
 	"railyard/internal/scenario"
 )
 
-// Waste measures how many times as long transfers take under a congestion control as without any where
-// nothing is in their way: its headers, its acknowledgements, and the rate that it leaves unused. The
-// reference is a ring of four servers on one switch, at the plan's NIC rate, with its transport, its cables
-// to servers, its switches' queues and its parameters. What congestion adds is not in it.
+// Waste returns the ratio of transfer times under a congestion control to those without any on an idle path: its
+// headers, its acknowledgements, and the rate that it leaves unused. The reference is a ring of four servers on one
+// switch, at the plan's NIC rate, with its transport, its cables to servers, its switches' queues and its parameters.
+// It excludes the effects of congestion.
 func Waste(p *scenario.Plan, algorithm string) (float64, error) {
 	text := fmt.Sprintf("name: reference\n"+"fabric: {kind: rail-only, hosts: 4, host_link: {rate: %dbps}}\n"+
 		"server: {gpus: 1, nics: 1}\n"+

@@ -19,7 +19,7 @@ func round(x float64) string {
 	return fmt.Sprintf("%.0f", x)
 }
 
-// memory prints bytes as people say them.
+// memory formats bytes for readers.
 func memory(b unit.Bytes) string {
 	if b < unit.GB {
 		return fmt.Sprintf("%d MB", b/unit.MB)
@@ -27,7 +27,7 @@ func memory(b unit.Bytes) string {
 	return fmt.Sprintf("%.3g GB", float64(b)/float64(unit.GB))
 }
 
-// duration prints seconds as people say them.
+// duration formats seconds for readers.
 func duration(s float64) string {
 	switch {
 	case s >= 2*3600:

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// retriesExceeded is what a queue pair says that gave up.
+// retriesExceeded is the error of a queue pair that gave up.
 var retriesExceeded = rc.RetryExceeded.String()
 
 // Age returns when window w of a Curve begins, since senders began to share a link, or since the others have ended:
@@ -32,17 +32,17 @@ const (
 	aloneWindows  = 29
 )
 
-// Curve is what senders that began at line rate made of one link, measured by packets.
+// Curve is the use of one link by senders that began at line rate, measured with packets.
 type Curve struct {
 	Control string    `json:"control"` // as ControlOf returns it
 	Rate    unit.Rate `json:"rate_bps"`
 	Senders int       `json:"senders"`
 	// Shared is the part of the link's rate that they used together, by window: the last one holds on.
 	Shared []float64 `json:"shared"`
-	// Alone is what one of them used of it after the others had ended, by window; the last one holds on.
+	// Alone is the use by one of them after the others had ended, by window; the last value continues.
 	Alone []float64 `json:"alone"`
 
-	top float64 // of the link's rate: what it came back to; 1 where it was not waited for
+	top float64 // of the link's rate: its final share; 1 if the measurement did not wait for it
 }
 
 //go:embed controls.json
@@ -88,8 +88,8 @@ func ControlOf(p *scenario.Plan, s *scenario.Service) string {
 	return kind + "/" + s.CC.Name + "/" + does
 }
 
-// curvesOf returns those that were measured of a control at the rate that is nearest; none: nobody measured it, or it
-// leaves nothing unused.
+// curvesOf returns the measured curves of a control at the nearest rate; none if it was not measured, or leaves nothing
+// unused.
 func curvesOf(control string, rate unit.Rate) (all curves) {
 	nearest := unit.Rate(0)
 	off := func(r unit.Rate) float64 { return math.Abs(math.Log(float64(r) / float64(rate))) }
@@ -115,26 +115,25 @@ func curvesOf(control string, rate unit.Rate) (all curves) {
 // nearlyAll is the part of a rate that counts as all of it.
 const nearlyAll = 0.99
 
-// window is that of an age.
+// window returns the window of an age.
 func window(age unit.Time) int {
 	if age < Age(1) {
 		return 0
 	}
 	w := 1 + int(2*math.Log2(float64(age)/float64(Age(1))))
-	for Age(w+1) <= age { // whatever rounding made of it
+	for Age(w+1) <= age { // corrects rounding
 		w++
 	}
 	return w
 }
 
-// lowest is the part of a link's rate above which a sender that is alone has come back: HPCC leaves 13 % idle.
+// lowest is the part of a link's rate above which a lone sender counts as recovered: HPCC leaves 13 % idle.
 const lowest = 0.8
 
 // in is the value of a window, the last one's behind.
 func in(values []float64, w int) float64 { return values[min(w, len(values)-1)] }
 
-// at is a value of curves for a link that is asked for so many times its rate: between those of two numbers of
-// senders.
+// at interpolates curves for a link whose demand is a multiple of its rate, between two numbers of senders.
 func (all curves) at(times float64, of func(*Curve) float64) float64 {
 	if len(all) == 0 || times <= 1 {
 		return 1

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// schedule sets the clock for what the plan says that breaks and comes back, in the order of the packet carrier:
-// links change before their ends know, and these before routes follow.
+// schedule sets timers for the plan's failures and recoveries, in the order of the packet carrier: links change before
+// their ends learn of it, and ends before routes converge.
 func (r *Run) schedule() {
 	events := r.Plan.Events
 	for i := range events {
@@ -32,7 +32,7 @@ func (r *Run) schedule() {
 	}
 }
 
-// happens does what an event of the plan says. Of events of one time routes are computed once.
+// happens executes an event of the plan. Of events of one time routes are computed once.
 func (r *Run) happens(what, i int32) {
 	r.clock()
 	if what == ringIncident {
@@ -94,7 +94,7 @@ func (r *Run) clock() {
 	}
 }
 
-// rerouted finds the ways of all connections anew, and goes on with messages under way on those.
+// rerouted computes the paths of all connections again, and moves messages in flight to them.
 func (r *Run) rerouted(routes bool) {
 	m := explain.Move{At: r.now, Of: len(r.conns)}
 	for c := range r.conns {

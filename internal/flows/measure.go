@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// Measure simulates by packets senders that begin at one time to send to one receiver, until all but one have
-// ended, and that one alone until it has the link's rate again: what they made of the receiver's link. sets are
-// settings of the scenario that say which congestion control that is.
+// Measure simulates with packets several senders that start together to one receiver, until all but one have ended, and
+// the last one until it has the link's rate again. It returns the use of the receiver's link. sets are the scenario
+// settings of the congestion control.
 func Measure(rate unit.Rate, senders int, sets ...string) (c Curve, err error) {
 	for _, w := range []int{20, aloneWindows} {
 		if c, err = measure(rate, senders, w, sets); err != nil || in(c.Alone, w) > recovered {
@@ -99,5 +99,5 @@ func measure(rate unit.Rate, senders, windows int, sets []string) (c Curve, err 
 	return c, nil
 }
 
-// fewest is how many windows a curve must have to say something.
+// fewest is the minimum number of windows of a curve.
 const fewest = 10

@@ -6,19 +6,19 @@ import (
 	"railyard/unit"
 )
 
-// pace is what a connection's congestion control allows it: line rate until it is one of several that ask a switch's
-// port for more than that carries. What they make of the port then, and how the control comes back to line rate once
-// no other sender contends, was measured by packets (Curve).
+// pace is the allowed rate of a connection's congestion control: line rate until it and others demand more of a
+// switch's port than its rate. The use of the port then, and the recovery to line rate once no other sender contends,
+// were measured with packets (Curve).
 type pace struct {
-	cap   int32     // link of the fluid that is the connection's alone; -1: its control was not measured, or is none
-	line  float64   // what it sends at where nothing is in its way
-	part  float64   // of line: what was left of it when it was limited last; 1: it never was, or has come back
+	cap   int32     // fluid link of the connection alone; -1: its control was not measured, or there is none
+	line  float64   // its rate on an idle path
+	part  float64   // of line: the remaining part when it was last limited; 1: never limited, or recovered
 	since unit.Time // when part was
 	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
-	port  int32     // that limits it, -1 for none
+	port  int32     // the limiting port, -1 for none
 	got   float64   // of line: what that has for it where all of its rate is used
 	turn  int32     // bells of other turns are void
-	at    float64   // of line: what it may send now
+	at    float64   // of line: the current allowed part
 }
 
 // settled is the age from which on senders that met at line rate share a port as their control does in the long run.
@@ -50,7 +50,7 @@ type curveKey struct {
 	rate    unit.Rate
 }
 
-// curvesAt are those of a connection's control at a rate.
+// curvesAt returns those of a connection's control at a rate.
 func (r *Run) curvesAt(c int32, rate unit.Rate) curves {
 	k := curveKey{r.Hosts.ServiceOf(c), rate}
 	all, ok := r.curves[k]
@@ -75,7 +75,7 @@ func (r *Run) own(c int32) curves { return r.curvesAt(c, r.Hosts.Line(c)) }
 // rate notes a change of a flow's rate; the fluid must not change meanwhile.
 func (r *Run) rate(conn int32, rate float64, limit int32) {
 	if conn < 0 {
-		return // no acknowledgement tells its control of anything
+		return // its control receives no acknowledgements
 	}
 	p := &r.conns[conn].pace
 	if p.cap < 0 {
@@ -87,7 +87,7 @@ func (r *Run) rate(conn int32, rate float64, limit int32) {
 	}
 }
 
-// limited notes whether a connection's congestion control is what limits it from now on: its own pace, or a port that
+// limited records whether a connection's congestion control limits it from now on: its own pace, or a port that
 // controls leave partly idle.
 func (r *Run) limited(c int32, now bool) {
 	k := &r.conns[c]
@@ -100,11 +100,11 @@ func (r *Run) limited(c int32, now bool) {
 	}
 }
 
-// leastYield is what a port carries at least, as a share of its rate: TIMELY leaves less than 0.2 % of it.
+// leastYield is the minimum use of a port, as a share of its rate: TIMELY falls below 0.2 % of it.
 const leastYield = 0.001
 
-// yield is the part of its rate that a port carries for flows that ask for more: those that met at line rate have it
-// idle for a while once their controls have reacted.
+// yield is the used part of a port's rate under excess demand: after flows met at line rate, the port is partly idle
+// for some time once their controls have reacted.
 func (r *Run) yield(link int32, asked float64) float64 {
 	if !r.ofSwitch(link) {
 		return 1
@@ -120,7 +120,7 @@ func (r *Run) yield(link int32, asked float64) float64 {
 		all, age := r.of(c, link), settled
 		switch {
 		case p.fresh >= 0:
-			// Who has a small part of its NIC anyway must come down from line rate to less than that.
+			// A sender with a small part of its NIC must come down from line rate to less than that.
 			age = max(0, r.now-p.fresh-max(0, all.takes(float64(n)*p.line/rate)-all.takes(times)))
 		case p.at >= 1-step:
 			age = 0
@@ -130,7 +130,7 @@ func (r *Run) yield(link int32, asked float64) float64 {
 	return max(leastYield, sum/float64(max(1, n)))
 }
 
-// shared is the part of a port's rate that flows use that asked for so many times of it, an age after they met.
+// shared returns the part of a port's rate used by flows whose demand is a multiple of it, at an age after they met.
 func (all curves) shared(times float64, age unit.Time) float64 {
 	if age >= settled {
 		return all.at(times, (*Curve).long)
@@ -139,7 +139,7 @@ func (all curves) shared(times float64, age unit.Time) float64 {
 	return all.at(times, func(c *Curve) float64 { return in(c.Shared, w) })
 }
 
-// long returns what a curve comes to: the mean of its windows behind settled, by their lengths.
+// long returns the final value of a curve: the mean of its windows after settled, weighted by length.
 func (c *Curve) long() float64 {
 	from, to := Age(window(settled)), Age(len(c.Shared))
 	if to <= from {
@@ -152,7 +152,7 @@ func (c *Curve) long() float64 {
 	return sum
 }
 
-// alone is the part of its line rate that a sender has come back to, so long after it was left with a part.
+// alone returns the part of its line rate to which a sender has recovered, at a time after it was left with a part.
 func (all curves) alone(part float64, age unit.Time) float64 {
 	if part >= 1 {
 		return 1
@@ -188,7 +188,7 @@ func (r *Run) react() {
 	r.rated = all[:0]
 }
 
-// leaves ends what a connection shared a port for: it is left with its part of the port's rate.
+// leaves ends a connection's sharing of a port: it continues with its part of the port's rate.
 func (r *Run) leaves(c int32) {
 	p := &r.conns[c].pace
 	if p.port < 0 {
@@ -196,7 +196,7 @@ func (r *Run) leaves(c int32) {
 	}
 	if p.fresh >= 0 {
 		if r.now-p.fresh < r.reaction(c) {
-			p.fresh, p.port = -1, -1 // before its control had heard of anything
+			p.fresh, p.port = -1, -1 // before its control had received feedback
 			return
 		}
 		r.pin(c, p.got)
@@ -210,8 +210,8 @@ func (r *Run) reaction(c int32) unit.Time {
 	return r.of(c, p.port).takes(1 / p.got)
 }
 
-// takes returns how long senders take that begin at line rate to come down to one part in so many of it: until the
-// first window in which so many of them used less than all of a link.
+// takes returns the time in which senders that begin at line rate come down to 1/n of it: until the first window in
+// which n of them used less than a full link.
 func (all curves) takes(parts float64) unit.Time {
 	want := math.Log2(max(1, parts))
 	at, slope, senders := unit.Time(0), 0.0, 0.0
@@ -225,7 +225,7 @@ func (all curves) takes(parts float64) unit.Time {
 	return max(0, at+unit.Time(slope*(want-senders)))
 }
 
-// heard returns when the first window begins in which senders used less than all.
+// heard returns the start of the first window in which senders used less than the full link.
 func (c *Curve) heard() unit.Time {
 	for w := 1; w < len(c.Shared); w++ {
 		if c.Shared[w] < 0.99 {
@@ -245,14 +245,14 @@ func (r *Run) pin(c int32, part float64) {
 	r.grow(c)
 }
 
-// allow sets what a connection may send.
+// allow sets the allowed rate of a connection.
 func (r *Run) allow(c int32, part float64) {
 	p := &r.conns[c].pace
 	p.at = part
 	r.net.SetRate(r.now, p.cap, part*p.line)
 }
 
-// grow asks to be rung when a connection's pace has grown enough to count.
+// grow schedules a bell for the time when a connection's pace has grown noticeably.
 func (r *Run) grow(c int32) {
 	p := &r.conns[c].pace
 	all := r.own(c)
@@ -267,7 +267,7 @@ func (r *Run) grow(c int32) {
 	}
 }
 
-// repace goes on with a connection that comes back, or that met others at line rate.
+// repace updates a connection that recovers, or that met others at line rate.
 func (r *Run) repace(c, turn int32) {
 	p := &r.conns[c].pace
 	if turn != p.turn {

@@ -1,7 +1,7 @@
-// Package flows carries an execution's transfers as flows instead of packets: each message takes the ports that
-// its packets would take, and has a rate that changes when others begin or end on the links that it crosses
-// (internal/fluid). Routes, hashing, bundles, planes and what failures make of them are those of the packet carrier,
-// whose network is wired for it and sees no packet.
+// Package flows carries an execution's transfers as flows instead of packets: each message takes the ports that its
+// packets would take, and has a rate that changes when others begin or end on the links that it crosses
+// (internal/fluid). Routes, hashing, bundles, planes and the effects of failures are those of the packet carrier, whose
+// network is built for it without packets.
 package flows
 
 import (
@@ -20,7 +20,7 @@ import (
 // Name is the fidelity's.
 const Name = "flow"
 
-// observeEvery is how many events pass between two calls of the observer.
+// observeEvery is the number of events between two calls of the observer.
 const observeEvery = 1 << 16
 
 // Run is one run of a plan.
@@ -38,7 +38,7 @@ type Run struct {
 	next     []int32
 	pacedFor []unit.Time // by message: for how long its congestion control limited it
 	silences map[int32]explain.Silence
-	parts    []uint8 // by operation: messages of it that are under way
+	parts    []uint8 // by operation: its messages in flight
 
 	now    unit.Time
 	bells  fluid.Bells[bell]
@@ -55,23 +55,23 @@ type Run struct {
 	interrupted bool
 }
 
-// What a run rings for.
+// Kinds of bells of a run.
 const (
 	ringExec     int32 = iota
 	ringArrived        // a message is in memory
 	ringRetry          // a connection's local ACK timeout
-	ringProbe          // a selective queue pair asks for what arrived
+	ringProbe          // a selective queue pair asks which packets arrived
 	ringLink           // an event of the plan changes a link
-	ringNotice         // its ends know
+	ringNotice         // its ends learn of it
 	ringRoutes         // routes follow
 	ringIncident       // an incident of the plan
 	ringPace           // a connection's pace is another
 )
 
-// bell rings at a time; bells of one time ring in the order in which they were asked for.
+// bell rings at a time; bells of one time ring in the order of scheduling.
 type bell struct{ what, a, b int32 }
 
-// Build builds the run of a plan. An error says what of it needs packets.
+// Build builds the run of a plan. An error names the features that need packets.
 func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	if err := Refuse(p); err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	return r, nil
 }
 
-// execution prepares the execution of jobs. What waits for no network has the same times in all runs that end, where no
-// incident ends a process.
+// execution prepares the execution of jobs. Operations that do not depend on the network have the same times in all
+// completed runs in which no incident ends a process.
 func (r *Run) execution(m exec.Machine, jobs *workload.Mix) *exec.Execution {
 	if r.Plan.Totals && r.Plan.Ahead != nil && len(r.Plan.Incidents) == 0 {
 		if a := r.Plan.Ahead(m, jobs); a != nil {
@@ -110,7 +110,7 @@ func (r *Run) execution(m exec.Machine, jobs *workload.Mix) *exec.Execution {
 	return exec.New(r, m, jobs)
 }
 
-// Refuse says what of a plan flows cannot do.
+// Refuse returns the features of a plan that flows do not support.
 func Refuse(p *scenario.Plan) error {
 	what := ""
 	switch {
@@ -150,7 +150,7 @@ func Refuse(p *scenario.Plan) error {
 	return p.Refuse("fidelity", "flow does not simulate %s; accepted: packet", what)
 }
 
-// Go simulates to the end, or until the observer says stop.
+// Go simulates to the end, or until the observer stops it.
 func (r *Run) Go(watch exec.Observer) error {
 	r.schedule()
 	r.Exec.Begin()
@@ -222,15 +222,15 @@ func (r *Run) progress() exec.Progress {
 // Interrupted reports whether the observer stopped the run.
 func (r *Run) Interrupted() bool { return r.interrupted }
 
-// Failed says which connection gave up first, nil when none did.
+// Failed returns the connection that gave up first, nil if none did.
 func (r *Run) Failed() error { return r.RanksLost(r.Exec, r.lost, r.dead) }
 
-// Outcome returns what the run directory holds.
+// Outcome returns the contents of the run directory.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	return explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
 }
 
-// Observe says what the network carried until now.
+// Observe returns the network's traffic until now.
 func (r *Run) Observe() *explain.Observation {
 	o := &explain.Observation{Fidelity: Name, At: r.now, Routes: r.Paths, Ways: r.Hosts, Rules: r.rules,
 		Messages: r.messages, Paced: r.pacedFor, Silences: r.silences, Conns: r.Connections(), Ports: r.Ports(),

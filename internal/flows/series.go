@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// series is what links carried over time, in intervals that double when there are more than a table may have.
+// series is the traffic of links over time, in intervals that double when a table would exceed its limit.
 type series struct {
-	bytes    []float64 // by port, in all
-	slots    [][]slot  // by port; nil: nobody asks
+	bytes    []float64 // total by port
+	slots    [][]slot  // by port; nil: not recorded
 	count    int
 	interval unit.Time
 	most     int
@@ -25,7 +25,7 @@ func (s *series) init(ports int, interval unit.Time, most int) {
 	*s = series{bytes: make([]float64, ports), interval: interval, most: max(most, 4*ports)}
 }
 
-// booked adds what a link carried between two times; ports of a set have equal parts of it, as far as they work.
+// booked adds a link's traffic between two times; working ports of a set have equal parts of it.
 func (r *Run) booked(link int32, from, to unit.Time, rate float64) {
 	if int(link) < len(r.series.bytes) {
 		r.series.add(link, from, to, rate)

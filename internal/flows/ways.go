@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// links are those of the fluid: the ports, by number; then PCIe; then sets of ports over which packets are spread,
-// and what connections may send alone, as they come.
+// links are those of the fluid model: the ports, by number; then PCIe; then sets of ports over which packets are
+// sprayed, and connections' own limits, in order of creation.
 type links struct {
 	buses [][2][]int32 // by NIC: out of memory, into memory
 	sets  fluid.Sets
@@ -20,7 +20,7 @@ type links struct {
 	in    map[int32][]int32 // by port: sets that it is in
 	even  bool              // packets take the ports of a set in turn, whatever these carry
 	none  int32             // carries nothing
-	voids map[int32]int32   // by NIC: what its broken cables would carry
+	voids map[int32]int32   // by NIC: traffic into its broken links
 }
 
 // bytesPer is a rate in bytes per picosecond.
@@ -58,7 +58,7 @@ func (l *links) init(r *Run) {
 	}
 }
 
-// void returns the link that carries what a connection's NIC sends into its own broken cables.
+// void returns the link for the traffic of a connection's NIC into its own broken links.
 func (l *links) void(r *Run, c, nic int32) int32 {
 	at, ok := l.voids[nic]
 	if !ok {
@@ -77,12 +77,12 @@ func (r *Run) overhead() float64 {
 	return float64(r.rules.Wire(long)) / float64(long)
 }
 
-// carried returns the protocol of the default service, nil where that is RC.
+// carried returns the protocol of the default service, nil for RC.
 func (r *Run) carried() transport.Maker {
 	return r.Setup.Host.Service(scenario.DefaultService).Protocol
 }
 
-// portRate returns what a port carries now.
+// portRate returns the current rate of a port.
 func (r *Run) portRate(port int32) float64 {
 	l := r.Net.Link(port)
 	if !l.Up {
@@ -121,7 +121,7 @@ func (r *Run) set(ports []int32) int32 {
 	})
 }
 
-// way finds the links that a connection's messages cross, and reports whether they are others than before.
+// way computes the links on the path of a connection's messages, and reports whether they have changed.
 func (r *Run) way(c int32) (moved bool) {
 	k := &r.conns[c]
 	src, dst := r.Hosts.Peers(c)
@@ -133,7 +133,7 @@ func (r *Run) way(c int32) (moved bool) {
 			uses = slices.Insert(uses, 1, fluid.Use{Link: k.pace.cap, Share: 1})
 		}
 	}
-	path := []int32{leaves[0]} // one way, for its latency
+	path := []int32{leaves[0]} // one path, for its latency
 	blocked := false
 	if r.rules.Hashed {
 		uses = append(uses, fluid.Use{Link: r.set(leaves), Share: 1})
@@ -175,7 +175,7 @@ func (r *Run) way(c int32) (moved bool) {
 	return true
 }
 
-// add appends a use, or adds its share to that of the same link.
+// add appends a use, or adds its share to the one of the same link.
 func add(uses []fluid.Use, u fluid.Use) []fluid.Use {
 	for i := range uses {
 		if uses[i].Link == u.Link {
@@ -186,7 +186,7 @@ func add(uses []fluid.Use, u fluid.Use) []fluid.Use {
 	return append(uses, u)
 }
 
-// ends reports whether a way leads to a NIC.
+// ends reports whether a path leads to a NIC.
 func (r *Run) ends(leaf int32, ports []int32, dst int32) bool {
 	last := leaf
 	if len(ports) > 0 {
@@ -255,7 +255,7 @@ func (r *Run) written(dst int32, path []int32) (more unit.Time) {
 	return more
 }
 
-// beyond is over for a connection's frame of so many bytes.
+// beyond is over for a connection's frame of the given size.
 func (r *Run) beyond(c int32, wire unit.Bytes) unit.Time {
 	path := r.Hosts.Leaves(c)[:1:1]
 	if r.rules.Hashed {
@@ -268,8 +268,8 @@ func (r *Run) beyond(c int32, wire unit.Bytes) unit.Time {
 	return r.over(path, wire)
 }
 
-// broken reports whether nothing of a connection's packets arrives at present: no way leads to the receiver, or the
-// one that they take is broken.
+// broken reports whether none of a connection's packets arrive at present: there is no path to the receiver, or their
+// path is broken.
 func (r *Run) broken(c int32) bool {
 	k := &r.conns[c]
 	if k.blocked {

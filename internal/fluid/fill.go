@@ -24,7 +24,7 @@ type fill struct {
 
 	part   []float64 // by flow: its weight
 	first  []float64 // by link: weights of flows that begin there
-	paused []int32   // links that are held up, in the order in which they were found
+	paused []int32   // paused links, in order of discovery
 	held   []bool    // by link: it is among them
 }
 
@@ -38,10 +38,9 @@ func (r *fill) grow(links int) {
 	r.more, r.first = append(r.more, make([]float64, more)...), append(r.first, make([]float64, more)...)
 }
 
-// refill sets the rates of flows that a change can touch: those on links that have changed, and on full links that
-// these cross, and so on. All rates rise together until a link is full, whose flows have theirs then; the others go
-// on. Links that are not full limit nobody: they are looked at only if new rates would fill them beyond what they
-// carry.
+// refill sets the rates of flows that a change can affect: those on changed links, and on full links that these cross,
+// and so on. All rates rise together until a link is full, whose flows have theirs then; the others go on. Links that
+// are not full limit no flow: they are considered only if new rates would fill them.
 func (n *Net) refill() {
 	r := &n.round
 	for _, l := range n.changed {
@@ -72,7 +71,7 @@ func (n *Net) refill() {
 	}
 }
 
-// busy notes whose first link is full beside another one that limits it.
+// busy records flows whose first link is full in addition to the limiting one.
 func (n *Net) busy() {
 	for _, at := range n.round.flows {
 		f := &n.flows[at]
@@ -108,7 +107,7 @@ func (n *Net) reach(from int) int {
 	return from
 }
 
-// share gives all flows that are listed their rates on the links that are.
+// share gives the listed flows their rates on the listed links.
 func (n *Net) share() {
 	r := &n.round
 	r.levels = r.levels[:0]
@@ -149,8 +148,8 @@ func (n *Net) share() {
 // Crowded reports whether flows demand more of a link than it can carry.
 func (n *Net) Crowded(link int32) bool { return n.asked(link) > n.rate[link]*(1+slack) }
 
-// asked returns the rates that flows demand of a link: each what its sender's own links leave it, or another link
-// that limits it.
+// asked returns the demand of flows on a link: the rate that their sender's own links, or another limiting link, leave
+// them.
 func (n *Net) asked(link int32) (sum float64) {
 	for _, s := range n.on[link] {
 		f := &n.flows[s.flow]
@@ -222,7 +221,7 @@ func (n *Net) freeze(top level) {
 	r.weight[top.link] = 0
 }
 
-// burst lists the links besides that new rates would fill beyond what they carry.
+// burst lists the other links that new rates would overfill.
 func (n *Net) burst() {
 	r := &n.round
 	for _, at := range r.flows {
@@ -249,7 +248,7 @@ func (n *Net) burst() {
 	r.others = r.others[:0]
 }
 
-// commit gives a flow the rate that was found for it.
+// commit sets a flow's computed rate.
 func (n *Net) commit(at int32) {
 	r, f := &n.round, &n.flows[at]
 	r.seen[at], r.done[at] = false, false
@@ -275,7 +274,7 @@ func (n *Net) commit(at int32) {
 	}
 }
 
-// carry adds to what the links of a flow carry from a time on.
+// carry adds a flow's rate to its links from a time on.
 func (n *Net) carry(f *flow, rate float64, now unit.Time) {
 	for _, u := range f.uses {
 		n.book(u.Link, now)
@@ -285,7 +284,7 @@ func (n *Net) carry(f *flow, rate float64, now unit.Time) {
 	}
 }
 
-// book passes on what a link has carried until a time.
+// book reports a link's traffic until a time.
 func (n *Net) book(link int32, now unit.Time) {
 	if n.Booked == nil {
 		return
@@ -303,7 +302,7 @@ func (n *Net) Book(now unit.Time) {
 	}
 }
 
-// tidy drops ends that are no longer true.
+// tidy removes outdated ends.
 func (n *Net) tidy() {
 	old := n.ends
 	n.ends = nil

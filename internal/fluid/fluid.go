@@ -1,6 +1,6 @@
-// Package fluid moves bytes as flows that share links max-min fairly (Bertsekas and Gallager, Data Networks, 6.5.2):
-// no flow can go faster without a slower or equal one going slower still. It is what a fabric does at best whatever
-// paces the senders, and what replays of a run are made with.
+// Package fluid moves bytes as flows that share links max-min fairly (Bertsekas and Gallager, Data Networks, 6.5.2): no
+// flow can go faster without a slower or equal one going slower still. It is an upper bound of a fabric under any
+// pacing, and the model of replays of a run.
 //
 //	n := fluid.New([]float64{0.0125, 0.0125}) // two links of 100 Gbit/s, in bytes per picosecond
 //	n.Start(0, 7, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}, {Link: 1, Share: 0.5}})
@@ -20,39 +20,37 @@ import (
 type Use struct {
 	Link  int32
 	Share float64
-	// Holds says that bytes which the link does not take wait in a switch, which pauses the links before it when it has
-	// no more room for them. Uses up to the last that holds are in the order of the path.
+	// Holds: bytes beyond the link's rate are queued in a switch, which pauses the links before it when its buffer is
+	// full. Uses up to the last that holds are in the order of the path.
 	Holds bool
 }
 
-// Net is links and the flows under way on them. Times given to it never go back.
+// Net is links and the active flows on them. Times given to it never go back.
 type Net struct {
-	// Grain is the time by which rates may follow a change late: with 0 every change counts at once.
+	// Grain is the time by which rates may follow a change late; with 0 every change counts immediately.
 	Grain unit.Time
-	// Limits says to take down which link limits each flow for how long.
+	// Limits records which link limits each flow for how long.
 	Limits bool
-	// Pauses says that nothing but pauses slows senders down (PFC without congestion control): a link that is full
-	// holds up whatever shares a link before it with one of its flows, as these wait in one queue. A flow's weight
-	// counts among those that begin on the same link, as their NIC serves them in turn.
+	// Pauses: only pauses slow senders (PFC without congestion control). A full link then delays all flows that share
+	// an earlier link with one of its flows, as they are in one queue. A flow's weight counts among those that begin on
+	// the same link, as their NIC serves them in turn.
 	Pauses bool
-	// Set counts the links of flows whose rates were set: what the work grows with.
+	// Set counts the links of flows whose rates were set: the work is proportional to it.
 	Set int
-	// Yield returns the part of its rate that a link carries for its flows, which ask for more of it together; nil:
-	// all.
+	// Yield returns the part of its rate that a link carries under excess demand of its flows; nil: all.
 	Yield func(link int32, asked float64) float64
-	// Own is the number of a flow's first links that are its sender's: what these leave it is what it asks
-	// for.
+	// Own is the number of a flow's first links that belong to its sender: their rate is the flow's demand.
 	Own int
-	// Rated receives flows whose rate, or the link that limits them, has changed: their tags; nil: nobody asks. It
-	// must not change anything.
+	// Rated receives the tags of flows whose rate, or limiting link, has changed; may be nil. It must not change
+	// anything.
 	Rated func(tag int32, rate float64, limit int32)
-	// Booked receives what a link carried between two times, in bytes per picosecond; nil: nobody asks.
+	// Booked receives a link's traffic between two times, in bytes per picosecond; may be nil.
 	Booked func(link int32, from, to unit.Time, rate float64)
 
 	rate []float64 // by link, bytes per picosecond
 	most []float64 // by link: what of it flows get
 	load []float64 // by link: rates of its flows
-	// loadedAt is by link until when Booked knows of its load.
+	// loadedAt is, by link, the time until which traffic was passed to Booked.
 	loadedAt []unit.Time
 	on       [][]seat // by link: who crosses it
 	flows    []flow
@@ -65,7 +63,7 @@ type Net struct {
 	round   fill
 }
 
-// seat is a flow at a link: which of its uses that is.
+// seat is a flow at a link, with the index of its use.
 type seat struct{ flow, use int32 }
 
 type flow struct {
@@ -81,7 +79,7 @@ type flow struct {
 	limit   int32 // link that limits it; -1: none yet
 	limits  []Limit
 	full    bool      // another link limits it, and its first one is full as well
-	busy    unit.Time // for so long
+	busy    unit.Time // duration
 }
 
 // Limit is the time for which a link limited a flow.
@@ -90,7 +88,7 @@ type Limit struct {
 	Time unit.Time
 }
 
-// New makes links of so many bytes per picosecond.
+// New builds links with rates in bytes per picosecond.
 func New(rates []float64) *Net {
 	k := len(rates)
 	n := &Net{rate: slices.Clone(rates), most: slices.Clone(rates), load: make([]float64, k), on: make([][]seat, k),
@@ -128,10 +126,10 @@ func (n *Net) Each(link int32, f func(tag int32)) {
 	}
 }
 
-// Active returns the number of flows that are under way.
+// Active returns the number of active flows.
 func (n *Net) Active() int { return len(n.flows) - len(n.free) }
 
-// Start begins a flow. Of links that it shares it has a part by its weight: 1 for all where all are alike.
+// Start begins a flow. On shared links its part is proportional to its weight: 1 for equal parts.
 func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use) int32 {
 	var at int32
 	if last := len(n.free) - 1; last >= 0 {
@@ -162,7 +160,7 @@ func (n *Net) seat(now unit.Time, at int32) {
 	}
 }
 
-// Move puts what is left of a flow on other links.
+// Move moves the rest of a flow to other links.
 func (n *Net) Move(now unit.Time, at int32, uses []Use) {
 	f := &n.flows[at]
 	n.advance(f, now)
@@ -190,7 +188,7 @@ func (n *Net) change(now unit.Time, link int32) {
 	}
 }
 
-// Next returns when the next flow ends, or the other time where that comes no later; rates count changes until then.
+// Next returns the end of the next flow, or the other time if that is not later; rates include changes until then.
 func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
 	for {
 		if at, flow = n.next(); !flow || other <= at {
@@ -202,7 +200,7 @@ func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
 	}
 }
 
-// Settle sets rates anew if changes are to count before a time, and reports whether it did.
+// Settle updates rates if changes are to count before a time, and reports whether it did.
 func (n *Net) Settle(at unit.Time) bool {
 	if len(n.changed) == 0 || at != unit.Never && at <= n.since+n.Grain {
 		return false
@@ -231,7 +229,7 @@ func (n *Net) next() (unit.Time, bool) {
 // Rate returns the rate of a link, bytes per picosecond.
 func (n *Net) Rate(link int32) float64 { return n.rate[link] }
 
-// End takes away the flow that ends next. It says when, and its number and tag.
+// End takes away the flow that ends next. It returns the time, number and tag.
 func (n *Net) End() (at unit.Time, number, tag int32) {
 	e := n.ends.Pop()
 	at, number = e.At, int32(e.Then)
@@ -258,7 +256,7 @@ func (n *Net) Sends(at int32) float64 { return n.flows[at].rate }
 // valid until the flow has ended and another one begins.
 func (n *Net) LimitsOf(at int32) []Limit { return n.flows[at].limits }
 
-// nearlyFull is the part of its rate from which on a link counts as full beside the one that limits a flow.
+// nearlyFull is the part of its rate from which a link counts as full in addition to the one that limits a flow.
 const nearlyFull = 0.95
 
 // BusyOf returns how long a flow was limited by another link than its first while that was full as well: its sender

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// Heap is a priority queue whose keys lie in the elements: replays push and pop a hundred thousand times, and comparing
-// by a method took most of that. Each element has four below it.
+// Heap is a priority queue whose keys are in the elements: replays push and pop a hundred thousand times, and
+// comparison by a method took most of that time. Each element has four below it.
 type Heap[K cmp.Ordered, V any] []Entry[K, V]
 
 // Entry is an element: the one with the least At leaves first, of several the one with the least Then.
@@ -69,8 +69,8 @@ func (h *Heap[K, V]) Pop() Entry[K, V] {
 	return top
 }
 
-// Bells is what rings at times: of those at one time, that which was pushed first comes first. What is pushed in the
-// order of time costs no search. The zero value has none.
+// Bells is a queue of timers: those of one time ring in the order in which they were pushed. Pushes in order of time
+// need no search. The zero value has none.
 type Bells[V any] struct {
 	heap  Heap[unit.Time, V]
 	lane  []Entry[unit.Time, V] // in order

@@ -9,8 +9,8 @@ import (
 // equal sets are one link. The zero value has none.
 type Sets map[string]int32
 
-// Of returns the link of a set: of one link, that link. add makes the link of a set that is new, from its links in
-// order, and returns its number.
+// Of returns the link of a set: of one link, that link. add creates the link of a new set from its links, in order, and
+// returns its number.
 func (s *Sets) Of(links []int32, add func(sorted []int32) int32) int32 {
 	if len(links) == 1 {
 		return links[0]

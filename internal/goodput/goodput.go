@@ -7,7 +7,7 @@ import (
 	"railyard/internal/field"
 )
 
-// Input is a training and what can happen to it.
+// Input is a training and its possible failures.
 type Input struct {
 	GPUs      int
 	PerServer int
@@ -16,20 +16,20 @@ type Input struct {
 
 	Detect   Span // until a failure is noticed
 	Restart  Span // from there to the first step, reading the checkpoint included
-	Stall    Span // everybody stands still for each checkpoint
-	Write    Span // a checkpoint counts so much later than its stall ends; 0: at once
+	Stall    Span // all ranks stop for each checkpoint
+	Write    Span // a checkpoint is valid this time after its stall; 0: immediately
 	Interval Span // of work between checkpoints; 0: Daly's
 	Step     Span // checkpoints are made between steps; 0: at any time
 
-	Spares  int // servers beside those of the job; -1: as many as it takes
+	Spares  int // servers in addition to the job's; -1: unlimited
 	Repair  Span
-	Replica int // GPUs of one, of which a job that runs short leaves some out; 0: it waits
+	Replica int // GPUs per replica, of which a degraded job omits some; 0: the job waits
 
 	Seed  uint64
 	Seeds int
 }
 
-// Bounds of an input, and of what is drawn.
+// Bounds of an input, and of the simulation.
 const (
 	maxGPUs  = 10_000_000
 	maxDays  = 3650
@@ -41,7 +41,7 @@ func (in *Input) servers() int { return (in.GPUs + in.PerServer - 1) / in.PerSer
 
 func (in *Input) length() Span { return Seconds(in.Days * 86400) }
 
-// Check refuses what cannot be; the names are those of the flags.
+// Check refuses impossible inputs; the names are those of the flags.
 func (in *Input) Check() error {
 	switch {
 	case in.GPUs < 1 || in.GPUs > maxGPUs:
@@ -83,7 +83,7 @@ type Share struct {
 type Point struct {
 	Interval  float64 `json:"interval_seconds"`
 	Effective Share   `json:"effective"`
-	Expected  float64 `json:"closed_form,omitempty"` // Daly's, where it holds
+	Expected  float64 `json:"closed_form,omitempty"` // Daly's, if it applies
 	Where     Where   `json:"where"`
 }
 
@@ -101,8 +101,8 @@ type Where struct {
 type Part struct {
 	Component string  `json:"component"`
 	PerDay    float64 `json:"per_day"`           // expected
-	Drawn     float64 `json:"drawn_mean"`        // in all days, mean over seeds
-	Lost      float64 `json:"lost_gpu_hours"`    // in all days, mean over seeds: work done again, detection, restart, waiting
+	Drawn     float64 `json:"drawn_mean"`        // total over all days, mean over seeds
+	Lost      float64 `json:"lost_gpu_hours"`    // total, mean over seeds: repeated work, detection, restart, waiting
 	Job       bool    `json:"per_job,omitempty"` // per job, however many GPUs it has
 }
 
@@ -126,14 +126,13 @@ type Result struct {
 	Out      int     `json:"servers_in_repair_most"`
 }
 
-// around are the intervals that are simulated, as shares of the best by formula.
+// around are the simulated intervals, relative to the best by formula.
 var around = []float64{1.0 / 8, 1.0 / 4, 1.0 / 2, math.Sqrt2 / 2, 1, math.Sqrt2, 2, 4, 8}
 
-// ErrStopped is the error of a Run that was told to stop.
+// ErrStopped is the error of a stopped Run.
 var ErrStopped = errors.New("stopped")
 
-// Run simulates a training with every interval and seed. go on is asked between jobs, with the share that
-// is done.
+// Run simulates a training with every interval and seed. It calls goOn between jobs, with the completed share.
 func Run(in Input, goOn func(done float64) bool) (*Result, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -188,7 +187,7 @@ func (r *Result) at(interval float64) Point {
 	return Point{}
 }
 
-// choose keeps what only the chosen interval tells.
+// choose discards the details of all but the chosen interval.
 func (r *Result) choose(in Input, p Point, all []Account) {
 	r.Chosen = p
 	n := float64(len(all))
@@ -205,8 +204,8 @@ func (r *Result) choose(in Input, p Point, all []Account) {
 	}
 }
 
-// chosen is the interval that was given, or the best by formula: no shorter than a checkpoint
-// takes to be written; an hour where nothing fails.
+// chosen is the given interval, or the best by formula: at least the time to write a checkpoint; an hour without
+// failures.
 func (in *Input) chosen(daly float64, fails bool) Span {
 	tau := in.Interval
 	if tau == 0 {
@@ -217,7 +216,7 @@ func (in *Input) chosen(daly float64, fails bool) Span {
 	return in.steps(tau)
 }
 
-// steps is an interval as a whole number of steps, at least one.
+// steps returns an interval as a whole number of steps, at least one.
 func (in *Input) steps(tau Span) Span {
 	if in.Step > 0 {
 		tau = max(1, (tau+in.Step/2)/in.Step) * in.Step

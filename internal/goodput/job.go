@@ -8,7 +8,7 @@ import (
 	"railyard/internal/rng"
 )
 
-// Span is a time in microseconds: the clock counts in whole ones, so that it runs alike everywhere.
+// Span is a duration in microseconds. It is an integer so that results are the same on all platforms.
 type Span int64
 
 // Units of time.
@@ -22,7 +22,7 @@ const (
 // Seconds is a span as a number.
 func (s Span) Seconds() float64 { return float64(s) / float64(Second) }
 
-// Seconds is so many of them.
+// Seconds converts s, in seconds, to a Span, rounded to 1 µs; durations beyond forever return forever.
 func Seconds(s float64) Span {
 	if s >= float64(forever/Second) {
 		return forever
@@ -33,12 +33,12 @@ func Seconds(s float64) Span {
 // forever is longer than anything lasts.
 const forever = Span(1) << 60
 
-// Account divides the time of a job by activity. Its spans add up to all of it.
+// Account divides the time of a job by activity. The sum of its spans is the whole time.
 type Account struct {
 	Useful     Span // work that counts
 	Checkpoint Span // standing still for checkpoints
 	Lost       Span // work that had to be done again
-	Detect     Span // failures that nobody had noticed yet
+	Detect     Span // failures not yet detected
 	Restart    Span // starting again
 	Wait       Span // for a server to come back from repair
 	Short      Span // of useful time, what missing replicas would have done
@@ -46,11 +46,11 @@ type Account struct {
 	Failures []int  // by part
 	Cost     []Span // by part: work done again, detection, restart and waiting that follow its failures
 	Restarts int    // begun
-	Out      int    // most servers in repair at once
+	Out      int    // maximum number of servers in repair at the same time
 }
 
-// cycle is the rhythm of work and checkpoints: a checkpoint begins after interval of work, keeps
-// everybody for stall, and counts when another write has passed. The next one does not begin before that.
+// cycle is the checkpoint schedule: interval of work, then a stall of all ranks; a checkpoint is valid after a further
+// write. The next one does not begin before that.
 type cycle struct{ interval, stall, write Span }
 
 // run returns the work done in a time x of running, and the part of it that a failure at its end would leave.
@@ -78,7 +78,7 @@ func (c cycle) after(x Span) Span {
 	return first + (x-first+length-1)/length*length
 }
 
-// job is a training on its way.
+// job is a training in progress.
 type job struct {
 	in      *Input
 	parts   []part
@@ -86,9 +86,9 @@ type job struct {
 	rng     rng.Stream
 	now     Span
 	back    []Span // when servers in repair come back, in order
-	servers int    // that the whole job takes
-	used    int    // that it has
-	cause   int    // the part whose failure costs the time that is spent now; -1: none, servers are added
+	servers int    // servers of the complete job
+	used    int    // servers in use
+	cause   int    // the failed part that causes the current loss; -1: none, servers are added
 	Account
 }
 
@@ -105,13 +105,13 @@ func simulate(in *Input, parts []part, interval Span, seed uint64) Account {
 	return j.Account
 }
 
-// work runs until a failure, the end, or a checkpoint at which servers that are back are taken in.
+// work runs until a failure, the end, or a checkpoint at which repaired servers are added.
 func (j *job) work(end Span) {
 	fails, which := j.draw()
 	left := end - j.now
 	stop := j.grow()
 	switch at := min(fails, left, stop); {
-	case at == left: // what is not yet in a checkpoint counts
+	case at == left: // the end counts without a checkpoint
 		done, _ := j.cycle.run(left)
 		j.book(left, done, done)
 	case at == stop:
@@ -131,7 +131,7 @@ func (j *job) work(end Span) {
 	}
 }
 
-// book accounts for a time of running with so much work, of which so much counts.
+// book accounts for a time of running with its work, and the part of the work that counts.
 func (j *job) book(x, done, kept Span) {
 	j.now += x
 	n, of := j.speed(j.used)
@@ -190,7 +190,7 @@ func (j *job) fail(which int) {
 	j.Out = max(j.Out, len(j.back))
 }
 
-// returned forgets servers that are back.
+// returned removes the servers whose repair has finished from j.back.
 func (j *job) returned() {
 	n := 0
 	for n < len(j.back) && j.back[n] <= j.now {
@@ -209,7 +209,7 @@ func (j *job) spend(on *Span, x, end Span) {
 	}
 }
 
-// unnoticed is the time until a failure is noticed. Others in it are noticed with it.
+// unnoticed is the time until a failure is noticed. Other failures in that time are detected with it.
 func (j *job) unnoticed(end Span) {
 	for left := j.in.Detect; left > 0 && j.now < end; {
 		x, which := j.draw()
@@ -242,8 +242,7 @@ func (j *job) begin(end Span) {
 	}
 }
 
-// seat takes servers: all that it needs, or, where it may run short, as many as there are. Without any it
-// waits.
+// seat allocates servers: all that the job needs, or fewer if it may run degraded. Without any it waits.
 func (j *job) seat(end Span) {
 	for j.now < end {
 		j.returned()
@@ -281,9 +280,9 @@ func (j *job) grow() Span {
 	return forever
 }
 
-// Young is the interval between checkpoints that loses least of the time, of work between the end of one
-// and the beginning of the next, where each keeps everybody for stall and failures come every mtbf on
-// average (Young, Communications of the ACM 17(9), 1974). Seconds.
+// Young returns the interval between checkpoints with the smallest loss: the work between the end of one and the start
+// of the next, with a stall of all ranks each, and failures every mtbf on average (Young, Communications of the ACM
+// 17(9), 1974). Seconds.
 func Young(stall, mtbf float64) float64 { return math.Sqrt(2 * stall * mtbf) }
 
 // Daly is the same to a higher order (Daly, Future Generation Computer Systems 22, 2006, equation 37).
@@ -295,13 +294,13 @@ func Daly(stall, mtbf float64) float64 {
 	return math.Sqrt(2*stall*mtbf)*(1+math.Sqrt(x)/3+x/9) - stall
 }
 
-// Expected is the share of the time that is useful with that interval, where a server can always be
-// replaced and a checkpoint counts when its stall ends: Daly's complete model, in which failures happen
-// at any time, also while a checkpoint is written and while the job starts again, which then is noticed
-// and done anew. While a failure is not yet noticed others do no more harm.
+// Expected returns the useful share of the time with that interval, if servers can always be replaced and a checkpoint
+// is valid after its stall: Daly's complete model. Failures happen at any time, also while a checkpoint is written and
+// while the job restarts; the restart is then repeated after detection. While a failure is not yet noticed others do no
+// more harm.
 //
-// A segment of work and stall takes (e^(segment/mtbf) - 1) failures on average, each of which
-// costs the time until it, mtbf less what a success has, and the recovery time.
+// A segment of work and stall has (e^(segment/mtbf) - 1) failures on average. Each costs the time until it, which is
+// mtbf less a success's share, and the recovery time.
 func Expected(interval, stall, mtbf, detect, restart float64) float64 {
 	if math.IsInf(mtbf, 1) {
 		return interval / (interval + stall)

@@ -7,7 +7,7 @@ type Set struct {
 }
 
 // Sets are the failure rates that --rates takes by name; the first is the default. MegaScale (NSDI 2024) is not
-// among them: it says how much time was left, not how often something failed.
+// included: it states the effective time, not the failure rate.
 var Sets = []Set{
 	{"llama-3", Llama3},
 	{"meta-rsc", of("Kokolis et al., HPCA 2025, arXiv 2410.21680: RSC-1, 6.50 failures per 1,000 node-days",
@@ -18,7 +18,7 @@ var Sets = []Set{
 		Rate{Component: "gpu", Events: 1.5, Days: 7, Units: 384})},
 }
 
-// of is a set that says how often a job failed and not what in it did: all is booked to what the job has many of.
+// of returns a set with a job's failure rate without components: all of it belongs to the most numerous component.
 func of(source string, all Rate) func() *Rates {
 	return func() *Rates { return &Rates{Source: source, Rates: []Rate{all}} }
 }

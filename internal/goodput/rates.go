@@ -12,21 +12,21 @@ import (
 // Component is a part of a job that can fail.
 type Component struct {
 	Name  string
-	Per   string // what there are as many of
+	Per   string // component whose number it scales with
 	Takes bool   // its server, until it is repaired
 	About string
 }
 
-// What there can be as many of as there are of a component.
+// Components that rates can scale with.
 const (
 	PerGPU    = "gpu"
 	PerServer = "server"
 	PerJob    = "job"
 )
 
-// Components are the parts that Llama 3's table has (arXiv 2407.21783, table 5). How many there are of
-// each where a file does not say so, and whether a failure takes the server, is our reading of it: parts of a GPU and
-// its network grow with the GPUs, parts of a server with the servers, and software is one of a job.
+// Components are the parts that Llama 3's table has (arXiv 2407.21783, table 5). Default numbers of each, and whether a
+// failure takes the server, are assumptions: parts of a GPU and its network scale with the GPUs, parts of a server with
+// the servers, and software is one per job.
 var Components = []Component{
 	{"gpu", PerGPU, true, "a faulty GPU, NVLink included"},
 	{"hbm", PerGPU, true, "a GPU's HBM3"},
@@ -58,7 +58,7 @@ type Rates struct {
 // them, or a number per second.
 type Rate struct {
 	Component string  `yaml:"component" json:"component"`
-	Events    float64 `yaml:"events" json:"events,omitempty"` // in so many days
+	Events    float64 `yaml:"events" json:"events,omitempty"` // period in days
 	Days      float64 `yaml:"days" json:"days,omitempty"`
 	Units     int     `yaml:"units" json:"units,omitempty"` // GPUs, servers or jobs that were observed
 	MTBF      float64 `yaml:"mtbf_hours" json:"mtbf_hours,omitempty"`
@@ -68,7 +68,7 @@ type Rate struct {
 }
 
 // Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs. Failures of software
-// and of what the job depended on are taken to grow with the GPUs: a job on 8 of them does not crash once a day.
+// and of the job's dependencies are assumed to scale with the GPUs: a job on 8 of them does not crash daily.
 func Llama3() *Rates {
 	const gpus, servers = 16_384, 2_048
 	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: 419 unexpected interruptions in 54 days on 16,384 GPUs"}
@@ -101,7 +101,7 @@ type part struct {
 	job    bool // as often however many servers there are
 }
 
-// named is what components of a user's own may be called.
+// named is the accepted form of user-defined component names.
 var named = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]{0,39}$`)
 
 // mostPerSecond is the most often that anything may fail.
@@ -139,13 +139,13 @@ func (r *Rate) of() (perSecond float64, key string, err error) {
 	return r.Second, "per_second", nil
 }
 
-// Check refuses rates that cannot be, of a job of so many GPUs. Errors have their paths.
+// Check refuses impossible rates for a job of the given GPUs. Errors have their paths.
 func (r *Rates) Check(gpus, perServer int) error {
 	_, err := r.parts(gpus, perServer)
 	return err
 }
 
-// parts are the components of a job of so many GPUs. Errors have the paths of the rates.
+// parts returns the components of a job of the given GPUs. Errors have the paths of the rates.
 func (r *Rates) parts(gpus, perServer int) ([]part, error) {
 	var out []part
 	var faults field.List

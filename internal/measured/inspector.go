@@ -58,9 +58,8 @@ type P2PPerf struct {
 	Micros float64 `json:"p2p_exec_time_us"`
 }
 
-// Records calls f with every record of a file of Inspector, header and metadata filled in from those
-// before where a record has none of its own. What cannot be is left out and told; a file that is cut off,
-// as one of a killed job is, ends there.
+// Records calls f with every record of a file of Inspector; a record without header or metadata has those of the
+// previous one. Impossible records are left out and reported; a truncated file, as of a killed job, ends there.
 func Records(file string, src *stream.Source, report *tally.Report, f func(r *Record, line int) error) error {
 	var header *Header
 	var meta *Metadata
@@ -98,7 +97,7 @@ func Records(file string, src *stream.Source, report *tally.Report, f func(r *Re
 	return err
 }
 
-// Whole is the size as nccl-tests counts it, and false where a collective has no kind here.
+// Whole returns the size as nccl-tests defines it, and false for an unsupported kind of collective.
 func (c *CollPerf) Whole(ranks int) (coll.Kind, unit.Bytes, bool) {
 	name := strings.ToLower(strings.TrimPrefix(c.Coll, "nccl"))
 	kind, ok := kinds[strings.ReplaceAll(name, "_", "")]
@@ -112,7 +111,7 @@ func (c *CollPerf) Whole(ranks int) (coll.Kind, unit.Bytes, bool) {
 	return kind, unit.Bytes(n), ok
 }
 
-// inspector merges what ranks say of the same collective, and collectives that are alike.
+// inspector merges ranks' records of the same collective, and equal collectives.
 type inspector struct {
 	set   *Set
 	seen  int // records
@@ -127,13 +126,13 @@ type call struct {
 	number int64
 }
 
-// merged is its time: of the rank that came last, which is the shortest, because the others waited for it.
+// merged is its time: of the last rank to arrive, which is the shortest, because the others waited for it.
 type merged struct {
 	at    alike
 	least unit.Time
 }
 
-// alike is the key of points that are averaged.
+// alike is the key of averaged points.
 type alike struct {
 	kind         coll.Kind
 	bytes        unit.Bytes
@@ -148,7 +147,7 @@ type samples struct {
 	line int
 }
 
-// maxCalls is the number of collectives that are merged over ranks, maxAlike how many kinds of them.
+// maxCalls is the maximum number of collectives merged over ranks, maxAlike the maximum number of their kinds.
 const maxCalls, maxAlike = 1 << 20, 1 << 16
 
 func newInspector(s *Set) *inspector {
@@ -205,9 +204,9 @@ func (x *inspector) add(c call, at alike, time unit.Time, file string, line int)
 	}
 }
 
-// finish makes points of what was merged.
+// finish builds points from the merged records.
 func (x *inspector) finish() {
-	for _, m := range x.calls { // into lists that are sorted
+	for _, m := range x.calls { // into sorted lists
 		p := x.point[m.at]
 		p.times = append(p.times, m.least)
 	}

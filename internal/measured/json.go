@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// json tells by its first key whose file it is: nccl-tests' and perftest's are one object, Inspector's many.
+// json identifies the source of a file by its first key: nccl-tests and perftest write one object, Inspector many.
 func (s *Set) json(file string, src *stream.Source, x *inspector) error {
 	head := string(src.Head(1 << 16))
 	switch {
@@ -32,7 +32,7 @@ type testConfig struct {
 	} `json:"devices"`
 }
 
-// testRow is a row of its results; where one way was not run, there is none.
+// testRow is a row of its results; a direction that was not run has none.
 type testRow struct {
 	Size  int64           `json:"size"`
 	Type  string          `json:"type"`
@@ -64,7 +64,7 @@ func (s *Set) ncclTestsJSON(file string, src *stream.Source) error {
 		}
 		for i, raw := range []json.RawMessage{r.Out, r.In} {
 			var half *testIn
-			if json.Unmarshal(raw, &half) != nil && len(raw) > 0 { // the other half may be right
+			if json.Unmarshal(raw, &half) != nil && len(raw) > 0 { // the other half may be valid
 				tally.Note(&s.Report.Left, "halves of results that are not as nccl-tests writes them", file, line)
 				continue
 			}

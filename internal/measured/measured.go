@@ -1,14 +1,13 @@
-// Package measured reads what was measured on real machines, for those who compare or calibrate with it:
-// the output of nccl-tests (text and JSON), of perftest (ib_write_bw, ib_write_lat and their kin; text and
-// JSON), and the JSON of NCCL's profiler plugin Inspector.
+// Package measured reads measurements of real hardware, for comparison or calibration: the output of nccl-tests (text
+// and JSON), of perftest (ib_write_bw, ib_write_lat and related programs; text and JSON), and the JSON of NCCL's
+// profiler plugin Inspector.
 //
 //	set, err := measured.Read(measured.File{Name: "out.txt", Text: f}, ...)
 //	for _, c := range set.Collectives { c.Kind, c.Bytes, c.Ranks, c.Nodes, c.Time, c.BusBW() ... }
 //	for _, p := range set.Pairs       { p.Verb, p.Latency, p.Bytes, p.Time, p.Rate ... }
 //	set.Report // what was mapped, assumed and left out, with counts and places
 //
-// Set.Table merges what was measured several times into medians. Files are read as streams, gzipped or not,
-// in bounded memory.
+// Set.Table merges repeated measurements into medians. Files are read as streams, gzipped or not, in bounded memory.
 package measured
 
 import (
@@ -26,7 +25,7 @@ import (
 	"railyard/unit"
 )
 
-// File is a text with its name.
+// File is a file's contents with its name.
 type File struct {
 	Name string
 	Text io.Reader
@@ -36,24 +35,24 @@ type File struct {
 type Collective struct {
 	Source string // nccl-tests, inspector
 	Kind   coll.Kind
-	// Bytes are nccl-tests' size: of a rank's buffer; in all-gathers, reduce-scatters and all-to-alls of
-	// the larger one, which holds the parts of all ranks.
+	// Bytes is nccl-tests' size: of a rank's buffer; in all-gathers, reduce-scatters and all-to-alls of the larger one,
+	// with the parts of all ranks.
 	Bytes   unit.Bytes
-	Ranks   int // 0: not said
-	Nodes   int // 0: not said
+	Ranks   int // 0: unknown
+	Nodes   int // 0: unknown
 	Time    unit.Time
 	InPlace bool
-	Samples int // how many were measured that Time stands for: iterations, or merged instances; 0: not said
+	Samples int // number of measurements behind Time: iterations, or merged instances; 0: unknown
 	// Low and High are the quartiles where several instances were merged, else 0.
 	Low, High unit.Time
-	Type      string // of data, as the source calls it; "" where it does not
-	GPU       string // "NVIDIA H100 80GB HBM3"; "" where the source does not say
+	Type      string // data type, in the source's notation; "" if unknown
+	GPU       string // "NVIDIA H100 80GB HBM3"; "" if unknown
 	Command   string // all_reduce_perf, or the communicator's name
 	File      string
 	Line      int
 }
 
-// BusBW is the bus bandwidth in GB/s (10^9 bytes), 0 where the ranks are not known.
+// BusBW is the bus bandwidth in GB/s (10^9 bytes), 0 if the ranks are unknown.
 func (c *Collective) BusBW() float64 {
 	if c.Ranks < 2 || c.Time <= 0 {
 		return 0
@@ -75,8 +74,8 @@ type Pair struct {
 	Latency bool   // one message at a time; else many, for bandwidth
 	Bytes   unit.Bytes
 
-	// Of latency: Time is the typical one, one way (of reads and atomics there and back), then the mean,
-	// least and largest, and percentiles; 0 where the source does not say.
+	// Latency, one way (round trip for reads and atomics): Time is the typical value, then mean, minimum and maximum,
+	// and percentiles; 0 if unknown.
 	Time, Mean, Least, Most, P99, P999 unit.Time
 	// Of bandwidth: payload per second on average and at its peak, of both directions together where
 	// Both; messages per second.
@@ -84,7 +83,7 @@ type Pair struct {
 	Messages   float64
 	Both       bool
 
-	QPs        int // 0: not said
+	QPs        int // 0: unknown
 	MTU        unit.Bytes
 	Transport  string // RC, UC, UD, XRC, DC
 	Link       string // Ethernet, IB
@@ -101,17 +100,17 @@ type Set struct {
 	Report      tally.Report
 }
 
-// Bounds of what is kept.
+// Limits of stored data.
 const (
 	maxPoints = 1 << 20 // of collectives and of pairs
 	maxRanks  = 1 << 20
 )
 
-// longestTime bounds what a row may say: an hour for one collective.
+// longestTime is the maximum time of a row: an hour for one collective.
 const longestTime = 3600 * unit.Second
 
-// Read reads files in any of the formats, each recognised by itself. Files without a measurement are an
-// error that names them.
+// Read reads files in any of the formats, each detected separately. Files without a measurement are an error that names
+// them.
 func Read(files ...File) (*Set, error) {
 	if len(files) == 0 {
 		return nil, field.New("", "no file is named")
@@ -142,7 +141,7 @@ func Read(files ...File) (*Set, error) {
 	return set, nil
 }
 
-// nothing is the error for a file of which nothing could be used.
+// nothing is the error for a file without usable measurements.
 func (s *Set) nothing(file string) error {
 	for _, c := range s.Report.Left {
 		if c.File == file {
@@ -156,7 +155,7 @@ func (s *Set) nothing(file string) error {
 // full refuses what would fill memory.
 func (s *Set) full() bool { return len(s.Collectives)+len(s.Pairs) >= maxPoints }
 
-// micros is a time in microseconds as a source says it.
+// micros is a time in microseconds, as in the source.
 func micros(us float64) (unit.Time, bool) {
 	t := us * float64(unit.Microsecond)
 	if !(t > 0 && t <= float64(longestTime)) {
@@ -210,7 +209,7 @@ func (s *Set) Table() []Collective {
 	return out
 }
 
-// quartiles of times, which are sorted on the way.
+// quartiles returns those of times, and sorts them.
 func quartiles(t []unit.Time) (low, mid, high unit.Time) {
 	slices.Sort(t)
 	n := len(t)
@@ -221,7 +220,7 @@ func quartiles(t []unit.Time) (low, mid, high unit.Time) {
 	return t[(n-1)/4], mid, t[(3*n-1)/4]
 }
 
-// String says a point in a line.
+// String formats a point as a line.
 func (c *Collective) String() string {
 	where := fmt.Sprintf("%d ranks", c.Ranks)
 	if c.Ranks == 0 {
@@ -233,7 +232,7 @@ func (c *Collective) String() string {
 	return fmt.Sprintf("%v %v, %s: %v, %.2f GB/s of bus bandwidth", c.Kind, c.Bytes, where, c.Time, c.BusBW())
 }
 
-// String says a point in a line.
+// String formats a point as a line.
 func (p *Pair) String() string {
 	if p.Latency {
 		return fmt.Sprintf("%s latency %v: %v", p.Verb, p.Bytes, p.Time)

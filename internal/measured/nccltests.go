@@ -18,13 +18,13 @@ import (
 //
 //	size count type redop root  time algbw busbw #wrong  time algbw busbw #wrong
 //
-// out of place, then in place. Older ones have no root, and no redop where nothing is reduced; with -I each
-// half has four columns more; with -T a date comes last.
+// out of place, then in place. Older versions have no root, and no redop without a reduction; with -I each half has
+// four more columns; with -T a date comes last.
 type ncclTests struct {
 	set  *Set
 	file string
 
-	command string // all_reduce_perf; "": not said
+	command string // all_reduce_perf; "": unknown
 	kind    coll.Kind
 	known   bool
 	iters   int
@@ -33,11 +33,11 @@ type ncclTests struct {
 	ranks   int
 	hosts   map[string]bool
 	gpu     string
-	first   int // of the test under way in set.Collectives
+	first   int // first row of the current test in set.Collectives
 	shares  []share
 }
 
-// share is busbw over algbw as a row says it, from which kind and ranks follow where nothing else says them.
+// share is a row's ratio of busbw to algbw, from which kind and ranks follow if nothing else states them.
 type share struct {
 	least, most float64
 	redop       string
@@ -47,7 +47,7 @@ type share struct {
 var perf = regexp.MustCompile(`\b((?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?allv?|broadcast|` +
 	`sendrecv|reduce|gather|scatter|hypercube)_perf)`)
 
-// types are those of data, as the tests call them.
+// types are the data types, in the tests' notation.
 var types = map[string]bool{"int8": true, "uint8": true, "int32": true, "uint32": true, "int64": true,
 	"uint64": true, "half": true, "float": true, "double": true, "bfloat16": true, "f8e4m3": true,
 	"f8e5m2": true, "fp8e4m3": true, "fp8e5m2": true, "char": true, "int": true, "float16": true,
@@ -90,7 +90,7 @@ func (t *ncclTests) line(n int, words []string) {
 	}
 }
 
-// under reports whether rows of the test under way have come.
+// under reports whether the current test has rows.
 func (t *ncclTests) under() bool { return len(t.set.Collectives) > t.first }
 
 // called notes which program runs.
@@ -177,7 +177,7 @@ func (t *ncclTests) row(n int, words []string) {
 			what = "rows of nccl-tests with more columns than two halves have"
 		}
 		tally.Note(&t.set.Report.Left, what, t.file, n)
-		halves = min(halves, 1) // the first is whole
+		halves = min(halves, 1) // the first is complete
 	}
 	for half := range halves {
 		v := values[half*per:]
@@ -201,7 +201,7 @@ func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw
 		return
 	}
 	if algbw >= 1 && busbw > 0 {
-		// both are printed with two decimals, or with fewer where they are large
+		// both are printed with two decimals, or with fewer if they are large
 		off := 0.005
 		if algbw >= 1000 || busbw >= 1000 {
 			off = 0.05
@@ -216,7 +216,7 @@ func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw
 	t.set.Collectives = append(t.set.Collectives, c)
 }
 
-// finish gives the rows of a test what was said of all of them.
+// finish adds the properties of a test to its rows.
 func (t *ncclTests) finish() {
 	rows := t.set.Collectives[min(t.first, len(t.set.Collectives)):]
 	kind, ranks, why := t.kind, t.ranks, ""
@@ -255,9 +255,9 @@ func (t *ncclTests) finish() {
 		known: t.known}
 }
 
-// infer tells from busbw over algbw what neither the command nor the list of devices says: 2(n-1)/n is an
-// all-reduce, (n-1)/n with a reduction a reduce-scatter; without one it is an all-gather or an all-to-all,
-// which nothing tells apart.
+// infer derives from busbw over algbw what neither the command nor the list of devices states: 2(n-1)/n is an
+// all-reduce, (n-1)/n with a reduction a reduce-scatter; without one it is an all-gather or an all-to-all, which are
+// indistinguishable.
 func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	least, most, redop := 0.0, math.Inf(1), ""
 	for _, s := range t.shares {
@@ -285,7 +285,7 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	if most >= limit || kind == coll.Bcast || kind == coll.SendRecv {
 		return kind, 0, ok, why
 	}
-	// limit*(n-1)/n lies between least and most
+	// limit*(n-1)/n is between least and most
 	low, high := math.Ceil(limit/(limit-least)-1e-9), math.Floor(limit/(limit-most))
 	if low != high || low < 2 {
 		return kind, 0, ok, why
@@ -298,8 +298,8 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	return kind, int(low), ok, why
 }
 
-// text walks through the lines of a terminal, in which nccl-tests and perftest may take turns with anything
-// else: NCCL's log, mpirun's tags, a shell's prompts.
+// text reads terminal output, in which nccl-tests and perftest may alternate with anything else: NCCL's log, mpirun's
+// tags, a shell's prompts.
 func (s *Set) text(file string, src *stream.Source) error {
 	n, p := &ncclTests{set: s, file: file, first: len(s.Collectives)}, &perftest{set: s, file: file}
 	err := src.Lines(func(line []byte, cut bool) error {
@@ -319,8 +319,8 @@ func (s *Set) text(file string, src *stream.Source) error {
 	return err
 }
 
-// tag matches the prefix that launchers put before a line: [1,0]<stdout>: of mpirun, 3: of srun -l, [0] of some;
-// and what interleaved output leaves in the middle of it.
+// tag matches the prefix that launchers add to a line: [1,0]<stdout>: by mpirun, 3: by srun -l, [0] by some; and such
+// prefixes in the middle of interleaved output.
 var tag = regexp.MustCompile(`^\s*(\[\d+(,\d+)?\](<std\w+>)?:?|\d+:)\s?|\[\d{1,3}\]`)
 
 // untagged is a line without them.

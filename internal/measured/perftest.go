@@ -23,7 +23,7 @@ type perftest struct {
 var verbs = map[string]string{"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send", "Atomic": "atomic",
 	"RDMA_WRITE": "write", "RDMA_READ": "read", "SEND": "send", "Write": "write", "Read": "read"}
 
-// names are those of the columns without units, in which perftest's versions agree.
+// names are the column names without units, which are equal in all versions of perftest.
 var names = []struct{ begins, name string }{
 	{"#bytes", "bytes"}, {"#sl", "sl"}, {"#iterations", "iterations"}, {"BW peak", "peak"},
 	{"BW average", "rate"}, {"MsgRate Port", "more"}, {"BW Port", "more"}, {"MsgRate", "messages"},
@@ -132,7 +132,7 @@ func (p *perftest) row(n int, words []string) {
 	p.add(x, ok)
 }
 
-// take puts a value where its column says; false: it cannot be.
+// take stores a value by its column; false: it is invalid.
 func (p *perftest) take(x *Pair, name string, v float64) bool {
 	time := func(to *unit.Time) bool {
 		var ok bool
@@ -186,7 +186,7 @@ func (p *perftest) take(x *Pair, name string, v float64) bool {
 func (p *perftest) add(x Pair, ok bool) {
 	report := &p.set.Report
 	if x.Latency && x.Time == 0 {
-		x.Time = x.Mean // with -D nothing else is told
+		x.Time = x.Mean // with -D there is no other value
 	}
 	switch {
 	case !ok || x.Latency && x.Time == 0 || !x.Latency && x.Rate == 0:

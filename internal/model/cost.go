@@ -39,7 +39,7 @@ func (c *Config) projections() int64 {
 	return n + h*l.query + l.query*c.queries()
 }
 
-// attentionParams are those of an attention block.
+// attentionParams returns those of an attention block.
 func (c *Config) attentionParams() int64 {
 	n := c.projections() + c.perHead
 	if c.latent.keys > 0 {
@@ -54,7 +54,7 @@ func (c *Config) attentionParams() int64 {
 	return n
 }
 
-// denseParams are those of a feed-forward part without experts.
+// denseParams returns those of a feed-forward part without experts.
 func (c *Config) denseParams() int64 {
 	n := c.matrices() * c.Hidden * c.FFN
 	if c.biasFFN {
@@ -66,8 +66,8 @@ func (c *Config) denseParams() int64 {
 // oneExpert is the parameters of one expert.
 func (c *Config) oneExpert() int64 { return c.matrices() * c.expert.input * c.expert.ffn }
 
-// besides are the weights of a layer with experts that every token meets: shared experts, and the way into and out of
-// what experts work on where that is narrower.
+// besides returns the weights of a layer with experts that every token uses: shared experts, and the projections to and
+// from the experts' width if that is narrower.
 func (c *Config) besides() int64 {
 	n := c.matrices() * c.Hidden * c.expert.shared
 	if c.expert.input != c.Hidden {
@@ -76,7 +76,7 @@ func (c *Config) besides() int64 {
 	return n
 }
 
-// sparseParams are those of a feed-forward part with experts, without the experts.
+// sparseParams returns those of a feed-forward part with experts, without the experts.
 func (c *Config) sparseParams() int64 {
 	return c.besides() + c.Hidden*c.Experts + c.expert.extra
 }
@@ -88,7 +88,8 @@ func (c *Config) mixed() int64 {
 	return c.Hidden*(2*inner+2*m.groups*m.state+m.heads) + inner*c.Hidden
 }
 
-// mambaParams are those of a Mamba-2 block: its products, the convolution, its decay, step and skip, and its norm.
+// mambaParams returns those of a Mamba-2 block: its projections, the convolution, its decay, step and skip, and its
+// norm.
 func (c *Config) mambaParams() int64 {
 	m := &c.mamba
 	inner := m.heads * m.headDim
@@ -172,8 +173,8 @@ func (c *Config) ActiveParams() int64 {
 // mean is the share of layers that have a part.
 func (c *Config) mean(of int64) float64 { return float64(of) / float64(c.Layers) }
 
-// reach is the tokens that a token's attention spans in a layer: all of a sequence, or those of a window. A window of
-// the whole sequence is no window: both leave causal masking out of account.
+// reach returns the tokens that a token's attention spans in a layer: the whole sequence, or a window. A window of the
+// whole sequence counts as none: neither accounts for causal masking.
 func (c *Config) reach(seq int64) float64 {
 	all, w := float64(seq), float64(c.window.tokens)
 	if c.window.layers == 0 || w >= all {
@@ -191,7 +192,7 @@ func (c *Config) CoreFLOPs(seq int64) float64 {
 		c.mean(c.mambas)*7*float64(m.heads*m.headDim*m.state)
 }
 
-// mixerFLOPs are those of the mean layer's attention or Mamba-2 block, per token and forward.
+// mixerFLOPs returns those of the mean layer's attention or Mamba-2 block, per token, forward.
 func (c *Config) mixerFLOPs(seq int64) float64 {
 	return c.mean(c.attention)*2*float64(c.projections()) + c.mean(c.mambas)*2*float64(c.mixed()) + c.CoreFLOPs(seq)
 }
@@ -209,7 +210,7 @@ func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
 // AttentionShare returns which part of LayerFLOPs is the attention block, or a hybrid's Mamba-2 block.
 func (c *Config) AttentionShare(seq int64) float64 { return c.mixerFLOPs(seq) / c.LayerFLOPs(1, seq) }
 
-// HeadFLOPs returns the forward operations of the output projection, and of what predicts further tokens (MTP,
+// HeadFLOPs returns the forward operations of the output projection, and of the prediction of further tokens (MTP,
 // DeepSeek-V3, section 2.2): for each a projection of two hidden states, a layer and the output projection.
 func (c *Config) HeadFLOPs(tokens, seq int64) float64 {
 	h, ahead := float64(c.Hidden), float64(c.ahead)
@@ -240,7 +241,7 @@ func (c *Config) Keys() float64 {
 	return c.mean(c.attention) * float64(2*c.KVHeads*c.HeadDim)
 }
 
-// Rotated returns the width of what rotary embeddings turn per token in the mean layer.
+// Rotated returns the values per token to which rotary embeddings are applied in the mean layer.
 func (c *Config) Rotated() float64 {
 	if c.latent.keys > 0 {
 		return c.mean(c.attention) * float64((c.Heads+1)*c.latent.rope)
@@ -248,13 +249,14 @@ func (c *Config) Rotated() float64 {
 	return c.mean(c.attention) * float64((c.Heads+c.KVHeads)*c.HeadDim)
 }
 
-// Dispatched returns how many values of a token go to experts in the mean layer: what they work on, once per expert.
+// Dispatched returns the number of a token's values that are sent to experts in the mean layer: their input width, once
+// per expert.
 func (c *Config) Dispatched() float64 {
 	return c.mean(c.sparse) * float64(c.TopK*c.expert.input)
 }
 
-// MixerWidth returns how many values per token enter the matrix products of the mean layer's attention or Mamba-2
-// block, and FFNWidth those of its feed-forward part.
+// MixerWidth returns the number of values per token that enter the matrix products of the mean layer's attention or
+// Mamba-2 block, and FFNWidth that of its feed-forward part.
 func (c *Config) MixerWidth() float64 {
 	return c.mean(c.attention)*float64(c.Hidden+c.values()+c.latent.query+c.latent.keys) +
 		c.mean(c.mambas)*float64(c.Hidden+c.mamba.heads*c.mamba.headDim)

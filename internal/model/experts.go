@@ -1,7 +1,7 @@
 package model
 
 // AttentionFLOPs returns the operations per token of the mean layer's attention scores and values, forward: CoreFLOPs
-// without what a Mamba-2 block scans.
+// without the scan of Mamba-2 blocks.
 func (c *Config) AttentionFLOPs(seq int64) float64 {
 	return c.mean(c.attention) * 2 * c.reach(seq) * float64(c.queries()+c.values())
 }
@@ -17,7 +17,7 @@ func (c *Config) ExpertFLOPs() float64 {
 	return c.mean(c.sparse) * 2 * float64(c.TopK*c.oneExpert())
 }
 
-// ExpertShape returns the width of what a routed expert works on, its own width, and the number of its matrices.
+// ExpertShape returns a routed expert's input width, its own width, and the number of its matrices.
 func (c *Config) ExpertShape() (input, ffn, matrices int64) {
 	return c.expert.input, c.expert.ffn, c.matrices()
 }
@@ -39,7 +39,7 @@ func (c *Config) ExpertWidth() float64 { return c.mean(c.sparse) * float64(c.Top
 func (c *Config) Clamped() bool { return c.clamped }
 
 // MixerShare returns the share of layers that have attention or a Mamba-2 block, FFNShare of those with a feed-forward
-// part or experts: 1 but in hybrids.
+// part or experts: 1 except in hybrids.
 func (c *Config) MixerShare() float64 { return c.mean(c.attention + c.mambas) }
 
 // FFNShare is described with MixerShare.

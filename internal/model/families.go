@@ -9,10 +9,10 @@ import (
 	"railyard/internal/field"
 )
 
-// family reads what models of a kind say of themselves beyond what all say.
+// family reads the keys of a kind of models beyond the common ones.
 type family func(k *keys, c *Config)
 
-// families are the values of model_type that are understood.
+// families are the supported values of model_type.
 var families = map[string]family{
 	"llama": llama, "mistral": llama, "phi3": llama, "qwen2": qwen2, "qwen3": qwen3, "glm": glm, "glm4": glm,
 	"chatglm": chatGLM,
@@ -43,14 +43,14 @@ func (k *keys) read(into any, names ...string) bool {
 	return false
 }
 
-// fail notes what is wrong.
+// fail records an error.
 func (k *keys) fail(format string, args ...any) {
 	if k.err == nil {
 		k.err = fmt.Errorf(format, args...)
 	}
 }
 
-// num, is and text return a value, or what it is unless given.
+// num, is and text return a value, or the default.
 func (k *keys) num(def int64, names ...string) int64 { k.read(&def, names...); return def }
 
 func (k *keys) is(def bool, names ...string) bool { k.read(&def, names...); return def }
@@ -118,7 +118,7 @@ func Parse(name string, b []byte) (*Config, error) {
 	return c, c.check()
 }
 
-// experts are those of the layers, by number from 0, that have them; nil: all have.
+// experts lists the layers, by number from 0, that have them; nil: all.
 func (c *Config) experts(count, topK, ffn, shared int64, has func(layer int64) bool) {
 	c.Experts, c.TopK, c.expert.ffn, c.expert.shared = count, topK, ffn, shared
 	if count <= 0 {
@@ -138,14 +138,13 @@ func (c *Config) experts(count, topK, ffn, shared int64, has func(layer int64) b
 	c.dense, c.kinds = c.Layers-c.sparse, string(kinds)
 }
 
-// Kinds of layers, one letter each. Those of a hybrid have one part; the letters are those of its pattern.
+// Kinds of layers, one letter each. Layers of a hybrid have one part; the letters are those of its pattern.
 const (
 	denseLayer, sparseLayer                   = 'd', 's' // attention with a feed-forward part, with experts
 	mambaPart, attentionPart, densePart, moes = 'M', '*', '-', 'E'
 )
 
-// windowed counts the layers that look at the last tokens only, where the model says for each which kind it is; else
-// each of every last ones, or all.
+// windowed counts the layers with a sliding window, if the model lists each layer's kind; else every Nth, or all.
 func (c *Config) windowed(k *keys, every int64) {
 	if c.window.tokens = k.num(0, "sliding_window"); c.window.tokens <= 0 {
 		return

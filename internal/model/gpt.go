@@ -16,7 +16,7 @@ func gpt2(_ *keys, c *Config) {
 	c.absolute, c.Tied = true, true
 }
 
-// neoX has rotary positions, and embeddings that are not tied unless it says so.
+// neoX has rotary positions, and untied embeddings by default.
 func neoX(_ *keys, c *Config) { plain(c) }
 
 // bloom has ALiBi and a tied embedding.
@@ -25,7 +25,7 @@ func bloom(k *keys, c *Config) {
 	c.Tied = true
 }
 
-// mpt has ALiBi where it says so, no biases unless it says so, and a tied embedding; its keys are MosaicML's.
+// mpt has optional ALiBi, no biases by default, and a tied embedding; its keys are MosaicML's.
 func mpt(k *keys, c *Config) {
 	var attention struct {
 		KVHeads int64 `json:"kv_n_heads"`
@@ -46,7 +46,8 @@ func mpt(k *keys, c *Config) {
 	c.absolute, c.Tied = !attention.ALiBi && k.is(true, "learned_pos_emb"), true
 }
 
-// falcon has one key for all heads, or some with the new architecture, and attention beside the feed-forward part.
+// falcon has one key for all heads, or several with the new architecture, and attention parallel to the feed-forward
+// part.
 func falcon(k *keys, c *Config) {
 	biases := k.is(false, "bias")
 	c.biasQKV, c.biasOut, c.biasFFN, c.biased = biases, biases, biases, true

@@ -22,12 +22,12 @@ type GPU struct {
 	FP4             float64
 	HBM             unit.Rate
 	Memory          unit.Bytes // of the data sheet
-	Usable          unit.Bytes // that its driver reports: data sheets' GB are nearly GiB; Memory where nobody says it
+	Usable          unit.Bytes // memory reported by its driver: data sheets' GB are nearly GiB; Memory if unknown
 	NVLink          unit.Rate  // per direction to all others, whatever the vendor calls it
-	Share           float64    // of NVLink's rate that kernels reach; 0: all, nobody says less
-	Pair            unit.Rate  // per direction to each other one, where they are joined without a switch
+	Share           float64    // share of NVLink's rate that kernels reach; 0: all, no lower value is known
+	Pair            unit.Rate  // per direction to each other one, if connected without a switch
 	NIC             unit.Rate
-	Links           int     // NVLinks of a GPU; 0: not said
+	Links           int     // NVLinks of a GPU; 0: unknown
 	SM              int     // compute capability, 90 of an H100; 0: it is not NVIDIA's
 	Watts           float64 // of the device alone
 	Source          string

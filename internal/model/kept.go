@@ -1,16 +1,16 @@
 package model
 
-// Kept is what a layer of one part keeps of a token for its backward pass, in values of 16 bit.
+// Kept is the activations of a layer of one part that are kept for a token's backward pass, in values of 16 bit.
 type Kept struct {
 	Outer  float64 // around the part: what enters its norm and what leaves that; of all tensor parallel ranks
 	Inner  float64 // within it, divided among tensor parallel ranks
-	Routed float64 // what is sent to experts, divided among ranks that do not share an expert
+	Routed float64 // values sent to experts, divided among ranks that do not share an expert
 	Heads  float64 // of attention: heads with a row of scores each
 }
 
-// Keeps returns what a layer keeps, by number from 0. Attention keeps queries, keys, values and what enters the output
-// projection; a feed-forward part what enters its activation function and what leaves that; experts the same of each
-// token that is sent to them; a Mamba-2 block what its input projection makes, what the scan makes and what enters the
+// Keeps returns a layer's activations, by number from 0. Attention keeps queries, keys, values and the input of the
+// output projection. A feed-forward part keeps the input and the output of its activation function; experts the same
+// for each routed token. A Mamba-2 block keeps the output of its input projection, of the scan, and the input of the
 // output projection (mamba_ssm, ops/triton/ssd_combined.py: mamba_split_conv1d_scan_combined; the convolution is
 // recomputed). Layers as GPT-2's have two dropout masks besides, of a byte each, which makes 34 bytes per token and
 // hidden value (Korthikanti et al. 2022, section 4.1).
@@ -44,11 +44,11 @@ func (c *Config) Keeps(layer int64) (k Kept) {
 	return k
 }
 
-// wholeLayer is a layer of a model whose layers are alike.
+// wholeLayer returns a layer of a model with equal layers.
 const wholeLayer rune = 0
 
-// KeepsOps returns what a layer keeps where every second result of a matrix product is kept, attention's output and the
-// layer's input: PyTorch's selective checkpointing by operation, as torchtitan sets it (distributed/
+// KeepsOps returns the activations of a layer that keeps every second result of a matrix product, attention's output
+// and the layer's input: PyTorch's selective checkpointing by operation, as torchtitan configures it (distributed/
 // activation_checkpoint.py). false: the layer has other parts, or experts.
 func (c *Config) KeepsOps(layer int64) (k Kept, ok bool) {
 	if c.kinds != "" && rune(c.kinds[layer]) != denseLayer || c.kinds == "" && c.Experts > 0 {
@@ -56,7 +56,7 @@ func (c *Config) KeepsOps(layer int64) (k Kept, ok bool) {
 	}
 	k.Outer = float64(c.Hidden)
 	if k.Inner = float64(c.queries() + c.keysAndValues()/2 + c.values() + c.FFN); c.Gated() {
-		k.Outer += float64(c.Hidden) // its seventh product, of the feed-forward part's output
+		k.Outer += float64(c.Hidden) // its seventh product, the feed-forward part's output
 	}
 	return k, true
 }

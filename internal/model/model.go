@@ -14,8 +14,8 @@ import (
 //go:embed data/*.json
 var data embed.FS
 
-// Config is a language model's sizes: what its training and running cost follows from. Layers of several kinds, as
-// some models have them, count as their mean.
+// Config is a language model's sizes, from which the costs of training and inference follow. Layers of several kinds,
+// as some models have them, count as their mean.
 type Config struct {
 	Name string
 	Type string // model_type of its config.json
@@ -40,7 +40,7 @@ type Config struct {
 	expert expert
 	mamba  mamba
 
-	ahead, parts int64 // how many further tokens are predicted, by so many layers each
+	ahead, parts int64 // number of further predicted tokens, and of layers for each
 
 	// How many layers have each part; a layer of a hybrid has one of them only.
 	attention, dense, sparse, mambas int64
@@ -60,11 +60,11 @@ type latent struct {
 // window is attention to the last tokens only, in some layers.
 type window struct{ tokens, layers int64 }
 
-// expert is what experts have that dense layers have not.
+// expert is the sizes of experts, which dense layers do not have.
 type expert struct {
 	ffn    int64 // width of one
 	shared int64 // width of those that work on every token, together
-	input  int64 // width of what they work on: Hidden, or less (LatentMoE)
+	input  int64 // input width: Hidden, or less (LatentMoE)
 	extra  int64 // further parameters of a layer: the router's biases, experts' biases, a shared expert's gate
 }
 
@@ -91,8 +91,7 @@ func Builtin(name string) (*Config, error) {
 	return Parse(name, b)
 }
 
-// IsFile reports whether a model is given as a file: a config.json, or any path that begins at / or ., such as that of
-// a pipe.
+// IsFile reports whether a model name is a file: a config.json, or any path that begins at / or ., such as a pipe's.
 func IsFile(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".")
 }
@@ -118,7 +117,7 @@ func (c *Config) check() error {
 	for _, f := range []size{{"hidden_size", c.Hidden, 1, 1 << 20}, {"num_hidden_layers", c.Layers, 1, mostLayers},
 		{"num_attention_heads", c.Heads, 1, 1 << 16}, {"intermediate_size", c.FFN, 1, 1 << 24},
 		{"vocab_size", c.Vocab, 1, 1 << 28}, {"num_key_value_heads", c.KVHeads, 1, 1 << 16},
-		{"max_position_embeddings", c.Context, 0, 1 << 30}, {"head_dim", c.HeadDim, 0, 1 << 16}, // 0: not said
+		{"max_position_embeddings", c.Context, 0, 1 << 30}, {"head_dim", c.HeadDim, 0, 1 << 16}, // 0: unset
 		{"moe_intermediate_size", c.expert.ffn, 0, 1 << 24},
 		{"moe_shared_expert_intermediate_size", c.expert.shared, 0, 1 << 24},
 		{"moe_latent_size", c.expert.input, 0, 1 << 20},
@@ -151,11 +150,11 @@ func (c *Config) check() error {
 	return c.checkSum()
 }
 
-// MaxParams bounds a model: 16 bytes for each of 10^16 parameters, in all their copies,
-// stay far from what 63 bits hold, so that everything behind this may count in int64.
+// MaxParams is the maximum size of a model: 16 bytes for each of 10^16 parameters, in all their copies, are far below
+// 63 bits, so that all later code may count in int64.
 const MaxParams = 10_000_000_000_000_000
 
-// checkSum refuses sizes that are each possible and together overflow.
+// checkSum refuses sizes that are valid alone and overflow together.
 func (c *Config) checkSum() error {
 	h := unit.Count(c.Hidden)
 	inner := unit.Count(c.Heads).Times(max(c.HeadDim, c.latent.nope+c.latent.rope, c.latent.value))

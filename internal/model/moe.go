@@ -8,7 +8,7 @@ func mixtral(k *keys, c *Config) {
 	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok"), c.FFN, 0, nil)
 }
 
-// everyFew tells layers with experts: each decoder_sparse_step-th has them, but those of mlp_only_layers.
+// everyFew marks layers with experts: each decoder_sparse_step-th, except those in mlp_only_layers.
 func everyFew(k *keys) func(layer int64) bool {
 	var only []int64
 	k.read(&only, "mlp_only_layers")
@@ -39,7 +39,7 @@ func routed(k *keys, c *Config) {
 		func(layer int64) bool { return layer >= first && layer%every == 0 })
 }
 
-// glmMoE is GLM-4.5: experts as DeepSeek's, heads with norms where it says so.
+// glmMoE is GLM-4.5: experts as DeepSeek's, optionally heads with norms.
 func glmMoE(k *keys, c *Config) {
 	glm(k, c)
 	routed(k, c)
@@ -62,8 +62,8 @@ func deepSeek(k *keys, c *Config) {
 	}
 }
 
-// gptOSS has experts with biases in all layers, a sink per head, and a window in every second layer (OpenAI 2025,
-// arXiv 2508.10925).
+// gptOSS has experts with biases in all layers, a sink per head, and a window in every second layer (OpenAI 2025, arXiv
+// 2508.10925).
 func gptOSS(k *keys, c *Config) {
 	c.gated, c.clamped, c.biasQKV, c.biasOut = true, true, true, true
 	c.perHead = c.Heads
@@ -78,7 +78,7 @@ func grok(k *keys, c *Config) {
 	c.experts(k.num(0, "num_experts", "num_local_experts"), k.num(0, "num_experts_per_tok", "num_selected_experts"), c.FFN, 0, nil)
 }
 
-// llama4 has experts in each so many-th layer, beside one for all tokens; its dense layers have a width of their own.
+// llama4 has experts in every Nth layer, in addition to one for all tokens; its dense layers have a width of their own.
 func llama4(k *keys, c *Config) {
 	llama(k, c)
 	step := max(1, k.num(1, "interleave_moe_layer_step"))

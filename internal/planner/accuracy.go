@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Accuracy is how far estimates of a class are from what was measured.
+// Accuracy is the error of estimates of a class compared with measurements.
 type Accuracy struct {
 	Class  string  `json:"class"`
 	Rows   int     `json:"rows"`
@@ -14,7 +14,7 @@ type Accuracy struct {
 	RMS    float64 `json:"rms"`  // of the relative error
 	Bias   float64 `json:"bias"` // its mean
 
-	// Rows and RMS of trainings that the software's figures were fitted to, and of those held out.
+	// Rows and RMS of trainings that the software's figures were fitted to, and of held-out ones.
 	FittedRows int     `json:"fitted_rows,omitempty"`
 	FittedRMS  float64 `json:"fitted_rms,omitempty"`
 	HeldRows   int     `json:"held_out_rows,omitempty"`
@@ -76,7 +76,7 @@ func accuracies(all []Measured, class func(*Measured) string) (list []Accuracy) 
 	return list
 }
 
-// HeldCoverage returns the share of held-out rows within 90 % intervals that other rows give, and of how many.
+// HeldCoverage returns the share of held-out rows within the 90 % intervals of other rows, and their number.
 func HeldCoverage(all []Measured) (share float64, judged int) {
 	var held []*Measured
 	for i := range all {

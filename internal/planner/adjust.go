@@ -26,7 +26,7 @@ type Adjusted struct {
 	Out      float64           `json:"rms_left_out,omitempty"` // of each by a fit to the others; 0: fewer than three
 }
 
-// Adjust fits the figures of a software to trainings that were estimated by it. Only figures that move an estimate by
+// Adjust fits the figures of a software to trainings that were estimated with it. Only figures that move an estimate by
 // 1 % when they change by a quarter are free, at most one for two trainings; products and attention, which are known
 // best, change least.
 func Adjust(all []Measured, by *workload.Software) (*Adjusted, error) {
@@ -78,7 +78,7 @@ func Adjust(all []Measured, by *workload.Software) (*Adjusted, error) {
 		}
 	}
 	if by.Unknown() {
-		to = nil // and so stays what it is
+		to = nil // and so does not change
 	}
 	a.Software.FromTrainings(by.String(), to)
 	return a, nil
@@ -101,7 +101,7 @@ func sensitive(rows []*Measured, by *workload.Software) (names []string) {
 	return names[:min(len(names), max(1, len(rows)/2))]
 }
 
-// prior is the standard deviation of the logarithm of a figure about where a fit begins.
+// prior is the standard deviation of a figure's logarithm around the initial value of a fit.
 func prior(name string) float64 {
 	switch name {
 	case "matmul_bf16", "matmul_fp8", "matmul_fp4", "attention":

@@ -94,7 +94,7 @@ func (s SwitchModel) end(rate int) end {
 	return end{rate: rate, parts: 1}
 }
 
-// linkPrice is the price of one of the links between two switches, of which each has some with the other.
+// linkPrice returns the price of one link between two switches connected by several.
 func (in *FabricInput) linkPrice(rate int, metres float64, each int, one, other SwitchModel) (sum float64) {
 	a, b := one.end(rate), other.end(rate)
 	n := each * a.parts * b.parts
@@ -105,7 +105,7 @@ func (in *FabricInput) linkPrice(rate int, metres float64, each int, one, other 
 	return sum / float64(n)
 }
 
-// crowded says which switch has too few ports if each kind of its links takes whole ones; "" none.
+// crowded returns the switch with too few ports if each kind of its links uses whole ports; "" for none.
 func (in *FabricInput) crowded(d *Design) string {
 	for _, t := range d.Tiers {
 		ports := 0
@@ -125,7 +125,7 @@ func (in *FabricInput) crowded(d *Design) string {
 	return ""
 }
 
-// bill lists what a part's links take to order. Hosts fill the leaves in order, so that a part without all of the
+// bill lists the items to order for a part's links. Hosts fill the leaves in order, so that a part without all of the
 // scenario's hosts leaves the last ones out.
 func (in *FabricInput) bill(d *Design, p *Part) {
 	p.Rate = cmp.Or(p.Rate, in.NICRate)
@@ -148,9 +148,9 @@ func (in *FabricInput) bill(d *Design, p *Part) {
 	p.Order = in.Prices.order(p.Count, max(1, p.each), p.Rate, p.Metres, a, b)
 }
 
-// order lists the cables and optics of links, of which each join the same two devices. A port that is broken out
-// takes a breakout cable if the other ends are whole ports. If both ends are broken out, as many links as a port has
-// share a straight cable between the same two switches, and the rest have an optic in each port and fibres.
+// order lists the cables and optics of several links between the same two devices. A split port uses a breakout cable
+// if the other ends are whole ports. If both ends are broken out, as many links as a port has share a straight cable
+// between the same two switches, and the rest have an optic in each port and fibres.
 func (p *Prices) order(links, each, rate int, metres float64, a, b end) (out []Item) {
 	cable, far := p.cablePart(metres), p.optics(metres)
 	add := func(n int, c CablePrice, x end) *Item {

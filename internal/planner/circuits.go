@@ -11,7 +11,7 @@ import (
 // Patterns of circuits between groups.
 const (
 	EvenPattern = "even" // as many between any two groups, as a dragonfly has them
-	RingPattern = "ring" // each to the next: half of the fibres either way, as cubes of a torus have them
+	RingPattern = "ring" // each to the next: half of the fibers in each direction, as cubes of a torus
 )
 
 // CircuitInput is groups whose fibres all end at an optical circuit switch: dragonfly groups, or cubes of
@@ -20,7 +20,7 @@ type CircuitInput struct {
 	Groups  int
 	Fibres  int // of a group
 	Pattern string
-	Grow    int // to so many groups; 0: not at all
+	Grow    int // to this number of groups; 0: none
 	Without int // this one, from 1, fails; 0: none
 }
 
@@ -34,10 +34,10 @@ type Circuits struct {
 	From   Spread    `json:"pairs_before"`
 	To     Spread    `json:"pairs_after,omitempty"`
 	Ports  int       `json:"ports"`
-	Free   int       `json:"ports_left_dark"` // behind the change, those of a group that failed with them
+	Free   int       `json:"ports_left_dark"` // after the change, ports of a failed group
 }
 
-// Circuit is two joined ports, from 1, the lower first. A group's fibres take ports side by side.
+// Circuit is two connected ports, from 1, the lower first. A group's fibres take ports side by side.
 type Circuit [2]int
 
 func (c Circuit) String() string { return fmt.Sprintf("%d-%d", c[0], c[1]) }
@@ -45,16 +45,16 @@ func (c Circuit) String() string { return fmt.Sprintf("%d-%d", c[0], c[1]) }
 // Spread counts the circuits of pairs of groups.
 type Spread struct {
 	Pairs int      `json:"joined_pairs"`
-	Apart [][2]int `json:"pairs_without_circuit,omitempty"` // of groups, from 1, that the pattern joins and fibres did not
-	Least int      `json:"least"`                           // of joined pairs
+	Apart [][2]int `json:"pairs_without_circuit,omitempty"` // from 1, of the pattern, without enough fibers
+	Least int      `json:"least"`                           // of connected pairs
 	Most  int      `json:"most"`
 	Dark  int      `json:"dark_ports"` // of the groups that work
-	Parts int      `json:"parts"`      // of groups that circuits connect, by way of other groups, too
+	Parts int      `json:"parts"`      // number of connected parts, also through other groups
 }
 
 const maxFibres = 4096 // ports of an OCS
 
-// Check refuses what no OCS can join.
+// Check refuses what an OCS cannot connect.
 func (in CircuitInput) Check() error {
 	n := max(in.Groups, in.Grow)
 	switch {
@@ -122,7 +122,7 @@ func (j *joints) circuits() (all []Circuit) {
 	return all
 }
 
-// spread counts what the pattern wants joined of the groups.
+// spread counts the connections of the groups in the pattern.
 func (j *joints) spread(groups []int, pattern string) (s Spread) {
 	have := j.between()
 	for i, a := range groups {
@@ -164,8 +164,8 @@ func (j *joints) spread(groups []int, pattern string) (s Spread) {
 	return s
 }
 
-// even joins dark fibres of groups, each time of the two groups that have least circuits in common, of
-// those the two with most dark fibres, of those the first.
+// even connects dark fibers of groups, each time of the two groups with the fewest common circuits, among those the two
+// with most dark fibers, among those the first.
 func (j *joints) even(groups []int) {
 	have, dark := j.between(), map[int]int{}
 	for p, to := range j.to {
@@ -192,9 +192,9 @@ func (j *joints) even(groups []int) {
 	}
 }
 
-// pairOf returns the pair of groups with so many circuits in common that has most dark fibres, and how many; 0: no
-// pair has. rest has the groups by their dark fibres, most first. Few groups are tried, because most pairs have equally
-// many circuits.
+// pairOf returns the pair of groups with a given number of common circuits that has most dark fibers, and that number;
+// 0: no pair. rest lists the groups by their dark fibers, most first. Few groups are tried, because most pairs have
+// equally many circuits.
 func pairOf(rest []int, dark map[int]int, have map[[2]int]int, circuits int) (best [2]int, most int) {
 	for i, a := range rest {
 		if i+1 < len(rest) && dark[a]+dark[rest[i+1]] < most {
@@ -217,7 +217,7 @@ func pairOf(rest []int, dark map[int]int, have map[[2]int]int, circuits int) (be
 	return best, most
 }
 
-// ring joins each group's second half of fibres to the next one's first half, as far as they are dark.
+// ring connects each group's second half of fibers to the next one's first half, as far as they are dark.
 func (j *joints) ring(groups []int) {
 	half := j.fibres / 2
 	for i, a := range groups {
@@ -231,7 +231,7 @@ func (j *joints) ring(groups []int) {
 	}
 }
 
-// Plan joins groups and, when they grow or one fails, moves as few circuits as that takes.
+// Plan connects groups and, when they grow or one fails, moves as few circuits as possible.
 func (in CircuitInput) Plan() (*Circuits, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 				j.to[p], j.to[to] = -1, -1
 			}
 		}
-	case in.Pattern == RingPattern: // the last one's way to the first goes by the new ones
+	case in.Pattern == RingPattern: // the new ones are on the last one's path to the first
 		for p := (in.Groups - 1) * in.Fibres; p < in.Groups*in.Fibres; p++ {
 			if to := j.to[p]; to >= 0 && to < in.Fibres && p%in.Fibres >= in.Fibres/2 {
 				j.to[p], j.to[to] = -1, -1
@@ -286,8 +286,8 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 	return c, nil
 }
 
-// admit gives a new group circuits to those before it: it takes one apart for each two fibres, of the two
-// groups with most in common, of those the two that have least with the new one, and joins both ends to it.
+// admit gives a new group circuits to the earlier ones. For each two fibers it disconnects one circuit, of the two
+// groups with most in common, among those the two with the fewest to the new one, and connects both ends to it.
 func (j *joints) admit(g int) {
 	have := j.between()
 	for range j.fibres / 2 {

@@ -9,14 +9,14 @@ import (
 	"railyard/internal/workload"
 )
 
-// Comparison is what published trainings say of estimates of a training.
+// Comparison is the published trainings relevant to an estimate.
 type Comparison struct {
 	Error   *Error   `json:"error,omitempty"` // of estimates of its class, from which intervals follow
 	Nearest *Nearest `json:"nearest_published,omitempty"`
 }
 
-// Nearest is the published training of a model in a precision on a kind of GPU that is nearest: of the same framework
-// if there is one, in GPUs, then in the length of sequences.
+// Nearest returns the nearest published training of a model in a precision on a kind of GPU: of the same framework if
+// there is one, by GPUs, then by sequence length.
 type Nearest struct {
 	Software string  `json:"software"`
 	GPUs     int     `json:"gpus"`
@@ -59,7 +59,7 @@ func (in *SearchInput) Compare() (c Comparison) {
 	if len(same) == 0 {
 		return c
 	}
-	foreign := func(m *Measured) int { // another framework than that of the training
+	foreign := func(m *Measured) int { // another framework than the training's
 		if t.Software != nil && !strings.HasPrefix(m.cellOf(), t.Software.Name+" ") {
 			return 1
 		}

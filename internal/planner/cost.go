@@ -23,14 +23,14 @@ type Candidate struct {
 	Experts   float64          `json:"exposed_expert_seconds"`
 	Context   float64          `json:"exposed_context_seconds"`
 	Optimizer float64          `json:"optimizer_seconds"`
-	Host      float64          `json:"host_seconds,omitempty"` // that GPUs lack work: launches, data
+	Host      float64          `json:"host_seconds,omitempty"` // GPUs without work: launches, data
 	Tiers     [3]float64       `json:"bytes_per_gpu"`          // sent in a step: in the server, through one leaf, over spines
 }
 
 // Exposed is all communication that nothing hides.
 func (c *Candidate) Exposed() float64 { return c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context }
 
-// sum fills in what follows from the parts.
+// sum sets the values that follow from the parts.
 func (c *Candidate) sum(in SearchInput) {
 	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer + c.Host
 	all := float64(c.Layout.Global() * in.Training.Seq)
@@ -40,7 +40,7 @@ func (c *Candidate) sum(in SearchInput) {
 	c.TokensGPU = all / c.Seconds / gpus
 }
 
-// Step is a layout's step as the workload builder takes it.
+// Step returns a layout's step for the workload builder.
 func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	t := in.Training
 	t.Layout, t.GlobalBatch = l, l.Global()
@@ -97,7 +97,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		w := layers * t.WeightTime().Seconds() // needs no wait, and those of earlier microbatches fill gaps
 		c.Bubble -= min((p-1)*(f+b+comm), (p-1+min(p-1, mb-1))*w)
 	}
-	if l.Schedule == partition.TwoVersions { // filled and emptied once in all steps
+	if l.Schedule == partition.TwoVersions { // filled and emptied once for all steps
 		c.Bubble /= float64(l.StepsInRow())
 	}
 	if l.PP > 1 {
@@ -149,8 +149,7 @@ func (in SearchInput) balanced(l partition.Layout, layer, head float64) (worst, 
 	return worst, (layers*layer + head) / float64(l.PP)
 }
 
-// context returns what a layer's ring of keys and values shows beyond the attention
-// that it feeds, forward and backward.
+// context returns the exposed time of a layer's ring of keys and values beyond its attention, forward and backward.
 func (in SearchInput) context(t *workload.Training, stride int) (forward, backward float64) {
 	if t.CP == 1 {
 		return 0, 0
@@ -182,9 +181,8 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	return max(out, local)
 }
 
-// data is the exposed part of gradient reductions and parameter gatherings: what the
-// forward and the backward pass of a microbatch, with its tensor parallel transfers
-// over NVLink, do not hide.
+// data returns the exposed part of gradient reductions and parameter gatherings: the part not hidden by a microbatch's
+// forward and backward pass, with its tensor parallel transfers over NVLink.
 func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b float64) {
 	l := t.Layout
 	dense, sparse := t.StageParams(0)

@@ -14,7 +14,7 @@ type CubeInput struct {
 	Without int // the cube that fails, from 1; the first spare one takes its place. 0: none
 }
 
-// CubeCircuits are the circuits of the switches of each dimension, all alike.
+// CubeCircuits are the circuits of the switches of each dimension, all equal.
 type CubeCircuits struct {
 	Switches int         `json:"circuit_switches"`
 	Ports    int         `json:"ports_of_each"`
@@ -32,7 +32,7 @@ type CubeMaps struct {
 	Dark     int       `json:"circuits_that_end"`
 }
 
-// Plan joins cubes and, when one fails, leads circuits through a spare one.
+// Plan connects cubes and, when one fails, reroutes circuits to a spare one.
 func (in CubeInput) Plan() (*CubeCircuits, error) {
 	n := in.Along[0] * in.Along[1] * in.Along[2]
 	switch {
@@ -76,7 +76,7 @@ func (in CubeInput) Plan() (*CubeCircuits, error) {
 	return c, nil
 }
 
-// joined are the circuits of a switch along a dimension: far faces to the near ones of the next cubes.
+// joined returns the circuits of a switch along a dimension: far faces to the near ones of the next cubes.
 func (in CubeInput) joined(dim int, has []int) (all []Circuit) {
 	for place, cube := range has {
 		at := [3]int{place / in.Along[2] / in.Along[1], place / in.Along[2] % in.Along[1], place % in.Along[2]}

@@ -39,7 +39,7 @@ type Design struct {
 	Kind      string  `json:"kind"` // of scenario
 	Title     string  `json:"title"`
 	Reason    string  `json:"refused,omitempty"`
-	GPUs      int     `json:"gpus"`      // ports for so many
+	GPUs      int     `json:"gpus"`      // ports for this number
 	NICPorts  int     `json:"nic_ports"` // of each NIC, which share its rate
 	Tiers     []Tier  `json:"tiers,omitempty"`
 	Cables    []Part  `json:"cables,omitempty"`
@@ -51,10 +51,10 @@ type Design struct {
 	Note      string  `json:"note,omitempty"`
 	Scenario  string  `json:"-"`
 
-	// Missed says what oversubscription was reached instead of the one asked, and why; empty: it was.
+	// Missed describes the reached oversubscription if it differs from the requested one, with the reason; else "".
 	Missed string `json:"-"`
 
-	because string       // why the oversubscription is not the one asked
+	because string       // why the oversubscription differs from the requested one
 	build   *topo.Params // of a direct network
 }
 
@@ -77,8 +77,8 @@ func (d *Design) CableCount() (n int) {
 	return n
 }
 
-// Cabled returns the number of GPUs that the scenario's links reach, those of whole servers and equal leaves; GPUs
-// counts free ports, too, and the bill has those that were asked for only.
+// Cabled returns the number of GPUs on the scenario's links, which belong to whole servers and equal leaves; GPUs also
+// counts free ports, and the bill has only the requested ones.
 func (d *Design) Cabled() (n int) {
 	for _, c := range d.Cables {
 		if c.From == "host" {
@@ -88,8 +88,7 @@ func (d *Design) Cabled() (n int) {
 	return n
 }
 
-// Cable lengths by what they join: within a rack row, across the hall, between
-// halls.
+// Cable lengths: within a rack row, across the hall, between halls.
 const (
 	hostMetres  = 3
 	spineMetres = 30
@@ -157,7 +156,7 @@ var kinds = []struct {
 	{"torus", "torus", "3D torus of switches with their hosts", torus, false},
 }
 
-// measure has the builder's own graph say what a direct network carries between the halves of its servers.
+// measure computes the capacity of a direct network between the halves of its servers from the builder's own graph.
 func (d *Design) measure() {
 	if d.build == nil || d.GPUs > topo.MaxGPUs {
 		return
@@ -170,7 +169,7 @@ func (d *Design) measure() {
 	}
 }
 
-// reached notes where a design's oversubscription is not the one that was asked.
+// reached records whether a design's oversubscription differs from the requested one.
 func (d *Design) reached(in FabricInput) {
 	why := d.because
 	switch {
@@ -224,8 +223,8 @@ func refuse(d Design, format string, args ...any) Design {
 
 func ceilInt(a, b int) int { return (a + b - 1) / b }
 
-// lengths are those of a design's cables between switches, in metres, as its Cables have them; far is between groups
-// and to super-spines, 0 where there are none.
+// lengths returns the cables between a design's switches, in metres, as in its Cables; far is between groups and to
+// super-spines, 0 if there are none.
 type lengths struct{ near, far int }
 
 // scenario writes a design as a scenario that run accepts: the fabric and a

@@ -18,8 +18,8 @@ type Element struct {
 	Kind  string
 	Name  string   // a cable's port, a switch, a NIC, a server
 	Ports []string // of a line card
-	Tier  string   // where it is: leaf–spine, spine, host
-	Class int      // those of one class are alike: see Alike
+	Tier  string   // its tier: leaf–spine, spine, host
+	Class int      // elements of one class are equivalent: see Alike
 }
 
 // String names an element in a table.
@@ -30,8 +30,8 @@ func (e *Element) String() string {
 	return e.Name
 }
 
-// Elements lists what can fail, kind by kind, line cards of so many ports. Where NICs are
-// listed, links of NICs with one link are not: such a link fails with its NIC (Single counts these links).
+// Elements lists the components that can fail, by kind, with line cards of the given ports. Where NICs are listed,
+// links of NICs with one link are not: such a link fails with its NIC (Single counts these links).
 func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Element) {
 	classes := map[string]int{}
 	add := func(e Element, what ...any) {
@@ -78,7 +78,7 @@ func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Elem
 }
 
 // Within is the elements inside a server, or inside servers that share NVLink: how many, and the name and the weight of
-// each. Those of one kind and weight are equivalent if their servers are.
+// each. Elements of one kind and weight are equivalent if their servers are.
 type Within struct {
 	Host   int // the first server
 	Count  int
@@ -134,7 +134,7 @@ func links(g *topo.Graph, alike *Alike, without map[int]bool, add func(Element, 
 	}
 }
 
-// cards lists a switch's line cards: its ports with cables, in their order, so many at a time.
+// cards lists a switch's line cards: its connected ports in their order, in groups of the given size.
 func cards(g *topo.Graph, alike *Alike, node, size int, add func(Element, ...any)) {
 	var of []int
 	for i, l := range g.Links {
@@ -156,9 +156,8 @@ func cards(g *topo.Graph, alike *Alike, node, size int, add func(Element, ...any
 	}
 }
 
-// Alike tells which parts of a fabric under a workload play the same part, as far as their cables, what is
-// beyond them, and what their GPUs compute and send to whom can tell (colour refinement): what tells two
-// apart gives them other colours, so that of one colour one stands for all. How flows hash is not looked
+// Alike partitions a fabric under a workload into equivalent parts by colour refinement: parts with different links,
+// neighbours or GPU work get different colours, so one part of a colour represents all. How flows hash is not looked
 // at: it differs between any two.
 type Alike struct {
 	nodes, nics, gpus []uint64 // colours
@@ -166,7 +165,7 @@ type Alike struct {
 	nicOf             map[int]int // by link of a server: the NIC
 }
 
-// maxRounds is the number of times that colours are refined: the largest distance in any fabric that is built.
+// maxRounds is the number of refinements: the largest distance in any supported fabric.
 const maxRounds = 64
 
 // NewAlike compares the parts of a fabric under a workload, whose ranks are GPUs; nil: under none.
@@ -209,7 +208,7 @@ func NewAlike(g *topo.Graph, d *workload.DAG) *Alike {
 	return a
 }
 
-// traffic colours GPUs by what they do and returns who sends to whom.
+// traffic colours GPUs by their work and returns who sends to whom.
 func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []topo.Edge) {
 	for i := range colour {
 		colour[i] = 7

@@ -16,9 +16,9 @@ type tree struct {
 	pods, aggs, out, planes int // aggregation switches of a pod, cables of one to cores, groups of cores
 }
 
-// fatTree is the folded Clos of whole servers under leaves: two tiers where they do, else pods that are non-blocking
-// inside (docs/references.md, topologies: whole, of one GPU a server, k^3/4 ports of 5k^2/4 switches), with the
-// oversubscription towards the top tier.
+// fatTree is the folded Clos of whole servers under leaves: two tiers if they are sufficient, else pods that are
+// non-blocking inside (docs/references.md, topologies: at full size, with one GPU per server, k^3/4 ports of 5k^2/4
+// switches), with the oversubscription towards the top tier.
 func fatTree(in FabricInput, d Design) Design {
 	k, per := in.ports(in.Leaf), in.PerServer
 	if in.GPUs <= k {

@@ -11,7 +11,7 @@ import (
 type Free struct {
 	workload.Parameter
 	Softwares []*workload.Software
-	Prior     float64 // the standard deviation of its logarithm about where it begins; 0: none
+	Prior     float64 // standard deviation of its logarithm around the initial value; 0: none
 	begin     float64
 }
 
@@ -48,8 +48,8 @@ func loss(rows []*Measured, of func(*Measured) *workload.Software, free []Free) 
 	return sum
 }
 
-// Fit changes free parameters to where the errors of rows are least: each in turn along its logarithm, in steps that
-// become smaller. It returns the root mean square error.
+// Fit moves free parameters to the minimum error of rows: each in turn along its logarithm, in shrinking steps. It
+// returns the root mean square error.
 func Fit(rows []*Measured, of func(*Measured) *workload.Software, free []Free) float64 {
 	for i := range free {
 		free[i].begin = *free[i].Of(free[i].Softwares[0])
@@ -86,11 +86,11 @@ func RMS(rows []*Measured, of func(*Measured) *workload.Software) float64 {
 	return math.Sqrt(sum / float64(max(1, len(rows))))
 }
 
-// Cell names what rows have in common that are fitted or held out together: repetitions of a training with other
-// containers or layouts would else be on both sides.
+// Cell is the key of rows that are fitted or held out together: otherwise repetitions of a training with other
+// containers or layouts would be on both sides.
 func (m *Measured) Cell() string { return m.model + " " + m.gpu + " " + m.precision }
 
-// Kind is the class of a training whose errors are alike: a dense model or experts, in 16 bit or less.
+// Kind is a class of trainings with similar errors: a dense model or experts, in 16 bit or less.
 func (m *Measured) Kind() string { return Kind(m.input.Training.Model, m.precision) }
 
 // Kind is the class of a model in a precision, which has an interval of its own.

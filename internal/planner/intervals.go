@@ -13,7 +13,7 @@ import (
 //go:embed heldout.json
 var heldOutData []byte
 
-// Error is how far estimates of a class of trainings are from measurements that no parameter was fitted to.
+// Error is the error of estimates of a class of trainings, from measurements without fitted parameters.
 type Error struct {
 	Kind  string  `json:"kind"`
 	RMS   float64 `json:"rms_log"` // of the logarithm of estimate over measurement
@@ -21,12 +21,12 @@ type Error struct {
 	Cells int     `json:"cells"` // of model, GPU and precision
 }
 
-// heldOut is what TestSoftware writes: the cells that the shipped figures were fitted to, and the errors of the others.
+// heldOut is the output of TestSoftware: the cells used to fit the shipped figures, and the errors of the others.
 type heldOut struct {
 	Seed   string   `json:"seed"`
 	Fitted []string `json:"fitted"` // software, model, GPU and precision
 	Errors []Error  `json:"errors"`
-	Custom []Error  `json:"custom"` // of all rows by the figures that are counted, not fitted
+	Custom []Error  `json:"custom"` // of all rows, with the figures that are counted, not fitted
 }
 
 var published = loadHeldOut()
@@ -52,7 +52,7 @@ func (e Error) Interval(seconds float64) (low, high float64) {
 	return seconds / e.Factor(), seconds * e.Factor()
 }
 
-// ErrorOf returns the error of a class by a software: of held-out rows where some were fitted, else of all rows by the
+// ErrorOf returns the error of a class for a software: of held-out rows if some were fitted, else of all rows with the
 // figures of custom.
 func ErrorOf(s *workload.Software, kind string) (Error, bool) {
 	if s.Rows > 0 {

@@ -7,14 +7,14 @@ import (
 	"railyard/internal/partition"
 )
 
-// Only is what a search is limited to; of a list, none is all.
+// Only is the restriction of a search; an empty list means all.
 type Only struct {
 	TP, PP, CP, EP, VPP, ZeRO  []int
 	Micro                      []int64
 	Recompute, Schedule, Order []string
 }
 
-// takes reports whether a layout is one of them.
+// takes reports whether a layout meets it.
 func (o *Only) takes(l *partition.Layout) bool {
 	return listed(o.TP, l.TP) && listed(o.PP, l.PP) && listed(o.CP, l.CP) && listed(o.EP, l.EP) &&
 		listed(o.VPP, l.VPP) && listed(o.ZeRO, l.ZeRO) && listed(o.Micro, l.Micro) &&

@@ -16,14 +16,14 @@ import (
 	"railyard/unit"
 )
 
-// Measured is one training whose step somebody has measured, and what the cost model says of it.
+// Measured is one training with a measured step time, and the cost model's estimate of it.
 type Measured struct {
 	ID       string  `json:"id"`
 	Class    string  `json:"class"` // whose measurement
 	Layout   string  `json:"layout,omitempty"`
 	Seconds  float64 `json:"measured_seconds"`
 	Estimate float64 `json:"estimated_seconds,omitempty"`
-	Why      string  `json:"not_stated,omitempty"` // that there is no estimate
+	Why      string  `json:"not_stated,omitempty"` // why there is no estimate
 	Held     bool    `json:"held_out,omitempty"`   // no parameter was fitted to it
 	Noted    bool    `json:"noted,omitempty"`      // its source has a note about the figure: no fit uses it
 
@@ -33,13 +33,13 @@ type Measured struct {
 	layout                partition.Layout
 	software              string // name@version
 	recipe                *workload.Recipe
-	input                 SearchInput // what the row is estimated by
+	input                 SearchInput // input of the row's estimate
 	scored                partition.Layout
 	weight                float64 // in a fit
 	plain                 bool    // the model without the layers that predict further tokens
 }
 
-// Assumed is what a table does not say of its trainings' software.
+// Assumed are properties of a table's trainings that the table does not state.
 type Assumed struct {
 	Efficiency float64            // this percentage of the peak, for all; 0: by software
 	Kernels    string             // with Efficiency; empty: flat
@@ -51,7 +51,7 @@ type FindModel func(name string) (*model.Config, error)
 
 // ReadMeasured reads a table of measured trainings and estimates each: columns model, gpu, gpus, tp, pp, cp, ep, vpp,
 // micro, global_batch, sequence, zero, recompute, step_seconds, source, or those of Megatron-Bridge's performance
-// summary. An error is one of the table; a row that the cost model does not take says why.
+// summary. An error is about the table; a row without an estimate has the reason.
 func ReadMeasured(r io.Reader, find FindModel, by Assumed) ([]Measured, error) {
 	rows, err := csv.NewReader(r).ReadAll()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *cells) text(name string) string {
 	return ""
 }
 
-// num is a cell's number; 1 where it is empty or does not apply.
+// num returns a cell's number; 1 if it is empty or does not apply.
 func (c *cells) num(name string) float64 {
 	s := c.text(name)
 	if s == "" || s == "n/a" {
@@ -150,7 +150,7 @@ func readBridge(c *cells) Measured {
 	if c.num("FSDP") > 1 {
 		l.ZeRO = 3
 	}
-	l.OverTP = l.TP > 1 && l.EP > 1 // its experts are whole: expert_tensor_parallel_size is 1
+	l.OverTP = l.TP > 1 && l.EP > 1 // its experts are not split: expert_tensor_parallel_size is 1
 	version, _, _ := strings.Cut(c.text("container"), " ")
 	m := Measured{software: "megatron-bridge@" + version, Class: "Megatron-Bridge " + c.text("Precision"),
 		gpus: c.whole("#-GPUs"), global: int64(c.num("GBS")),
@@ -178,7 +178,7 @@ func readBridge(c *cells) Measured {
 // rackScale are GPUs of a rack of 72 on NVLink.
 var rackScale = []string{"gb200", "gb300"}
 
-// estimate asks the cost model, on a fabric without oversubscription, of the GPU's own NICs.
+// estimate calls the cost model, for a fabric without oversubscription and the GPU's own NICs.
 func (m *Measured) estimate(find FindModel, by Assumed) {
 	fail := func(err error) { m.Why = err.Error() }
 	gpu, err := model.FindGPU(m.gpu)
@@ -230,7 +230,7 @@ func (m *Measured) estimate(find FindModel, by Assumed) {
 		!slices.Contains(t.Software.FittedTo, m.row())
 }
 
-// row names a training by all that a table says of it, as a fitted software lists it.
+// row identifies a training by all columns of a table, as a fitted software lists it.
 func (m *Measured) row() string {
 	return fmt.Sprintf("%s on %d %s, %s, %s, %d sequences of %d: %g s", m.model, m.gpus, m.gpu, m.precision, m.Layout,
 		m.global, m.seq, m.Seconds)

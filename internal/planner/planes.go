@@ -6,19 +6,18 @@ import (
 	"railyard/unit"
 )
 
-// planes is networks of two tiers side by side that nothing joins, each with rail switches and spines.
+// planes is several separate networks of two tiers, each with rail switches and spines.
 type planes struct {
 	FabricInput
 	count, rails int // planes, and rails of each
 	port         int // Gbit/s of a NIC's port
-	cable        int // and of a cable between switches, which is a whole port of the slower one
+	cable        int // and of a link between switches, which uses a whole port of the slower one
 
-	clos // of a plane: groups are segments, down servers of one
+	clos // of a plane: groups are segments, down counts servers
 }
 
-// build sizes one plane; ports are broken out for NICs that are slower, and counted as ports. Cables between
-// switches are whole ports of the slower one, or broken out as those of NICs are: to more spines, each with more
-// leaves.
+// build sizes one plane; ports are split for slower NICs, and counted as ports. Links between switches use whole ports
+// of the slower one, or split ones as those of NICs: to more spines, each with more leaves.
 func (x *planes) build(d *Design) bool {
 	in := &x.FabricInput
 	down, up := split(in.Leaf.Ports, in.Ratio)

@@ -37,7 +37,7 @@ type SwitchPrice struct {
 type CablePrice struct {
 	UpTo  float64     `json:"upto_m,omitempty"`
 	Name  string      `json:"name"`
-	Rate  int         `json:"rate_gbps,omitempty"` // others cost in proportion; 0: as much
+	Rate  int         `json:"rate_gbps,omitempty"` // other rates cost in proportion; 0: the same
 	Price float64     `json:"price"`
 	Watts float64     `json:"watts,omitempty"` // of both ends
 	Optic *CablePrice `json:"optic,omitempty"` // of one end; nil: the cable has its ends
@@ -52,7 +52,7 @@ func (c CablePrice) at(rate int) CablePrice {
 	return c
 }
 
-// link is a cable of a rate with whole ports at both ends: of a fibre with its two optics.
+// link is a link of a rate with whole ports at both ends: a fiber with its two optics.
 func (c CablePrice) link(rate int) CablePrice {
 	c = c.at(rate)
 	if c.Optic != nil {
@@ -109,8 +109,7 @@ func costs(price, watts float64) bool {
 	return price >= 0 && price <= 1e9 && watts >= 0 && watts <= 1e9
 }
 
-// switchPart is a switch's price and power: of the nearest capacity in the list,
-// in proportion to it.
+// switchPart returns a switch's price and power: of the nearest capacity in the list, in proportion to it.
 func (p *Prices) switchPart(s SwitchModel) (price, watts float64) {
 	capacity := float64(s.Ports) * float64(s.Rate)
 	best := p.Switches[0]
@@ -144,7 +143,7 @@ func (p *Prices) optics(metres float64) (none CablePrice) {
 	return none
 }
 
-// CableKind is the cables of one kind, by what a price list sells for their lengths.
+// CableKind is the cables of one kind, by the price list's products for their lengths.
 type CableKind struct {
 	Name   string    `json:"name"`
 	Rate   unit.Rate `json:"rate_bps"`

@@ -59,17 +59,17 @@ func PublishedConfig(name string) ([]byte, error) {
 	return nil, cmp.Or(err, fs.ErrNotExist)
 }
 
-// PublishedReport is how far the cost model is from published trainings by their software's figures.
+// PublishedReport is the error of the cost model on published trainings with their software's figures.
 type PublishedReport struct {
-	Seed     string     `json:"seed"`    // of the order in which every second cell of model, GPU and precision is held out
+	Seed     string     `json:"seed"`    // of the random order by which every second cell of model, GPU, precision is held out
 	Classes  []Accuracy `json:"classes"` // by software and kind, the last of them all
 	Coverage float64    `json:"coverage"`
-	Judged   int        `json:"judged"` // held-out rows, by 90 % intervals from the others of their kind
+	Judged   int        `json:"judged"` // held-out rows with 90 % intervals from the others of their kind
 	Scaling  []Scaling  `json:"scaling"`
 	Rows     []Measured `json:"rows"`
 }
 
-// Scaling is what of the throughput per GPU of a training on few GPUs remains on more of them.
+// Scaling is the throughput per GPU of a training on more GPUs relative to few.
 type Scaling struct {
 	Name     string  `json:"training"`
 	From     int     `json:"from_gpus"`

@@ -80,8 +80,8 @@ func railSpine(in FabricInput, d Design) Design {
 	return d
 }
 
-// railPods has pods of rail switches and aggregation, joined by super-spines with
-// the oversubscription between pods (source figures 11 and 12).
+// railPods has pods of rail switches and aggregation, connected by super-spines with the oversubscription between pods
+// (source figures 11 and 12).
 func railPods(in FabricInput, d Design) Design {
 	down, up := split(in.ports(in.Leaf), 1)
 	aggDown, aggUp := split(in.ports(in.Top), in.Ratio)
@@ -124,8 +124,7 @@ func railPods(in FabricInput, d Design) Design {
 	return d
 }
 
-// evenPods finds how many pods, of at most so many segments each, leave the
-// fewest ports empty.
+// evenPods finds the number of pods, of at most the given segments each, that leaves the fewest ports empty.
 func evenPods(gpus, most, perSegment int) (pods, segments int) {
 	least := ceilInt(gpus, most*perSegment)
 	waste := math.MaxInt
@@ -138,9 +137,8 @@ func evenPods(gpus, most, perSegment int) (pods, segments int) {
 	return pods, segments
 }
 
-// plane arranges super-spines: aggs per pod with up cables each, pods of them,
-// super-spines of so many ports. Aggregation switch i of every pod is in plane i
-// mod planes and reaches every super-spine of it.
+// plane arranges super-spines: aggs per pod with up links each, pods of them, super-spines of the given ports.
+// Aggregation switch i of every pod is in plane i mod planes and connects to every super-spine of it.
 func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 	for superUp = 1; superUp <= up; superUp++ { // few cables to many, for fewer failures in common
 		if up%superUp != 0 {
@@ -166,7 +164,7 @@ func pairPod(in FabricInput, d Design) Design {
 	if in.NICPorts != 2 {
 		return refuse(d, "needs NICs with two ports (--nic-ports 2)")
 	}
-	in.NICRate /= 2 // of a port: what the cables and the switches' ports have
+	in.NICRate /= 2 // of a port: the links and the switches' ports have it
 	const hosts, segments, spines, supers = 4, 2, 2, 4
 	perPod := hosts * segments * in.PerServer
 	pods := ceilInt(in.GPUs, perPod)

@@ -9,7 +9,7 @@ import (
 // Scored is one layout with its estimated step.
 type Scored struct {
 	Candidate
-	TFLOPs float64    `json:"tflops_per_gpu"`   // that the model needs, by the second
+	TFLOPs float64    `json:"tflops_per_gpu"`   // the model's operations, per second
 	Limit  unit.Bytes `json:"gpu_memory_bytes"` // of which a layout may fill MostMemory
 	Fits   bool       `json:"fits"`
 
@@ -20,8 +20,8 @@ type Scored struct {
 	Comparison
 }
 
-// Score estimates the step of a layout; its data parallel size and microbatches are what GPUs and batch leave. It
-// refuses what cannot be: a layout that does not divide GPUs, batch or model.
+// Score estimates the step of a layout; its data parallel size and microbatches follow from GPUs and batch. It refuses
+// a layout that does not divide GPUs, batch or model.
 func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	s, err := in.score(l)
 	if err != nil {
@@ -33,7 +33,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	return s, nil
 }
 
-// score is Score without what published trainings say.
+// score is Score without the published trainings.
 func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	if err := in.check(); err != nil {
 		return nil, err

@@ -14,9 +14,8 @@ import (
 
 // SearchInput is the input of a search.
 type SearchInput struct {
-	// Training says what all candidates have in common: the model, batch, sequence, kernels,
-	// how gradients are reduced. Its layout's parallelism is what is searched; channels 0 are
-	// one per GPU in a server.
+	// Training is the common part of all candidates: the model, batch, sequence, kernels, the reduction of gradients.
+	// The parallelism of its layout is searched; channels 0 are one per GPU in a server.
 	Training workload.Training
 	Site     Site
 	Only     Only
@@ -146,8 +145,8 @@ var families = map[string]string{
 	"cp":        "CP does not divide the sequence",
 }
 
-// CheckEfficiency refuses an efficiency that is no percentage of a peak. Below 1 % it is a share of 1, which a number
-// without a unit does not show.
+// CheckEfficiency refuses an efficiency that is not a percentage of a peak. Below 1 % it is a share of 1, which a
+// number without a unit does not show.
 func CheckEfficiency(percent float64) error {
 	if !(percent >= 1 && percent <= 100) {
 		return field.New("efficiency", "%g %% is out of range: at least 1, at most 100 %%", percent)
@@ -189,8 +188,8 @@ func divisors(n int) (out []int) {
 	return out
 }
 
-// layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x ZeRO x recomputation. Experts
-// without experts are left at 1, as is a context of less than 1,024 tokens a rank, unless it is asked for.
+// layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x ZeRO x recomputation. Expert
+// parallelism without experts stays 1, as does a context of less than 1,024 tokens a rank, unless requested.
 func (in SearchInput) layouts(visit func(partition.Layout)) {
 	cps, eps := []int{1}, []int{1}
 	for cp := 2; cp <= 64 && in.Training.Seq/int64(cp) >= leastContext; cp *= 2 {
@@ -227,7 +226,7 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 // leastContext is the fewest tokens of a context parallel rank that a search tries: a tile of attention is 128.
 const leastContext = 1024
 
-// variants visits the ways to run one cut.
+// variants visits the ways to run one partition.
 func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout)) {
 	type schedule struct {
 		name string

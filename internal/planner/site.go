@@ -14,9 +14,9 @@ import (
 type Site struct {
 	GPU       model.GPU
 	GPUs      int
-	PerServer int       // GPUs that NVLink joins
+	PerServer int       // GPUs that share NVLink
 	NVLink    unit.Rate // per GPU and direction; in a mesh to each other GPU
-	Mesh      bool      // GPUs of a server are joined in pairs
+	Mesh      bool      // GPUs of a server are connected in pairs
 	Switch    float64   // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 	NIC       unit.Rate // per GPU
 	Latency   unit.Time // of a message between servers
@@ -27,7 +27,7 @@ type Site struct {
 	Uplinks   int       // of a leaf; 0: nothing above it
 	Uplink    unit.Rate // of one of them
 	Ratio     float64   // oversubscription of the leaves, 1 is none
-	Upper     float64   // of what leaves a pod, over all tiers
+	Upper     float64   // oversubscription of a pod's traffic to others, over all tiers
 	Pod       int       // servers of a pod; 0: there is one
 	Spread    bool      // packets or flowlets are spread: flows do not collide
 	QPs       int       // queue pairs a transfer is cut over
@@ -71,7 +71,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	s.Segment = max(1, len(servers))
 	s.Ports, s.Down = len(nic.Links), cables
 	if s.Segment == len(g.Hosts) {
-		s.Uplinks, up = 0, 0 // nobody is beyond them
+		s.Uplinks, up = 0, 0 // there is nothing beyond them
 	}
 	if up > 0 {
 		s.Ratio = max(1, float64(down)/float64(up))
@@ -97,8 +97,7 @@ func (s Site) check() error {
 	return nil
 }
 
-// reach says of transfers to the rank so many on whether they stay in the server,
-// and which share of them leaves the leaf.
+// reach returns whether transfers to the rank at a distance stay in the server, and the share that leaves the leaf.
 func (s Site) reach(ranks int) (local bool, crossing float64) {
 	if ranks < s.PerServer {
 		return true, 0
@@ -109,10 +108,9 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 	return false, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Segment))
 }
 
-// rate returns what a GPU's transfers to the rank so many on get: the NIC's rate, less
-// what the uplinks are short of, less what queue pairs lose that hash onto one
-// uplink, or at a NIC of two links onto one of those, less what congestion control wastes. So many
-// transfers wait for the slowest among them.
+// rate returns the rate of a GPU's transfers to the rank at a distance: the NIC's rate, less the uplinks'
+// oversubscription, less the loss of queue pairs that hash to one uplink, or at a NIC of two links to one of those,
+// less the waste of congestion control. It is for the slowest of n transfers.
 func (s Site) rate(ranks int, waiting float64) unit.Rate {
 	if s.Waste > 1 {
 		return unit.Rate(float64(s.share(ranks, waiting)) / s.Waste)
@@ -120,7 +118,7 @@ func (s Site) rate(ranks int, waiting float64) unit.Rate {
 	return s.share(ranks, waiting)
 }
 
-// share is that under none.
+// share is the same under no congestion control.
 func (s Site) share(ranks int, waiting float64) unit.Rate {
 	_, crossing := s.reach(max(ranks, s.PerServer))
 	if crossing == 0 {
@@ -146,9 +144,8 @@ func (s Site) share(ranks int, waiting float64) unit.Rate {
 	return unit.Rate(float64(s.NIC) / max(1, load))
 }
 
-// fullest is the expected load of the fullest of n bins that hold balls thrown at
-// random, in so many throws of all of them, taking the bins as independent: the sum
-// over k of 1 - P(one bin has fewer than k)^(n times).
+// fullest returns the expected maximum load of n bins after random throws of balls, with independent bins: the sum over
+// k of 1 - P(one bin has fewer than k)^(n times).
 func fullest(balls, n int, times float64) float64 {
 	if n == 1 || balls < 2 {
 		return float64(balls)
@@ -178,9 +175,8 @@ type group struct {
 // inServer returns the number of a group's ranks that share a server.
 func (s Site) inServer(g group) int { return min(g.n, max(1, s.PerServer/g.stride)) }
 
-// ring is the time of one round of rings over a group that move bytes in so many
-// pieces one after the other, each ring on the rail of one of the GPUs that the
-// group has in a server.
+// ring returns the time of one round of rings over a group that move bytes in consecutive pieces, each ring on the rail
+// of one of the group's GPUs in a server.
 func (s Site) ring(g group, rings int, bytes, pieces float64) float64 {
 	if g.n < 2 || bytes == 0 {
 		return 0

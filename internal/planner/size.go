@@ -26,7 +26,7 @@ const (
 // Size is a sizing: how many GPUs a training takes, or how long on given ones.
 type Size struct {
 	Params      float64 `json:"parameters"`
-	Active      float64 `json:"active_parameters"` // that a token meets: not all of a model of experts
+	Active      float64 `json:"active_parameters"` // parameters that a token uses: not all of a model of experts
 	Tokens      float64 `json:"tokens"`
 	Rule        string  `json:"rule"` // where FLOPs come from
 	FLOPs       float64 `json:"flops"`
@@ -46,7 +46,7 @@ type Size struct {
 type SizeInput struct {
 	Params, Tokens float64
 	Active         float64 // parameters that a token meets; 0: all
-	FLOPs          float64 // of the whole training, when known; else by PerToken
+	FLOPs          float64 // of the whole training, if known; else by PerToken
 	PerToken       float64 // operations per parameter and token
 	GPU            model.GPU
 	Peak           float64 // FLOP/s per GPU, when given; else by Mix
@@ -59,7 +59,7 @@ type SizeInput struct {
 	PerGPUHour     float64 // price of a GPU
 }
 
-// Share is one precision of a mix: that share of the operations runs in it.
+// Share is one precision of a mix, with its share of the operations.
 type Share struct {
 	Precision string
 	Weight    float64

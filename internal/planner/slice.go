@@ -7,31 +7,29 @@ import (
 	"railyard/unit"
 )
 
-// Rails describes a fabric that is built of rails to a slice.
+// Rails describes a fabric built of rails, for slices.
 type Rails struct {
 	Hosts, Segments int // servers of a segment, segments
 	Uplinks         int // of a rail switch
 	Separate        bool
-	Whole           string // why they are not, and the fabric is taken as it is
+	Whole           string // why it cannot be sliced, and is used as it is
 }
 
-// Slice is a part of a step and of its fabric that stands for the whole.
+// Slice is a part of a step and of its fabric that represents the whole.
 type Slice struct {
 	Layout   partition.Layout
-	Fold     bool // one rail of those that never meet
+	Fold     bool // one of several separate rails
 	Hosts    int  // servers of a segment, 0: the fabric as it is
 	Segments int
 	Uplinks  int
-	Packets  float64 // about so many cross the network
-	About    string  // what was left out, "" for nothing
+	Packets  float64 // packets in the network, approximately
+	About    string  // omitted parts, "" for none
 	Flows    bool    // even that has too many packets: it is simulated as flows
 }
 
-// Slice picks what of a candidate's step to simulate with so many packets at
-// most: all of it, or one rail when every tensor parallel group fills a server and
-// rails are separate, or fewer replicas on segments that are smaller in the same
-// proportion, so that the same share of the hops goes over the spines at the same
-// oversubscription.
+// Slice selects the part of a candidate's step to simulate within a number of packets: all of it; one rail, if every
+// tensor parallel group fills a server and rails are separate; or fewer replicas on proportionally smaller segments, so
+// that the same share of the hops crosses the spines at the same oversubscription.
 func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Slice, error) {
 	l := c.Layout
 	whole := (c.Tiers[1] + c.Tiers[2]) * float64(l.GPUs()) / float64(mtu)
@@ -64,7 +62,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	}
 	if s.Packets *= float64(replicas) / float64(l.DP); s.Packets > 4*packets {
 		if s.Flows = true; l.GPUs() <= 4*maxWhole && in.Step(l).TooBig() == nil {
-			return Slice{Layout: l, Packets: whole, Flows: true}, nil // flows can afford all of it
+			return Slice{Layout: l, Packets: whole, Flows: true}, nil // flows can simulate all of it
 		}
 	}
 	if replicas < l.DP {
@@ -78,7 +76,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	return s, nil
 }
 
-// maxWhole is the number of GPUs that are simulated without folding or leaving out.
+// maxWhole is the number of GPUs that are simulated without folding or omission.
 const maxWhole = 1024
 
 // shrink makes the segments smaller in the proportion of the replicas left.

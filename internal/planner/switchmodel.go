@@ -14,13 +14,13 @@ import (
 // SwitchModel is a switch by its ports, "128x400G".
 type SwitchModel struct {
 	Ports, Rate int // Gbit/s
-	Radix       int // ports that it can have at once, broken out; 0: as many as their rates allow
-	Split       int // parts of a port that is broken out, at most; 0: 8, its lanes
+	Radix       int // maximum number of ports when split; 0: as many as their rates allow
+	Split       int // maximum parts of a split port; 0: 8, its lanes
 }
 
 func (s SwitchModel) String() string { return fmt.Sprintf("%dx%dG", s.Ports, s.Rate) }
 
-// broken returns the number of ports of a rate on a switch, its own broken out where they are faster.
+// broken returns the number of ports of a rate on a switch, with faster ports split.
 func (s SwitchModel) broken(rate int) int {
 	n := s.Ports * s.parts(rate)
 	if s.Radix > 0 {
@@ -32,7 +32,7 @@ func (s SwitchModel) broken(rate int) int {
 // lanes is the number of serial lanes that the ports of today's switches have at most, and so parts.
 const lanes = 8
 
-// parts returns the number of cables of a rate that a port carries, broken out; 0 where the rate is above its own.
+// parts returns the number of links of a rate on a split port; 0 if the rate is above its own.
 func (s SwitchModel) parts(rate int) int {
 	most := s.Split
 	if most == 0 {
@@ -41,8 +41,7 @@ func (s SwitchModel) parts(rate int) int {
 	return min(s.Rate/rate, most)
 }
 
-// beside returns the number of links of a rate that a switch has room for next to others, of which each kind takes
-// whole ports.
+// beside returns the number of links of a rate that fit a switch in addition to others, with each kind on whole ports.
 func (s SwitchModel) beside(others, count, rate int) int {
 	n := (s.Ports - ceilInt(count, max(1, s.parts(others)))) * s.parts(rate)
 	if s.Radix > 0 {
@@ -51,7 +50,7 @@ func (s SwitchModel) beside(others, count, rate int) int {
 	return n
 }
 
-// holds reports whether a switch has ports for links of a rate, of which each kind takes whole ports.
+// holds reports whether a switch has ports for links of a rate, with each kind on whole ports.
 func (s SwitchModel) holds(rate int, kinds ...int) bool {
 	ports, links := 0, 0
 	for _, n := range kinds {
@@ -71,7 +70,7 @@ var capacities = map[float64]SwitchModel{3.2: {Ports: 32, Rate: 100}, 6.4: {Port
 	12.8: {Ports: 32, Rate: 400}, 25.6: {Ports: 64, Rate: 400}, 51.2: {Ports: 64, Rate: 800},
 	102.4: {Ports: 64, Rate: 1600}}
 
-// ParseSwitch reads "128x400G", a capacity, "51.2T", or a switch that Railyard knows, "tomahawk5".
+// ParseSwitch parses "128x400G", a capacity, "51.2T", or a known switch, "tomahawk5".
 func ParseSwitch(s string) (SwitchModel, error) {
 	lower := strings.ToLower(s)
 	for _, m := range known.Models() {
@@ -135,7 +134,7 @@ func split(ports int, ratio float64) (down, up int) {
 	return min(ports-up, int(float64(up)*ratio+1e-9)), up
 }
 
-// upwards returns the number of cables of equal rate that carry those below at an oversubscription, one at least.
+// upwards returns the number of links of equal rate that carry the ones below at an oversubscription, one at least.
 func upwards(down int, ratio float64) int { return max(1, int(math.Ceil(float64(down)/ratio-1e-9))) }
 
 // ParseAmount reads a count with K, M, B, T: 175B, 15.6T.

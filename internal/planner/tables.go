@@ -21,9 +21,8 @@ type TableRow struct {
 	Published   int64   `json:"published_gpus"`
 }
 
-// seedModels are the models of the tables. The seed gives the work of a training
-// as published where it is, else by a rule of 6 to 8 operations per parameter and
-// token; zflops 0 means by rule 8.
+// seedModels are the models of the tables. The source document gives the operations of a training as published if they
+// are, else by a rule of 6 to 8 operations per parameter and token; zflops 0 means by rule 8.
 var seedModels = []struct {
 	name           string
 	params, tokens float64 // billions
@@ -54,7 +53,7 @@ var seedGPUs = []struct {
 // SeedTables is the number of tables.
 const SeedTables = 3
 
-// SeedTable computes the rows of table n, from 1, and says what its rate is.
+// SeedTable computes the rows of table n, from 1, and returns the meaning of its rate.
 func SeedTable(n int) (rows []TableRow, note string, err error) {
 	if n < 1 || n > SeedTables {
 		return nil, "", fmt.Errorf("unknown table %d; accepted: 1 to %d", n, SeedTables)

@@ -5,16 +5,16 @@ import "math"
 // clos is leaves in equal groups and a tier above them.
 type clos struct {
 	groups     int // of leaves
-	down       int // servers of a group, cables of a leaf to NICs, or what its caller counts
-	tops, each int // switches above, and cables of a leaf to each of them
+	down       int // servers of a group, links of a leaf to NICs, or the caller's unit
+	tops, each int // switches above, and links of a leaf to each of them
 }
 
 // up returns the number of cables that a leaf has up.
 func (x clos) up() int { return x.tops * x.each }
 
-// cheapest finds the Clos that costs least, from the least number of groups on: size says for a number of them
-// what each leaf carries down, how many cables it needs up and has room for. perGroup leaves are in a group,
-// a switch of the tier above has so many ports, links to it have a rate, and all of this is there networks times.
+// cheapest finds the cheapest Clos over numbers of groups, from the smallest on: size returns for each number the down
+// links of a leaf, its required uplinks and its free ports. perGroup leaves are in a group, a switch of the tier above
+// has the given ports, links to it the given rate, and everything exists networks times.
 func (in FabricInput) cheapest(least, perGroup, rate int, size func(groups int) (down, need, room int), ports,
 	networks int) (best clos) {
 	leaf, _ := in.Prices.switchPart(in.Leaf)
@@ -38,15 +38,15 @@ func (in FabricInput) cheapest(least, perGroup, rate int, size func(groups int) 
 	return best
 }
 
-// level is so many equal parts of a fabric, and what each sends to the rest at most, in servers.
+// level is a number of equal parts of a fabric, and each one's capacity to the rest, in servers.
 type level struct {
 	count int
 	up    float64
 }
 
-// crossing is the share of what half of the servers send that a Clos carries to the other half, in the order of
-// servers: topo's bisection. Levels go from the top to the servers. What meets in a part is turned round there,
-// and what is left goes up as far as the part's cables carry it. One server has no halves: 0.
+// crossing returns the share of half the servers' traffic that a Clos carries to the other half, in the order of
+// servers: topo's bisection. Levels go from the top to the servers. Traffic within a part stays there, and the rest
+// goes up as far as the part's links carry it. One server has no halves: 0.
 func crossing(servers int, levels ...level) float64 {
 	half := servers / 2
 	if half == 0 {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Kinds of parallelism that traffic is told apart by.
+// Kinds of parallelism that traffic is divided by.
 const (
 	KindTensor = iota
 	KindPipeline
@@ -42,7 +42,7 @@ const (
 	InServer   = iota // NVLink
 	SameLeaf          // one switch between the NICs
 	AcrossTier        // over spines
-	OffRail           // to another rail: NVLink first where it has to
+	OffRail           // to another rail: NVLink first if required
 	Tiers
 )
 
@@ -57,7 +57,7 @@ type Traffic struct {
 	ByTier [Tiers][Kinds]int64
 }
 
-// Matrix adds up the transfers of a workload. Rank i runs on GPU i, or is what the graph has behind them.
+// Matrix adds up the transfers of a workload. Rank i runs on GPU i, or is a node that the graph has after them.
 func Matrix(d *workload.DAG, g *topo.Graph) (*Traffic, error) {
 	if d.Ranks > g.Ends() {
 		return nil, fmt.Errorf("%s do not fit %s", unit.Plural(d.Ranks, "rank"), unit.Plural(g.TotalGPUs(), "GPU"))

@@ -21,10 +21,10 @@ type audit struct {
 
 func newAudit(seed uint64) audit { return audit{chosen: rng.New(seed, "audit")} }
 
-// Audit has a share of the episodes that are reused simulated as well. Call it before Go.
+// Audit simulates a share of the reused episodes as well. Call it before Go.
 func (r *Run) Audit(share float64) { r.audit.share = share }
 
-// result returns what the audit found, nil where nothing was asked for.
+// result returns the audit's findings, nil if none was requested.
 func (a *audit) result() *result.Audit {
 	if a.share == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// group is messages under way that may meet, and what they have in common: from the first post while nothing of theirs
-// is in the network, until nothing is any more.
+// group is messages in flight that may interact, and their common state: from the first post on an idle network until
+// it is idle again.
 type group struct {
 	start     unit.Time
 	posts     []post
@@ -19,7 +19,7 @@ type group struct {
 	connLabel map[int32]int32
 	named     int // of the connections in the name
 	called    string
-	lab       *lab             // that simulates for it
+	lab       *lab             // the lab that simulates it
 	led       bool             // packets of it were simulated
 	shortened bool             // but not those that repeat
 	draws     map[int32]uint64 // by switch: the number of its random draws
@@ -28,7 +28,7 @@ type group struct {
 	over      bool
 }
 
-// post is a message of a group, or where it parted from others of its shape: msg is -1.
+// post is a message of a group, or the point where it separated from others of its shape: then msg is -1.
 type post struct {
 	edge
 	conn, msg int32
@@ -41,7 +41,7 @@ func newGroup(start unit.Time) *group {
 // at is a group's state.
 func (g *group) at() *state { return g.path[len(g.path)-1] }
 
-// join returns the group that a connection's next message belongs to: that of all whose ports it uses.
+// join returns the group of a connection's next message: the union of all whose ports it uses.
 func (r *Run) join(c int32) *group {
 	var met []*group
 	for _, p := range r.pairs[c].way {
@@ -156,7 +156,7 @@ func (s *state) rest(r *Run, until unit.Time) {
 	s.waiting = s.waiting[:0]
 }
 
-// leave takes its lab from a group, and gives it to one that waits for what it finds.
+// leave takes its lab from a group, and gives it to one that waits for the lab's results.
 func (g *group) leave(r *Run) {
 	l := g.lab
 	if g.lab = nil; l == nil {
@@ -175,7 +175,7 @@ func (g *group) leave(r *Run) {
 	r.drop(l)
 }
 
-// unsettle has a group looked at before time goes on.
+// unsettle marks a group to be checked before time advances.
 func (r *Run) unsettle(g *group) {
 	if !g.waits {
 		g.waits = true
@@ -183,7 +183,7 @@ func (r *Run) unsettle(g *group) {
 	}
 }
 
-// settle finds out for all groups that have changed what comes next.
+// settle determines the next event of all groups that have changed.
 func (r *Run) settle() {
 	for len(r.unsettled) > 0 {
 		all := r.unsettled
@@ -224,7 +224,7 @@ func (g *group) settle(r *Run) {
 	}
 }
 
-// due does what a group's state says comes next.
+// due executes the next event of a group's state.
 func (g *group) due(r *Run) {
 	s := g.at()
 	r.unsettle(g)
@@ -245,7 +245,7 @@ func (g *group) part(f fork) {
 	g.posts, g.path, g.heard = append(g.posts, post{edge{at: f.at, heard: g.heard}, -1, -1}), append(g.path, f.to), 0
 }
 
-// hear delivers a message, unless it has been already: where groups became one, theirs may come at other times.
+// hear delivers a message, unless that has happened already: merged groups may have different delivery times.
 func (g *group) hear(r *Run, o *out) {
 	m := g.posts[o.post].msg
 	if r.done[m] > 0 {

@@ -17,14 +17,14 @@ type lab struct {
 	at    *state
 	heard int // deliveries in that state
 	posts map[int32]int32
-	told  []bool // by post: a state on the way here has its delivery
-	early []out  // deliveries that no state has told yet
-	lost  int    // posts that are not delivered
-	apart bool   // its state is that of groups of one name
+	told  []bool // by post: a state up to this one has its delivery
+	early []out  // deliveries that no state has yet
+	lost  int    // posts without a delivery
+	apart bool   // its state is shared only by groups of one name
 	got   []int32
 	conns map[int32]int32 // the stand's number of a connection
 
-	counts result.Summary // at the group's first post, as is what follows
+	counts result.Summary // at the group's first post, like the following
 	ports  []explain.Port
 	pairs  map[int32]sim.Pair
 	waits  map[[2]int32]explain.Wait
@@ -85,15 +85,15 @@ func (r *Run) open(g *group) {
 	}
 }
 
-// tell notes that the first n deliveries of a state are known.
+// tell marks the first n deliveries of a state as known.
 func (l *lab) tell(n int) {
 	for _, o := range l.at.outs[:min(n, len(l.at.outs))] {
 		l.told[o.post] = true
 	}
 }
 
-// tells adds a delivery to the lab's state, unless one on the way here has it. Labs differ by nanoseconds: whose turn
-// it is at a port where two packets meet follows from what it sent before.
+// tells adds a delivery to the lab's state, unless an earlier state has it. Labs differ by nanoseconds: the turn at a
+// port where two packets meet depends on its earlier traffic.
 func (l *lab) tells(r *Run, o out) {
 	if l.told[o.post] {
 		return
@@ -128,7 +128,7 @@ func (l *lab) part(r *Run) {
 	}
 }
 
-// upTo simulates until a time, with so many deliveries at it.
+// upTo simulates until a time, with the given number of deliveries at it.
 func (l *lab) upTo(r *Run, at unit.Time, heard int) {
 	for l.step(at) {
 		l.take(r)
@@ -141,7 +141,7 @@ func (l *lab) upTo(r *Run, at unit.Time, heard int) {
 	}
 }
 
-// post hands a message to the stand.
+// post passes a message to the stand.
 func (l *lab) post(r *Run, i int) {
 	p := &l.of.posts[i]
 	l.Bring(l.base + p.at)
@@ -160,7 +160,7 @@ func (l *lab) post(r *Run, i int) {
 	}
 }
 
-// take notes what was delivered.
+// take records deliveries.
 func (l *lab) take(r *Run) {
 	if l.Err != nil && r.err == nil {
 		r.err = l.Err
@@ -192,7 +192,7 @@ func (l *lab) label(port int32) int32 {
 // step runs the next event before a time of the group.
 func (l *lab) step(before unit.Time) bool { return l.Step(min(before, unit.Never/2) + l.base) }
 
-// run simulates until a time of the run, or something to tell.
+// run simulates until a time of the run, or a reportable event.
 func (l *lab) run(r *Run, before unit.Time) {
 	if l.over(r) {
 		l.end(r)
@@ -230,8 +230,8 @@ func (l *lab) run(r *Run, before unit.Time) {
 	}
 }
 
-// quiet reports whether nothing of the group is under way, and nothing that it leaves behind: senders that have slowed
-// down remember it, so their group goes on until the run ends.
+// quiet reports whether nothing of the group is in flight, and it leaves no state: senders keep a reduced rate, so
+// their group continues until the run ends.
 func (l *lab) quiet() bool { return l.lost == 0 && l.Net.InUse() == 0 && !l.disturbed() }
 
 // over reports whether the group ends: it is quiet, or the run is at its end and nothing is in flight.
@@ -249,7 +249,7 @@ func (l *lab) disturbed() bool {
 		c.Timeouts > was.Timeouts || c.OutOfOrder > was.OutOfOrder || n.Pauses > was.PFCPauses
 }
 
-// end notes what the group's network has seen.
+// end records the results of the group's network.
 func (l *lab) end(r *Run) {
 	l.part(r)
 	g, s := l.of, l.at
@@ -320,7 +320,7 @@ func (r *Run) close(l *lab, fresh bool) {
 	}
 }
 
-// begin notes what the stand has counted so far.
+// begin records the stand's counts so far.
 func (l *lab) begin(interval unit.Time) {
 	l.counts, l.ports, l.hops = l.Counts(), l.Ports(), l.Net.PacketHops
 	l.posts, l.conns, l.pairs, l.waits = map[int32]int32{}, map[int32]int32{}, map[int32]sim.Pair{},

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// ending returns what the lab's network has seen since its group's first post.
+// ending returns the lab network's results since its group's first post.
 func (l *lab) ending() *ending {
 	g := l.of
 	e := &ending{at: l.now(), counts: l.Counts()}
@@ -78,7 +78,7 @@ func counters(s *result.Summary) []*int64 {
 		&s.TrimmedBytes, &s.DropsTrimmed}
 }
 
-// seen is what all groups that have ended saw.
+// seen is the results of all groups that have ended.
 type seen struct {
 	counts    result.Summary
 	groups    int64 // that ended
@@ -108,7 +108,7 @@ func (s *seen) init(ports int, interval unit.Time, most int) {
 	}
 }
 
-// add adds what a group saw.
+// add adds a group's results.
 func (s *seen) add(r *Run, g *group, e *ending) {
 	s.groups++
 	if g.led {
@@ -182,7 +182,7 @@ func (s *seen) waited(conn, port int32, w explain.Wait) {
 	k.Total, k.Samples, k.MaxQueue = k.Total+w.Total, k.Samples+w.Samples, max(k.MaxQueue, w.MaxQueue)
 }
 
-// link adds a row of a link to the intervals that it lies in, its bytes evenly over its time.
+// link distributes a row of a link over the intervals that it covers, its bytes evenly over its time.
 func (s *seen) link(row result.LinkRow) {
 	left, from, end := row, row.Start, row.Start+row.Length
 	for from < end {
@@ -217,7 +217,7 @@ func (s *seen) slot(part *result.LinkRow) {
 	join(&all[i-1], part)
 }
 
-// join adds what a link did to a row of the same interval.
+// join merges a link's row with one of the same interval.
 func join(to, o *result.LinkRow) {
 	to.Bytes, to.Paused = to.Bytes+o.Bytes, to.Paused+o.Paused
 	to.Marks, to.Drops = to.Marks+o.Marks, to.Drops+o.Drops
@@ -267,7 +267,7 @@ func (s *seen) rows(until unit.Time) []result.LinkRow {
 	return slices.DeleteFunc(rows, func(row result.LinkRow) bool { return row.Length == 0 })
 }
 
-// Observe says what the network carried until now.
+// Observe returns the network's traffic until now.
 func (r *Run) Observe() *explain.Observation {
 	s := &r.seen
 	o := &explain.Observation{Fidelity: Name, At: r.now, Routes: r.Paths, Ways: r.Hosts, Rules: r.rules,

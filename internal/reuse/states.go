@@ -13,22 +13,22 @@ import (
 	"railyard/unit"
 )
 
-// state is what a group is in after a history of posts, which are the edges that lead here from the root. Groups that
-// are equal up to the names of ports and connections have one state.
+// state is a group's state after a history of posts, which are the edges from the root to here. Groups that are equal
+// up to the names of ports and connections have one state.
 type state struct {
 	first   edge // most have one edge
 	child   *state
 	more    map[edge]*state
 	outs    []out     // deliveries before the next post
 	known   bool      // was simulated
-	until   unit.Time // where no lab simulates it: so far
-	lab     *lab      // that simulates it
-	waiting []*group  // for what the lab finds
-	end     *ending   // nil: the group goes on, or nobody knows
+	until   unit.Time // without a lab: simulated until this time
+	lab     *lab      // the lab that simulates it
+	waiting []*group  // groups that wait for the lab's results
+	end     *ending   // nil: the group continues, or its end is not known yet
 	forks   map[string]fork
 }
 
-// fork is where groups of one name part from others: what congestion does depends on whose turn it is where packets
+// fork is the point where groups of one name separate from others: effects of congestion depend on turns where packets
 // meet, and so on more than a group's shape.
 type fork struct {
 	at unit.Time
@@ -43,14 +43,14 @@ type edge struct {
 	bytes unit.Bytes
 }
 
-// out is a delivery: of a group's post with that number, and what it met.
+// out is a delivery: the number of a group's post, and its delays.
 type out struct {
 	at   unit.Time
 	post int32
 	met  explain.Trouble // Port: a label
 }
 
-// ending is what a group's network had seen when its last packet was gone.
+// ending is the results of a group's network after its last packet.
 type ending struct {
 	at     unit.Time
 	counts result.Summary
@@ -89,7 +89,7 @@ func (s *state) after(e edge) *state {
 	return next
 }
 
-// name tells groups of one shape apart, by their connections.
+// name distinguishes groups of one shape by their connections.
 func (g *group) name() string {
 	if g.named == len(g.conns) {
 		return g.called
@@ -102,7 +102,7 @@ func (g *group) name() string {
 	return g.called
 }
 
-// way lists what a connection shares with others: ports there and back, and its NICs.
+// way lists the resources that a connection shares with others: ports there and back, and its NICs.
 func (r *Run) way(c int32) (way []int32) {
 	seen := map[int32]bool{}
 	add := func(ports ...int32) {
@@ -138,7 +138,7 @@ func (r *Run) way(c int32) (way []int32) {
 	return way
 }
 
-// classify numbers ports that are alike: of one rate and delay, at devices of one kind.
+// classify numbers classes of equal ports: one rate and delay, at devices of one kind.
 func (r *Run) classify() {
 	known, links := map[string]int32{}, r.Ports()
 	r.classes = make([]int32, len(r.owner))
@@ -164,7 +164,7 @@ func (r *Run) classify() {
 	}
 }
 
-// marking returns what a NIC writes into its packets beyond what others write.
+// marking returns a NIC's deviating packet marking.
 func marking(m host.Marking) string {
 	say := func(k *host.Mark) string {
 		if k == nil {

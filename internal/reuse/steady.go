@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// Long messages repeat themselves in their middles. A lab that is twice in one state but for sequence numbers leaves
-// out as many repetitions as end before a message does and before anything is posted. It compares states each time one
-// connection, the anchor, has sent a number of packets, the stride.
+// Long messages repeat themselves in their middles. A lab that reaches one state twice, except for sequence numbers,
+// skips the repetitions that end before a message does and before a post. It compares states each time one connection,
+// the anchor, has sent a number of packets, the stride.
 
 // steady looks for repetitions in a lab.
 type steady struct {
@@ -16,7 +16,7 @@ type steady struct {
 	ports  []int32 // of the group
 	anchor int32   // of conns; -1: none
 	port   int32   // by which the anchor sends
-	frames int64   // that have left that port
+	frames int64   // frames that have left that port
 	next   uint64  // sequence number of the anchor at which states are compared
 	look   uint64  // events that the lab fires before it chooses an anchor
 	seen   [8]sim.Moment
@@ -91,7 +91,7 @@ func (s *steady) after(l *lab) {
 	s.next = (l.Hosts.Next(s.anchor)/n + 1) * n
 }
 
-// leap compares the lab's state with earlier ones and leaves out what repeats before a time of the group.
+// leap compares the lab's state with earlier ones and skips repetitions before a time of the group.
 func (l *lab) leap(until unit.Time) {
 	s := &l.steady
 	if p, sends, _, _ := l.Hosts.Position(s.anchor); !sends || p.End-p.Next < uint64(s.stride(l)) {
@@ -119,7 +119,7 @@ func (l *lab) leap(until unit.Time) {
 	}
 }
 
-// jump leaves out a number of repetitions of what happened between two moments.
+// jump skips a number of repetitions of the events between two moments.
 func (l *lab) jump(was, m *sim.Moment, times int64) {
 	s := &l.steady
 	if l.whole || times <= 0 || times*was.Hops(m) < enough || !l.Net.Quiet() {
@@ -150,9 +150,9 @@ func (l *lab) sampled() {
 	l.Sample(l.interval)
 }
 
-// foresight returns the time of the run before which nothing is posted to a lab's group: that of the execution's next
-// event, or of the first delivery that another lab can make. Where a post comes earlier nevertheless, the history
-// of the group is simulated again.
+// foresight returns the time of the run before which no message is posted to a lab's group: the execution's next event,
+// or the first possible delivery of another lab. If a post comes earlier nevertheless, the history of the group is
+// simulated again.
 func (r *Run) foresight(l *lab) unit.Time {
 	at := unit.Never
 	if len(r.bells) > 0 {

@@ -64,12 +64,12 @@ func (c *Comparison) Prepare() error {
 	for i, v := range all {
 		x := result.Variant{Label: v.Label, Failed: "not simulated", Over: over[i]}
 		switch {
-		case result.IsDir(v.Path) && i%combos > 0: // it is one variant, whatever is set
+		case result.IsDir(v.Path) && i%combos > 0: // a run is one variant, regardless of settings
 			continue
 		case result.IsDir(v.Path):
 			s, err := result.ReadSummary(v.Path)
 			if err != nil {
-				return input.Fault(err) // it was there a moment ago
+				return input.Fault(err) // it existed before
 			}
 			x, v.Path = result.Variant{Label: v.Path, Runs: []*result.Summary{s}}, ""
 		case unfit[i%combos]:
@@ -82,8 +82,7 @@ func (c *Comparison) Prepare() error {
 	return nil
 }
 
-// overfull returns how much of its memory the fullest GPU of a training is estimated to need, where that is more than
-// may be filled; empty: it is not.
+// overfull returns the estimated memory use of the fullest GPU of a training if it exceeds the limit; else "".
 func overfull(p *scenario.Plan) string {
 	for i := range p.Jobs {
 		if t := p.Jobs[i].Training; t != nil {
@@ -106,9 +105,8 @@ func (c *Comparison) Simulations() (n int) {
 	return n
 }
 
-// Run simulates what Prepare has found and returns the variants in their order; one that fails says why, and the
-// others stay. keep, unless nil, is called with the first seed's outcome of the variant of a number, from several
-// goroutines. The error is ctx's.
+// Run simulates the variants of Prepare and returns them in their order; failed ones have an error. keep, unless nil,
+// is called with the first seed's outcome and the number of a variant, from several goroutines. The error is ctx's.
 func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label string, o *Outcome)) (
 	[]result.Variant, error) {
 	pool.Expect(c.Simulations())
@@ -166,7 +164,7 @@ func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label
 	return c.columns, stopped
 }
 
-// needs returns what the algorithm of a variant, or its transport, takes of switches and NICs.
+// needs returns the requirements of a variant's algorithm, or of its transport, for switches and NICs.
 func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 	if c.transports() {
 		if plan, err := v.Plan(0); err == nil {
@@ -195,7 +193,7 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 	return ofSwitch, ofNIC
 }
 
-// ordering returns what a plan's path choice takes of NICs: in which order they place packets, and how.
+// ordering returns the requirements of a plan's load balancing for NICs: the order and method of packet placement.
 func ordering(plan *scenario.Plan) (ofNIC string) {
 	const any = "any order of packets"
 	switch c := plan.Default().Carried; {
@@ -213,7 +211,7 @@ func ordering(plan *scenario.Plan) (ofNIC string) {
 	return any + ": reorder memory for First/Middle/Last headers (transport.write, server.reorder)"
 }
 
-// costs are those of a transport: bytes of headers, and state where it is counted, besides words.
+// costs returns those of a transport: bytes of headers, and state if it is counted, in addition to words.
 func costs(plan *scenario.Plan) (ofSwitch, ofNIC string) {
 	c, ok := plan.Costs()
 	if !ok {

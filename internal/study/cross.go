@@ -15,16 +15,16 @@ import (
 // MaxVariants bounds the variants of a matrix: more are a sweep.
 const MaxVariants = 10_000
 
-// Keys of settings that all accepted values can be asked for, by "all".
+// Keys whose accepted values can all be selected by "all".
 const (
 	algorithmKey   = "cc.algorithm="
 	everyAlgorithm = algorithmKey + "all"
-	transportKey   = "transport=" // of whole networks by one word (scenario.Presets)
+	transportKey   = "transport=" // network designs as one word (scenario.Presets)
 	everyTransport = transportKey + "all"
-	configKey      = "switches.config=" // what Matrix.Config stands for
+	configKey      = "switches.config=" // key of Matrix.Config
 )
 
-// Matrix is what a study varies: every scenario with every combination of values.
+// Matrix is the variation of a study: every scenario with every combination of values.
 type Matrix struct {
 	Scenarios []string // files
 	Set       []string // KEY=VALUE,VALUE
@@ -149,8 +149,8 @@ func (m *Matrix) label(path string, sets []string) string {
 	return strings.Join(parts, " ")
 }
 
-// valueLabel is the value of a list of overrides; of numbers and booleans, which do not say what they are of, with the
-// last part of the list's key, or more where other lists have that too.
+// valueLabel returns the label of a value in a list of overrides; numbers and booleans are prefixed by the last part of
+// the list's key, or more if other lists have that too.
 func (m *Matrix) valueLabel(list int, value string) string {
 	if value != "true" && value != "false" && (value == "" || value[0] < '0' || value[0] > '9') {
 		return value
@@ -187,7 +187,7 @@ func (m *Matrix) configLabel(file string) string {
 // everyAlgorithm reports whether all algorithms that fit are compared.
 func (m *Matrix) everyAlgorithm() bool { return slices.Contains(m.Set, everyAlgorithm) }
 
-// transports reports whether whole networks are.
+// transports reports whether network designs are.
 func (m *Matrix) transports() bool {
 	return slices.ContainsFunc(m.Set, func(s string) bool {
 		return strings.HasPrefix(s, transportKey) && (strings.Contains(s, ",") || s == everyTransport)
@@ -197,8 +197,8 @@ func (m *Matrix) transports() bool {
 // LeavesOut reports whether variants that do not fit are left out, with the reason.
 func (m *Matrix) LeavesOut() bool { return m.everyAlgorithm() || m.transports() }
 
-// runsWithout reports whether a variant could be run with no congestion control, or with RC: what is wrong is then
-// the algorithm's, or the transport's.
+// runsWithout reports whether a variant could run without congestion control, or with RC: then the algorithm, or the
+// transport, is the reason of its error.
 func (v Variant) runsWithout() bool {
 	v.Sets = slices.Clone(v.Sets)
 	for i, s := range v.Sets {

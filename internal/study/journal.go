@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Journal is a file of JSON lines that an interrupted study goes on from, held by one process at a time.
+// Journal is a file of JSON lines from which an interrupted study resumes, owned by one process at a time.
 type Journal struct {
 	file *os.File
 	size int64 // of its sound lines
 }
 
-// OpenLines opens the journal at a path, with its folder. each is given the lines that an earlier study has left
-// there, unless anew, with their places, one after the other, so that the journal may be larger than memory. A last
-// line without an end is cut off.
+// OpenLines opens the journal at a path, with its folder. each is given the lines that an earlier study has left there,
+// unless anew, with their places, one after the other, so that the journal may be larger than memory. An incomplete
+// last line is removed.
 func OpenLines(path string, anew bool, each func(at int64, line []byte) error) (*Journal, error) {
 	return openJournal(path, anew, func(f *os.File) (int64, error) {
 		sound, err := lines(f, each)
@@ -47,7 +47,7 @@ func ViewLines(path string, each func(at int64, line []byte) error) (*Journal, e
 	return &Journal{f, size}, nil
 }
 
-// lines reads whole lines and returns where the last one ends.
+// lines reads complete lines and returns the end of the last one.
 func lines(f *os.File, each func(at int64, line []byte) error) (at int64, err error) {
 	r := bufio.NewReaderSize(f, 1<<20)
 	for n := 1; ; n++ {
@@ -112,8 +112,8 @@ func (j *Journal) Add(v any) error {
 	return err
 }
 
-// Append appends a line and returns where it begins. After a line that could not be written whole, the journal ends
-// before it.
+// Append appends a line and returns its offset. After an incomplete write, the journal is truncated to the line's
+// start.
 func (j *Journal) Append(line []byte) (at int64, err error) {
 	at = j.size
 	if _, err = j.file.WriteAt(append(line, '\n'), at); err != nil {
@@ -130,7 +130,7 @@ func (j *Journal) ReadAt(b []byte, at int64) error {
 	return err
 }
 
-// Sync writes what was added to disk.
+// Sync flushes added lines to disk.
 func (j *Journal) Sync() error { return j.file.Sync() }
 
 // Close gives the journal up to others.

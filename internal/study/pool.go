@@ -1,6 +1,6 @@
-// Package study simulates variants of a scenario: settings crossed with one another (Cross), each with several seeds
-// (Comparison), on workers that share one budget of memory (Pool), with a journal from which an interrupted study goes
-// on (Journal). What a study varies and what it reads off its runs is the caller's, or a package below this one's.
+// Package study simulates variants of a scenario: crossed settings (Cross), each with several seeds (Comparison), on
+// workers that share one memory budget (Pool), with a journal from which an interrupted study resumes (Journal). The
+// caller, or a package below this one, defines the variation and the evaluation.
 package study
 
 import (
@@ -29,15 +29,15 @@ type Pool struct {
 	Memory   unit.Bytes // of all runs together; 0: no limit
 	Progress func(State)
 	Trials   Trials // outcomes of an earlier process, and an engine; nil: every run is simulated here
-	Flows    bool   // Simulate returns the table of messages also of what Trials has
+	Flows    bool   // Simulate also returns the table of messages of simulations in Trials
 
 	rounds
 	once  sync.Once
 	room  *semaphore.Weighted
 	mu    sync.Mutex
-	total int // simulations that are expected
+	total int // expected number of simulations
 	done  int
-	lost  error                      // that has ended the study
+	lost  error                      // error that has ended the study
 	share map[*scenario.Plan]float64 // of those that run
 }
 
@@ -46,19 +46,19 @@ type State struct {
 	Label       string
 	Run         exec.Progress // zero when it has ended
 	Done, Total int
-	Share       float64 // of the study that is simulated
+	Share       float64 // completed share of the study
 }
 
 // Outcome is the result of a run.
 type Outcome struct {
 	Summary *result.Summary
 	Tables  *result.Tables
-	Err     error // why the simulator has not come to an end; Summary says how far it was
+	Err     error // why the simulation did not finish; Summary has its progress
 	Failed  error // why the job has not: a rank was lost
 	Late    bool  // the run was given up at the time that Simulate was given
 }
 
-// Whole is Simulate for those who need a run that has come to its end: any other is an error.
+// Whole is Simulate for callers that need a finished run: any other is an error.
 func (p *Pool) Whole(ctx context.Context, label string, plan *scenario.Plan) (*result.Summary, *result.Tables, error) {
 	o, err := p.Simulate(ctx, label, plan, 0)
 	if err == nil {
@@ -80,9 +80,9 @@ func (p *Pool) Expect(n int) {
 	p.total += n
 }
 
-// Each calls do for 0 to n-1 on the workers, in that order of their beginning, until ctx ends. After an error none
-// begins behind the one that returned it, and Each returns that of the lowest number, so that it does not depend on
-// the workers; runner.ErrInterrupted when ctx ends.
+// Each calls do for 0 to n-1 on the workers, in that order of their beginning, until ctx ends. After an error no later
+// call starts, and Each returns the error with the lowest number, so that it does not depend on the workers;
+// runner.ErrInterrupted when ctx ends.
 func (p *Pool) Each(ctx context.Context, n int, do func(i int) error) error {
 	var all sync.WaitGroup
 	errs := make([]error, n)
@@ -122,11 +122,11 @@ func (p *Pool) AtOnce() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// budget returns the memory that estimates may fill: retransmissions and samples are not in them.
+// budget returns the memory for estimates, which exclude retransmissions and samples.
 func (p *Pool) budget() unit.Bytes { return p.Memory / 4 * 3 }
 
-// Simulate runs a plan to its end, or until a simulated time unless that is 0. The error says that it did not run:
-// the plan is refused, memory is short, or ctx was cancelled.
+// Simulate runs a plan to its end, or until a simulated time unless that is 0. The error reports that it did not run:
+// the plan is refused, memory is insufficient, or ctx was cancelled.
 func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (*Outcome, error) {
 	if p.Trials == nil {
 		return p.here(ctx, label, plan, until)
@@ -150,7 +150,7 @@ func (p *Pool) Simulate(ctx context.Context, label string, plan *scenario.Plan, 
 	return o, err
 }
 
-// ends ends the study because of an error, unless that is nil: Each returns it.
+// ends ends the study with an error, unless that is nil: Each returns it.
 func (p *Pool) ends(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,7 +190,7 @@ func (p *Pool) here(ctx context.Context, label string, plan *scenario.Plan, unti
 	})
 }
 
-// Write is Simulate to the end, which leaves the run in a directory and replaces the one that is there.
+// Write is Simulate to the end; it writes the run into a directory and replaces an existing one.
 func (p *Pool) Write(ctx context.Context, label string, plan *scenario.Plan, dir string) (*Outcome, error) {
 	return p.hold(ctx, label, plan, func(run *fidelity.Simulation) (*Outcome, error) {
 		r := &runner.Runner{Plan: plan, Run: run, Version: runner.Version()}
@@ -243,7 +243,7 @@ func (p *Pool) hold(ctx context.Context, label string, plan *scenario.Plan,
 	return do(run)
 }
 
-// watch observes a run for Progress; it goes on while more, unless nil, says so and ctx has not ended.
+// watch observes a run for Progress; it continues while more, unless nil, returns true and ctx has not ended.
 func (p *Pool) watch(ctx context.Context, label string, plan *scenario.Plan, more exec.Observer) exec.Observer {
 	return func(x exec.Progress) bool {
 		p.tell(plan, label, x)

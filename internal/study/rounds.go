@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Trials are the simulations of a study that are kept in a directory, so that an interrupted study resumes, and that
-// an engine may make.
+// Trials are the simulations of a study in a directory, from which an interrupted study resumes; an engine may run
+// them.
 type Trials interface {
 	// ID addresses a simulation by its content; its label is for people. Remote trials may be simulated by their ID
 	// from then on.
@@ -23,13 +23,13 @@ type Trials interface {
 	Keep(id string, o *Outcome) error
 	// Remote reports whether an engine simulates, by Elsewhere: it keeps outcomes and calls ended for each, also for
 	// those that have none because of an error. It returns when no trial is left, ctx has ended or the study cannot
-	// go on.
+	// continue.
 	Remote() bool
 	Elsewhere(ctx context.Context, ids []string, ended func(id string, err error)) error
 }
 
-// rounds collects the simulations of a Pool's Each for an engine: a round begins when every call of do waits for one.
-// A call that waits leaves its place to the next.
+// rounds collects the simulations of a Pool's Each for an engine: a round begins when every call of do waits for one. A
+// call that waits leaves its place to the next.
 type rounds struct {
 	turn    sync.Mutex
 	places  chan struct{}
@@ -71,7 +71,7 @@ func (r *rounds) working(n int) {
 	r.next()
 }
 
-// next begins a round where it is time. It is called with turn held.
+// next begins a round if all calls wait. It is called with turn held.
 func (r *rounds) next() {
 	if r.at == 0 && !r.away && len(r.waiting) > 0 {
 		r.away = true

@@ -2,14 +2,14 @@ package topo
 
 import "railyard/unit"
 
-// Bisection is the maximum flow from the first half of the servers to the second: what the network carries
-// between two halves at once, in the order in which servers are numbered (segments and pods lie together). A
-// server sends by all its NICs, since NVLink joins them: rails that nothing joins outside are no bottleneck.
-// share is that of the NICs' own rate: those of a half, the slower one; 1 is full bisection.
+// Bisection is the maximum flow from the first half of the servers to the second: the network's simultaneous capacity
+// between two halves, in the order of server numbers (segments and pods are contiguous). A server sends by all its
+// NICs, since NVLink connects them: separate rails are no bottleneck. share is relative to the NICs' own rate of the
+// slower half; 1 is full bisection.
 //
-// Vertices that Refine cannot tell apart are one vertex of the flow network. A flow of the whole averages to
-// one of these classes, and one of the classes spreads over their members in proportion to their cables,
-// because each member has as many to every other class: the maximum is the same.
+// Equivalent vertices (Refine) are one vertex of the flow network. The maximum is the same: a flow of the whole
+// averages to a flow of the classes, and a flow of the classes spreads over their members in proportion to their links,
+// because each member has as many to every other class.
 func (g *Graph) Bisection() (flow unit.Rate, share float64) {
 	half := len(g.Hosts) / 2
 	if half == 0 {
@@ -103,7 +103,7 @@ func newFlowNet(n int) *flowNet {
 	return f
 }
 
-// add joins a and b with capacity ab one way and ba the other.
+// add connects a and b with capacity ab in one direction and ba in the other.
 func (f *flowNet) add(a, b int, ab, ba int64) {
 	f.to = append(f.to, b, a)
 	f.cap = append(f.cap, ab, ba)

@@ -10,7 +10,7 @@ import (
 // Server is the shape of every GPU server of a fabric.
 type Server struct {
 	GPUs  int
-	NICs  int // a NIC per GPU, fewer that are shared, or several for each
+	NICs  int // one NIC per GPU, fewer shared ones, or several for each
 	Ports int // per NIC: 1, or 2 for a link bundle to a switch pair
 }
 
@@ -21,7 +21,7 @@ type Params struct {
 	Segments  int
 	Spines    int
 	Uplinks   int // cables from a leaf to each spine
-	Pods      int // rail and pod: so many of the whole, joined by super-spines; 0 counts as 1
+	Pods      int // rail and pod: number of pods, connected by super-spines; 0 counts as 1
 	Supers    int // super-spines
 	SuperUp   int // cables from a spine to each super-spine of its plane
 	Planes    int // groups of super-spines; spine i of a pod is cabled to plane i mod Planes
@@ -30,13 +30,13 @@ type Params struct {
 	Far       Cable  // between groups of a dragonfly, from spines to super-spines; without a rate: as Fabric
 	K         int    // fat tree arity, side of a torus, NICs per switch of a dragonfly
 	Tiers     int    // fat tree: 2 or 3
-	Leaves    int    // fat tree: per pod, with two tiers in all; 0: as many as K allows
+	Leaves    int    // fat tree: per pod, with two tiers total; 0: as many as K allows
 	Groups    int    // dragonfly: how many; 0: GroupSize*Global+1, one cable between any two
 	GroupSize int    // dragonfly: switches of a group; 0: 2K
 	Local     int    // dragonfly: cables between two switches of a group; 0: one
 	Global    int    // dragonfly: cables of a switch to other groups; 0: K
-	Cubes     [3]int // torus of cubes: so many along each dimension
-	Spares    int    // and so many beside them
+	Cubes     [3]int // torus of cubes: number along each dimension
+	Spares    int    // and number of spares
 }
 
 // far is the cables between groups and pods.
@@ -47,7 +47,7 @@ func (p *Params) far() Cable {
 	return p.Far
 }
 
-// Kinds lists the fabrics Build knows.
+// Kinds lists the fabrics of Build.
 func Kinds() []string {
 	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "torus",
 		"cubes", "dragonfly", "graph"}
@@ -106,7 +106,7 @@ func Build(kind string, p Params) (_ *Graph, err error) {
 	return g, nil
 }
 
-// Check refuses servers whose NICs do not serve their GPUs alike.
+// Check refuses servers whose NICs do not serve their GPUs equally.
 func (s Server) Check() error {
 	switch {
 	case s.GPUs < 1 || s.GPUs > MaxPerServer:
@@ -172,8 +172,7 @@ func (p Params) check(kind string) error {
 	return nil
 }
 
-// pods builds several fabrics of a kind and joins their spines by super-spines
-// (source figures 11 and 13-9).
+// pods builds several fabrics of a kind and connects their spines by super-spines (source figures 11 and 13-9).
 func (g *Graph) pods(kind string, p Params) {
 	supers := make([]int, p.Supers)
 	var spines [][]int
@@ -249,8 +248,8 @@ func (g *Graph) railLeaves(p Params, prefix string) []int {
 	return leaves
 }
 
-// NonBlockingUplinks returns how many cables from a leaf to each of the spines
-// carry what its down ports can send.
+// NonBlockingUplinks returns the number of links from a leaf to each of the spines that carry the traffic of its down
+// ports.
 func NonBlockingUplinks(down int, downRate unit.Rate, spines int, upRate unit.Rate) int {
 	each := int64(spines) * int64(upRate)
 	if each <= 0 {

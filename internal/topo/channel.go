@@ -8,17 +8,17 @@ import (
 	"railyard/unit"
 )
 
-// Channel is cables between two switches that are one link to routing, a layer 3 port channel: one adjacency
-// and one next hop, inside which a hash of its own picks a cable.
+// Channel is a layer 3 port channel: links between two switches that are one link to routing, with one adjacency and
+// one next hop. A separate hash selects a link.
 type Channel struct {
-	Links []int // members, in order; the first stands for it
+	Links []int // members, in order; the first represents it
 	Min   int   // with fewer that work it is down
 }
 
 // MaxMembers is the largest number of cables of a channel, as LACP's groups on large switches.
 const MaxMembers = 64
 
-// Bundle makes a channel of cables, which join the same two switches.
+// Bundle makes a channel of links between the same two switches.
 func (g *Graph) Bundle(links []int, least int) error {
 	for _, i := range links {
 		l, first := &g.Links[i], &g.Links[links[0]]
@@ -41,7 +41,7 @@ func (g *Graph) Bundle(links []int, least int) error {
 	return nil
 }
 
-// BundleAll makes channels of all cables between switches, k by k of those that join the same two.
+// BundleAll makes channels of all links between switches, k by k of those between the same two.
 func (g *Graph) BundleAll(k, least int) error {
 	var links []int
 	for i, l := range g.Links {
@@ -52,7 +52,7 @@ func (g *Graph) BundleAll(k, least int) error {
 	return g.BundleEach(links, k, least)
 }
 
-// BundleEach makes channels of some cables, k by k of those that join the same two switches.
+// BundleEach makes channels of some links, k by k of those between the same two switches.
 func (g *Graph) BundleEach(links []int, k, least int) error {
 	by := map[[2]int][]int{}
 	var order [][2]int
@@ -79,8 +79,8 @@ func (g *Graph) BundleEach(links []int, k, least int) error {
 	return nil
 }
 
-// Short returns broken links and those of channels of which too few work, which nobody uses either. What it
-// is given is not changed.
+// Short returns broken links and the links of channels with too few working ones, which are not used either. The
+// argument is not changed.
 func (g *Graph) Short(down map[int]bool) map[int]bool {
 	var more map[int]bool
 	for _, c := range g.Channels {
@@ -109,7 +109,7 @@ func (g *Graph) Short(down map[int]bool) map[int]bool {
 	return more
 }
 
-// Whole returns next hops: each channel once, by its first cable, and cables that are in none.
+// Whole returns next hops: each channel once, by its first link, and links without a channel.
 func (g *Graph) Whole(links []int) []int {
 	if len(g.Channels) == 0 {
 		return links

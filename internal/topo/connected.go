@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reachable reports whether packets of one NIC find a way to another: rails in
-// VLANs of their own are apart even inside one switch.
+// Reachable reports whether there is a path from one NIC to another: rails in separate VLANs are isolated even inside
+// one switch.
 func (g *Graph) Reachable(r *Routes, a, b int) bool {
 	if g.Isolated && g.NICs[a].Rail != g.NICs[b].Rail {
 		return false
@@ -23,16 +23,16 @@ func (g *Graph) Reachable(r *Routes, a, b int) bool {
 	return false
 }
 
-// CheckConnected returns an error that names two parts when some server's NIC
-// cannot reach any other one that it should, with these links down: the graph is
-// partitioned. Rails are allowed to be apart, since NVLink joins them inside a server.
+// CheckConnected returns an error that names two parts when some server's NIC cannot reach any other one that it
+// should, with these links down: the graph is partitioned. Rails may be isolated from each other, since NVLink connects
+// them inside a server.
 func (g *Graph) CheckConnected(down map[int]bool) error {
 	if len(g.Hosts) < 2 {
 		return nil
 	}
 	switches := g.joined(down)
-	// Servers are connected when some pair of their NICs is; joined through
-	// common servers, because NVLink carries data between a server's NICs.
+	// Servers are connected if some pair of their NICs is; also through common servers, because NVLink carries data
+	// between a server's NICs.
 	servers := newParts(len(g.Hosts))
 	for h := range g.Hosts {
 		servers.join(h, g.ServerIn(g.DomainOf(h)))
@@ -76,7 +76,7 @@ func (g *Graph) CheckConnected(down map[int]bool) error {
 	return nil
 }
 
-// NICName names a NIC: "host-1/nic-2", or "host-1/nic-2p1" where its ports are apart.
+// NICName returns a NIC's name: "host-1/nic-2", or "host-1/nic-2p1" if its ports are separate.
 func (g *Graph) NICName(i int) string {
 	if n := g.NICs[i]; n.Port > 0 {
 		return fmt.Sprintf("%sp%d", g.CardName(i), n.Port)
@@ -90,7 +90,7 @@ func (g *Graph) CardName(i int) string {
 	return fmt.Sprintf("%s/nic-%d", g.Nodes[g.Hosts[n.Host]].Name, n.Index+1)
 }
 
-// joined returns which switches cables between them join.
+// joined returns the components of switches connected by links.
 func (g *Graph) joined(down map[int]bool) parts {
 	p := newParts(len(g.Nodes))
 	for i, l := range g.Links {
@@ -101,8 +101,8 @@ func (g *Graph) joined(down map[int]bool) parts {
 	return p
 }
 
-// Planes numbers by switch the planes of a fabric, parts of it that no cable between switches joins, from 1.
-// Switches that have no such cable are in none, 0.
+// Planes numbers, by switch, the planes of a fabric, parts that no link between switches connects, from 1. Switches
+// that have no such cable are in none, 0.
 func (g *Graph) Planes() []int {
 	p, planes := g.joined(nil), make([]int, len(g.Nodes))
 	number := map[int]int{}
@@ -119,7 +119,7 @@ func (g *Graph) Planes() []int {
 	return planes
 }
 
-// parts is which of some things are joined, directly or by others.
+// parts is a union-find structure: the connected components of a set.
 type parts []int
 
 func newParts(n int) parts {
@@ -130,7 +130,7 @@ func newParts(n int) parts {
 	return p
 }
 
-// of returns the one that stands for a thing's part.
+// of returns the representative of an element's component.
 func (p parts) of(i int) int {
 	for p[i] != i {
 		p[i] = p[p[i]]

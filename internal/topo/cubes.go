@@ -6,13 +6,13 @@ import (
 	"railyard/internal/field"
 )
 
-// Cubes is a torus whose cubes of Side^3 switches are joined by optical circuit switches, as TPU v4's are:
-// one for each fibre of a face in each dimension, at which both fibres of every cube end (Jouppi et al.
-// 2023: 4^3 cubes, 16 fibres a face, 48 switches). The builder leaves the circuits open.
+// Cubes is a torus whose cubes of Side^3 switches are connected by optical circuit switches, as TPU v4's are: one for
+// each fiber of a face in each dimension, at which both fibers of every cube end (Jouppi et al. 2023: 4^3 cubes, 16
+// fibers a face, 48 switches). The builder leaves the circuits open.
 type Cubes struct {
 	Side  int
 	Shape [3]int     // cubes along x, y and z
-	Place [][3]int16 // by cube: where it is in the torus; -1: it is a spare
+	Place [][3]int16 // by cube: its position in the torus; -1: a spare
 	Of    []int32    // by node: its cube, from 0; of a server its switch's
 	Faces []Face
 }
@@ -134,8 +134,8 @@ func (c *Cubes) faces(switches []int) {
 	}
 }
 
-// Circuits are the pairs of cubes that a face's circuit switch joins in a dimension, from the far face of
-// the first to the near face of the second, where cubes have places.
+// Circuits are the pairs of cubes that a face's circuit switch connects in a dimension, from the far face of the first
+// to the near face of the second, for cubes with positions.
 func (c *Cubes) Circuits(dim int, place [][3]int16) (pairs [][2]int) {
 	for cube, p := range place {
 		if p[0] < 0 {
@@ -150,8 +150,8 @@ func (c *Cubes) Circuits(dim int, place [][3]int16) (pairs [][2]int) {
 	return pairs
 }
 
-// Lay says where the switches of a torus of cubes lie, once its circuits are cables; places are those that
-// cubes have at some time, one each, and several may have one in turn.
+// Lay sets the positions of the switches of a torus of cubes, once its circuits are links; places are the cubes'
+// positions at some time, one each, and several may have one in turn.
 func (g *Graph) Lay(place [][3]int16, circuits []int) {
 	c := g.Cubes
 	t := &Grid{Sides: [3]int{c.Side * c.Shape[0], c.Side * c.Shape[1], c.Side * c.Shape[2]},
@@ -166,7 +166,7 @@ func (g *Graph) Lay(place [][3]int16, circuits []int) {
 		in := int16(n - cube*c.Side*c.Side*c.Side) // switches come first, cube by cube
 		p := place[cube]
 		if t.Cube[n] = int32(cube); p[0] < 0 {
-			p = [3]int16{} // never joined: packets leave it by no way
+			p = [3]int16{} // never connected: packets have no path from it
 		}
 		t.At[n] = [3]int16{p[0]*k + in/k/k, p[1]*k + in/k%k, p[2]*k + in%k}
 	}

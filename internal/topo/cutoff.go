@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// CutOff lists the NICs that reach no other any more, or fewer than half of those that they reached, with
-// themselves: those behind what is down, or on the smaller side of a fabric that has fallen apart.
+// CutOff lists the NICs that reach no other any more, or fewer than half of those that they reached, including
+// themselves: those behind a failed component, or on the smaller side of a partitioned fabric.
 func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	before, after := g.reach(nil), g.reach(down)
 	for i := range g.NICs {
@@ -17,8 +17,8 @@ func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	return nics
 }
 
-// reach counts by NIC how many it reaches with these links down, itself among them. A NIC with several
-// ports is in several parts of the fabric, and joins none of them.
+// reach counts by NIC how many it reaches with these links down, itself among them. A NIC with several ports is in
+// several parts of the fabric, and connects none of them.
 func (g *Graph) reach(down map[int]bool) []int {
 	switches := g.joined(down)
 	type kind struct {

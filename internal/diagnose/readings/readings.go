@@ -1,5 +1,5 @@
-// Package readings reads the outputs of show commands from files and folders for package diagnose: [Snapshots] returns
-// the counters of all devices at one or two times, and notes on what was not understood.
+// Package readings reads the outputs of show commands from files and directories for package diagnose: [Snapshots]
+// returns the counters of all devices at one or two times, and notes on unrecognized parts.
 package readings
 
 import (
@@ -16,8 +16,8 @@ import (
 	"railyard/internal/input"
 )
 
-// Snapshots reads the outputs of devices at two times: those of earlier and of paths. A folder with before and after,
-// or two paths of these names, hold both. notes lists what was not understood; before is nil for one snapshot.
+// Snapshots reads the outputs of devices at two times: those of earlier and of paths. A directory with before and
+// after, or two paths of these names, contain both. notes lists unrecognized parts; before is nil for one snapshot.
 func Snapshots(earlier string, paths []string) (before, after []counters.Snapshot, notes []string, err error) {
 	var first, second []string
 	if earlier != "" {
@@ -50,7 +50,7 @@ func folder(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// reader reads outputs and records what was not understood.
+// reader reads outputs and records unrecognized parts.
 type reader struct {
 	unknown []counters.Unknown
 	passed  []string
@@ -102,7 +102,7 @@ func (r *reader) folder(dir string) (all []counters.Snapshot, err error) {
 	return all, err
 }
 
-// noOutput is the error of a text that contains no supported output.
+// noOutput is the error of a file without supported output.
 type noOutput struct{ err error }
 
 func (n *noOutput) Error() string { return n.err.Error() }
@@ -130,7 +130,7 @@ func (r *reader) file(path string) ([]counters.Snapshot, error) {
 	return s, err
 }
 
-// summary lists in a few lines what was not understood.
+// summary lists unrecognized parts in a few lines.
 func (r *reader) summary() (notes []string) {
 	const few = 3
 	for i, u := range r.unknown {
@@ -151,7 +151,7 @@ func (r *reader) summary() (notes []string) {
 	return notes
 }
 
-// clipLine shortens a line to what is needed to find it.
+// clipLine shortens a line to the length needed to find it.
 func clipLine(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "..."

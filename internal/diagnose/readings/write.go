@@ -7,8 +7,8 @@ import (
 	"railyard/internal/counters"
 )
 
-// Write writes what the devices of a system, and hosts, show before and after some traffic: a folder each, as Snapshots
-// reads them.
+// Write writes the outputs of a system's devices, and of hosts, before and after some traffic: a directory each, as
+// Snapshots reads them.
 func Write(dir, system string, before, after []counters.Snapshot) error {
 	for name, devices := range map[string][]counters.Snapshot{"before": before, "after": after} {
 		at := filepath.Join(dir, name)

@@ -5,7 +5,7 @@
 //	N/DIGEST.json        scenarios with their files (sweep.Bundle)
 //	N/records-K.jsonl    what part K has simulated: a sweep.Record per line
 //
-// Parts write their own files, so that nothing is locked across hosts, and a part that is started again goes on.
+// Parts write their own files, so that no lock across hosts is needed, and a restarted part resumes.
 package batch
 
 import (
@@ -109,7 +109,7 @@ func (f *Folder) Collect(each func(*sweep.Record) error) error {
 	return nil
 }
 
-// collect reads the whole lines of a file behind what was read.
+// collect reads the complete new lines of a file.
 func (f *Folder) collect(path string, each func(*sweep.Record) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -122,7 +122,7 @@ func (f *Folder) collect(path string, each func(*sweep.Record) error) error {
 	for r := bufio.NewReader(file); ; {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // what has no end yet is read the next time
+			return nil // an incomplete line is read the next time
 		}
 		if err != nil {
 			return err

@@ -33,8 +33,8 @@ func (f *Folder) begin(s *sweep.Study, trials []*sweep.Trial) (*journey, error) 
 	return j, j.collect()
 }
 
-// Join takes what arrays of Slurm and Jobs of Kubernetes have simulated of a study without its driver, from the study's
-// directory or that of a copy.
+// Join collects the records that arrays of Slurm and Jobs of Kubernetes have written of a study without its driver,
+// from the study's directory or a copy.
 func Join(s *sweep.Study, dir string) error {
 	for _, engine := range []string{"slurm", "kubernetes"} {
 		f := &Folder{Dir: filepath.Join(dir, engine)}

@@ -21,7 +21,7 @@ import (
 type Kubernetes struct {
 	Folder
 	Pods
-	Apply bool // by kubectl; otherwise somebody does
+	Apply bool // by kubectl; otherwise the user does
 	Say   func(words string)
 }
 
@@ -113,8 +113,8 @@ func kubeName(dir, part string) string {
 	return strings.Trim(fmt.Sprintf("railyard-%s-%.3x-%s", name[:min(len(name), 34)], digest[:3], part), "-")
 }
 
-// Simulate writes a Job for the trials that have no record, applies it where that is wanted, and takes records until
-// none is missing or the applied Job has ended.
+// Simulate writes a Job for the trials without a record, optionally applies it, and collects records until none is
+// missing or the applied Job has ended.
 func (e *Kubernetes) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Trial) error {
 	full, err := filepath.Abs(e.Dir)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Slurm is a sweep.Engine that submits an array and collects its records from the shared file system. A second job,
-// which waits for the array, does so where the driver has gone.
+// which depends on the array, does so if the driver has ended.
 type Slurm struct {
 	Folder
 	Program string   // path of this program on all nodes
@@ -55,7 +55,7 @@ func (e *Slurm) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Tr
 	})
 }
 
-// submit submits an array for trials, or finds the one that works on them.
+// submit submits an array for trials, or finds the running one.
 func (e *Slurm) submit(s *sweep.Study, left []*sweep.Trial) error {
 	all, err := e.rounds()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package collectives times collectives over a scenario's fabric: every algorithm with every size, beside NCCL's
+// Package collectives measures collectives on a scenario's fabric: every algorithm with every size, next to NCCL's
 // tuning model.
 package collectives
 
@@ -40,8 +40,8 @@ type Study struct {
 	Pool   *study.Pool
 }
 
-// Rows asks NCCL's model for every size, and simulates every algorithm with it; the only error is that it was stopped,
-// with the rows whose simulations have all ended, and what has ended of the next.
+// Rows evaluates NCCL's model for every size, and simulates every algorithm with it. Its only error is an interruption,
+// with the completed rows and the completed part of the next.
 func (c *Study) Rows(ctx context.Context, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes,
 	algorithms []string, simulate bool) (rows []Row, stopped error) {
 	if !simulate {
@@ -88,7 +88,7 @@ func (c *Study) Tuned(plan *scenario.Plan, kind coll.Kind, b unit.Bytes) ([]coll
 	return m.Tune(kind, float64(b))
 }
 
-// simulated runs one algorithm, those that run on rings on so many.
+// simulated runs one algorithm; ring-based ones use the given number of rings.
 func (c *Study) simulated(ctx context.Context, rings int, kind coll.Kind, algorithm string, b unit.Bytes,
 	choices []coll.Choice) (Run, error) {
 	run := Run{Algorithm: algorithm, Protocol: "none"}

@@ -1,5 +1,5 @@
-// Package days puts together what plan goodput computes: what a scenario and flags (Question) say of a job, its
-// failures and its checkpoints, as an input of package goodput.
+// Package days prepares plan goodput: it builds the input of package goodput from a scenario and flags (Question) about
+// a job, its failures and its checkpoints.
 package days
 
 import (
@@ -21,7 +21,7 @@ import (
 	"railyard/unit"
 )
 
-// Question is what flags say of a job. Zero values take the scenario's or the default.
+// Question is the flags about a job. Zero values take the scenario's or the default.
 type Question struct {
 	Scenario                 string // empty: none
 	Set                      []string
@@ -40,11 +40,11 @@ type Question struct {
 	Seed                     uint64
 }
 
-// checkpointBytes are what of a parameter is kept: bf16 weights, and fp32 weights with both of Adam's
+// checkpointBytes is the bytes per parameter in a checkpoint: bf16 weights, and fp32 weights with both of Adam's
 // moments.
 const checkpointBytes = 14
 
-// Report is an outcome with what it was computed from.
+// Report is an outcome with its input.
 type Report struct {
 	*goodput.Result
 	Checkpoint unit.Bytes `json:"checkpoint_bytes"`
@@ -81,7 +81,7 @@ func (c *Question) Asynchronous(in goodput.Input, r *Report) (goodput.Input, boo
 	return in, !r.Async && c.Snapshot > 0 && r.Stall > c.Snapshot.Seconds() && lost >= leastGain
 }
 
-// Compare keeps what asynchronous checkpoints would leave of the time, if that is enough more.
+// Compare stores the effective time with asynchronous checkpoints, if it is sufficiently larger.
 func (r *Report) Compare(in *goodput.Input, other *goodput.Result) {
 	if p := &other.Chosen; p.Effective.Mean-r.Chosen.Effective.Mean >= leastGain {
 		r.Other = &Asynchronous{p.Effective.Mean, p.Interval, in.Stall.Seconds()}
@@ -100,7 +100,7 @@ func (r *Report) AtOptimum() bool {
 	return r.PerDay > 0 && r.Stall > 0
 }
 
-// Input joins what the scenario and the flags say. Errors name flags. simulate returns the steps of a plan as a run.
+// Input combines the scenario and the flags. Errors name flags. simulate returns the steps of a plan as a run.
 func (c *Question) Input(simulate func(*scenario.Plan) (*result.Summary, error)) (in goodput.Input, r Report,
 	err error) {
 	if err := c.coarse(); err != nil {
@@ -161,7 +161,7 @@ func (c *Question) Input(simulate func(*scenario.Plan) (*result.Summary, error))
 	return in, r, nil
 }
 
-// or returns a flag's value, d where the flag is not set.
+// or returns a flag's value, d if the flag is not set.
 func or(flag *time.Duration, d time.Duration) time.Duration {
 	if flag == nil {
 		return d
@@ -169,8 +169,8 @@ func or(flag *time.Duration, d time.Duration) time.Duration {
 	return *flag
 }
 
-// fromFailure fills in what on_failure of the scenario, with its defaults, says and no flag: hanging collectives reveal
-// a failure, after 10 minutes by default (the watchdog of NCCL in PyTorch).
+// fromFailure sets unset flags from the scenario's on_failure, with its defaults: hanging collectives reveal a failure,
+// after 10 minutes by default (the watchdog of NCCL in PyTorch).
 func (c *Question) fromFailure(in *goodput.Input, plan *scenario.Plan) {
 	for _, x := range []struct {
 		given bool
@@ -214,7 +214,7 @@ func (c *Question) fromJob(in *goodput.Input, plan *scenario.Plan, size *string)
 	}
 }
 
-// coarse refuses times that are finer than the clock of days.
+// coarse refuses times below the resolution of days.
 func (c *Question) coarse() error {
 	for _, x := range []struct {
 		flag string
@@ -236,7 +236,7 @@ func (c *Question) coarse() error {
 // span is a time on the command line.
 func span(d time.Duration) goodput.Span { return goodput.Span(d.Microseconds()) }
 
-// rates are those of the published set or of the file, or Llama 3's.
+// rates returns those of the published set or of the file, or Llama 3's.
 func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
 	r, known := goodput.Named(cmp.Or(c.Rates, goodput.Sets[0].Name))
 	placed := func(err error) error { return err }
@@ -260,7 +260,7 @@ func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
 	return r, nil
 }
 
-// storage returns how long a checkpoint keeps everybody, and when it counts.
+// storage returns a checkpoint's stall of all ranks, and the time until it is valid.
 func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error) {
 	if size == "" {
 		return field.New("--checkpoint", "is missing: how large is a checkpoint?")
@@ -287,7 +287,7 @@ func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error
 		return field.New("--storage", "takes %s for a checkpoint of %.4g GB: more than all %g days",
 			Brief(write.Seconds()), float64(r.Checkpoint)/1e9, c.Days)
 	}
-	in.Restart += write // it is read as fast
+	in.Restart += write // it is read at the same rate
 	if in.Stall = write; c.Async {
 		in.Stall, in.Write = span(c.Snapshot), write
 	}
@@ -295,7 +295,7 @@ func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error
 	return nil
 }
 
-// step returns how long the scenario's step takes, and who says so.
+// step returns the scenario's step time, and its source.
 func (c *Question) step(simulate func(*scenario.Plan) (*result.Summary, error),
 	plan *scenario.Plan) (goodput.Span, string, error) {
 	if plan == nil || plan.Jobs[0].Training == nil {

@@ -1,5 +1,5 @@
-// Package failures simulates what single failures, and pairs of them, do to a step: a Study of Variants, whose Rows
-// are classes of equivalent elements, by harm. Equivalence is that of planner.NewAlike.
+// Package failures simulates what single failures, and pairs of them, do to a step: a Study of Variants, whose Rows are
+// classes of equivalent elements, by harm. Equivalence is that of planner.NewAlike.
 package failures
 
 import (
@@ -58,11 +58,11 @@ func (c *Study) Variants(m study.Matrix) (all []*Variant, err error) {
 	return all, nil
 }
 
-// Variant is what failures do to one setting.
+// Variant is the effect of failures on one setting.
 type Variant struct {
 	Label string   `json:"variant"`
 	Sets  []string `json:"set"`
-	Base  float64  `json:"step_seconds"` // of the whole fabric
+	Base  float64  `json:"step_seconds"` // of the fabric without failures
 	// of an approximate fidelity: its name, and the error to expect
 	Fidelity string           `json:"fidelity,omitempty"`
 	Expected *result.Expected `json:"expected_error,omitempty"`
@@ -81,19 +81,19 @@ type Variant struct {
 type Totals struct {
 	Elements int     `json:"elements"`
 	Weak     int     `json:"single_points"`
-	Worst    float64 `json:"worst_step_seconds"` // where the step ends
+	Worst    float64 `json:"worst_step_seconds"` // time of the step's end
 	Mean     float64 `json:"mean_step_seconds"`
 	Isolated int     `json:"isolated_gpus_most"`
 }
 
-// Row is what became of a step with something broken.
+// Row is the outcome of a step with a failure.
 type Row struct {
 	Kind      string   `json:"kind"`
 	Tier      string   `json:"tier"`
 	Name      string   `json:"name"` // of the worst that was simulated
 	Alike     int      `json:"alike"`
 	Simulated int      `json:"simulated"`
-	Step      float64  `json:"step_seconds,omitempty"` // the longest; none where a rank is lost
+	Step      float64  `json:"step_seconds,omitempty"` // the longest; none if a rank is lost
 	Least     float64  `json:"least_step_seconds,omitempty"`
 	Slower    float64  `json:"times_as_long,omitempty"`
 	Lost      bool     `json:"rank_lost"`
@@ -150,7 +150,7 @@ func (c *Study) Simulate(ctx context.Context, v *Variant) error {
 	return nil
 }
 
-// trials returns what is simulated of the elements: of each class so many, spread over it.
+// trials returns the elements to simulate: a number of each class, spread over it.
 func (c *Study) trials(elements []planner.Element) (trials []trial, rows []Row) {
 	of := map[int]int{} // by class: its row
 	members := [][]planner.Element{}
@@ -243,7 +243,7 @@ func ranked(rows []Row) []Row {
 	return rows
 }
 
-// take adds what became of a trial to its row: the worst counts.
+// take adds a trial's outcome to its row: the worst counts.
 func (r *Row) take(t *trial) {
 	r.Simulated++
 	o := &t.got

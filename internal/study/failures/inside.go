@@ -7,8 +7,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// inside lists the NVSwitch chips and PCIe switches of servers, of the kinds that are wanted. Classes of other elements
-// are below a number.
+// inside lists the NVSwitch chips and PCIe switches of servers, of the selected kinds. Classes of other elements are
+// below a number.
 func inside(p *scenario.Plan, alike *planner.Alike, kinds []string, classes int) (all []planner.Element) {
 	var chips, pcie []planner.Within
 	for d, b := range p.Boards {

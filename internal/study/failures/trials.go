@@ -16,7 +16,7 @@ import (
 	"railyard/unit"
 )
 
-// trial is one simulation: what fails in it, and what became of the step.
+// trial is one simulation: its failure, and the outcome of the step.
 type trial struct {
 	row  int // of its class
 	what []planner.Element
@@ -37,18 +37,18 @@ type failing struct {
 	c    *Study
 	v    *Variant
 	at   unit.Time
-	step unit.Time // of the whole fabric
+	step unit.Time // of the fabric without failures
 	most unit.Time // after which a run is given up
 }
 
-// patience is how often as long as the whole fabric a step may take before it is given up, besides the time
-// in which a transport gives up.
+// patience is the limit of a step's time relative to the fabric without failures, plus the time in which a transport
+// gives up.
 const patience = 50
 
 // worthSaying is the length of a study, in seconds, from which Estimate is called.
 const worthSaying = 10
 
-// base simulates the whole fabric, which says when things fail and how long is too long.
+// base simulates the fabric without failures, which determines the failure time and the time limit.
 func (f *failing) base(ctx context.Context, trials int) error {
 	cost, _, err := runner.Prepare(f.v.plan, f.c.Pool.Memory)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	return nil
 }
 
-// time returns when things fail, where it is given.
+// time returns the failure time, if it is set.
 func (c *Study) time() (unit.Time, error) {
 	at, err := unit.ParseTime(c.At)
 	if err != nil || at < 0 || at > 86400*unit.Second {
@@ -125,7 +125,7 @@ func (f *failing) trial(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// became notes what became of a step.
+// became records the outcome of a step.
 func (f *failing) became(got *Row, mtu int64, o *study.Outcome) {
 	s := o.Summary
 	got.Again, got.Dropped = s.Retransmissions*mtu, s.Drops
@@ -145,7 +145,7 @@ func (f *failing) became(got *Row, mtu int64, o *study.Outcome) {
 	}
 }
 
-// errRefused is what cannot be: elements are named as the topology names them.
+// errRefused is the error of an unknown element: elements are named as in the topology.
 var errRefused = errors.New("the scenario does not take the failure")
 
 // plan is the scenario with something that fails.
@@ -173,7 +173,7 @@ func (f *failing) plan(t *trial) (*scenario.Plan, error) {
 		}
 		doc.File.Events = append(doc.File.Events, ev)
 	}
-	doc.File.Output.Sample = unit.Second // nobody looks at the links
+	doc.File.Output.Sample = unit.Second // link samples are not needed
 	f.v.of.Prefer(doc)
 	plan, err := scenariofile.Resolve(f.v.of.Path, doc)
 	if err != nil {

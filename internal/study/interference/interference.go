@@ -1,5 +1,5 @@
-// Package interference simulates the jobs of a scenario together and each alone on its GPUs: how much the others
-// slow each down (Slowdown), and where they met.
+// Package interference simulates the jobs of a scenario together and each alone on its GPUs: each job's slowdown by the
+// others (Slowdown), and the shared links.
 package interference
 
 import (
@@ -8,12 +8,12 @@ import (
 	"railyard/internal/result"
 )
 
-// Result is what the command says.
+// Result is the command's output.
 type Result struct {
 	Name     string           `json:"-"` // of the scenario
 	Jobs     []Slowdown       `json:"jobs"`
 	Meetings []result.Meeting `json:"meetings"`
-	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, where a rank was lost
+	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, if a rank was lost
 	Fidelity string           `json:"fidelity"`
 	Expected *result.Expected `json:"expected_error,omitempty"` // of another fidelity than packets
 	Seeds    [][]Slowdown     `json:"seeds,omitempty"`          // of several: the jobs with each; the rest is of the first

@@ -14,15 +14,15 @@ import (
 	"railyard/unit"
 )
 
-// Slowdown is what the others cost a job.
+// Slowdown is a job's slowdown by the others.
 type Slowdown struct {
 	Job      string   `json:"job"`
 	GPUs     int      `json:"gpus"`
 	Start    int64    `json:"start_ps"`
 	Alone    int64    `json:"alone_ps"`    // until its last operation ended
 	Together int64    `json:"together_ps"` // likewise
-	Slowdown float64  `json:"slowdown"`    // of that; 0 where a rank was lost
-	Open     bool     `json:"open_loop"`   // its messages begin when they would alone: their times count
+	Slowdown float64  `json:"slowdown"`    // ratio to that; 0 if a rank was lost
+	Open     bool     `json:"open_loop"`   // its messages start at the same times as alone: their durations count
 	Messages Messages `json:"messages"`
 	Lost     Lost     `json:"lost_a_rank"`
 }
@@ -36,7 +36,7 @@ type Lost struct {
 // Any reports that it did.
 func (l Lost) Any() bool { return l.Alone || l.Together }
 
-// Messages is how much longer a job's messages took: the ratio of each to the same one of the job alone.
+// Messages is the slowdown of a job's messages: the ratio of each to the same one of the job alone.
 type Messages struct {
 	Count  int     `json:"count"`
 	Mean   float64 `json:"mean"`
@@ -143,7 +143,7 @@ func slowdowns(all []*study.Outcome, names []string, open []bool) (rows []Slowdo
 	return rows
 }
 
-// against fills in what a job's run alone says beside the one together.
+// against adds the results of a job's run alone.
 func (j *Slowdown) against(together, alone *result.Job, both, own []result.FlowRow) {
 	j.Alone, j.Together = alone.StepTime, together.StepTime
 	if j.Lost = (Lost{!alone.Complete, !together.Complete}); !j.Lost.Any() {

@@ -7,10 +7,9 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// broker is what driver and workers use of a server: for each study a work queue of trials and one of records, and a
-// store of bundles. A message is delivered until it is acknowledged, but no more than tries times; calls may fail,
-// what they ask for may have happened nevertheless, and a message may come twice. The tests have one of their own,
-// with time and faults of their own.
+// broker is the interface of a server for driver and workers: for each study a queue of trials and one of records, and
+// a store of bundles. A message is delivered until it is acknowledged, at most tries times. A failed call may have
+// taken effect, and a message may arrive twice. The tests have one of their own, with time and faults of their own.
 type broker interface {
 	// prepare makes the queues of a study and stores its bundles.
 	prepare(ctx context.Context, study string, all map[string]*sweep.Bundle) error
@@ -23,7 +22,7 @@ type broker interface {
 	take(ctx context.Context, study string, f func(delivery)) (stop func(), err error)
 	// aside calls f for each trial that was delivered as often as may be; a call may be lost.
 	aside(ctx context.Context, study string, f func(task []byte)) (stop func(), err error)
-	// idle reports whether no trial is being simulated or will be, and no record is on its way.
+	// idle reports whether no trial is being simulated or queued, and no record is in transit.
 	idle(ctx context.Context, study string) (bool, error)
 	// stores returns why the server does not store a record; nil: it does, or cannot be reached at present.
 	stores(ctx context.Context, study string) error
@@ -32,11 +31,11 @@ type broker interface {
 
 	// studies names the studies that have a queue of trials.
 	studies(ctx context.Context) ([]string, error)
-	// fetch returns a trial, or nil where none comes in time.
+	// fetch returns a trial, or nil if none arrives in time.
 	fetch(ctx context.Context, study string, wait time.Duration) (delivery, error)
 	// give puts a record into the queue.
 	give(ctx context.Context, study string, record []byte) error
-	// bundle returns a bundle's text.
+	// bundle returns a bundle's contents.
 	bundle(ctx context.Context, name string) ([]byte, error)
 
 	close()

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// disk is the log of a server in this process. A server that cannot write to its files answers nobody, and says so in
-// its log only.
+// disk is the log of a server in this process. A server that cannot write to its files answers no request, and reports
+// it only in its log.
 type disk struct {
 	dir    string
 	failed context.Context // ends with the first such message

@@ -59,7 +59,7 @@ func identity(dir string) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(host+"\x00"+full)))[:12], nil
 }
 
-// ledger is what a drive uses of a study.
+// ledger is a drive's interface to a study.
 type ledger interface {
 	Task(t *sweep.Trial) sweep.Task
 	Bundles() map[string]*sweep.Bundle
@@ -86,8 +86,8 @@ func newDrive(b broker, study string, l ledger, finished func()) *drive {
 		ended: make(chan struct{})}
 }
 
-// run puts trials into the queue and takes their records until none is left. Messages, acknowledgements and notices
-// may be lost: while nothing moves, what is still open is looked for.
+// run puts trials into the queue and takes their records until none is left. Messages, acknowledgements and notices may
+// be lost: during silence, the driver searches for open trials.
 func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	for _, t := range list {
 		d.open[t.ID.String()] = t
@@ -130,7 +130,7 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 				refused = 0
 			} else if refused++; refused == refusals {
 				return fmt.Errorf("the NATS server stores no records; the same command resumes once it does: %w",
-					cmp.Or(d.broker.purge(ctx, d.study), err)) // of which the first names the reason
+					cmp.Or(d.broker.purge(ctx, d.study), err)) // the first error has the reason
 			}
 			if idle, err := d.broker.idle(ctx, d.study); err != nil || !idle {
 				quiet = 0
@@ -146,8 +146,8 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	}
 }
 
-// refusals is how often in a row a server that is connected does not store a record, in a silence each and without a
-// record of a worker, until the driver gives up: its disk is full. A connection that became silent is noticed before.
+// refusals is the number of consecutive silences in which a connected server stores no record, and no worker sends one,
+// until the driver gives up: its disk is full. A connection that became silent is noticed before.
 const refusals = 3
 
 // persist repeats a step that fails: a connection that was cut comes back within seconds.
@@ -161,9 +161,8 @@ func persist(ctx context.Context, step func() error) (err error) {
 	return fmt.Errorf("a request to the NATS server failed 4 times: %w", err)
 }
 
-// search settles the trials that nobody works on and that have no record: those that are still in the queue were
-// delivered as often as may be, and those that are not were lost on their way and go into it again.
-// The error says that the server does not take them.
+// search handles trials without a record that no worker simulates: trials still in the queue have reached the delivery
+// limit, and others were lost in transit and are queued again. The error reports that the server does not store them.
 func (d *drive) search(ctx context.Context) error {
 	rest, err := d.broker.rest(ctx, d.study)
 	if err != nil {
@@ -187,7 +186,7 @@ func (d *drive) search(ctx context.Context) error {
 // put puts trials into the queue.
 func (d *drive) put(ctx context.Context, list []*sweep.Trial) error {
 	for i, t := range list {
-		if d.has(t) { // not so where an earlier driver has left its record in the queue
+		if d.has(t) { // unless an earlier driver has left its record in the queue
 			text, err := json.Marshal(d.ledger.Task(t))
 			if err == nil {
 				err = d.broker.put(ctx, d.study, text)

@@ -1,9 +1,9 @@
 // Package jetstream distributes the trials of a study over workers by NATS JetStream: a server of its own (Serve) or
 // one that exists. The Driver puts trials into a work queue and takes their records; a Worker simulates trials. Every
 // trial is delivered until a worker acknowledges it, so that workers and driver may be killed at any time; the study's
-// store keeps the first record of a trial. While nothing moves, the driver looks every silence for trials that were
-// lost on their way and puts them into the queue again, and ends where the server stores nothing. TestProtocol runs
-// this code over schedules of faults, in time of its own.
+// store keeps the first record of a trial. During silence, the driver searches for lost trials at intervals and queues
+// them again, and ends if the server stores nothing. TestProtocol runs this code over schedules of faults, in time of
+// its own.
 //
 //	RAILYARD-<study>-trials    work queue: a Task per message, acknowledged after its record was stored
 //	RAILYARD-<study>-records   work queue: a Record per message, acknowledged after the driver has written it
@@ -35,14 +35,14 @@ const (
 // silence is the time without a beat after which a trial goes to another worker; shorter in tests.
 var silence = 30 * time.Second
 
-// tries is how many workers take a trial before it is set aside.
+// tries is the number of workers that attempt a trial before it is set aside.
 const tries = 3
 
-// Access is how to connect to a server.
+// Access is the connection to a server.
 type Access struct {
 	URL   string
 	Token string
-	CA    string // file with the certificates of authorities; "" those of the system
+	CA    string // file with certificates of authorities; "": the system's
 }
 
 // TokenName is the environment variable with the token.

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Listen says where a server listens.
+// Listen is a server's listening address.
 type Listen struct {
 	Address   string // HOST:PORT
 	Token     string
@@ -28,7 +28,7 @@ type Server struct {
 	disk *disk
 }
 
-// Serve starts a server with JetStream. One that others reach needs a token or TLS with a token.
+// Serve starts a server with JetStream. An address that others reach needs a token or TLS with a token.
 func Serve(l Listen) (*Server, error) {
 	host, text, err := net.SplitHostPort(l.Address)
 	port, bad := strconv.Atoi(text)
@@ -41,7 +41,7 @@ func Serve(l Listen) (*Server, error) {
 	}
 	o := &server.Options{ServerName: "railyard", Host: host, Port: port, JetStream: true, NoSigs: true, NoLog: true,
 		StoreDir: filepath.Join(l.Dir, "nats"), Authorization: l.Token, MaxPayload: 8 << 20,
-		JetStreamMaxStore: 1 << 50} // the disk is the limit, not a share of what is free at the start
+		JetStreamMaxStore: 1 << 50} // the disk is the limit, not a share of the space that is free at the start
 	if port == 0 {
 		o.Port = server.RANDOM_PORT
 	}

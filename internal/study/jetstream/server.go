@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// remote is a broker: a server that is connected to.
+// remote is a broker on a connected server.
 type remote struct {
 	url  string
 	conn *nats.Conn
@@ -37,8 +37,8 @@ func (a *Access) dial(name string) (broker, error) {
 
 func (r *remote) close() { r.conn.Close() }
 
-// connect connects, and reconnects for ever, also after a connection that became silent without an end. The error names
-// the flag that gives the URL.
+// connect connects, and reconnects without a limit, also after a connection that became silent. The error names the
+// flag that gives the URL.
 func (a *Access) connect(name string, options ...nats.Option) (*nats.Conn, jetstream.JetStream, error) {
 	options = append(options, nats.Name(name), nats.MaxReconnects(-1),
 		nats.ReconnectWait(min(time.Second, silence)), nats.PingInterval(silence/3), nats.MaxPingsOutstanding(2))
@@ -131,7 +131,7 @@ func (r *remote) put(ctx context.Context, study string, task []byte) error {
 	return err
 }
 
-// flush waits until all trials are stored. Those that a cut connection has taken along are found missing later.
+// flush waits until all trials are stored. Messages lost with a connection are later found missing.
 func (r *remote) flush(ctx context.Context) error {
 	select {
 	case <-r.js.PublishAsyncComplete():
@@ -212,7 +212,7 @@ func (r *remote) idle(ctx context.Context, study string) (bool, error) {
 	return true, nil
 }
 
-// stores gives the server a record of no trial, which the driver leaves out.
+// stores stores a record without a trial in the server, which the driver ignores.
 func (r *remote) stores(ctx context.Context, study string) error {
 	if err := r.give(ctx, study, []byte("{}")); r.conn.IsConnected() {
 		return err
@@ -281,8 +281,8 @@ func (r *remote) give(ctx context.Context, study string, record []byte) error {
 // object is the header of a message whose data are in the object store: the server takes no message so large.
 const object = "Railyard-Object"
 
-// week is how long such data are stored: a process that is killed may leave them without a message. A trial or record
-// that is lost thereby is found missing by the driver.
+// week is the lifetime of such data: a killed process may leave them without a message. A trial or record lost by this
+// is found missing by the driver.
 const week = 7 * 24 * time.Hour
 
 // message returns a message with data, or with the name of data above the server's largest message.
@@ -315,7 +315,7 @@ func (r *remote) data(ctx context.Context, h nats.Header, data []byte) (all []by
 	return all, func() error { return store.Delete(ctx, name) }, err
 }
 
-// open returns a message with its data; nil where the object store has them no longer.
+// open returns a message with its data; nil if the object store no longer has them.
 func (r *remote) open(ctx context.Context, m jetstream.Msg) (delivery, error) {
 	data, drop, err := r.data(ctx, m.Headers(), m.Data())
 	switch {

@@ -18,7 +18,7 @@ import (
 type Worker struct {
 	Access
 	Pool *study.Pool
-	Idle time.Duration // ends after so long without a trial; 0: never
+	Idle time.Duration // ends after this time without a trial; 0: never
 	Warn func(error)   // called for the first record that the server does not store
 
 	Trials atomic.Int64 // simulated
@@ -30,10 +30,10 @@ type Worker struct {
 	held    map[string]*sweep.Bundle
 }
 
-// maxBundles is how many scenarios a worker keeps.
+// maxBundles is the number of scenarios that a worker caches.
 const maxBundles = 64
 
-// Run simulates until ctx ends or Idle has passed. An *sweep.ErrVersion says that a study is of another version.
+// Run simulates until ctx ends or Idle has passed. An *sweep.ErrVersion reports that a study is of another version.
 func (w *Worker) Run(ctx context.Context) error {
 	b, err := w.dial("railyard worker")
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return w.run(ctx, w.Pool.AtOnce())
 }
 
-// run simulates by so many trials at once.
+// run simulates the given number of trials in parallel.
 func (w *Worker) run(ctx context.Context, atOnce int) error {
 	w.held = map[string]*sweep.Bundle{}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -78,7 +78,7 @@ func (w *Worker) run(ctx context.Context, atOnce int) error {
 	return nil
 }
 
-// patience is how long a round waits for a trial.
+// patience is the time that a round waits for a trial.
 const patience = time.Second
 
 // round simulates one trial of each study that has one.
@@ -164,7 +164,7 @@ func (w *Worker) one(ctx context.Context, study string, m delivery) error {
 	return nil
 }
 
-// bundle returns a scenario: one that is held, or the one of the server. Others do not wait while it is fetched.
+// bundle returns a scenario: a cached one, or the server's. Other trials do not wait during the download.
 func (w *Worker) bundle(ctx context.Context, name string) (*sweep.Bundle, error) {
 	w.mu.Lock()
 	b := w.held[name]

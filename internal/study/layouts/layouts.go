@@ -1,5 +1,5 @@
-// Package layouts simulates the best layouts of a planner.Search on a scenario's fabric, or slices of them, and
-// ranks them again; SiteOf is what the cost model knows of the fabric.
+// Package layouts simulates the best layouts of a planner.Search on a scenario's fabric, or slices of them, and ranks
+// them again; SiteOf describes the fabric for the cost model.
 package layouts
 
 import (
@@ -17,16 +17,16 @@ import (
 	"railyard/unit"
 )
 
-// Simulated is what the simulator says of a candidate.
+// Simulated is the simulation result of a candidate.
 type Simulated struct {
 	Layout   string  `json:"layout"`
 	Seconds  float64 `json:"step_seconds"` // of the whole step
 	MFU      float64 `json:"mfu"`
 	Estimate float64 `json:"estimated_seconds"`
-	Slice    string  `json:"slice,omitempty"`      // what was left out
+	Slice    string  `json:"slice,omitempty"`      // omitted part
 	Ran      float64 `json:"simulated_seconds"`    // of the slice, or the whole
 	Added    float64 `json:"added_for_left_out"`   // by the cost model
-	Bubble   float64 `json:"bubble_seconds"`       // of what ran, as the last rank saw it
+	Bubble   float64 `json:"bubble_seconds"`       // of the simulated part, for the last rank
 	Exposed  float64 `json:"exposed_comm_seconds"` // likewise
 	Packets  int64   `json:"packets"`
 	Skipped  string  `json:"skipped,omitempty"`
@@ -40,14 +40,14 @@ type Study struct {
 	Fabric  string // scenario file
 	Set     []string
 	Model   string
-	Packets float64 // most that a layout may send, of which a slice is taken otherwise
+	Packets float64 // maximum packets of a layout; above it a slice is simulated
 	Pool    *study.Pool
 
 	Software string // name of the framework; empty: none
 }
 
-// Simulate runs the best n candidates, or slices of them, and ranks them again. Others take the place of those that
-// cannot be simulated. The only error is that it was stopped; what had ended is returned.
+// Simulate runs the best n candidates, or slices of them, and ranks them again. Other layouts replace those that cannot
+// be simulated. The only error is that it was stopped; what had ended is returned.
 func (c *Study) Simulate(ctx context.Context, n int, r *planner.Result, in planner.SearchInput,
 	plan *scenario.Plan) ([]Simulated, error) {
 	var out []Simulated
@@ -101,7 +101,7 @@ func (c *Study) step(ctx context.Context, s *Simulated, x planner.Candidate, cut
 	t := in.Step(l)
 	t.Fold = cut.Fold
 	f.Workload = scenario.Workload{Training: t}
-	f.Output.Sample = unit.Second // nobody looks at the links
+	f.Output.Sample = unit.Second // link samples are not needed
 	if cut.Hosts > 0 {
 		if err := cutFabric(f, whole, cut); err != nil {
 			return err

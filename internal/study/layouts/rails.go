@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// RailsOf says how a fabric's rails can be cut, by its graph: whatever describes it. Where they cannot,
-// the result says why.
+// RailsOf describes how a fabric's rails can be sliced, from its graph, for any kind of description. If they cannot,
+// the result has the reason.
 func RailsOf(plan *scenario.Plan) planner.Rails {
 	r, err := plan.Graph.Rails()
 	if err == nil && !ownRails(plan) {
@@ -27,7 +27,7 @@ func ownRails(plan *scenario.Plan) bool {
 	return plan.Shape.Kind == "rail" || plan.Shape.Kind == "rail-only"
 }
 
-// alike refuses what a slice that is built of rails could not have: servers or switches of several kinds.
+// alike refuses fabrics that a slice of rails cannot represent: servers or switches of several kinds.
 func alike(plan *scenario.Plan) error {
 	one := plan.Slowest()
 	for h, k := range plan.Kinds {
@@ -56,7 +56,7 @@ func through(plan *scenario.Plan, n int) unit.Time {
 	return plan.Graph.Nodes[n].Through(plan.Switching.Pipeline)
 }
 
-// cutFabric makes a scenario's fabric a slice of what its plan has.
+// cutFabric replaces a scenario's fabric by a slice of it.
 func cutFabric(f *scenario.File, plan *scenario.Plan, cut planner.Slice) error {
 	if !ownRails(plan) {
 		r, err := plan.Graph.Rails()
@@ -71,7 +71,7 @@ func cutFabric(f *scenario.File, plan *scenario.Plan, cut planner.Slice) error {
 	return nil
 }
 
-// asRails writes a fabric of any description as one that is built of rails.
+// asRails converts a fabric of any description to one built of rails.
 func asRails(f *scenario.File, plan *scenario.Plan, r topo.Rails) {
 	link := func(c topo.Cable) scenario.Link {
 		return scenario.Link{Rate: c.Rate, Cable: scenario.Length(c.LengthMM), Delay: c.Delay, BER: c.BER}

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Asked returns the search of configurations for a training on so many GPUs of a plan's fabric, 0: all. The fabric's
-// name is for errors.
+// Asked returns the search of configurations for a training on a number of GPUs of a plan's fabric, 0: all. The
+// fabric's name is for errors.
 func Asked(t workload.Training, plan *scenario.Plan, fabric string, gpus int) (in planner.SearchInput, err error) {
 	all := plan.Graph.TotalGPUs()
 	if gpus == 0 {
@@ -24,7 +24,7 @@ func Asked(t workload.Training, plan *scenario.Plan, fabric string, gpus int) (i
 	return planner.SearchInput{Training: t, Site: SiteOf(plan, gpus)}, nil
 }
 
-// SiteOf returns what the cost model knows of a plan's fabric.
+// SiteOf describes a plan's fabric for the cost model.
 func SiteOf(plan *scenario.Plan, gpus int) planner.Site {
 	slow := plan.Slowest()
 	s := planner.SiteOf(plan.Graph, slow.GPU, gpus, slow.Reach())

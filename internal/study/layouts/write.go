@@ -26,8 +26,8 @@ func Best(r *planner.Result, sims []Simulated) partition.Layout {
 	return r.Candidates[0].Layout
 }
 
-// Scenario returns the text of the fabric's scenario with a layout's training as its workload, for a file at out, and
-// checks that it resolves with the study's overrides.
+// Scenario returns the fabric's scenario with a layout's training as its workload, for a file at out, and checks that
+// it resolves with the study's overrides.
 func (c *Study) Scenario(l partition.Layout, in planner.SearchInput, out string) (w Written, err error) {
 	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
@@ -93,7 +93,7 @@ func relative(folder, file string) (string, error) {
 // Written is the scenario of a layout.
 type Written struct {
 	Text  string
-	Unfit string // why no simulation takes the whole step; empty: one does
+	Unfit string // why no simulation covers the whole step; "" if one does
 	Next  string // the command that simulates the step, or a part of it; empty: none does
 }
 

@@ -1,5 +1,5 @@
-// Package load measures latency over offered load, as papers on networks draw it: a Curve for each way of load
-// balancing, up to the load at which it is saturated.
+// Package load measures latency over offered load, as papers on networks plot it: a Curve for each load balancing, up
+// to the load at which it is saturated.
 package load
 
 import (
@@ -25,20 +25,20 @@ type Point struct {
 	Saturated bool  `json:"saturated"`
 }
 
-// Curve is what one way of load balancing makes of it.
+// Curve is the result of one load balancing.
 type Curve struct {
 	LB     string  `json:"lb"`
 	Most   float64 `json:"most_delivered"` // at any of the loads
 	Points []Point `json:"points"`
 }
 
-// slowAt is how many times longer than at the least load messages take where a network is saturated.
+// slowAt is the ratio of message times to those at the lowest load from which a network counts as saturated.
 const slowAt = 10
 
 // MaxLoads bounds a curve, and how many there are.
 const MaxLoads = 100
 
-// Curves simulates each way of load balancing at each load, up to where it is saturated.
+// Curves simulates each load balancing at each load, up to its saturation.
 func Curves(ctx context.Context, pool *study.Pool, path string, sets, names []string, loads []float64) ([]Curve,
 	error) {
 	curves := make([]Curve, len(names))
@@ -51,7 +51,7 @@ func Curves(ctx context.Context, pool *study.Pool, path string, sets, names []st
 	return curves, err
 }
 
-// newCurve simulates one way of load balancing.
+// newCurve simulates one load balancing.
 func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string, lb string, loads []float64) (
 	Curve, error) {
 	curve, least := Curve{LB: lb}, int64(0)

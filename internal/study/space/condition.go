@@ -7,7 +7,7 @@ import (
 	"railyard/internal/field"
 )
 
-// Condition is a comparison of two values, or several joined by "and".
+// Condition is a comparison of two values, or several combined by "and".
 type Condition struct {
 	left, right term
 	op          string
@@ -24,7 +24,7 @@ type term struct {
 // operators in the order in which they are looked for.
 var operators = []string{"<=", ">=", "!=", "==", "<", ">", "="}
 
-// conditionForm is what condition accepts.
+// conditionForm is the accepted form of a condition.
 const conditionForm = "accepted: KEY OP VALUE, KEY OP KEY, with OP one of < <= > >= = !=, a factor as in 2*KEY; several with and"
 
 // condition parses a condition on the keys of the space or of the scenario.
@@ -131,7 +131,7 @@ func (c *Condition) holds(of func(key string) (string, bool)) bool {
 	return x != y
 }
 
-// value returns the text of a term.
+// value returns the value of a term.
 func (t *term) value(of func(key string) (string, bool)) string {
 	if t.key {
 		v, _ := of(t.text)

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/field"
 )
 
-// morris takes trajectories in each of which every axis moves once, for elementary effects (Morris, Factorial Sampling
+// morris draws trajectories in each of which every axis moves once, for elementary effects (Morris, Factorial Sampling
 // Plans for Preliminary Computational Experiments, Technometrics 33, 1991).
 var morris = Sampler{Name: "morris", Words: "trajectories that move one parameter at a time (elementary effects)",
 	Draw: drawMorris}
@@ -18,7 +18,7 @@ const (
 	morrisStep   = morrisLevels / 2.0 / (morrisLevels - 1)
 )
 
-// drawMorris returns as many whole trajectories as n points make.
+// drawMorris returns the number of whole trajectories that fit n points.
 func drawMorris(s *Space, n int, seed uint64) (*Design, error) {
 	dims := len(s.axes)
 	switch {

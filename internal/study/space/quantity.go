@@ -22,10 +22,10 @@ const (
 	Length // in millimetres
 )
 
-// Suffix returns what the name of a column in base units ends with.
+// Suffix returns the suffix of the name of a column in base units.
 func (k Kind) Suffix() string { return [...]string{"", "", "_bytes", "_ps", "_bps", "_mm"}[k] }
 
-// Quantity returns a value in the base unit of its kind; Word for a text that is no quantity.
+// Quantity returns a value in the base unit of its kind; Word for a string that is not a quantity.
 func Quantity(s string) (float64, Kind) {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return x, Number
@@ -55,7 +55,7 @@ func Compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// written returns a quantity as --set takes it.
+// written formats a quantity for --set.
 func written(x float64, k Kind) string {
 	switch n := int64(math.Round(x)); k {
 	case Size:

@@ -15,7 +15,7 @@ type Range struct {
 	from   float64
 	to     float64
 	kind   Kind
-	whole  bool // numbers without a decimal point stay whole
+	whole  bool // numbers without a decimal point remain integers
 	log    bool
 	steps  int // 0: continuous
 	levels []string
@@ -27,7 +27,7 @@ func (r *Range) Log() bool { return r.log }
 // MaxSteps bounds the steps of a range.
 const MaxSteps = 100_000
 
-// rangeForm is what ParseRange accepts.
+// rangeForm is the accepted form of ParseRange.
 const rangeForm = "accepted: FROM..TO, FROM..TO:STEPS, FROM..TO:STEPS:log"
 
 // ParseRange reads FROM..TO[:STEPS][:log]. Steps lie equally far apart, with log in equal ratios.
@@ -83,7 +83,7 @@ func (r *Range) String() string { return r.text }
 // Steps returns the number of different values, 0 for a continuous range.
 func (r *Range) Steps() int { return len(r.levels) }
 
-// At returns the value at u of 0 to 1: of a range in steps, the step whose share of 0 to 1 has u in it.
+// At returns the value at u from 0 to 1: for a range in steps, the step whose interval contains u.
 func (r *Range) At(u float64) string {
 	if n := len(r.levels); n > 0 {
 		return r.levels[min(int(u*float64(n)), n-1)]
@@ -91,7 +91,7 @@ func (r *Range) At(u float64) string {
 	return r.between(u)
 }
 
-// between interpolates, and rounds to four digits where the kind allows.
+// between interpolates, and rounds to four digits if the kind allows it.
 func (r *Range) between(u float64) string {
 	switch u {
 	case 0:

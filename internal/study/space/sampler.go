@@ -6,11 +6,11 @@ import (
 	"railyard/internal/field"
 )
 
-// Sampler is a way to choose points of a space.
+// Sampler is a method to choose points of a space.
 type Sampler struct {
 	Name  string
-	Words string // what it does, for help
-	// Whole reports that it takes all points and no number of samples.
+	Words string // description for help
+	// Whole: it takes all points and no number of samples.
 	Whole bool
 	// Grows reports that a larger number of samples begins with the points of a smaller one.
 	Grows bool
@@ -77,7 +77,8 @@ func Points(s *Space, by *Sampler, n int, seed uint64) (iter.Seq2[Point, []float
 	}, nil
 }
 
-// patience is how many times n points are drawn before requirements are taken to exclude nearly all.
+// patience is the number of draws, as a multiple of n, after which requirements are assumed to exclude nearly all
+// points.
 const patience = 1024
 
 // enough draws designs of double size until n points are accepted.

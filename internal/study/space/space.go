@@ -1,6 +1,6 @@
 // Package space describes the points of a study: parameters with lists or ranges of values (Param), zipped or
 // conditional ones, requirements that points meet (Space), and the samplers that choose points (Samplers, one file
-// each). A point is the text of each parameter's value, as --set takes it.
+// each). A point is each parameter's value, in the form of --set.
 package space
 
 import (
@@ -58,10 +58,10 @@ func (p *Param) Levels() []string {
 	return p.List
 }
 
-// Point holds the value of each parameter, "" for one that its condition leaves out.
+// Point contains the value of each parameter, "" for one excluded by its condition.
 type Point []string
 
-// Space holds the parameters of a study and what its points must meet.
+// Space contains the parameters of a study and the requirements on its points.
 type Space struct {
 	Params []Param
 
@@ -177,7 +177,7 @@ func (s *Space) varied(key string) bool {
 	return slices.ContainsFunc(s.Params, func(p Param) bool { return p.Key == key })
 }
 
-// Axes returns the names of the axes: their keys, joined by + where they are zipped.
+// Axes returns the names of the axes: their keys, combined by + if they are zipped.
 func (s *Space) Axes() (names []string) {
 	for _, params := range s.axes {
 		var keys []string

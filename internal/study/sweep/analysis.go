@@ -43,12 +43,12 @@ type Counts struct {
 	FirstError                                string  // of a failed trial, else of a refused one
 }
 
-// Analysis is what a study has found so far.
+// Analysis is the findings of a study so far.
 type Analysis struct {
 	Objectives []Objective
 	Counts     Counts
-	Baseline   *Ranked  // the scenario as it is, nil where it did not end
-	Ranking    []Ranked // of points whose seeds all ended: those of the front first, then by the first objective
+	Baseline   *Ranked  // the scenario without changes, nil if it did not end
+	Ranking    []Ranked // of points with all seeds: the front first, then by the first objective
 	Partial    bool     // no point's seeds all ended: Ranking has means over those that did
 	Front      int      // how many are the Pareto front
 	Rung       int      // the last one that was reached
@@ -57,7 +57,7 @@ type Analysis struct {
 	Screening  bool // Effects are elementary effects
 }
 
-// Influence is what a parameter does to the first objective.
+// Influence is a parameter's effect on the first objective.
 type Influence struct {
 	Key    string
 	Share  float64       // of the variance, epsilon squared (Kelley 1935); NaN where trials are too few
@@ -230,7 +230,8 @@ func (s *Study) promote(rung int) []int {
 	return points
 }
 
-// Analyse ranks the points whose seeds all ended. Where there is none yet, partial ranks all by the seeds that ended.
+// Analyse ranks the points whose seeds all ended. If no point has all seeds yet, partial ranks all points by the
+// available ones.
 func (s *Study) Analyse(partial bool) (*Analysis, error) {
 	by, err := s.objectives()
 	if err != nil {
@@ -309,7 +310,7 @@ func (i *Influence) weight() float64 {
 	return i.Share
 }
 
-// tallied returns the sums of a design's point, which may be those of an equal point before it.
+// tallied returns the sums of a design's point, possibly those of an equal earlier point.
 func (s *Study) tallied(t *tally, d *Design, local int) *point {
 	return &t.points[s.byID[d.id(local, 0, 0)]]
 }

@@ -10,19 +10,20 @@ import (
 )
 
 // built keeps the graph that was built last, for those who build the same step many times: the trials of a study. A
-// graph is shared, and nobody changes one. The zero value is ready.
+// graph is shared and must not be changed. The zero value is ready.
 type built struct {
 	mu  sync.Mutex
 	of  *workload.Training
 	dag *workload.DAG
 
-	// The graph was executed last on a machine from a time on; what needs no network is kept from the second time on.
+	// Machine and start time of the graph's last execution; results without the network are stored from the second
+	// execution on.
 	machine exec.Machine
 	start   unit.Time
 	done    *exec.Ahead
 }
 
-// ahead returns what a job without the network has done, nil where its graph was not executed before.
+// ahead returns the part of a job that is independent of the network, nil if its graph was not executed before.
 func (b *built) ahead(m exec.Machine, jobs *workload.Mix) *exec.Ahead {
 	b.mu.Lock()
 	defer b.mu.Unlock()

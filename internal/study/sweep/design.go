@@ -26,10 +26,10 @@ type Design struct {
 	Version string            `json:"version"`
 	Content map[string]string `json:"content"`        // digest of a scenario and the files that it names, by path
 	Reads   map[string]string `json:"reads"`          // digest of the files that a setting names, by KEY=VALUE
-	Base    map[string]string `json:"base,omitempty"` // the scenario's values that conditions ask for
+	Base    map[string]string `json:"base,omitempty"` // the scenario's values that conditions use
 	Own     map[string]uint64 `json:"own_seeds"`      // the seed of a scenario with the study's set, by path
 
-	Command string `json:"command,omitempty"` // that simulates, other than sweep (Simulations)
+	Command string `json:"command,omitempty"` // the command of the simulations, other than sweep (Simulations)
 
 	space  *space.Space
 	points []space.Point // 0 is the scenario as it is
@@ -157,8 +157,8 @@ func (s *source) document(sets []string) (*scenario.Document, error) {
 	return scenario.Parse(s.path, s.text, sets)
 }
 
-// check parses a scenario with each listed value, and both ends of each range, by itself. It notes which files the
-// scenario and its values name.
+// check parses a scenario with each listed value, and both ends of each range, one at a time. It records the files that
+// the scenario and its values name.
 func (d *Design) check(src *source) error {
 	read := func(sets []string) (names []string) {
 		doc, err := src.document(sets)
@@ -201,7 +201,7 @@ func (d *Design) check(src *source) error {
 	return nil
 }
 
-// alone checks settings by themselves, and notes the files that they name beyond those of the scenario.
+// alone checks settings one at a time, and records their files beyond those of the scenario.
 func (d *Design) alone(src *source, own, sets []string, read func([]string) []string) error {
 	all := append(slices.Clone(d.Set), sets...)
 	if _, err := src.document(all); err != nil {
@@ -227,7 +227,7 @@ func settingFault(at string, err error) error {
 	return err
 }
 
-// digest addresses the text of a scenario and files that it names.
+// digest is the hash of a scenario and its files.
 func (s *source) digest(names []string) string {
 	parts := []string{string(s.text)}
 	for _, name := range names {
@@ -236,7 +236,7 @@ func (s *source) digest(names []string) string {
 	return fmt.Sprintf("%x", digest(parts...))
 }
 
-// values returns the scenario's own values by key; those of a scenario that is not whole are missing.
+// values returns the scenario's own values by key; values of an incomplete scenario are missing.
 func (d *Design) values(src *source) map[string]string {
 	doc, err := src.document(d.Set)
 	if err != nil {
@@ -257,7 +257,7 @@ type manifest struct {
 // ManifestName is the file of a study that has its designs.
 const ManifestName = "study.json"
 
-// readDesigns reads the designs of a study's directory; none where there is no study.
+// readDesigns reads the designs of a study's directory; none if there is no study.
 func readDesigns(dir string) ([]*Design, error) {
 	path := filepath.Join(dir, ManifestName)
 	if _, err := os.Stat(path); os.IsNotExist(err) {

@@ -1,6 +1,6 @@
-// Package sweep runs studies of thousands of trials: a File says what varies and what is sought, Open makes a Study of
-// it in a directory, Study.Run simulates the trials that the directory lacks, Study.Analyse ranks points, finds the
-// Pareto front and the parameters that count, and Study.Write leaves results.csv and results.parquet.
+// Package sweep runs studies of thousands of trials. A File defines the variation and the objectives, Open creates a
+// Study of it in a directory, Study.Run simulates the missing trials, Study.Analyse ranks points and finds the Pareto
+// front and the relevant parameters, and Study.Write writes results.csv and results.parquet.
 //
 // A trial is addressed by its content (ID), so that no trial runs twice: neither after an interruption, nor in a
 // larger study in the same directory, nor in one that takes over the trials of another.

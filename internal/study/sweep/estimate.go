@@ -9,24 +9,24 @@ import (
 
 // Estimate is the need of a study before it runs.
 type Estimate struct {
-	Trials  int        `json:"trials"` // that have no record yet
+	Trials  int        `json:"trials"` // trials without a record
 	Kept    int        `json:"trials_kept"`
 	AtOnce  int        `json:"at_once"`
-	Memory  unit.Bytes `json:"memory_bytes"`        // of all that run at once
+	Memory  unit.Bytes `json:"memory_bytes"`        // of all that run in parallel
 	Seconds float64    `json:"core_seconds"`        // of all trials
 	Causes  float64    `json:"core_seconds_causes"` // of Seconds: the division of lost time among causes
 	Disk    unit.Bytes `json:"disk_bytes"`          // of journal and results
 }
 
-// What a trial takes apart from its simulation: bytes in the journal and the results, seconds to resolve and build the
+// Cost of a trial besides its simulation: bytes in the journal and the results, seconds to resolve and build the
 // scenario and to store the record (measured on one message between two hosts).
 const (
 	lineSize  = 1200
 	trialTime = 1e-3
 )
 
-// Estimate estimates the trials that the directory lacks, so many of them at once, from the scenario as it is and the
-// last point, the larger of which counts.
+// Estimate estimates the missing trials, with the given number in parallel, as the larger of the unchanged scenario and
+// the last point.
 func (s *Study) Estimate(atOnce int) Estimate {
 	e := Estimate{AtOnce: atOnce}
 	for t := range s.planned() {

@@ -13,7 +13,7 @@ import (
 type Figure struct {
 	Name   string
 	Kind   space.Kind
-	Words  string // what it is, as the head of a column
+	Words  string // name, as the head of a column
 	Higher bool   // more is better
 	of     func(*result.Summary) float64
 }
@@ -121,7 +121,7 @@ func ParseObjective(s string) (Objective, error) {
 // Better reports whether x is better than y.
 func (o Objective) Better(x, y float64) bool { return o.Max && x > y || !o.Max && x < y }
 
-// Adjective names the point that is best by the objective.
+// Adjective describes the best point by the objective.
 func (o Objective) Adjective() string {
 	switch {
 	case o.Name == "step_time" && !o.Max:

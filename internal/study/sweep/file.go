@@ -11,7 +11,7 @@ import (
 	"railyard/internal/study/space"
 )
 
-// File is a study as it is written down: a scenario, what varies, how points are chosen, and what is sought.
+// File is the definition of a study: a scenario, the variation, the sampling, and the objectives.
 type File struct {
 	Name       string   `yaml:"name" json:"name,omitempty"`
 	About      string   `yaml:"about" json:"about,omitempty"`
@@ -25,7 +25,7 @@ type File struct {
 	Seeds      int      `yaml:"seeds" json:"seeds"`                   // per point, from the scenario's on
 	Objectives []string `yaml:"objectives" json:"objectives"`
 	Rungs      []Rung   `yaml:"rungs" json:"rungs,omitempty"`
-	Reduce     int      `yaml:"reduce" json:"reduce,omitempty"` // a rung passes one of so many points on
+	Reduce     int      `yaml:"reduce" json:"reduce,omitempty"` // a rung passes one of N points on
 	Keep       string   `yaml:"keep" json:"-"`                  // none, best:N, all: run directories
 
 	Placed func(error) error `yaml:"-" json:"-"` // adds the places of values in the file to errors; nil: flags only
@@ -60,7 +60,7 @@ const (
 	MaxReduce = 1000
 )
 
-// ReadFile reads a study. What it names is relative to its folder.
+// ReadFile reads a study. Names in it are relative to its directory.
 func ReadFile(path string) (*File, error) {
 	text, err := input.Text(path, scenario.MaxSize)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *File) blame(err error) error {
 	return field.Flags(err)
 }
 
-// IsStudy reports whether a text is a study rather than a scenario: it has one of the keys vary and scenario at the
+// IsStudy reports whether a file is a study rather than a scenario: it has one of the keys vary and scenario at the
 // left margin.
 func IsStudy(text string) bool {
 	for line := range strings.Lines(text) {
@@ -126,7 +126,7 @@ func IsStudy(text string) bool {
 	return false
 }
 
-// isEmpty reports whether a text has only comments and blank lines.
+// isEmpty reports whether a file has only comments and blank lines.
 func isEmpty(text string) bool {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && line != "---" && !strings.HasPrefix(line, "#") {
@@ -136,7 +136,7 @@ func isEmpty(text string) bool {
 	return true
 }
 
-// Settle gives keys that are left open their values, and checks those that are set.
+// Settle sets the defaults of open keys, and checks the others.
 func (f *File) Settle() error {
 	if f.Seeds == 0 {
 		f.Seeds = 1

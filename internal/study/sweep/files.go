@@ -18,7 +18,7 @@ type files struct {
 	asked map[string]bool // during a call of during
 }
 
-// held is a file, or why it cannot be read.
+// held is a file's contents, or its read error.
 type held struct {
 	text []byte
 	err  error
@@ -28,7 +28,7 @@ func newFiles(scenario string) *files {
 	return &files{from: scenariofile.Beside(scenario), held: map[string]*held{}}
 }
 
-// read is a scenario.ReadFile. What it returns is shared and not to be changed.
+// read is a scenario.ReadFile. The result is shared and must not be changed.
 func (f *files) read(name string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +56,7 @@ func (f *files) during(do func()) (names []string) {
 	return names
 }
 
-// texts returns the files that were read, and why others could not be.
+// texts returns the contents of the files, and the errors of others.
 func (f *files) texts() (read map[string][]byte, absent map[string]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -26,7 +26,7 @@ type Flags struct {
 	Reduce    int      `help:"A stage passes one of N points on (4)" placeholder:"N" range:"2,1000" with:"rung" group:"Ranking"`
 }
 
-// File returns the study of a file, or of a scenario, with what the flags add to it.
+// File returns the study of a file, or of a scenario, with the additions of the flags.
 func (c *Flags) File(study string) (*File, error) {
 	text, err := input.Text(study, scenario.MaxSize)
 	if err != nil {

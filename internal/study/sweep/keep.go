@@ -27,11 +27,11 @@ func (s *Study) runDir(t *Trial) string {
 	return filepath.Join(s.Dir, RunsName, name)
 }
 
-// RunDirs yields the points and names of the run directories that are there, by point and seed.
+// RunDirs yields the points and names of the existing run directories, by point and seed.
 func (s *Study) RunDirs() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		there := map[string]bool{}
-		dirs, _ := os.ReadDir(filepath.Join(s.Dir, RunsName)) // none is kept, or nobody may look
+		dirs, _ := os.ReadDir(filepath.Join(s.Dir, RunsName)) // none is kept, or the directory is unreadable
 		for _, d := range dirs {
 			there[d.Name()] = d.IsDir()
 		}
@@ -46,8 +46,8 @@ func (s *Study) RunDirs() iter.Seq2[int, string] {
 	}
 }
 
-// Keep writes the run directories that the study keeps and that are missing: it simulates those trials again, which
-// gives the same results. It returns the directories of the best points, the best first.
+// Keep writes the missing run directories that the study keeps: it simulates those trials again, with the same results.
+// It returns the directories of the best points, the best first.
 func (s *Study) Keep(ctx context.Context, a *Analysis) (dirs []string, err error) {
 	best, all, _ := parseKeep(s.File.Keep)
 	if best == 0 && !all {

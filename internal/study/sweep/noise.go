@@ -10,9 +10,9 @@ import (
 // confidence is the level at which two points differ.
 const confidence = 0.95
 
-// Noise counts the other points whose mean of the first objective is the best point's, and those whose difference from
-// it the seeds do not show: zero lies in the 95 % confidence interval of the mean difference, paired by seed (Student's
-// t). With one seed there is no interval.
+// Noise counts the other points whose mean of the first objective equals the best point's, and those whose difference
+// is not significant: zero is in the 95 % confidence interval of the mean difference, paired by seed (Student's t).
+// With one seed there is no interval.
 func (a *Analysis) Noise() (equal, near int) {
 	best := a.Ranking[0]
 	for _, r := range a.Ranking[1:] {

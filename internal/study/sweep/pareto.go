@@ -24,7 +24,7 @@ func Front(points [][]float64, by []Objective) (front []int) {
 		order[i] = i
 	}
 	slices.SortFunc(order, better)
-	for _, i := range order { // those that dominate a point come before it
+	for _, i := range order { // dominating points precede it
 		if !slices.ContainsFunc(front, func(f int) bool { return atLeast(points[f], points[i], by) }) {
 			front = append(front, i)
 		}

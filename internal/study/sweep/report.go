@@ -31,7 +31,7 @@ type PointReport struct {
 	Figures map[string]float64 `json:"figures"`
 }
 
-// EffectReport is what a parameter does to the first objective.
+// EffectReport is a parameter's effect on the first objective.
 type EffectReport struct {
 	Key    string   `json:"key"`
 	Share  *float64 `json:"share_of_variance,omitempty"`
@@ -40,7 +40,7 @@ type EffectReport struct {
 	Sigma  *float64 `json:"sigma,omitempty"`
 }
 
-// Report returns the findings, with the best points of so many.
+// Report returns the findings, with the given number of best points.
 func (s *Study) Report(a *Analysis, files []string, top int) *Report {
 	c := a.Counts
 	r := &Report{Dir: s.Dir, Scenario: s.File.Scenario, Objectives: s.File.Objectives, Points: a.Points,

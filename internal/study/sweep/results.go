@@ -49,11 +49,11 @@ func (s *Study) Columns() (all []Column) {
 	return all
 }
 
-// cell is a value of the results: a text, or a number where text is empty and set.
+// cell is a value of the results: a string, or a number if text is empty and set.
 type cell struct {
 	text   string
 	number float64
-	whole  uint64 // of columns of whole numbers, which a float64 does not hold
+	whole  uint64 // of integer columns, which a float64 cannot represent
 	set    bool   // a number
 }
 
@@ -167,7 +167,7 @@ func (s *Study) csv(w io.Writer, columns []column) error {
 	return cmp.Or(err, out.Error())
 }
 
-// batch is the number of rows that are written at once.
+// batch is the number of rows per write.
 const batch = 1024
 
 func (s *Study) parquet(w io.Writer, columns []column) error {
@@ -203,7 +203,7 @@ func (s *Study) parquet(w io.Writer, columns []column) error {
 	return cmp.Or(err, out.Close())
 }
 
-// schema has the columns in their order, which a parquet.Group would sort: numbers that may be missing, and texts.
+// schema has the columns in their order, which a parquet.Group would sort: optional numbers, and strings.
 func schema(columns []column) *parquet.Schema {
 	fields := make([]reflect.StructField, len(columns))
 	for i, c := range columns {

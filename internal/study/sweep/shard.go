@@ -57,7 +57,7 @@ func sameDir(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// Merge joins studies of the same designs in a directory, which may be one of them.
+// Merge combines studies of the same designs in a directory, which may be one of them.
 func Merge(dirs []string, out string) (*Study, error) {
 	s := &Study{Dir: out, from: sources{}, now: time.Now, Pool: &study.Pool{}, next: time.Now().Add(firstPartial)}
 	for i, dir := range dirs {

@@ -26,14 +26,14 @@ import (
 )
 
 // Simulations are the trials of another command than sweep, in a study's directory: a study.Trials. Each is addressed
-// by its document, with what the command has changed in it, and the files that it names.
+// by its document, with the command's changes, and the files that it names.
 type Simulations struct {
 	*Study
 	trials sync.Map // by ID: *Trial without a record
 }
 
-// NewSimulations opens the directory of a command's study: a new one, or that of the same command and scenarios, which
-// may be the directories of runs.
+// NewSimulations opens the directory of a command's study: a new one, or one of the same command and scenarios, which
+// may contain runs.
 func NewSimulations(command, dir string, scenarios []string, force bool) (*Simulations, error) {
 	d := &Design{File: File{Scenario: scenarios[0]}, Command: command, Version: runner.Version(),
 		Content: map[string]string{}}
@@ -125,7 +125,7 @@ func (s *Simulations) ID(label string, plan *scenario.Plan, until unit.Time, flo
 	return t.Trial, nil
 }
 
-// id returns the ID of a text of ID.
+// id parses the result of ID.
 func id(text string) (id ID) {
 	b, _ := hex.DecodeString(text) // of ID
 	copy(id[:], b)
@@ -172,7 +172,7 @@ func (s *Simulations) Elsewhere(ctx context.Context, ids []string, ended func(id
 	if err := s.Engine.Simulate(ctx, s.Study, list); err != nil {
 		return err
 	}
-	for _, x := range ids { // of which those are left that have no record
+	for _, x := range ids { // those without a record remain
 		ended(x, s.ShortWhy)
 	}
 	return nil
@@ -196,7 +196,7 @@ func newRecord(o *study.Outcome, flows bool) (*Record, error) {
 	return r, err
 }
 
-// outcome returns what newRecord was given; the error is that of a trial that was refused.
+// outcome returns the value passed to newRecord; the error is that of a refused trial.
 func (r *Record) outcome() (o *study.Outcome, err error) {
 	o = &study.Outcome{Summary: r.Summary, Late: r.Late, Tables: &result.Tables{}}
 	switch r.Status {
@@ -234,8 +234,8 @@ func (t *Task) plan(path string, read scenario.ReadFile) (*scenario.Plan, error)
 	return plan, nil
 }
 
-// ViewSimulations reads what the study of another command than sweep has in a directory, also while it goes on: the
-// command, "" for a study of sweep or none, its scenario, and the records without tables, in their order.
+// ViewSimulations reads the study of another command than sweep in a directory, also while it runs: the command, "" for
+// a study of sweep or none, its scenario, and the records without tables, in their order.
 func ViewSimulations(dir string) (command, path string, all []*Record, err error) {
 	designs, err := readDesigns(dir)
 	if err != nil || designs == nil || designs[0].Command == "" {

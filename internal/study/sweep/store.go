@@ -42,9 +42,9 @@ type Record struct {
 	Trial   string             `json:"trial"`
 	Status  string             `json:"status"`
 	Error   string             `json:"error,omitempty"`
-	Figures map[string]float64 `json:"figures,omitempty"` // those that are not 0
+	Figures map[string]float64 `json:"figures,omitempty"` // non-zero ones
 	Causes  map[string]int64   `json:"causes_ps,omitempty"`
-	Seconds float64            `json:"seconds"` // that the trial took
+	Seconds float64            `json:"seconds"` // duration of the trial
 
 	// Of Simulations.
 	Label    string            `json:"label,omitempty"`
@@ -70,7 +70,7 @@ type Store struct {
 // JournalName is the file of a study that has its trials.
 const JournalName = "trials.jsonl"
 
-// openStore opens the trials of a study for one process; anew drops those that are there.
+// openStore opens the trials of a study for one process; anew drops existing ones.
 func openStore(dir string, anew bool) (*Store, error) {
 	s := &Store{places: map[ID]span{}}
 	var err error
@@ -86,7 +86,7 @@ func viewStore(dir string) (*Store, error) {
 	return s, err
 }
 
-// line notes where a record of the journal is. The first of several of one trial counts.
+// line records the position of a record in the journal. The first of several of one trial counts.
 func (s *Store) line(at int64, line []byte) error {
 	var r struct{ Trial string }
 	if err := json.Unmarshal(line, &r); err != nil {

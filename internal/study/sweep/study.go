@@ -57,18 +57,18 @@ type Study struct {
 	now  func() time.Time
 }
 
-// Engine simulates trials of a study somewhere. It hands each record to Study.Take and calls Study.Leave for a trial
-// that it has given up, and returns when no trial is left, ctx has ended or the study cannot go on.
+// Engine simulates trials of a study somewhere. It passes each record to Study.Take and calls Study.Leave for an
+// abandoned trial, and returns when no trial is left, ctx has ended or the study cannot continue.
 type Engine interface {
 	Simulate(ctx context.Context, s *Study, trials []*Trial) error
 }
 
-// Options say how a study is opened.
+// Options are the settings for opening a study.
 type Options struct {
 	Dir   string   // sweep-NAME if empty
-	Add   bool     // adds the points to those of the study that is there
+	Add   bool     // adds the points to those of the existing study
 	Force bool     // begins anew in a directory that has a study
-	Reuse []string // directories of studies whose trials are taken over
+	Reuse []string // directories of studies whose trials are reused
 	Shard Shard
 }
 
@@ -175,7 +175,7 @@ func (s *Study) fits(d *Design, o Options) error {
 	return nil
 }
 
-// adds refuses points of another scenario, version or --set, or with other seeds: results could not tell them apart.
+// adds refuses points of another scenario, version or --set, or with other seeds: results could not distinguish them.
 func (d *Design) adds(to *Design) error {
 	switch {
 	case !slices.Equal(d.scenarios(), to.scenarios()):
@@ -199,7 +199,7 @@ func (d *Design) reads(o *Design) error {
 	return nil
 }
 
-// foreign reports whether a directory without a study holds files besides those of one that was killed.
+// foreign reports whether a directory without a study contains files besides those of a killed one.
 func foreign(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
@@ -225,7 +225,7 @@ func tidy(dir string) {
 	}
 }
 
-// View opens a study's directory for reading, also while a process works on it.
+// View opens a study's directory for reading, also while a process writes it.
 func View(dir string) (*Study, error) {
 	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
 		return nil, input.Fault(fmt.Errorf("%s is a file, expected the directory of a study", dir))
@@ -291,8 +291,8 @@ func (s *Study) enumerate() {
 // Points returns the number of points, the scenario as it is among them.
 func (s *Study) Points() int { return len(s.rows) }
 
-// Repeated returns how many samples of the last design were asked for and how many different points they are, where
-// those are fewer: samples that are equal are simulated once, and those that miss a requirement not at all.
+// Repeated returns the number of requested samples of the last design and the number of different points, if that is
+// smaller: equal samples are simulated once, and samples that miss a requirement are not simulated.
 func (s *Study) Repeated() (samples, points int, fewer bool) {
 	d := s.designs[len(s.designs)-1]
 	if d.Sampler == "morris" || d.Samples == 0 {
@@ -333,10 +333,10 @@ func (s *Study) Planned() (n int) {
 // passed returns how many points a rung of n passes on, besides the scenario as it is.
 func (s *Study) passed(n int) int { return 1 + max(1, (n-1+s.File.Reduce-1)/max(1, s.File.Reduce)) }
 
-// planned lists the trials of the rungs that are reached.
+// planned lists the trials of the reached rungs.
 func (s *Study) planned() iter.Seq[*Trial] { return s.upTo(s.Rungs() - 1) }
 
-// Missing lists the trials without a record, of the rungs that are reached.
+// Missing lists the trials without a record, of the reached rungs.
 func (s *Study) Missing() iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
 		for t := range s.planned() {
@@ -347,7 +347,7 @@ func (s *Study) Missing() iter.Seq[*Trial] {
 	}
 }
 
-// upTo lists the trials of the rungs that are reached, up to the last one given.
+// upTo lists the trials of the reached rungs, up to the last one given.
 func (s *Study) upTo(last int) iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
 		number := 0
@@ -431,7 +431,7 @@ func (s *Study) simulateAll(ctx context.Context, todo []*Trial) error {
 	})
 }
 
-// Unfinished reports whether an error says that a trial needs more memory than this computer has.
+// Unfinished reports whether an error means that a trial needs more memory than this host has.
 func Unfinished(err error) bool {
 	memory := (*fidelity.ErrMemory)(nil)
 	return errors.As(err, &memory) || errors.Is(err, runner.ErrOutgrown)
@@ -462,7 +462,8 @@ func (s *Study) Take(t *Trial, r *Record) error {
 	return s.partial()
 }
 
-// simulate returns the record of a trial. The error says that it has none: it was interrupted, or memory is short.
+// simulate returns the record of a trial. The error reports that it has none: it was interrupted, or memory is
+// insufficient.
 func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
 	path, sets := t.design.settings(t.local, t.Rung)
 	dir := ""
@@ -481,7 +482,7 @@ const (
 	partialRest  = 20
 )
 
-// partial writes the results so far, where it is time to. It is called with mu held.
+// partial writes the results so far, at intervals. It is called with mu held.
 func (s *Study) partial() error {
 	began := s.now()
 	if began.Before(s.next) {

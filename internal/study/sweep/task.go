@@ -65,7 +65,7 @@ func (s *Study) Bundles() map[string]*Bundle {
 	return all
 }
 
-// bundle returns the scenario with the files that were read for it.
+// bundle returns the scenario with its files.
 func (s *source) bundle() *Bundle {
 	s.once.Do(func() {
 		s.whole = &Bundle{Path: s.path, Text: s.text}
@@ -90,7 +90,7 @@ type Performer struct {
 	built built
 }
 
-// Perform simulates a task. The error says that it has no record: it was interrupted, or memory is short.
+// Perform simulates a task. The error reports that it has no record: it was interrupted, or memory is insufficient.
 func (p *Performer) Perform(ctx context.Context, b *Bundle, t *Task) (*Record, error) {
 	if v := runner.Version(); t.Version != v {
 		return nil, &ErrVersion{t.Version, v}
@@ -140,8 +140,8 @@ func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
 	return plan, err
 }
 
-// perform simulates a plan until a time, and leaves the run in a directory unless that is empty. Without record it is a
-// sweep's trial, of which nobody reads tables.
+// perform simulates a plan until a time, and writes the run into a directory unless that is empty. Without record it is
+// a sweep's trial, whose tables are not needed.
 func perform(ctx context.Context, pool *study.Pool, resolve func() (*scenario.Plan, error), until unit.Time, dir string,
 	record func(*study.Outcome) (*Record, error)) (r *Record, err error) {
 	defer func() {

@@ -19,12 +19,12 @@ type Trial struct {
 	design *Design
 	local  int // point of the design
 	// Of Simulations.
-	task     *Task // nil: that of the point
+	task     *Task // nil: the point's
 	label    string
 	settings map[string]string
 }
 
-// row is a point of the study: where it comes from.
+// row is the origin of a point of the study.
 type row struct {
 	design *Design
 	local  int
@@ -63,8 +63,8 @@ func (d *Design) id(local, seed, rung int) ID {
 	return ID(sum[:])
 }
 
-// seed returns the seed that a trial runs with, which railyard run --seed repeats; false where the directory of
-// a study does not have it, because an older version wrote that.
+// seed returns the random seed of a trial, which railyard run --seed repeats; false if an older version wrote the
+// study's directory without it.
 func (t *Trial) seed() (seed uint64, ok bool) {
 	path, sets := t.design.settings(t.local, t.Rung)
 	seed, ok = t.design.Own[path]
@@ -83,7 +83,7 @@ func (s *Study) plan(t *Trial) (*scenario.Plan, error) {
 	return s.from[path].plan(sets, t.Seed)
 }
 
-// Describe returns the settings of a point by which it differs from the scenario, as --set takes them.
+// Describe returns the settings by which a point differs from the scenario, in the form of --set.
 func (s *Study) Describe(point int) []string {
 	r := s.rows[point]
 	var out []string
@@ -95,7 +95,7 @@ func (s *Study) Describe(point int) []string {
 	return out
 }
 
-// Value returns the value of a point for a column of parameters, "" where the point does not set it.
+// Value returns the value of a point for a column of parameters, "" if the point does not set it.
 func (s *Study) Value(point int, key string) string {
 	r := s.rows[point]
 	for i := range r.design.space.Params {

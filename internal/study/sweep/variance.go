@@ -7,12 +7,12 @@ import (
 	"railyard/internal/study/space"
 )
 
-// bins is how many groups of equal size the values of a continuous parameter make.
+// bins is the number of equal-sized groups of a continuous parameter's values.
 const bins = 8
 
 // share returns the share of the variance of the first objective, over all trials, that a parameter's values explain:
 // epsilon squared, which unlike eta squared does not grow with the number of values (Kelley, An unbiased correlation
-// ratio measure, PNAS 21, 1935). NaN where there are as few trials as values.
+// ratio measure, PNAS 21, 1935). NaN if there are as few trials as values.
 func (s *Study) share(t *tally, key string) float64 {
 	groups := map[string][]float64{}
 	for n := 1; n < len(s.rows); n++ {
@@ -23,8 +23,8 @@ func (s *Study) share(t *tally, key string) float64 {
 	return epsilonSquared(binned(groups))
 }
 
-// Share returns the share of the variance of y that the values at the same places explain, as epsilon squared; NaN
-// where there are as few places as values. A place without a value, "", does not count.
+// Share returns the share of the variance of y that the values at the same indices explain, as epsilon squared; NaN if
+// there are as few indices as values. A place without a value, "", does not count.
 func Share(values []string, y []float64) float64 {
 	groups := map[string][]float64{}
 	for i, v := range values {
@@ -35,7 +35,7 @@ func Share(values []string, y []float64) float64 {
 	return epsilonSquared(binned(groups))
 }
 
-// binned joins values of quantities that are nearly all different into bins.
+// binned groups values of quantities that are nearly all different into bins.
 func binned(groups map[string][]float64) (out [][]float64) {
 	n := 0
 	var values []string
@@ -74,7 +74,7 @@ func binned(groups map[string][]float64) (out [][]float64) {
 	return out
 }
 
-// epsilonSquared returns the adjusted share of the variance that lies between groups.
+// epsilonSquared returns the adjusted share of the variance between groups.
 func epsilonSquared(groups [][]float64) float64 {
 	n, sum := 0, 0.0
 	for _, g := range groups {

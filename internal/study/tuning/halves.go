@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// half is what of a candidate a simulation has; the rest is as in the scenario.
+// half is the part of a candidate in a simulation; the rest is the scenario's.
 type half struct {
 	switches, hosts bool
 	held            bool // the servers' values are those that registers of NICs hold
@@ -24,7 +24,7 @@ type half struct {
 // all is a candidate as it was searched.
 var all = half{switches: true, hosts: true}
 
-// Halves are what the parts of the best candidate bring.
+// Halves are the gains by the parts of the best candidate.
 type Halves struct {
 	Switches tune.Outcome  `json:"switches"`
 	Hosts    tune.Outcome  `json:"hosts"`
@@ -36,7 +36,7 @@ type Halves struct {
 	Unwritten bool `json:"-"`
 }
 
-// Shares are what each half alone brings of the time that both save, in percent.
+// Shares are the gains by each half alone relative to both together, in percent.
 type Shares struct {
 	Switches float64 `json:"switches"`
 	Hosts    float64 `json:"hosts"`
@@ -82,14 +82,14 @@ func (t *Tuning) Split(ctx context.Context, best tune.Trial) (*Halves, error) {
 	return h, nil
 }
 
-// unwritten reports whether the servers' half has parameters that no text of theirs can hold, so that what is
-// written is the switches' half alone.
+// unwritten reports whether the host side has parameters that no host configuration can express, so that only the
+// switch side is written.
 func (t *Tuning) unwritten() bool {
 	return t.Search.Space.DCQCN && t.NIC != "mlx5" || len(t.Search.Space.Own()) > 0
 }
 
-// held are the DCQCN parameters of a candidate as a ConnectX NIC's registers hold them; nil for other
-// NICs and other algorithms, which have none that are public.
+// held returns the DCQCN parameters of a candidate as a ConnectX NIC's registers store them; nil for other NICs and
+// other algorithms, which have no public ones.
 func (t *Tuning) held(c tune.Candidate) (cc.Values, error) {
 	if !t.Search.Space.DCQCN || t.NIC != "mlx5" {
 		return nil, nil
@@ -113,18 +113,18 @@ func dcqcnOf(c tune.Candidate) cc.Values {
 	return cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer, "alpha_timer": c.AlphaTimer, "g": c.G}
 }
 
-// files are the servers' texts of the best candidate.
+// files returns the host configurations of the best candidate.
 func (t *Tuning) hostFiles(plan *scenario.Plan, best tune.Candidate) ([]design.File, []string, error) {
 	if plan.Default().Carried != nil {
 		return nil, nil, nil
 	}
-	if _, err := t.held(best); err != nil { // which split has told
+	if _, err := t.held(best); err != nil { // split has reported it
 		return nil, nil, nil
 	}
 	return render.Hosts(plan, t.NIC, nil)
 }
 
-// unmix refuses servers' texts that a candidate cannot keep.
+// unmix refuses host configurations that conflict with a candidate.
 func (t *Tuning) unmix() error {
 	for end := range t.Base.PFC {
 		if t.Base.Graph.Nodes[end.Node].Role == topo.Host {

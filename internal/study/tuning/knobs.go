@@ -11,11 +11,11 @@ import (
 	"railyard/unit"
 )
 
-// reach is how far from the scenario's value a parameter of congestion control is searched, up and down.
+// reach is the factor by which a parameter of congestion control is searched up and down from the scenario's value.
 const reach = 4
 
-// knobsOf are the parameters of a service's congestion control that a search can turn: those with a value
-// (a zero says something else than a small number does), within what is accepted, where that is a range.
+// knobsOf returns the tunable parameters of a service's congestion control: those with a value (zero has a special
+// meaning), within a range of accepted values.
 func knobsOf(s *scenario.Service, line unit.Rate) (knobs [tune.MostKnobs]tune.Knob) {
 	n := 0
 	for i := range s.CC.Params {
@@ -49,7 +49,7 @@ func paramOf(a *cc.Algorithm, name string) *cc.Param {
 			return &a.Params[i]
 		}
 	}
-	panic("tune: " + a.Name + " has no parameter " + name) // knobsOf made it of one
+	panic("tune: " + a.Name + " has no parameter " + name) // knobsOf created it from a parameter
 }
 
 // settingOf is a number as a parameter's value.
@@ -68,7 +68,7 @@ func settingOf(p *cc.Param, x float64) any {
 	return x
 }
 
-// settingText is it as --set takes it.
+// settingText formats it for --set.
 func settingText(p *cc.Param, x float64) string {
 	switch v := settingOf(p, x).(type) {
 	case unit.Time:

@@ -1,6 +1,6 @@
 // Package tuning searches switch and NIC parameters of a scenario (config tune): Tuning.Open, Run, Write, then Split,
-// which simulates the two halves of the best. Candidates and the search are in package tune; the Pool keeps
-// simulations, with which an interrupted search goes on.
+// which simulates the two halves of the best. Candidates and the search are in package tune; the Pool stores
+// simulations, from which an interrupted search resumes.
 package tuning
 
 import (
@@ -19,7 +19,7 @@ import (
 	"railyard/unit"
 )
 
-// Tuning is a search under way.
+// Tuning is a search in progress.
 type Tuning struct {
 	Scenario string
 	Set      []string // overrides
@@ -35,7 +35,7 @@ type Tuning struct {
 	Search *tune.Search
 
 	queue int
-	notes []string // of what could not be written for servers
+	notes []string // on settings without a host configuration
 }
 
 // First is the baseline, if it has been run.
@@ -155,8 +155,8 @@ func (t *Tuning) half(c tune.Candidate, h half) (*scenario.Plan, error) {
 	return scenariofile.Resolve(t.Scenario, doc)
 }
 
-// applySwitches puts a candidate's thresholds into a scenario. What a configuration text had
-// decided stays, now written out.
+// applySwitches puts a candidate's thresholds into a scenario. Values that a configuration had set remain, now in the
+// scenario.
 func (t *Tuning) applySwitches(f *scenario.File, c tune.Candidate) {
 	if len(f.Switches) > 0 {
 		base := t.Base.Settled()
@@ -168,7 +168,7 @@ func (t *Tuning) applySwitches(f *scenario.File, c tune.Candidate) {
 	q.WRED.Probability = unit.Share(c.Probability) / 100
 }
 
-// applyHosts puts a candidate's congestion control into a scenario, likewise; held: as NICs hold it.
+// applyHosts puts a candidate's congestion control into a scenario, likewise; held: with the values in NIC registers.
 func (t *Tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error {
 	if len(f.Hosts) > 0 {
 		base := t.Base.Settled()
@@ -194,7 +194,7 @@ func (t *Tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error
 	return nil
 }
 
-// current returns what the scenario has, as a candidate.
+// current returns the scenario's values as a candidate.
 func (t *Tuning) current() tune.Candidate {
 	k := &t.Base.Spec.Queues[t.queue]
 	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff,

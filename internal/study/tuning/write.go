@@ -52,7 +52,7 @@ func (t *Tuning) Write(front []tune.Trial, best tune.Trial) error {
 	return refused
 }
 
-// writable refuses a search whose best could not be written as SONiC: nobody said which switches those are.
+// writable refuses a search whose best cannot be written for SONiC: the switches' models are unknown.
 func (t *Tuning) writable() error {
 	if t.OS != string(swconf.SONiC) {
 		if t.Devices.Given() {
@@ -64,7 +64,7 @@ func (t *Tuning) writable() error {
 	return err
 }
 
-// switchFiles are the switches' texts of a candidate, where the language has what they need.
+// switchFiles returns a candidate's switch configurations, if the language supports them.
 func (t *Tuning) switchFiles(plan *scenario.Plan) ([]design.File, error) {
 	if t.Devices.Wanted(plan.Graph) && t.OS == string(swconf.SONiC) {
 		if err := t.Devices.Fit(plan.Graph); err != nil {

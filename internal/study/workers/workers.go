@@ -1,5 +1,5 @@
-// Package workers leaves the trials of a study to where flags say: this process, workers of a NATS server (jetstream),
-// an array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the directory of the
+// Package workers runs the trials of a study as flags select: in this process, on workers of a NATS server (jetstream),
+// in an array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the directory of the
 // simulations of a command, Distribute sets the engine of a study.
 package workers
 
@@ -19,7 +19,7 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// Placement are the flags that say where the trials of a study are simulated.
+// Placement is the flags that select where the trials of a study are simulated.
 type Placement struct {
 	Listen    string `help:"Start a NATS server for railyard worker on this address" placeholder:"HOST:PORT" group:"Workers"`
 	NATS      string `help:"NATS server with JetStream that railyard worker uses as well" name:"nats" placeholder:"URL" without:"listen" group:"Workers"`
@@ -36,7 +36,7 @@ type Placement struct {
 	Remote    bool   `help:"Leave all trials to workers: none on this computer" with:"listen,nats" group:"Workers"`
 }
 
-// Stored refuses an engine without the directory of a study, which keeps what the engine returns.
+// Stored refuses an engine without a study directory, which stores the engine's results.
 func (c *Placement) Stored() error {
 	const without = "has no effect without --study"
 	switch {
@@ -50,7 +50,7 @@ func (c *Placement) Stored() error {
 	return nil
 }
 
-// Say prints a text with a label: "note: " or "warning: ".
+// Say prints a message with a label: "note: " or "warning: ".
 type Say func(label, text string)
 
 // Unstored warns that a server does not store records.
@@ -75,8 +75,8 @@ func (c *Placement) Keep(ctx context.Context, print Say, pool *study.Pool, comma
 	return func() { end(); s.Abandon() }, nil
 }
 
-// Distribute leaves the trials of a study to workers where the flags say so; this process is one of them, with so many
-// simulations in parallel as jobs says (0: one per processor). finish ends that.
+// Distribute passes the trials of a study to workers if the flags select that; this process is one of them, with jobs
+// simulations in parallel (0: one per processor). finish ends that.
 func (c *Placement) Distribute(ctx context.Context, print Say, s *sweep.Study, jobs int) (finish func(), err error) {
 	say := func(words string) { print("note: ", words) }
 	switch {
