@@ -84,12 +84,12 @@ func (g *Graph) partsOf(nic int, down map[int]bool, switches parts) (all []int) 
 	return all
 }
 
-// Apart makes each port of a NIC that has several a NIC of its own: no bundle, but addresses in two subnets,
-// as where two ports go to two switches in two VLANs. A GPU takes the ports in turn, the first with the first
-// of its peer; what is in flight on a port does not move to another one when that breaks.
+// Apart makes each port of a NIC that has several a NIC of its own: no bundle, but addresses in two subnets, as where
+// two ports go to two switches in two VLANs. A GPU uses the ports in turn, the first with the first of its peer; data
+// in flight on a port do not move to another one when it fails.
 func (g *Graph) Apart() {
 	cards := make([][]int, len(g.gpuHost))
-	at := make([]int, len(g.NICs)+1) // by NIC, where its ports begin
+	at := make([]int, len(g.NICs)+1) // by NIC, the index of its first port
 	var nics []NIC
 	for i, n := range g.NICs {
 		at[i] = len(nics)
@@ -116,7 +116,7 @@ func (g *Graph) Apart() {
 	}
 }
 
-// Cards counts the NICs as one buys them: the ports of one card are one.
+// Cards counts NICs as products: the ports of one card count once.
 func (g *Graph) Cards() (n int) {
 	for i := range g.NICs {
 		if g.NICs[i].Port <= 1 {

@@ -7,9 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// torus is a cube of k^3 switches with Hosts servers each, one unless told otherwise;
-// Uplinks cables join a switch to either neighbour in each of three directions; a ring
-// of two is one of them (docs/references.md, topologies).
+// torus is a cube of k^3 switches with Hosts servers each, one by default; Uplinks links connect a switch to either
+// neighbour in each of three directions; a ring of two has one of them (docs/references.md, topologies).
 func torus(p Params) (*Graph, error) {
 	k := p.K
 	switch {
@@ -18,7 +17,7 @@ func torus(p Params) (*Graph, error) {
 	case p.Uplinks < 1 || p.Uplinks > 256:
 		return nil, field.New("uplinks", "%d is out of range 1–256 in each direction", p.Uplinks)
 	}
-	p.Hosts, p.Segments = max(p.Hosts, 1), k*k*k // a segment is what hangs off one switch
+	p.Hosts, p.Segments = max(p.Hosts, 1), k*k*k // a segment is the servers of one switch
 	if err := p.check("torus"); err != nil {
 		return nil, err
 	}
@@ -52,18 +51,18 @@ func torus(p Params) (*Graph, error) {
 	return g, nil
 }
 
-// Dragonfly is that of Kim et al. (2008): groups of switches that are cabled to one
-// another, and groups cabled directly. Balanced it has GroupSize = 2K = 2Global.
-// Fewer groups than GroupSize*Global+1 share the global cables evenly.
+// Dragonfly is that of Kim et al. (2008): groups of switches that are connected directly, and groups connected by
+// direct links. Balanced it has GroupSize = 2K = 2Global. Fewer groups than GroupSize*Global+1 share the global cables
+// evenly.
 type Dragonfly struct {
 	K         int // NICs of a switch
 	GroupSize int // switches of a group
-	Local     int // cables between two of them
+	Local     int // links between two of them
 	Global    int // cables of a switch to other groups, at most
 	Groups    int
 }
 
-// Balanced fills in what is 0 and checks what is not.
+// Balanced sets the values that are 0 and checks the others.
 func (d Dragonfly) Balanced() (Dragonfly, error) {
 	set := func(v *int, def int) {
 		if *v == 0 {

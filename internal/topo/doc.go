@@ -1,10 +1,10 @@
-// Package topo describes the shape of a fabric: servers with GPUs and NICs, switches by role, cables, and the
-// shortest routes over the links that are up.
+// Package topo describes the shape of a fabric: servers with GPUs and NICs, switches by role, links, and the shortest
+// routes over the links that are up.
 //
 // [Build] makes a [Graph] of one of the kinds that Kinds lists (rail-optimized, fat tree, dragonfly, torus, cubes,
-// planes and others) from Params; package site builds described fabrics into an [Explicit] one. A Graph answers
-// which NIC a GPU sends by (Graph.Pair), which servers share NVLink (Domain), which rails are equivalent
-// (Graph.Rails), what a failure isolates, bisection and oversubscription, and the bill of materials.
+// planes and others) from Params; package site builds described fabrics into an [Explicit] one. A Graph gives the NIC
+// of a GPU (Graph.Pair), the servers that share NVLink (Domain), equivalent rails (Graph.Rails), the effect of a
+// failure, bisection and oversubscription, and the bill of materials.
 //
 // Routes are computed per class of twins: destinations whose switches have the same neighbours (twins.go). A Clos
 // has one class per pod or plane, a graph without a pattern one per switch; [Effort] counts time and memory before
@@ -12,6 +12,6 @@
 // follow dimension order with a second class behind the link that closes a ring; regions of a [Dragonfly] have
 // destinations of their own for Valiant routing.
 //
-// Optical circuit switches are not nodes: each circuit of a map is a cable that is up while its map is in force.
-// Racks on a floor give cable lengths, lengths give delays ([CableDelay]).
+// Optical circuit switches are not nodes: each circuit of a map is a link that is up while its map is in force. Racks
+// on a floor give cable lengths, lengths give delays ([CableDelay]).
 package topo

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// domains are which servers share NVLink, where that is more than one: the trays of a rack. Servers
-// of one follow one another, so that its GPUs do.
+// domains lists the servers that share NVLink, if there is more than one: the trays of a rack. Servers of one follow
+// one another, so that its GPUs do.
 type domains struct {
 	of    []int32 // by server
 	first []int   // by domain: its first GPU, and the number of all GPUs behind
 	host  []int   // by domain: its first server
 }
 
-// Domains returns the number of NVLink domains; a server that shares it with none is one.
+// Domains returns the number of NVLink domains; a server without shared NVLink is one.
 func (g *Graph) Domains() int {
 	if g.domains == nil {
 		return len(g.Hosts)
@@ -49,8 +49,8 @@ func (g *Graph) ServersIn(domain int) (first, last int) {
 	return first, len(g.Hosts)
 }
 
-// DomainName returns the name of a domain: its server, the place that its servers have in common, or, where
-// nobody says where they stand, the first and the last of them.
+// DomainName returns the name of a domain: its server, the common location of its servers or, if locations are unknown,
+// the first and the last of them.
 func (g *Graph) DomainName(domain int) string {
 	first, last := g.ServersIn(domain)
 	a, b := g.Hosts[first], g.Hosts[last-1]
@@ -69,7 +69,7 @@ func (g *Graph) DomainName(domain int) string {
 	return g.Nodes[a].Name + " to " + g.Nodes[b].Name
 }
 
-// allStand reports whether all servers of a range stand at a place.
+// allStand reports whether all servers of a range are at a location.
 func (g *Graph) allStand(first, last int, word string, at int) bool {
 	for _, node := range g.Hosts[first:last] {
 		if node >= len(g.Stands) {
@@ -91,7 +91,7 @@ func (g *Graph) GPUsIn(domain int) (first, last int) {
 	return g.domains.first[domain], g.domains.first[domain+1]
 }
 
-// Together reports whether NVLink joins two GPUs.
+// Together reports whether two GPUs share NVLink.
 func (g *Graph) Together(a, b int) bool { return g.DomainOf(g.HostOf(a)) == g.DomainOf(g.HostOf(b)) }
 
 // PlaceOf is a GPU's place in its domain.
@@ -100,7 +100,7 @@ func (g *Graph) PlaceOf(gpu int) int {
 	return gpu - first
 }
 
-// PerDomain returns the number of GPUs that NVLink connects, the most of any domain where they differ.
+// PerDomain returns the number of GPUs in an NVLink domain, the maximum if they differ.
 func (g *Graph) PerDomain() (most int) {
 	for d := range g.Domains() {
 		first, last := g.GPUsIn(d)
@@ -109,7 +109,7 @@ func (g *Graph) PerDomain() (most int) {
 	return most
 }
 
-// ShareNVLink makes so many servers at a time, in their order, share NVLink.
+// ShareNVLink groups consecutive servers into NVLink domains of the given size.
 func (g *Graph) ShareNVLink(servers int) error {
 	domain := make([]int, len(g.Hosts))
 	for host := range domain {
@@ -118,8 +118,8 @@ func (g *Graph) ShareNVLink(servers int) error {
 	return g.share(domain)
 }
 
-// Share makes servers, by the numbers of the domains that they are in, share NVLink. Those of a domain
-// have to follow one another.
+// Share makes servers, by the numbers of the domains that they are in, share NVLink. The servers of a domain must be
+// consecutive.
 func (m *Maker) Share(domain []int) error { return m.g.share(domain) }
 
 func (g *Graph) share(domain []int) error {

@@ -43,7 +43,7 @@ func (e *Explicit) fresh(name string) error {
 	return nil
 }
 
-// CheckName refuses what is no name of a node.
+// CheckName refuses invalid names of nodes.
 func CheckName(name string) error { return checkName(name) }
 
 func checkName(name string) error {
@@ -91,7 +91,7 @@ func (e *Explicit) Link(a, b string, c Cable) error {
 	return err
 }
 
-// Joined runs a cable and returns its number.
+// Joined adds a link and returns its number.
 func (e *Explicit) Joined(a, b string, c Cable) (link int, err error) {
 	defer bounded(&err)
 	na, nb := e.g.Node(a), e.g.Node(b)

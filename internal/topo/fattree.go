@@ -6,20 +6,19 @@ import (
 	"railyard/internal/field"
 )
 
-// FatTree is a folded Clos of switches with K ports, non-blocking at every tier:
-// the k-ary fat tree of Al-Fares et al. (2008), whole or as many pods of it as the
-// hosts need. Half the ports of a leaf go down.
+// FatTree is a folded Clos of switches with K ports, non-blocking at every tier: the k-ary fat tree of Al-Fares et al.
+// (2008), complete or with the pods that the hosts need. Half the ports of a leaf go down.
 type FatTree struct {
 	K, Tiers int
 	Pods     int // three tiers
-	Leaves   int // per pod; with two tiers in all
+	Leaves   int // per pod; with two tiers total
 	Tops     int // cores above aggregation switch i of all pods; with two tiers, spines
 	Bundle   int // cables from an aggregation switch to each of its cores, from a leaf to each spine
 }
 
-// NewFatTree finds how few top switches join so many pods and leaves, 0 of either
-// for as many as the arity allows. Whole, they are k^3/4 hosts on 5k^2/4 switches,
-// with two tiers k^2/2 on 3k/2 (docs/references.md, topologies).
+// NewFatTree finds the minimum number of top switches for the given pods and leaves; 0 for either means the maximum of
+// the arity. A complete one has k^3/4 hosts on 5k^2/4 switches, with two tiers k^2/2 on 3k/2 (docs/references.md,
+// topologies).
 func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	if k < 2 || k > 2048 || k%2 != 0 {
 		return FatTree{}, field.New("k", "a fat tree needs an even k from 2 to 2048, found %d", k)

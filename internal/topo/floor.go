@@ -10,7 +10,7 @@ import (
 // Spot is a rack on the floor.
 type Spot struct{ Row, Rack int }
 
-// Spots lists the racks of a floor, row by row, and what stands in each; none where nobody says.
+// Spots lists the racks of a floor, row by row, with their devices; none if locations are unknown.
 func (g *Graph) Spots() (spots []Spot, nodes map[Spot][]int) {
 	nodes = map[Spot][]int{}
 	for n, s := range g.Stands {
@@ -27,7 +27,7 @@ func (g *Graph) Spots() (spots []Spot, nodes map[Spot][]int) {
 	return spots, nodes
 }
 
-// floor counts racks, and the metres of all cables where there are any.
+// floor counts racks, and the total length of all cables if there are any.
 func (g *Graph) floor() (racks int, metres float64) {
 	spots, _ := g.Spots()
 	if len(spots) == 0 {
@@ -40,7 +40,7 @@ func (g *Graph) floor() (racks int, metres float64) {
 	return len(spots), float64(all) / 1000
 }
 
-// dotRacks frames what stands in one rack, which loses power and cooling together.
+// dotRacks frames the devices of one rack, which lose power and cooling together.
 func (g *Graph) dotRacks(b *strings.Builder) {
 	spots, nodes := g.Spots()
 	if len(spots) == 0 {
@@ -57,7 +57,7 @@ func (g *Graph) dotRacks(b *strings.Builder) {
 	}
 }
 
-// Domain is the set of nodes that one failure takes out: a switch, or all that stands in a rack.
+// Domain is the set of nodes that fail together: a switch, or all devices of a rack.
 type Domain struct {
 	Kind  string `json:"kind"` // switch, rack
 	Name  string `json:"name"`
@@ -66,7 +66,7 @@ type Domain struct {
 	Off   int    `json:"gpus_cut_off"`
 }
 
-// FailureDomains lists switches and racks with the GPUs that each would cut off, the worst first.
+// FailureDomains lists switches and racks with the GPUs that each isolates on failure, the worst first.
 func (g *Graph) FailureDomains() (out []Domain) {
 	of := make([][]int, len(g.Nodes))
 	for i, l := range g.Links {
@@ -119,8 +119,8 @@ func (g *Graph) FailureDomains() (out []Domain) {
 	return out
 }
 
-// DotFailures is Dot with switches in the colour of what goes with them: red where GPUs are cut off, the more
-// the darker, and a note how many; racks say it in their frames' labels.
+// DotFailures is Dot with switches coloured by the effect of their failure: red if GPUs are isolated, darker for more,
+// with a note of the number; racks have it in their frames' labels.
 func (g *Graph) DotFailures(list []Domain) string {
 	text := g.Dot()
 	var b strings.Builder
@@ -141,8 +141,8 @@ func (g *Graph) DotFailures(list []Domain) string {
 	return strings.TrimSuffix(text, "}\n") + b.String() + "}\n"
 }
 
-// Racks says of each server, those that share NVLink as one, behind which leaf its first NIC is, and which
-// leaves are joined by one tier.
+// Racks returns for each server, with servers that share NVLink as one, the leaf of its first NIC, and the leaves
+// connected by one tier.
 func (g *Graph) Racks() (rack, pod []int) {
 	rack, pod = make([]int, g.Domains()), make([]int, g.Domains())
 	leaf := make([]int, g.Domains())

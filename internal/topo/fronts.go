@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Fronts follows all shortest paths at once: from a set of switches (a front) to the next, hop by hop. Fronts are
+// Fronts follows all shortest paths in parallel: from a set of switches (a front) to the next, hop by hop. Fronts are
 // numbered, and a hop is found once for all destinations of a class: in a Clos of thousands of NICs there are few.
 type Fronts struct {
 	routes *Routes
@@ -16,29 +16,29 @@ type Fronts struct {
 	hops   map[hopKey]*Hop
 }
 
-// front is switches, in the order in which links lead to them, with the share of the bytes that is at each.
+// front is a set of switches in the order of the links to them, with the share of the bytes at each.
 type front struct {
 	nodes  []int
 	shares []float64
 	sorted []int
-	hops   []*Hop // that lead on from it
+	hops   []*Hop // next hops from it
 }
 
 type hopKey struct {
 	front int32
-	to    int32 // class of the destination, or its locator, inverted, where that is routed unlike its class
+	to    int32 // class of the destination, or its locator, inverted, if it is routed differently from its class
 }
 
 // Hop is the links over which bytes at a front go on, in order, with the switch that each leads away from and the share
-// of the bytes that it gets where switches spread them evenly. Next is the front they lead to. Without links there
-// is no way, or the destination is there.
+// of the bytes that it gets where switches spread them evenly. Next is the front they lead to. Without links there is
+// no path, or the destination is reached.
 type Hop struct {
 	Links, From []int
 	Shares      []float64
 	Next        int32
 }
 
-// Fronts returns a way to follow paths.
+// Fronts returns a Fronts for the routes.
 func (r *Routes) Fronts() *Fronts {
 	f := &Fronts{routes: r, unlike: make([][]int, len(r.class)), number: map[string]int32{},
 		hops: map[hopKey]*Hop{}}
@@ -50,7 +50,7 @@ func (r *Routes) Fronts() *Fronts {
 	return f
 }
 
-// At returns the number of a front. Shares are those of the bytes that are at each switch.
+// At returns the number of a front. Shares are the shares of the bytes at each switch.
 func (f *Fronts) At(nodes []int, shares []float64) int32 {
 	key := make([]byte, 0, 12*len(nodes))
 	for i, n := range nodes {
@@ -66,7 +66,7 @@ func (f *Fronts) At(nodes []int, shares []float64) int32 {
 	return at
 }
 
-// Nodes returns the switches of a front. They are not to be changed.
+// Nodes returns the switches of a front. The result must not be changed.
 func (f *Fronts) Nodes(at int32) []int { return f.all[at].nodes }
 
 // To returns the hop from a front towards a locator: the same one for all towards which links are the same.

@@ -54,15 +54,15 @@ type Node struct {
 	Tier  int // 0 hosts, 1 leaves, and so on
 	Ports int // used so far; ports are named Eth1, Eth2, ...
 
-	// A switch's packet memory: what its type says, and what its model has where neither the type nor
-	// the platform says; 0: the platform's.
+	// A switch's packet memory: from its type, or from its model if neither the type nor the platform sets it; 0: the
+	// platform's.
 	Buffer, ModelBuffer unit.Bytes
 
 	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: every switch's
 
-	Panel   *panel.Panel // a switch's ports, where its type says what it is
-	HwSKU   string       // the device that a switch is said to be, as SONiC calls it
-	RailMap bool         // a map says which of them go to which rail
+	Panel   *panel.Panel // a switch's ports, if its type is known
+	HwSKU   string       // the configured device of a switch, in SONiC's notation
+	RailMap bool         // a map assigns its ports to rails
 }
 
 // Through is the latency of a switch's ingress pipeline, where every switch's is given.
@@ -88,7 +88,7 @@ type Link struct {
 // LinkEnd is one end of a link: the port at a node.
 type LinkEnd struct{ Link, Node int }
 
-// Propagation returns the one-way delay of the cable.
+// Propagation returns the one-way delay of the link.
 func (l *Link) Propagation() unit.Time {
 	if l.Delay != 0 {
 		return l.Delay
@@ -117,37 +117,37 @@ type Graph struct {
 	Kind     string
 	Nodes    []Node
 	Links    []Link
-	Channels []Channel // cables between switches that are one link to routing
+	Channels []Channel // links between switches that are one link to routing
 	NICs     []NIC
 	Hosts    []int   // nodes
-	NICOf    []int   // GPU -> NIC, the first where it has several
-	ways     []int   // by GPU: so many from there on; nil: one each
+	NICOf    []int   // GPU -> NIC, the first one of several
+	ways     []int   // by GPU: number of its consecutive NICs; nil: one each
 	anyNIC   bool    // GPUs take all NICs of their servers
 	listed   []bool  // by NIC: whether GPUs use it; nil: all
-	cards    [][]int // by GPU: its NICs, where they are not those from NICOf on; nil: nowhere
+	cards    [][]int // by GPU: its NICs, if they are not consecutive from NICOf; nil: always consecutive
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
 	stores   *stores  // nil: no server keeps data
 	firstGPU []int    // by host, and the number of all GPUs behind
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
-	Regions  [][]int  // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
+	Regions  [][]int  // directly connected parts that packets cross as a whole: a dragonfly's groups
 	Grid     *Grid    // of a torus; nil: there is none
 	Cubes    *Cubes   // of a torus of them; nil: it is none
-	Stands   []Stand  // by node: where it stands, of a fabric that is described by places; nil: nobody says
+	Stands   []Stand  // by node: its location, for a site description; nil: unknown
 	byName   map[string]int
 }
 
-// Stand is the position of a node: its group, and the places of it in order, {pod 3, rack 12}.
+// Stand is the location of a node: its group, and its parts in order, {pod 3, rack 12}.
 type Stand struct {
 	Group string
 	Words []string
 	At    []int // by word
 
-	Row, Rack int // on the floor, from 1; 0: nobody says
+	Row, Rack int // on the floor, from 1; 0: unknown
 }
 
 // MaxNodes, MaxLinks and MaxGPUs bound a fabric: 131,072 GPUs with NICs of eight ports in as many planes have 2,097,152
-// cables. Whether a simulation of it fits the machine's memory is looked at before it runs.
+// cables. The memory of its simulation is checked before it runs.
 const (
 	MaxNodes = 200_000
 	MaxLinks = 2_200_000
@@ -170,7 +170,7 @@ func bounded(err *error) {
 
 func newGraph(kind string) *Graph { return &Graph{Kind: kind, byName: map[string]int{}} }
 
-// AddNode adds a node with a unique name; Build recovers where there are too many.
+// AddNode adds a node with a unique name; it panics if there are too many, which Build recovers.
 func (g *Graph) AddNode(name string, role Role, tier int) int {
 	if len(g.Nodes) >= MaxNodes {
 		panic(tooLarge)
@@ -295,7 +295,7 @@ func (g *Graph) LocalOf(gpu int) int {
 // GPUsOf returns the GPUs of a server: from the first to before the last.
 func (g *Graph) GPUsOf(host int) (first, last int) { return g.firstGPU[host], g.firstGPU[host+1] }
 
-// Ways returns how many NICs a GPU has for itself, 1 also where several share one.
+// Ways returns the number of a GPU's own NICs, 1 also for a shared one.
 func (g *Graph) Ways(gpu int) int {
 	if g.cards != nil && g.cards[gpu] != nil {
 		return len(g.cards[gpu])
@@ -314,10 +314,9 @@ func (g *Graph) WayOf(gpu, pair int) int {
 	return g.NICOf[gpu] + pair%g.Ways(gpu)
 }
 
-// Pair returns the NICs that the queue pair of a number takes from one GPU to another: those of the two
-// in turn. Where GPUs use all NICs of their servers, the first queue pair takes the one at the sender's
-// own place, at both ends, so that short transfers do not all take the same one and long ones stay on
-// their rails.
+// Pair returns the NICs of a numbered queue pair from one GPU to another: the NICs of both in turn. Where GPUs use all
+// NICs of their servers, the first queue pair takes the one at the sender's own place, at both ends, so that short
+// transfers do not all take the same one and long ones stay on their rails.
 func (g *Graph) Pair(src, dst, pair int) (from, to int) {
 	if g.Stored(src, dst) {
 		if store := g.StoreOf(dst); store >= 0 {
@@ -332,7 +331,7 @@ func (g *Graph) Pair(src, dst, pair int) (from, to int) {
 	return g.WayOf(src, pair), g.WayOf(dst, pair)
 }
 
-// PerServer returns how many GPUs a server has, the most of any where they differ.
+// PerServer returns the number of GPUs of a server, the maximum if they differ.
 func (g *Graph) PerServer() (most int) {
 	for h := range g.Hosts {
 		most = max(most, g.firstGPU[h+1]-g.firstGPU[h])

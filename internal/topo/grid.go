@@ -2,19 +2,19 @@ package topo
 
 import "slices"
 
-// Grid is the arrangement of the switches of a torus: rings of so many switches in each of three dimensions.
+// Grid is the arrangement of the switches of a torus: the sizes of the rings in three dimensions.
 type Grid struct {
 	Sides [3]int
 	At    [][3]int16 // by node: a switch's place; nothing of a server
 	Dim   []int8     // by link: the dimension along which it runs, -1 for a server's
 	Wrap  []bool     // by link: it closes its ring, between the last switch and the first
 
-	// Of a torus of cubes, which may have one place in turn: the cube that circuits join has it.
+	// For a torus of cubes, where cubes may share a position in turn: the connected cube has it.
 	Cube    []int32 // by node: its cube, -1 of a server; nil: there are none
 	Optical []bool  // by link: it is a circuit
 }
 
-// newGrid is the grid of a torus whose cables are run: switches[x*side*side+y*side+z] lies at x, y, z.
+// newGrid returns the grid of a torus whose links exist: switches[x*side*side+y*side+z] is at x, y, z.
 func newGrid(g *Graph, side int, switches []int) *Grid {
 	t := &Grid{Sides: [3]int{side, side, side}, At: make([][3]int16, len(g.Nodes))}
 	for i, n := range switches {
@@ -41,7 +41,7 @@ func (t *Grid) measure(g *Graph) {
 	}
 }
 
-// joined is by cube how many of its circuits are up.
+// joined is, by cube, the number of its circuits that are up.
 func (t *Grid) joined(g *Graph, down map[int]bool) map[int32]int {
 	n := map[int32]int{}
 	for l, is := range t.Optical {
@@ -53,10 +53,10 @@ func (t *Grid) joined(g *Graph, down map[int]bool) map[int32]int {
 	return n
 }
 
-// Ordered computes ways in dimension order over the links that are up: along the first dimension until the
-// place there is right, then the second, then the third, around each ring by the shorter side (both, where
-// they are as long) or the one that is whole (Dally and Seitz 1987). Where that leaves no way packets go the
-// shortest one. A fabric without a grid has the shortest everywhere. Locators are those of Reroute.
+// Ordered computes paths in dimension order over the links that are up: along the first dimension to the destination's
+// coordinate, then the second, then the third, around each ring by the shorter side (both, if equal) or the unbroken
+// one (Dally and Seitz 1987). If that leaves no path, packets take the shortest one. A fabric without a grid has the
+// shortest everywhere. Locators are those of Reroute.
 func (g *Graph) Ordered(down map[int]bool, before *Routes) *Routes {
 	return g.ordered(down, before, InOrder)
 }
@@ -86,8 +86,8 @@ type orderer struct {
 	*Grid
 	r    *Routes
 	node []int32  // by place
-	to   [][6]way // by node, dimension and direction, up first: the links that way
-	rest *Routes  // the shortest ways, where a cable is broken; nil
+	to   [][6]way // by node, dimension and direction, up first: the links in that direction
+	rest *Routes  // shortest paths, if a link is broken; nil
 }
 
 type way []int
@@ -144,7 +144,7 @@ func (o *orderer) place(at [3]int16) int {
 	return (int(at[0])*o.Sides[1]+int(at[1]))*o.Sides[2] + int(at[2])
 }
 
-// ways fills in a switch's ways to all locators.
+// ways computes a switch's paths to all locators.
 func (o *orderer) ways(n int) {
 	r := o.r
 	known := map[[2]int]int32{} // by dimension and place on the ring: the set of next links
@@ -191,7 +191,7 @@ func (o *orderer) set(n, loc, to int, known map[[2]int]int32) int32 {
 	return known[key]
 }
 
-// inside is the next link of a switch whose cube no circuit joins: in the cube it is dimension order too.
+// inside returns the next link of a switch whose cube is unconnected: in dimension order within the cube.
 func (o *orderer) inside(n, to, loc int) []int {
 	if o.Cube[n] == o.Cube[to] && !o.has(n) && !o.has(to) {
 		for dim := range 3 {
@@ -223,7 +223,7 @@ func (o *orderer) add(n int, links []int) int32 {
 	return int32(len(o.r.sets[n]) - 1)
 }
 
-// around returns the number of cables along a ring to one of its places, up and down, 0 where one is broken.
+// around returns the number of links along a ring to one of its positions, up and down, 0 if one is broken.
 func (o *orderer) around(n, dim, to int) (up, down int) {
 	for side, far := range []*int{&up, &down} {
 		at := o.At[n]
@@ -238,7 +238,7 @@ func (o *orderer) around(n, dim, to int) (up, down int) {
 	return up, down
 }
 
-// reaches reports whether there is a way in dimension order.
+// reaches reports whether there is a path in dimension order.
 func (o *orderer) reaches(n, to int) bool {
 	at := o.At[n]
 	for dim := range 3 {

@@ -2,14 +2,14 @@ package topo
 
 import "slices"
 
-// interned is the sets of next switches of one switch, each once. There are few of them where there is a
-// pattern, and up to one per class where there is none.
+// interned is the sets of next switches of one switch, each once. There are few of them in a regular fabric, and up to
+// one per class in an irregular one.
 type interned struct {
 	sets [][]int32
-	at   map[uint64]int32 // by hash, or the next that is free; nil while they are few
+	at   map[uint64]int32 // by hash, or the next free slot; nil while they are few
 }
 
-// few sets are looked through one by one.
+// few sets are searched linearly.
 const few = 8
 
 // find returns the number of a set, and whether it is new.

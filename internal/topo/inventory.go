@@ -43,7 +43,7 @@ type Inventory struct {
 	Hosts     int            `json:"hosts"`
 	GPUs      int            `json:"gpus"`
 	NICs      int            `json:"nics"`
-	Domains   int            `json:"nvlink_domains,omitempty"` // that servers share
+	Domains   int            `json:"nvlink_domains,omitempty"` // domains of several servers
 	PerDomain int            `json:"gpus_per_nvlink_domain,omitempty"`
 	Switches  map[string]int `json:"switches"`
 	Cables    []CableCount   `json:"cables"`
@@ -52,7 +52,7 @@ type Inventory struct {
 	Racks     int            `json:"racks,omitempty"` // on the floor
 	Metres    float64        `json:"cable_metres,omitempty"`
 	Bisection unit.Rate      `json:"bisection_bps"`   // one direction, half the hosts to the other half
-	Share     float64        `json:"bisection_share"` // of what the NICs of a half carry; 1 is full
+	Share     float64        `json:"bisection_share"` // relative to the NICs' rate of one half; 1 is full
 }
 
 // Inventory counts a fabric.

@@ -1,10 +1,9 @@
 package topo
 
-// Way is between two NICs: how many switches the shortest has.
+// Way is a pair of NICs with the number of switches of their shortest path.
 type Way struct{ Switches, From, To int }
 
-// Longest returns the longest of the shortest ways between NICs, over whole cables; of zero switches where
-// there is none.
+// Longest returns the longest of the shortest paths between NICs, over working links; zero switches if there is none.
 func (g *Graph) Longest() (longest Way) {
 	first, next := g.exits()
 	near := g.doors()
@@ -64,7 +63,7 @@ func (g *Graph) doors() [][]int {
 	return near
 }
 
-// exits lists each switch's neighbours among switches: those of n are next[first[n]:first[n+1]].
+// exits lists each switch's neighbour switches: those of n are next[first[n]:first[n+1]].
 func (g *Graph) exits() (first, next []int32) {
 	first = make([]int32, len(g.Nodes)+1)
 	between := func(do func(a, b int)) {
@@ -85,8 +84,8 @@ func (g *Graph) exits() (first, next []int32) {
 	return first, next
 }
 
-// Farthest returns over how many cables the farthest switch with NICs is from the nearest switch of the
-// region that is farthest from it.
+// Farthest returns the number of links from the farthest switch with NICs to the nearest switch of the region that is
+// farthest from it.
 func (g *Graph) Farthest() (most int) {
 	first, next := g.exits()
 	near := g.doors()

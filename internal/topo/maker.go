@@ -22,8 +22,8 @@ func (m *Maker) Switch(name string, r Role, tier int) (node int, err error) {
 	return m.g.AddNode(name, r, tier), nil
 }
 
-// Server adds a server with GPUs and NICs, whose rails are their places in it until Cable says
-// otherwise, and returns its node and its first NIC.
+// Server adds a server with GPUs and NICs, and returns its node and its first NIC. A NIC's rail is its position in the
+// server unless Cable sets another.
 func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error) {
 	if err := m.fresh(name); err != nil {
 		return 0, 0, err
@@ -44,7 +44,7 @@ func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error)
 	return node, first, nil
 }
 
-// MoreNICs gives the server added last NICs that none of its GPUs sends by of itself: those for storage.
+// MoreNICs gives the last added server NICs that its GPUs do not use by default: storage NICs.
 func (m *Maker) MoreNICs(n int) {
 	g := m.g
 	for range n {
@@ -53,7 +53,7 @@ func (m *Maker) MoreNICs(n int) {
 	}
 }
 
-// Stand says where a node stands.
+// Stand sets the location of a node.
 func (m *Maker) Stand(node int, s Stand) {
 	for len(m.g.Stands) <= node {
 		m.g.Stands = append(m.g.Stands, Stand{})
@@ -61,8 +61,7 @@ func (m *Maker) Stand(node int, s Stand) {
 	m.g.Stands[node] = s
 }
 
-// Uses says by which NICs the GPUs of the server added last send: by GPU, those that it takes in turn, by
-// their places in the server.
+// Uses sets the NICs of the last added server's GPUs: by GPU, the positions of the NICs that it uses in turn.
 func (m *Maker) Uses(nics [][]int) error {
 	g := m.g
 	host := len(g.firstGPU) - 2
@@ -109,8 +108,8 @@ func (m *Maker) Cable(a, b int, c Cable) (link int, err error) {
 	return m.g.Connect(a, b, c), nil
 }
 
-// Plug says where the ends of the cable added last are plugged in. A switch calls its ports as its system does; one
-// of no known system counts its cables unless its ports are listed.
+// Plug sets the ports at both ends of the last added link. A switch calls its ports as its system does; one of no known
+// system counts its cables unless its ports are listed.
 func (m *Maker) Plug(jacks [2]panel.Jack, listed [2]bool) {
 	l := &m.g.Links[len(m.g.Links)-1]
 	l.AJack, l.BJack = jacks[0], jacks[1]
@@ -127,7 +126,7 @@ func (m *Maker) Plug(jacks [2]panel.Jack, listed [2]bool) {
 	}
 }
 
-// Panel says what a switch's ports are.
+// Panel sets a switch's ports.
 func (m *Maker) Panel(node int, p *panel.Panel) { m.g.Nodes[node].Panel = p }
 
 // CableNIC runs a cable from a NIC's port, both from 0, to a switch; rail is the NIC's, below 0
@@ -147,7 +146,7 @@ func (m *Maker) CableNIC(nic, port, ports, to, rail int, c Cable) (err error) {
 	return nil
 }
 
-// Graph returns what was built.
+// Graph returns the built graph.
 func (m *Maker) Graph() (*Graph, error) {
 	switch g := m.g; {
 	case len(g.Hosts) == 0:
@@ -158,8 +157,8 @@ func (m *Maker) Graph() (*Graph, error) {
 	return m.g, nil
 }
 
-// KindRates returns the rate of each link's kind: the highest among links that join nodes of the same two groups, or
-// roles where nodes have no groups.
+// KindRates returns the rate of each link's kind: the highest among links between nodes of the same two groups, or
+// roles if nodes have no groups.
 func (g *Graph) KindRates() []unit.Rate {
 	type kind struct{ a, b string }
 	of := func(l *Link) kind {

@@ -2,7 +2,7 @@ package topo
 
 import "slices"
 
-// Exit is a way out of a switch: link by link.
+// Exit is a link out of a switch.
 type Exit struct {
 	Link   int
 	Peer   int
@@ -21,8 +21,7 @@ type mesh struct {
 // hop is a neighbour and how far it is.
 type hop struct{ peer, length int32 }
 
-// mesh lists each switch's live links to other switches; with detours those between regions are
-// longer.
+// mesh lists each switch's live links to other switches; with detours those between regions are longer.
 func (g *Graph) mesh(down map[int]bool, detours bool) *mesh {
 	m := &mesh{hops: !detours, exits: make([][]Exit, len(g.Nodes)), peers: make([][]hop, len(g.Nodes)),
 		known: make([]interned, len(g.Nodes))}
@@ -58,14 +57,14 @@ type walker struct {
 	*mesh
 	dist []int32
 	line []int32              // of switches, the nearest first
-	ring [leaving + 1][]int32 // nodes by their distance, for so many to come
+	ring [leaving + 1][]int32 // nodes by their distance, for the next distances
 	out  []int32
 }
 
 func (m *mesh) walker() *walker { return &walker{mesh: m, dist: make([]int32, len(m.exits))} }
 
-// ways visits all switches with their neighbours that are nearer to one of some; these are in order, and
-// there until the visit is over.
+// ways visits all switches with their neighbours that are nearer to one of some; the neighbours are in order, and valid
+// during the visit.
 func (w *walker) ways(from []int32, visit func(n int32, next []int32)) {
 	if !w.hops {
 		w.dial(from)
@@ -81,7 +80,7 @@ func (w *walker) ways(from []int32, visit func(n int32, next []int32)) {
 	for _, n := range from {
 		w.dist[n] = 0
 	}
-	for i := 0; i < len(w.line); i++ { // whoever is nearer has its distance by now
+	for i := 0; i < len(w.line); i++ { // nearer nodes have their distance by now
 		n := w.line[i]
 		d := w.dist[n]
 		w.out = w.out[:0]
@@ -120,7 +119,7 @@ func (w *walker) dial(from []int32) {
 		for i := 0; i < len(*at); i++ {
 			n := (*at)[i]
 			left--
-			if w.dist[n] != d { // a shorter way was found since
+			if w.dist[n] != d { // a shorter path was found since
 				continue
 			}
 			for _, h := range w.peers[n] {
@@ -137,7 +136,7 @@ func (w *walker) dial(from []int32) {
 	}
 }
 
-// next lists a switch's neighbours that are nearer, in order, until the next call.
+// next lists a switch's nearer neighbours, in order, until the next call.
 func (w *walker) next(n int32) []int32 {
 	w.out = w.out[:0]
 	if d := w.dist[n]; d > 0 {

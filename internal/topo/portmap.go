@@ -10,7 +10,7 @@ import (
 	"railyard/internal/panel"
 )
 
-// PortMap is what the ports of a switch are connected to.
+// PortMap is the connections of a switch's ports.
 type PortMap struct {
 	Switch string     `json:"switch"`
 	Rails  []RailEnds `json:"rails"`
@@ -33,7 +33,7 @@ type PortEnd struct {
 }
 
 // PortMaps returns the maps of a switch's ports, or of every switch that has hosts where name is "". Switches whose
-// ports have the same rails have one map. names are those of all switches.
+// ports have the same rails share one map. names are those of all switches.
 func (g *Graph) PortMaps(name string) (maps []*PortMap, names []string) {
 	alike := map[string]*PortMap{}
 	users := g.gpusByNIC()
@@ -119,8 +119,7 @@ func (g *Graph) WriteCables(to io.Writer) {
 	w.Flush()
 }
 
-// Unnamed returns notes on switches whose ports have generic names, and on those whose names assume a number of
-// lanes.
+// Unnamed returns notes on switches whose ports have generic names, and on those whose names assume a number of lanes.
 func (g *Graph) Unnamed() (notes []string) {
 	count, first := map[string]int{}, map[string]string{}
 	var order []string

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Rails is a fabric whose rails are alike and meet nowhere: as many servers in each segment, each with a
-// NIC on every rail, and switches above that give every leaf the same.
+// Rails is a fabric of equal, separate rails: equal numbers of servers in each segment, each with a NIC on every rail,
+// and switches above that give every leaf the same capacity.
 type Rails struct {
 	Count           int // of rails
 	Hosts, Segments int // servers of a segment, segments
@@ -18,8 +18,8 @@ type Rails struct {
 	Host, Fabric    Cable
 }
 
-// Rails looks for the rails of a fabric by its cables, whatever built it. The error says what keeps one
-// rail from standing for all, or a few segments for many.
+// Rails looks for the rails of a fabric by its cables, whatever built it. The error is the reason why one rail cannot
+// represent all, or a few segments many.
 func (g *Graph) Rails() (Rails, error) {
 	x := railing{g: g, rail: map[int]int{}, up: map[int][]int{}, above: map[int]bool{}}
 	for _, step := range []func() error{x.servers, x.segments, x.uplinks, x.top} {
@@ -42,7 +42,7 @@ type railing struct {
 
 func (x *railing) name(n int) string { return x.g.Nodes[n].Name }
 
-// servers have as many GPUs each, every one with a NIC of one cable, all alike and on rails of their own.
+// servers have the same number of GPUs, each with a NIC of one link on a rail of its own.
 func (x *railing) servers() error {
 	g := x.g
 	if g.anyNIC {
@@ -170,7 +170,7 @@ func (x *railing) uplinks() error {
 	return nil
 }
 
-// top holds the switches above leaves to one tier, or to tiers that carry all that comes up to them.
+// top puts the switches above leaves into one tier, or into non-blocking tiers.
 func (x *railing) top() error {
 	down, up := make([]int64, len(x.g.Nodes)), make([]int64, len(x.g.Nodes))
 	meet := map[int]string{} // by rail: its spines

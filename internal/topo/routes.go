@@ -6,35 +6,35 @@ import (
 	"sort"
 )
 
-// Routes holds the shortest paths over the links that are up. NICs that hang
-// off the same live switches share a locator.
+// Routes contains the shortest paths over the links that are up. NICs that hang off the same live switches share a
+// locator.
 type Routes struct {
 	Locator []int // by NIC, -1 when it has no live cable
-	Regions []int // by station of the graph: the locator of all its switches; none unless asked for
-	Edges   []int // by node with NICs: the locator of that switch alone, -1 of others; none unless asked for
+	Regions []int // by station of the graph: the locator of all its switches; only on request
+	Edges   []int // by node with NICs: the locator of that switch alone, -1 for others; only on request
 	Sets    [][]int
 
 	graph *Graph
 	down  map[int]bool
 	class []int32 // by locator: its class
-	// By node the set of next links to each class, -1 for none; and those locators that have
-	// another: it is one of their switches (-1), or cabled to one.
+	// By node, the set of next links to each class, -1 for none; and the exceptions: locators of the node itself (-1),
+	// or of switches connected to it.
 	ways  [][]run
 	apart [][]special
 	sets  [][][]int // by node: distinct sets of next links
 }
 
-// run is classes that have one set: up to before end, from where the run before ends.
+// run is consecutive classes with one set, from the previous run's end to before end.
 type run struct{ end, set int32 }
 
 // special is a locator that a switch routes unlike its class.
 type special struct{ loc, set int32 }
 
-// Besides selects what has locators besides NICs, or which of the paths are used.
+// Besides selects locators other than NICs, or the set of paths.
 type Besides uint8
 
-// Nothing, a graph's stations with ways that leave few regions (in dimension order, on a torus), each switch
-// with NICs by itself, or nothing with ways in dimension order (Ordered).
+// Its values: nothing; a graph's stations with paths that leave few regions (in dimension order, on a torus); each
+// switch with NICs separately; or nothing with paths in dimension order (Ordered).
 const (
 	Nothing Besides = iota
 	ToRegions
@@ -45,12 +45,12 @@ const (
 // Route computes shortest paths; down lists broken links.
 func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, Nothing) }
 
-// Reroute is Route after other routes, whose locators keep their meaning: packets that carry
-// them are under way. before may be nil.
+// Reroute is Route after other routes, whose locators keep their meaning, as packets in flight contain them. before may
+// be nil.
 //
-// With regions there are ways to the nearest switch of each of them too, and the shortest way is the
-// one that leaves as few regions as can be: on a dragonfly local, global, local at most (Kim et
-// al. 2008), and not over two global cables by way of a third group where that saves a hop.
+// With regions there are also paths to the nearest switch of each, and the shortest path is the one that leaves the
+// fewest regions: on a dragonfly local, global, local at most (Kim et al. 2008), and not over two global links through
+// a third group to save a hop.
 func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
 	if to == InOrder || to == ToRegions && g.Grid != nil {
 		return g.ordered(down, before, to)
@@ -85,7 +85,7 @@ func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
 	return r
 }
 
-// locate numbers the sets of switches that NICs hang off, and those of what has locators besides.
+// locate numbers the sets of switches with NICs, and the other locators.
 func (g *Graph) locate(down map[int]bool, before *Routes, to Besides) *Routes {
 	r := &Routes{Locator: make([]int, len(g.NICs)), graph: g, down: maps.Clone(down)}
 	index := map[string]int{}
@@ -144,8 +144,7 @@ func keyOf(nodes []int) string {
 	return string(b)
 }
 
-// Next returns the links from a switch towards a locator, in order; none at
-// the switches it hangs off and where there is no way.
+// Next returns the links from a switch towards a locator, in order; none at the destination and without a path.
 func (r *Routes) Next(node, loc int) []int {
 	ways := r.ways[node]
 	if loc < 0 || ways == nil {
@@ -181,8 +180,8 @@ func (r *Routes) Row(node int, row []int32) {
 	}
 }
 
-// Kinds returns a locator of each class: switches with the same neighbours have one, and the ways to one of
-// them are those to any other with the two changed places.
+// Kinds returns a locator of each class: switches with the same neighbours share one, and the paths to one equal those
+// to another with the two exchanged.
 func (r *Routes) Kinds() (locators []int) {
 	seen := map[int32]bool{}
 	for loc, c := range r.class {
@@ -211,11 +210,11 @@ func (r *Routes) Near(node, nic int) (link int, ok bool) {
 // Up reports whether the routes use a link.
 func (r *Routes) Up(link int) bool { return !r.down[link] }
 
-// Down is the links that the routes do not use. It is not to be changed.
+// Down is the links that the routes do not use. The result must not be changed.
 func (r *Routes) Down() map[int]bool { return r.down }
 
-// leaving is the length of a cable between two regions, in hops inside regions: more than the
-// two that a way by a third region could save.
+// leaving is the length of a link between two regions, in hops inside regions: more than the two that a path through a
+// third region could save.
 const leaving = 3
 
 // Stations returns the intermediate destinations that packets can be sent by: regions, and on a torus, which has
@@ -233,7 +232,7 @@ func (g *Graph) Stations() [][]int {
 	return all
 }
 
-// RegionOf returns the station of each node, -1 where it is in none.
+// RegionOf returns the station of each node, -1 for none.
 func (g *Graph) RegionOf() []int32 {
 	of := make([]int32, len(g.Nodes))
 	for i := range of {

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Storage is servers that keep data, added to a fabric that is there already.
+// Storage is storage servers added to an existing fabric.
 type Storage struct {
 	Servers int
 	NICs    int   // of each
@@ -15,7 +15,7 @@ type Storage struct {
 	// Separate: a network of its own, a front end, with NICs of their own in the servers with GPUs; else
 	// the servers hang off the leaves of the fabric.
 	Separate bool
-	Front    int // NICs of a server with GPUs for it
+	Front    int // storage NICs of a GPU server
 	Switches int // of the front end; NIC i is at switch i mod Switches
 }
 
@@ -23,7 +23,7 @@ type Storage struct {
 // packets go, and the media behind that.
 type stores struct {
 	hosts []int   // servers, in the order of ends
-	front [][]int // by server: NICs for storage alone; nil: GPUs' own NICs are taken
+	front [][]int // by server: NICs for storage alone; nil: GPUs' own NICs are used
 	nics  [][]int // by store
 	gpus  int     // how many there are, and so the first end
 }
@@ -97,8 +97,8 @@ func (g *Graph) addNIC(next []int, host int, attach func(nic int) (sw, rail int)
 	g.NICs = append(g.NICs, NIC{Host: host, Index: index, Rail: rail, Links: []int{l}})
 }
 
-// toLeaves deals NICs out to the switches that have servers, in turn, and says which rail that is: -1 where
-// a switch carries several.
+// toLeaves assigns NICs round-robin to the switches with servers, and returns their rail: -1 if a switch carries
+// several.
 func (g *Graph) toLeaves() func(nic int) (sw, rail int) {
 	rails := map[int]int{}
 	var leaves []int
@@ -134,8 +134,8 @@ func (g *Graph) rails() (n int) {
 	return n
 }
 
-// Store says which servers keep data. With separate, the last so many NICs of each server with GPUs are
-// for storage alone.
+// Store marks the storage servers. With separate, the last NICs of each GPU server, the given number, are for storage
+// alone.
 func (g *Graph) Store(hosts []int, separate bool, front int) error {
 	s := &stores{gpus: len(g.gpuHost), nics: make([][]int, len(hosts))}
 	by := make([][]int, len(g.Hosts))
@@ -190,10 +190,10 @@ func (g *Graph) StoreNICs(store int) []int { return g.stores.nics[store] }
 // Ends returns the number of ends of transfers: GPUs, and two for each store.
 func (g *Graph) Ends() int { return len(g.gpuHost) }
 
-// Memory is the end that a store sends and receives at, Media the one where it keeps data.
+// Memory is the end at which a store sends and receives, Media the end of its media.
 func (g *Graph) Memory(store int) int { return g.stores.gpus + 2*store }
 
-// Media is the end where a store keeps data.
+// Media is the end of a store's media.
 func (g *Graph) Media(store int) int { return g.Memory(store) + 1 }
 
 // StoreOf is the store that an end is of, -1 for a GPU.
@@ -207,8 +207,8 @@ func (g *Graph) StoreOf(end int) int {
 // Stored reports whether one of two ends is a store's.
 func (g *Graph) Stored(a, b int) bool { return g.stores != nil && max(a, b) >= g.stores.gpus }
 
-// toStore returns the NICs between a GPU and a store: GPUs of a server take its storage NICs in turn, or
-// their own, and those of a store that are on the same rail, if any, in turn.
+// toStore returns the NICs between a GPU and a store: GPUs of a server use its storage NICs in turn, or their own, and
+// a store's NICs on the same rail, if any, in turn.
 func (g *Graph) toStore(gpu, store, pair int) (nic, of int) {
 	host := int(g.gpuHost[gpu])
 	if front := g.stores.front; front == nil {

@@ -2,15 +2,15 @@ package topo
 
 import "slices"
 
-// Locators whose switches have the same neighbours are twins: from everywhere else ways to one are
-// ways to the other. The last hop to a locator leaves one of these neighbours, so a switch is as far
-// from it as from the nearest of them and one more, and unless it is such a neighbour itself, its
-// next switches do not depend on which of the twins is meant. A class of twins is computed once, to
-// the neighbours; what differs is kept apart: these know the cables to each twin (depart), and a
-// locator's own switches need no way. In a Clos all leaves of a pod, or of a plane of it, are twins.
+// Locators whose switches have the same neighbours are twins: from everywhere else their paths are equal. The last hop
+// to a locator leaves one of these neighbours, so a switch is as far from it as from the nearest of them and one more,
+// and unless it is such a neighbour itself, its next switches do not depend on which of the twins is meant. A class of
+// twins is computed once, to the neighbours. Differences are stored separately: the neighbours have the links to each
+// twin (depart), and a locator's own switches need no path. In a Clos all leaves of a pod, or of a plane of it, are
+// twins.
 
-// classify puts locators into classes and returns from where each class's ways are computed. With
-// detours, where a cable may be longer than a way around it, everyone is a class.
+// classify assigns locators to classes and returns the start nodes of each class's paths. With detours, where a link
+// may be longer than a path around it, each locator is a class.
 func (r *Routes) classify(net *mesh, detours bool) (from [][]int32) {
 	r.class = make([]int32, len(r.Sets))
 	index := map[string]int32{}
@@ -54,12 +54,12 @@ func narrow(nodes []int) []int32 {
 	return out
 }
 
-// depart keeps where the ways to a locator are not its class's.
+// depart stores the differences of a locator's paths from its class's.
 func (r *Routes) depart(net *mesh, loc int) {
 	type cable struct{ from, link int }
 	var last []cable
 	for i, n := range r.Sets[loc] {
-		if i > 0 && n == r.Sets[loc][i-1] { // a NIC with two cables to it
+		if i > 0 && n == r.Sets[loc][i-1] { // a NIC with two links to it
 			continue
 		}
 		r.apart[n] = append(r.apart[n], special{int32(loc), -1})
@@ -89,7 +89,7 @@ func (r *Routes) depart(net *mesh, loc int) {
 	}
 }
 
-// Edge joins two vertices for Refine; what counts for From is the label and the colour of To.
+// Edge connects two vertices for Refine; From depends on the label and the colour of To.
 type Edge struct {
 	From, To int32
 	Label    uint64
@@ -106,8 +106,8 @@ func Mix(h uint64, words ...uint64) uint64 {
 	return h
 }
 
-// Refine gives vertices that have other neighbours other colours, until no more can be told apart or for at
-// most so many rounds. It returns the number of colours.
+// Refine gives vertices with different neighbours different colours, until the partition is stable or for at most the
+// given number of rounds. It returns the number of colours.
 func Refine(colour []uint64, edges []Edge, rounds int) (kinds int) {
 	next := make([]uint64, len(colour))
 	kinds = distinct(colour)
@@ -136,9 +136,8 @@ func distinct(colour []uint64) int {
 	return len(seen)
 }
 
-// Effort is the time and memory of a fabric's routes, which grows with its lack of a pattern
-// and is known before: classes of twins are counted, and of a few of them it is seen in how much ways to
-// one differ from ways to the next.
+// Effort estimates time and memory of a fabric's routes in advance, which grow with its irregularity: it counts classes
+// of twins, and compares the paths to a few of them.
 type Effort struct {
 	Switches, Locators, Classes int
 	Visits                      int64 // of switches and their neighbours

@@ -27,7 +27,7 @@ const (
 	opScatter
 	opSend
 	opRecv
-	opNothing // of a call that is left out: what it waits for holds
+	opNothing // replaces an omitted call: its dependencies remain
 )
 
 var opNames = [...]string{"computing", "all-reduce", "all-gather", "reduce-scatter", "all-to-all",
@@ -59,12 +59,12 @@ func plain(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "_", "")
 }
 
-// act is one thing that a rank does: it computes, or takes part in a call.
+// act is one action of a rank: a computation, or its part in a call.
 type act struct {
 	bytes unit.Bytes // of calls, as nccl-tests count them: the larger buffer of the two
-	dur   unit.Time  // how long it computes; of a call, what passes between what it waits for and the call
-	seq   int64      // of a call, its number in the group; below 0: in the order in which they stand
-	first int32      // of what it waits for, in its member's list
+	dur   unit.Time  // duration of the computation; for a call, the delay after its dependencies
+	seq   int64      // of a call, its number in the group; below 0: in order of occurrence
+	first int32      // start of its dependencies in its member's list
 	group int32
 	peer  int32 // place in the group: whom it sends to or receives from, or the root
 	line  int32
@@ -78,7 +78,7 @@ type how struct {
 	named               bool  // by the name of its kernel
 }
 
-// algorithms and protocols are those that traces say, by NCCL's names.
+// algorithms and protocols are the values in traces, by NCCL's names.
 var (
 	algorithms = []string{"", coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree, "collnet-direct",
 		"collnet-chain", "pat"}
@@ -88,16 +88,16 @@ var (
 	ncclProtos = map[string]uint8{"LL": 1, "LL128": 2, "SIMPLE": 3}
 )
 
-// member is the acts of one rank, in an order in which nothing waits for what stands behind it.
+// member is the acts of one rank, in topological order.
 type member struct {
 	rank  int
 	file  string
 	acts  []act
-	after []int32 // acts that acts wait for: those of act i from first up to the next one's
-	of    []int32 // groups by the number in acts, where the rank was made after another; nil: as they are
+	after []int32 // dependencies of acts: those of act i from first up to the next one's
+	of    []int32 // groups by the number in acts, if the rank was copied from another; nil: unchanged
 }
 
-// add appends an act and says its place.
+// add appends an act and returns its index.
 func (m *member) add(a act, after ...int32) int32 {
 	a.first = int32(len(m.after))
 	m.after = append(m.after, after...)
@@ -119,11 +119,11 @@ type group struct {
 	name  string // as the source calls it
 	ranks []int
 	class workload.Class
-	rings [][]int // places in ranks in the order of each ring; nil: not said
+	rings [][]int // positions in ranks in the order of each ring; nil: unknown
 	even  bool    // ranks lie in even steps
 }
 
-// calls is the acts of all ranks, before the calls of one have met those of others.
+// calls is the acts of all ranks, before calls of different ranks are matched.
 type calls struct {
 	file    string
 	ranks   int // of the world
@@ -135,7 +135,7 @@ type calls struct {
 	fit     fitter
 }
 
-// maxActs bounds what files may say; in memory they take 60 bytes each.
+// maxActs is the maximum number of acts in files; they take 60 bytes each in memory.
 const maxActs = 4 << 20
 
 // classes are parallelisms by words in the names of groups: Megatron's, DeviceMesh's.
@@ -150,7 +150,7 @@ var classes = []struct {
 	{[]string{"context", "cp", "sequence", "sp"}, workload.ContextParallel},
 }
 
-// classOf tells what a group is for by its name.
+// classOf derives a group's purpose from its name.
 func classOf(name string) workload.Class {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, c := range classes {
@@ -182,7 +182,7 @@ func (c *calls) grouped(name string, ranks []int) int32 {
 	return n
 }
 
-// group is that of a member's act.
+// group returns the group of a member's act.
 func (c *calls) group(m *member, a *act) *group {
 	if m.of != nil {
 		return &c.groups[m.of[a.group]]
@@ -258,7 +258,7 @@ func (o op) kind() (coll.Kind, bool) {
 var rooted = map[op]coll.Algorithm{opBroadcast: coll.Chain, opReduce: reduceChain, opGather: gather,
 	opScatter: scatter}
 
-// ncclSettings are NCCL's variables that a scenario has a key for, with what they may say.
+// ncclSettings are NCCL's variables with a corresponding scenario key, with their accepted values.
 var ncclSettings = map[string]struct {
 	block, key string
 	min, max   int

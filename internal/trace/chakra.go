@@ -13,10 +13,10 @@ import (
 )
 
 // Chakra's execution traces (mlcommons/chakra; docs/references.md, formats): one file per rank, name.RANK.et, of nodes
-// that compute, send, receive or take part in a collective, and wait for one another within the rank. Three
-// ways to write them down are read: protobuf (chakraproto.go), the same as JSON, node by node, as Chakra's
-// jsonizer prints it, and the feeder's "workload_graph" (chakrajson.go). Process groups come in nodes of
-// the trace, or in a file of their own: {"1": [0, 1]}.
+// that compute, send, receive or take part in a collective, and wait for one another within the rank. Three notations
+// are read: protobuf (chakraproto.go), the same as JSON, node by node, as Chakra's jsonizer prints it, and the feeder's
+// "workload_graph" (chakrajson.go). Process groups come in nodes of the trace, or in a file of their own: {"1": [0,
+// 1]}.
 
 // chakraKind is a node's type in the schema of today; chakraOp which collective it is.
 type chakraKind uint8
@@ -53,26 +53,26 @@ const (
 var chakraOps = []string{"all-reduce", "reduce", "all-gather", "gather", "scatter", "broadcast", "all-to-all",
 	"reduce-scatter", "reduce-scatter", "barrier"}
 
-// chakraNode is one node, whichever way it was written down.
+// chakraNode is one node, in any notation.
 type chakraNode struct {
 	id         uint64
 	dur        unit.Time
 	data, ctrl []uint64
-	bytes      int64 // -1: nothing is said
-	src, dst   int64 // -1: nothing is said
+	bytes      int64 // -1: unset
+	src, dst   int64 // -1: unset
 	tag        int64
 	group      string
 	op         int16
 	kind       chakraKind
 	cpu        bool
-	some       bool // its collective is over some of the network's dimensions
+	some       bool // its collective covers some of the network's dimensions
 }
 
-// chakraText is the part of a node that only reading needs: its name, and the inputs of one that tells of process
-// groups.
+// chakraText is the part of a node that is needed only during reading: its name, and the inputs of a node that
+// describes process groups.
 type chakraText struct{ name, values string }
 
-// saidNode is a node as it stands in a file.
+// saidNode is a node as in a file.
 type saidNode struct {
 	chakraNode
 	chakraText
@@ -89,7 +89,7 @@ const maxChakra = 2_000_000
 type chakra struct {
 	files  []string // by rank
 	ranks  [][]chakraNode
-	own    []map[string][]int // by rank: process groups that its nodes tell of
+	own    []map[string][]int // by rank: process groups described by its nodes
 	shared map[string][]int   // process groups of a file of their own
 	nodes  int
 	report Report
@@ -138,7 +138,7 @@ func readChakra(o *Options, files []File) (*Trace, error) {
 	return c.trace()
 }
 
-// keep takes a node of a rank: what its texts tell, and its numbers.
+// keep stores a rank's node: its groups, and its numbers.
 func (c *chakra) keep(rank int, n saidNode) error {
 	if c.nodes++; c.nodes > maxChakra {
 		return at(c.files[rank], 0, "with this file there are more than %d nodes", maxChakra)
@@ -203,7 +203,7 @@ func (c *chakra) named(files []File) ([]File, error) {
 	return out, nil
 }
 
-// missingRanks names those of n ranks that have no file, "" for none.
+// missingRanks lists those of n ranks without a file, "" for none.
 func missingRanks[T any](have map[int]T, n int) string {
 	var spans []string
 	missing := 0
@@ -238,7 +238,7 @@ func missingRanks[T any](have map[int]T, n int) string {
 	return strings.Join(spans, ", ") + verb
 }
 
-// put fills in what an attribute says; kinds of numbers are not told apart.
+// put stores an attribute; kinds of numbers are not distinguished.
 func (n *saidNode) put(name string, v chakraValue) {
 	switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 	case "iscpuop":
@@ -288,7 +288,7 @@ func chakraOpOf(word string) int {
 	return chakraUnknown
 }
 
-// tellsOfGroups reads the process groups that a node names: a list of objects within what it was given.
+// tellsOfGroups reads the process groups in a node: a list of objects within its inputs.
 func (n *chakraText) tellsOfGroups(into map[string][]int) {
 	from, to := strings.Index(n.values, "[{"), strings.LastIndex(n.values, "}]")
 	if from < 0 || to < from {

@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// impossible says what is wrong with a node on its own, "" for nothing.
+// impossible returns the error of a single node, "" for none.
 func (n *chakraNode) impossible() string {
 	comm := n.kind == chakraSend || n.kind == chakraRecv || n.kind == chakraCollective && !n.cpu
 	switch {
@@ -41,7 +41,7 @@ type chakraMeeting struct {
 	ranks []int
 	nodes []int32 // by place in ranks; -1: that rank has none
 	bytes int64
-	here  int // ranks that have come to it
+	here  int // number of ranks that have reached it
 }
 
 // chakraBuild puts nodes into an order in which everything they wait for is there, and adds them in that
@@ -53,18 +53,18 @@ type chakraBuild struct {
 	rankOf  []int32
 	succ    [][]int32
 	waits   []int32
-	after   [][]int32 // what a node's operations wait for
+	after   [][]int32 // dependencies of a node's operations
 	ready   []unit.Time
 	meets   []*chakraMeeting // by node; nil: no collective
 	queue   chakraQueue
 	engines [][2]chakraEngine // by rank: GPU, CPU
 	streams map[string][]int32
-	over    []bool // what has run
+	over    []bool // finished nodes
 	done    int
 	ops     float64
 }
 
-// chakraEngine computes one thing at a time.
+// chakraEngine runs one computation at a time.
 type chakraEngine struct {
 	last int32 // -1: nothing yet
 	free unit.Time
@@ -93,7 +93,7 @@ func (q *chakraQueue) Pop() any {
 // node is one of all ranks' nodes by its number.
 func (x *chakraBuild) node(i int32) *chakraNode { return &x.ranks[x.rankOf[i]][i-x.first[x.rankOf[i]]] }
 
-// say names a node for an error.
+// say returns a node's name for an error.
 func (x *chakraBuild) say(i int32) string {
 	return fmt.Sprintf("rank %d's node %d", x.rankOf[i], x.node(i).id)
 }
@@ -153,8 +153,8 @@ func (c *chakra) trace() (*Trace, error) {
 	return &Trace{Ranks: len(c.ranks), DAG: d, Report: c.report, Runs: c.fit.runs}, nil
 }
 
-// depend connects the nodes of a rank. PyTorch's control dependencies say which operation called which, and
-// with the data dependencies that Chakra's converter makes of them they are a ring: then those hold.
+// depend connects the nodes of a rank. If PyTorch's control dependencies, which record callers, form a cycle with the
+// data dependencies that Chakra's converter derives from them, the data dependencies apply.
 func (x *chakraBuild) depend(r int) error {
 	nodes, base := x.ranks[r], x.first[r]
 	number := make(map[uint64]int32, len(nodes))
@@ -267,7 +267,7 @@ func (x *chakraBuild) cyclic() error {
 	return at(x.files[x.rankOf[at0]], 0, "nodes wait for one another: %s", strings.Join(ring, ", which is blocked on "))
 }
 
-// release lets what waited for a node go on: behind these operations, from this moment on.
+// release lets nodes that depend on a node continue: after these operations, from this time on.
 func (x *chakraBuild) release(i int32, done []int32, end unit.Time) {
 	x.done++
 	x.over[i] = true
@@ -281,7 +281,7 @@ func (x *chakraBuild) release(i int32, done []int32, end unit.Time) {
 	x.after[i] = nil
 }
 
-// add adds what a node does, whose dependencies are all there.
+// add adds a node's operations once its dependencies exist.
 func (x *chakraBuild) add(i int32) error {
 	n, r := x.node(i), int(x.rankOf[i])
 	after := x.after[i]

@@ -24,8 +24,8 @@ func isChakraJSON(text []byte) bool {
 	return false
 }
 
-// readJSON reads nodes one by one: those of the feeder's workload_graph, or objects that follow one another
-// as Chakra's jsonizer prints them, metadata first.
+// readJSON reads nodes one by one: those of the feeder's workload_graph, or consecutive objects as Chakra's jsonizer
+// prints them, metadata first.
 func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	fail := func(err error) error {
@@ -94,20 +94,20 @@ func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) er
 	return nil
 }
 
-// lineAt is the line of a byte of a text.
+// lineAt returns the line of a byte offset.
 func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(int(offset), len(text))], []byte("\n"))
 }
 
-// jsonNode reads a node by its keys, whichever way they are written (dataDeps, data_deps); false: it has no
-// number, as metadata has none.
+// jsonNode reads a node by its keys, in either spelling (dataDeps, data_deps); false: it has no number, as metadata has
+// none.
 func jsonNode(raw map[string]json.RawMessage) (n saidNode, is bool, err error) {
 	n = newChakraNode()
 	keys := make([]string, 0, len(raw))
 	for k := range raw {
 		keys = append(keys, k)
 	}
-	slices.Sort(keys) // so that of two faults the same one is told
+	slices.Sort(keys) // so that the same one of two errors is reported
 	for _, key := range keys {
 		v := raw[key]
 		fault := func(e error) {
@@ -208,11 +208,11 @@ func jsonValue(v json.RawMessage) (x chakraValue) {
 	if json.Unmarshal(v, &yes) == nil && yes {
 		x.num = 1
 	}
-	json.Unmarshal(v, &x.bools) // where it is no such list there are none
+	json.Unmarshal(v, &x.bools) // otherwise it is not such a list
 	return x
 }
 
-// jsonNumber reads a whole number, which protobuf's JSON has in quotes where it may have 64 bits.
+// jsonNumber reads an integer, which protobuf's JSON quotes if it may have 64 bits.
 func jsonNumber(v json.RawMessage) (int64, error) {
 	word := strings.Trim(strings.TrimSpace(string(v)), `"`)
 	x, err := strconv.ParseInt(word, 10, 64)

@@ -160,7 +160,7 @@ func (x *chakraBuild) users() map[string][]int {
 	return all
 }
 
-// groupOf finds the ranks of a node's group: the rank's own nodes say, or a file, or it is all ranks.
+// groupOf finds the ranks of a node's group: from the rank's own nodes, or a file, or all ranks.
 func (x *chakraBuild) groupOf(r int, n *chakraNode, known map[string]chakraGroup,
 	users map[string][]int) (chakraGroup,
 	error) {
@@ -207,7 +207,7 @@ func seqOf(n int) []int {
 	return all
 }
 
-// groupWords says which ranks there are in a group.
+// groupWords describes the ranks of a group.
 func groupWords(ranks []int) string {
 	n := len(ranks)
 	switch {
@@ -221,12 +221,12 @@ func groupWords(ranks []int) string {
 	return fmt.Sprintf("ranks %v", ranks)
 }
 
-// chakraRuns are the algorithms of collectives, by their kind in the schema: as their kind runs on the fabric,
-// unless run says otherwise.
+// chakraRuns are the algorithms of collectives, by their kind in the schema: the fabric's default for their kind,
+// unless run sets another.
 var chakraRuns = [...]struct {
 	run   coll.Algorithm
 	kind  coll.Kind
-	words string // after how it runs, or instead where it runs in one way
+	words string // note on the algorithm, or on the kind if there is a single one
 }{
 	chakraAllReduce:          {nil, coll.AllReduce, ""},
 	chakraReduce:             {reduceChain, coll.Bcast, " to the group's first rank"},
@@ -240,12 +240,12 @@ var chakraRuns = [...]struct {
 	chakraBarrier:            {barrier, coll.ToAll, "exchanges of a byte"},
 }
 
-// want returns the algorithm that a Chakra trace gives for a collective; false: it runs in one way.
+// want returns the algorithm in a Chakra trace for a collective; false: there is a single one.
 func (m *chakraMeeting) want() (Run, bool) {
 	how := &chakraRuns[m.op]
 	bytes := unit.Bytes(max(1, m.bytes))
 	if m.op == chakraAllGather || m.op == chakraGather {
-		bytes *= unit.Bytes(len(m.ranks)) // what a node says is what each rank brings
+		bytes *= unit.Bytes(len(m.ranks)) // a node's bytes are those of each rank
 	}
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: how.kind, Bytes: bytes}},
 		how.run == nil || how.kind == coll.Bcast
@@ -274,7 +274,7 @@ func cut(kind coll.Kind) func(unit.Bytes) int {
 	return coll.Whole
 }
 
-// gather brings everybody's share to the first rank.
+// gather sends every rank's share to the first rank.
 func gather(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	done := slices.Clone(ready)
 	done[0] = slices.Clone(ready[0])
@@ -285,7 +285,7 @@ func gather(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	return done
 }
 
-// scatter sends everybody's share from the first rank.
+// scatter sends every rank's share from the first rank.
 func scatter(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	done := slices.Clone(ready)
 	for i := 1; i < len(ranks); i++ {
@@ -295,7 +295,7 @@ func scatter(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 
 	return done
 }
 
-// barrier lets everybody hear of everybody.
+// barrier makes every rank wait for all others.
 func barrier(s coll.Sink, ranks []int, _ unit.Bytes, ready [][]int32) [][]int32 {
 	return coll.AllToAll(s, ranks, unit.Bytes(len(ranks)), ready)
 }

@@ -14,14 +14,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protobuf trace is a row of messages, each behind its length as a varint: GlobalMetadata, then Nodes.
-// Before 0.0.1 there was no metadata, and a Node had its own fields where it has attributes today (their
-// numbers are from 10 on); its times were nanoseconds then and are microseconds now.
+// A protobuf trace is a row of messages, each behind its length as a varint: GlobalMetadata, then Nodes. Before 0.0.1
+// there was no metadata, and a Node had fields of its own in place of today's attributes (their numbers start at 10);
+// its times were nanoseconds and are now microseconds.
 
-// maxInflated bounds what a compressed trace may grow to.
+// maxInflated is the maximum uncompressed size of a trace.
 const maxInflated = 1 << 30
 
-// inflated is a file's text, unpacked if it is gzipped.
+// inflated returns a file's contents, decompressed if it is gzipped.
 func inflated(f File) ([]byte, error) {
 	if !bytes.HasPrefix(f.Text, []byte{0x1f, 0x8b}) {
 		return f.Text, nil
@@ -40,7 +40,7 @@ func inflated(f File) ([]byte, error) {
 	return text, nil
 }
 
-// isChakraProto knows a trace by its name, or by a first message that is metadata or a node.
+// isChakraProto recognizes a trace by its name, or by a first message that is metadata or a node.
 func isChakraProto(name string, head []byte) bool {
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
 		return chakraRank.MatchString(name)
@@ -63,8 +63,8 @@ func isChakraProto(name string, head []byte) bool {
 	return err == nil && (fields > 0 || strings.HasSuffix(name, ".et"))
 }
 
-// messageFields calls with each field of a message: bytes of a field that has a length, the number of one
-// that has none. It returns how many there are.
+// messageFields calls with each field of a message: bytes of a field that has a length, the number of one that has
+// none. It returns their number.
 func messageFields(b []byte, visit func(num protowire.Number, t protowire.Type, bytes []byte,
 	x uint64)) (n int,
 	err error) {
@@ -128,7 +128,7 @@ func (c *chakra) readProto(file string, b []byte, add func(saidNode) error) erro
 	})
 }
 
-// eachMessage visits the messages of a file, up to one that is cut off.
+// eachMessage visits the messages of a file, up to a truncated one.
 func eachMessage(b []byte, visit func(number, from int, body []byte) error, cut func(number, from int) error) error {
 	rest := b
 	for number := 0; len(rest) > 0; number++ {
@@ -254,7 +254,7 @@ func lasting(x uint64, u unit.Time) unit.Time {
 	return unit.Time(x) * u
 }
 
-// protoNumbers reads a repeated number, packed or one by one.
+// protoNumbers reads a repeated number, packed or unpacked.
 func protoNumbers(to []uint64, t protowire.Type, body []byte, x uint64) []uint64 {
 	if t == protowire.VarintType {
 		return append(to, x)
@@ -269,7 +269,7 @@ func protoNumbers(to []uint64, t protowire.Type, body []byte, x uint64) []uint64
 	return to
 }
 
-// protoText is the first field of a message, as text.
+// protoText returns the first field of a message, as a string.
 func protoText(b []byte) (s string) {
 	messageFields(b, func(num protowire.Number, _ protowire.Type, body []byte, _ uint64) {
 		if num == 1 {
@@ -309,7 +309,7 @@ func (n *saidNode) attribute(b []byte) error {
 	return err
 }
 
-// firstBytes are those of field 1.
+// firstBytes returns the bytes of field 1.
 func firstBytes(b []byte) (first []byte) {
 	messageFields(b, func(num protowire.Number, t protowire.Type, body []byte, x uint64) {
 		switch {

@@ -28,10 +28,10 @@ var writers = []Writer{
 // Writers lists them.
 func Writers() []Writer { return slices.Clone(writers) }
 
-// maxExport is the number of operations that are written.
+// maxExport is the maximum number of exported operations.
 const maxExport = 4_000_000
 
-// export is a graph that is being written.
+// export is a graph being written.
 type export struct {
 	name   string
 	d      *workload.DAG
@@ -58,12 +58,11 @@ func Export(format, name string, d *workload.DAG) ([]File, Report, error) {
 	return x.files, x.report, err
 }
 
-// rounding rounds times to a unit, and gives a rank the next time what it was short of, so that sums are
-// right.
+// rounding rounds times to a unit, and carries a rank's remainder to its next time, so that sums are correct.
 type rounding struct {
 	to    unit.Time
 	short []unit.Time // by rank
-	off   bool        // some time was no whole number of units
+	off   bool        // some time was not a whole number of units
 }
 
 func (w *rounding) of(rank int32, d unit.Time) int64 {
@@ -80,8 +79,8 @@ type placed struct {
 	of []int32 // by rank: its first step; one more: how many there are
 }
 
-// place makes steps of a graph's operations, rank by rank. What waits for bytes where they have arrived waits
-// for the receive; at the sender's end it waits for the send; elsewhere a message of one byte tells of it.
+// place makes steps of a graph's operations, rank by rank. An operation that depends on a message at its receiver
+// depends on the receive; one at the sender depends on the send; one elsewhere gets a message of one byte.
 func (x *export) place() *placed {
 	d := x.d
 	p := &placed{of: make([]int32, d.Ranks+1)}
@@ -169,7 +168,7 @@ func (x *export) place() *placed {
 	return p
 }
 
-// mapped counts what was written.
+// mapped counts the written operations.
 func (x *export) mapped(p *placed) {
 	count := map[kind]int{}
 	for i := range p.steps {
@@ -179,7 +178,7 @@ func (x *export) mapped(p *placed) {
 	tally.Add(&x.report.Mapped, count[send], "transfers, as sends and receives", "", 0)
 }
 
-// rounded says that times were.
+// rounded notes that times were rounded.
 func (x *export) rounded(w *rounding) {
 	if w.off {
 		tally.Note(&x.report.Guessed, fmt.Sprintf("times of computations are rounded to %v, their sum per rank is right", w.to), "", 0)

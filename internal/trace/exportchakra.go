@@ -28,8 +28,8 @@ func (m *pbMessage) attr(name string, in protowire.Number, x int64) {
 	m.bytes(10, a)
 }
 
-// writeChakra writes a graph as a file per rank, in the schema of version 0.0.4: nodes in an order in which
-// what they wait for stands before them, as ASTRA-sim reads them.
+// writeChakra writes a graph as a file per rank, in the schema of version 0.0.4: nodes in topological order, as
+// ASTRA-sim reads them.
 func writeChakra(x *export) error {
 	p := x.place()
 	if len(x.d.Ops) > 0 && p.ranks > maxRanks {
@@ -89,7 +89,7 @@ func (p *placed) node(i, first int32, deps []int32, us *rounding) []byte {
 	return n
 }
 
-// inOrder sorts a rank's steps so that what they wait for comes first.
+// inOrder sorts a rank's steps topologically.
 func (p *placed) inOrder(r int, deps [][]int32) []int32 {
 	first, end := p.of[r], p.of[r+1]
 	waits, succ := make([]int32, end-first), make([][]int32, end-first)

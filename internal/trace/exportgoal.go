@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// writeGoal writes a graph as GOAL's text.
+// writeGoal writes a graph in GOAL's text format.
 func writeGoal(x *export) error {
 	p := x.place()
 	ns := &rounding{to: unit.Nanosecond, short: make([]unit.Time, p.ranks)}
@@ -56,11 +56,11 @@ func writeGoalBinary(x *export) error {
 	return nil
 }
 
-// packed is a schedule in GOAL's binary form; its steps may stand in any order.
+// packed is a schedule in GOAL's binary form; its steps may be in any order.
 func packed(s *schedule) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint64(nil, goalMagic)
-	b = append(le.AppendUint32(b, uint32(s.ranks)), 0, 0) // the highest core and NIC that are named
+	b = append(le.AppendUint32(b, uint32(s.ranks)), 0, 0) // the highest core and NIC in use
 	table := len(b)
 	b = append(b, make([]byte, 16*s.ranks)...)
 	mine, local := make([][]int32, s.ranks), make([]uint32, len(s.steps))

@@ -10,10 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// writeMatrix writes the transfers of a graph as htsim's connections. One that waits for others starts when
-// the last of them has arrived: a trigger, which each of those pulls. Computations before everything are the
-// start of a connection; others have no place there. A connection pulls one trigger, so that graphs whose
-// transfers let different ones go on together with different others cannot be said.
+// writeMatrix writes the transfers of a graph as htsim's connections. A flow that waits for others starts when the last
+// of them has arrived: a trigger, which each of those pulls. Computations before everything are the start of a
+// connection; others have no place there. A connection pulls one trigger, so a graph in which a transfer releases
+// several, each with different other dependencies, cannot be expressed.
 func writeMatrix(x *export) error {
 	d := x.d
 	before, start, err := x.transfersBefore()

@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// writeSimAI writes the collectives of a graph as layers of SimAI's workload: what a rank computes before
-// each, and the collective, of all ranks or of groups of neighbours of one size. Pipelines, groups of
-// several sizes and transfers that are no collective have no place there.
+// writeSimAI writes the collectives of a graph as layers of SimAI's workload: a rank's computation before each, and the
+// collective, of all ranks or of groups of neighbours of one size. The format has no pipelines, groups of several
+// sizes, and transfers outside collectives.
 func writeSimAI(x *export) error {
 	d := x.d
 	names := map[coll.Kind]string{coll.AllReduce: "ALLREDUCE", coll.AllGather: "ALLGATHER",
@@ -60,8 +60,8 @@ func writeSimAI(x *export) error {
 	return nil
 }
 
-// computedBefore returns the time that rank 0 computes before each of its collectives; the number of computations
-// that leaves out; or an error where collectives run side by side.
+// computedBefore returns the time that rank 0 computes before each of its collectives; the number of omitted
+// computations; or an error if collectives run in parallel.
 func (x *export) computedBefore(own []int) (dur []unit.Time, lost int, err error) {
 	d := x.d
 	place := map[int32]int{}

@@ -9,9 +9,8 @@ import (
 	"railyard/internal/workload"
 )
 
-// fill gives ranks that no file is of what another rank did, in their own groups: those that lie as far from
-// them as the other's from it. Layouts of ranks are regular, so that of all ranks one of each kind tells
-// the others.
+// fill gives ranks without a file the acts of another rank, in their own groups: those with the same offset from it.
+// Layouts of ranks are regular, so one rank of each kind determines the others.
 func (c *calls) fill() error {
 	present := len(c.members)
 	if present == c.ranks {
@@ -53,15 +52,14 @@ func (c *calls) fill() error {
 // filler makes members of ranks that no file is of.
 type filler struct {
 	*calls
-	said   int             // groups that files say
+	said   int             // number of groups in files
 	byRank map[int]int     // members of files
-	in     map[int][]int32 // by rank, the groups of files that it is in, but not those of all
+	in     map[int][]int32 // by rank, its groups in files, except those of all ranks
 	used   [][]int32       // by member, the groups of its calls
 	made   map[[2]int]int32
 }
 
-// like is the member that a rank without a file is taken to be like: one that shares a group in which all do
-// the same, the smallest such group; else any.
+// like returns the model of a rank without a file: a member of the smallest group in which all do the same; else any.
 func (f *filler) like(r, present int) int {
 	best, size := r%present, f.ranks+1
 	for _, g := range f.in[r] {
@@ -119,8 +117,8 @@ func (f *filler) shifted(member, r int) ([]int32, bool) {
 	return of, true
 }
 
-// translated is the first rank of the group that a rank is in where another group lies in even steps: ranks
-// s, s+d, ... of n fill blocks of n*d ranks d times over.
+// translated returns the first rank of the group of a rank if another group has even steps: ranks s, s+d, ... of n fill
+// blocks of n*d ranks d times over.
 func translated(ranks []int, r, world int) (int, bool) {
 	n := len(ranks)
 	if n < 2 {
@@ -138,7 +136,7 @@ func translated(ranks []int, r, world int) (int, bool) {
 	return r/(n*d)*(n*d) + r%d, true
 }
 
-// place returns the place where a rank stands in a group, below 0: nowhere. Most groups lie in even steps.
+// place returns a rank's position in a group, below 0 for none. Most groups lie in even steps.
 func (g *group) place(r int) int {
 	if len(g.ranks) > 1 {
 		if d := g.ranks[1] - g.ranks[0]; d != 0 {
@@ -153,7 +151,7 @@ func (g *group) place(r int) int {
 	return slices.Index(g.ranks, r)
 }
 
-// few says ranks in a few words.
+// few lists ranks briefly.
 func few(ranks []int) string {
 	var words []string
 	for i, r := range ranks {

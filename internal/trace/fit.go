@@ -9,28 +9,27 @@ import (
 
 // Run is the algorithm, protocol and channels of a traced collective.
 type Run struct {
-	workload.CollectiveRun        // what the trace leaves open is ""
+	workload.CollectiveRun        // values missing in the trace are ""
 	NICs                   int    // of each server
 	By                     string // what chose it: the trace, NCCL's tuning model
 	named                  bool   // Algorithm is from the name of a kernel
-	asked                  string // what the trace says instead
+	asked                  string // the trace's own values
 }
 
-// Fit is the fabric that a trace is put on: it returns a collective as NCCL runs it there among some ranks, on
-// as many channels and by as many NICs, with the algorithm and protocol that the trace says where it does.
+// Fit is the fabric of a trace: it returns a collective as NCCL runs it there among some ranks, with the number of
+// channels and NICs, and with the trace's algorithm and protocol if it has them.
 type Fit func(run Run, ranks []int) Run
 
-// Named reports whether the algorithm is from the name of a kernel. NCCL has kernels of rings and of trees; all
-// other algorithms run in those of rings, and all protocols in those of LL (best_kernel of nccl's
-// src/device/generate.py).
+// Named reports whether the algorithm is from the name of a kernel. NCCL has kernels of rings and of trees; all other
+// algorithms run in those of rings, and all protocols in those of LL (best_kernel of nccl's src/device/generate.py).
 func (r *Run) Named() bool { return r.named }
 
-// Say makes a run go by an algorithm, whatever the trace says.
+// Say sets a run's algorithm, overriding the trace.
 func (r *Run) Say(algorithm, by string) {
 	r.Algorithm, r.By, r.named, r.Orders = algorithm, by, false, nil
 }
 
-// words says how a run goes; more stands behind the algorithm.
+// words describes a run; more follows the algorithm.
 func (r *Run) words(more string) string {
 	s := map[string]string{coll.ByRing: "rings", coll.ByTree: "trees", coll.ByNVLS: "NVLS",
 		coll.ByNVLSTree: "NVLSTree", coll.ByRails: "rings inside servers and rings of rails", coll.ByChain: "chains",
@@ -71,7 +70,7 @@ func (r *Run) algorithm() string {
 	return coll.ByRing
 }
 
-// fitter says how the collectives of a trace run.
+// fitter decides how the collectives of a trace run.
 type fitter struct {
 	on   Fit // nil: nothing is known of the fabric
 	per  int // GPUs of a server, without a fabric; 0: not known
@@ -132,7 +131,7 @@ func (f *fitter) reckon(acts float64, each func(add func(want Run, ranks []int))
 	f.lean = total > workload.MaxOps
 }
 
-// note keeps what is said of a run.
+// note records the description of a run.
 func (f *fitter) note(report *Report, what string, r *Run, more, file string, line int) {
 	if r.asked != "" {
 		note(&report.Guessed, what+" recorded as "+r.asked+", simulated as "+r.words(more), file, line)

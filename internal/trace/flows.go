@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// isFlows knows a list of flows by a count and a line of six numbers behind it.
+// isFlows recognizes a list of flows by a count and a following line of six numbers.
 func isFlows(_ string, head []byte) bool {
 	lines := strings.SplitN(string(head), "\n", 3)
 	if len(lines) < 2 || len(strings.Fields(lines[0])) != 1 || len(strings.Fields(lines[1])) != 6 {
@@ -92,7 +92,7 @@ func readFlows(_ *Options, files []File) (*Trace, error) {
 	return t, err
 }
 
-// flowOf reads a flow and its start in seconds; or what was expected.
+// flowOf parses a flow and its start in seconds; or returns the expected form.
 func flowOf(words []string) (f workload.Flow, start float64, want string) {
 	if len(words) != 6 {
 		return f, 0, "src dst priority port bytes seconds"
@@ -113,8 +113,8 @@ func flowOf(words []string) (f workload.Flow, start float64, want string) {
 		Start: unit.Time(math.Round(start * float64(unit.Second)))}, start, ""
 }
 
-// isMatrix knows a connection matrix by its first line and by arrows or a count of them; a topology of
-// htsim's begins with Nodes too.
+// isMatrix recognizes a connection matrix by its first line and by arrows or a count of them; a topology of htsim's
+// begins with Nodes too.
 func isMatrix(_ string, head []byte) bool {
 	nodes, connections := false, false
 	for line := range bytes.Lines(head) {

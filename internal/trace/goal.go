@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// isGoal knows a schedule by its first word.
+// isGoal recognizes a schedule by its first word.
 func isGoal(_ string, head []byte) bool {
 	for _, line := range strings.Split(string(head), "\n") {
 		words := strings.Fields(uncommented(line))
@@ -21,7 +21,7 @@ func isGoal(_ string, head []byte) bool {
 	return false
 }
 
-// uncommented is a line without what follows // or #.
+// uncommented returns a line without comments after // or #.
 func uncommented(line string) string {
 	for _, mark := range []string{"//", "#"} {
 		line, _, _ = strings.Cut(line, mark)
@@ -44,7 +44,7 @@ type goalReader struct {
 	line    int
 	rank    int // -1: between ranks
 	labels  map[string]int32
-	pending []pendingEdge // labels may be used before they stand
+	pending []pendingEdge // labels may be used before their definition
 	seen    []bool        // ranks that have had their block
 	report  *Report
 }
@@ -96,7 +96,7 @@ func (g *goalReader) fail(format string, args ...any) error {
 	return at(g.file, g.line, format, args...)
 }
 
-// read takes one line.
+// read parses one line.
 func (g *goalReader) read(words []string) error {
 	switch {
 	case len(words) == 0:
@@ -165,7 +165,7 @@ func (g *goalReader) open(words []string) error {
 	return nil
 }
 
-// close ends it and resolves what its operations wait for.
+// close ends it and resolves the dependencies of its operations.
 func (g *goalReader) close() error {
 	for _, e := range g.pending {
 		from, ok1 := g.labels[e.from]

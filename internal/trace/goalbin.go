@@ -154,7 +154,7 @@ func chunks(b []byte) (all []uint32) {
 	return all
 }
 
-// fits completes a step by its size and says what is wrong with it.
+// fits sets a step's size and returns its error.
 func (s *schedule) fits(x *step, size uint64) string {
 	switch {
 	case x.kind < send || x.kind > calc:

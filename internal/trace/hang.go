@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// disagreements says of each group where its ranks first do not make the same collective, those of the
-// earliest first: who is missing, who makes another, whose never ended. It is what hangs a job. Only ranks
-// with a dump can be told of; a rank whose buffer has forgotten a call is not missing from it.
+// disagreements lists, for each group, the first call in which its ranks differ, the earliest group first: the ranks
+// that miss it, make another one, or never end. Such a call hangs a job. Only ranks with a dump are listed; a call that
+// a rank's buffer has overwritten is not missing.
 func disagreements(c *calls, all []*recorder) []string {
 	type finding struct {
 		at   int64 // when it was made first
@@ -71,7 +71,7 @@ func disagreements(c *calls, all []*recorder) []string {
 	return texts
 }
 
-// differs says how ranks differ in a call; "" where they do not.
+// differs describes how ranks differ in a call; "" if they do not.
 func (c *calls) differs(g *group, seq int64, ranks []int, made map[int]*recorded, span map[int][2]int64) string {
 	name := g.name
 	if name == "" {
@@ -131,7 +131,7 @@ func (c *calls) differs(g *group, seq int64, ranks []int, made map[int]*recorded
 	return ""
 }
 
-// split says which ranks go which way.
+// split describes the groups of ranks that differ.
 func split(by map[string][]int, one, several string) string {
 	var keys []string
 	for k := range by {

@@ -10,15 +10,15 @@ import (
 	"railyard/unit"
 )
 
-// isInspector knows the records of NCCL's profiler plugin Inspector by their keys.
+// isInspector recognizes the records of NCCL's profiler plugin Inspector by their keys.
 func isInspector(_ string, head []byte) bool {
 	return slices.ContainsFunc([]string{`"coll_perf"`, `"p2p_perf"`, `"inspector_output_format_version"`}, func(key string) bool {
 		return bytes.Contains(head, []byte(key))
 	})
 }
 
-// inspected is the content of Inspector's records: each call of each communicator, by number, but not how those
-// of different communicators followed one another, nor what was computed between them.
+// inspected is the content of Inspector's records: each call of each communicator, by number. The order of calls of
+// different communicators, and computations between them, are unknown.
 type inspected struct {
 	c     *calls
 	comms map[string]*inspectedComm
@@ -31,7 +31,7 @@ type inspectedComm struct {
 	ranks, nodes int
 	procs        map[int]string // by rank
 	calls        map[int][]inspectedCall
-	members      []int // ranks with calls, in the order in which they came up
+	members      []int // ranks with calls, in order of appearance
 }
 
 type inspectedCall struct {
@@ -78,7 +78,7 @@ func readInspector(o *Options, files []File) (*Trace, error) {
 	return t, err
 }
 
-// record takes one.
+// record processes one record.
 func (x *inspected) record(file string, r *measured.Record, line int) error {
 	h := r.Header
 	c := x.comms[h.ID]
@@ -143,7 +143,7 @@ func (x *inspected) world() (found *inspectedComm) {
 	return found
 }
 
-// members makes each rank's acts: a chain for each communicator, and for each partner of messages in it.
+// members builds each rank's acts: a chain for each communicator, and for each partner of its messages.
 func (x *inspected) members(world *inspectedComm, rank map[string]int, several map[string]bool) {
 	all := map[int]*member{}
 	var order []int

@@ -17,7 +17,7 @@ type call struct {
 	bytes unit.Bytes
 	root  int32
 	by    how
-	acts  []int32 // by place in the group; of a message the send and the receive; -1: nobody
+	acts  []int32 // by position in the group; for a message the send and the receive; -1: none
 	open  int     // how many of them still wait for something
 	file  string
 	line  int32
@@ -39,7 +39,7 @@ type joined struct {
 	all  []call
 }
 
-// join lets the calls of ranks meet: by group and number, messages by sender, receiver and order.
+// join matches the calls of ranks: by group and number, messages by sender, receiver and order.
 func (c *calls) join() (*joined, error) {
 	j := &joined{calls: c}
 	total := 0
@@ -119,8 +119,8 @@ func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found 
 	j.in[n] = i
 }
 
-// missing leaves out calls that a rank is missing from, and refuses the rest if it is too much; acts is how
-// many operations there are without them.
+// missing omits calls without some rank, and returns an error if too few remain; acts is the number of operations
+// without them.
 func (j *joined) missing(acts float64) error {
 	j.fit.per = j.per
 	j.fit.reckon(acts, func(add func(Run, []int)) {
@@ -155,7 +155,7 @@ func (j *joined) missing(acts float64) error {
 	return nil
 }
 
-// collective reports whether a call is one that NCCL has several ways to run.
+// collective reports whether NCCL has several algorithms for a call.
 func (x *call) collective() bool {
 	_, is := x.what.kind()
 	return is
@@ -196,7 +196,7 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%d%s", n, end)
 }
 
-// mapped says how a call is run.
+// mapped describes how a call is run.
 func (j *joined) mapped(x *call) {
 	if x.what == opSend {
 		note(&j.report.Mapped, "messages, as transfers", x.file, int(x.line))
@@ -319,7 +319,7 @@ func (j *joined) followers() (next, first []int32) {
 	return next, first
 }
 
-// emit adds a call's operations. id holds for each act what it waited for, and then what ends it.
+// emit adds a call's operations. id contains, for each act, its dependencies, and then its last operation.
 func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	g := &j.groups[x.group]
 	name := x.what.String()
@@ -363,7 +363,7 @@ func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	return err
 }
 
-// stuck names the first call that waits for ever, and whom for.
+// stuck returns the first call that waits without end, and for which rank.
 func (j *joined) stuck(open []int32) error {
 	for i := range j.all {
 		x := &j.all[i]

@@ -14,7 +14,7 @@ import (
 	"railyard/internal/tally"
 )
 
-// isKineto knows a profile by its keys; Chrome traces of others have traceEvents too.
+// isKineto recognizes a profile by its keys; Chrome traces of other programs have traceEvents too.
 func isKineto(_ string, head []byte) bool {
 	head = bytes.TrimSpace(head)
 	if !bytes.HasPrefix(head, []byte("{")) {
@@ -33,7 +33,7 @@ type kineto struct {
 	File
 	o      *Options
 	report *Report
-	tried  *Report // what the last try to collect a step said
+	tried  *Report // report of the last attempt to collect a step
 	info   struct {
 		Rank  *int `json:"rank,omitempty"`
 		World int  `json:"world_size,omitempty"`
@@ -46,7 +46,7 @@ type kineto struct {
 	steps map[int]span // by their numbers, as the CPU went through them
 
 	launched map[int64]int64      // by correlation, when the CPU launched it; within the step
-	comms    map[int64]kinetoArgs // by external id, what record_param_comms says
+	comms    map[int64]kinetoArgs // by external id, the arguments of record_param_comms
 	kernels  []kernel             // of the step
 	calls    []kinetoArgs         // of kernels that communicate
 }
@@ -67,7 +67,7 @@ type kernel struct {
 // maxKernels is the largest number of kernels of a step.
 const maxKernels = 2 << 20
 
-// kinetoEvent holds the fields that are read of an event.
+// kinetoEvent contains the used fields of an event.
 type kinetoEvent struct {
 	Name string     `json:"name"`
 	TS   number     `json:"ts"`
@@ -75,10 +75,10 @@ type kinetoEvent struct {
 	Args kinetoArgs `json:"args"`
 }
 
-// number is a number as some write it: as one, as a string, in hexadecimal (ROCm's "stream": "0x0"), or null.
+// number is a number in any notation: as one, as a string, in hexadecimal (ROCm's "stream": "0x0"), or null.
 type number string
 
-// UnmarshalJSON takes what stands there; whether it is a number is told where one is needed.
+// UnmarshalJSON stores the raw value; it is parsed when a number is needed.
 func (n *number) UnmarshalJSON(raw []byte) error {
 	s := strings.Trim(string(raw), `"`)
 	if s == "null" {
@@ -88,7 +88,7 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Int64 is a whole number.
+// Int64 returns it as an integer.
 func (n number) Int64() (int64, error) {
 	i, err := strconv.ParseInt(string(n), 0, 64)
 	if err != nil { // a stream's address may have all 64 bits
@@ -119,8 +119,7 @@ type kinetoArgs struct {
 	line     int32
 }
 
-// readKineto reads the profiles of ranks: kernels that communicate become calls, those between them
-// computing.
+// readKineto reads the profiles of ranks: communication kernels become calls, those between them computations.
 func readKineto(o *Options, files []File) (*Trace, error) {
 	c := &calls{file: files[0].Name, fit: fitter{on: o.On}}
 	all := make([]*kineto, len(files))
@@ -192,7 +191,7 @@ func oneWorld(all []*kineto) error {
 	return nil
 }
 
-// chosen is the step that is read: the one that is asked for, or the last that all have; -1: there are none.
+// chosen returns the step to read: the requested one, or the last one that all ranks have; -1 for none.
 func chosen(all []*kineto, step int, report *Report) (int, error) {
 	have := map[int]int{}
 	var numbers []int
@@ -228,7 +227,7 @@ func chosen(all []*kineto, step int, report *Report) (int, error) {
 	return last, nil
 }
 
-// events walks through a file's events. A file that is cut off ends there.
+// events walks through a file's events. A truncated file ends there.
 func (k *kineto) events(f stream.Object, other func(string, []byte) error) error {
 	err := k.o.stream(k.File, func(s *stream.Source) error { return s.Under("traceEvents", f, other) })
 	var cut *stream.CutError
@@ -239,7 +238,7 @@ func (k *kineto) events(f stream.Object, other func(string, []byte) error) error
 	return err
 }
 
-// survey finds the steps, and what the file says of its rank.
+// survey finds the steps, and the file's rank.
 func (k *kineto) survey() error {
 	found := false
 	return k.eventsOrNone(&found, func(raw []byte, line int) error {
@@ -314,7 +313,7 @@ func (e *kinetoEvent) span() (from, to int64, ok bool) {
 	return from, from + dur, ok1 && ok2 && dur >= 0 && dur < 1e15 && from < 1<<61
 }
 
-// nanos reads microseconds with a fraction as whole nanoseconds: as floats, times since 1970 have none.
+// nanos parses microseconds with a fraction as integer nanoseconds: as floats, times since 1970 lose the fraction.
 func nanos(us string) (int64, bool) {
 	whole, part, _ := strings.Cut(us, ".")
 	if strings.ContainsAny(us, "eE") {
@@ -336,7 +335,7 @@ func nanos(us string) (int64, bool) {
 // numbered finds a rank in a file's name: rank-3.json, trace_rank3.pt.trace.json.gz.
 var numbered = regexp.MustCompile(`(?i)rank[-_]?(\d{1,6})`)
 
-// rank is that of a file.
+// rank returns the rank of a file.
 func (k *kineto) rank(place, of int) int {
 	if k.info.Rank != nil && *k.info.Rank >= 0 {
 		return *k.info.Rank

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// collectAll collects a step of all files. A file without a kernel in it ends that, and is returned. What is kept
-// of files is written once it is known that all have some.
+// collectAll collects a step of all files. A file without a kernel in it ends that, and is returned. The streamed parts
+// are written once all files are known to have some.
 func collectAll(all []*kineto, step int) (empty *kineto, err error) {
 	passes := []bool{false}
 	if all[0].o.Keep != nil {
@@ -45,7 +45,7 @@ func collectAll(all []*kineto, step int) (empty *kineto, err error) {
 	return nil, nil
 }
 
-// collect keeps what belongs to a step: what the CPU launched in it, and the kernels that came of it.
+// collect keeps the events of a step: the CPU's launches, and the resulting kernels.
 func (k *kineto) collect(step int, within span) error {
 	k.launched, k.comms, k.kernels = map[int64]int64{}, map[int64]kinetoArgs{}, nil
 	k.heading(step, within)
@@ -101,7 +101,7 @@ func (k *kineto) collect(step int, within span) error {
 	return nil
 }
 
-// nothing says that a file has no kernel in a step.
+// nothing reports that a file has no kernel in a step.
 func (k *kineto) nothing(step int) error {
 	where := "it"
 	if step >= 0 {
@@ -113,7 +113,7 @@ func (k *kineto) nothing(step int) error {
 	return at(k.Name, 0, "has no kernel in %s: was the GPU profiled then (ProfilerActivity.CUDA)?", where)
 }
 
-// heading begins what is kept of the file: what it says of ranks, and the step.
+// heading starts the kept part of the file: its ranks, and the step.
 func (k *kineto) heading(step int, within span) {
 	if k.o.Keep == nil {
 		return
@@ -131,7 +131,7 @@ func (k *kineto) heading(step int, within span) {
 	}
 }
 
-// launch remembers what the CPU did in the step; false: it was nothing that counts.
+// launch stores a CPU event of the step; false: an irrelevant one.
 func (k *kineto) launch(e *kinetoEvent, at int64, within span) bool {
 	if at < within.from || at >= within.to || len(k.launched)+len(k.comms) >= 2*maxKernels {
 		return false

@@ -20,7 +20,7 @@ var typeSizes = map[string]int64{"float": 4, "float32": 4, "half": 2, "float16":
 // slack is the time, in ns, that a stream may idle without having waited for another.
 const slack = 2000
 
-// mark is a moment at which a rank's computing is cut in two.
+// mark is a time at which a rank's computation is split.
 type mark struct {
 	at   int64
 	what uint8 // endsCompute, communicates, waits: in this order at one instant
@@ -34,9 +34,9 @@ const (
 	waits
 )
 
-// member makes acts of a step's kernels. Computing is one chain, cut where a call waits for it and where it
-// waits for a call: a call waits for the last computing that was launched before it, as PyTorch has it, and
-// for the call before on its stream; computing waits for a call that ends while nothing else runs.
+// member makes acts of a step's kernels. Computation is one chain, split where a call depends on it and where it
+// depends on a call. A call depends on the last computation launched before it, as in PyTorch, and on the previous call
+// of its stream; computation depends on a call that ends while nothing else runs.
 func (k *kineto) member(c *calls, rank int) error {
 	if rank >= maxRanks || k.info.World > maxRanks {
 		return at(k.Name, 0, "is of rank %d of %d, at most %d are read", rank, k.info.World, maxRanks)
@@ -78,7 +78,7 @@ type builder struct {
 	placed  []int32 // by call, its place in the member
 	on      []int32 // by call, the act that it waits for
 	since   []int64 // when that ended; 0: it waits for none
-	from    int64   // of the computing under way
+	from    int64   // of the current computation
 	chain   []int32 // what that waits for
 	gaps    int
 }
@@ -88,7 +88,7 @@ func (b *builder) marks(computing []kernel) (all []mark) {
 	launched := slices.Clone(computing)
 	slices.SortStableFunc(launched, func(x, y kernel) int { return cmp.Compare(x.launch, y.launch) })
 	for i, t := range b.talking {
-		// the last computing launched before, of what had ended when the call began
+		// the last computation launched before, among those that had ended when the call began
 		n, _ := slices.BinarySearchFunc(launched, t, func(x, t kernel) int {
 			if t.launch == 0 || x.launch < t.launch {
 				return -1
@@ -166,10 +166,10 @@ func (b *builder) run(all []mark, computing []kernel) {
 	b.cut(end)
 }
 
-// cut ends the computing under way.
+// cut ends the current computation.
 func (b *builder) cut(at int64) {
 	if at <= b.from {
-		if len(b.chain) > 1 { // it has just been waited for something
+		if len(b.chain) > 1 { // the chain already has a dependency here
 			b.chain = []int32{b.m.add(act{what: opCompute}, b.chain...)}
 		}
 		return
@@ -178,7 +178,7 @@ func (b *builder) cut(at int64) {
 	b.from = at
 }
 
-// act makes a call of what a kernel's arguments say; false: it stays computing of its length.
+// act builds a call from a kernel's arguments; false: it remains computation of its length.
 func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	if x.Coll == "" {
 		if id, err := x.External.Int64(); err == nil {
@@ -240,7 +240,7 @@ func ofKernel(what op, kernel string) how {
 	return how{}
 }
 
-// peerOf is whom a send goes to or a receive comes from, as a place in the group; -1: it is not said.
+// peerOf returns the destination of a send or the source of a receive, as a position in the group; -1: unknown.
 func peerOf(x *kinetoArgs, ranks []int, rank int, what op) int32 {
 	said := x.Dst
 	if what == opRecv {
@@ -257,8 +257,8 @@ func peerOf(x *kinetoArgs, ranks []int, rank int, what op) int32 {
 	return -1
 }
 
-// groupOf is the ranks of a call's group, and what it is called; nil: nothing says them. Long lists are
-// abbreviated in a kernel's arguments; what the file says of groups is not.
+// groupOf returns the ranks and the name of a call's group; nil: unknown. Long lists are abbreviated in a kernel's
+// arguments, but not in the file's description of groups.
 func (k *kineto) groupOf(x *kinetoArgs, rank int) ([]int, string) {
 	name, _ := x.Group.(string)
 	desc := x.Desc
@@ -304,7 +304,7 @@ func (k *kineto) groupOf(x *kinetoArgs, rank int) ([]int, string) {
 	return ranks, groupName(desc, name)
 }
 
-// groupName is the description, or the name where it has none that tells anything.
+// groupName returns the description, or the name if the description is empty.
 func groupName(desc, name string) string {
 	if desc == "" || desc == "undefined" {
 		return clip(name)

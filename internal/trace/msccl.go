@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// MSCCL's algorithms (microsoft/msccl-tools, and the runtimes that run them): an XML file that says, for each
-// GPU, what its thread blocks do step by step with chunks of three buffers, input, output and scratch:
+// MSCCL's algorithms (microsoft/msccl-tools, and the runtimes that run them): an XML file that lists, for each GPU, the
+// steps of its thread blocks with chunks of three buffers, input, output and scratch:
 //
 //	<algo name="ring" ngpus="8" coll="allreduce" nchunksperloop="8" inplace="1">
 //	  <gpu id="0" i_chunks="8" o_chunks="0" s_chunks="0">
@@ -37,7 +37,7 @@ type mscclStep struct {
 	local            bool
 }
 
-// mscclTB is a thread block: what it does, in order, and with whom.
+// mscclTB is a thread block: its steps in order, and its peers.
 type mscclTB struct {
 	gpu, id, send, recv, channel int32 // -1: nobody
 	first, n                     int32 // its steps
@@ -59,7 +59,7 @@ type msccl struct {
 	report       Report
 }
 
-// mscclTypes says of each type of step what it does.
+// mscclTypes describes each type of step.
 var mscclTypes = map[string]mscclStep{
 	"s": {send: true}, "r": {recv: true, keeps: true}, "rcs": {recv: true, keeps: true, send: true},
 	"rrs": {recv: true, add: true, send: true}, "rrc": {recv: true, add: true, keeps: true},
@@ -72,14 +72,14 @@ var mscclKinds = map[string]coll.Kind{"allreduce": coll.AllReduce, "allgather": 
 	"reduce_scatter": coll.ReduceScatter, "reducescatter": coll.ReduceScatter, "alltoall": coll.ToAll,
 	"broadcast": coll.Bcast}
 
-// Bounds of what an algorithm may have.
+// Limits of an algorithm.
 const (
 	mscclGPUs  = 4096
 	mscclSteps = 2_000_000
 	mscclOff   = 1 << 20
 )
 
-// isMSCCL knows an algorithm by its outermost element.
+// isMSCCL recognizes an algorithm by its root element.
 func isMSCCL(_ string, head []byte) bool {
 	d := xml.NewDecoder(bytes.NewReader(head))
 	for {
@@ -102,7 +102,7 @@ type mscclWords struct {
 	err  error
 }
 
-// number reads an attribute; what is not there is usual.
+// number parses an attribute; usual is the default.
 func (w *mscclWords) number(key string, usual, least, most int) int {
 	word, has := w.all[key]
 	if !has {
@@ -116,11 +116,10 @@ func (w *mscclWords) number(key string, usual, least, most int) int {
 		w.err = at(w.m.file, w.line, "%s of <%s> is %s, expected %d to %d", key, w.name, field.Quote(word),
 			least, most)
 	}
-	return usual // nothing is made of a number that is refused
+	return usual // an invalid number is not used
 }
 
-// readMSCCL reads an algorithm. Its file says of how many chunks a buffer is made, not of how many bytes:
-// Options.Bytes does.
+// readMSCCL reads an algorithm. Its file gives a buffer's number of chunks, not of bytes: Options.Bytes does.
 func readMSCCL(o *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "an algorithm of MSCCL is one file; found %d", len(files))
@@ -143,7 +142,7 @@ func readMSCCL(o *Options, files []File) (*Trace, error) {
 // parse reads the elements.
 func (m *msccl) parse(text []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(text))
-	seen := map[[2]int32]int32{} // GPU and thread block: where it stands
+	seen := map[[2]int32]int32{} // GPU and thread block: its position
 	gpu := int32(-1)
 	for {
 		token, err := d.Token()
@@ -172,7 +171,7 @@ func (m *msccl) parse(text []byte) error {
 	}
 }
 
-// element takes one, within a GPU.
+// element parses one, within a GPU.
 func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int32, error) {
 	if (w.name == "algo") == (m.gpus > 0) {
 		return gpu, at(m.file, w.line, "found <%s>, expected <algo> once, around everything", w.name)
@@ -229,7 +228,7 @@ func (m *msccl) element(w *mscclWords, gpu int32, seen map[[2]int32]int32) (int3
 	return gpu, nil
 }
 
-// step takes one, within the last thread block.
+// step parses one, within the last thread block.
 func (m *msccl) step(w *mscclWords) error {
 	if len(m.tbs) == 0 {
 		return at(m.file, w.line, "a <step> is in a <tb>")

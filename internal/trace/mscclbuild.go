@@ -16,7 +16,7 @@ const mscclSlots = 8
 // mscclPair is a connection between two GPUs.
 type mscclPair struct{ from, to, channel int32 }
 
-// mscclRun puts the steps into an order in which what they wait for is there.
+// mscclRun sorts the steps topologically.
 type mscclRun struct {
 	*msccl
 	succ  [][]int32
@@ -26,7 +26,7 @@ type mscclRun struct {
 	order []int32
 }
 
-// trace runs the algorithm twice: on names of chunks, to see that they end where the collective says, and as
+// trace runs the algorithm twice: on names of chunks, to check that they end where the collective requires, and as
 // transfers.
 func (m *msccl) trace(size unit.Bytes) (*Trace, error) {
 	x := &mscclRun{msccl: m, succ: make([][]int32, len(m.steps)), waits: make([]int32, len(m.steps)),
@@ -160,8 +160,8 @@ func (x *mscclRun) sort() error {
 		strings.Join(append(lines, fmt.Sprintf("line %d", x.steps[last].line)), ", which is blocked on "))
 }
 
-// build makes transfers of it. A step that sends is over when the bytes are on their way; one that receives
-// when they are there. Copying and adding within a GPU takes no time.
+// build makes transfers of it. A sending step ends when the bytes are in flight; a receiving one when they have
+// arrived. Copying and adding within a GPU takes no time.
 func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 	b := workload.NewBuilder(x.gpus)
 	done, wire := make([]int32, len(x.steps)), make([]int32, len(x.steps))

@@ -7,8 +7,7 @@ import (
 	"railyard/internal/coll"
 )
 
-// A chunk holds what was added up in it: which input chunks of which GPUs. Lists are sorted and shared, never
-// changed.
+// A chunk is a reduction of input chunks of GPUs. Lists are sorted and shared, never changed.
 type mscclChunk []int64
 
 // mscclSlot is the place of a chunk.
@@ -41,7 +40,7 @@ func (m *msccl) slot(gpu int32, buf byte, off int32) mscclSlot {
 	return mscclSlot{gpu: gpu, buf: buf, off: off}
 }
 
-// inputs returns the number of chunks that a GPU begins with; files say of a buffer what is used of it.
+// inputs returns the number of a GPU's initial chunks; files declare the used size of a buffer.
 func (m *msccl) inputs(gpu int32) int {
 	switch {
 	case m.known && m.kind == coll.AllGather:
@@ -52,10 +51,10 @@ func (m *msccl) inputs(gpu int32) int {
 	return max(0, m.inChunks[gpu])
 }
 
-// share returns the number of a buffer's chunks that belong to one GPU, where they are spread.
+// share returns the number of a buffer's chunks per GPU, if they are distributed.
 func (m *msccl) share() int { return max(1, m.perBuffer()/m.gpus) }
 
-// check runs the algorithm on names and compares what is in the output with what the collective promises.
+// check runs the algorithm on names and compares the output with the collective's definition.
 func (x *mscclRun) check() error {
 	at0 := map[mscclSlot]mscclChunk{}
 	if x.gpus > mscclBuffers/max(x.perBuffer(), slices.Max(x.inChunks)) {
@@ -116,12 +115,12 @@ func (x *mscclRun) check() error {
 	return x.promised(at0)
 }
 
-// unchecked says that there is too much to check.
+// unchecked reports that the check would be too large.
 func (x *mscclRun) unchecked() {
 	note(&x.report.Left, "check of the result: too many chunks", x.file, 0)
 }
 
-// merged is two sorted lists as one; what is in both is in it twice.
+// merged merges two sorted lists; common elements occur twice.
 func merged(a, b mscclChunk) mscclChunk {
 	out := make(mscclChunk, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -134,7 +133,7 @@ func merged(a, b mscclChunk) mscclChunk {
 	return append(append(out, a...), b...)
 }
 
-// promised holds each output chunk to what it must be.
+// promised compares each output chunk with its definition.
 func (x *mscclRun) promised(at0 map[mscclSlot]mscclChunk) error {
 	n, chunks := x.gpus, x.perBuffer()
 	share := x.share()
@@ -180,7 +179,7 @@ func (x *mscclRun) promised(at0 map[mscclSlot]mscclChunk) error {
 	return nil
 }
 
-// chunkWords says what is in a chunk.
+// chunkWords describes the contents of a chunk.
 func chunkWords(c mscclChunk) string {
 	if len(c) == 0 {
 		return "nothing"

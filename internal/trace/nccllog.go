@@ -13,14 +13,14 @@ import (
 	"railyard/unit"
 )
 
-// isNCCLLog knows a log by its mark.
+// isNCCLLog recognizes a log by its mark.
 func isNCCLLog(_ string, head []byte) bool {
 	return bytes.Contains(head, []byte(" NCCL INFO ")) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{"))
 }
 
-// ncclLog reads what NCCL says with NCCL_DEBUG=INFO: who is in which communicator (INIT), which NICs there
-// are (NET), the order of rings (GRAPH), what was chosen for a size (TUNING), which settings hold (ENV), and
-// each call (COLL). Versions from 2.7 on differ in words between numbers, which are read by their names.
+// ncclLog reads NCCL's output with NCCL_DEBUG=INFO: the members of communicators (INIT), the NICs (NET), the order of
+// rings (GRAPH), the choice for a size (TUNING), the settings (ENV), and each call (COLL). Versions from 2.7 on differ
+// in words between numbers, which are read by their names.
 type ncclLog struct {
 	o      *Options
 	c      *calls
@@ -51,8 +51,8 @@ type ncclComm struct {
 	size  int
 	procs map[int]*ncclProc      // by rank
 	rings map[string][]int       // by channel
-	of    int                    // channels, where that is said
-	next  map[string]map[int]int // by channel the same, as each rank says it
+	of    int                    // channels, if logged
+	next  map[string]map[int]int // by channel the same, as each rank logs it
 	group int32
 }
 
@@ -111,7 +111,7 @@ func readNCCLLog(o *Options, files []File) (*Trace, error) {
 	return t, nil
 }
 
-// line takes one.
+// line parses one.
 func (x *ncclLog) line(line string, cut bool, n int) error {
 	if !strings.Contains(line, " NCCL INFO ") {
 		return nil
@@ -170,7 +170,7 @@ func (x *ncclLog) line(line string, cut bool, n int) error {
 	return nil
 }
 
-// said are values by the names before them: rank 3 nranks 8 comm 0x55.
+// said are values by the preceding names: rank 3 nranks 8 comm 0x55.
 func said(words []string, name string) string {
 	for i := 0; i+1 < len(words); i++ {
 		if strings.EqualFold(words[i], name) {
@@ -180,8 +180,8 @@ func said(words []string, name string) string {
 	return ""
 }
 
-// init reads: comm 0x55 rank 0 nranks 8 cudaDev 0 busId 1000 commId 0x7 - Init COMPLETE. What was split off
-// another communicator says that one and its color instead of an id of its own.
+// init reads: comm 0x55 rank 0 nranks 8 cudaDev 0 busId 1000 commId 0x7 - Init COMPLETE. A communicator split from
+// another one is identified by that one and its color instead of an id of its own.
 func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 	ptr := said(words, "comm")
 	rank, err1 := strconv.Atoi(said(words, "rank"))
@@ -194,7 +194,7 @@ func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 	if parent := said(words, "parent"); id == "" && parent != "" && parent != "(nil)" {
 		id = p.comms[parent] + " " + said(words, "splitCount") + " " + strings.Trim(said(words, "color"), "-")
 	}
-	if id == "" { // before 2.14 no id was said: the k-th of its size of every process
+	if id == "" { // no id before 2.14: the kth of its size in every process
 		id = strconv.Itoa(size)
 		for _, other := range p.comms {
 			if size, _, _ := strings.Cut(other, " "); size == strconv.Itoa(x.comms[other].size) {
@@ -216,7 +216,7 @@ func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 		note(&x.c.report.Left, "communicators on which processes disagree", x.file, n)
 		return
 	}
-	if c.procs[rank] == nil { // Init START and Init COMPLETE say the same
+	if c.procs[rank] == nil { // Init START and Init COMPLETE have the same values
 		note(&x.c.report.Mapped, "ranks of communicators of "+unit.Plural(size, "rank"), x.file, n)
 	}
 	c.procs[rank], p.ranks[id] = p, rank
@@ -326,7 +326,7 @@ func (x *ncclLog) call(p *ncclProc, words []string, cut bool, n int) error {
 	return nil
 }
 
-// settle finds everybody's rank, and makes members.
+// settle finds each process's rank, and builds members.
 func (x *ncclLog) settle() error {
 	world := x.world()
 	for _, p := range x.procs {
@@ -374,11 +374,11 @@ func (x *ncclLog) world() (found *ncclComm) {
 	return found
 }
 
-// member makes a process's calls acts: those on one stream one after the other, those of a group at once.
+// member converts a process's calls to acts: those on one stream in sequence, those of a group in parallel.
 func (x *ncclLog) member(p *ncclProc, procs int) {
 	m := member{rank: p.rank, file: p.file}
 	type tail struct {
-		before, last []int32 // what a group waits for, and its calls
+		before, last []int32 // dependencies of a group, and its calls
 		op           int64
 		comm         string
 		message      bool

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ringOf reads what one rank says of a ring: Ring 00 : 7 -> 0 -> 1. It belongs to the communicator that the
-// process began last.
+// ringOf parses a rank's line about a ring: Ring 00 : 7 -> 0 -> 1. It belongs to the communicator that the process
+// began last.
 func (x *ncclLog) ringOf(p *ncclProc, words []string) {
 	me, err1 := strconv.Atoi(words[5])
 	next, err2 := strconv.Atoi(words[7])
@@ -21,7 +21,7 @@ func (x *ncclLog) ringOf(p *ncclProc, words []string) {
 	}
 }
 
-// ring reads a whole one, as rank 0 says it: Channel 00/08 : 0 1 2 3.
+// ring parses a complete one, as rank 0 logs it: Channel 00/08 : 0 1 2 3.
 func (x *ncclLog) ring(p *ncclProc, words []string) {
 	channel, all, _ := strings.Cut(words[1], "/")
 	of, err := strconv.Atoi(all)
@@ -45,7 +45,7 @@ func (x *ncclLog) ring(p *ncclProc, words []string) {
 // maxChannels is the largest number of channels in NCCL.
 const maxChannels = 64
 
-// orders are those in which rings go through the ranks, alike ones once; nil: not all are said, or not whole.
+// orders are the orders of ranks in rings, equal ones once; nil: some are missing, or incomplete.
 func (c *ncclComm) orders() (all [][]int) {
 	for _, channel := range slices.Sorted(maps.Keys(c.next)) {
 		if c.rings[channel] != nil {

@@ -13,15 +13,15 @@ import (
 	"railyard/internal/stream"
 )
 
-// PyTorch's execution traces (ExecutionTraceObserver; schema 1.0.1 to 1.1.x): one file per rank, of operators
-// with their inputs, before Chakra's linker joins them with a profile. A call of NCCL is a node
-// record_param_comms. Nodes have no durations. Operators are numbered when they begin and written when they
-// end, so that the numbers give the order of calls.
+// PyTorch's execution traces (ExecutionTraceObserver; schema 1.0.1 to 1.1.x): one file per rank, of operators with
+// their inputs, before Chakra's linker combines them with a profile. A call of NCCL is a node record_param_comms. Nodes
+// have no durations. Operators are numbered when they begin and written when they end, so that the numbers give the
+// order of calls.
 
 // etBegins matches the beginning of a file: ExecutionTraceObserver writes the schema first.
 var etBegins = regexp.MustCompile(`^\s*\{\s*"schema"\s*:\s*"\d+\.\d+\.\d+`)
 
-// isET recognizes an execution trace by its schema, or by attributes of its nodes where its keys were sorted.
+// isET recognizes an execution trace by its schema, or by attributes of its nodes if its keys were sorted.
 func isET(_ string, head []byte) bool {
 	return etBegins.Match(head) && !bytes.Contains(head, []byte(`"workload_graph"`)) ||
 		bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"nodes"`)) &&
@@ -38,7 +38,7 @@ type observed struct {
 	backends map[string]string // names of groups by backend_id, before schema 1.0.3
 }
 
-// etMark is a ProfilerStep: its number, the number of its node, and how many calls stand before it in the file.
+// etMark is a ProfilerStep: its number, the number of its node, and the number of calls before it in the file.
 type etMark struct {
 	step   int
 	id     int64
@@ -56,7 +56,7 @@ type etCall struct {
 	named, wait bool // async is recorded; the call is a wait
 }
 
-// etOperator holds the fields that are read of a node.
+// etOperator contains the used fields of a node.
 type etOperator struct {
 	ID      number          `json:"id"`
 	Name    string          `json:"name"`
@@ -68,7 +68,7 @@ type etOperator struct {
 	} `json:"attrs"`
 }
 
-// etComms is the name of a node that records a call; etGroups is part of that of a node that lists groups.
+// etComms is the name of a node that records a call; etGroups is part of the name of one that lists groups.
 const (
 	etComms  = "record_param_comms"
 	etGroups = "process_group:init"
@@ -110,7 +110,7 @@ func readET(o *Options, files []File) (*Trace, error) {
 	return c.trace()
 }
 
-// withProfiles leaves out execution traces that profiles stand beside: those have the same calls, and times.
+// withProfiles omits execution traces for which there are profiles: those have the same calls, and times.
 func withProfiles(format string, files []File) (string, []File, *File) {
 	if format != "kineto" && format != "pytorch-et" {
 		return format, files, nil
@@ -219,7 +219,7 @@ func (e *observed) node(raw []byte, line int, last *int64) error {
 	return nil
 }
 
-// groups reads the process groups that a node lists, as text within JSON; no ranks: all.
+// groups reads the process groups in a node, as a string within JSON; no ranks: all.
 func (e *observed) groups(n *etOperator, line int) {
 	var text string
 	values := etValues(n.Inputs)

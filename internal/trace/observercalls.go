@@ -12,15 +12,14 @@ import (
 	"railyard/unit"
 )
 
-// etValues is the list of a node's inputs or outputs; before schema 1.0.2 the list stands alone, without shapes
-// and types beside it.
+// etValues is the list of a node's inputs or outputs; before schema 1.0.2 the list has no shapes and types.
 func etValues(raw json.RawMessage) (all []json.RawMessage) {
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("{")) {
 		var in struct {
 			Values []json.RawMessage `json:"values"`
 		}
-		json.Unmarshal(raw, &in) // where it is none there are none
+		json.Unmarshal(raw, &in) // otherwise it has none
 		return in.Values
 	}
 	json.Unmarshal(raw, &all)
@@ -65,8 +64,8 @@ func etSeq(raw json.RawMessage) (seq int64, p2p, ok bool) {
 	return int64(n), p2p, ok1 && ok2
 }
 
-// call reads a node record_param_comms. Its inputs are [tensors,] number, group, place, name of the collective,
-// splits in, splits out [, first rank, stride] [, size of the group]; attributes repeat them since schema 1.0.3.
+// call reads a node record_param_comms. Its inputs are [tensors,] number, group, place, name of the collective, splits
+// in, splits out [, first rank, stride] [, size of the group]; attributes repeat them since schema 1.0.3.
 func (e *observed) call(n *etOperator, id int64, line int) {
 	x := etCall{id: id, line: int32(min(line, 1<<31-1)), place: -1, seq: -1}
 	in := etValues(n.Inputs)
@@ -126,7 +125,7 @@ func (e *observed) call(n *etOperator, id int64, line int) {
 	e.calls = append(e.calls, x)
 }
 
-// attributes reads what the attributes of a call say; the inputs' values hold where they say nothing.
+// attributes reads the attributes of a call; missing ones have the inputs' values.
 func (e *observed) attributes(n *etOperator, x *etCall) {
 	a := &x.args
 	for _, at := range n.Attrs {
@@ -183,7 +182,7 @@ func (e *observed) uneven(in []json.RawMessage, x *etCall) {
 	}
 }
 
-// own reports whether the place that a call records is that of the rank itself, and not of a root or a peer.
+// own reports whether the position in a call is the rank's own, and not a root's or a peer's.
 func (x *etCall) own() bool {
 	switch opsByName[plain(x.args.Coll)] {
 	case opAllReduce, opAllGather, opReduceScatter, opAllToAll:
@@ -192,7 +191,7 @@ func (x *etCall) own() bool {
 	return false
 }
 
-// identify finds the rank of a file in its calls: a rank's place in a group tells it.
+// identify finds the rank of a file from the rank's positions in the groups of its calls.
 func (e *observed) identify(place, of int) error {
 	var first *etCall
 	for i := range e.calls {
@@ -221,7 +220,7 @@ func (e *observed) identify(place, of int) error {
 	return nil
 }
 
-// placed is the rank of a file: what its calls tell, else a number that its name ends in, else its place.
+// placed returns the rank of a file: from its calls, else the number at the end of its name, else its index.
 func (e *observed) placed(i, of int) int {
 	name := e.Name[strings.LastIndexByte(e.Name, '/')+1:]
 	m := rankOf.FindStringSubmatch(name)
@@ -234,8 +233,8 @@ func (e *observed) placed(i, of int) int {
 	return e.rank(i, of)
 }
 
-// within reports whether a call belongs to a step; below 0: all do. The last step ends where its node stands,
-// which is written when the step is over.
+// within reports whether a call belongs to a step; below 0: all do. The last step ends at its node, which is written
+// after the step.
 func (e *observed) within(i, step int) bool {
 	if step < 0 {
 		return true
@@ -269,9 +268,9 @@ func (e *observed) member(c *calls, rank, step int) member {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.calls[a].id, e.calls[b].id) })
-	var gate []int32                  // what the host has waited for
+	var gate []int32                  // dependencies of the host
 	last := map[int32]int32{}         // by group, its last collective
-	made := map[[2]int64][]etPlaced{} // by number, calls that no wait has taken
+	made := map[[2]int64][]etPlaced{} // by number, calls without a wait
 	for _, i := range order {
 		x := &e.calls[i]
 		if x.wait {
@@ -324,7 +323,7 @@ func (x *etCall) key() [2]int64 {
 	return [2]int64{x.seq, 0}
 }
 
-// taken finds the last call of a number, in the group that the wait names, if it names one.
+// taken finds the last call of a number, in the wait's group, if it has one.
 func taken(made map[[2]int64][]etPlaced, key [2]int64, group string) (int32, bool) {
 	all := made[key]
 	for i := len(all) - 1; i >= 0; i-- {

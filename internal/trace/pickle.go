@@ -10,10 +10,10 @@ import (
 	"railyard/internal/field"
 )
 
-// pickled reads Python's pickles (protocols 0 to 5) of plain data: None, booleans, numbers, texts, lists,
-// tuples and dictionaries. A pickle is a program; what would find a class or call anything is refused by
-// name where it stands, and nothing is ever run. Lists and tuples become *pyList, dictionaries
-// map[string]any, numbers int64 or float64.
+// pickled reads Python's pickles (protocols 0 to 5) of plain data: None, booleans, numbers, strings, lists, tuples and
+// dictionaries. A pickle is a program: opcodes that would find a class or call anything are refused by name and
+// position, and nothing is ever run. Lists and tuples become *pyList, dictionaries map[string]any, numbers int64 or
+// float64.
 type pickled struct {
 	file  string
 	b     []byte
@@ -30,7 +30,7 @@ type pyList struct{ items []any }
 // maxPickled is the number of values that a pickle may have.
 const maxPickled = 8 << 20
 
-// dangerous are the opcodes that name, make or call something that is no plain data.
+// dangerous are the opcodes that name, create or call something other than plain data.
 var dangerous = map[byte]string{'c': "GLOBAL", 0x93: "STACK_GLOBAL", 'R': "REDUCE", 'b': "BUILD", 'i': "INST",
 	'o': "OBJ", 0x81: "NEWOBJ", 0x92: "NEWOBJ_EX", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 'P': "PERSID",
 	'Q': "BINPERSID", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER"}
@@ -77,7 +77,7 @@ func (p *pickled) take(n int) ([]byte, error) {
 	return p.b[p.at-n : p.at], nil
 }
 
-// sized reads a length of n bytes, little endian, and as many bytes as it says.
+// sized reads a length of n bytes, little endian, and as many following bytes.
 func (p *pickled) sized(n int) ([]byte, error) {
 	length, err := p.number(n)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *pickled) number(n int) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(wide[:]) &^ (1 << 63)), nil
 }
 
-// text is a line, as protocol 0 has values.
+// text reads a line, the form of values in protocol 0.
 func (p *pickled) text() (string, error) {
 	for i := p.at; i < len(p.b); i++ {
 		if p.b[i] == '\n' {
@@ -141,16 +141,16 @@ func (p *pickled) popMark() ([]any, error) {
 	return all, nil
 }
 
-// constants are opcodes that are values.
+// constants are opcodes of fixed values.
 var constants = map[byte]any{'N': nil, 0x88: true, 0x89: false}
 
-// lengths are the numbers of bytes that hold the length of what follows: texts and bytes.
+// lengths are the sizes of the length fields of strings and bytes.
 var lengths = map[byte]int{0x8c: 1, 'X': 4, 0x8d: 8, 'C': 1, 'B': 4, 0x8e: 8, 'U': 1, 'T': 4, 0x96: 8}
 
 // widths are those of integers.
 var widths = map[byte]int{'K': 1, 'M': 2, 'J': 4}
 
-// step does what an opcode says.
+// step executes an opcode.
 func (p *pickled) step(op byte) error {
 	if v, ok := constants[op]; ok {
 		return p.push(v)
@@ -268,7 +268,7 @@ func (p *pickled) line(op byte) error {
 	return p.push(v)
 }
 
-// remember keeps the last value under a number, or pushes what is kept there.
+// remember stores the last value under a number, or pushes a stored one.
 func (p *pickled) remember(op byte) error {
 	key, err := int64(len(p.memo)), error(nil)
 	switch op {
@@ -340,7 +340,7 @@ func (p *pickled) collect(op byte) error {
 	return p.fail("the opcode %#02x is not one of plain data", op)
 }
 
-// fill adds what stands behind the mark to the list or dictionary before it.
+// fill adds the values after the mark to the list or dictionary before it.
 func (p *pickled) fill(op byte) error {
 	items, err := p.popMark()
 	if err != nil {

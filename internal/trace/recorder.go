@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// isRecorder knows a dump of PyTorch's Flight Recorder, as JSON or as a pickle, by its keys.
+// isRecorder recognizes a dump of PyTorch's Flight Recorder, as JSON or as a pickle, by its keys.
 func isRecorder(name string, head []byte) bool {
 	text := bytes.TrimSpace(head)
 	keys := bytes.Contains(head, []byte("pg_config")) || bytes.Contains(head, []byte("profiling_name")) ||
@@ -50,7 +50,7 @@ type recorded struct {
 	what    op
 	seq     int64 // of collectives
 	bytes   unit.Bytes
-	size    string // as the dump says it
+	size    string // in the dump's notation
 	peer    int32
 	created int64 // ns
 	state   string
@@ -131,7 +131,7 @@ func items(v any) []any {
 	return nil
 }
 
-// whole is a whole number of either kind.
+// whole returns an integer of either kind.
 func whole(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -199,7 +199,7 @@ func (r *recorder) read(c *calls, v any, place, of int) error {
 	return nil
 }
 
-// config reads which ranks are in which group: a list, or its text.
+// config reads the ranks of each group: a list, or its string form.
 func (r *recorder) config(v any) {
 	r.groups = map[string]recorderGroup{}
 	all, _ := v.(map[string]any)
@@ -227,7 +227,7 @@ func (r *recorder) config(v any) {
 // arrow finds the partner of a message in its name: nccl:send 0->1, nccl:recv 1<-0.
 var arrow = regexp.MustCompile(`(\d{1,6}) ?(->|<-) ?(\d{1,6})`)
 
-// entry reads one; or says why it is left out.
+// entry parses one; or returns why it is omitted.
 func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why string) {
 	title, _ := e["profiling_name"].(string)
 	what, known := opsByName[plain(title)]
@@ -294,7 +294,7 @@ func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why st
 	return a, ""
 }
 
-// frame returns the line of a program that made a call: the last line that is not PyTorch's own.
+// frame returns the program line that made a call: the last line that is not PyTorch's own.
 func frame(frames []any) string {
 	for _, x := range frames {
 		f, _ := x.(map[string]any)
@@ -357,11 +357,11 @@ func sizeWords(shapes, types any) string {
 	return clip(s)
 }
 
-// common says of each rank with which of its entries the calls begin that all ranks with a file made:
-// buffers forget, and not all as much.
+// common returns, for each rank, the first entry of the calls that all ranks with a file have: buffers are overwritten
+// at different rates.
 func common(all []*recorder) map[int]int {
 	made := map[callKey]int{}
-	present := map[int32]int{} // by group, how many ranks have entries of it
+	present := map[int32]int{} // by group, the number of ranks with entries of it
 	for _, r := range all {
 		seen := map[int32]bool{}
 		for i := range r.entries {
@@ -386,8 +386,8 @@ func common(all []*recorder) map[int]int {
 	return first
 }
 
-// member makes acts of entries: the host makes one call after the other, at the moments that it says, and
-// calls of a group follow one another.
+// member converts entries to acts: the host makes calls in sequence, at their recorded times, and calls of a group are
+// in order.
 func (r *recorder) member(c *calls, start int) member {
 	m := member{rank: r.rank, file: r.file}
 	host, last := int32(-1), int64(0)

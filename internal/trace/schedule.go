@@ -22,7 +22,7 @@ const (
 
 func (k kind) String() string { return [...]string{"", "send", "recv", "calc"}[k] }
 
-// anybody and anything are what a receive may name instead of a rank and a tag.
+// anybody and anything are the wildcards of a receive's rank and tag.
 const anybody, anything = -1, -1
 
 // step is one operation of a rank.
@@ -32,7 +32,7 @@ type step struct {
 	rank  int32
 	peer  int32 // anybody: of a receive
 	tag   int64
-	line  int32 // where it stands; 0: nowhere
+	line  int32 // its line; 0: none
 	kind  kind
 }
 
@@ -50,14 +50,13 @@ type schedule struct {
 	edges []edge
 }
 
-// eager is the largest message whose sender goes on at once; LogGOPSim's default S.
+// eager is the largest message whose sender continues immediately; LogGOPSim's default S.
 const eager = 65_535
 
-// trace makes transfers of sends and receives that belong together: the same two ranks and the same tag, in
-// the order in which they stand. A send that is larger than eager ends when its bytes have arrived and were
-// wanted, a smaller one at once; a receive ends when both it was asked for and the bytes are there. What
-// ranks compute takes its time; that one core computes one thing at a time is left to the
-// schedule's own dependencies.
+// trace makes transfers of matching sends and receives: the same two ranks and the same tag, in file order. A send
+// larger than eager ends when its bytes have arrived and the receive was posted, a smaller one immediately; a receive
+// ends when it was posted and the bytes have arrived. Computations take their time; the schedule's own dependencies
+// must express that a core runs one at a time.
 func (s *schedule) trace() (*Trace, error) {
 	t := &Trace{Ranks: s.ranks}
 	met, err := s.match()
@@ -138,7 +137,7 @@ func (s *schedule) trace() (*Trace, error) {
 	return t, nil
 }
 
-// cyclic says of operations that wait for one another where they stand; begin are their first nodes.
+// cyclic describes operations that depend on one another, with their positions; begin are their first nodes.
 func (s *schedule) cyclic(err error, begin []int32) error {
 	var ring *workload.CycleError
 	if !errors.As(err, &ring) {
@@ -169,8 +168,7 @@ func (s *schedule) cyclic(err error, begin []int32) error {
 		s.place(steps[0]), strings.Join(names, ""), s.place(steps[0]))
 }
 
-// place returns the place where an operation stands: its line, or its number among its rank's in a file without
-// lines.
+// place returns the position of an operation: its line, or its number among its rank's in a file without lines.
 func (s *schedule) place(i int) string {
 	if line := s.steps[i].line; line > 0 {
 		return fmt.Sprintf("line %d", line)
@@ -182,7 +180,7 @@ func (s *schedule) place(i int) string {
 	return fmt.Sprintf("rank %d's operation %d", s.steps[i].rank, i-first)
 }
 
-// begun says of each operation whether others wait for its beginning.
+// begun reports, for each operation, whether others depend on its start.
 func (s *schedule) begun() []bool {
 	all := make([]bool, len(s.steps))
 	for _, e := range s.edges {
@@ -206,19 +204,19 @@ func (s *schedule) waits(begin, end []int32) [][]int32 {
 	return first
 }
 
-// pair is the key of a message; anybody and anything stand for whoever and whatever.
+// pair is the key of a message; anybody and anything are wildcards.
 type pair struct {
 	from, to int32
 	tag      int64
 }
 
-// inbox is the sends that no receive has taken, by what receives may ask for.
+// inbox is the unmatched sends, by the keys of receives.
 type inbox struct {
-	of  map[pair][]int32 // sends in their order; those taken under another pair are dropped at the head
+	of  map[pair][]int32 // sends in order; those matched under another pair are dropped at the head
 	met []int32
 }
 
-// add lets receives that ask for any of these pairs find a send.
+// add makes a send available to receives with any of these keys.
 func (b *inbox) add(i int32, keys ...pair) {
 	for _, k := range keys {
 		b.of[k] = append(b.of[k], i)
@@ -238,7 +236,7 @@ func (b *inbox) take(k pair) int32 {
 	return list[0]
 }
 
-// match says of every send which receive takes it, and the other way round.
+// match finds the receive of every send, and vice versa.
 func (s *schedule) match() ([]int32, error) {
 	box, open := &inbox{of: map[pair][]int32{}, met: make([]int32, len(s.steps))}, false
 	for i := range s.steps {
@@ -257,7 +255,7 @@ func (s *schedule) match() ([]int32, error) {
 				pair{anybody, x.peer, anything})
 		}
 	}
-	// receives that name both first: the others take what is left
+	// receives without wildcards first: the others match the rest
 	for _, open := range []bool{false, true} {
 		for i := range s.steps {
 			x := &s.steps[i]
@@ -282,7 +280,7 @@ func (s *schedule) match() ([]int32, error) {
 // open reports whether a receive leaves the sender or the tag open.
 func (x *step) open() bool { return x.peer == anybody || x.tag == anything }
 
-// message says what a step sends or receives.
+// message describes a step's send or receive.
 func (s *schedule) message(x *step) string {
 	word := func(n int64) string {
 		if n < 0 {

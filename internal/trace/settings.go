@@ -35,8 +35,7 @@ var hpccModes = map[int]hpccMode{
 	8: {"DCTCP", "dctcp", "", map[string]hpccParam{"EWMA_GAIN": {"g", ""}}},
 }
 
-// hpccKeys are the number of values that follow each key that is no map, and why it is left out; "" where it is
-// read.
+// hpccKeys is the number of values of each key that is not a map, and why it is ignored; "" if it is read.
 var hpccKeys = map[string]string{"ENABLE_QCN": "", "PACKET_PAYLOAD_SIZE": "", "CC_MODE": "",
 	"BUFFER_SIZE":     "",
 	"L2_ACK_INTERVAL": "", "TOPOLOGY_FILE": "name", "FLOW_FILE": "name", "ALPHA_RESUME_INTERVAL": "cc",
@@ -52,7 +51,7 @@ var hpccKeys = map[string]string{"ENABLE_QCN": "", "PACKET_PAYLOAD_SIZE": "", "C
 	"ENABLE_TRACE":        "output",
 	"SIMULATOR_STOP_TIME": "output"}
 
-// IsSettings knows HPCC's config.txt by its keys.
+// IsSettings recognizes HPCC's config.txt by its keys.
 func IsSettings(text []byte) bool {
 	known := 0
 	for line := range bytes.Lines(beginning(text)) {
@@ -74,8 +73,8 @@ type hpccSettings struct {
 	report Report
 }
 
-// Settings reads HPCC's config.txt (its config_doc.txt says what the keys are) and returns what a scenario
-// has of it, as YAML: congestion control, ECN and buffer of switches, packets.
+// Settings reads HPCC's config.txt (documented in its config_doc.txt) and returns the corresponding scenario keys as
+// YAML: congestion control, ECN and buffer of switches, packets.
 func Settings(f File) (string, Report, error) {
 	c := &hpccSettings{file: f.Name, at: map[string]int{}, words: map[string][]string{}}
 	n := 0
@@ -111,7 +110,7 @@ func (c *hpccSettings) number(key string) (x float64, has bool, err error) {
 	return x, true, nil
 }
 
-// yaml writes what a scenario has.
+// yaml writes the scenario's keys.
 func (c *hpccSettings) yaml() (string, error) {
 	var b strings.Builder
 	taken := map[string]bool{}
@@ -171,7 +170,7 @@ func (c *hpccSettings) control(b *strings.Builder, taken map[string]bool) error 
 			return err
 		}
 		if p.name == "max_stage" && v == "0" {
-			continue // that of the profile, which has none
+			continue // the profile's, which has none
 		}
 		lines = append(lines, p.name+": "+v)
 		taken[key] = true
@@ -202,7 +201,7 @@ func (c *hpccSettings) value(key, in string) (string, error) {
 	return strconv.FormatFloat(x, 'f', -1, 64) + in, nil
 }
 
-// switches writes buffer and ECN of the switches. Thresholds are given for rates: those of the highest hold.
+// switches writes buffer and ECN of the switches. Thresholds are given per rate: those of the highest rate are used.
 func (c *hpccSettings) switches(b *strings.Builder, taken map[string]bool) error {
 	var lines []string
 	if x, has, err := c.number("BUFFER_SIZE"); err != nil {

@@ -12,12 +12,11 @@ import (
 	"railyard/unit"
 )
 
-// simaiPolicies are those whose steps are built: forward through the layers, each with a collective that is
-// waited for, then backward, where those of input gradients are waited for and those of weight
-// gradients are not.
+// simaiPolicies are the supported ones: forward through the layers, each with a blocking collective, then backward,
+// where collectives of input gradients block and those of weight gradients do not.
 var simaiPolicies = []string{"HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER"}
 
-// isSimAI knows a workload by its policy.
+// isSimAI recognizes a workload by its policy.
 func isSimAI(_ string, head []byte) bool {
 	words := strings.Fields(string(head))
 	return len(words) > 1 && (slices.Contains(simaiPolicies, words[0]) ||
@@ -34,8 +33,8 @@ type simai struct {
 	fit            fitter
 }
 
-// simaiLayer is a row: of the forward pass, of input gradients and of weight gradients each how long a rank
-// computes and what is exchanged afterwards.
+// simaiLayer is a row: for the forward pass, input gradients and weight gradients each a rank's computation and the
+// following collective.
 type simaiLayer struct {
 	line   int
 	parts  [3]simaiPart
@@ -178,8 +177,8 @@ func (p *simaiPart) named(word string) bool {
 	return p.none || known && (group == "" && word == name || group == "EP" || group == "DP_EP")
 }
 
-// groups are the ranks that exchange: tensor parallel ranks follow one another, then data parallel ones, of
-// which experts take ep in a row; pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
+// groups are the ranks of a collective: tensor parallel ranks are consecutive, then data parallel ones, of which
+// experts take ep in a row; pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
 func (s *simai) groups(name string) (all [][]int) {
 	span, step, per := s.tp, 1, s.tp // how many, how far apart, how many ranks lie between first members
 	switch name {
@@ -206,7 +205,7 @@ func (s *simai) groups(name string) (all [][]int) {
 type simaiBuild struct {
 	*simai
 	b     *workload.Builder
-	chain [][]int32 // by rank: what it waits for
+	chain [][]int32 // by rank: its dependencies
 	have  map[string][][]int
 	ops   float64
 }
@@ -249,7 +248,7 @@ func (s *simai) trace() (*Trace, error) {
 			return nil, err
 		}
 		x.compute(l.parts[2].dur, workload.Backward)
-		back := x.chain // nobody waits for weight gradients but the end
+		back := x.chain // only the end depends on weight gradients
 		if err := x.exchange(l, 2, "DP"); err != nil {
 			return nil, err
 		}
@@ -283,7 +282,7 @@ func (x *simaiBuild) grows(l *simaiLayer, by float64) error {
 	return nil
 }
 
-// part adds what a layer computes in a pass, and the collective behind it.
+// part adds a layer's computation of a pass, and the following collective.
 func (x *simaiBuild) part(l *simaiLayer, i int, class workload.Class, usual string) error {
 	x.compute(l.parts[i].dur, class)
 	return x.exchange(l, i, usual)
@@ -341,7 +340,7 @@ func (p *simaiPart) want() Run {
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: p.kind, Bytes: p.bytes}}
 }
 
-// groups are those that take part in a part's collective, and what they are called; nil: nobody.
+// groups returns the groups of a part's collective, and their name; nil: none.
 func (x *simaiBuild) among(p *simaiPart, usual string) (groups [][]int, name string) {
 	if name = usual; p.group != "" {
 		name = p.group

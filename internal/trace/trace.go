@@ -19,17 +19,15 @@ type File struct {
 	Text []byte
 }
 
-// Options say more about what is read.
+// Options are the settings for reading.
 type Options struct {
 	Format string     // "" or auto: recognised
-	On     Fit        // the fabric that ranks are on; nil: nothing is known of it
+	On     Fit        // the ranks' fabric; nil: unknown
 	Step   int        // of files that hold several steps, by their own numbers; 0: the last of all
-	Bytes  unit.Bytes // of a collective whose file leaves them open; 0: nobody knows
-	// Open reads a file that is too large to be held, as often as it is asked; its Text is the beginning.
-	// Nil: Text is all.
+	Bytes  unit.Bytes // of a collective whose file does not set them; 0: unknown
+	// Open opens a file that is too large for memory, repeatedly; its Text is the beginning. Nil: Text is all.
 	Open func(name string) (io.ReadCloser, error)
-	// Keep takes the parts of a streamed file that were of use, as a smaller one of the same format; nil:
-	// nobody wants them.
+	// Keep receives the used parts of a streamed file, as a smaller file of the same format; may be nil.
 	Keep func(name string) io.Writer
 }
 
@@ -40,11 +38,11 @@ func (o *Options) kept(name string, parts ...string) {
 	}
 	w := o.Keep(name)
 	for _, p := range parts {
-		io.WriteString(w, p) // whoever keeps it looks at its errors
+		io.WriteString(w, p) // its owner checks for errors
 	}
 }
 
-// stream reads a file from its beginning, unpacked where it is gzipped.
+// stream reads a file from its beginning, decompressed if it is gzipped.
 func (o *Options) stream(f File, read func(*stream.Source) error) error {
 	from := io.NopCloser(bytes.NewReader(f.Text))
 	if o.Open != nil {
@@ -71,23 +69,23 @@ type Trace struct {
 	// Report.
 	Runs []Count
 	Site Site
-	// Settings are keys of a scenario that say what the trace's own settings do.
+	// Settings are scenario keys that correspond to the trace's own settings.
 	Settings []Setting
 	// Findings are the facts that matter first in the search for a fault of the traced job.
 	Findings []string
 }
 
-// Setting is a key of a scenario, its value, and what says so.
+// Setting is a key of a scenario, its value, and its source.
 type Setting struct{ Block, Key, Value, From string }
 
-// Site describes the machines of a trace, where the trace does.
+// Site describes the hosts of a trace, if the trace does.
 type Site struct {
-	GPUs int       // of a server; 0: not said
-	NICs int       // of a server; 0: not said
-	Rate unit.Rate // of a NIC; 0: not said
+	GPUs int       // per server; 0: unknown
+	NICs int       // per server; 0: unknown
+	Rate unit.Rate // of a NIC; 0: unknown
 }
 
-// Report and Count say what became of a trace's parts.
+// Report and Count are the results for a trace's parts.
 type (
 	Report = tally.Report
 	Count  = tally.Count
@@ -99,12 +97,12 @@ func note(list *[]Count, what, file string, line int) { tally.Note(list, what, f
 // Format is one that traces come in.
 type Format struct {
 	Name, About string
-	// Is reports whether a file looks like one, by its name and its first bytes.
+	// Is reports whether a file has the format, by its name and its first bytes.
 	Is   func(name string, head []byte) bool
 	read func(o *Options, files []File) (*Trace, error)
 }
 
-// formats are those that are known, the more particular first.
+// formats are the supported ones, the more specific first.
 var formats = []Format{
 	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, binary", isGoalBinary,
 		readGoalBinary},
@@ -127,8 +125,8 @@ var formats = []Format{
 	{"hpcc-flows", "HPCC flow.txt: count, then src dst priority port bytes time", isFlows, readFlows},
 }
 
-// Register adds a format whose files are flows between ranks; it is recognized before those that are known. Package
-// extend does it for extensions, before scenarios are read.
+// Register adds a format whose files are flows between ranks; it is checked before the built-in ones. Package extend
+// does it for extensions, before scenarios are read.
 func Register(name, about string, is func(string, []byte) bool,
 	read func(name string, text []byte) (ranks int, flows []workload.Flow, err error)) {
 	formats = slices.Insert(formats, 0, Format{Name: name, About: about, Is: is,
@@ -159,7 +157,7 @@ func Register(name, about string, is func(string, []byte) bool,
 // Formats lists them.
 func Formats() []Format { return slices.Clone(formats) }
 
-// Names are those of the formats.
+// Names returns the names of the formats.
 func Names() (all []string) {
 	for _, f := range formats {
 		all = append(all, f.Name)
@@ -170,7 +168,7 @@ func Names() (all []string) {
 // head is the number of bytes, after leading comments, from which a file's format is recognized.
 const head = 4096
 
-// beginning is as much of a file as tells its format.
+// beginning is the size of a file's start that is sufficient to detect its format.
 func beginning(text []byte) []byte {
 	end := 0
 	for end < len(text) {
@@ -188,7 +186,7 @@ func beginning(text []byte) []byte {
 	return text[:min(len(text), end+head)]
 }
 
-// Detect tells the format of a file; false: none is known.
+// Detect returns the format of a file; false if it is unsupported.
 func Detect(f File) (*Format, bool) {
 	start := beginning(unpacked(f.unmarked()))
 	for i := range formats {
@@ -199,7 +197,7 @@ func Detect(f File) (*Format, bool) {
 	return nil, false
 }
 
-// unmarked is a file without the byte order mark that some editors put before a text.
+// unmarked returns a file without the byte order mark that some editors write.
 func (f File) unmarked() File {
 	return File{f.Name, bytes.TrimPrefix(f.Text, []byte("\ufeff"))}
 }
@@ -224,7 +222,7 @@ var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto
 // sized are the formats whose files leave the bytes of a collective open.
 var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
 
-// Streamed reports whether files of a format may be larger than what is held, and hold steps.
+// Streamed reports whether files of a format may exceed the memory limit, and contain steps.
 func Streamed(format string) bool { return streamed[format] != nil }
 
 // Read reads files of one format.

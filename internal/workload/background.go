@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Sizes is a distribution of message sizes: between two points of its cumulative distribution sizes are
-// taken to be even, as HPCC's and htsim's generators do.
+// Sizes is a distribution of message sizes: between two points of its cumulative distribution, sizes are uniform, as in
+// HPCC's and htsim's generators.
 type Sizes struct {
 	bytes  []float64
 	shares []float64 // 0 to 1, rising
@@ -69,7 +69,7 @@ func ParseSizes(file string, text []byte) (*Sizes, error) {
 	return d, nil
 }
 
-// Mean is that of the sizes, in bytes.
+// Mean returns the mean size, in bytes.
 func (d *Sizes) Mean() float64 {
 	sum := float64(d.bytes[0] * d.shares[0])
 	for i := 1; i < len(d.bytes); i++ {
@@ -140,7 +140,7 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 	return flows, nil
 }
 
-// others reports whether a rank has somebody to send to.
+// others reports whether a rank has a destination.
 func (b *Background) others(src int, to []int) bool {
 	return slices.ContainsFunc(to, func(dst int) bool { return dst != src && !b.Beside(src, dst) })
 }

@@ -18,13 +18,13 @@ type CollectiveRun struct {
 	Channels  int        // rings side by side
 	Orders    [][]int    // of these rings, as indices of ranks; nil: as the servers' rails have them
 	CrossNIC  bool       // rings go from rail to rail between servers
-	Chunk     unit.Bytes // 0: a ring's steps are whole; else at most so much per rank at once
+	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
 	PerServer int
 	Servers   coll.Servers // where ranks are; unless known, PerServer in each
 	Switch    float64      // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 }
 
-// on says where ranks are.
+// on is the positions of ranks.
 func (c CollectiveRun) on() coll.Servers {
 	if c.Servers.Known() {
 		return c.Servers.Crossed(c.CrossNIC)
@@ -32,7 +32,7 @@ func (c CollectiveRun) on() coll.Servers {
 	return coll.Even(c.PerServer).Crossed(c.CrossNIC)
 }
 
-// Algorithms lists how a kind of collective can run, the usual way first.
+// Algorithms lists the algorithms of a kind of collective, the default first.
 func Algorithms(k coll.Kind) []string {
 	switch k {
 	case coll.AllReduce:
@@ -45,7 +45,7 @@ func Algorithms(k coll.Kind) []string {
 	return []string{coll.ByRing, coll.ByRails}
 }
 
-// usual names the algorithm of a kind: the one that was asked for, else the usual one.
+// usual returns the algorithm of a kind: the requested one, else the default.
 func usual(k coll.Kind, asked string) string {
 	if asked == "" {
 		return Algorithms(k)[0]
@@ -53,7 +53,7 @@ func usual(k coll.Kind, asked string) string {
 	return asked
 }
 
-// RunCollective runs it, all groups at once.
+// RunCollective runs it, all groups in parallel.
 func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	b := NewBuilder(ranks)
 	for _, g := range groups {
@@ -107,8 +107,8 @@ func (c CollectiveRun) runs(ranks []int) (coll.Algorithm, error) {
 	return c.algorithm(len(ranks))
 }
 
-// Into adds the collective's transfers to a graph: what rank i waits for is ready[i], and what it has to wait
-// for before it has its result is returned.
+// Into adds the collective's transfers to a graph: rank i depends on ready[i], and the dependencies of its result are
+// returned.
 func (c CollectiveRun) Into(b *Builder, ranks []int, ready [][]int32) ([][]int32, error) {
 	run, err := c.runs(ranks)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c CollectiveRun) started(b *Builder, ranks []int, ready [][]int32) [][]int
 	return out
 }
 
-// switched refuses reductions by NVSwitch where there is none that can, or not one that joins all ranks.
+// switched refuses reductions by NVSwitch if no switch supports them, or none connects all ranks.
 func (c CollectiveRun) switched(ranks []int) error {
 	if c.Algorithm != coll.ByNVLS && c.Algorithm != coll.ByNVLSTree || c.Kind != coll.AllReduce {
 		return nil
@@ -156,7 +156,7 @@ func (c CollectiveRun) switched(ranks []int) error {
 func (c CollectiveRun) Transfers(n int) float64 {
 	ops := c.transfers(n)
 	if c.Protocol != "" {
-		ops *= 2 // what a protocol costs is an operation of its own
+		ops *= 2 // a protocol's cost is an operation of its own
 	}
 	return ops
 }
@@ -257,9 +257,8 @@ func (c CollectiveRun) sink(b *Builder, ranks int) coll.Sink {
 	return p
 }
 
-// protocol adds what NCCL's protocols cost: LL sends a flag with every word, LL128
-// with every 120 bytes; and per hop what the tuning model's tables say a protocol
-// takes beyond LL, whose latency is the wire's.
+// protocol adds the costs of NCCL's protocols: LL sends a flag with every word, LL128 with every 120 bytes; and per hop
+// the tuning model's latency beyond LL, whose latency is the wire's.
 type protocol struct {
 	*Builder
 	name string

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Class says what an operation is part of.
+// Class is the purpose of an operation.
 type Class uint8
 
 // Classes.
@@ -23,10 +23,10 @@ const (
 	DataParallel
 	ContextParallel
 	ExpertParallel
-	DataLoading // a batch, from where it is kept
-	Saving      // a model's states, to where they are kept
+	DataLoading // a batch, from storage
+	Saving      // a model's states, to storage
 	Computing   // of no known part of a step, as imported traces have it
-	OnHost      // the host launches kernels and reads data, beside what the GPU computes
+	OnHost      // the host launches kernels and reads data, in parallel with the GPU
 	nClasses
 )
 
@@ -82,7 +82,7 @@ type Builder struct {
 	ranks  int
 	ops    blocks[Op]
 	colls  []Collective
-	from   blocks[int32] // what each operation waits for, Op.Deps of them
+	from   blocks[int32] // dependencies of each operation, Op.Deps of them
 	class  Class
 	coll   int32
 	names  map[int32]string
@@ -90,7 +90,7 @@ type Builder struct {
 	sums   *sums // nil: operations are kept
 }
 
-// blocks is a list that grows without copying what it holds.
+// blocks is a list that grows without copying its elements.
 type blocks[T any] struct {
 	n    int
 	full [][]T
@@ -194,7 +194,7 @@ func (b *Builder) Collective(c Collective, build func()) {
 // ErrEmpty is the error of a graph without operations.
 var ErrEmpty = errors.New("the workload is empty")
 
-// Seal checks the graph and lays it out. A cycle is an error that names it.
+// Seal checks the graph and builds its indices. A cycle is an error that names it.
 func (b *Builder) Seal() (*DAG, error) {
 	if b.tooBig {
 		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets", MaxOps)
@@ -232,8 +232,7 @@ func (b *Builder) Seal() (*DAG, error) {
 // Ordered visits the operations, each behind all that it waits for.
 func (d *DAG) Ordered(visit func(i int32)) { d.ordered(visit) }
 
-// ordered is Kahn's algorithm; it returns how many operations each still waits for: some do where they wait for one
-// another.
+// ordered is Kahn's algorithm; it returns the number of unmet dependencies of each operation: non-zero for cycles.
 func (d *DAG) ordered(visit func(i int32)) (waits []int32) {
 	waits = make([]int32, len(d.Ops))
 	var ready []int32
@@ -255,7 +254,7 @@ func (d *DAG) ordered(visit func(i int32)) (waits []int32) {
 	return waits
 }
 
-// After returns the operations that wait for one.
+// After returns the operations that depend on one.
 func (d *DAG) After(i int32) []int32 { return d.Succ[d.First[i]:d.First[i+1]] }
 
 // checkAcyclic finds a cycle in what never becomes ready.
@@ -277,9 +276,10 @@ func (e *CycleError) Error() string {
 	return fmt.Sprintf("the workload is cyclic: %s waits, directly or not, for itself", e.name(e.Ops[0]))
 }
 
-// ring finds one among the operations that still wait for some; what only waits for a ring is none of it.
+// ring finds a cycle among the operations with unmet dependencies; those that only depend on a cycle are not part of
+// it.
 func (d *DAG) ring(deps []int32) (ring []int32) {
-	before := make([]int32, len(d.Ops)) // one that waits too, of those that an operation waits for
+	before := make([]int32, len(d.Ops)) // an unfinished dependency of each operation
 	last := int32(-1)
 	for i := range d.Ops {
 		if deps[i] == 0 {
@@ -318,7 +318,7 @@ func (d *DAG) Used() (all []int32) {
 	return all
 }
 
-// Renumber gives ranks other numbers, from 0 on; it has one for every rank that is used.
+// Renumber gives ranks other numbers, from 0 on, one for every rank in use.
 func (d *DAG) Renumber(to map[int32]int32) {
 	for i := range d.Ops {
 		o := &d.Ops[i]
@@ -360,8 +360,8 @@ func (d *DAG) name(i int32) string {
 	return fmt.Sprintf("operation %d", i)
 }
 
-// Computing returns how long the longest chain of operations computes, in picoseconds;
-// the sum over all operations where that is below enough, because it takes no search.
+// Computing returns the length of the longest chain of computations, in picoseconds; or the sum over all operations if
+// that is below enough, because it takes no search.
 func (d *DAG) Computing(enough float64) float64 {
 	sum := 0.0
 	for i := range d.Ops {

@@ -2,7 +2,7 @@
 // duration, transfers bytes to a rank, or waits for others.
 //
 // Training steps, collectives, traffic patterns, imported traces and explicit lists all become a [DAG], and every
-// fidelity executes it. A [Builder] adds operations. A [Job] is a DAG with a placement and a start; [Mix] joins
+// fidelity executes it. A [Builder] adds operations. A [Job] is a DAG with a placement and a start; [Mix] combines
 // several jobs into one graph over the GPUs of a fabric, in which no two share a GPU.
 //
 // A training (Training, with a partition.Layout) is built in layers: a schedule is a list of passes per stage
@@ -11,6 +11,6 @@
 // builder and for the cost model of package planner. Loading of batches and checkpoints are in stored.go and
 // storage.go.
 //
-// Folding (fold) builds one rank per tensor-parallel group. It is exact where rails are isolated from each other and
+// Folding (fold) builds one rank per tensor-parallel group. It is exact if rails are isolated from each other and
 // nothing is marked (TestFold).
 package workload

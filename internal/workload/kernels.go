@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Kernel models: what a layer costs on a GPU beyond its matrix products.
+// Kernel models: the costs of a layer on a GPU besides its matrix products.
 const (
 	// Flat: operations over the peak times the efficiency, nothing else.
 	Flat = "flat"
@@ -39,7 +39,7 @@ type kernels struct{ proj, core, mlp, head cost }
 // backward pass streams twice as much.
 func (t *Training) kernels() kernels { return t.kernelsOn(t.GPU) }
 
-// kernelsOn are those on a GPU.
+// kernelsOn returns those on a GPU.
 func (t *Training) kernelsOn(gpu model.GPU) kernels {
 	if t.Software != nil {
 		return t.kernelsBy(t.Software, gpu)
@@ -113,8 +113,8 @@ func (t *Training) Smallest() (least model.GPU) {
 	return least
 }
 
-// Peak returns the rate of the GPUs of all built ranks together in the training's precision, in FLOP/s; a folded rank
-// stands for a group.
+// Peak returns the total rate of the GPUs of all built ranks in the training's precision, in FLOP/s; a folded rank
+// represents a group.
 func (t *Training) Peak() (sum float64) {
 	if t.Each == nil {
 		return float64(t.GPUs()) * t.PeakOf(t.GPU)
@@ -177,8 +177,8 @@ func (t *Training) LayerTimes() (forward, backward, head unit.Time) {
 	return forward, backward, k.head.forward + k.head.backward()
 }
 
-// AttentionTimes returns the time of a layer's attention scores, forward and
-// backward; WeightTime that of its weight gradients.
+// AttentionTimes returns the time of a layer's attention scores, forward and backward; WeightTime that of its weight
+// gradients.
 func (t *Training) AttentionTimes() (forward, backward unit.Time) {
 	k := t.kernels()
 	return k.core.forward, k.core.inputs
@@ -190,9 +190,8 @@ func (t *Training) WeightTime() unit.Time {
 	return k.proj.weights + k.mlp.weights
 }
 
-// OptimizerTime is the time of the update: it streams gradients, master weights
-// and both Adam moments through the GPU's memory, 28 bytes per parameter that a
-// rank holds.
+// OptimizerTime returns the time of the update: it streams gradients, master weights and both Adam moments through the
+// GPU's memory, 28 bytes per parameter of a rank.
 func (t *Training) OptimizerTime(params float64) unit.Time { return t.updateTime(params, t.GPU) }
 
 func (t *Training) updateTime(params float64, gpu model.GPU) unit.Time {

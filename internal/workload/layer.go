@@ -38,10 +38,9 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 	return out
 }
 
-// enter and leave surround a block: with sequence parallelism the tokens are
-// gathered before and the partial sums scattered behind it, else the sums are
-// all-reduced behind it (Korthikanti et al. 2022, figure 5). enter gathers so many
-// times b bytes.
+// enter and leave surround a block: with sequence parallelism the tokens are gathered before it and the partial sums
+// scattered after it, else the sums are all-reduced after it (Korthikanti et al. 2022, figure 5). enter gathers the
+// given multiple of b bytes.
 func (s *step) enter(p int, b unit.Bytes, times unit.Bytes) {
 	if s.Sequence {
 		s.await(s.tensor(p, coll.AllGather, times*s.shown(b)))
@@ -69,9 +68,8 @@ func (s *step) layer(p int, c Class) {
 	s.exchange(p)
 }
 
-// layerBack is the backward pass of one layer; postponed leaves the weight
-// gradients to a later pass. What is gathered are the gradients, and the tokens again
-// that the weight gradients need: with sequence parallelism a rank keeps only its share.
+// layerBack is the backward pass of one layer; postponed leaves the weight gradients to a later pass. It gathers the
+// gradients, and again the tokens for the weight gradients: with sequence parallelism a rank keeps only its share.
 func (s *step) layerBack(p int, postponed bool) {
 	s.exchange(p)
 	s.enter(p, s.Routed(), 2)
@@ -82,8 +80,8 @@ func (s *step) layerBack(p int, postponed bool) {
 	s.finish(p, func(k *kernels) *cost { return &k.proj }, s.mixed(), postponed)
 }
 
-// finish computes a block's gradients and reduces those of its inputs; with
-// overlap the weight gradients are computed meanwhile.
+// finish computes a block's gradients and reduces those of its inputs; with overlap the weight gradients are computed
+// meanwhile.
 func (s *step) finish(p int, block func(*kernels) *cost, b unit.Bytes, postponed bool) {
 	inputs := func(k *kernels) unit.Time { return block(k).inputs }
 	weights := func(k *kernels) unit.Time { return block(k).weights }
@@ -102,9 +100,8 @@ func (s *step) finish(p int, block func(*kernels) *cost, b unit.Bytes, postponed
 	}
 }
 
-// attention is the forward pass of the attention block. With context parallelism
-// keys and values go around a ring while each rank's queries work on what has
-// come (Liu et al. 2023, Ring Attention).
+// attention is the forward pass of the attention block. With context parallelism keys and values pass around a ring
+// while each rank's queries use the received ones (Liu et al. 2023, Ring Attention).
 func (s *step) attention(p int, c Class) {
 	if s.CP == 1 {
 		s.each(p, func(k *kernels) unit.Time { return k.proj.forward + k.core.forward }, c)
@@ -166,8 +163,7 @@ func (s *step) attentionBack(p int) {
 	}
 }
 
-// sums passes on the gradients of keys and values: those that came, with what a
-// rank has just added.
+// sums passes on the gradients of keys and values: the received ones plus the rank's own.
 func (s *step) sums(p int, came map[int]int32) map[int]int32 {
 	return s.rotate(p, s.Keys(), func(r int) []int32 {
 		if id, ok := came[r]; ok {

@@ -27,7 +27,7 @@ type Matrix struct {
 	flows    []matrixFlow
 	triggers map[int]*matrixTrigger
 	endless  int                         // connections that never end, left out
-	left     func(what string, line int) // nil: what is not taken is an error
+	left     func(what string, line int) // nil: unsupported parts are errors
 }
 
 type matrixFlow struct {
@@ -36,21 +36,21 @@ type matrixFlow struct {
 	line         int
 }
 
-// matrixTrigger lets flows start once so many others have ended.
+// matrixTrigger starts flows once a number of others have ended.
 type matrixTrigger struct {
 	count int // 0: it was not declared
 	line  int
 	by    []int // flows that pull it
 }
 
-// mostNodes and mostFlows bound what a file may ask for.
+// mostNodes and mostFlows are the limits of a file.
 const (
 	mostNodes = 1 << 20
 	mostFlows = 1 << 22
 )
 
-// ParseMatrix reads a matrix; errors have the place in the file. What is of no use here, but does not change
-// who sends what when, is an error, or left out and told of, where left is given.
+// ParseMatrix reads a matrix; errors have the place in the file. Unsupported settings without an effect on the flows
+// are errors, or omitted and reported if left is set.
 func ParseMatrix(file string, text []byte, left func(what string, line int)) (*Matrix, error) {
 	m := &Matrix{triggers: map[int]*matrixTrigger{}, left: left}
 	said := 0
@@ -170,7 +170,7 @@ func (m *Matrix) flow(w *matrixLine, word string, col int) {
 	}
 }
 
-// trigger reads what a trigger is.
+// trigger parses a trigger's definition.
 func (m *Matrix) trigger(w *matrixLine) {
 	id, count := 0, 0
 	for w.err == nil {
@@ -216,7 +216,7 @@ func (m *Matrix) named(id int) *matrixTrigger {
 func (m *Matrix) check(file string) error {
 	state := make([]uint8, len(m.flows)) // 1: its triggers are being followed, 2: they end
 	for i := range m.flows {
-		// A ring is found by walking from any flow in it; walks share what they have seen.
+		// A cycle is found by walking from any flow in it; walks share visited flows.
 		stack := []int{i}
 		for len(stack) > 0 {
 			at := stack[len(stack)-1]
@@ -302,7 +302,7 @@ func (m *Matrix) add(b *Builder, done []int32, i int) {
 	}
 }
 
-// matrixLine is a line that is read word by word, up to its first error.
+// matrixLine is a line that is parsed word by word, up to its first error.
 type matrixLine struct {
 	file, text string
 	line, at   int
@@ -327,7 +327,7 @@ func (w *matrixLine) fail(col int, format string, args ...any) {
 	}
 }
 
-// number reads a whole number between two others.
+// number parses an integer within a range.
 func (w *matrixLine) number(least, most int) int {
 	word, col := w.next()
 	n, err := strconv.Atoi(word)
@@ -338,7 +338,7 @@ func (w *matrixLine) number(least, most int) int {
 	return n
 }
 
-// zeros passes over the point and zeros behind a number that is whole, as in 0.000000.
+// zeros skips the point and zeros after an integer, as in 0.000000.
 func (w *matrixLine) zeros() {
 	before := *w
 	word, _ := w.next()
@@ -356,7 +356,7 @@ func (w *matrixLine) zero() bool {
 	return word == "0"
 }
 
-// isNumber passes over a word and reports whether it is a whole number.
+// isNumber skips a word and reports whether it is an integer.
 func isNumber(w *matrixLine) bool {
 	word, _ := w.next()
 	_, err := strconv.Atoi(word)
@@ -375,7 +375,7 @@ func (w *matrixLine) node(word string, col, nodes int) int {
 	return n
 }
 
-// rest finds what stands behind the end of a line's meaning.
+// rest finds extra words at the end of a line.
 func (w *matrixLine) rest() {
 	if word, col := w.next(); word != "" {
 		w.fail(col, "unexpected %q", word)

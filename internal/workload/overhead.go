@@ -7,17 +7,16 @@ import (
 	"railyard/unit"
 )
 
-// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its
-// kernel, and at each transfer what a rank does before the next piece leaves it.
+// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its kernel, and at each
+// transfer a rank's work before the next piece.
 type Overhead struct {
 	Launch unit.Time // before a rank's first transfer of a collective
 	Local  unit.Time // before each transfer inside a server
 	Remote unit.Time // before each transfer between servers
 }
 
-// Delayed returns a graph whose transfers of collectives wait so much longer, as computations of class Other
-// before them; local says whether two ranks share a server. Flows that are part of no collective, as traffic
-// has them, are left as they are, and so is a graph without overhead.
+// Delayed returns a graph whose transfers of collectives are delayed, by computations of class Other before them; local
+// reports whether two ranks share a server. Flows outside collectives, and graphs without overhead, are not changed.
 func (d *DAG) Delayed(o Overhead, local func(a, b int) bool) (*DAG, error) {
 	if o == (Overhead{}) {
 		return d, nil
@@ -83,7 +82,7 @@ func (d *DAG) waits(i int32, o Overhead, follows bool, local func(a, b int) bool
 func (d *DAG) insert(waits []unit.Time, total int) *DAG {
 	n := &DAG{Ranks: d.Ranks, Colls: d.Colls, Ops: make([]Op, 0, total), First: make([]int32, 1, total+1),
 		Succ: make([]int32, 0, len(d.Succ)+total-len(d.Ops))}
-	entry := make([]int32, len(d.Ops)) // where an operation's inputs go
+	entry := make([]int32, len(d.Ops)) // destination of an operation's inputs
 	for i, at := 0, int32(0); i < len(d.Ops); i++ {
 		entry[i] = at
 		if at++; waits[i] > 0 {

@@ -22,7 +22,7 @@ type pass struct {
 	micro, chunk int
 }
 
-// passes lists what a stage does, in its order.
+// passes lists a stage's passes, in its order.
 func passes(l partition.Layout, stage int) []pass {
 	switch l.Schedule {
 	case partition.GPipe:
@@ -101,9 +101,9 @@ func zeroBubble(l partition.Layout, stage int) (list []pass) {
 	return list
 }
 
-// twoVersions is 1F1B whose microbatches are those of all steps: the next step's come where the last one's
-// end. A step works with the weights of the one before the last, so that those are there before it begins,
-// and one version more is all that has to be kept (PipeDream-2BW, Narayanan et al. 2021, section 3.1).
+// twoVersions is 1F1B over the microbatches of all steps: the next step's start where the last one's end. A step uses
+// the weights of the step before the last, so that they are complete before it begins, at the cost of one more version
+// (PipeDream-2BW, Narayanan et al. 2021, section 3.1).
 func twoVersions(l partition.Layout, stage int) (list []pass) {
 	once := l.Microbatches
 	steps := l.StepsInRow()
@@ -140,7 +140,7 @@ func (s *step) schedule() error {
 			}
 		}
 		if s.b.tooBig {
-			return nil // Seal says so
+			return nil // Seal reports it
 		}
 	}
 	if left > 0 {
@@ -149,7 +149,7 @@ func (s *step) schedule() error {
 	return nil
 }
 
-// ready says whether what a pass needs from the neighbouring stages has been built.
+// ready reports whether a pass's inputs from the neighbouring stages have been built.
 func (s *step) ready(p int, x pass) bool {
 	part := x.chunk*s.PP + p
 	switch x.kind {

@@ -39,7 +39,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 				}
 				for i, d := range run(s.b, in, part, ready) {
 					if at := order[i]; ring {
-						next[at] = append(next[at], d[0]) // what comes last at a rank; the rest was there before
+						next[at] = append(next[at], d[0]) // the last operation of a rank; the rest existed before
 					} else {
 						next[at] = append(next[at], s.b.latest(d, ready[i])...)
 					}
@@ -68,7 +68,7 @@ func (t *Training) Rings() int {
 	return min(64, t.on().Rings(ranks))
 }
 
-// on says where the built ranks are.
+// on returns the positions of the built ranks.
 func (t *Training) on() coll.Servers {
 	switch {
 	case t.Servers.Known():
@@ -79,7 +79,7 @@ func (t *Training) on() coll.Servers {
 	return coll.Even(t.PerServer)
 }
 
-// fetched is the parameters of a pass on their way (ZeRO 3).
+// fetched is the parameters of a pass in transfer (ZeRO 3).
 type fetched struct {
 	part int
 	uses []int       // layers in the order the pass needs them
@@ -87,8 +87,8 @@ type fetched struct {
 	next int
 }
 
-// fetch begins to gather the parameters of a part's layers for one pass: those of
-// the first use and of the ones within reach.
+// fetch starts to gather the parameters of a part's layers for one pass: those of the first use and of the ones within
+// reach.
 func (s *step) fetch(p, part int, back bool) {
 	if s.ZeRO != 3 {
 		return
@@ -119,8 +119,7 @@ func (s *step) uses(part int, back bool) (out []int) {
 	return out
 }
 
-// use makes the ranks of a stage wait for the parameters it needs next and begins to
-// gather those that are now within reach.
+// use makes the ranks of a stage wait for the next parameters and starts to gather those that are now within reach.
 func (s *step) use(p int) {
 	if s.ZeRO != 3 {
 		return
@@ -186,9 +185,8 @@ func (s *step) first(part, l int) {
 	delete(s.early, at)
 }
 
-// written is called when a layer's gradients of a microbatch are there: they are
-// reduced in buckets after the last microbatch; with ZeRO 2, where a rank keeps
-// but its share, after each; with ZeRO 3 layer by layer.
+// written is called when a layer's gradients of a microbatch are complete. They are reduced in buckets after the last
+// microbatch; with ZeRO 2, where a rank keeps only its share, after each; with ZeRO 3 layer by layer.
 func (s *step) written(p, part, l, k int, postponed bool) {
 	if postponed || s.ZeRO < 2 && !s.lastMicro(k) {
 		return

@@ -21,14 +21,14 @@ const (
 	leastSiblings = 3
 )
 
-// A computation is slow from leastExcess of the median on, and where it is farther above the median than fence times
-// the lower quartile is below: 0.35 % of normally distributed times are.
+// A computation is slow if it exceeds the median by leastExcess, and by fence times the distance of the lower quartile
+// below it: 0.35 % of normally distributed times do.
 const (
 	leastExcess = 0.05
 	fence       = 4
 )
 
-// ofRank is what tells siblings from other ranks.
+// ofRank is the properties by which siblings are found.
 type ofRank struct {
 	rank, receives int32
 	order          uint64 // hash of its operations: their classes, and receivers by the order in which they come first
@@ -57,8 +57,8 @@ func (r *ofRank) compare(o *ofRank) int {
 		cmp.Compare(r.rank, o.rank))
 }
 
-// SlowOps returns the slow computations of a job's operations, in order. Computations that have the same place among
-// those of sibling ranks are compared.
+// SlowOps returns the slow computations of a job's operations, in order. Computations at the same index of sibling
+// ranks are compared.
 func SlowOps(ops []Op) (slow []Slow) {
 	ranks := ranksOf(ops)
 	for len(ranks) > 0 {
@@ -76,8 +76,7 @@ func SlowOps(ops []Op) (slow []Slow) {
 // alike reports whether two ranks have the same operations and receive as often.
 func (r *ofRank) alike(o *ofRank) bool { return r.order == o.order && r.receives == o.receives }
 
-// ranksOf returns the ranks that compute, those that are alike next to one another, the one with the fewest bytes
-// first.
+// ranksOf returns the computing ranks, equal ones adjacent, the one with the fewest bytes first.
 func ranksOf(ops []Op) (ranks []ofRank) {
 	for i := range ops {
 		for int(max(ops[i].Rank, ops[i].Peer)) >= len(ranks) {
@@ -132,8 +131,8 @@ func slowOf(ops []Op, ranks []ofRank) (slow []Slow) {
 	return slow
 }
 
-// Even is the job's graph with slow computations as long as the median of the siblings. A training's ranks differ by
-// what they have to compute alone.
+// Even is the job's graph with slow computations as long as the median of the siblings. A training's ranks differ only
+// in their computations.
 func (j *Job) Even() *DAG {
 	if j.Training != nil {
 		return j.DAG

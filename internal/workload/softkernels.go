@@ -27,7 +27,7 @@ func (s *Software) matmul(gpu model.GPU, p *precision) float64 {
 	case "fp4":
 		share = s.Matmul4
 	}
-	peak, _ := gpu.Peak(p.of) // CheckPrecision has refused what the GPU lacks
+	peak, _ := gpu.Peak(p.of) // CheckPrecision has refused unsupported precisions
 	return peak * share * power(gpu)
 }
 
@@ -68,10 +68,10 @@ func (t *Training) ExpertTransfers() float64 {
 	return n
 }
 
-// Dedup reports whether a token goes once only to each rank that has experts of it.
+// Dedup reports whether a token is sent only once to each rank with experts for it.
 func (t *Training) Dedup() bool { return t.Software != nil && t.recipe().Dedup }
 
-// gradientBytes are those of a weight in its gradient's 32 bit sum, read and written with each microbatch.
+// gradientBytes is the bytes of a weight in its gradient's 32 bit sum, read and written with each microbatch.
 const gradientBytes = 8
 
 // kernelsBy are the pieces of a layer on a GPU as a software runs them. Matrix products run at its share of the peak,

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// checkSoftware refuses what contradicts a framework, or what it cannot run.
+// checkSoftware refuses settings that contradict a framework, or that it does not support.
 func (t *Training) checkSoftware() error {
 	if t.Software == nil {
 		return nil
@@ -31,8 +31,8 @@ func (s *step) hidden(b unit.Bytes) unit.Bytes {
 	return unit.Bytes(s.Software.HideTensor * float64(b))
 }
 
-// behind starts the hidden part of a block's tensor parallel transfers, which are under way while the block computes:
-// times b bytes that are gathered and b that are scattered, or all-reduced. The end of the block waits for them.
+// behind starts the hidden part of a block's tensor parallel transfers, which run in parallel with the block: times b
+// gathered bytes and b scattered, or all-reduced. The end of the block waits for them.
 func (s *step) behind(p int, b, times unit.Bytes) {
 	h := s.hidden(b)
 	if h == 0 {
@@ -51,8 +51,8 @@ func (s *step) joined(p int) {
 	s.aside[p] = nil
 }
 
-// launch starts the host's work for a layer and microbatch, forward or backward, beside what the GPUs do; the layer is
-// over when it returns. It is left out where the GPUs' own work takes longer.
+// launch starts the host's work for a layer and microbatch, forward or backward, in parallel with the GPUs; the layer
+// ends when it has ended. It is omitted if the GPUs' own work takes longer.
 func (s *step) launch(p int, c Class) (in []arrival) {
 	if s.Software == nil || s.b.Summing() {
 		return nil
@@ -82,9 +82,8 @@ func (s *step) startNext(r int) {
 	}
 }
 
-// exchange sends tokens to the ranks of their experts, or results back: each rank
-// its share of the microbatch, once per expert, all experts alike. What the software
-// hides arrives while the ranks compute, before the next exchange.
+// exchange sends tokens to the ranks of their experts, or results back: each rank its share of the microbatch, once per
+// expert, equally over experts. The hidden part arrives while the ranks compute, before the next exchange.
 func (s *step) exchange(p int) {
 	if s.EP == 1 {
 		return
@@ -120,7 +119,7 @@ func (s *step) tokens(p int, b unit.Bytes) (in []arrival) {
 				coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
 				for x, d := range run(s.b, ranks, b, ready) {
 					for _, id := range d {
-						if !slices.Contains(ready[x], id) { // else what is hidden hands on ever more of them
+						if !slices.Contains(ready[x], id) { // otherwise the hidden part would accumulate
 							in = append(in, arrival{ranks[x], id})
 						}
 					}

@@ -15,16 +15,18 @@ import (
 //go:embed software.json
 var softwareData []byte
 
-// Software is a training framework: what its kernels reach and what it adds to a step. Shares are parts of 1.
+// Software is a training framework: the efficiency of its kernels and its overheads in a step. Shares are parts of 1.
 type Software struct {
 	Name    string `json:"name"`
 	Version string `json:"version"` // the first one that the figures describe; empty: all, or all before the next
 
-	// Shares of peaks. Matmul is that of large dense matrix products, by the peak of their precision: 16, 8 and 4 bit.
+	// Shares of peaks. Matmul is the efficiency of large dense matrix products, relative to the peak of their
+	// precision: 16, 8 and 4 bit.
 	Matmul16 float64 `json:"matmul_bf16"`
 	Matmul8  float64 `json:"matmul_fp8"`
 	Matmul4  float64 `json:"matmul_fp4"`
-	// Attention is that of attention scores by the bf16 peak, operations that causal masking leaves out not counted.
+	// Attention is the efficiency of attention scores relative to the bf16 peak, without operations that causal masking
+	// omits.
 	Attention float64 `json:"attention"`
 	Memory    float64 `json:"memory"` // of the GPU's memory rate that kernels without matrix products reach
 
@@ -32,7 +34,7 @@ type Software struct {
 	ExpertPasses float64 `json:"expert_passes"` // of tokens sent to experts: permutation, casts, activation, sum by weight
 	FusedPasses  float64 `json:"fused_passes"`  // the same with a recipe of fused experts
 	ClampPasses  float64 `json:"clamp_passes"`  // of the width of experts whose clamped activation is not fused
-	ScanPasses   float64 `json:"scan_passes"`   // of what a Mamba-2 block scans
+	ScanPasses   float64 `json:"scan_passes"`   // of a Mamba-2 block's scanned data
 
 	// Host time in seconds that a layer and microbatch take at least, forward and backward: launches of kernels, and
 	// HostExpert for each expert of a rank.
@@ -44,14 +46,14 @@ type Software struct {
 	HideTensor float64 `json:"hide_tensor"`
 	HideExpert float64 `json:"hide_expert"` // with a recipe that overlaps them
 
-	// What it can run. Of lists, none is all.
+	// Supported features. Of lists, none is all.
 	PipelineZeRO int      `json:"zero_with_pp"` // the highest ZeRO stage that it combines with pipeline stages
 	ZeRO         []int    `json:"zero,omitempty"`
 	Schedules    []string `json:"schedules,omitempty"`
 	MaxPP        int      `json:"max_pp,omitempty"`    // 0: as many as wanted
 	Stack        string   `json:"memory_as,omitempty"` // megatron or torch; empty: megatron
 
-	Recipe Recipe `json:"recipe"` // where a run says nothing else
+	Recipe Recipe `json:"recipe"` // defaults of a run
 	Source string `json:"source"`
 
 	// First and last version that measurements at hand are of; empty: they name no version.
@@ -65,7 +67,7 @@ type Software struct {
 	FittedTo []string `json:"fitted_to,omitempty"`
 }
 
-// Recipe is what the configuration of a run says beyond its layout.
+// Recipe is the settings of a run besides its layout.
 type Recipe struct {
 	Graphs  string   `json:"graphs,omitempty"`  // CUDA graphs of layers but their experts, or of the step; empty: none
 	Overlap bool     `json:"overlap,omitempty"` // tokens go to experts while another microbatch computes
@@ -80,7 +82,7 @@ const (
 	GraphStep   = "step"
 )
 
-// Softwares are the rows of software.json, versions of a name in order. What is counted and not fitted:
+// Softwares are the rows of software.json, versions of a name in order. Values that are counted and not fitted:
 // docs/references.md, software.
 var Softwares = loadSoftware()
 
@@ -119,8 +121,8 @@ func ReadSoftware(b []byte) (*Software, error) {
 	return s, nil
 }
 
-// FindSoftware returns a framework by name, or by name@version: the newest row that is not newer. Without a version
-// it is the newest one. A version that no measurement is of is refused.
+// FindSoftware returns a framework by name, or by name@version: the newest row up to that version. Without a version it
+// is the newest one. A version that no measurement is of is refused.
 func FindSoftware(name string) (*Software, error) {
 	name, version, versioned := strings.Cut(name, "@")
 	if i := slices.IndexFunc(Softwares, func(s Software) bool { return s.Name == name }); i >= 0 && versioned {

@@ -14,13 +14,13 @@ type Storage struct {
 	First   int        // the memory of the first server; its media follow, then the next server
 	Servers int        //
 	Request unit.Bytes // of one read or write
-	Command unit.Bytes // what asks for it, and what says that it is written
-	Depth   int        // requests of a rank that are under way at once
+	Command unit.Bytes // the request, and the reply to a write
+	Depth   int        // outstanding requests of a rank
 	Stripe  int        // servers that a rank's requests go to in turn; 0: all
 	Media   bool       // a request waits for the media; else a server has everything in memory
 }
 
-// Ends returns the number of ranks that stand for the servers.
+// Ends returns the number of ranks that represent the servers.
 func (s *Storage) Ends() int {
 	if s == nil {
 		return 0
@@ -42,7 +42,7 @@ func (s *Storage) server(rank, i int) int {
 	return (rank*s.Stripe + i%s.Stripe) % s.Servers
 }
 
-// ends are a rank and those of the servers that its requests go to.
+// ends are a rank and those of the servers of its requests.
 func (s *Storage) ends(rank, requests int) []int {
 	all := []int{rank}
 	for i := range min(requests, s.Servers) {
@@ -53,8 +53,8 @@ func (s *Storage) ends(rank, requests int) []int {
 	return all
 }
 
-// access makes a rank read or write, request by request: depth of them are under way, and one that is
-// done lets the next begin. It returns what the last ones of each turn are done with.
+// access makes a rank read or write, request by request: depth of them are outstanding, and a completed one starts the
+// next. It returns the completions of the last ones of each turn.
 func (s *Storage) access(b *Builder, rank int, bytes unit.Bytes, after []int32,
 	one func(end, times int, size unit.Bytes, after []int32) int32) (done []int32) {
 	n := s.requests(bytes)
@@ -85,7 +85,7 @@ func (s *Storage) share(rank, n int, bytes unit.Bytes, one func(end, times int, 
 	}
 	each, more := bytes/unit.Bytes(n), bytes%unit.Bytes(n)
 	before := 0
-	// Of the bytes that are left over, which are fewer than requests, each server has its share.
+	// Each server has its share of the remainder, which is less than a request.
 	until := func(requests int) unit.Bytes { return unit.Bytes(float64(more) * float64(requests) / float64(n)) }
 	for i := range period {
 		times := (n - i + period - 1) / period
@@ -127,7 +127,7 @@ func (s *Storage) write(b *Builder, name string, rank int, bytes unit.Bytes, aft
 	return done
 }
 
-// Access is a pattern: each rank reads, then writes, so many bytes.
+// Access is a pattern: each rank reads, then writes, a number of bytes.
 func (s *Storage) Access(ranks int, reads, writes unit.Bytes) (*DAG, error) {
 	if ops := float64(ranks) * (s.Ops(reads) + s.Ops(writes)); ops > MaxOps {
 		return nil, field.New("request", "%v each make about %.3g operations, at most %d are taken",

@@ -6,14 +6,14 @@ import (
 	"railyard/unit"
 )
 
-// Data describes the loading of batches by the ranks that work on them first: those of the first pipeline stage,
-// where the first rank of each tensor parallel group loads for the group.
+// Data describes the loading of batches by the ranks that use them first: those of the first pipeline stage, where the
+// first rank of each tensor parallel group loads for the group.
 type Data struct {
 	Sample   unit.Bytes `yaml:"sample" range:"0|1B,10GB" doc:"bytes of a sequence when loaded; 0B: 4 for each token"`
 	Prefetch int        `yaml:"prefetch" range:"0,1000" doc:"batches that are loaded ahead of the one at work; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
 }
 
-// Silent is what counts where nothing is said.
+// Silent sets the defaults.
 func (d *Data) Silent() { d.Prefetch = 1 }
 
 // Checkpoint describes the checkpoints of a training.
@@ -25,7 +25,7 @@ type Checkpoint struct {
 	Copy  unit.Rate `yaml:"-"` // from a GPU to its server's memory; 0: in no time
 }
 
-// Ways to save, and who does.
+// Methods of saving, and the ranks that save.
 const (
 	Blocking    = "blocking"
 	Async       = "async"
@@ -76,8 +76,8 @@ func (t *Training) BatchBytes() unit.Bytes {
 	return (sample*samples + unit.Bytes(t.CP) - 1) / unit.Bytes(t.CP)
 }
 
-// SavedBytes returns the bytes that a rank of a stage writes of its parameters' states, where so many ranks have
-// the same ones; first says that it is the first of them.
+// SavedBytes returns the bytes that a rank of a stage writes of its parameters' states, shared by a number of equal
+// ranks; first marks the first of them.
 func (t *Training) SavedBytes(params float64, sharing int, first bool) unit.Bytes {
 	whole := unit.Bytes(params) * unit.Bytes(t.Checkpoint.Bytes)
 	switch {
@@ -107,13 +107,12 @@ func (t *Training) storedOps() (ops float64) {
 // saved is the state of batches and checkpoints while steps are built.
 type saved struct {
 	loads  map[int][][]int32 // by loading rank and batch: when it is there
-	begins map[int][]int32   // by loading rank and step: what the step began behind
-	writes [][]int32         // by rank: the end of its last checkpoint, of those that are written beside
+	begins map[int][]int32   // by loading rank and step: dependencies of the step's start
+	writes [][]int32         // by rank: the end of its last asynchronous checkpoint
 }
 
-// load makes the ranks of the first stage wait for a step's batch, and lets later ones be loaded: the next
-// batch when the one before has come, and the step has begun that is as many before its own as are loaded
-// ahead.
+// load makes the ranks of the first stage wait for a step's batch, and starts the load of later ones: after the
+// previous batch, and after the start of the step that is the number of prefetched batches earlier.
 func (s *step) load(i int) {
 	if s.Data == nil {
 		return

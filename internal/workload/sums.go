@@ -10,13 +10,13 @@ import (
 	"railyard/unit"
 )
 
-// sums adds up what a graph transfers, without its operations: 131,072 GPUs have 10^10 of these in a step, and a
-// million pairs that send. Equal collectives of the same ranks are counted, and added up once.
+// sums adds up the transfers of a graph without its operations: 131,072 GPUs have 10^10 of these in a step, and a
+// million sending pairs. Equal collectives of the same ranks are counted, and added up once.
 type sums struct {
 	index map[pair]int
 	ops   []Op // one for each pair and class
 	runs  map[run]*repeated
-	into  *repeated // of the collective that is built, nil: count at once
+	into  *repeated // of the current collective, nil: count immediately
 }
 
 type pair struct {
@@ -24,7 +24,7 @@ type pair struct {
 	class    Class
 }
 
-// run tells collectives apart; ranks is a hash of who takes part.
+// run identifies collectives; ranks is a hash of the participants.
 type run struct {
 	kind  coll.Kind
 	class Class
@@ -39,7 +39,7 @@ type repeated struct {
 	times int64
 }
 
-// Summing makes Builder tell algorithms that the order of its transfers does not count.
+// Summing reports to algorithms that the order of transfers has no effect.
 func (b *Builder) Summing() bool { return b.sums != nil }
 
 func (s *sums) add(o Op) {
@@ -50,7 +50,7 @@ func (s *sums) add(o Op) {
 	s.count(&o, 1)
 }
 
-// count enters a transfer so many times.
+// count adds a transfer n times.
 func (s *sums) count(o *Op, times int64) {
 	key := pair{o.Rank, o.Peer, o.Class}
 	at, ok := s.index[key]
@@ -62,8 +62,8 @@ func (s *sums) count(o *Op, times int64) {
 	s.ops[at].Bytes += o.Bytes * unit.Bytes(times)
 }
 
-// collective builds one, or counts that there is another like it. What is sent from one rank to another returns
-// arrivals that others look at.
+// collective builds one, or counts a repetition of an equal one. Transfers between two ranks return arrivals that later
+// operations depend on.
 func (s *sums) collective(c Collective, build func()) {
 	if c.Kind == coll.SendRecv {
 		build()
@@ -84,8 +84,8 @@ func (s *sums) collective(c Collective, build func()) {
 }
 
 // Sums is the step with one transfer for each pair of ranks and class, of all that one sends the other, in no order,
-// and a computation that takes no time at each rank: for those who simulate nothing, and without a limit of
-// operations. Its work grows with neither microbatches nor steps.
+// and a computation that takes no time at each rank: for those who simulate nothing, and without a limit of operations.
+// Its work is independent of microbatches and steps.
 func (t *Training) Sums() (*DAG, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (t *Training) Sums() (*DAG, error) {
 	return x.dag(t.Ranks(), t.Ranks()+t.Storage.Ends())
 }
 
-// dag returns the sums as a graph over ends, the first of which are ranks that compute.
+// dag returns the sums as a graph over ends, the first of which are computing ranks.
 func (x *sums) dag(ranks, ends int) (*DAG, error) {
 	b := NewBuilder(ends)
 	for rank := range ranks {
@@ -120,7 +120,7 @@ func (t *Training) sums() (*sums, error) {
 	few, more := one, one // of microbatches: all, or a period of them, and two
 	period := 1
 	if t.Schedule == partition.Interleaved {
-		period = t.PP // its microbatches come in so many
+		period = t.PP // period of its microbatches
 	}
 	if t.Microbatches > 3*period {
 		few.Microbatches, more.Microbatches = period, 2*period
@@ -156,7 +156,7 @@ func (t *Training) sums() (*sums, error) {
 // mostSummed is the largest sum of bytes: those who add up what ranks send must not overflow either.
 const mostSummed = float64(1 << 62)
 
-// countable refuses sums so many times of which are more than 64 bits count.
+// countable refuses sums whose multiple exceeds 64 bits.
 func (t *Training) countable(x *sums, times float64) error {
 	all := 0.0
 	for i := range x.ops {
@@ -174,7 +174,7 @@ func (t *Training) added() (*sums, error) {
 	return adding(t.Ranks()+t.Storage.Ends(), func(b *Builder) error { return t.build(b) })
 }
 
-// adding returns the sums of what is built.
+// adding returns the sums of the current build.
 func adding(ranks int, build func(b *Builder) error) (*sums, error) {
 	b := NewBuilder(ranks)
 	x := &sums{index: map[pair]int{}, runs: map[run]*repeated{}}

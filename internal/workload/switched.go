@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// switched reports whether a tensor parallel group that shares NVLink has NVSwitch add up (NVLS). Left to
-// itself it does what NCCL's tuning model would: all-reduces that are large enough, of four GPUs and more.
+// switched reports whether a tensor parallel group that shares NVLink has NVSwitch add up (NVLS). By default it follows
+// NCCL's tuning model: all-reduces that are large enough, of four GPUs and more.
 func (t *Training) switched(kind coll.Kind, b unit.Bytes) bool {
 	if kind != coll.AllReduce || t.Switch == 0 || t.Mesh || b <= 0 || t.TP > max(1, t.PerServer) {
 		return false
@@ -37,7 +37,7 @@ func (s *step) together(ranks []int) bool {
 	return !slices.ContainsFunc(ranks, func(r int) bool { return on.Of(r) != on.Of(ranks[0]) })
 }
 
-// checkSwitched refuses reductions by NVSwitch where there is none.
+// checkSwitched refuses reductions by NVSwitch without a supporting switch.
 func (s *step) checkSwitched() error {
 	const takes = "takes an NVSwitch that adds up: GPUs from H100 on, connected by it"
 	if s.TensorBy == coll.ByNVLS {

@@ -19,7 +19,7 @@ func (t *Training) Ranks() int {
 	return t.GPUs()
 }
 
-// tensorRanks returns the number of ranks of a tensor parallel group that are built.
+// tensorRanks returns the number of built ranks of a tensor parallel group.
 func (t *Training) tensorRanks() int {
 	if t.Fold {
 		return 1
@@ -91,7 +91,7 @@ func (t *Training) Validate() error {
 	return nil
 }
 
-// port is the place where a microbatch enters a part of the model.
+// port is the position where a microbatch enters a part of the model.
 type port struct{ part, micro int }
 
 // step holds the state of building one training step.
@@ -111,7 +111,7 @@ type step struct {
 	ahead  []*fetched           // by stage
 	early  map[[2]int][]arrival // by part and layer: parameters gathered at the beginning
 	pool   []pool               // by stage: gradients not yet reduced
-	aside  [][]arrival          // by stage: tensor parallel transfers beside the block that computes
+	aside  [][]arrival          // by stage: tensor parallel transfers in parallel with the computing block
 	late   [][]arrival          // by stage: tokens that arrive while the ranks compute
 	kept   [][][][]int32        // by stage and step: chain when the step's last gradients were there
 	fwdIn  map[port][]arrival
@@ -168,8 +168,8 @@ func (t *Training) newStep(b *Builder) *step {
 	return s
 }
 
-// steps builds them one after the other: a rank begins the next with its optimizer done. A schedule that
-// does not flush has them in one.
+// steps builds them one after the other: a rank begins the next with its optimizer done. A schedule without a flush has
+// them in one.
 func (s *step) steps() error {
 	if s.Schedule == partition.TwoVersions {
 		return s.schedule()
@@ -195,8 +195,8 @@ func (t *Training) Fits() bool {
 	return need <= have/100*partition.MostMemory
 }
 
-// Fullest returns the memory that the fullest GPU needs, and what the smallest one has, of which partition.MostMemory
-// percent may be filled.
+// Fullest returns the memory use of the fullest GPU, and the memory of the smallest one, of which partition.MostMemory
+// percent may be used.
 func (t *Training) Fullest() (need, have unit.Bytes) {
 	worst, err := t.Worst(t.Model)
 	if err != nil {
@@ -205,7 +205,7 @@ func (t *Training) Fullest() (need, have unit.Bytes) {
 	return worst.Total(), t.Smallest().Usable
 }
 
-// TooBig says whether the step has more operations than a DAG takes.
+// TooBig reports whether the step has more operations than a DAG supports.
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
 		return field.New("micro_batch",
@@ -214,8 +214,8 @@ func (t *Training) TooBig() error {
 	return nil
 }
 
-// Smaller returns changes, keys with their values, of which each gives a step that a DAG takes: fewer microbatches,
-// larger ones that the GPUs' memory holds, one channel, or else fewer replicas; none: no such change does.
+// Smaller returns changes, keys with their values, each of which gives a supported step: fewer microbatches, larger
+// ones that fit the GPUs' memory, one channel, or else fewer replicas; none if no change does.
 func (t *Training) Smaller() (changes [][]string) {
 	add := func(keys ...string) { changes = append(changes, keys) }
 	if n := t.FewerMicrobatches(); n > 0 {
@@ -246,8 +246,8 @@ func (t *Training) Smaller() (changes [][]string) {
 	return changes
 }
 
-// FewerMicrobatches returns the largest half, quarter and so on of the step's microbatches of which a DAG takes the
-// operations; 0: not even one.
+// FewerMicrobatches returns the largest half, quarter and so on of the step's microbatches whose operations a DAG
+// supports; 0: not even one.
 func (t *Training) FewerMicrobatches() int {
 	few := *t
 	for few.Microbatches /= 2; few.Microbatches > 0; few.Microbatches /= 2 {
@@ -339,7 +339,7 @@ func (s *step) each(p int, w work, c Class) {
 	}
 }
 
-// pending lists what a rank's next op waits for.
+// pending lists the dependencies of a rank's next op.
 func (s *step) pending(rank int) []int32 {
 	if s.b.Summing() {
 		return nil

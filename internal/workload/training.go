@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Training describes one step of a transformer: what a scenario's training block says, whose
-// keys are the tags; what the planner searches, and simulates the best of; what Build lowers.
+// Training describes one step of a transformer: the keys of a scenario's training block (the tags), the input of the
+// planner's search, and of Build.
 //
 // With the layout's usual order of ranks a tensor parallel group of a server's
 // GPUs stays in the server and every data parallel group is one rail.
@@ -43,15 +43,15 @@ type Training struct {
 	Data       *Data       `yaml:"data" doc:"batches come from storage servers, while earlier ones are worked on"`
 	Checkpoint *Checkpoint `yaml:"checkpoint" doc:"weights and optimizer states are written to storage servers"`
 
-	// What it is a step of and runs on, which is not the block's to say.
+	// Model and hardware of the step, which the block does not contain.
 	Model     *model.Config `yaml:"-"`
 	GPU       model.GPU     `yaml:"-"`
-	Software  *Software     `yaml:"-"` // the framework that By names; nil: none
+	Software  *Software     `yaml:"-"` // the framework of By; nil: none
 	Recipe    *Recipe       `yaml:"-"` // of this run; nil: the software's
-	Each      []model.GPU   `yaml:"-"` // by built rank, where they are not all of the one kind
+	Each      []model.GPU   `yaml:"-"` // by built rank, if they differ
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
 	Servers   coll.Servers  `yaml:"-"` // where built ranks are; unless known, PerServer in each
-	Mesh      bool          `yaml:"-"` // with Fold: GPUs of a server are joined in pairs, at NVLink each
+	Mesh      bool          `yaml:"-"` // with Fold: GPUs of a server are connected in pairs, at NVLink's rate each
 	Switch    float64       `yaml:"-"` // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 	NVLink    unit.Rate     `yaml:"-"`
 	NVLatency unit.Time     `yaml:"-"` // with Fold
@@ -59,7 +59,7 @@ type Training struct {
 	Idle      int           `yaml:"-"` // GPUs of the job for which the layout has no work
 }
 
-// NewTraining is a training where nothing is said.
+// NewTraining returns the default training.
 func NewTraining() Training {
 	return Training{Layout: partition.Layout{TP: 1, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1,
 		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
@@ -69,8 +69,7 @@ func NewTraining() Training {
 		Experts: "direct", Prefetch: 1, Gathers: 1}
 }
 
-// Divide cuts the global batch into replicas and microbatches; one that is not said is a
-// microbatch per replica.
+// Divide divides the global batch into replicas and microbatches; the default is a microbatch per replica.
 func (t *Training) Divide() error {
 	once := int64(t.DP) * t.Micro
 	if t.GlobalBatch == 0 {

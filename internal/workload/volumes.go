@@ -12,8 +12,8 @@ func (t *Training) activations() unit.Bytes {
 	return unit.Bytes(t.Micro * t.Seq / int64(t.CP) * t.Model.Hidden * 2)
 }
 
-// Routed returns the number of bytes that the feed-forward part of a layer works on: with experts on other ranks,
-// each token comes once per expert that works on it.
+// Routed returns the input bytes of a layer's feed-forward part: with experts on other ranks, each token counts once
+// per expert.
 func (t *Training) Routed() unit.Bytes {
 	if t.EP > 1 {
 		return unit.Bytes(float64(t.Micro*t.Seq/int64(t.CP)*2) * t.Model.Dispatched())
@@ -32,8 +32,7 @@ func (t *Training) Keys() unit.Bytes {
 	return unit.Bytes(float64(2*t.Micro*t.Seq/int64(t.CP)) * t.Model.Keys() / float64(t.TP))
 }
 
-// ringTime returns the time that a tensor parallel group's ring takes over NVLink alone; in a mesh all send to all
-// at once.
+// ringTime returns the time of a tensor parallel group's ring over NVLink alone; in a mesh all send to all in parallel.
 func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
 	if t.switched(kind, b) {
 		return unit.Serialize(coll.NVLSBytes(t.Switch, t.TP, b), t.NVLink) + t.NVLatency
@@ -99,8 +98,7 @@ func (t *Training) TensorBytes() float64 {
 	return rounds * float64(blocks) * float64(t.TP-1) / float64(t.TP)
 }
 
-// units returns the number of layers of a part that are gathered, counting the head, and the embedding where it is
-// alone.
+// units returns the number of gathered layers of a part, counting the head, and the embedding if it is separate.
 func (t *Training) units(part int) int {
 	n := int(t.Layers(t.Model, part))
 	if part == t.Chunks()-1 || n == 0 {
