@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// builder gathers what several files say.
+// builder collects the contents of several files.
 type builder struct {
 	c          *Cabling
 	file       string // which is read
@@ -17,7 +17,7 @@ type builder struct {
 	open       map[[2]int][]int // from, to: one-sided cables whose far port is not known
 	notes      map[string]int
 	rates      map[endKey]unit.Rate // of ports, by inventories
-	own        map[string]bool      // devices that told of themselves
+	own        map[string]bool      // devices with output of their own
 	claims     []claim              // of neighbour tables
 	management bool                 // management networks are cabling too
 }
@@ -48,7 +48,7 @@ func (b *builder) note(at Place, format string, args ...any) {
 	}
 }
 
-// node returns a node, a new one where the name is new. Read recovers where there are too many.
+// node returns a node; a new name creates one. Read recovers if there are too many.
 func (b *builder) node(at Place, name string) int {
 	if i, ok := b.c.byName[name]; ok {
 		return i
@@ -61,7 +61,7 @@ func (b *builder) node(at Place, name string) int {
 	return len(b.c.Nodes) - 1
 }
 
-// is says what a node is; the first source that knows it counts.
+// is sets the kind of a node; the first source with a kind wins.
 func (b *builder) is(node int, k Kind, role string) {
 	n := &b.c.Nodes[node]
 	if n.Kind == Unknown {
@@ -72,8 +72,8 @@ func (b *builder) is(node int, k Kind, role string) {
 	}
 }
 
-// cable adds a cable, unless one of its ports has it already: then both are one cable told by
-// its two ends, or they contradict each other.
+// cable adds a cable, unless one of its ports has one already: then both are one cable reported by its two ends, or
+// they contradict each other.
 func (b *builder) cable(x Cable) {
 	if x.A.Node == x.B.Node {
 		b.note(x.At, "%s is cabled to itself: left out", b.c.Nodes[x.A.Node].Name)
@@ -115,7 +115,7 @@ func (b *builder) cable(x Cable) {
 	}
 }
 
-// find is the cable of a port; a node without port names has no such thing.
+// find returns the cable of a port; a node without port names has none.
 func (b *builder) find(k endKey) (int, bool) {
 	if k.port == "" {
 		return 0, false
@@ -130,16 +130,15 @@ func (b *builder) register(k endKey, cable int) {
 	}
 }
 
-// fits reports whether a statement is about a cable of which one end is the same port, and
-// whose other port is not known on one side.
+// fits reports whether an entry is about a cable with one end at the same port, and the other port unknown on one side.
 func (b *builder) fits(i int, x Cable) bool {
 	old := b.c.Cables[i]
 	same := old.A.Node == x.A.Node && old.B.Node == x.B.Node || old.A.Node == x.B.Node && old.B.Node == x.A.Node
 	return same && (old.guess || x.guess)
 }
 
-// half finds a one-sided cable in the other direction whose far port nobody has told: a
-// neighbour that announces a MAC address instead of its port's name.
+// half finds a one-sided cable in the other direction whose far port is unknown: a neighbour that announces a MAC
+// address instead of its port's name.
 func (b *builder) half(x Cable) (int, bool) {
 	k := [2]int{x.B.Node, x.A.Node}
 	if !x.guess || len(b.open[k]) == 0 {
@@ -150,7 +149,7 @@ func (b *builder) half(x Cable) (int, bool) {
 	return i, true
 }
 
-// again takes what a second statement adds to a cable.
+// again adds a second entry's data to a cable.
 func (b *builder) again(i int, x Cable) {
 	old := &b.c.Cables[i]
 	if old.A.Node == x.B.Node {
@@ -192,7 +191,7 @@ func (b *builder) conflict(x Cable, end End, old int) {
 
 var portHead = regexp.MustCompile(`^([a-z]+)[ -]?(\d.*)$`)
 
-// PortKey is a port's name as all who write it agree on: Eth1/3, Et1/3 and Ethernet1/3 are one.
+// PortKey is the canonical form of a port's name: Eth1/3, Et1/3 and Ethernet1/3 are one.
 func PortKey(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	m := portHead.FindStringSubmatch(s)
@@ -205,7 +204,7 @@ func PortKey(s string) string {
 	return m[1] + m[2]
 }
 
-// finish puts together what the files said about ports and devices.
+// finish combines the files' data about ports and devices.
 func (b *builder) finish() *Cabling {
 	for i := range b.c.Cables {
 		x := &b.c.Cables[i]

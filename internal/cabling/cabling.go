@@ -1,7 +1,6 @@
-// Package cabling reads what is cabled from the files in which people keep it: containerlab,
-// lists of cables, LLDP neighbour tables, inventories, the topologies of other simulators. Each
-// format has a file here behind one registry (registry.go); all give the same Cabling. Two of
-// them compare (compare.go), so that a design can be held against what is plugged in.
+// Package cabling reads cabling from common file formats: containerlab, lists of cables, LLDP neighbour tables,
+// inventories, the topologies of other simulators. Each format has a file here behind one registry (registry.go); all
+// give the same Cabling. Two cablings can be compared (compare.go), such as a design with the actual cabling.
 package cabling
 
 import (
@@ -17,7 +16,7 @@ import (
 // Kind is the kind of a node.
 type Kind uint8
 
-// Kinds; most sources do not say.
+// Kinds; most sources do not contain them.
 const (
 	Unknown Kind = iota
 	Server
@@ -43,27 +42,27 @@ func (p Place) String() string {
 type Node struct {
 	Name  string
 	Kind  Kind
-	Role  string // rail, leaf, aggregation, spine, super-spine or core, where the source says so
+	Role  string // rail, leaf, aggregation, spine, super-spine or core, if the source has it
 	Model string // as the source writes it
-	GPUs  int    // -1 where the source does not say
+	GPUs  int    // -1 if unknown
 	At    Place
 }
 
 // End is one end of a cable.
 type End struct {
 	Node int
-	Port string // as written, "" where the source has no ports
+	Port string // as written, "" if the source has no ports
 }
 
-// Cable joins two nodes. What the source does not say is 0.
+// Cable connects two nodes. Unknown values are 0.
 type Cable struct {
 	A, B     End
 	Rate     unit.Rate
 	LengthMM int64
 	At       Place
 
-	guess bool // the far port is not known: a neighbour told a MAC address or a description
-	both  bool // told by both ends
+	guess bool // the far port is unknown: the neighbour announced a MAC address or a description
+	both  bool // reported by both ends
 }
 
 // Note is something that did not fit, and how often.
@@ -86,7 +85,7 @@ type Cabling struct {
 	Cables    []Cable
 	Notes     []Note
 	Conflicts []Conflict
-	GPU       string // of all servers, where the source says so
+	GPU       string // of all servers, if the source has it
 	byName    map[string]int
 }
 
@@ -155,8 +154,8 @@ func (b Bundle) String() string {
 	return s
 }
 
-// Bundles counts cables by what they join and what they are, without port names. What rates or
-// lengths are is left out unless asked for, because not every source says it.
+// Bundles counts cables by their ends and properties, without port names. Rates and lengths are included only on
+// request, because not every source has them.
 func (c *Cabling) Bundles(rates, lengths bool) map[Bundle]int {
 	out := map[Bundle]int{}
 	for i := range c.Cables {
@@ -176,7 +175,7 @@ func (c *Cabling) Bundles(rates, lengths bool) map[Bundle]int {
 	return out
 }
 
-// Same says how two cablings differ as graphs, in a few words, "" where they do not.
+// Same describes the difference of two cablings as graphs, in a few words, "" if they are equal.
 func Same(a, b *Cabling, rates, lengths bool) string {
 	if len(a.Nodes) != len(b.Nodes) {
 		return fmt.Sprintf("%s and %d", unit.Plural(len(a.Nodes), "node"), len(b.Nodes))

@@ -11,12 +11,12 @@ func looksClab(_, text string) bool {
 	return clabMark.MatchString(text) && (strings.Contains(text, "links:") || strings.Contains(text, "nodes:"))
 }
 
-// clabSwitches are containerlab's kinds that are switches; linux, and bridge, may be anything.
+// clabSwitches are containerlab's kinds of switches; linux, and bridge, may be anything.
 var clabSwitches = regexp.MustCompile(`^(vr-|cisco_|nokia_|juniper_|arista_|sonic|ceos|srl|crpd|xrd|` +
 	`cumulus|dell_|aruba|huawei_|mikrotik|cvx|ovs-bridge|bridge$)`)
 
-// readClab reads a containerlab topology. It has no rates and no lengths; linux nodes are
-// servers unless their name or their files say that they route.
+// readClab reads a containerlab topology. It has no rates and no lengths; linux nodes are servers unless their name or
+// their files show that they route.
 func readClab(b *builder, text string) error {
 	root, err := parseTree(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func readClab(b *builder, text string) error {
 	return nil
 }
 
-// clabEnd reads node:interface, or a mapping of both; -1 is the lab's machine.
+// clabEnd parses node:interface, or a mapping of both; -1 is the lab's host.
 func (b *builder) clabEnd(t *tree) (End, error) {
 	name, port, ok := strings.Cut(t.text, ":")
 	if t.kind == mapping {

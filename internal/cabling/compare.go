@@ -11,12 +11,12 @@ import (
 // Naming names the port of a number, from 1, in one language.
 type Naming func(number int) string
 
-// Finding is a difference between a design and what is cabled.
+// Finding is a difference between a design and the actual cabling.
 type Finding struct {
-	Kind   string `json:"kind"`             // one of kinds, below
+	Kind   string `json:"kind"`             // one of the kinds below
 	Design string `json:"design,omitempty"` // as it should be
 	Cabled string `json:"cabled,omitempty"` // as it is
-	Place  string `json:"place,omitempty"`  // which line says so
+	Place  string `json:"place,omitempty"`  // source line
 }
 
 func (f Finding) String() string {
@@ -31,7 +31,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s; the design has %s", f.Kind, f.Cabled, f.Design)
 }
 
-// Kinds of findings, in the order in which they are told.
+// Kinds of findings, in the order of reports.
 var kinds = []string{"contradiction", "swapped", "miscabled", "other-port", "rate", "missing", "unexpected"}
 
 // Difference is the result of a comparison.
@@ -39,22 +39,22 @@ type Difference struct {
 	Design   int       `json:"design_cables"`
 	Cabled   int       `json:"cabled"`
 	Same     int       `json:"same"`
-	Ports    int       `json:"same_with_ports"` // of them, those whose both ports are told and right
+	Ports    int       `json:"same_with_ports"` // of them, those with both ports known and right
 	Findings []Finding `json:"findings"`
 }
 
-// diff is a comparison under way. A cable is known by its number on either side.
+// diff is a comparison in progress. A cable is known by its number on either side.
 type diff struct {
 	d, c *Cabling
 	node []int             // of the design, by node of c; -1
-	port map[endKey]string // of the design, by port of c; none where it is not known which
-	used []bool            // design's cables that are accounted for
+	port map[endKey]string // of the design, by port of c; none if unknown
+	used []bool            // matched cables of the design
 	done []bool            // and those cabled
 	out  *Difference
 }
 
-// Compare holds what is cabled against a design. Ports are compared where the cabled names can be
-// told to be the design's: in one of the namings, or in order where there are as many.
+// Compare compares the actual cabling with a design. Ports are compared if the actual names can be mapped to the
+// design's: by one of the naming schemes, or in order if the numbers are equal.
 func Compare(design, cabled *Cabling, namings []Naming) *Difference {
 	x := &diff{d: design, c: cabled, port: map[endKey]string{},
 		used: make([]bool, len(design.Cables)), done: make([]bool, len(cabled.Cables)),
@@ -183,13 +183,13 @@ func naturally(a, b string) int {
 	return trailing(a) - trailing(b)
 }
 
-// as is a cabled end as the design has it; its port is "" where it is not known which it is.
+// as returns an actual end in the design's names; its port is "" if unknown.
 func (x *diff) as(e End) End { return End{x.node[e.Node], x.port[endKey{e.Node, e.Port}]} }
 
 // is reports whether a cabled end may be the design's.
 func is(c, d End) bool { return c.Node == d.Node && (c.Port == "" || c.Port == d.Port) }
 
-// same takes away what is as it should be: with both ports, then with what is known.
+// same removes correct cables: with both ports, then with the known part.
 func (x *diff) same(exact bool) {
 	between := map[[2]int][]int{}
 	for i, k := range x.d.Cables {
@@ -253,7 +253,7 @@ func (x *diff) shares(d, c Cable) bool {
 	})
 }
 
-// pairs matches what is left on both sides and tells it as one finding.
+// pairs matches the remaining cables on both sides, one finding per pair.
 func (x *diff) pairs(kind string, fits func(d, c Cable) bool) {
 	near := x.left()
 	for i, k := range x.c.Cables {
@@ -271,7 +271,7 @@ func (x *diff) pairs(kind string, fits func(d, c Cable) bool) {
 	}
 }
 
-// left are the design's cables that are not accounted for, by node.
+// left returns the design's unmatched cables, by node.
 func (x *diff) left() map[int][]int {
 	out := map[int][]int{}
 	for j, d := range x.d.Cables {
@@ -282,8 +282,7 @@ func (x *diff) left() map[int][]int {
 	return out
 }
 
-// swaps finds two cables whose ends are exchanged: a goes to d and c to b, where the design has a
-// to b and c to d.
+// swaps finds two cables with exchanged ends: a goes to d and c to b, while the design has a to b and c to d.
 func (x *diff) swaps() {
 	near := x.left()
 	cabled := map[[2]int][]int{}
@@ -336,7 +335,7 @@ func other(k Cable, e End) End {
 	return k.A
 }
 
-// rest reports what only one side has. Cables of a device that is in no file are told at once.
+// rest reports what only one side has. Cables of a device without a file are one finding.
 func (x *diff) rest() {
 	seen := map[int]bool{}
 	for _, n := range x.node {

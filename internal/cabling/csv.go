@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// columns are the headers of the columns that are read; the first that fits counts.
+// columns are the recognized column headers; the first match wins.
 var columns = []struct {
 	what  string
 	words []string
@@ -96,14 +96,14 @@ func headerOf(row []string) (at map[string]int, words []string) {
 	return at, words
 }
 
-// table is a CSV text under way: commas, semicolons or tabs, told by the header.
+// table is a CSV file being read: commas, semicolons or tabs, detected from the header.
 type table struct {
 	r    *csv.Reader
 	row  []string
 	base int // lines before the header
 }
 
-// openTable reads up to the header, which is the first line that is no comment.
+// openTable reads up to the header, which is the first line that is not a comment.
 func openTable(text string) (*table, error) {
 	t := &table{}
 	for {
@@ -138,7 +138,7 @@ func (t *table) next() (err error) {
 	return err
 }
 
-// cell is a value of the row at hand, "" where the row is short.
+// cell returns a value of the current row, "" if the row is short.
 func (t *table) cell(i int) string {
 	if i < 0 || i >= len(t.row) {
 		return ""
@@ -235,10 +235,10 @@ func columnWords(what string) []string {
 	return nil
 }
 
-// ofCables are the headers of columns that describe cables; one that is not read is a note.
+// ofCables are the headers of columns that describe cables; an unused one causes a note.
 var ofCables = regexp.MustCompile("(^|_)(port|interface|intf|nic|rate|speed|bandwidth|length|count|quantity|lanes)(_|$)")
 
-// purposeColumn says what a cable is for, as railyard topo --cables writes it.
+// purposeColumn is the purpose of a cable, as railyard topo --cables writes it.
 const purposeColumn = "purpose"
 
 const peerLinks = "peer links of switch pairs are left out: the simulated fabric has none"
@@ -297,7 +297,7 @@ func (b *builder) csvRow(t *table, col func(string) int, words []string, unitNam
 	return nil
 }
 
-// named is an end by its device's name, which also says what it is.
+// named returns an end by its device's name, which also determines its kind.
 func (b *builder) named(at Place, device, port string) End {
 	n := b.node(at, device)
 	k, role := kindOf(device)
@@ -305,7 +305,7 @@ func (b *builder) named(at Place, device, port string) End {
 	return End{n, port}
 }
 
-// setRate keeps what an inventory says about a port.
+// setRate stores an inventory's data of a port.
 func (b *builder) setRate(node int, port string, r unit.Rate) {
 	b.rates[endKey{node, PortKey(port)}] = r
 }

@@ -22,7 +22,7 @@ type word struct {
 	id        bool // a name, not a sign
 }
 
-// dotWords cuts a DOT text into names and signs; strings are joined by +, comments left out.
+// dotWords splits a DOT file into names and signs; strings are concatenated by +, comments left out.
 func dotWords(b *builder, text string) (out []word, err error) {
 	line, col := 1, 1
 	for i := 0; i < len(text); {
@@ -314,7 +314,7 @@ func (d *dot) operand(depth int) ([]End, error) {
 	return []End{e}, nil
 }
 
-// attributes reads [a=b, c=d] as often as it stands there.
+// attributes parses repeated [a=b, c=d].
 func (d *dot) attributes() (map[string]string, error) {
 	out := map[string]string{}
 	for d.take("[") {
@@ -337,7 +337,7 @@ func (d *dot) attributes() (map[string]string, error) {
 	return out, nil
 }
 
-// kind takes what a node's attributes say about it.
+// kind stores the kind in a node's attributes.
 func (d *dot) kind(node int, attrs map[string]string) {
 	for _, a := range []string{"role", "type", "kind", "function"} {
 		if k, role := roleSynonym(attrs[a]); k != Unknown {
@@ -352,7 +352,7 @@ var (
 	labelRate  = regexp.MustCompile(`(\d+(?:\.\d+)?\s*[kMGT](?:bps|b/s|bit/s|bE|b|)?)\b`)
 )
 
-// edge adds an edge's cables: our own label says how many they are and their rate in all.
+// edge adds an edge's cables: Railyard's own label contains their number and total rate.
 func (d *dot) edge(w word, a, z End, attrs map[string]string) error {
 	for _, p := range []struct {
 		port *string

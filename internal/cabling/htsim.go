@@ -23,10 +23,9 @@ type htsimTier struct {
 	mm                      int64
 }
 
-// readHtsim reads a .topo file of htsim's fat tree and writes out the fabric it stands for:
-// switches of the first tier take servers in order, those of a pod are meshed with the pod's
-// second tier (all of it, with two tiers), and the second tier's i-th of a pod reaches every
-// core whose number has the same remainder.
+// readHtsim reads a .topo file of htsim's fat tree and expands it to the fabric: switches of the first tier take
+// servers in order, those of a pod are meshed with the pod's second tier (all of it, with two tiers), and the second
+// tier's ith of a pod connects to every core whose number has the same remainder.
 func readHtsim(b *builder, text string) error {
 	top := map[string]int{}
 	var tiers [3]htsimTier
@@ -152,7 +151,7 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 	return nil
 }
 
-// inPod numbers a switch within its pod, where there are pods.
+// inPod returns a switch's number within its pod, if there are pods.
 func inPod(tiers, pod, i int) string {
 	if tiers == 2 {
 		return strconv.Itoa(i + 1)

@@ -30,8 +30,8 @@ type infra struct {
 	mm    map[string]int64
 }
 
-// readInfra reads InfraGraph as its schema of 2025 has it: instances, and edges with slices like
-// host[0:2] that join one2one or many2many. Nodes are called host.0, as its graph calls them.
+// readInfra reads InfraGraph in its schema of 2025: instances, and edges with slices like host[0:2], combined one2one
+// or many2many. Nodes are called host.0, as its graph calls them.
 func readInfra(b *builder, text string) error {
 	root, err := parseTree(text)
 	if err != nil {
@@ -84,7 +84,7 @@ func readInfra(b *builder, text string) error {
 	return nil
 }
 
-// twice refuses a second thing of one name: of the two only one could count.
+// twice refuses a duplicate name.
 func twice(t *tree, what, name string) error {
 	return t.fail("a second %s is called %s", what, field.Quote(name))
 }
@@ -92,7 +92,7 @@ func twice(t *tree, what, name string) error {
 // mostOf is the largest number of components of one kind in a device.
 const mostOf = 4096
 
-// counted holds a device's components to counts that are numbers; without one there is one of them.
+// counted checks that a device's components have numeric counts; the default is one.
 func counted(d *tree) error {
 	for _, c := range d.get("components").items {
 		n := c.get("count")
@@ -149,12 +149,11 @@ func (g *infra) components(d *tree, choice string) (n int) {
 	return n
 }
 
-// bandwidths are the units in which a link's rate is said; transfers have as many bits as the link has
-// lanes, which is not said.
+// bandwidths are the units of a link's rate; transfers have one bit per lane, and the number of lanes is not given.
 var bandwidths = map[string]float64{"gigabits_per_second": 1e9, "giga_bits_per_second": 1e9,
 	"gigabytes_per_second": 8e9, "giga_bytes_per_second": 8e9}
 
-// links reads the kinds of cables: bandwidth and latency in the unit that is chosen.
+// links reads the kinds of cables: bandwidth and latency in the chosen unit.
 func (g *infra) links() error {
 	for _, l := range g.root.get("links").items {
 		name := l.get("name").text
@@ -214,7 +213,7 @@ func (g *infra) link(at *tree, name string) (x Cable, err error) {
 
 var slice = regexp.MustCompile(`^([A-Za-z_][\w-]*)(?:\[(\d*)(:?)(\d*)(?::(\d+))?\])?$`)
 
-// span reads name[2:8:2]: from, below, step; all where there are no brackets.
+// span parses name[2:8:2]: from, below, step; all if there are no brackets.
 func span(t *tree, count func(name string) int) (name string, idx []int, all bool, err *field.Error) {
 	m := slice.FindStringSubmatch(t.text)
 	if m == nil {
@@ -281,7 +280,7 @@ func (g *infra) ends(t *tree) ([]End, error) {
 	return out, nil
 }
 
-// edge joins the ends of both sides one to one, or each with each.
+// edge connects the ends of both sides one to one, or each with each.
 func (g *infra) edge(e *tree) error {
 	a, err := g.ends(e.get("ep1"))
 	if err != nil {

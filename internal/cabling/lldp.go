@@ -8,8 +8,8 @@ import (
 	"railyard/internal/field"
 )
 
-// Neighbour tables tell one end of each cable; the device is named by the prompt before the
-// command (leaf-1# show lldp neighbors), or by the file.
+// Neighbour tables contain one end of each cable; the device is named by the prompt before the command (leaf-1# show
+// lldp neighbors), or by the file.
 var (
 	prompt = regexp.MustCompile(`^(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*?)(?:\([^)]*\))?(?::[^\s#$>]*)?` +
 		`\s*[#$>]\s*(?:sudo\s+)?sh\w*\s+lldp\b`)
@@ -29,8 +29,8 @@ func looksSONiC(_, text string) bool { return sonic.MatchString(text) }
 // everyFile matches the names of files whose folder has the device's name.
 var everyFile = regexp.MustCompile(`(?i)^(show|sh|lldp|lldpcli|neighbou?rs?|table|output)([-_. ]|$)`)
 
-// deviceOf is the device that a file is named after: leaf-1.txt, leaf-1_lldp.json, or, where all
-// are called alike, its folder: leaf-1/show_lldp_neighbors.txt.
+// deviceOf returns the device in a file's name: leaf-1.txt, leaf-1_lldp.json, or, if all files have one name, its
+// directory: leaf-1/show_lldp_neighbors.txt.
 func deviceOf(file string) string {
 	file = strings.ReplaceAll(file, "\\", "/")
 	name := path.Base(file)
@@ -50,7 +50,7 @@ func deviceOf(file string) string {
 	return name
 }
 
-// neighbours reads a table's lines: each by a function that knows the columns.
+// neighbours reads a table's lines, each with the format's line parser.
 func (b *builder) neighbours(text string, head *regexp.Regexp,
 	row func(b *builder, device string, at Place, line string) error) error {
 	device, inside := deviceOf(b.file), false
@@ -80,8 +80,8 @@ type claim struct {
 	kind                       Kind
 }
 
-// neighbour keeps what a port heard until all files are read: names come with domains and
-// without, and whose table is here is a switch or a server by what it says itself.
+// neighbour stores a port's neighbour until all files are read: names occur with domains and without, and a device with
+// a table here is a switch or a server by its own output.
 func (b *builder) neighbour(at Place, device, port, far, farPort string, k Kind) {
 	b.claims = append(b.claims, claim{at, device, port, far, farPort, k})
 }
@@ -106,7 +106,7 @@ func mgmtDevice(name string) bool {
 	return mgmtWords.MatchString(short)
 }
 
-// believe makes cables of what ports heard. n9k1.example.com is the n9k1 whose table is here.
+// believe makes cables from neighbours. n9k1.example.com is the n9k1 whose table is here.
 func (b *builder) believe() {
 	for _, c := range b.claims {
 		if !b.management && b.manages(&c) {
@@ -190,8 +190,8 @@ func readEOS(b *builder, text string) error {
 	})
 }
 
-// readSONiC reads show lldp table, whose columns stand where the line of dashes says. A port
-// that announces a MAC address is named by its description, where that is one word.
+// readSONiC reads show lldp table, whose column positions are in the line of dashes. A port that announces a MAC
+// address is named by its description, if that is one word.
 func readSONiC(b *builder, text string) error {
 	var spans [][2]int
 	return b.neighbours(text, sonic, func(b *builder, device string, at Place, line string) error {

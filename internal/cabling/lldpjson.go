@@ -62,7 +62,7 @@ func textOf(t *tree) string {
 	return t.text
 }
 
-// heard adds what an interface heard.
+// heard adds an interface's neighbour.
 func (b *builder) heard(device, port string, i *tree) error {
 	at := b.where(i)
 	ch := first(i.get("chassis"))
@@ -83,7 +83,7 @@ func (b *builder) heard(device, port string, i *tree) error {
 	return nil
 }
 
-// capabilities reads LLDP's list of what is enabled.
+// capabilities parses LLDP's list of enabled capabilities.
 func capabilities(t *tree) Kind {
 	k := Unknown
 	for _, c := range flat(t) {

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// NetBox exports devices, interfaces and cables each by itself; together they say what is a
-// switch, how fast its ports are and what joins them.
+// NetBox exports devices, interfaces and cables separately; together they contain the kinds of devices, the speeds of
+// ports and their connections.
 
 func netboxKind(words []string) string {
 	has := func(all ...string) bool {
@@ -38,7 +38,7 @@ func looksNetboxCSV(_, text string) bool {
 	return netboxKind(words) != ""
 }
 
-// readNetboxCSV reads one of the three tables, told by its header.
+// readNetboxCSV reads one of the three tables, detected from its header.
 func readNetboxCSV(b *builder, text string) error {
 	t, err := openTable(text)
 	if err != nil {
@@ -82,7 +82,7 @@ func readNetboxCSV(b *builder, text string) error {
 	}
 }
 
-// device adds a device, also one that is cabled nowhere.
+// device adds a device, also one without cables.
 func (b *builder) device(at Place, name, role, model string) {
 	k, r := roleSynonym(role)
 	if guess, gr := kindOf(name); k == Unknown {
@@ -100,8 +100,8 @@ func (b *builder) device(at Place, name, role, model string) {
 
 var ethernetType = regexp.MustCompile(`^\d[\d.]*[mgt]?base`)
 
-// portRate is a port's speed in kb/s, as the API gives it, or with its unit, as tables show it; or what
-// its type's name says: 400gbase-x-osfp. Types that are no Ethernet's, and virtual ones, say none.
+// portRate parses a port's speed in kb/s, as the API returns it, or with its unit, as in tables; or the name of its
+// type: 400gbase-x-osfp. Types other than Ethernet, and virtual ones, have none.
 func (b *builder) portRate(at Place, device, port, speed, kind string) (err error) {
 	var r unit.Rate
 	switch kbps, no := strconv.ParseFloat(speed, 64); {
@@ -127,8 +127,8 @@ func looksNetboxJSON(_, text string) bool {
 		strings.Contains(text, "\"link_peers"))
 }
 
-// readNetboxJSON reads what the API answers for devices, interfaces or cables: {"results": [..]}
-// or the list, or all three by name.
+// readNetboxJSON reads the API's response for devices, interfaces or cables: {"results": [..]} or the list, or all
+// three by name.
 func readNetboxJSON(b *builder, text string) error {
 	root, err := parseTree(text)
 	if err != nil {
@@ -159,7 +159,7 @@ func readNetboxJSON(b *builder, text string) error {
 	return nil
 }
 
-// nameOf is an object's name, or the text.
+// nameOf returns an object's name, or the string itself.
 func nameOf(t *tree) string {
 	if t.kind == mapping {
 		for _, k := range []string{"slug", "name", "model", "value", "display"} {
@@ -210,8 +210,7 @@ func (b *builder) netboxObject(x *tree) error {
 	return nil
 }
 
-// endpoint adds the cable of an interface that says where it ends: behind patch panels, or at the
-// next plug.
+// endpoint adds the cable of an interface with its far end: behind patch panels, or at the next connector.
 func (b *builder) endpoint(at Place, dev string, x *tree) {
 	for _, k := range []string{"connected_endpoints", "link_peers"} {
 		far := flat(x.get(k))
@@ -229,7 +228,7 @@ func (b *builder) endpoint(at Place, dev string, x *tree) {
 	}
 }
 
-// netboxCable adds a cable; one that is broken out has several ends on one side.
+// netboxCable adds a cable; a split one has several ends on one side.
 func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 	ends := func(side []*tree) (out []End) {
 		for _, t := range side {
@@ -275,7 +274,7 @@ func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 			end  *End
 			many int
 		}{{&c.A, n / len(from)}, {&c.B, n / len(to)}} {
-			if e.many > 1 { // a port that is broken out: its lanes have names of their own
+			if e.many > 1 { // a split port: its lanes have names of their own
 				e.end.Port += "/" + strconv.Itoa(i%e.many+1)
 			}
 		}

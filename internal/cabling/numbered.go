@@ -26,7 +26,7 @@ func looksSimAI(_, text string) bool {
 	return simaiMark.MatchString(strings.ReplaceAll(text, "\r", ""))
 }
 
-// numbers reads the whole numbers that the first words of a line are.
+// numbers parses the integers among the first words of a line.
 func (b *builder) numbers(n int, line string, words []string, most int) ([]int, error) {
 	var out []int
 	for i, w := range words {

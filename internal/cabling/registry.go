@@ -16,21 +16,21 @@ const (
 	MaxTotal = 256 << 20
 )
 
-// File is a text with its name, which stands in errors and may name a device.
+// File is a file's contents with its name, which is used in errors and may name a device.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// Format is one way to write down what is cabled.
+// Format is a file format of cabling.
 type Format struct {
 	Name  string
 	About string
-	looks func(name, text string) bool // whether a text is in it; the first format that says yes counts
+	looks func(name, text string) bool // detects the format; the first match wins
 	read  func(b *builder, text string) error
 }
 
-// formats in the order in which a text is tried: those with an unmistakable mark first.
+// formats in the order of detection: those with an unmistakable mark first.
 var formats = []Format{
 	{"dot", "Graphviz: nodes, edges, ports, labels with a rate", looksDot, readDot},
 	{"lldpcli", "lldpcli show neighbors -f json, one file per device", looksLLDPJSON, readLLDPJSON},
@@ -60,9 +60,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Read puts together what files say is cabled, all in one format or each in its own, which is
-// recognised where format is empty. Contradictions are in the result, not an error. Neighbour tables' management
-// networks are left out.
+// Read combines the cabling of several files, all in one format or each in its own, which is detected if format is
+// empty. Contradictions are in the result, not an error. Neighbour tables' management networks are left out.
 func Read(files []File, format string) (*Cabling, error) { return read(files, format, false) }
 
 // ReadAll is Read with management networks.
@@ -117,7 +116,7 @@ func read(files []File, format string, management bool) (c *Cabling, err error) 
 	return c, nil
 }
 
-// Looks is the format that a file seems to be in, "" where it is none of them.
+// Looks returns the apparent format of a file, "" if unsupported.
 func Looks(f File) string {
 	fm, err := pick(f, "")
 	if err != nil {
@@ -126,8 +125,8 @@ func Looks(f File) string {
 	return fm.Name
 }
 
-// family returns the group of formats that may be mixed: each tells the whole of a fabric, so that two of them
-// would count every cable twice, but tables of neighbours tell of a device, NetBox's of a kind.
+// family returns the group of formats that may be combined: two files of a whole fabric would count every cable twice,
+// but neighbour tables describe one device, and NetBox's tables one kind of object.
 func family(format string) string {
 	for _, f := range []string{"lldp", "netbox"} {
 		if strings.HasPrefix(format, f) {
@@ -160,7 +159,7 @@ func pick(f File, format string) (*Format, error) {
 		Accepted: Names()}
 }
 
-// head is as much of a text as tells what it is.
+// head is the part of a file that is sufficient for detection.
 func head(text string) string { return text[:min(len(text), 64<<10)] }
 
 // column returns the column, from 1, at which the i-th word of a line begins, from 0.
@@ -175,7 +174,7 @@ func column(line string, i int) int {
 	return 1
 }
 
-// lines calls with each line of a text and its number, from 1, until that fails.
+// lines calls a function with each line and its number, from 1, until it fails.
 func lines(text string, visit func(n int, line string) error) error {
 	n := 0
 	for len(text) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a YAML or JSON text: a fabric of 36,000 cables has 400,000 words and signs.
+// Limits of a YAML or JSON file: a fabric of 36,000 cables has 400,000 tokens.
 const (
 	maxTokens = 3_000_000
 	maxDepth  = 64
@@ -286,7 +286,7 @@ func (p *parser) flowList(out *tree) {
 	}
 }
 
-// flowValue is a value inside brackets, where no block begins.
+// flowValue parses a value inside brackets, where no block begins.
 func (p *parser) flowValue() *tree {
 	t := p.peek()
 	switch {
@@ -303,7 +303,7 @@ func (p *parser) flowValue() *tree {
 	return v
 }
 
-// isJSON reports whether a text begins like JSON.
+// isJSON reports whether a file begins like JSON.
 func isJSON(text string) bool {
 	text = strings.TrimSpace(text)
 	return text != "" && (text[0] == '{' || text[0] == '[')

@@ -74,8 +74,8 @@ func parseLength(s, unitName string) (int64, error) {
 // mostMM is the longest cable there is, 1000 km.
 const mostMM = 1_000_000_000
 
-// lengthOf is the cable in which light takes as many picoseconds (1.98e8 m/s, docs/references.md, headroom), to the
-// millimetre, which is 5 ps: other simulators give delays.
+// lengthOf returns the cable length for a light delay in picoseconds (1.98e8 m/s, docs/references.md, headroom), to the
+// millimetre, which is 5 ps: other simulators contain delays.
 func lengthOf(text string, ps float64) (int64, error) {
 	mm := math.Round(ps * 0.198)
 	if !(ps >= 0 && mm <= mostMM) {
@@ -102,7 +102,7 @@ var (
 	switchWords = regexp.MustCompile(`(?i)(^|[-_.\d])(sw|switch|nsw|n9k|fabric)([-_.\d]|$)`)
 )
 
-// roleOf is a switch's role by its name, "" where that says nothing.
+// roleOf returns a switch's role from its name, "" if unknown.
 func roleOf(name string) string {
 	for _, w := range roleWords {
 		if w.word.MatchString(name) {

@@ -11,13 +11,13 @@ import (
 	"railyard/unit"
 )
 
-// MRCFlow is what MRC adds to one direction of a queue pair: the WRITEs that go that way and the paths they
-// took, or the answers to those of the other way.
+// MRCFlow is the MRC part of one direction of a queue pair: its WRITEs with their paths, or the answers to those of the
+// other direction.
 type MRCFlow struct {
 	Writes     int64       `json:"writes,omitempty"`
 	OutOfOrder int64       `json:"out_of_order,omitempty"` // WRITEs behind a later one, and not retransmitted
 	Repeated   int64       `json:"repeated,omitempty"`     // WRITEs that came twice, though not retransmitted
-	Trimmed    int64       `json:"trimmed,omitempty"`      // WRITEs whose payload a switch had cut off
+	Trimmed    int64       `json:"trimmed,omitempty"`      // WRITEs whose payload a switch had trimmed
 	Probes     int64       `json:"probes,omitempty"`
 	Answered   int64       `json:"probes_answered,omitempty"`
 	Paths      []*Path     `json:"paths,omitempty"` // in the order in which they were first used
@@ -26,7 +26,7 @@ type MRCFlow struct {
 	Nacks      []NackCount `json:"nacks,omitempty"`
 	Cumulative uint32      `json:"cumulative_psn,omitempty"`   // of the last SACK
 	WidestGap  int64       `json:"widest_gap,omitempty"`       // PSNs from the cumulative to the highest
-	FarLate    int64       `json:"far_out_of_order,omitempty"` // out of order at the receiver, as it says
+	FarLate    int64       `json:"far_out_of_order,omitempty"` // out of order at the receiver, by its reports
 	Penalty    int64       `json:"penalty_peak,omitempty"`     // of 127
 	Planes     *uint32     `json:"planes,omitempty"`           // of the last Port Status Update
 	Block      string      `json:"segments,omitempty"`         // SRv6: block of the paths' segments
@@ -38,16 +38,16 @@ type NackCount struct {
 	N      int64  `json:"n"`
 }
 
-// Path is what became of the packets with one entropy value.
+// Path is the statistics of the packets with one entropy value.
 type Path struct {
 	EV         string `json:"ev"`
-	Port       string `json:"port,omitempty"`     // where it was captured, or its address, where there are several
+	Port       string `json:"port,omitempty"`     // where it was captured, or its address, if there are several
 	Segments   string `json:"segments,omitempty"` // SRv6: the switches ahead
 	Packets    int64  `json:"packets"`
 	Again      int64  `json:"packets_again,omitempty"`
 	Trimmed    int64  `json:"trimmed,omitempty"`   // by what came, or by NACKs
 	Nacked     int64  `json:"nacked,omitempty"`    // for another reason
-	Lost       int64  `json:"lost,omitempty"`      // retransmitted though no NACK told of them
+	Lost       int64  `json:"lost,omitempty"`      // retransmitted without a NACK
 	SkipOnce   int64  `json:"skip_once,omitempty"` // verdicts
 	AlwaysSkip int64  `json:"always_skip,omitempty"`
 	State      string `json:"state"` // as far as it can be seen from here
@@ -55,22 +55,22 @@ type Path struct {
 	src        netip.Addr
 }
 
-// States of paths as the verdicts and what is sent show them.
+// States of paths, from verdicts and traffic.
 const (
 	pathGood = "GOOD"
 	pathSkip = "SKIP"
 	pathBad  = "ASSUMED_BAD"
 )
 
-// Bounds of what is remembered of one direction, its paths and its packets under way, and of how many queue
-// pairs of one number are looked at.
+// Limits of stored state for one direction, its paths and its packets in flight, and of checked queue pairs with one
+// number.
 const (
 	maxPaths  = 4096
 	maxSent   = 8192
 	maxSameQP = 256
 )
 
-// mrcStream is what a stream remembers for MRC.
+// mrcStream is a stream's state for MRC.
 type mrcStream struct {
 	*stream
 	flow *MRCFlow
@@ -98,7 +98,7 @@ type pathKey struct {
 	src netip.Addr
 }
 
-// sent is a packet under way.
+// sent is a packet in flight.
 type sent struct {
 	ev     roce.EV
 	path   *Path
@@ -106,7 +106,7 @@ type sent struct {
 	nacked bool
 }
 
-// asked is a probe under way.
+// asked is an unanswered probe.
 type asked struct {
 	ev     roce.EV
 	path   *Path
@@ -114,7 +114,7 @@ type asked struct {
 	number int64
 }
 
-// mrcMessage is a WRITE with what has been seen of it.
+// mrcMessage is a WRITE with its packets so far.
 type mrcMessage struct {
 	msn           uint16
 	text          string
@@ -128,7 +128,7 @@ type mrcMessage struct {
 	paths         map[roce.EV]bool
 }
 
-// mrc returns what the stream remembers for MRC.
+// mrc returns the stream's state for MRC.
 func (s *stream) mrc() *mrcStream {
 	if s.more == nil {
 		s.flow.MRC = &MRCFlow{}
@@ -172,7 +172,7 @@ func (m *mrcStream) take(us float64, p *Packet, f *roce.Frame) {
 	}
 }
 
-// path returns what is known of an entropy value's path; nil beyond the most that are remembered.
+// path returns the state of an entropy value's path; nil beyond the limit.
 func (m *mrcStream) path(ev roce.EV, p *Packet, f *roce.Frame) *Path {
 	k := pathKey{ev, f.IP.Src}
 	x := m.paths[k]
@@ -247,7 +247,7 @@ func (m *mrcStream) write(us float64, p *Packet, f *roce.Frame) {
 		m.used(us, p.Number, path)
 	}
 	_, seen := m.sent[psn]
-	seen = seen || late && psn+maxSent < m.next // long ago: taken for one that was seen
+	seen = seen || late && psn+maxSent < m.next // long ago: assumed to have been seen
 	switch {
 	case f.MRC.Again:
 		w.Again++
@@ -269,7 +269,7 @@ func (m *mrcStream) write(us float64, p *Packet, f *roce.Frame) {
 	m.collect(us, p.Number, psn, ev, f)
 }
 
-// forget drops what was sent long ago.
+// forget drops packets that were sent long ago.
 func (m *mrcStream) forget() {
 	for psn := range m.sent {
 		if psn+maxSent/2 < m.next {
@@ -278,7 +278,7 @@ func (m *mrcStream) forget() {
 	}
 }
 
-// again notes a packet that is sent again.
+// again records a retransmission.
 func (m *mrcStream) again(us float64, number int64, psn uint64, ev roce.EV, path *Path) {
 	if path != nil {
 		path.Again++
@@ -344,7 +344,7 @@ func (m *mrcStream) collect(us float64, number int64, psn uint64, ev roce.EV, f 
 	}
 }
 
-// close tells of a message and forgets it.
+// close reports a message and removes it.
 func (m *mrcStream) close(x *mrcMessage, us float64, end string) {
 	text := fmt.Sprintf("%s: message %d, %v", x.text, x.msn, unit.Bytes(x.size))
 	if x.size < x.want {
@@ -364,7 +364,7 @@ func (m *mrcStream) close(x *mrcMessage, us float64, end string) {
 	m.order = slices.DeleteFunc(m.order, func(y *mrcMessage) bool { return y == x })
 }
 
-// acknowledged tells of the messages all of whose packets have come.
+// acknowledged reports the messages all of whose packets have arrived.
 func (m *mrcStream) acknowledged(us float64, psn uint32) {
 	if !m.begun {
 		return

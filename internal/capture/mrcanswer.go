@@ -12,10 +12,10 @@ import (
 // span is a time between two packets, which captures have in nanoseconds.
 func span(us float64) unit.Time { return unit.Time(math.Round(us*1e3)) * unit.Nanosecond }
 
-// lull ends a run of equal events: what comes later is told anew.
+// lull ends a run of equal events: later ones are reported separately.
 const lull = 20.0 // us
 
-// run is a number of like events in a row, which are told as one.
+// run is consecutive similar events, which are reported as one.
 type run struct {
 	n, all       int64
 	at, last     float64
@@ -28,7 +28,7 @@ type run struct {
 	tell         func(r *run) string
 }
 
-// add takes another event, and tells of those before a lull.
+// add adds an event, and reports the run before a lull.
 func (r *run) add(s *stream, us float64, number int64, psn uint64, ev roce.EV, tell func(r *run) string) {
 	if r.n > 0 && us > r.last+lull {
 		r.end(s)
@@ -44,7 +44,7 @@ func (r *run) add(s *stream, us float64, number int64, psn uint64, ev roce.EV, t
 	}
 }
 
-// end tells of the run.
+// end reports the run.
 func (r *run) end(s *stream) {
 	if r.n > 0 {
 		s.say(r.at, r.number, "%s", r.tell(r))
@@ -52,7 +52,7 @@ func (r *run) end(s *stream) {
 	}
 }
 
-// packets says which packets a run is about.
+// packets describes the packets of a run.
 func (r *run) packets() string {
 	if r.n == 1 {
 		return fmt.Sprintf("PSN %d, EV %#x", low(r.from), uint32(r.ev))
@@ -60,7 +60,7 @@ func (r *run) packets() string {
 	return fmt.Sprintf("%d packets, PSN %d…%d, on %s", r.n, low(r.from), low(r.upto), unit.Plural(len(r.evs), "path"))
 }
 
-// paths says which paths it is about.
+// paths describes the paths of a run.
 func (r *run) paths() string {
 	if len(r.evs) == 1 {
 		return fmt.Sprintf("EV %#x", uint32(r.ev))
@@ -68,8 +68,7 @@ func (r *run) paths() string {
 	return fmt.Sprintf("%d paths", len(r.evs))
 }
 
-// writes finds WRITEs from one address to another, to a queue pair of which 16 bits are known, that nobody
-// has answered yet.
+// writes finds unanswered WRITEs from one address to another, to a queue pair of which 16 bits are known.
 func (t *Teller) writes(qp uint16, src, dst netip.Addr) *stream {
 	for _, c := range t.mrcs[qp] {
 		if c.more.begun && c.peer == nil && c.runs(src, dst) {
@@ -79,7 +78,7 @@ func (t *Teller) writes(qp uint16, src, dst netip.Addr) *stream {
 	return nil
 }
 
-// data finds the WRITEs that an answer is about: those to the queue pair that one of its contexts names.
+// data finds the WRITEs of an answer: those to the queue pair that one of its contexts names.
 func (m *mrcStream) data(source, dest uint16) *mrcStream {
 	if m.peer != nil {
 		return m.peer.more
@@ -96,7 +95,7 @@ func (m *mrcStream) data(source, dest uint16) *mrcStream {
 	return found.more
 }
 
-// sack takes a SACK: what has come, and a verdict on a path.
+// sack processes a SACK: arrivals, and a verdict on a path.
 func (m *mrcStream) sack(us float64, number int64, k *roce.SETH, to netip.Addr) {
 	w := m.flow
 	w.Sacks++
@@ -190,7 +189,7 @@ func (m *mrcStream) nack(us float64, number int64, k *roce.NETH, to netip.Addr) 
 	})
 }
 
-// ack takes a transport ACK: what the responder has completed.
+// ack processes a transport ACK: the responder's completions.
 func (m *mrcStream) ack(us float64, number int64, h *roce.Header) {
 	if h.Syndrome.IsAck() {
 		m.stream.flow.Acks++
@@ -203,7 +202,7 @@ func (m *mrcStream) ack(us float64, number int64, h *roce.Header) {
 	m.say(us, number, "%v, PSN %d, MSN %d", h.Syndrome, h.PSN, h.MSN)
 }
 
-// trimmed takes a WRITE whose payload a switch has cut off: f has its BTH, and perhaps more.
+// trimmed processes a WRITE whose payload a switch trimmed: f has its BTH, and perhaps more.
 func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	m.flow.Trimmed++
 	psn, _ := m.number(f.BTH.PSN)
@@ -214,8 +213,8 @@ func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	m.trims.add(m.stream, us, p.Number, psn, ev, func(r *run) string { return "trimmed by a switch: " + r.packets() })
 }
 
-// looksTrimmed reports a WRITE whose ICRC does not hold because a switch cut it: switches give it a DSCP that
-// no whole WRITE of the capture has, or less payload is there than its headers say.
+// looksTrimmed reports whether a WRITE with an invalid ICRC was trimmed by a switch: it has a DSCP that no complete
+// WRITE of the capture has, or less payload than its headers announce.
 func (t *Teller) looksTrimmed(f *roce.Frame) bool {
 	n := len(f.Payload())
 	switch f.BTH.Opcode {

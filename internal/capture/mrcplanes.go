@@ -10,7 +10,7 @@ import (
 // A NIC of several planes may have an address on each: a connection of MRC is then one queue pair with
 // several pairs of addresses.
 
-// otherPlane finds the direction of a connection of which a packet by other addresses is; nil for none.
+// otherPlane finds the connection direction of a packet with other addresses; nil for none.
 func (t *Teller) otherPlane(k flowKey, f *roce.Frame) *stream {
 	for _, s := range t.mrcs[uint16(k.qp)] {
 		if s.key.qp != k.qp || k.qp == roce.MRCEndpointQP || s.key.src == k.src || s.key.dst == k.dst {
@@ -20,7 +20,7 @@ func (t *Teller) otherPlane(k flowKey, f *roce.Frame) *stream {
 			if s.more.continues(f) || s.peer != nil && s.peer.runs(k.dst, k.src) {
 				return s
 			}
-		} else if s.peer != nil && s.peer.runs(k.dst, k.src) { // an answer, to what went that way
+		} else if s.peer != nil && s.peer.runs(k.dst, k.src) { // an answer to packets of that direction
 			return s
 		}
 	}

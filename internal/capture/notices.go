@@ -17,7 +17,7 @@ import (
 type Notices struct {
 	Packets, RoCE int64
 	Marks, CNPs   int64
-	Strange       int64 // CNPs of which nothing tells what queue pair they are about
+	Strange       int64 // CNPs without an identified queue pair
 	Long          unit.Time
 	Coarse        bool   // stamps are whole microseconds
 	Stopped       int64  // the packet behind which nothing was kept any more; 0: all was
@@ -32,29 +32,29 @@ type Marked struct {
 	CE, CNP []unit.Time
 }
 
-// Bounds of what is kept of a capture.
+// Limits of stored state of a capture.
 const (
 	maxNoted = 8 << 20 // marks and CNPs
-	votes    = 16      // acknowledgements that tell whose requests a queue pair answers
-	inquired = 32      // acknowledgements that are looked at for that
-	parallel = 1024    // queue pairs between two addresses that are looked at
+	votes    = 16      // acknowledgements that identify whose requests a queue pair answers
+	inquired = 32      // acknowledgements that are checked for that
+	parallel = 1024    // checked queue pairs between two addresses
 	near     = 1 << 16 // PSNs
 )
 
-// way is a direction of a queue pair as it is seen at a port.
+// way is a direction of a queue pair as seen at a port.
 type way struct {
 	port     string
 	src, dst netip.Addr
 	qp       uint32
 }
 
-// noted is what is kept of one.
+// noted is the state of one.
 type noted struct {
 	way
 	data    bool
 	last    uint32 // PSN of a request
 	ce, cnp []unit.Time
-	heard   int            // acknowledgements that told
+	heard   int            // acknowledgements that identified a queue pair
 	tried   int            // and all
 	answers map[*noted]int // whose requests it acknowledges, by acknowledgements
 }
@@ -70,7 +70,7 @@ type noter struct {
 	order   []*noted
 }
 
-// Note reads a capture for marks and CNPs; packets that were cut short tell as well.
+// Note reads marks and CNPs of a capture; truncated packets are sufficient.
 func Note(r *Reader, progress func(packets int64)) (*Notices, error) {
 	r.Heads = true
 	n := &noter{coarse: true, ways: map[way]*noted{}, between: map[way][]*noted{}}
@@ -140,7 +140,7 @@ func (n *noter) take(p *Packet) {
 	}
 }
 
-// way finds what is kept of a direction; nil beyond the most that are followed.
+// way returns the state of a direction; nil beyond the limit.
 func (n *noter) way(k way) *noted {
 	if w := n.ways[k]; w != nil {
 		return w
@@ -159,8 +159,8 @@ func (n *noter) way(k way) *noted {
 // against are the directions that lead back.
 func (n *noter) against(w *noted) []*noted { return n.between[way{w.port, w.dst, w.src, 0}] }
 
-// answered takes note that a direction acknowledges a PSN: where the requests of one queue pair alone are
-// near it, those are meant.
+// answered records that a direction acknowledges a PSN: if only one queue pair has requests near it, those are
+// acknowledged.
 func (n *noter) answered(w *noted, psn uint32) {
 	against := n.against(w)
 	if w.heard >= votes || w.tried >= inquired || len(against) > parallel {
@@ -183,7 +183,7 @@ func (n *noter) answered(w *noted, psn uint32) {
 	}
 }
 
-// join gives every direction the CNPs that are about it.
+// join assigns CNPs to their directions.
 func (n *noter) join() {
 	about := map[*noted][]unit.Time{}
 	for _, w := range n.order {

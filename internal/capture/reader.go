@@ -23,16 +23,16 @@ type Packet struct {
 	At     time.Time
 	Cut    bool // the capture kept less than the wire carried
 	Frame  roce.Frame
-	Err    error       // why Frame is not whole; roce.ErrNotRoCE for other traffic
+	Err    error       // why Frame is incomplete; roce.ErrNotRoCE for other traffic
 	TCP    *layers.TCP // of other traffic; nil: it is none of TCP
 	Raw    []byte
 	Port   string // the interface's name, in captures of several
 	Point  int    // the interface's number in the file
 
-	Comment string // what who captured it wrote beside it; read where Reader.Comments asks for it
+	Comment string // comment of the capturing program; read with Reader.Comments
 }
 
-// source is what both readers of pcapgo offer.
+// source is the common interface of both readers of pcapgo.
 type source interface {
 	ZeroCopyReadPacketData() ([]byte, gopacket.CaptureInfo, error)
 }
@@ -40,7 +40,7 @@ type source interface {
 // Reader reads pcap and pcapng files of Ethernet, Linux cooked or raw IP.
 type Reader struct {
 	Comments bool // of packets are read too
-	Heads    bool // packets that were cut short are taken for whole where their headers are
+	Heads    bool // truncated packets count as complete if their headers are
 
 	src   source
 	links func(iface int) layers.LinkType
@@ -48,8 +48,8 @@ type Reader struct {
 	n     int64
 	file  io.Closer
 	size  int64
-	taken *counter // what was read of the file
-	room  []byte   // to make them whole in,
+	taken *counter // bytes read of the file
+	room  []byte   // buffer to complete them in,
 	used  int      // so much of it by the last
 }
 
@@ -92,7 +92,7 @@ func Open(path string) (*Reader, error) {
 // Close closes the file.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// NewReader tells pcapng from pcap by its first bytes.
+// NewReader distinguishes pcapng from pcap by its first bytes.
 func NewReader(in *bufio.Reader) (*Reader, error) {
 	magic, err := in.Peek(4)
 	if err != nil {
@@ -152,10 +152,10 @@ const (
 	cooked2Len = 20
 )
 
-// Next reads a packet; its bytes are valid until the next call. io.EOF ends the
-// capture; another error says that the file is damaged from here on.
+// Next reads a packet; its bytes are valid until the next call. io.EOF ends the capture; another error means that the
+// file is damaged from here on.
 func (r *Reader) Next(p *Packet) (err error) {
-	defer func() { // a damaged file must not take us with it
+	defer func() { // a damaged file must not cause a panic here
 		if x := recover(); x != nil {
 			err = r.broken(fmt.Errorf("%v", x))
 		}
@@ -178,7 +178,7 @@ func (r *Reader) Next(p *Packet) (err error) {
 	return nil
 }
 
-// broken says where a file breaks off, or is damaged.
+// broken describes where a file is truncated or damaged.
 func (r *Reader) broken(err error) error {
 	switch {
 	case !errors.Is(err, io.ErrUnexpectedEOF):
@@ -192,8 +192,7 @@ func (r *Reader) broken(err error) error {
 // largest is the largest IP packet.
 const largest = 1 << 16
 
-// whole decodes a packet that was cut short, with zeros for what is missing; it is taken for whole where
-// nothing of its BTH is.
+// whole decodes a truncated packet, with zeros for the missing part; it counts as complete if its BTH is.
 func (r *Reader) whole(p *Packet, link layers.LinkType) {
 	if r.room == nil {
 		r.room = make([]byte, largest+256)
@@ -234,7 +233,7 @@ func (p *Packet) decode(data []byte, link layers.LinkType) {
 	}
 }
 
-// read reads a packet, and what is written beside it if that is wanted.
+// read reads a packet, and its comment if requested.
 func (r *Reader) read() (data []byte, ci gopacket.CaptureInfo, comment string, err error) {
 	ng, ok := r.src.(*pcapgo.NgReader)
 	if !r.Comments || !ok {

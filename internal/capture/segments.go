@@ -42,7 +42,7 @@ func split(f *roce.Frame) []roce.Frame {
 	return nil
 }
 
-// segment makes a frame of its own of one segment; ok says that its ICRC holds.
+// segment makes a separate frame of one segment; ok reports whether its ICRC is valid.
 func segment(f *roce.Frame, ib []byte, i int) (s roce.Frame, ok bool) {
 	s = roce.Frame{Kind: roce.KindRoCEv2, Ethernet: f.Ethernet, IP: f.IP, UDP: f.UDP, Exact: true}
 	s.UDP.Len = uint16(roce.UDPLen + len(ib))

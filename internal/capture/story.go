@@ -10,13 +10,13 @@ import (
 	"railyard/roce"
 )
 
-// Event is one thing that happened in a capture.
+// Event is one event in a capture.
 type Event struct {
 	Micros float64 `json:"us"` // since the first packet of the capture
 	Packet int64   `json:"packet"`
 	Who    string  `json:"who"`
 	Text   string  `json:"text"`
-	Times  int     `json:"times,omitempty"` // the same, so many times in a row
+	Times  int     `json:"times,omitempty"` // number of consecutive repetitions
 	Until  float64 `json:"until_us,omitempty"`
 }
 
@@ -36,14 +36,14 @@ type Flow struct {
 	CNPs         int64    `json:"cnps"`
 	Grants       int64    `json:"credit_grants,omitempty"`
 	Requests     int64    `json:"credit_requests,omitempty"`
-	Credit       uint64   `json:"credit_bytes,omitempty"` // granted or asked for in all, by the last of them
+	Credit       uint64   `json:"credit_bytes,omitempty"` // total granted or requested, in the last of them
 	CE           int64    `json:"ce_marked"`
-	Told         int64    `json:"telemetry_packets,omitempty"` // that carry telemetry
+	Told         int64    `json:"telemetry_packets,omitempty"` // packets with telemetry
 	ToldBytes    int64    `json:"telemetry_bytes,omitempty"`
-	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue that a switch told of, bytes
-	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest that acknowledgements tell of
+	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue in the telemetry, bytes
+	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest in acknowledgements
 	BadICRC      int64    `json:"bad_icrc"`
-	Trimmed      int64    `json:"trimmed,omitempty"`           // whose payload a switch has cut off, but for MRC's
+	Trimmed      int64    `json:"trimmed,omitempty"`           // with payload trimmed by a switch, except MRC's
 	Elsewhere    int64    `json:"packets_elsewhere,omitempty"` // seen at another point of the capture, too
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"`   // from its first to its last packet
@@ -55,14 +55,14 @@ type Flow struct {
 	opening      int64 // bytes of the first packet, which came before its stamp
 }
 
-// Story is what a capture tells.
+// Story is the decoded contents of a capture.
 type Story struct {
 	Packets   int64      `json:"packets"`
 	RoCE      int64      `json:"roce"`
 	Pause     int64      `json:"pause"`
 	LLDP      int64      `json:"lldp"`
 	Other     int64      `json:"other"`  // TCP included
-	Broken    int64      `json:"broken"` // RoCE by its port, but no packet of it
+	Broken    int64      `json:"broken"` // RoCE by its port, but not a valid packet
 	Cut       int64      `json:"cut_short"`
 	ICRCGood  int64      `json:"icrc_good"`
 	ICRCBad   int64      `json:"icrc_bad"`
@@ -71,11 +71,11 @@ type Story struct {
 	TCP       []*TCPFlow `json:"tcp,omitempty"`
 	Events    []Event    `json:"events"`
 	Omitted   int64      `json:"events_omitted"`
-	Untracked int64      `json:"packets_untracked"` // beyond the most flows that are followed
+	Untracked int64      `json:"packets_untracked"` // beyond the limit of tracked flows
 	Damaged   string     `json:"damaged,omitempty"`
 }
 
-// Teller reads packets and tells the story as it goes.
+// Teller decodes packets into events one by one.
 type Teller struct {
 	Story  Story
 	limit  int
@@ -87,9 +87,9 @@ type Teller struct {
 	held   Event // the last event, as long as it may repeat
 	holds  bool
 	frames [1]roce.Frame
-	whole  uint64 // DSCPs of MRC's WRITEs that came whole
+	whole  uint64 // DSCPs of MRC's WRITEs that arrived complete
 	tcps   map[tcpKey]*TCPFlow
-	mrcs   map[uint16][]*stream // those of MRC by the low bits of their queue pair's number
+	mrcs   map[uint16][]*stream // MRC streams by the low bits of their queue pair's number
 }
 
 // flowKey names one direction of a queue pair.
@@ -98,7 +98,7 @@ type flowKey struct {
 	qp       uint32
 }
 
-// maxFlows bounds the memory that a capture can ask for.
+// maxFlows bounds the memory for a capture.
 const maxFlows = 1 << 16
 
 // NewTeller returns a teller that passes on up to limit events.
@@ -106,7 +106,7 @@ func NewTeller(limit int, emit func(Event)) *Teller {
 	return &Teller{limit: limit, emit: emit, flows: map[flowKey]*stream{}, mrcs: map[uint16][]*stream{}}
 }
 
-// Tell reads a capture to its end and emits its messages. progress, unless nil, gets the number of packets.
+// Tell reads a capture to its end and emits its messages. progress, unless nil, receives the number of packets.
 func (t *Teller) Tell(r *Reader, progress func(packets int64)) error {
 	var p Packet
 	for {
@@ -182,8 +182,7 @@ func (t *Teller) take(p *Packet) {
 	}
 }
 
-// stream returns the direction of a queue pair that a packet belongs to; nil beyond the most that are
-// followed.
+// stream returns the queue pair direction of a packet; nil beyond the limit.
 func (t *Teller) stream(us float64, f *roce.Frame) *stream {
 	k := flowKey{f.IP.Src, f.IP.Dst, f.BTH.DestQP}
 	st := t.flows[k]
@@ -206,7 +205,7 @@ func (t *Teller) stream(us float64, f *roce.Frame) *stream {
 	return st
 }
 
-// roce takes one whole RoCE packet.
+// roce processes one complete RoCE packet.
 func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 	st := t.stream(us, f)
 	if st == nil {
@@ -227,13 +226,13 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 			st.flow.BadICRC++
 			t.say(Event{Micros: us, Packet: p.Number, Who: st.who,
 				Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC, f.ComputeICRC(), f.BTH.Opcode)})
-			return // whatever it says may not be so
+			return // its contents are not reliable
 		}
 	}
 	st.take(us, p, f)
 }
 
-// say passes an event on; a run of equal ones becomes one.
+// say emits an event; a run of equal ones becomes one.
 func (t *Teller) say(e Event) {
 	if t.holds && t.held.Who == e.Who && t.held.Text == e.Text {
 		t.held.Times = max(1, t.held.Times) + 1
@@ -257,7 +256,7 @@ func (t *Teller) release() {
 	t.emit(t.held)
 }
 
-// finish closes what the capture left open.
+// finish closes events that the capture left open.
 func (t *Teller) finish() {
 	for _, st := range t.order {
 		st.finish(t.Story.Seconds * 1e6)

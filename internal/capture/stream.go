@@ -9,14 +9,13 @@ import (
 	"railyard/unit"
 )
 
-// stream follows one direction of a queue pair: the requests that go that way,
-// and the answers to those of the other way.
+// stream tracks one direction of a queue pair: its requests, and the answers to those of the other direction.
 type stream struct {
 	t    *Teller
 	key  flowKey
 	who  string
 	flow Flow
-	peer *stream // the other direction, once it is known
+	peer *stream // the other direction, once known
 
 	started bool
 	loose   bool   // a READ's length in packets is not known: the next PSN may be any
@@ -28,7 +27,7 @@ type stream struct {
 		at         float64
 		number     int64
 	}
-	more   *mrcStream // where the packets are MRC's
+	more   *mrcStream // for packets of MRC
 	also   []flowKey  // other addresses by which it runs: planes of MRC
 	points [2]points  // of requests, and of all else
 	msg    *message   // being sent
@@ -45,7 +44,7 @@ type message struct {
 	packets, size int64
 	opening       int64 // bytes of the first packet, which came before start
 	whole         bool
-	want          int64 // READ: bytes asked for
+	want          int64 // READ: requested bytes
 }
 
 // maxOpen bounds the messages that wait for an acknowledgement that the capture
@@ -61,7 +60,7 @@ func (s *stream) say(us float64, number int64, format string, args ...any) {
 	s.t.say(Event{Micros: us, Packet: number, Who: s.who, Text: fmt.Sprintf(format, args...)})
 }
 
-// points counts a stream's packets at each point that a capture was taken at, by its number.
+// points counts a stream's packets at each capture point, by its number.
 type points map[int]int64
 
 // most is the count of the point that has seen most.
@@ -72,8 +71,8 @@ func (p points) most() (n int64) {
 	return n
 }
 
-// elsewhere reports whether a packet has been seen at another point of the same capture: so many have come by
-// here as at most have come by there, and a request is none that nobody has seen.
+// elsewhere reports whether a packet has been seen at another point of the same capture: as many packets have passed
+// here as the maximum there, and a request was seen before.
 func (s *stream) elsewhere(p *Packet, h *roce.Header) bool {
 	kind, seen := 1, true
 	if !h.Opcode.IsResponse() && h.Opcode <= 0x1f {
@@ -144,7 +143,7 @@ func (s *stream) take(us float64, p *Packet, f *roce.Frame) {
 	}
 }
 
-// tagged takes note of a tag of congestion signaling, and says the first.
+// tagged processes a tag of congestion signaling, and reports the first.
 func (s *stream) tagged(us float64, number int64, f *roce.Frame) {
 	w := &s.flow
 	w.ToldBytes += int64(f.CSIG.Len())
@@ -153,7 +152,7 @@ func (s *stream) tagged(us float64, number int64, f *roce.Frame) {
 	}
 }
 
-// analyzed takes note of IFA's headers, and says the first, the first metadata and the first queue.
+// analyzed processes IFA's headers, and reports the first, the first metadata and the first queue.
 func (s *stream) analyzed(us float64, number int64, f *roce.Frame) {
 	w, queue := &s.flow, s.flow.ToldQueue
 	w.Told++
@@ -170,7 +169,7 @@ func (s *stream) analyzed(us float64, number int64, f *roce.Frame) {
 	}
 }
 
-// told takes note of telemetry, and says the first that has been written.
+// told processes telemetry, and reports the first that a switch has written.
 func (s *stream) told(us float64, number int64, h *roce.Header) {
 	w, first := &s.flow, s.flow.ToldQueue == 0
 	w.Told++
@@ -298,7 +297,7 @@ func describe(h *roce.Header) string {
 	return "the end of a WRITE"
 }
 
-// kept takes note of how long a NIC says that it keeps what arrives.
+// kept processes a NIC's report of how long it holds received packets.
 func (s *stream) kept(us float64, number, ns int64) {
 	if ns > 0 && s.flow.FarDelay == 0 {
 		s.say(us, number, "the NIC keeps what arrives now for %d ns", ns)
@@ -306,8 +305,7 @@ func (s *stream) kept(us float64, number, ns int64) {
 	s.flow.FarDelay = max(s.flow.FarDelay, ns)
 }
 
-// answer takes what a responder sends: it belongs to the requests of the other
-// direction.
+// answer processes a responder's packet: it belongs to the requests of the other direction.
 func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	h := &f.BTH
 	if h.Opcode == roce.Acknowledge && len(f.Payload()) == roce.FarDelayLen {
@@ -322,7 +320,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 		switch {
 		case h.Syndrome.IsGood(): // an ACK while something is missing
 			s.flow.Acks++
-		case h.Syndrome.IsTrimmed(): // package rc says what the MSN holds
+		case h.Syndrome.IsTrimmed(): // package rc defines the MSN
 			s.flow.Naks++
 			s.say(us, number, "%v: PSN %d", h.Syndrome, (h.PSN+h.MSN>>8)&roce.PSNMask)
 		case h.Syndrome == roce.NakMissing:
@@ -351,7 +349,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	}
 }
 
-// data follows the answers to the oldest READ that waits for them.
+// data tracks the answers to the oldest unfinished READ.
 func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 	s.acknowledged(us, n-1, "", false)
 	for _, m := range s.open {
@@ -376,8 +374,7 @@ func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 	}
 }
 
-// acknowledged tells of every message that ends at or before n. READs and
-// atomics end with their own answer only.
+// acknowledged reports every message that ends at or before n. READs and atomics end with their own answer only.
 func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 	for len(s.open) > 0 && s.open[0].last <= n {
 		m := s.open[0]
@@ -394,7 +391,7 @@ func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 	}
 }
 
-// tell says what a message was.
+// tell emits a message.
 func (s *stream) tell(m *message, us float64, end string) {
 	text := fmt.Sprintf("%s: %v, PSN %d", m.text, unit.Bytes(m.size), low(m.first))
 	if m.size < m.want {
@@ -430,7 +427,7 @@ func (s *stream) findPeer(psn uint32) {
 			continue
 		}
 		if found != nil {
-			return // two could be meant: a later answer will tell
+			return // ambiguous between two: a later answer will decide
 		}
 		found = c
 	}

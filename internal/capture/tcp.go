@@ -15,8 +15,8 @@ type TCPFlow struct {
 	Dst      string `json:"dst"`
 	Packets  int64  `json:"packets"`
 	Payload  int64  `json:"payload_bytes"`
-	Again    int64  `json:"packets_again"` // that lie before the highest sequence number seen
-	Missing  int64  `json:"bytes_missing"` // that others overtook, at the time
+	Again    int64  `json:"packets_again"` // packets below the highest sequence number seen
+	Missing  int64  `json:"bytes_missing"` // bytes overtaken by others, at the time
 	Gaps     int64  `json:"acks_with_gaps"`
 	Echoes   int64  `json:"ece"`
 	FirstSeq uint32 `json:"first_seq"`
@@ -91,7 +91,7 @@ func (t *Teller) tcp(us float64, p *Packet) {
 	}
 }
 
-// flags names those of a header.
+// flags returns the names of a header's flags.
 func flags(h *layers.TCP) string {
 	var all []string
 	for i, set := range [...]bool{h.SYN, h.ACK, h.PSH, h.FIN, h.RST, h.ECE, h.CWR} {

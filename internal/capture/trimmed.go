@@ -2,9 +2,8 @@ package capture
 
 import "railyard/roce"
 
-// lacksPayload reports a WRITE or SEND of RC whose ICRC does not hold because a switch cut its payload: there is less
-// than its own headers announce (RETH's DMA length), or no whole path MTU in a packet that others follow (IBTA 9.3.3,
-// 9.4.1).
+// lacksPayload reports whether a WRITE or SEND of RC with an invalid ICRC was trimmed by a switch: there is less than
+// its own headers announce (RETH's DMA length), or no full path MTU in a packet that others follow (IBTA 9.3.3, 9.4.1).
 func lacksPayload(f *roce.Frame) bool {
 	n := len(f.Payload())
 	if n > 0 && n%leastMTU == 0 {
@@ -19,7 +18,7 @@ func lacksPayload(f *roce.Frame) bool {
 	return false
 }
 
-// trimmed takes a packet of RC whose payload a switch has cut off.
+// trimmed processes a packet of RC whose payload a switch trimmed.
 func (st *stream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	st.flow.Packets++
 	st.flow.Trimmed++

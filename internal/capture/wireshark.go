@@ -13,8 +13,8 @@ import (
 //go:embed mrc.lua
 var dissector string
 
-// WiresharkPlugin is a dissector of MRC for Wireshark. Its tables are made from those that the codec is held
-// to, so that it cannot say something else.
+// WiresharkPlugin is a dissector of MRC for Wireshark. Its tables are generated from the codec's tests, so that they
+// cannot differ.
 func WiresharkPlugin() string {
 	var b strings.Builder
 	for _, h := range roce.MRCHeaders() {

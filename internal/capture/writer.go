@@ -18,8 +18,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// Writer writes Ethernet frames with nanosecond time stamps as pcapng. It is
-// safe for concurrent use.
+// Writer writes Ethernet frames with nanosecond time stamps as pcapng. It is safe for concurrent use.
 type Writer struct {
 	mu     sync.Mutex
 	ng     *pcapgo.NgWriter

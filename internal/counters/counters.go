@@ -4,7 +4,7 @@ import (
 	"railyard/unit"
 )
 
-// Priorities of 802.1p, and with them queues and buffers by class that are kept.
+// Priorities of 802.1p, and the queues and buffers by class that are stored.
 const Priorities = 8
 
 // Kind is the kind of a device.
@@ -16,34 +16,33 @@ const (
 	Host   Kind = "host"
 )
 
-// Count is a counter and the line where it stands. Is is false where the output does
-// not show it.
+// Count is a counter with its source line. Is is false if the output does not show it.
 type Count struct {
 	V    uint64
 	Line int
 	Is   bool
-	Bits uint8 // 32 where the source wraps there; 0: it does not wrap
+	Bits uint8 // 32 if the source wraps there; 0: it does not wrap
 }
 
-// Of makes a counter of no text.
+// Of makes a counter without a source.
 func Of(v uint64) Count { return Count{V: v, Is: true} }
 
-// Said is a value that is no counter and the line where it stands.
+// Said is a value other than a counter with its source line.
 type Said[T any] struct {
 	V    T
 	Line int
 	Is   bool
 }
 
-// Say makes a value of no text.
+// Say makes a value without a source.
 func Say[T any](v T) Said[T] { return Said[T]{V: v, Is: true} }
 
-// Snapshot is one device's counters at one time. Read makes one of each
-// command's output; Join puts those of one device and moment together.
+// Snapshot is one device's counters at one time. Read makes one snapshot of each command's output; Join merges those of
+// one device and time.
 type Snapshot struct {
-	Device  string // hostname; the file's name where the output gives none
+	Device  string // hostname; the file's name if the output has none
 	Kind    Kind
-	Format  string // registry name; of joined ones all of them with + between
+	Format  string // registry name; of merged ones all of them with + between
 	Command string // as it was typed; "" without a prompt
 	At      Moment
 	Ports   []Port // in the order of the output
@@ -52,7 +51,7 @@ type Snapshot struct {
 	Line    int
 }
 
-// Moment is the time at which a snapshot was taken: since 1970, or since midnight where no date is said.
+// Moment is the time of a snapshot: since 1970, or since midnight if there is no date.
 type Moment struct {
 	Seconds, Nanos int64
 	Line           int
@@ -66,7 +65,7 @@ func (m Moment) Sub(o Moment) unit.Time {
 	return unit.Time(sec)*unit.Second + unit.Time(m.Nanos-o.Nanos)*unit.Nanosecond
 }
 
-// Add is a moment so much later, to the nanosecond.
+// Add returns a later moment, to the nanosecond.
 func (m Moment) Add(t unit.Time) Moment {
 	ns := m.Nanos + int64(t/unit.Nanosecond)
 	m.Seconds, m.Nanos = m.Seconds+ns/1_000_000_000, ns%1_000_000_000
@@ -85,7 +84,7 @@ type Port struct {
 	Line   int
 	NetDev string // of an RDMA device: the interface that it belongs to
 
-	Alias string // what the front says, and what SONiC announces in LLDP; "" as Name
+	Alias string // front panel label, which SONiC announces in LLDP; "" if it is Name
 	Lanes string // as SONiC numbers them: 0,1,2,3
 	FEC   string // as SONiC calls it
 
@@ -97,7 +96,7 @@ type Port struct {
 	Lossless Said[uint8] // bitmap of the priorities that it runs for
 
 	RxPFC, TxPFC       [Priorities]Count // pause frames got and sent
-	RxPFCAll, TxPFCAll Count             // of all priorities, where only their sum is said
+	RxPFCAll, TxPFCAll Count             // of all priorities, if only their sum is shown
 	RxDur, TxDur       [Priorities]Count // microseconds: how long it was paused, and how long its peer
 	RxPause, TxPause   Count             // 802.3x pauses, of all classes
 	Queues             [Priorities]Queue // egress
@@ -140,19 +139,19 @@ type RoCE struct {
 	CNPHandled    Count // rp_cnp_handled
 	CNPIgnored    Count // rp_cnp_ignored
 	OutOfSequence Count // out_of_sequence: the receiver missed packets
-	SeqErr        Count // packet_seq_err: the sender was told so
+	SeqErr        Count // packet_seq_err: reported to the sender
 	Timeouts      Count // local_ack_timeout_err
 	RNR           Count // rnr_nak_retry_err
 	Duplicates    Count // duplicate_request
 	ImpliedNAK    Count // implied_nak_seq_err
 	OutOfBuffer   Count // out_of_buffer
-	Retransmitted Count // packets sent again, where the NIC counts them
+	Retransmitted Count // retransmitted packets, if the NIC counts them
 }
 
 // Peer is the neighbour that LLDP reports.
 type Peer struct {
 	Device, Port string
-	ID, Descr    string // what it announces itself as, and as what it is described; "" as Port
+	ID, Descr    string // announced port ID, and description; "" if it is Port
 	Line         int
 }
 

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Note is something to know about what was read or compared.
+// Note is a remark on read or compared data.
 type Note struct {
 	File string
 	Line int
@@ -18,13 +18,13 @@ type Note struct {
 // differences, with the lines of the later one; gauges are the later ones.
 type Diff struct {
 	Snapshot
-	Took  Said[unit.Time] // where both say when they were taken
+	Took  Said[unit.Time] // if both have a time
 	Notes []Note
 }
 
-// Delta returns the counts between two snapshots of a device. A counter that one of them does not show has
-// no difference: it is absent from the result. A counter that wraps at its source's width went on; another
-// that runs backwards was cleared in between, and its value since then is noted as all that is known.
+// Delta returns the counts between two snapshots of a device. A counter that one of them does not show has no
+// difference: it is absent from the result. A wrapped counter continued; another one that runs backwards was cleared in
+// between, and only its value since then is known, which a note states.
 func Delta(before, after Snapshot) (Diff, error) {
 	if before.Device != after.Device {
 		return Diff{}, &field.Error{File: after.File, Line: after.Line, Msg: fmt.Sprintf("is of %s, and %s is of %s: what one device counted is the difference of two snapshots of its own", after.Device,
@@ -70,7 +70,7 @@ func (d *Diff) took(before, after *Snapshot) {
 	}
 }
 
-// less subtracts what a port's counters were.
+// less subtracts a port's earlier counters.
 func (d *Diff) less(p, was *Port) {
 	var old []*Count
 	was.Each(func(_ string, c *Count, _ bool) { old = append(old, c) })
@@ -81,7 +81,7 @@ func (d *Diff) less(p, was *Port) {
 		i++
 		switch {
 		case gauge || !c.Is:
-		case !o.Is: // its value is of all time, and no difference
+		case !o.Is: // its value covers all time, and is not a difference
 			if *c = (Count{}); alone == 0 {
 				missing = name
 			}
@@ -92,7 +92,7 @@ func (d *Diff) less(p, was *Port) {
 			c.V += 1<<32 - o.V
 		case o.V>>63 == 1 && c.V>>63 == 0: // 64 bits are full: none counts so much again
 			c.V -= o.V
-		default: // what it counted since it was cleared
+		default: // its count since it was cleared
 			if cleared++; cleared == 1 {
 				first = fmt.Sprintf("%s ran back from %d to %d", name, o.V, c.V)
 			}

@@ -2,10 +2,10 @@
 // losses, neighbours.
 //
 // A [Snapshot] is the counters of one device at one time. Each [Format] is one file that parses what operators paste
-// (show commands of NX-OS, EOS, SONiC; COUNTERS_DB; ethtool; rdma statistic; LLDP) and prints the same from a
-// Snapshot; registry.go lists them. [Read] finds the format and returns what it did not recognize as [Unknown]. A
-// value is a [Count] or a [Said] with its place; a counter that a device did not report is absent, not zero.
+// (show commands of NX-OS, EOS, SONiC; COUNTERS_DB; ethtool; rdma statistic; LLDP) and prints the same from a Snapshot;
+// registry.go lists them. [Read] detects the format and returns unrecognized parts as [Unknown]. A value is a [Count]
+// or a [Said] with its source; a counter that a device did not report is absent, not zero.
 //
-// [Delta] subtracts two snapshots of a device. A difference exists only where both ends were read; a reset or a wrap
-// is recognized where the format says how ([Wraps]). [Join] merges snapshots of one device from several outputs.
+// [Delta] subtracts two snapshots of a device. A difference exists only if both ends were read; a reset or a wrap is
+// recognized if the format defines it ([Wraps]). [Join] merges snapshots of one device from several outputs.
 package counters

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Names of what is counted by class, in the order of Each, made once: a port has 176 of them, and comparing two
-// snapshots of a fabric visits all of all ports some times.
+// Names of per-class counters, in the order of Each, built once: a port has 176 of them, and a comparison of two
+// snapshots of a fabric visits them for all ports several times.
 var (
 	rxPFCNames, txPFCNames = naming("rx pfc %"), naming("tx pfc %")
 	rxDurNames, txDurNames = naming("rx pause duration %"), naming("tx pause duration %")
@@ -28,8 +28,8 @@ func naming(of ...string) (names [Priorities][]string) {
 	return names
 }
 
-// Each visits a port's counters in a fixed order with their names. A gauge says how much
-// there is now, or was at most: two of them have no difference.
+// Each visits a port's counters in a fixed order with their names. A gauge is a current value or a maximum: two of them
+// have no difference.
 func (p *Port) Each(visit func(name string, c *Count, gauge bool)) {
 	list := func(names *[Priorities][]string, all *[Priorities]Count) {
 		for i := range all {
@@ -67,7 +67,7 @@ func (p *Port) Each(visit func(name string, c *Count, gauge bool)) {
 	p.RoCE.each(func(name string, c *Count) { visit(name, c, false) })
 }
 
-// eachWhole visits what is counted for all classes together.
+// eachWhole visits the counters of all classes together.
 func (p *Port) eachWhole(visit func(name string, c *Count)) {
 	visit("rx pfc, all", &p.RxPFCAll)
 	visit("tx pfc, all", &p.TxPFCAll)

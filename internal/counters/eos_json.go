@@ -33,7 +33,7 @@ func (r *reading) inJSON(root string, leaf func(p *Port, path []string, c Count)
 	}
 }
 
-// below visits what is below an object, at most so deep.
+// below visits the values below an object, up to a depth.
 func (w *walker) below(path []string, visit func(path []string, at int, v string)) error {
 	if len(path) > 8 {
 		return fmt.Errorf("objects in one another more than 8 deep")

@@ -37,9 +37,8 @@ var mlx5Names = []named{
 	{"tx_prio%d_pause_duration", func(p *Port, i int) *Count { return &p.TxDur[i] }},
 }
 
-// otherNames are those of Broadcom's bnxt_en, AMD's ionic and Intel's ice (their drivers in the kernel).
-// Intel
-// counts the frames that let go on (xon) apart; they are not kept.
+// otherNames are those of Broadcom's bnxt_en, AMD's ionic and Intel's ice (their drivers in the kernel). Intel counts
+// the frames that let go on (xon) apart; they are not kept.
 var otherNames = []named{
 	{"rx_pfc_ena_frames_pri%d", func(p *Port, i int) *Count { return &p.RxPFC[i] }},
 	{"tx_pfc_ena_frames_pri%d", func(p *Port, i int) *Count { return &p.TxPFC[i] }},
@@ -105,9 +104,8 @@ func expand(lists ...[]named) map[string]place {
 
 var ethtoolLine = regexp.MustCompile(`^\s*(\S.*?):\s+(\S+)\s*$`)
 
-// readEthtool reads name: value. Hundreds of names are known to drivers only; those that
-// are of no use here are passed over. The output names no interface: the command does, or
-// it is the file's only one.
+// readEthtool reads name: value. Hundreds of names are documented only in drivers; irrelevant ones are ignored. The
+// output names no interface: the command does, or it is the file's only one.
 func readEthtool(r *reading) {
 	name := r.section.port
 	if name == "" {
@@ -139,9 +137,9 @@ func readEthtool(r *reading) {
 	}
 }
 
-// unread are names of drivers' counters of lost packets and of errors of the link, of the whole interface:
-// rx_out_of_range_len_phy is none, nor are bits that FEC corrected, which every link of 100G lanes counts;
-// rx3_xdp_drop is of a ring.
+// unread are names of drivers' counters of lost packets and of link errors, of the whole interface.
+// rx_out_of_range_len_phy is excluded, as are bits corrected by FEC, which every link of 100G lanes counts;
+// rx3_xdp_drop belongs to a ring.
 var unread = regexp.MustCompile(`^[a-z_]*(?:drop|discard|symbol_err|uncorrect)[a-z_]*$`)
 
 func writeEthtool(w *bytes.Buffer, s *Snapshot) {

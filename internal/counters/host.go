@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// What Linux tells on a host: ethtool, iproute2's ip and rdma, sysfs, lldpd.
+// Outputs of Linux hosts: ethtool, iproute2's ip and rdma, sysfs, lldpd.
 var hostFormats = []Format{
 	{Name: "ip-link", System: "host", About: "ip -o link: MTU, up or down",
 		Command: "ip -o link",

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// What show interface says of each, in NX-OS' words and EOS'.
+// Lines of show interface, in NX-OS' and EOS' words.
 var (
 	ifHead  = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` + `errdisabled)\b`)
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
@@ -46,7 +46,7 @@ func readInterfaces(r *reading) {
 		} else if m := ifFlaps.FindStringSubmatch(s); m != nil {
 			take(m[1:], l, &p.Flaps)
 		}
-		switch { // which way the bytes of the lines below go
+		switch { // direction of the bytes in the following lines
 		case s == "TX" || strings.Contains(s, "packets output"):
 			out = true
 		case s == "RX" || strings.Contains(s, "packets input"):
@@ -100,7 +100,7 @@ func (p *Port) word(w string, out bool) *Count {
 	return nil
 }
 
-// tells reports whether show interface has something to say of a port.
+// tells reports whether show interface has values for a port.
 func (p *Port) tells() bool {
 	return p.MTU.Is || p.Speed.Is || anyOf(p.Flaps, p.CRC, p.Symbol, p.Giants)
 }

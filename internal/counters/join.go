@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Join puts the outputs of several commands on one device together, devices in the order
-// in which they came. What two outputs both say, the later one says last: counters that
-// differ are of two moments, which is noted. RDMA devices whose interface is known are
-// that interface.
+// Join merges the outputs of several commands on one device, devices in order of appearance. If two outputs have the
+// same value, the later one wins: different counters belong to two times, which a note states. RDMA devices whose
+// interface is known are that interface.
 func Join(all []Snapshot) ([]Snapshot, []Note) {
 	var out []Snapshot
 	var notes []Note
@@ -33,7 +32,7 @@ func Join(all []Snapshot) ([]Snapshot, []Note) {
 	return out, notes
 }
 
-// add takes over what another output of the same device says.
+// add adds the values of another output of the same device.
 func (s *Snapshot) add(o *Snapshot, byName map[string]int) (notes []Note) {
 	if o.At.Is {
 		s.At = o.At
@@ -62,8 +61,7 @@ func (s *Snapshot) add(o *Snapshot, byName map[string]int) (notes []Note) {
 	return notes
 }
 
-// Take takes over what another output says of the same port; it returns a counter of which
-// both say something else.
+// Take adds another output's values for the same port; it returns a counter with contradicting values.
 func (p *Port) Take(o *Port) (differs string, was, is uint64) {
 	if o.NetDev != "" {
 		p.NetDev = o.NetDev
@@ -104,7 +102,7 @@ func takeSaid[T any](to, from *Said[T]) {
 	}
 }
 
-// mergeRDMA moves what RDMA devices say to the interfaces that they belong to.
+// mergeRDMA moves the values of RDMA devices to their interfaces.
 func (s *Snapshot) mergeRDMA() {
 	kept := s.Ports[:0:0]
 	for i := range s.Ports {

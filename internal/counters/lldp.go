@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// mac is an address where a port's name is expected.
+// mac reports whether a port's name is a MAC address.
 var mac = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$`)
 
 var nxosNeighbour = regexp.MustCompile(`^(.*?)\s+([A-Za-z][A-Za-z-]*[\d/.:]+)\s+(\d+)\s+` +
@@ -45,7 +45,7 @@ func readNXOSLLDP(r *reading) {
 	}
 }
 
-// heard yields the ports that have heard a neighbour, with their index.
+// heard yields the ports with a neighbour, with their index.
 func (s *Snapshot) heard() iter.Seq2[int, *Port] {
 	return func(yield func(int, *Port) bool) {
 		for i := range s.Ports {
@@ -76,8 +76,7 @@ func writeNXOSLLDP(w *bytes.Buffer, s *Snapshot) {
 	}
 }
 
-// readNXOSLLDPDetail reads a paragraph a neighbour: what it announces comes before the
-// port that heard it.
+// readNXOSLLDPDetail reads a paragraph a neighbour: its announcements precede the receiving port.
 func readNXOSLLDPDetail(r *reading) {
 	var peer Peer
 	local, at := "", line{}

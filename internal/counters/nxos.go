@@ -4,7 +4,7 @@ import (
 	"regexp"
 )
 
-// NX-OS, as Nexus 9000 switches print it; older ones' forms are read where they differ.
+// NX-OS, as Nexus 9000 switches print it; older forms are also read.
 var nxosFormats = []Format{
 	{Name: "nxos-interface", System: "nxos", About: "show interface: state, MTU, speed, errors, resets",
 		Command: "show interface",

@@ -141,8 +141,7 @@ func writePFCDetail(w *bytes.Buffer, s *Snapshot) {
 	}
 }
 
-// readPFCQueue reads the watchdog's counters of each class: Shutdown is how often it
-// found the class stuck.
+// readPFCQueue reads the watchdog's counters of each class: Shutdown counts how often it found the class stuck.
 func readPFCQueue(r *reading) {
 	name, queue := "", -1
 	for _, l := range r.lines {

@@ -17,9 +17,9 @@ var (
 	portLine = regexp.MustCompile(`^\s*([A-Z][A-Za-z& ]+(?:Pkts|Bytes|Byts))\s+(\d+)\s*$`)
 )
 
-// readQueuing reads the egress queues of each interface, what its ingress dropped, and its
-// pause frames by priority. Queues are qos-groups, whose numbers are those of the queues in
-// the default templates; rows name a PFC priority of their own.
+// readQueuing reads the egress queues of each interface, the drops at its ingress, and its pause frames by priority.
+// Queues are qos-groups, whose numbers are those of the queues in the default templates; rows name a PFC priority of
+// their own.
 func readQueuing(r *reading) {
 	name, queue, other := r.port2(), -1, ""
 	for _, l := range r.lines {
@@ -42,7 +42,7 @@ func readQueuing(r *reading) {
 		counters := strings.HasPrefix(s, "|") || total.MatchString(s) || pfcRow.MatchString(s) ||
 			portLine.MatchString(s)
 		switch {
-		case !counters: // a heading, or what was configured
+		case !counters: // a heading, or a configured value
 		case name == "":
 			r.not(l, "counts before an interface is named")
 		case strings.HasPrefix(s, "|"):
@@ -67,8 +67,7 @@ func (r *reading) port2() string {
 
 var queuingIf = regexp.MustCompile(`(?i)\bint\w*\s+e\w*\s*(\d+/[\d/]+)`)
 
-// queueRow reads | Tx Pkts | 12 | 0 |: unicast, multicast and what else goes through the
-// queue are one.
+// queueRow reads | Tx Pkts | 12 | 0 |: unicast, multicast and other packets of the queue are summed.
 func (r *reading) queueRow(q *Queue, s string, l line) {
 	var to *Count
 	label := ""
@@ -98,7 +97,7 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 	}
 }
 
-// otherRow says what queues lost that are none of a priority: those of the switch itself and of mirrored packets.
+// otherRow reads the losses of queues without a priority: those of the switch itself and of mirrored packets.
 func (r *reading) otherRow(group, s string, l line) {
 	cells := strings.Split(strings.Trim(s, "|"), "|")
 	label := strings.Join(strings.Fields(cells[0]), " ")
@@ -134,7 +133,7 @@ func (q *Queue) row(label string) *Count {
 	return nil
 }
 
-// queuingLine reads what is said below the queues.
+// queuingLine reads the lines below the queues.
 func (r *reading) queuingLine(p *Port, s string, l line) {
 	count := func(s string) Count { n, _ := number(s, l); return n }
 	if m := total.FindStringSubmatch(s); m != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// rdmaName is a counter of queue pairs. Those of mlx5's queue counters have 32 bits
-// (query_q_counter), those of its congestion counters 64.
+// rdmaName is a counter of queue pairs. Those of mlx5's queue counters have 32 bits (query_q_counter), those of its
+// congestion counters 64.
 type rdmaName struct {
 	name string
 	bits uint8
@@ -59,7 +59,7 @@ func Wraps(name string) bool {
 	return false
 }
 
-// count takes a counter by its name; one that is not kept is passed over.
+// count stores a counter by its name; unsupported ones are ignored.
 func (r *RoCE) count(name string, c Count) {
 	for _, list := range [][]rdmaName{mlx5RDMA, otherRDMA} {
 		for _, n := range list {
@@ -125,7 +125,7 @@ func writeRDMA(w *bytes.Buffer, s *Snapshot) {
 	}
 }
 
-// wrapped is a counter as a register of so many bits has it.
+// wrapped returns a counter as a register of n bits shows it.
 func (c Count) wrapped(bits uint8) string {
 	if bits == 32 {
 		c.V &= 1<<32 - 1

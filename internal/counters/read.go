@@ -14,8 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// Bounds of one text: its bytes, interfaces in all of its outputs, and lines that are
-// told as not understood.
+// Limits of one file: its bytes, interfaces in all of its outputs, and reported unrecognized lines.
 const (
 	MaxSize    = 64 << 20
 	maxPorts   = 20_000
@@ -39,16 +38,16 @@ type line struct {
 
 // section is the output of one command.
 type section struct {
-	format  *Format // nil: none that is read
+	format  *Format // nil: unsupported
 	device  string
 	command string
-	port    string // that the command names
+	port    string // port in the command
 	at      int    // line of the command, or the output's first
-	begun   bool   // its heading has come
+	begun   bool   // its heading has been read
 	lines   []line
 }
 
-// reading is a section on its way into a snapshot.
+// reading is a section being read into a snapshot.
 type reading struct {
 	section
 	Snapshot
@@ -74,8 +73,8 @@ type skipped struct {
 	ports int
 }
 
-// Read finds the outputs of commands in a text and reads each. Names of devices come from
-// prompts, or from the file's name.
+// Read finds the outputs of commands in a file and reads each. Names of devices come from prompts, or from the file's
+// name.
 func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 	t := &text{name: name}
 	sections, err := t.split(data)
@@ -113,8 +112,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 	return out, t.unknown, nil
 }
 
-// unended takes away what the last line of a text says that ends within a number: 12 may be the beginning of
-// 1294.
+// unended discards a number at the end of a file's last line: 12 may be the beginning of 1294.
 func (t *text) unended(data []byte, s *Snapshot) {
 	last := data[bytes.LastIndexByte(data, '\n')+1:]
 	if !endsInNumber.Match(last) {
@@ -182,7 +180,7 @@ var idle = regexp.MustCompile(`^[A-Za-z0-9][\w.@-]*(?:\([^)]*\))?(?::[~/]\S*)?[#
 var bare = regexp.MustCompile(`^[#$>]?\s*((?:sudo\s+)?(?:show|ethtool|rdma|grep|redis-dump|sonic-db-dump|` + `ip|` +
 	`sonic-db-cli|pfcstat|queuestat|portstat|lldpcli|lldpctl)\s.*)$`)
 
-// split cuts a text into the outputs of commands.
+// split splits a file into the outputs of commands.
 func (t *text) split(data []byte) ([]section, error) {
 	switch {
 	case len(data) > MaxSize:
@@ -231,7 +229,7 @@ func (t *text) split(data []byte) ([]section, error) {
 				flush()
 				cur = section{device: device, at: l.n, format: f}
 			}
-			cur.format = f // whatever was typed, this is what came of it
+			cur.format = f // independent of the command, this is its output
 		}
 		cur.begun = cur.begun || cur.format.is(s)
 		cur.lines = append(cur.lines, l)
@@ -240,9 +238,9 @@ func (t *text) split(data []byte) ([]section, error) {
 	return out, nil
 }
 
-// settle gives outputs without a heading that is theirs the format of their device's system: systems have commands in
-// common, show interfaces counters for one, and a device runs one system, which headings tell. It returns systems by
-// device.
+// settle sets the format of outputs with an ambiguous heading by their device's system: systems have commands in
+// common, show interfaces counters for one, and a device runs one system, which headings identify. It returns systems
+// by device.
 func settle(all []section) map[string][]string {
 	systems := map[string][]string{}
 	for i := range all {
@@ -263,7 +261,7 @@ func settle(all []section) map[string][]string {
 // isSwitch reports whether a system is one of switches.
 func isSwitch(system string) bool { return system != "" && system != "host" }
 
-// typed reports a line at which somebody typed a command, and on which device.
+// typed reports whether a line is a typed command, and on which device.
 func typed(s string) (device, command string, ok bool) {
 	if len(s) > 4096 {
 		return "", "", false
@@ -284,15 +282,15 @@ func typed(s string) (device, command string, ok bool) {
 // numbered are words that tables put before a # for a number, and no switch is called: QoS-Group# Bandwidth%.
 var numbered = regexp.MustCompile(`(?i)^(?:qos-?group|pg|queue|que|q|cos|class|vl|lane|priority|port|slot)$`)
 
-// heading reports that a line with a word before a # is a heading and no prompt: the word is one that tables
-// number, or words stand in columns, three spaces or more apart.
+// heading reports whether a line with a word before a # is a heading and not a prompt: the word is one that tables
+// number, or words are in columns, three spaces or more apart.
 func heading(s, word, rest string) bool {
 	const column = "   "
 	return numbered.MatchString(word) || strings.Contains(rest, column) ||
 		strings.HasSuffix(strings.ReplaceAll(s[:len(s)-len(rest)], "\t", column), column)
 }
 
-// byCommand finds what a command prints on a system, "" for any.
+// byCommand finds the format of a command's output on a system, "" for any.
 func byCommand(command, system string) (*Format, string) {
 	command = strings.TrimSpace(strings.TrimPrefix(command, "sudo "))
 	for i := range formats {
@@ -314,17 +312,17 @@ func (f *Format) is(s string) bool {
 	if f == nil || f.head == nil {
 		return false
 	}
-	// NX-OS says of some interfaces what EOS says of all.
+	// Some interfaces of NX-OS have the form of all of EOS.
 	return f.head.MatchString(s) || strings.HasSuffix(f.Name, "-interface") && ifHead.MatchString(s)
 }
 
-// goesOn reports whether a line that begins another format belongs to the output as well: before its heading only a
-// line that is one of its own.
+// goesOn reports whether a line that begins another format still belongs to the output: before its heading, only a line
+// of its own form.
 func (s *section) goesOn(line string) bool {
 	return s.format.is(line) && (s.begun || s.format.head.MatchString(line))
 }
 
-// begins finds the format that a line begins; for JSON, what comes behind it says which.
+// begins finds the format that a line begins; for JSON, the following text decides.
 func begins(s, rest string) *Format {
 	object := strings.TrimSpace(s) == "{"
 	for i := range formats {
@@ -340,8 +338,7 @@ func begins(s, rest string) *Format {
 	return nil
 }
 
-// literals are by format what a heading must hold: looking for that is faster than
-// matching it.
+// literals are, by format, strings that a heading must contain: searching for them is faster than matching.
 var literals = func() (all []string) {
 	for i := range formats {
 		all = append(all, "")
@@ -355,7 +352,7 @@ var literals = func() (all []string) {
 	return all
 }()
 
-// literal is the longest text that an expression cannot do without.
+// literal returns the longest string that every match of an expression contains.
 func literal(re *syntax.Regexp) (longest string) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -381,8 +378,7 @@ func deviceOf(file string) string {
 	return base
 }
 
-// port returns a port by its name, a new one where it is said first here. The pointer
-// holds until the next call.
+// port returns a port by its name; a new name creates one. The pointer holds until the next call.
 func (r *reading) port(name string, at line) *Port {
 	i, ok := r.byName[name]
 	if !ok {
@@ -397,7 +393,7 @@ func (r *reading) port(name string, at line) *Port {
 	return &r.Ports[i]
 }
 
-// skip remembers a counter that is not kept, if it has counted anything.
+// skip records an unsupported counter, if it is not zero.
 func (r *reading) skip(name, cell string, l line) {
 	c, ok := number(cell, l)
 	if !ok || c.V == 0 {
@@ -414,7 +410,7 @@ func (r *reading) skip(name, cell string, l line) {
 	}
 }
 
-// saySkipped notes what the counters are that an output shows and nobody reads.
+// saySkipped notes the unsupported counters of an output.
 func (t *text) saySkipped() {
 	for _, s := range t.skipped {
 		t.unknown = append(t.unknown, Unknown{t.name, s.most.Line, fmt.Sprintf("%s %d", s.name, s.most.V),

@@ -13,12 +13,11 @@ type Format struct {
 	Name   string
 	System string // who prints it: nxos, eos, sonic, host
 	About  string
-	// Command prints it; PORT stands for a port, for each of which it is typed; empty where Show
-	// uses another that says the same.
+	// Command prints it; PORT is replaced by each port; empty if Show uses another command with the same content.
 	Command string
 
 	command *regexp.Regexp // how it is typed, shortened or not; a first group is the port
-	head    *regexp.Regexp // a line that begins it and nothing else, for texts without prompts
+	head    *regexp.Regexp // a line that begins only it, for files without prompts
 	tell    string         // of JSON: a key that no other output has
 	read    func(r *reading)
 	write   func(w *bytes.Buffer, s *Snapshot)
@@ -44,7 +43,7 @@ func Find(name string) *Format {
 	return nil
 }
 
-// SystemOf returns the system of the switches with these outputs: the first that is known, or the first of Systems.
+// SystemOf returns the system of the switches with these outputs: the first known one, or the first of Systems.
 func SystemOf(seen []Snapshot) string {
 	for i := range seen {
 		if f := Find(seen[i].Format); f != nil && f.System != "" && f.System != "host" {
@@ -54,13 +53,13 @@ func SystemOf(seen []Snapshot) string {
 	return Systems[0]
 }
 
-// Show is a session on a device: each command of its system with what it prints.
+// Show returns a session on a device: each command of its system with its output.
 func Show(system string, s Snapshot) []byte {
 	var b bytes.Buffer
 	for i := range formats {
 		f := &formats[i]
 		if f.System != system && f.System != "" || f.Command == "" {
-			continue // one of two commands that say the same is enough
+			continue // one of two commands with the same content is enough
 		}
 		command := f.Command
 		if f.System == "" && (system == "nxos" || system == "eos") {
@@ -81,8 +80,8 @@ func Show(system string, s Snapshot) []byte {
 	return b.Bytes()
 }
 
-// names returns the name of a port in a command, "" where the command has none: ethtool knows
-// interfaces, sysfs RDMA devices.
+// names returns the name of a port in a command, "" if the command has none: ethtool uses interfaces, sysfs RDMA
+// devices.
 func (f *Format) names(p *Port) string {
 	device, _, rdma := strings.Cut(p.Name, "/")
 	if rdma != (f.Name == "hw-counters") {
@@ -91,7 +90,7 @@ func (f *Format) names(p *Port) string {
 	return device
 }
 
-// session is one command and what it prints, unless that is nothing.
+// session is one command and its output, if there is any.
 func (f *Format) session(b *bytes.Buffer, system, command string, s *Snapshot) {
 	var out bytes.Buffer
 	f.write(&out, s)

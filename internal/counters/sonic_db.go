@@ -90,10 +90,10 @@ type hash struct {
 	at     map[string]int
 	order  []string
 
-	wrapped bool // its fields stood under "value"
+	wrapped bool // its fields are under "value"
 }
 
-// readSonicDB reads a dump: a name map tells whose counters an object has.
+// readSonicDB reads a dump: a name map identifies the owner of an object's counters.
 func readSonicDB(r *reading) {
 	db, ok := r.hashes()
 	if !ok {
@@ -162,7 +162,7 @@ func (r *reading) sai(p *Port, i int, names []named, h *hash, eight bool) {
 	}
 }
 
-// portTable takes what APPL_DB's ports say where it was dumped, too.
+// portTable also reads the ports in APPL_DB, if dumped.
 func (r *reading) portTable(db map[string]*hash) {
 	for i := range r.Ports {
 		p := &r.Ports[i]
@@ -207,7 +207,7 @@ func (r *reading) hashes() (map[string]*hash, bool) {
 	return out, true
 }
 
-// walker goes through JSON and knows its line.
+// walker reads JSON and tracks the line.
 type walker struct {
 	d    *json.Decoder
 	text string
@@ -215,7 +215,7 @@ type walker struct {
 	line int
 }
 
-// walker goes through the JSON of what was read.
+// walker reads the JSON of the input.
 func (r *reading) walker() walker {
 	var b strings.Builder
 	for _, l := range r.lines {
@@ -226,7 +226,7 @@ func (r *reading) walker() walker {
 	return walker{d: d, text: b.String(), line: r.lines[0].n}
 }
 
-// at is the line that is being read.
+// at is the current line.
 func (w *walker) at() int {
 	to := min(int(w.d.InputOffset()), len(w.text))
 	w.line += strings.Count(w.text[w.done:to], "\n")
@@ -261,7 +261,7 @@ func (w *walker) hash(h *hash, depth int) error {
 	return w.object(func(key string) error {
 		at := w.at()
 		var raw json.RawMessage
-		if key == "value" && depth == 0 { // what stands beside it is of the database itself
+		if key == "value" && depth == 0 { // fields next to it belong to the database itself
 			*h = hash{line: h.line, fields: map[string]string{}, at: map[string]int{}, wrapped: true}
 			return w.hash(h, 1)
 		}
@@ -323,8 +323,7 @@ func writeSonicDB(w *bytes.Buffer, s *Snapshot) {
 	w.WriteString("{\n" + strings.Join(d.entries, ",\n") + "\n}\n")
 }
 
-// saiFields are the counters of an object by their names; whole asks for those that are
-// of no priority.
+// saiFields are the counters of an object by their names; whole selects those without a priority.
 func saiFields(names []named, p *Port, k int, whole bool) (out [][2]string) {
 	for _, n := range names {
 		name := n.name

@@ -21,8 +21,8 @@ func rowPFC(r *reading, t *table, cells []string, l line) string {
 	return take(cells[1:], l, eight(to)...)
 }
 
-// rowPFCPriority reads the priorities of PORT_QOS_MAP's pfc_enable: none, or N/A where the port has no such
-// key, is a port that pauses nothing.
+// rowPFCPriority reads the priorities of PORT_QOS_MAP's pfc_enable: none, or N/A if the port has no such key, means a
+// port without PFC.
 func rowPFCPriority(r *reading, _ *table, cells []string, l line) string {
 	const wrong = "is not a row of an interface and the priorities for which it runs PFC"
 	if len(cells) != 2 {
@@ -61,7 +61,7 @@ func writePFCPriority(w *bytes.Buffer, s *Snapshot) {
 	g.write(w)
 }
 
-// readPFCHistory reads a table in which blank lines stand between interfaces.
+// readPFCHistory reads a table with blank lines between interfaces.
 func readPFCHistory(r *reading) {
 	lines := r.lines
 	r.lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return strings.TrimSpace(l.text) == "" })

@@ -96,7 +96,7 @@ func (p *Port) letter() string {
 	return p.state("U", "D")
 }
 
-// state is a word for a port that is up or down.
+// state returns the word for a port that is up or down.
 func (p *Port) state(up, down string) string {
 	switch {
 	case !p.Up.Is:
@@ -178,8 +178,8 @@ func writeSonicStatus(w *bytes.Buffer, s *Snapshot) {
 	g.write(w)
 }
 
-// rowLLDP reads a neighbour. A port that announces a MAC address is named by its
-// description, where that is one word; so is one of SONiC, which announces its alias.
+// rowLLDP reads a neighbour. A port that announces a MAC address is named by its description, if that is one word; so
+// is one of SONiC, which announces its alias.
 func rowLLDP(r *reading, t *table, cells []string, l line) string {
 	if len(cells) < 3 || cells[1] == "" {
 		return "names no neighbour"

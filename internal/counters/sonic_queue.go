@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// rowQueue reads a queue's packets, bytes and drops. Queues of multicast and those above
-// the eighth, which belong to the switch's own processor, are passed over.
+// rowQueue reads a queue's packets, bytes and drops. Queues of multicast and those above the eighth, which belong to
+// the switch's own processor, are ignored.
 func rowQueue(r *reading, t *table, cells []string, l line) string {
 	if len(cells) < 6 {
 		return "has fewer columns than the headings"
@@ -45,7 +45,7 @@ func rowWred(r *reading, t *table, cells []string, l line) string {
 	return take(cells[2:], l, nil, nil, &p.Queues[i].Marked)
 }
 
-// txq is the number of a unicast queue, -1 for one that is not kept.
+// txq returns the number of a unicast queue, -1 for an unsupported one.
 func txq(s string) (i int, known bool) {
 	for _, kind := range []string{"UC", "ALL", "MC", "VOQ"} {
 		if digits, is := strings.CutPrefix(s, kind); is {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// table reads what Python's tabulate prints: headings, a line of dashes that says where
-// columns are, rows. A heading begins another table.
+// table reads the output of Python's tabulate: headings, a line of dashes with the column positions, rows. A heading
+// begins another table.
 type table struct {
 	heads []string
 	spans [][2]int
 	last  line // the one before: a heading, if dashes follow
 }
 
-// next takes a line and returns the cells of a row, nil where it is none. A line before
-// dashes is a heading; dashes without a gap end the table.
+// next parses a line and returns the cells of a row, nil if it is not one. A line before dashes is a heading; dashes
+// without a gap end the table.
 func (t *table) next(l line, following string) (cells []string) {
 	s := strings.TrimRight(l.text, " \t")
 	defer func() { t.last = l }()
@@ -65,10 +65,10 @@ func (t *table) cut(s string) []string {
 	return cells
 }
 
-// grid writes such a table: all cells to the right, except those of columns that stand left.
+// grid writes such a table: cells right-aligned, except the first columns.
 type grid struct {
 	heads []string
-	left  int // how many columns stand to the left
+	left  int // number of left-aligned columns
 	rows  [][]string
 }
 

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// words are headings of tables whose columns are words apart, and what they count; nil is
-// known and not kept.
+// words are headings of tables in words, with their counters; nil is known and ignored.
 type words map[string]func(p *Port) *Count
 
-// wideWords are those of NX-OS' and EOS' tables of errors, discards, bytes and pauses: they
-// do not contradict one another.
+// wideWords are those of NX-OS' and EOS' tables of errors, discards, bytes and pauses: they do not contradict one
+// another.
 var wideWords = words{
 	"FCS-Err":      func(p *Port) *Count { return &p.CRC },
 	"Rcv-Err":      func(p *Port) *Count { return &p.InErrors },
@@ -34,8 +33,8 @@ var wideWords = words{
 	"InMcastPkts": nil, "InBcastPkts": nil, "OutMcastPkts": nil, "OutBcastPkts": nil,
 }
 
-// readWide reads tables with a heading of words, the first of which is Port; a row has as
-// many words. A heading begins another table of the same output.
+// readWide reads tables with a heading of words, the first of which is Port; a row has as many words. A heading begins
+// another table of the same output.
 func readWide(r *reading) {
 	var heads []string
 	for _, l := range r.lines {
@@ -70,7 +69,7 @@ func readWide(r *reading) {
 // block is a table of such an output; name shortens interfaces.
 type block struct {
 	heads []string
-	at    []func(p *Port) *Count // nil: a column that is always dashes
+	at    []func(p *Port) *Count // nil: a column of dashes
 }
 
 func writeWide(w *bytes.Buffer, s *Snapshot, name, line string, blocks ...block) {
@@ -124,7 +123,7 @@ func writeOctets(w *bytes.Buffer, s *Snapshot) {
 	}
 }
 
-// writeEOSOctets writes both tables; those of several receivers are not kept.
+// writeEOSOctets writes both tables; counters of multicast and broadcast are not stored.
 func writeEOSOctets(w *bytes.Buffer, s *Snapshot) {
 	for _, way := range []string{"In", "Out"} {
 		writeWide(w, s, "Et", "", block{heads: []string{way + "Octets", way + "UcastPkts", way + "McastPkts", way + "BcastPkts"},

@@ -11,8 +11,8 @@ import (
 	"railyard/internal/field"
 )
 
-// number reads a counter as tables print it: 1234, 1,234; N/A and - are no answer. Commas stand before each three
-// digits: 1,23 is a number that has been cut.
+// number reads a counter as tables print it: 1234, 1,234; N/A and - are no answer. Commas precede each three digits:
+// 1,23 is a truncated number.
 func number(s string, at line) (c Count, ok bool) {
 	if s == "N/A" || s == "n/a" || s == "-" || s == "--" {
 		return Count{}, true
@@ -36,13 +36,13 @@ func number(s string, at line) (c Count, ok bool) {
 	return Count{V: v, Line: at.n, Is: true}, true
 }
 
-// tooLarge reports a number that is one, and has more than 64 bits.
+// tooLarge reports whether a number needs more than 64 bits.
 func tooLarge(s string) bool {
 	s = strings.ReplaceAll(s, ",", "")
 	return len(s) > 19 && strings.Trim(s, "0123456789") == ""
 }
 
-// text of a counter in a table, with N/A where there is none.
+// text returns a counter for a table, with N/A for none.
 func (c Count) String() string {
 	if !c.Is {
 		return "N/A"
@@ -50,7 +50,7 @@ func (c Count) String() string {
 	return strconv.FormatUint(c.V, 10)
 }
 
-// zero is the counter with 0 for what is not known, for outputs that have no word for that.
+// zero returns the counter with 0 for unknown, for outputs that have no word for that.
 func (c Count) zero() string { return strconv.FormatUint(c.V, 10) }
 
 // grouped is a number with commas, as SONiC prints.
@@ -68,13 +68,13 @@ func (c Count) grouped() string {
 // rule reports a line that only draws: dashes, plus signs, equals signs.
 func rule(s string) bool { return strings.Trim(s, "-=+| \t") == "" }
 
-// anyOf reports whether one of counters is said.
+// anyOf reports whether one of the counters is present.
 func anyOf(cs ...Count) bool { return slices.ContainsFunc(cs, func(c Count) bool { return c.Is }) }
 
-// said reports whether one of eight is.
+// said reports whether one of eight is present.
 func said(cs *[Priorities]Count) bool { return anyOf(cs[:]...) }
 
-// quote is a word of a text in a message, of a bounded length.
+// quote returns a word for a message, of a bounded length.
 func quote(s string) string {
 	if s == "" {
 		return "nothing"

@@ -9,11 +9,11 @@ import (
 	"railyard/internal/diagnose"
 )
 
-// congested is what is no fault.
+// congested is the finding of congestion without a fault.
 var congested = map[string]bool{"incast": true, "polarised": true}
 
-// Read returns what sessions on all devices say, as files of them in a folder would be read. A line that is not
-// understood is an error.
+// Read returns the parsed sessions of all devices, as if read from files in a directory. An unrecognized line is an
+// error.
 func Read(dir string, sessions map[string][]byte) (all []counters.Snapshot, err error) {
 	for _, name := range slices.Sorted(maps.Keys(sessions)) {
 		got, unknown, err := counters.Read(dir+"/"+name+".txt", sessions[name])
@@ -29,7 +29,7 @@ func Read(dir string, sessions map[string][]byte) (all []counters.Snapshot, err 
 	return all, nil
 }
 
-// Diagnose returns what diagnose says of what the devices print.
+// Diagnose returns the diagnosis of the devices' outputs.
 func (s *Seen) Diagnose(system string) (*diagnose.Report, error) {
 	before, after := s.Sessions(system)
 	was, err := Read("before", before)
@@ -50,8 +50,8 @@ func (s *Seen) Names(x *diagnose.Finding) bool {
 	})
 }
 
-// First reports whether a diagnosis names the fault and one of its culprits before all else, and whether it
-// calls somebody else's port a fault first.
+// First reports whether a diagnosis lists the fault and one of its culprits first, and whether it calls an innocent
+// port a fault first.
 func (s *Seen) First(r *diagnose.Report) (right, wrong bool) {
 	if len(r.Findings) == 0 {
 		return s.fault.Cause == "", false

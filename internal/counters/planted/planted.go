@@ -9,22 +9,21 @@ import (
 	"railyard/internal/sim"
 )
 
-// Fault is a healthy fabric with one thing that is not. Cause is what it is called, "" for
-// none; "incast" is congestion that a fabric has without a fault.
+// Fault is a fabric with one injected fault. Cause is its name, "" for none; "incast" is congestion in a healthy
+// fabric.
 type Fault struct {
 	Name    string
 	Base    string // of Bases
 	Changes string // YAML behind it
 	Sets    []string
 	Cause   string
-	// Culprits are who may be named, any of them: a device, or one of its ports as the scenario
-	// calls it (leaf-1:Eth3), both ends where it is a cable.
+	// Culprits are the acceptable findings, any of them: a device, or one of its ports in the scenario's names
+	// (leaf-1:Eth3), both ends for a cable.
 	Culprits []string
-	Open     bool // it may end without an end: queue pairs fail, or wait for ever
+	Open     bool // it may run without an end: queue pairs fail, or are blocked
 }
 
-// Seen is what the devices of a fabric said of themselves, and who broke it, ports named as
-// the devices name them.
+// Seen is the outputs of a fabric's devices, and the culprits, with the devices' port names.
 type Seen struct {
 	Before, After []counters.Snapshot
 	Culprits      []Culprit
@@ -36,7 +35,7 @@ type Seen struct {
 // Culprit is a device, or one of its ports.
 type Culprit struct{ Device, Port string }
 
-// Scenario is the whole text of a fault.
+// Scenario returns the complete scenario of a fault.
 func (f *Fault) Scenario() string { return Bases[f.Base] + f.Changes }
 
 // Simulate runs a fault; switches print as system does.
@@ -80,7 +79,7 @@ func (s *Seen) As(system string) (*Seen, error) {
 	return o, nil
 }
 
-// Sessions are the texts of all devices, by name, before the run and after it.
+// Sessions are the outputs of all devices, by name, before the run and after it.
 func (s *Seen) Sessions(system string) (before, after map[string][]byte) {
 	texts := func(all []counters.Snapshot) map[string][]byte {
 		out := map[string][]byte{}

@@ -13,13 +13,13 @@ import (
 	"railyard/unit"
 )
 
-// maxShown is how many points the terminal shows.
+// maxShown is the maximum number of points on the terminal.
 const maxShown = 60
 
 // largestUse is the error from which on a calibration is too coarse to predict with.
 const largestUse = 0.1
 
-// Calibration shows what was fitted, and to what; out is where it was written, with the overrides in set.
+// Calibration prints the fitted parameters and their measurements; out is the written file, with the overrides in set.
 func Calibration(w io.Writer, r *fitting.Report, out string, set []string) {
 	if len(r.Points) > 0 {
 		calibrationAnswer(w, r)
@@ -44,7 +44,7 @@ func Calibration(w io.Writer, r *fitting.Report, out string, set []string) {
 	}
 }
 
-// calibrationAnswer says what the calibration does to the error: of points held out, or else of those fitted.
+// calibrationAnswer describes the calibration's effect on the error: of held-out points, or else of fitted ones.
 func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	of, name := "aside", "held-out point"
 	if _, ok := r.Errors[of]; !ok {
@@ -73,7 +73,7 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	}
 	say := fmt.Sprintf("Calibration %s %s: %s before, %s after (%s)", change, what, show(x[0]), show(x[1]),
 		unit.Plural(n, name))
-	if y, ok := r.Errors["fitted"]; ok && change == "reduces" && y[1] > y[0] { // it has not fitted what it was to fit
+	if y, ok := r.Errors["fitted"]; ok && change == "reduces" && y[1] > y[0] { // the error of the fitted points grew
 		say = fmt.Sprintf("Calibration is mixed, %s: %s before, %s after (%s), %s before, %s after (%s)",
 			strings.TrimPrefix(what, "the "), show(x[0]), show(x[1]), unit.Plural(n, name), show(y[0]), show(y[1]),
 			unit.Plural(len(r.Points)-n, "fitted point"))
@@ -86,7 +86,7 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	}
 }
 
-// undecided returns the share of NVLink or NICs that was fitted below its default where the other was not fitted.
+// undecided returns the share of NVLink or NICs that was fitted below its default while the other was not fitted.
 func undecided(r *fitting.Report) (one, other string) {
 	not := map[string]string{"nvlink_share": "nic_share", "nic_share": "nvlink_share"}
 	for _, v := range r.Values {
@@ -99,10 +99,10 @@ func undecided(r *fitting.Report) (one, other string) {
 	return "", ""
 }
 
-// off returns how far a calibrated point is from what was measured.
+// off returns the error of a calibrated point.
 func off(p *fitting.Point) float64 { return math.Abs(p.After/p.Measured - 1) }
 
-// fit prints what was fitted to times.
+// fit prints the parameters fitted to times.
 func fit(w io.Writer, r *fitting.Report) {
 	t := screen.Table{Columns: []screen.Column{{Head: "Parameter"}, {Head: "default"}, {Head: "fitted", Left: true}}}
 	for _, v := range r.Values {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// DCBX shows a line per cable that differs from those before it.
+// DCBX prints a line per cable that differs from those before it.
 func DCBX(w io.Writer, results []*dcbx.Result, all bool) {
 	type kind struct {
 		version    dcbx.Version

@@ -13,14 +13,14 @@ import (
 	"railyard/unit"
 )
 
-// FabricParts is what a table of designs can say of each beside its figures, by name.
+// FabricParts are optional columns of a table of designs, by name.
 type FabricParts struct {
 	Parts     bool              // switches by tier, and cables
-	Deadlock  map[string]string // what a check found
+	Deadlock  map[string]string // result of the check
 	Scenarios map[string]string // files that were written
 }
 
-// Fabrics prints the designs that are feasible, the cheapest first, and why others are not.
+// Fabrics prints the feasible designs, the cheapest first, and the infeasible ones with reasons.
 func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, more *FabricParts) {
 	fits := slices.DeleteFunc(slices.Clone(designs), func(d planner.Design) bool { return !d.Fits() })
 	slices.SortStableFunc(fits, func(a, b planner.Design) int { return cmp.Compare(a.Cost, b.Cost) })
@@ -77,7 +77,7 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 // noScenario is why a design has none.
 const noScenario = "no scenario: too large for packet fidelity"
 
-// listed prints what there is to say of designs below a heading.
+// listed prints remarks on designs below a heading.
 func listed(w io.Writer, heading string, all []planner.Design, say func(*planner.Design) string) {
 	for i := range all {
 		if words := say(&all[i]); words != "" {
@@ -90,8 +90,8 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 	}
 }
 
-// fabricAnswer says how many designs there are, and the cheapest of those with the oversubscription asked for: of 1:1
-// those with full bisection. Where none has it, the cheapest of all.
+// fabricAnswer returns the number of designs, and the cheapest with the requested oversubscription: for 1:1 with full
+// bisection. If none has it, the cheapest of all.
 func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	nics := fmt.Sprintf("%dG NICs", in.NICRate)
 	if n := in.NICPorts; n > 1 {
@@ -129,10 +129,10 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 		strings.Join(names, ", "), asked)
 }
 
-// oneWidePort marks designs for NICs of one port where NICs of several were asked for.
+// oneWidePort marks designs for NICs of one port if NICs of several were requested.
 const oneWidePort = "†"
 
-// otherNICs reports whether a design needs NICs with another number of ports than those that were asked for.
+// otherNICs reports whether a design needs NICs with another number of ports than requested.
 func otherNICs(in *planner.FabricInput, d *planner.Design) bool {
 	return d.NICPorts != max(1, in.NICPorts)
 }

@@ -1,6 +1,6 @@
-// Package table prints results as tables for a terminal: a function for each kind of result, named after it
-// (Failures, Loads, Layouts, Fabrics, Calibration …), with the writer as its first argument. Widths and colours are
-// those of package screen. Reports of runs are in package report.
+// Package table prints results as tables for a terminal: a function for each kind of result, named after it (Failures,
+// Loads, Layouts, Fabrics, Calibration …), with the writer as its first argument. Widths and colours are those of
+// package screen. Reports of runs are in package report.
 package table
 
 import (
@@ -14,10 +14,10 @@ import (
 	"railyard/unit"
 )
 
-// maxFailureRows is how many rows of a table are shown.
+// maxFailureRows is the maximum number of rows of a table.
 const maxFailureRows = 24
 
-// Failures prints variants next to each other, where there are several, and the failures of each, worst first.
+// Failures prints variants next to each other, if there are several, and the failures of each, worst first.
 func Failures(w io.Writer, all []*failures.Variant) {
 	if len(all) > 1 {
 		compareFailures(w, all)
@@ -41,8 +41,8 @@ func Failures(w io.Writer, all []*failures.Variant) {
 	}
 }
 
-// failureTable prints rows: kind, tier and name of the element that was simulated, how many equivalent ones it stands
-// for, and what its failure does.
+// failureTable prints rows: kind, tier and name of the simulated element, the number of equivalent ones, and the effect
+// of its failure.
 func failureTable(w io.Writer, rows []failures.Row, head string) {
 	t := screen.Table{Columns: []screen.Column{{Head: head}, {Head: "represents"}, {Head: "step"},
 		{Head: "slowdown", Rare: true}, {Head: "isolated", Rare: true}, {Head: "retx.", Rare: true}, {Head: "drops", Rare: true}}}
@@ -85,7 +85,7 @@ func retransmitted(b int64) string {
 // Megabytes is a size for a table.
 func Megabytes(b int64) string { return fmt.Sprintf("%.1f MB", float64(b)/1e6) }
 
-// Seconds is a time for a table, of which there may be none.
+// Seconds formats a time for a table, or its absence.
 func Seconds(s float64) string {
 	if s == 0 {
 		return unit.NotApplicable
@@ -116,7 +116,7 @@ func weak(v *failures.Variant) string {
 	return said + ": " + strings.Join(names, ", ")
 }
 
-// failureErrors says which simulations did not end.
+// failureErrors lists the simulations that did not end.
 func failureErrors(w io.Writer, v *failures.Variant) {
 	for _, r := range append(v.Rows[:len(v.Rows):len(v.Rows)], v.Pairs...) {
 		if r.Error != "" {

@@ -64,7 +64,7 @@ func Goodput(w io.Writer, r days.Report) {
 	components(w, &r)
 }
 
-// spares says what replaces a failed host.
+// spares describes the replacement of a failed host.
 func spares(r *days.Report) string {
 	if r.Spares < 0 {
 		return "spares unlimited"
@@ -137,7 +137,7 @@ func percent(share float64) string {
 	return unit.Digits(100 * share)
 }
 
-// components prints what the failures of each component cost, the most first, then the losses without one.
+// components prints the cost of each component's failures, the largest first, then the other losses.
 func components(w io.Writer, r *days.Report) {
 	if len(r.Parts) == 0 {
 		return

@@ -15,7 +15,7 @@ import (
 // gigabytes prints a rate of NVLink as its makers do.
 func gigabytes(rate int64) string { return unit.Digits(float64(rate)/8e9) + " GB/s" }
 
-// own leaves the name of a server out of that of an element of it.
+// own removes the server's name from an element's.
 func own(name string) string {
 	if _, element, ok := strings.Cut(name, "/"); ok {
 		return element
@@ -23,8 +23,8 @@ func own(name string) string {
 	return name
 }
 
-// Interiors prints what servers have inside: the answer, NVSwitch chips with what one of them carries, and GPUs with
-// their PCIe switches and NICs.
+// Interiors prints the inside of servers: the answer, NVSwitch chips with one chip's bandwidth, and GPUs with their
+// PCIe switches and NICs.
 func Interiors(w io.Writer, all []*scenario.Interior) {
 	for i, in := range all {
 		if i > 0 {

@@ -14,8 +14,8 @@ import (
 	"railyard/unit"
 )
 
-// Layouts prints what a search over layouts found: the best ones, those that were simulated, and why others are none.
-// The origin of the efficiency is printed.
+// Layouts prints the results of a search over layouts: the best ones, the simulated ones, and infeasible ones with
+// reasons. The origin of the efficiency is printed.
 func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, c planner.Comparison, sims []layouts.Simulated,
 	top int, cc, origin string) {
 	screen.Painted(w, screen.Answer, "", layoutAnswer(r, c.Error, sims))
@@ -88,7 +88,7 @@ func judges(in *planner.SearchInput, e *planner.Error) string {
 	return fmt.Sprintf("%s %s (%s: RMS %s)%s", unit.ShowCount(e.Rows), of, e.Kind, unit.ShowShare(e.RMS), more)
 }
 
-// nearest prints the published training nearest to one.
+// nearest prints the nearest published training.
 func nearest(w io.Writer, in *planner.SearchInput, n *planner.Nearest) {
 	if n != nil {
 		report.Wrap(w, "", fmt.Sprintf("Nearest published: %s %s, sequences of %s tokens, %s, %s: MFU %s",
@@ -146,7 +146,7 @@ func rejected(w io.Writer, all []planner.Rejected) {
 	report.Labelled(w, fmt.Sprintf("\n%s infeasible (example): ", unit.ShowCount(sum)), strings.Join(said, "; "))
 }
 
-// simulated prints what was simulated of all feasible, the best first.
+// simulated prints the simulated layouts out of all feasible ones, the best first.
 func simulated(w io.Writer, sims []layouts.Simulated, feasible int) {
 	if len(sims) == 0 {
 		return
@@ -194,7 +194,7 @@ func simulated(w io.Writer, sims []layouts.Simulated, feasible int) {
 	}
 }
 
-// packetsOf is how many packets were simulated.
+// packetsOf returns the number of simulated packets.
 func packetsOf(s *layouts.Simulated) string {
 	if s.Fidelity != "" {
 		return unit.NotApplicable

@@ -36,7 +36,7 @@ func Interference(w io.Writer, x *interference.Result, top int) {
 	for i := range x.Jobs {
 		j := &x.Jobs[i]
 		slower, median, p99 := "–", "–", "–"
-		if !j.Lost.Any() && !j.Open { // when the last of open messages ends says nothing of the others
+		if !j.Lost.Any() && !j.Open { // the end of the last open-loop message is no measure of the others
 			slower = unit.ShowFactor(j.Slowdown)
 		}
 		if j.Messages.Count > 0 {
@@ -65,7 +65,7 @@ func interferenceAnswer(x *interference.Result) string {
 		say += report.Approximation(x.Fidelity, x.Expected)
 	}
 	var worst *interference.Slowdown
-	slowest, over := 0.0, "" // the median over seeds, where there are several, and their range
+	slowest, over := 0.0, "" // the median over seeds, if there are several, and their range
 	for i := range x.Jobs {
 		j := &x.Jobs[i]
 		slower, of := j.Slowdown, ""
@@ -88,7 +88,7 @@ func interferenceAnswer(x *interference.Result) string {
 	return fmt.Sprintf("%s: %s is slowed down most, %s%s", say, worst.Job, unit.ShowFactor(slowest), over)
 }
 
-// Loads prints latency over offered load, a curve for each way of load balancing.
+// Loads prints latency over offered load, a curve for each load balancing.
 func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 	var most []string
 	best := 0

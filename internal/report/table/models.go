@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// modelColumn is a figure in the list of a kind's models, or a count and what it counts.
+// modelColumn is a figure in the list of a kind's models, or a count and its unit.
 type modelColumn struct{ head, key, of string }
 
 // modelLists are the heads of the lists of models, by kind, and the figures that they show.

@@ -11,8 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Interrupts says, beside the commands, what they do to traffic and where that is written, and what the one
-// who types them should know.
+// Interrupts prints the commands' effects on traffic with their sources, and further warnings.
 func Interrupts(w io.Writer, m *onto.Merge) {
 	count, order := map[string]int{}, []string{}
 	where, from := map[string]string{}, map[string]string{}

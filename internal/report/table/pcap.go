@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// eventWidth is the width of an event's text behind its time, of 80 columns.
+// eventWidth is the width of an event's text after its time, of 80 columns.
 const eventWidth = 80 - 17
 
 // Event prints an event of a capture.

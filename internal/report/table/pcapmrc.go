@@ -12,10 +12,10 @@ import (
 	"railyard/unit"
 )
 
-// pathsShown is how many paths of a flow are listed: those on which most went wrong.
+// pathsShown is the number of listed paths of a flow: those with the most losses.
 const pathsShown = 8
 
-// printMRC adds to a flow of MRC what became of its paths, or what answers say.
+// printMRC adds the paths of an MRC flow, or the reports in its answers.
 func printMRC(w io.Writer, m *capture.MRCFlow) {
 	if m.Writes+m.Trimmed > 0 {
 		printPaths(w, m)
@@ -100,10 +100,10 @@ func printPaths(w io.Writer, m *capture.MRCFlow) {
 	}
 }
 
-// trouble returns how much has become of a path's packets, marks aside: congestion comes and goes on any.
+// trouble counts a path's trimmed and lost packets, without marks: congestion is normal on any path.
 func trouble(p *capture.Path) int64 { return p.Again + p.Lost + p.Trimmed + p.Nacked + p.AlwaysSkip }
 
-// pathLine says what became of a path.
+// pathLine describes the packets of a path.
 func pathLine(p *capture.Path) string {
 	parts := []string{unit.Plural(p.Packets, "packet")}
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 	"railyard/verbs"
 )
 
-// maxExplained is how many queue pairs the table of a set-up shows.
+// maxExplained is the maximum number of queue pairs in the table of a set-up.
 const maxExplained = 8
 
 // Setup prints how the queue pairs of a session were connected: the calls for one of them in order, and the state that
@@ -42,7 +42,7 @@ func Setup(w io.Writer, s *perftest.Setup) {
 	fmt.Fprintf(w, "\nData uses UDP port %d; the TCP connection only ends the session.\n\n", roce.Port)
 }
 
-// knows is what an end knows of its peer's queue pair.
+// knows returns an end's information about its peer's queue pair.
 func knows(w io.Writer, end string, of *verbs.Info) {
 	fmt.Fprintf(w, "%8s  %#10x %10d %#18x %#12x %12d\n", end, of.QPN, of.PSN, of.VA, of.RKey, of.Length)
 }
@@ -132,7 +132,7 @@ func AllReduceFoot(w io.Writer, rows []allreduce.Row) error {
 	return nil
 }
 
-// Bench prints what was measured as bars, each unit to its own scale.
+// Bench prints measurements as bars, each unit with its own scale.
 func Bench(w io.Writer, rows []bench.Row) {
 	ratio := func(a, b int) float64 { return bench.Ratio(rows, a, b) }
 	most := map[string]float64{}

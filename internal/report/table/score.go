@@ -15,8 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// Score prints what a layout's step is estimated to take, by part.
-// The origin of the efficiency is printed.
+// Score prints the estimated time of a layout's step, by part. The origin of the efficiency is printed.
 func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin string) {
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s, %s: step %s, MFU %s (estimate)", in.Training.Model.Name,
 		s.Layout, took(s.Seconds), unit.ShowShare(s.MFU)))
@@ -42,7 +41,7 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 	sequenceParallel(w, &s.Layout)
 }
 
-// sequenceParallel prints what was assumed of sequence parallelism, which scenarios do without by default.
+// sequenceParallel prints the assumption about sequence parallelism, which scenarios disable by default.
 func sequenceParallel(w io.Writer, l *partition.Layout) {
 	if l.TP > 1 && l.Sequence {
 		report.Wrap(w, "", "With sequence parallelism (in a scenario: workload.training.sequence_parallel: true); without: --no-sequence-parallel")
@@ -63,7 +62,7 @@ func parts(s *planner.Candidate) []part {
 		{"host: launches, data", s.Host}}
 }
 
-// Scores prints by which parts the step of a second configuration differs from that of the first, the largest first.
+// Scores prints the parts by which the steps of two configurations differ, the largest first.
 func Scores(w io.Writer, a, b *planner.Scored) {
 	name := func(s *planner.Scored) string { return strings.TrimSpace(s.Layout.String() + " " + s.Software) }
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: step %s, %s vs %s of %s (estimate)", name(b), took(b.Seconds),
@@ -183,7 +182,7 @@ func notEstimated(w io.Writer, all []planner.Measured) {
 	}
 }
 
-// Adjusted prints what a fit changed in a software.
+// Adjusted prints a fit's changes to a software.
 func Adjusted(w io.Writer, a *planner.Adjusted, name string) {
 	answer := fmt.Sprintf("%s, fitted to %s: step time off by %s RMS, before %s", name, unit.Plural(a.Rows, "training"),
 		unit.ShowShare(a.After), unit.ShowShare(a.Before))

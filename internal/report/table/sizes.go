@@ -49,7 +49,8 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 	line("Source", g.Source)
 }
 
-// shownStages is how many stages of a pipeline a table shows whole, and endStages how many of a longer one at each end.
+// shownStages is the number of pipeline stages up to which a table shows all, and endStages the number of a longer
+// one's at each end.
 const shownStages, endStages = 8, 3
 
 // Memory prints what each pipeline stage holds, in GB.

@@ -48,7 +48,7 @@ func Submitted(w io.Writer, o *submission.Report, ranks, rank int, written strin
 	}
 }
 
-// submittedTable is who gets which rank, host, GPU, NIC, rail and port, as many as were asked for.
+// submittedTable lists rank, host, GPU, NIC, rail and port, for the requested number of ranks.
 func submittedTable(w io.Writer, o *submission.Report, ranks int) {
 	wide := 4
 	for i := range o.Ranks {
@@ -84,7 +84,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// submittedEnvironment is what one rank finds, and by that what all do.
+// submittedEnvironment prints one rank's environment, as an example for all.
 func submittedEnvironment(w io.Writer, o *submission.Report, rank int) {
 	r := &o.Ranks[rank]
 	fmt.Fprintf(w, "\nEnvironment of rank %d", rank)

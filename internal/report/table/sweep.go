@@ -42,7 +42,7 @@ func Setting(v string) string {
 	return v
 }
 
-// Short returns the shortest ends of keys that tell them apart: wred_min for switch.queues.3.wred_min.
+// Short returns the shortest unique ends of keys: wred_min for switch.queues.3.wred_min.
 func Short(keys []string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {
@@ -63,7 +63,7 @@ func Short(keys []string) []string {
 	return out
 }
 
-// besides are figures in a sweep's table besides the objectives, where the screen has room.
+// besides are further figures in a sweep's table, if the screen has room.
 var besides = []string{"flow_p99", "queue_peak", "pfc_pause", "drops", "retransmissions"}
 
 // Sweep prints the best points of a study, and which parameters count.
@@ -92,7 +92,7 @@ func Sweep(w io.Writer, s *sweep.Study, a *sweep.Analysis, top int) {
 	}
 }
 
-// sweepAnswer names the best point and what it is worth.
+// sweepAnswer names the best point and its value.
 func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 	if len(a.Ranking) == 0 {
 		if a.Baseline != nil && a.Points == 0 {
@@ -125,7 +125,7 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 	return say + asGood(a)
 }
 
-// soFar says what of a study has ended that goes on; "" where nothing is open.
+// soFar describes the progress of an unfinished study; "" if it is finished.
 func soFar(a *sweep.Analysis) string {
 	switch c := a.Counts; {
 	case c.Open == 0:
@@ -137,7 +137,7 @@ func soFar(a *sweep.Analysis) string {
 	return fmt.Sprintf(" so far (%s of %s ended)", unit.ShowCount(len(a.Ranking)), unit.Plural(a.Points, "point"))
 }
 
-// asGood says how many points are no worse than the best, and of how many the seeds do not show that they are.
+// asGood returns the number of points equal to the best, and of those whose difference is not significant.
 func asGood(a *sweep.Analysis) (say string) {
 	same, near := a.Noise()
 	if same > 0 {
@@ -152,7 +152,7 @@ func asGood(a *sweep.Analysis) (say string) {
 	return say
 }
 
-// objectives lists what is sought.
+// objectives lists the objectives.
 func objectives(a *sweep.Analysis) string {
 	var words []string
 	for _, o := range a.Objectives {
@@ -252,7 +252,7 @@ func sought(a *sweep.Analysis, name string) bool {
 	return false
 }
 
-// influences prints which parameters count, where there are several.
+// influences prints the relevant parameters, if there are several.
 func influences(w io.Writer, a *sweep.Analysis) {
 	if len(a.Effects) < 2 || len(a.Ranking) == 0 {
 		return

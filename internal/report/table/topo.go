@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// Inventory prints what a fabric consists of: the answer (size, oversubscription, bisection), tiers, links.
+// Inventory prints a fabric's components: the answer (size, oversubscription, bisection), tiers, links.
 func Inventory(w io.Writer, inv *topo.Inventory) {
 	answer := fmt.Sprintf("%s fabric: %s", inv.Kind, unit.Plural(inv.GPUs, "GPU"))
 	over := 0.0

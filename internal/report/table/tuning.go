@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Tuned says in words what the search found and where it is.
+// Tuned describes the search's result and its files.
 func Tuned(t *tuning.Tuning, best tune.Trial, ok bool) []string {
 	if !ok {
 		return []string{"No candidate has finished yet."}
@@ -42,7 +42,7 @@ func ratio(a, b int64) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(a)/float64(b))
 }
 
-// Halves prints what the halves bring.
+// Halves prints the gains by the halves.
 func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 	base := t.First().Outcome
 	rows := []report.Half{{Name: "unchanged", Outcome: base}, {Name: "switch side alone",
@@ -74,7 +74,7 @@ func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 // share formats the part of the saved time that a side brings, negative if it costs time.
 func share(percent float64) string { return unit.ShowShare(percent / 100) }
 
-// together says what is in neither half.
+// together describes the gain that neither half has alone.
 func together(s tuning.Shares) string {
 	switch sum := s.Switches + s.Hosts; {
 	case sum < 90:

@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// WorstShown is the number of scenarios or runs, those with the largest errors, that a report names.
+// WorstShown is the number of scenarios or runs, those with the largest errors, that a report lists.
 const WorstShown = 5
 
 // Verdict returns the last line of a report of validation, and whether rows fail.
@@ -157,7 +157,7 @@ func Blame(w io.Writer, r *validate.BlameReport, shown []*validate.Judged, one b
 	list("Not judged", reasons)
 }
 
-// UET prints the classes of published runs of uet-htsim and the runs that are farthest off.
+// UET prints the classes of published runs of uet-htsim and the runs with the largest errors.
 func UET(w io.Writer, seed uint64, runs []validate.UETRun, classes []validate.UETSpread) {
 	fmt.Fprintf(w, "%s of uet-htsim with 8,192 hosts, seed %d: last completion, simulated over its\n\n",
 		unit.Plural(len(runs), "published run"), seed)

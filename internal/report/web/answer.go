@@ -12,14 +12,14 @@ import (
 	"railyard/internal/result"
 )
 
-// Answer is what the page opens with: where the step's time went, what would shorten it, where to look.
+// Answer is the first view of the page: the parts of the step, the remedies, and the ports to inspect.
 type Answer struct {
-	// Parts are the step along its critical path, by what it waited for; they sum to the step.
+	// Parts are the step along its critical path, by blocking operation; they sum to the step.
 	Parts []StepPart `json:"parts"`
 	// Causes are those that any part has, in the order of bars.
 	Causes []CauseInfo `json:"causes_present"`
-	// Fidelity names what was simulated instead of packets, and the error to expect, as the terminal's first line does;
-	// Method says more. Both are empty for packets.
+	// Fidelity names the model used instead of packets, and the expected error, as the terminal's first line does;
+	// Method has the details. Both are empty for packets.
 	Fidelity string `json:"fidelity,omitempty"`
 	Method   string `json:"method,omitempty"`
 	Signals  string `json:"signals"` // what happened to packets, and what did not
@@ -28,8 +28,8 @@ type Answer struct {
 	Main    string   `json:"main,omitempty"`
 	AtBound bool     `json:"at_bound,omitempty"`
 	Idle    []string `json:"idle,omitempty"`
-	// Lost is the time above line rate on the critical path; Rows are the terminal's, Below those below 0.5 %.
-	// Bound says what the bound of a run of one collective near it includes, which is no loss.
+	// Lost is the time above line rate on the critical path; Rows are the terminal's, Below those below 0.5 %. Bound
+	// describes the contents of the bound for a run of one collective near it, which is not a loss.
 	Bound string    `json:"bound,omitempty"`
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
@@ -38,7 +38,7 @@ type Answer struct {
 	Losses []StepLoss `json:"losses"`
 	Minor  []StepLoss `json:"minor"`
 	Place  *Place     `json:"place,omitempty"` // of the first loss
-	// Remedies are what to change, for the cause that saves most first; none stands twice.
+	// Remedies are changes, sorted by their causes' saving, without duplicates.
 	Remedies []result.Remedy `json:"remedies"`
 	Port     *PortPicture    `json:"port,omitempty"`
 	Link     *LinkPicture    `json:"link,omitempty"` // of a run without queues
@@ -98,9 +98,9 @@ type LinkPicture struct {
 	Load  []float64 `json:"load"`     // share of line rate
 }
 
-// EndPicture is when ranks ended their last operation, as a histogram.
+// EndPicture is the times of ranks' last operations, as a histogram.
 type EndPicture struct {
-	Rank   int32  `json:"rank"` // that ended last
+	Rank   int32  `json:"rank"` // rank that ended last
 	Name   string `json:"name"`
 	First  int64  `json:"first_ps"` // when the first rank ended
 	Median int64  `json:"median_ps"`
@@ -136,7 +136,7 @@ type RatePicture struct {
 	Values []float64 `json:"values"` // bit/s
 }
 
-// pictureColumns is how many columns of time a small picture has.
+// pictureColumns is the number of time columns of a small picture.
 const pictureColumns = 120
 
 // answer explains the step.
@@ -193,7 +193,7 @@ func (r *Directory) answer() (any, error) {
 	return a, err
 }
 
-// placeOf finds where most of the first loss arose: at the port of the collective that lost most to it.
+// placeOf finds the largest part of the first loss: at the port of the collective that lost most to it.
 func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 	if len(losses) == 0 {
 		return nil, nil
@@ -239,7 +239,7 @@ func largest(a *cause.Account) cause.ID {
 	return top
 }
 
-// portPicture draws the queue of the switch port where it was longest.
+// portPicture draws the longest queue of a switch port.
 func (r *Directory) portPicture() (*PortPicture, error) {
 	top := -1
 	for i := range r.ports {
@@ -316,7 +316,7 @@ func (r *Directory) linkPicture() (*LinkPicture, error) {
 	return p, nil
 }
 
-// endPicture says when ranks ended.
+// endPicture computes the ranks' end times.
 func (r *Directory) endPicture() (*EndPicture, error) {
 	rows, err := table[result.RankRow](r, "ranks")
 	if err != nil {

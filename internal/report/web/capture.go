@@ -20,7 +20,7 @@ import (
 // captureFile is the name of a run's capture.
 const captureFile = "capture.pcapng"
 
-// kept is what a list of packets leaves of the packets before one that it jumps to.
+// kept is the number of packets shown before a searched one.
 const kept = 8
 
 // wanted is a part of a capture: packets of the filter from a time on, or around the next one of a kind.
@@ -95,7 +95,7 @@ func (r *Directory) packets(q url.Values) (any, error) {
 		if n++; w.jump != "" && out.Found == 0 {
 			if x.Number > w.after && x.is(w.jump) {
 				out.Found = x.Number
-			} else if len(out.Packets) >= kept { // those before the one that is looked for scroll by
+			} else if len(out.Packets) >= kept { // packets before the searched one leave the list
 				out.Packets = append(out.Packets[:0], out.Packets[1:]...)
 				out.Skip++
 			}

@@ -9,13 +9,11 @@ import (
 	"time"
 )
 
-// maxConns is how many connections are kept, well below the files that a process may
-// have open where that is 256.
+// maxConns is the maximum number of connections, well below a limit of 256 open files per process.
 const maxConns = 100
 
-// conns closes the connection that has waited longest when there are too many, so that
-// those who say nothing cannot keep others from being answered. A connection waits
-// until its request is in, with its body, and again when it has its answer.
+// conns closes the longest-waiting connection when there are too many, so that idle clients cannot block others. A
+// connection waits until its request is in, with its body, and again when it has its answer.
 type conns struct {
 	mu   sync.Mutex
 	next int
@@ -30,7 +28,7 @@ type waiter struct {
 
 type connKey struct{}
 
-// HTTP returns a server with bounds for what others may keep it busy with.
+// HTTP returns a server with limits against overload by clients.
 func (s *Server) HTTP() *http.Server {
 	c := &conns{at: map[net.Conn]*waiter{}}
 	return &http.Server{
@@ -56,7 +54,7 @@ func (s *Server) HTTP() *http.Server {
 	}
 }
 
-// arriving is the body of a request; whole is called when its end has come.
+// arriving is the body of a request; whole is called at its end.
 type arriving struct {
 	io.ReadCloser
 	whole func()
@@ -84,7 +82,7 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// mark says whether a connection's request is being answered.
+// mark sets whether a connection's request is being processed.
 func (c *conns) mark(conn net.Conn, busy bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +102,7 @@ func (c *conns) shed() {
 			}
 		}
 		if oldest == nil {
-			return // so many are being answered: they end
+			return // all are being processed: they end
 		}
 		delete(c.at, oldest)
 		oldest.Close()

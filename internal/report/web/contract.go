@@ -2,10 +2,10 @@ package web
 
 import "railyard/internal/result"
 
-// What the page reads is declared here and in result, and nowhere else: TestContract
-// writes web/src/contract.ts from these types, and fails when it is out of date.
+// The data of the page are declared here and in result, and nowhere else: TestContract writes web/src/contract.ts from
+// these types, and fails when it is out of date.
 
-// Info is what every view of a run needs.
+// Info is the common data of every view of a run.
 type Info struct {
 	Name     string           `json:"name"`
 	Manifest result.Manifest  `json:"manifest"`
@@ -31,7 +31,7 @@ type Grid struct {
 type PortView struct {
 	Port   result.PortRow `json:"port"`
 	Series [][6]float64   `json:"series"` // start, length, share of line rate, queue, marks, share paused
-	Flows  []Through      `json:"flows"`  // those that waited longest
+	Flows  []Through      `json:"flows"`  // flows with the longest queueing time
 	Count  int            `json:"flow_count"`
 }
 
@@ -44,14 +44,14 @@ type Through struct {
 	Packets int64  `json:"packets"`
 }
 
-// QPView is one queue pair: its path, and what its congestion control says of itself over time.
+// QPView is one queue pair: its path, and the signals of its congestion control over time.
 type QPView struct {
 	QP      result.QPRow     `json:"qp"`
 	Path    []result.PathRow `json:"path"`
 	Signals []Series         `json:"signals"`
 }
 
-// Series is one signal over time; the summary's cc says what it is.
+// Series is one signal over time; the summary's cc describes it.
 type Series struct {
 	Signal string    `json:"signal"`
 	At     []int64   `json:"at_ps"`
@@ -73,8 +73,8 @@ type Collectives struct {
 	Count  int         `json:"count"`
 }
 
-// StepLoss is what a step lost to a cause: by itself, as congestion control's reaction to it, what a run without it
-// is expected to save, and what to change.
+// StepLoss is a step's loss to a cause: its own time, congestion control's reaction, the expected saving of a run
+// without it, and remedies.
 type StepLoss struct {
 	CauseInfo
 	Own      int64          `json:"own_ps"`
@@ -91,8 +91,7 @@ type CauseInfo struct {
 	About string `json:"about"`
 }
 
-// CollectiveSum is all instances of one name: its times are sums, its end that of one
-// behind the other.
+// CollectiveSum is the sum of all instances of one name: its times are sums, its end is the end of all in sequence.
 type CollectiveSum struct {
 	result.CollectiveRow
 	Count int `json:"count"`
@@ -103,19 +102,19 @@ type Critical struct {
 	From       int64                `json:"from_ps"`
 	To         int64                `json:"to_ps"`
 	Path       []result.CriticalRow `json:"path"`
-	Operations int                  `json:"operations"` // that the pieces stand for
+	Operations int                  `json:"operations"` // number of operations in the pieces
 }
 
 // Pauses are the ports that are paused in the middle of columns of a grid.
 type Pauses struct {
 	Cols int64 `json:"cols"`
-	// Spans have port, the egress port that held most of its bytes (-1: a server paused it, or it is not known), first
+	// Spans have port, the egress port that held most of its bytes (-1: a server paused it, or it is unknown), first
 	// and last column, and the root (-1 likewise).
 	Spans [][5]int64 `json:"spans"`
 	Count int        `json:"count"` // of PFC events
 }
 
-// Ranks is what some ranks did in a window of time.
+// Ranks is the activity of some ranks in a window of time.
 type Ranks struct {
 	From    int64      `json:"from_ps"`
 	To      int64      `json:"to_ps"`
@@ -123,11 +122,11 @@ type Ranks struct {
 	Spans   [][5]int64 `json:"spans"` // rank, start, end, class and name as numbers of names
 	Ranks   int32      `json:"ranks"`
 	LeftOut int        `json:"left_out"`
-	Shorter int64      `json:"shorter_ps"` // what is left out is no longer than this
+	Shorter int64      `json:"shorter_ps"` // omitted spans are not longer than this
 	Paused  [][2]int64 `json:"paused"`     // when any port is
 }
 
-// Total is what all servers send, and what switches mark, pause and drop, over time.
+// Total is the servers' sent bytes, and the switches' marks, pauses and drops, over time.
 type Total struct {
 	Width float64      `json:"width_ps"`
 	Cols  [][5]float64 `json:"cols"` // bit/s sent by servers, marks, ports paused, longest queue, drops
@@ -142,12 +141,12 @@ type Packets struct {
 	Missing string   `json:"missing,omitempty"`
 }
 
-// Journeys are the packets that a run followed hop by hop, none where nobody asked for that.
+// Journeys are the packets traced hop by hop, none if no trace was requested.
 type Journeys struct {
 	Packets []result.Followed `json:"packets"`
 }
 
-// About is what the server says of itself.
+// About is the server's description of itself.
 type About struct {
 	Version   string            `json:"version"`
 	Root      string            `json:"root"`
@@ -156,17 +155,17 @@ type About struct {
 	Names map[string][]string `json:"names"`
 }
 
-// Checked is what the editor learns of a scenario.
+// Checked is the result of checking a scenario for the editor.
 type Checked struct {
 	OK       bool    `json:"ok"`
 	Estimate string  `json:"estimate,omitempty"` // packets, memory and time of a run
 	Error    string  `json:"error,omitempty"`    // all of it, a line for each fault
-	Faults   []Fault `json:"faults,omitempty"`   // those of values, with their places
+	Faults   []Fault `json:"faults,omitempty"`   // errors of values, with their positions
 }
 
 // Fault is a value of a scenario that cannot be.
 type Fault struct {
-	Line    int    `json:"line"` // 0: nowhere in the text
+	Line    int    `json:"line"` // 0: no position
 	Column  int    `json:"column"`
 	Path    string `json:"path"`
 	Message string `json:"message"`

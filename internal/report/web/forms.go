@@ -14,7 +14,7 @@ import (
 	"railyard/internal/study"
 )
 
-// Bounds of what the page sends, in bytes, and of the work on one form. One form is worked on at a time.
+// Limits of the page's requests, in bytes, and of the work on one form. One form is processed at a time.
 const (
 	maxBody    = 4 << 20
 	maxTexts   = 24 << 20 // of configurations and counters
@@ -25,7 +25,7 @@ const (
 // textsPath takes configurations and counters.
 const textsPath = "/api/texts"
 
-// form is what a page sends to be answered.
+// form is a request of a page.
 type form struct {
 	Texts []pasted.Text `json:"texts"`
 	Text  string        `json:"text"` // of a scenario; "": none
@@ -90,8 +90,7 @@ func tooLong(most time.Duration) error {
 	return fmt.Errorf("it takes more than %v, which the page does not wait for; use the command", most)
 }
 
-// scenario resolves the scenario of a form by one of the ways of a document, and records the shipped files that it
-// names.
+// scenario resolves a form's scenario with a document's method, and records the shipped files that it names.
 func (s *Server) scenario(f *form,
 	by func(*scenario.Document, scenario.ReadFile) (*scenario.Plan, error)) (x pasted.Scenario, err error) {
 	r := request{Text: f.Text, files: s.Files}
@@ -112,7 +111,7 @@ func (s *Server) scenario(f *form,
 	return x, err
 }
 
-// readTexts lints or diagnoses what was pasted.
+// readTexts lints or diagnoses pasted text.
 func (s *Server) readTexts(w http.ResponseWriter, q *http.Request) {
 	s.answer(w, q, maxWork, func(_ context.Context, f *form) (any, error) {
 		if f.Text == "" {

@@ -27,7 +27,7 @@ type Simulation struct {
 	Title      string  `json:"title"`
 	State      string  `json:"state"` // running, done, failed, cancelled
 	Error      string  `json:"error,omitempty"`
-	Run        string  `json:"run,omitempty"` // its directory, once something is written
+	Run        string  `json:"run,omitempty"` // its directory, once a file is written
 	Now        int64   `json:"now_ps"`
 	Bytes      int64   `json:"delivered_bytes"`
 	Total      int64   `json:"total_bytes"`
@@ -36,7 +36,7 @@ type Simulation struct {
 	OpsLeft    int     `json:"operations_left"`
 	Seconds    float64 `json:"seconds"`
 	Rate       float64 `json:"hops_per_second"`
-	Left       float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
+	Left       float64 `json:"seconds_left"` // estimated from the delivered bytes; 0: unknown
 	SoFar      *SoFar  `json:"so_far,omitempty"`
 	Of         string  `json:"of,omitempty"` // the run that it is a variant of
 	// Sets are the settings in which it differs from that run, or from its scenario.
@@ -45,10 +45,10 @@ type Simulation struct {
 	stopping *atomic.Bool
 	began    time.Time
 	asked    time.Time // somebody looked
-	told     time.Time // what there was so far was worked out
+	told     time.Time // when the partial results were computed
 }
 
-// SoFar is what a running simulation has found.
+// SoFar is the partial results of a running simulation.
 type SoFar struct {
 	Marks       int64               `json:"ecn_marks"`
 	Pauses      int64               `json:"pfc_pauses"`
@@ -58,14 +58,13 @@ type SoFar struct {
 	Collectives []result.Collective `json:"collectives"`
 }
 
-// maxRunning bounds the simulations at a time, maxJobs those that are remembered.
+// maxRunning is the maximum of concurrent simulations, maxJobs of remembered ones.
 const (
 	maxRunning = 2
 	maxJobs    = 100
 )
 
-// maxSoFar bounds the operations of runs that are summed up while they go on: it
-// takes a while.
+// maxSoFar is the maximum number of operations of runs that are summarized while they run: it takes long.
 const maxSoFar = 1_000_000
 
 type jobs struct {
@@ -86,8 +85,8 @@ func newJobs(root, version string) *jobs {
 	return j
 }
 
-// resolve builds the plan of a scenario's text. Files that it names are not read, but for shipped ones:
-// a page must not be able to reach what lies beside the runs.
+// resolve builds the plan of a scenario. Only shipped files that it names are read: a page must not be able to read
+// files next to the runs.
 func resolve(r request) (*scenario.Plan, error) {
 	d, err := r.document()
 	if err != nil {
@@ -96,7 +95,7 @@ func resolve(r request) (*scenario.Plan, error) {
 	return d.Resolve(r.read)
 }
 
-// document parses the scenario's text.
+// document parses the scenario.
 func (r *request) document() (*scenario.Document, error) {
 	if len(r.Text) > scenario.MaxSize {
 		return nil, &InputError{fmt.Sprintf("the scenario has %d bytes, at most %d are read", len(r.Text),
@@ -115,8 +114,8 @@ func (r *request) read(name string) ([]byte, error) {
 	return nil, fmt.Errorf("the page reads no files: run a scenario that names %s from the shell", name)
 }
 
-// start begins a simulation. Its place among those that run is taken before the fabric
-// is built: a hundred requests at once build two.
+// start begins a simulation. It is counted as running before the fabric is built: of a hundred concurrent requests two
+// build.
 func (j *jobs) start(r request) (Simulation, error) {
 	if err := j.enter(); err != nil {
 		return Simulation{}, err
@@ -158,10 +157,10 @@ func (j *jobs) leave() {
 	j.building--
 }
 
-// memory is what a simulation may take of what the machine has left; a test sets it.
+// memory is a simulation's share of the available memory; a test sets it.
 var memory = func() unit.Bytes { return runner.Memory() / maxRunning }
 
-// build makes what a request describes ready to run.
+// build prepares the simulation that a request describes.
 func build(r request) (*scenario.Plan, *fidelity.Simulation, error) {
 	plan, err := resolve(r)
 	if err != nil {
@@ -267,13 +266,13 @@ func (j *jobs) simulate(x *Simulation, trace *Trace, r *runner.Runner, run *fide
 		j.changed.Broadcast()
 		return !x.stopping.Load() && !trace.ends(p.Now)
 	})
-	if filepath.Dir(r.Dir) != filepath.Clean(j.root) { // err says where it is instead
+	if filepath.Dir(r.Dir) != filepath.Clean(j.root) { // err has its actual directory
 		return "", errors.Join(goErr, err)
 	}
 	return r.Dir, errors.Join(goErr, err)
 }
 
-// safe matches what a run's directory is not called.
+// safe matches invalid characters of a run directory's name.
 var safe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 func (j *jobs) list() []Simulation {
@@ -288,7 +287,7 @@ func (j *jobs) list() []Simulation {
 	return out
 }
 
-// reserved reports whether a directory is that of a job which goes on.
+// reserved reports whether a directory belongs to a running job.
 func (j *jobs) reserved(name string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

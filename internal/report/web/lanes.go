@@ -9,7 +9,7 @@ import (
 	"railyard/internal/result"
 )
 
-// Lanes is what the fabric did in a window of time, by column: below the tracks of GPUs, on their axis.
+// Lanes is the fabric's activity in a window of time, by column: below the tracks of GPUs, on their axis.
 type Lanes struct {
 	From  int64   `json:"from_ps"`
 	To    int64   `json:"to_ps"`
@@ -21,7 +21,7 @@ type Lanes struct {
 	WREDMin int64   `json:"wred_min_bytes"` // of Port; 0: none
 	// Above is the share of ports with a queue above their WRED min; empty without thresholds.
 	Above  []float64 `json:"above"`
-	Paused []float64 `json:"paused"` // ports that are paused, the mean of the column
+	Paused []float64 `json:"paused"` // number of paused ports, mean of the column
 	Marks  []float64 `json:"ecn_marks"`
 	Drops  []float64 `json:"drops"`
 	// Dropped has the ports that dropped most in the window, the worst first.
@@ -37,7 +37,7 @@ type Dropped struct {
 	First int64  `json:"first_ps"` // start of its first sample with a drop
 }
 
-// laneColumns is the columns of a window, maxLaneQPs the queue pairs that are named.
+// laneColumns is the columns of a window, maxLaneQPs the maximum number of listed queue pairs.
 const (
 	laneColumns = 300
 	maxLaneQPs  = 12

@@ -9,8 +9,8 @@ import (
 	"railyard/roce"
 )
 
-// layers lists the fields of a RoCEv2 packet behind an Ethernet header: over IPv4 or IPv6, with tags, and in
-// another IPv6 header that says its way.
+// layers lists the fields of a RoCEv2 packet after an Ethernet header: over IPv4 or IPv6, with tags, and in an outer
+// IPv6 header with its path.
 func layers(f *roce.Frame, raw []byte) []Field {
 	if f.Kind != roce.KindRoCEv2 || len(raw) < roce.EthernetLen {
 		return nil
@@ -60,7 +60,7 @@ func service(f *roce.Frame) string {
 	return "MRC"
 }
 
-// ethernet lists the fields up to the EtherType of what follows, and where that begins.
+// ethernet lists the fields up to the EtherType of the payload, and the payload's offset.
 func ethernet(f *roce.Frame, raw []byte) (out []Field, at int) {
 	out = []Field{
 		{"Ethernet", "destination", 0, 6, mac(raw[0:6]), "the NIC or router port that is next"},
@@ -78,7 +78,7 @@ func ethernet(f *roce.Frame, raw []byte) (out []Field, at int) {
 			n = roce.CSIGWideLen
 		}
 		out = append(out, Field{"CSIG", "tag", at, at + n - 2, f.CSIG.String(), "the worst port on the path so far"})
-		at += n - 2 // its last two bytes are the EtherType of what follows
+		at += n - 2 // its last two bytes are the EtherType of the payload
 	}
 	follows := map[uint16]string{roce.TypeIPv4: "IPv4 follows", roce.TypeIPv6: "IPv6 follows"}[f.Type]
 	return append(out, Field{"Ethernet", "EtherType", at, at + 2, fmt.Sprintf("0x%04x", f.Type), follows}), at + 2
@@ -113,7 +113,7 @@ func ipv6(layer string, ip *roce.IP, at int, mrc bool) []Field {
 	}
 }
 
-// way lists the fields of an outer header whose destination is the switches of a packet's way.
+// way lists the fields of an outer header whose destination contains the switches of the packet's path.
 func way(ip *roce.IP, at int) []Field {
 	out := ipv6("outer IPv6", ip, at, false)
 	last := &out[len(out)-1]
@@ -194,7 +194,7 @@ func mrcLayers(f *roce.Frame, raw []byte, at int) (out []Field) {
 		"over everything that routers do not change"})
 }
 
-// telemetry lists the fields of what switches wrote, which begins at a byte.
+// telemetry lists the fields of switches' telemetry, from an offset.
 func telemetry(h *roce.Header, at int) []Field {
 	if h.Telemetry != roce.TelemetryINT {
 		return []Field{{"CSIG", "reflected tag", at, at + h.Telemetry.Len(), h.Reflected.String(),

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/result"
 )
 
-// lost adds what the step lost to causes, as the terminal prints it.
+// lost adds the step's losses to causes, as the terminal prints them.
 func (a *Answer) lost(s *result.Summary) {
 	if a.AtBound = report.AtBound(s); !a.AtBound {
 		a.Main = report.MainCause(s)

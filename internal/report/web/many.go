@@ -22,7 +22,7 @@ type Many struct {
 	Title   string       `json:"title"`
 	Axes    []ManyAxis   `json:"axes"`    // settings that differ, those that explain most first
 	More    int          `json:"more"`    // settings that differ beyond Axes
-	Figures []ManyFigure `json:"figures"` // those that some point has
+	Figures []ManyFigure `json:"figures"` // figures that some point has
 	By      []int        `json:"by"`      // numbers of the figures that rank: the objectives
 	Points  []ManyPoint  `json:"points"`  // the best first
 	Of      int          `json:"of"`      // points that have results, of which Points may be a part
@@ -36,7 +36,7 @@ type Many struct {
 type ManyAxis struct {
 	Key   string   `json:"key"`
 	Short string   `json:"short"`
-	Typed []string `json:"typed"` // as --set takes them
+	Typed []string `json:"typed"` // in the form of --set
 	Shown []string `json:"shown"`
 	Share float64  `json:"share"` // of the variance of the first objective; −1 where points are too few
 }
@@ -61,14 +61,14 @@ type ManyPoint struct {
 	Runs []string `json:"runs,omitempty"`
 }
 
-// Bounds of what the page gets at once. A part of more points is the best half and others spread over the rest.
+// Limits of the page's data at a time. A part of more points is the best half and others spread over the rest.
 const (
 	maxMany     = 2000
 	maxManyRuns = 500
 	maxManyAxes = 24
 )
 
-// many answers with runs that are compared.
+// many responds with compared runs.
 func (s *Server) many(w http.ResponseWriter, q *http.Request) {
 	names := strings.Split(q.URL.Query().Get("runs"), ",")
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
@@ -80,7 +80,7 @@ func (s *Server) many(w http.ResponseWriter, q *http.Request) {
 	send(w, m, err)
 }
 
-// one is a run that is compared.
+// one is a compared run.
 type one struct {
 	name     string
 	summary  result.Summary
@@ -115,7 +115,7 @@ func (m *Many) base(name string) {
 	}
 }
 
-// rank fills in runs, of which there is one, by step time.
+// rank fills in the ranking of runs by step time.
 func (m *Many) rank(all []one) {
 	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(a.summary.StepTime, b.summary.StepTime) })
 	m.Title, m.Of = all[0].summary.Name, len(all)
@@ -134,7 +134,7 @@ func (m *Many) rank(all []one) {
 			values[i] = all[i].settings[key]
 		}
 		share := sweep.Share(values, steps)
-		if key == sweep.SeedKey { // chance, after what was chosen
+		if key == sweep.SeedKey { // random variation, after the chosen settings
 			share = -1
 		}
 		m.axis(key, values, share)
@@ -184,7 +184,7 @@ func unlike(all []one) []string {
 	return out
 }
 
-// differing returns the settings that differ: those that all runs have before those of one algorithm alone.
+// differing returns the settings that differ: those of all runs before those of one algorithm alone.
 func differing(all []one) (keys []string) {
 	absent := map[string]int{}
 	for i := range all {
@@ -219,7 +219,7 @@ func causesOf(chain *cause.Account) (out []CauseTime) {
 	return out
 }
 
-// axis adds a setting with the values of all points; share is NaN where they are too few.
+// axis adds a setting with the values of all points; share is NaN if they are too few.
 func (m *Many) axis(key string, values []string, share float64) {
 	if math.IsNaN(share) {
 		share = -1
@@ -276,7 +276,7 @@ func (m *Many) settle(keys []string, value func(point int, key string) string, f
 // kinds names kinds of figures.
 var kinds = map[space.Kind]string{space.Time: "time", space.Size: "size", space.Number: "number"}
 
-// foldersOf returns the names of the folders of a root that are plain, sorted.
+// foldersOf returns the names of the plain directories of a root, sorted.
 func foldersOf(root string) (names []string) {
 	dirs, _ := os.ReadDir(root) // List reports what cannot be read
 	for _, d := range dirs {

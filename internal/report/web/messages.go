@@ -11,7 +11,7 @@ import (
 	"railyard/internal/result"
 )
 
-// Messages are those of a run that a reader can pick, the slowest first.
+// Messages are a run's selectable messages, the slowest first.
 type Messages struct {
 	Messages []Message `json:"messages"`
 	Count    int       `json:"count"` // of those that match
@@ -79,7 +79,7 @@ func (m *Message) lost() int64 {
 	return m.Done - m.Posted - m.Ideal
 }
 
-// contains reports whether each word is in one of some texts.
+// contains reports whether each word is in one of some strings.
 func contains(words []string, texts ...string) bool {
 	for _, w := range words {
 		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), w) }) {

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/result"
 )
 
-// maxCritical bounds the pieces of the critical path that are sent.
+// maxCritical is the maximum number of sent pieces of the critical path.
 const maxCritical = 5000
 
 // critical is the chain of operations that the end waited for, in a window. Of very many pieces the shortest neighbours
@@ -60,14 +60,14 @@ func longest[T any](list []T, most int, length func(T) int64) (kept, left []T) {
 	return kept, left
 }
 
-// halt is a time in which a port is paused: the egress port that held most of its bytes, the root, from and to.
+// halt is a pause of a port: the egress port that held most of its bytes, the root, start and end.
 type halt struct {
 	port, cause, root int32
 	from, to          int64
 }
 
-// halts pairs pauses with their ends; one that does not end goes on to the end of the
-// run. A port that is paused for two priorities is paused while one of them is.
+// halts pairs pauses with their ends; one without an end lasts to the end of the run. A port that is paused for two
+// priorities is paused while one of them is.
 func (r *Directory) halts() ([]halt, int, error) {
 	rows, err := table[result.PauseRow](r, "pauses")
 	if err != nil {
@@ -104,8 +104,8 @@ func (r *Directory) halts() ([]halt, int, error) {
 	return r.paused, len(rows), nil
 }
 
-// pauseColumns says which ports are paused in the middle of which columns of a grid: what
-// a page that shows a column at a time can show, however many pauses there were.
+// pauseColumns lists the ports that are paused in the middle of each column of a grid, which bounds the data for any
+// number of pauses.
 func (r *Directory) pauseColumns() (any, error) {
 	halts, count, err := r.halts()
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *Directory) pauseColumns() (any, error) {
 	width := float64(r.span()) / float64(cols)
 	spans := [][5]int64{} // port, cause, first and last column, root
 	for _, h := range halts {
-		// The middle of column c lies in [from, to).
+		// The middle of column c is in [from, to).
 		first, last := int64(math.Ceil(float64(h.from)/width-0.5)), int64(math.Ceil(float64(h.to)/width-0.5))-1
 		if last = min(last, cols-1); first <= last {
 			spans = append(spans, [5]int64{int64(h.port), int64(h.cause), first, last, int64(h.root)})
@@ -124,7 +124,7 @@ func (r *Directory) pauseColumns() (any, error) {
 	return Pauses{cols, spans, count}, nil
 }
 
-// whenPaused returns when any port is paused in a window, times closer than near as one.
+// whenPaused returns when any port is paused in a window; times closer than near are merged.
 func (r *Directory) whenPaused(from, to, near int64) ([][2]int64, error) {
 	halts, _, err := r.halts()
 	if err != nil {
@@ -144,11 +144,11 @@ func (r *Directory) whenPaused(from, to, near int64) ([][2]int64, error) {
 	return out, nil
 }
 
-// maxSpans bounds the spans of ranks that are sent.
+// maxSpans is the maximum number of sent spans of ranks.
 const maxSpans = 60_000
 
-// rankSpans returns what some ranks did in a window; spans of one kind that lie closer than a
-// two-thousandth of it are one. Of very many the longest are sent, from the whole window.
+// rankSpans returns the activity of some ranks in a window; spans of one kind closer than a two-thousandth of it are
+// merged. If there are too many, the longest of the whole window are sent.
 func (r *Directory) rankSpans(q url.Values) (any, error) {
 	from, to, err := r.window(q)
 	if err != nil {

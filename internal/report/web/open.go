@@ -3,7 +3,7 @@
 //
 // The answer (answer.go, parts.go) is the step along its critical path by class, each class divided among the causes of
 // the account: rows are the sums of critical.parquet, columns those of summary.json. The table between is fitted from
-// what the collectives of each class lost while the path waited for it, and rounded so that both sums are exact.
+// the losses of each class's collectives on the path, and rounded so that both sums are exact.
 package web
 
 import (
@@ -25,7 +25,7 @@ import (
 // maxRows bounds its rows: a small file can hold very many.
 const maxRows = 20_000_000
 
-// Directory is one run directory, its tables read when first asked for.
+// Directory is one run directory; its tables are read on first use.
 type Directory struct {
 	Name     string
 	Dir      string
@@ -107,7 +107,7 @@ func (r *Directory) check() error {
 	return nil
 }
 
-// broken says which file of a run cannot be used, and what to do.
+// broken describes an unusable file of a run, and the remedy.
 func (r *Directory) broken(file string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist) && file == "topology.json":
@@ -165,8 +165,8 @@ type Entry struct {
 	Pauses   int64     `json:"pfc_pauses"`
 	Drops    int64     `json:"drops"`
 	Seed     uint64    `json:"seed"`
-	// Fidelity names what was simulated instead of packets, and the error to expect; Sets are the settings beside the
-	// scenario; Main is what costs most, as the terminal names it; "" at a bound.
+	// Fidelity names the model used instead of packets, and the expected error; Sets are the settings besides the
+	// scenario; Main is the largest cost, as the terminal names it; "" at a bound.
 	Fidelity string      `json:"fidelity,omitempty"`
 	Sets     []string    `json:"sets"`
 	Main     string      `json:"main_cause"`
@@ -175,7 +175,7 @@ type Entry struct {
 	Error    string      `json:"error,omitempty"`
 }
 
-// explain adds what a card says of a run.
+// explain adds a run's description on its card.
 func (e *Entry) explain(dir string, s *result.Summary) {
 	if report.FidelityLine(s) != "" {
 		e.Fidelity = strings.Trim(report.Approximation(s.Fidelity, s.Expected), " ()")

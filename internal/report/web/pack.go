@@ -8,15 +8,15 @@ import (
 	"railyard/internal/result"
 )
 
-// Large tables of structs are sent as columns: a name of a field once, a value that all rows have once, texts by their
-// numbers in a list, and numbers that rise by a step as two. web/src/unpack.ts makes rows of them again.
+// Large tables of structs are sent as columns: a field's name once, a value that all rows have once, strings by their
+// numbers in a list, and numbers that rise by a constant step as two. web/src/unpack.ts restores the rows.
 
 // Packed is the info of a run with its large tables as columns.
 type Packed struct {
 	Info
 	Topology packedTopology `json:"topology"`
 	Ports    packedTable    `json:"ports"`
-	// Ports are called NODE:LABEL → PEER; Names are those of ports that are not.
+	// Ports are called NODE:LABEL → PEER; Names are those of other ports.
 	Labels column         `json:"port_labels"`
 	Names  map[int]string `json:"port_names,omitempty"`
 }
@@ -35,7 +35,7 @@ type packedTable struct {
 	Columns map[string]column `json:"columns"`
 }
 
-// column is the values of a field: one for all, numbers from one on by a step, numbers of texts, or all of them.
+// column is the values of a field: one for all, numbers with a constant step, indices of strings, or all of them.
 type column struct {
 	One  any      `json:"one,omitempty"`
 	From *int64   `json:"from,omitempty"`
@@ -113,7 +113,7 @@ func packColumn(rows int, at func(int) reflect.Value) column {
 	return column{All: all}
 }
 
-// info returns what every view of a run needs, with columns where the page asks for them.
+// info returns the common data of every view of a run, with columns if the page requests them.
 func (r *Directory) info(q url.Values) any {
 	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
 	if !q.Has("packed") {

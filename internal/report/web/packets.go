@@ -38,12 +38,12 @@ type Packet struct {
 	CE     bool    `json:"ce"`
 	Bytes  int     `json:"bytes"`
 	Hex    string  `json:"hex"`            // the headers, at most maxHead bytes
-	Said   string  `json:"said,omitempty"` // what the simulator wrote beside one it does not spell out
+	Said   string  `json:"said,omitempty"` // the simulator's comment on a packet that it does not encode
 	Fields []Field `json:"fields"`
 }
 
-// maxPackets bounds the packets that are sent at once, maxHead the bytes of each: all headers, also those of
-// a packet in a tunnel.
+// maxPackets is the maximum number of packets per response, maxHead the bytes of each: all headers, also those of a
+// packet in a tunnel.
 const (
 	maxPackets = 1000
 	maxHead    = 160
@@ -79,10 +79,10 @@ func nicOf(text string) int {
 	return int(b[13])<<16 | int(b[14])<<8 | int(b[15])
 }
 
-// comment is what the simulator writes beside a packet whose format nobody has published (sim/spell.go).
+// comment is the simulator's comment on a packet with an unpublished format (sim/spell.go).
 var comment = regexp.MustCompile(`^(.+?) from (\S+) to ([^\s,]+), connection (\d+), PSN (\d+)`)
 
-// tell fills in what the simulator wrote beside a packet.
+// tell adds the simulator's comment on a packet.
 func (x *Packet) tell(said string) {
 	m := comment.FindStringSubmatch(said)
 	if m == nil {
@@ -94,7 +94,7 @@ func (x *Packet) tell(said string) {
 	x.QP, x.PSN, x.CE = uint32(qp), uint32(psn), strings.Contains(said, ", marked")
 }
 
-// brief returns what a list says of a packet.
+// brief returns a packet's row in a list.
 func brief(p *capture.Packet) Packet {
 	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw)}
 	if p.Err != nil {

@@ -39,7 +39,7 @@ func partIndex(class string) int {
 	return -1
 }
 
-// stepParts divides the step along its critical path by what it waited for, and each part among the causes of the
+// stepParts divides the step along its critical path by blocking operation, and each part among the causes of the
 // step's account. Both sums are exact: parts are those of critical.parquet, causes those of summary.json. Which part a
 // cause's time belongs to follows the collectives that ran while the path waited for their class.
 func (r *Directory) stepParts() ([]StepPart, error) {
@@ -105,7 +105,7 @@ func sumOf(all []int64) (sum int64) {
 	return sum
 }
 
-// seeds says how likely a part's time is due to a cause: by what its collectives lost while the path waited for them.
+// seeds are the initial weights of causes in a part's time: the losses of its collectives on the path.
 func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][]float64, error) {
 	accounts, err := r.accounts()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/report/sequence"
 )
 
-// Told is a sequence of the run, or why there is none.
+// Told is a sequence of the run, or the reason why there is none.
 type Told struct {
 	Names    []string           `json:"names"` // of all sequences
 	Shows    []string           `json:"shows"`
@@ -24,7 +24,7 @@ func (r *Directory) sequence(q url.Values) (t Told, err error) {
 	return t, nil
 }
 
-// Sequences is the run as sequences are made from it.
+// Sequences is the run as input of sequences.
 func (r *Directory) Sequences() *sequence.Run {
 	return &sequence.Run{Dir: r.Dir, Manifest: &r.Manifest, Summary: &r.Summary, Topology: &r.Topology}
 }

@@ -32,11 +32,11 @@ import (
 //go:embed all:dist
 var bundle embed.FS
 
-// Config is what a server serves.
+// Config is the configuration of a server.
 type Config struct {
 	Root      string            // folder of run directories
 	Version   string            // of Railyard
-	Token     string            // every request must carry it; "": every request of this machine is admitted
+	Token     string            // every request must carry it; "": every request of this host is admitted
 	Scenarios map[string]string // shipped scenarios by file name
 	Files     scenario.ReadFile // files that shipped scenarios name; nil: none
 	Schema    []byte            // JSON Schema of scenarios
@@ -50,13 +50,13 @@ type Server struct {
 	mux  *http.ServeMux
 	jobs *jobs
 
-	checking sync.Mutex // one scenario at a time is resolved: large ones take a while
+	checking sync.Mutex // one scenario at a time is resolved: large ones take long
 	mu       sync.Mutex
 	open     map[string]*opened
 	studying sync.Mutex // one study at a time is read
 	studies  map[string]*analysed
 
-	asking   chan struct{} // room for the one form that is worked on
+	asking   chan struct{} // one slot for the form in progress
 	patience time.Duration // until a form waits no more for the one before it
 	own      example
 	ended    context.Context
@@ -118,10 +118,10 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Close stops what runs, waits until it has written what it has, and removes deleted runs.
+// Close stops running jobs, waits until they have written their results, and removes deleted runs.
 func (s *Server) Close() {
 	s.end()
-	select { // what is worked on removes its files; a search cannot be interrupted, and is not waited for
+	select { // forms in progress remove their files; a search cannot be interrupted, and is not waited for
 	case s.asking <- struct{}{}:
 		<-s.asking
 	case <-time.After(s.patience):
@@ -165,7 +165,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	s.mux.ServeHTTP(w, q)
 }
 
-// zipped compresses what is sent: topologies and grids shrink to a tenth.
+// zipped compresses responses: topologies and grids shrink to a tenth.
 type zipped struct {
 	http.ResponseWriter
 	z *gzip.Writer
@@ -195,8 +195,8 @@ func (z *zipped) close() {
 	}
 }
 
-// admits checks the token, or, without one, that the request is meant for this
-// machine, which a page elsewhere that resolves its name to 127.0.0.1 is not.
+// admits checks the token, or, without one, that the request's host is this one: a foreign page whose name resolves to
+// 127.0.0.1 is refused.
 func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	if s.Token == "" {
 		host := q.Host
@@ -231,7 +231,7 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	return false
 }
 
-// cookieOf is the name of the cookie that carries the token: cookies of a host are those of all of its ports.
+// cookieOf returns the name of the cookie with the token: cookies of a host are shared by all of its ports.
 func cookieOf(q *http.Request) string {
 	_, port, err := net.SplitHostPort(q.Host)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Server) view(w http.ResponseWriter, q *http.Request) {
 	send(w, b, err)
 }
 
-// run opens a run of the folder, or takes the one that is open.
+// run opens a run of the directory, or returns the open one.
 func (s *Server) run(name string) (*Directory, error) {
 	if name == exampleName {
 		return s.example()
@@ -333,7 +333,7 @@ func (s *Server) run(name string) (*Directory, error) {
 	return r, nil
 }
 
-// local refuses names that are not those of a directory in the folder of runs.
+// local refuses names other than those of a directory in the directory of runs.
 func local(name string) error {
 	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") ||
 		!filepath.IsLocal(name) {
@@ -342,7 +342,7 @@ func local(name string) error {
 	return nil
 }
 
-// plain refuses run directories that are or hold links: they could lead anywhere.
+// plain refuses run directories that are or contain links: they could point anywhere.
 func plain(dir string) error {
 	st, err := os.Lstat(dir)
 	if err != nil {
@@ -368,12 +368,12 @@ func plain(dir string) error {
 	return nil
 }
 
-// request is what a page sends to check or run a scenario.
+// request is a page's request to check or run a scenario.
 type request struct {
 	Text string   `json:"text"`
 	Sets []string `json:"sets"`
-	Of   string   `json:"of"` // a run: its scenario, seed, settings and the files that it named, instead of Text
-	// Trace is what the run records of single packets; nil: nothing.
+	Of   string   `json:"of"` // a run: its scenario, seed, settings and files, instead of Text
+	// Trace selects the records of single packets; nil: none.
 	Trace *Trace `json:"trace"`
 
 	added []string // of a variant: its further settings
@@ -409,7 +409,7 @@ func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 	send(w, c, nil)
 }
 
-// check resolves a scenario, unless whoever asked has left meanwhile, and estimates what its run needs.
+// check resolves a scenario, unless the client has disconnected meanwhile, and estimates its run's needs.
 func (s *Server) check(ctx context.Context, r request) (needs string, err error) {
 	s.checking.Lock()
 	defer s.checking.Unlock()

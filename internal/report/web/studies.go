@@ -15,7 +15,7 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// StudyState is how far a study is.
+// StudyState is the progress of a study.
 type StudyState struct {
 	Name     string    `json:"name"`
 	Scenario string    `json:"scenario"`
@@ -26,7 +26,7 @@ type StudyState struct {
 	Done     int       `json:"done"`
 	Failed   int       `json:"failed"` // lost, failed and refused ones
 	Open     int       `json:"open"`
-	Rung     int       `json:"rung"` // that Points are of
+	Rung     int       `json:"rung"` // rung of Points
 	Rungs    int       `json:"rungs"`
 	Error    string    `json:"error,omitempty"` // of the first trial that failed
 	At       time.Time `json:"at"`              // of the last record
@@ -37,7 +37,7 @@ type StudyEntry struct {
 	Name  string      `json:"name"`
 	Title string      `json:"title"`
 	State *StudyState `json:"state,omitempty"`
-	Best  []string    `json:"best"` // settings of the best point, as --set takes them
+	Best  []string    `json:"best"` // settings of the best point, in the form of --set
 	Error string      `json:"error,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func (s *Server) listStudies(w http.ResponseWriter, _ *http.Request) {
 	send(w, out, nil)
 }
 
-// settings returns the settings of a point, as --set takes them.
+// settings returns the settings of a point, in the form of --set.
 func (m *Many) settings(point int) []string {
 	out := []string{}
 	for a := range m.Axes {
@@ -95,7 +95,7 @@ func (s *Server) viewStudy(w http.ResponseWriter, q *http.Request) {
 	send(w, m, err)
 }
 
-// study reads a study, or takes what was found when its journal was the same. One is read at a time.
+// study reads a study, or returns the cached result for the same journal. One is read at a time.
 func (s *Server) study(name string) (*Many, error) {
 	dir := filepath.Join(s.Root, name)
 	if err := local(name); err != nil {
@@ -131,7 +131,7 @@ func (s *Server) study(name string) (*Many, error) {
 	return m, nil
 }
 
-// readStudy reads what a study has found so far.
+// readStudy reads the findings of a study so far.
 func readStudy(dir string, at time.Time) (*Many, error) {
 	if command, path, all, err := sweep.ViewSimulations(dir); err != nil || command != "" {
 		return otherStudy(filepath.Base(dir), command, path, all, at), err
@@ -154,7 +154,7 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 		m.Title = filepath.Base(dir)
 	}
 	all := part(a.Ranking)
-	if a.Baseline != nil { // placed like a point, and taken out again
+	if a.Baseline != nil { // placed like a point, and removed again
 		all = append(slices.Clip(all), *a.Baseline)
 	}
 	var keys []string
@@ -202,8 +202,8 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 	return m, nil
 }
 
-// otherStudy compares the simulations of another command than sweep. Labels are an axis where settings do not tell them
-// apart, as of a component that fails.
+// otherStudy compares the simulations of another command than sweep. Labels are an axis if settings do not distinguish
+// them, as of a component that fails.
 func otherStudy(name, command, path string, records []*sweep.Record, at time.Time) *Many {
 	m := &Many{Title: name, LeftOut: []string{}, Axes: []ManyAxis{}, Points: []ManyPoint{}, Unlike: []string{},
 		Figures: []ManyFigure{}, By: []int{},
@@ -255,7 +255,7 @@ func keptOf(x *sweep.Study, points []sweep.Ranked) [][]string {
 }
 
 // runDir returns the directory of a run: NAME is in the folder of runs, STUDY/NAME is kept by a study of that folder.
-// It refuses names that lead elsewhere and directories that are or hold links.
+// It refuses names that point elsewhere and directories that are or contain links.
 func runDir(root, name string) (string, error) {
 	dir, trial, kept := root, name, false
 	if study, within, ok := strings.Cut(name, "/"); ok {

@@ -18,14 +18,14 @@ type Tiers struct {
 	Width  float64 `json:"width_ps"`  // of a column
 	Sample int64   `json:"sample_ps"` // of the run, the shortest; 0: nothing was sampled
 	Ports  int     `json:"ports"`
-	Half   int     `json:"half_ports"` // that together hold half of all queued bytes
+	Half   int     `json:"half_ports"` // number that together holds half of all queued bytes
 	Tiers  []Tier  `json:"tiers"`
-	// Culprits are the ports that held most bytes for longest.
+	// Culprits are the ports with the largest bytes held x time.
 	Culprits []Culprit `json:"culprits"`
 	Groups   []Group   `json:"groups"`
 }
 
-// Tier is the ports from the nodes of one role to those of another one.
+// Tier is the ports from the nodes of one role to those of another.
 type Tier struct {
 	Name    string  `json:"name"`
 	Ports   int     `json:"ports"`
@@ -46,7 +46,7 @@ type Culprit struct {
 	Name  string    `json:"name"`
 	Held  float64   `json:"held_share"` // of all bytes queued x time
 	Peak  int64     `json:"queue_peak_bytes"`
-	Flows []Through `json:"flows"` // that waited longest
+	Flows []Through `json:"flows"` // flows with the longest queueing time
 	Count int       `json:"flow_count"`
 }
 
@@ -59,7 +59,7 @@ type Group struct {
 // podOf finds the pod in the names of fat trees: leaf-3-8, agg-3-1.
 var podOf = regexp.MustCompile(`^(?:leaf|agg)-(\d+)-\d+$`)
 
-// quantiles are those of a tier's rows.
+// quantiles returns those of a tier's rows.
 var quantiles = []float64{0.5, 0.9, 0.99, 1}
 
 const (
@@ -155,7 +155,7 @@ func (r *Directory) tiers(q url.Values) (any, error) {
 	return v, nil
 }
 
-// thresholds are the WRED thresholds of ports, by port: 0 where there are none.
+// thresholds are the WRED thresholds of ports, by port: 0 for none.
 func (r *Directory) thresholds() [][2]int64 {
 	config := map[string]int{}
 	for _, n := range r.Topology.Nodes {
@@ -210,7 +210,7 @@ func (r *Directory) tier(ports []int, queue, load []float32, held []float64, tot
 	return t
 }
 
-// culprits ranks ports by bytes held x time, and says how many hold half of all.
+// culprits ranks ports by bytes held x time, and returns how many hold half of the total.
 func (r *Directory) culprits(held []float64, total float64) (out []Culprit, half int, err error) {
 	order := make([]int, len(held))
 	for i := range order {

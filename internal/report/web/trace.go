@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Trace is what a run that the page starts records of single packets.
+// Trace is the records of single packets in a run that the page starts.
 type Trace struct {
 	Follow  []string `json:"follow"`  // packets, as run --follow names them
 	Capture []string `json:"capture"` // ports
@@ -20,7 +20,7 @@ type Trace struct {
 // maxCaptures bounds the ports of a capture.
 const maxCaptures = 64
 
-// attach has a run record what a trace asks for.
+// attach enables a trace's records in a run.
 func (t *Trace) attach(run fidelity.Run) (*fidelity.Capture, *fidelity.Follower, error) {
 	if t == nil || len(t.Follow)+len(t.Capture) == 0 {
 		return nil, nil, nil

@@ -11,11 +11,11 @@ import (
 	"railyard/internal/result"
 )
 
-// trash is the folder, beside the runs, of those that were deleted. It is emptied when the server ends; until then a
-// deletion can be undone.
+// trash is the directory, next to the runs, of deleted runs. It is emptied when the server ends; until then a deletion
+// can be undone.
 const trash = ".railyard-deleted"
 
-// deletable refuses what is no run that Railyard wrote, and a run that a simulation is writing.
+// deletable refuses directories that are not a run of Railyard, and a run in progress.
 func (s *Server) deletable(name string) error {
 	if strings.Contains(name, "/") {
 		return &InputError{fmt.Sprintf("a study keeps %s: delete the study's directory instead", name)}

@@ -93,7 +93,7 @@ func (s *Server) variant(r request) (request, error) {
 	return r, nil
 }
 
-// changed are the settings that a request adds to what it starts from.
+// changed returns the settings that a request adds to its base.
 func (r *request) changed() []string {
 	if r.Of != "" {
 		return r.added

@@ -14,13 +14,12 @@ import (
 	"railyard/internal/result"
 )
 
-// InputError is a request that asks for what is not there.
+// InputError is a request for something that does not exist.
 type InputError struct{ Msg string }
 
 func (e *InputError) Error() string { return e.Msg }
 
-// View answers one question about a run as JSON. Views are bounded: they send
-// slices and sums, never whole tables.
+// View answers one question about a run as JSON. Views are bounded: they send slices and sums, never whole tables.
 //
 //	info                        summary, manifest, topology, ports
 //	answer                      where the step's time went, what would shorten it, where to look
@@ -90,7 +89,7 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// number reads a whole number from a query, within bounds.
+// number parses an integer from a query, within bounds.
 func number(q url.Values, key string, without, low, high int64) (int64, error) {
 	s := q.Get(key)
 	if s == "" {
@@ -120,7 +119,7 @@ func (r *Directory) window(q url.Values) (from, to int64, err error) {
 	return from, to, nil
 }
 
-// metrics are what links can be coloured by, with their units.
+// metrics are the link metrics for colouring, with their units.
 var metrics = map[string]string{"util": "share of line rate", "queue": "bytes",
 	"marks": "marked packets per column", "pause": "share of time"}
 
@@ -130,8 +129,8 @@ const (
 	maxCells = 8_000_000
 )
 
-// columns returns how many columns of time a grid of this run has when n are asked for. The
-// page is told, in every answer that counts in columns.
+// columns returns the number of time columns of a grid of this run when n are requested. Every response with columns
+// contains the number.
 func (r *Directory) columns(n int64) int { return max(1, min(int(n), maxCells/max(1, len(r.ports)))) }
 
 // grid sums samples into columns: mean utilisation, longest queue, marks, share of
@@ -197,7 +196,7 @@ func (r *Directory) grid(q url.Values) (any, error) {
 		base64.StdEncoding.EncodeToString(data)}, nil
 }
 
-// maxSeries bounds the points of a curve that is sent.
+// maxSeries is the maximum number of points of a curve.
 const maxSeries = 4000
 
 // port is one port over time and the queue pairs whose packets went through it.
@@ -325,7 +324,7 @@ func (r *Directory) rates(qp int32) (all []Series, err error) {
 	return thinned(all), nil
 }
 
-// signals are a queue pair's, each thinned to what a chart can show.
+// signals returns a queue pair's, each thinned to a chart's resolution.
 func (r *Directory) signals(qp int32) (all []Series, err error) {
 	all = []Series{}
 	if !slices.Contains(r.Manifest.Tables, "signals") {
@@ -393,8 +392,8 @@ func (r *Directory) flows() (any, error) {
 	return Flows{out, len(rows)}, nil
 }
 
-// maxAlike bounds the instances of one name among those that lost most: a step has
-// thousands that are all alike.
+// maxAlike is the maximum number of instances of one name among those that lost most: a step has thousands of equal
+// ones.
 const maxAlike = 8
 
 // accounts returns the collectives with what each lost to which cause.
