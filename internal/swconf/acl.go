@@ -14,7 +14,7 @@ import (
 // rocePort is the UDP port that RoCEv2 goes to (IBTA annex A17).
 const rocePort = 4791
 
-// AccessLists are those of a text, by family and name: "ip ROCE".
+// AccessLists are those of a configuration, by family and name: "ip ROCE".
 type AccessLists struct {
 	by      map[string]*AccessList
 	entries *cli.Mode
@@ -41,7 +41,7 @@ func NewAccessLists(pass func(*cli.Match)) *AccessLists {
 		"fragment-rules", "fragments", "ignore", "description", "<seq:int> remark")}
 }
 
-// Open goes on with a list, or takes it away.
+// Open continues a list, or removes it.
 func (a *AccessLists) Open(name string, no bool) *cli.Mode {
 	if no {
 		delete(a.by, name)
@@ -53,7 +53,7 @@ func (a *AccessLists) Open(name string, no bool) *cli.Mode {
 	return a.entries.Of(a.by[name])
 }
 
-// Takes says what a list permits of RoCE's packets, and whether there is one.
+// Takes returns which of RoCE's packets a list permits, and whether the list exists.
 func (a *AccessLists) Takes(name string) (*Taken, bool) {
 	l := a.by[name]
 	if l == nil {
@@ -68,7 +68,7 @@ type AccessList struct {
 	entries map[int64]aclLine // by their numbers
 	numbers map[aclLine]int64
 	last    int64
-	taken   *Taken // what they come to, if that has been worked out
+	taken   *Taken // cached result
 }
 
 type aclLine struct {
@@ -76,17 +76,17 @@ type aclLine struct {
 	text   string
 }
 
-// Taken is which of RoCE's packets an access list permits.
+// Taken is the set of RoCE packets that an access list permits.
 type Taken struct {
 	DSCP, decided [64]bool
-	// Partly: entries ask for more than a DSCP and a port (an address, say), so that packets of one DSCP may
-	// be permitted or not. Such an entry decides nothing here.
+	// Partly: entries match on more than a DSCP and a port (an address, say), so packets of one DSCP may be permitted
+	// or not. Such an entry decides nothing here.
 	Partly bool
 	ByPort bool // an entry takes RoCE's packets by their port
 }
 
-// Add takes an entry behind its permit or deny: "udp any any eq 4791 dscp 26". It stands by its number, or
-// behind all others where it has none (seq 0); a number that is there is written over.
+// Add takes an entry behind its permit or deny: "udp any any eq 4791 dscp 26". It is placed by its number, or after all
+// others without one (seq 0); an existing number is overwritten.
 func (l *AccessList) Add(seq int64, permit bool, entry string) {
 	if l.entries == nil {
 		l.entries, l.numbers = map[int64]aclLine{}, map[aclLine]int64{}
@@ -99,7 +99,7 @@ func (l *AccessList) Add(seq int64, permit bool, entry string) {
 	l.entries[seq], l.numbers[line], l.last = line, seq, max(l.last, seq)
 }
 
-// Remove takes out an entry by its number, or by what it says (seq 0).
+// Remove removes an entry by its number, or by its contents (seq 0).
 func (l *AccessList) Remove(seq int64, permit bool, entry string) {
 	l.taken = nil
 	if seq == 0 {
@@ -113,7 +113,7 @@ func (l *AccessList) Remove(seq int64, permit bool, entry string) {
 	}
 }
 
-// Takes says which of RoCE's packets are permitted, whoever sends them to whomever.
+// Takes returns which of RoCE's packets are permitted, for any sender and receiver.
 func (l *AccessList) Takes() *Taken {
 	if l.taken == nil {
 		l.taken = &Taken{}
@@ -124,7 +124,7 @@ func (l *AccessList) Takes() *Taken {
 	return l.taken
 }
 
-// add goes one entry on. Entries of other packets than RoCE's say nothing.
+// add goes one entry on. Entries about other packets than RoCE's are ignored.
 func (l *Taken) add(permit bool, entry string) {
 	w := strings.Fields(entry)
 	if len(w) == 0 || !slices.Contains([]string{"ip", "ipv4", "ipv6", "udp", "17"}, w[0]) {
@@ -132,7 +132,7 @@ func (l *Taken) add(permit bool, entry string) {
 	}
 	e := aclEntry{words: w[1:]}
 	anybody := e.address()
-	anyPort := e.port(nil) // which source port a queue pair has is nobody's choice
+	anyPort := e.port(nil) // a queue pair's source port is arbitrary
 	anywhere := e.address()
 	read := e.port(&l.ByPort)
 	marks, all := e.marks()
@@ -167,13 +167,13 @@ func (c *Config) ByList(class string, name Said[string], l *Taken) {
 	}
 }
 
-// aclEntry is an entry that is being read.
+// aclEntry is an entry being parsed.
 type aclEntry struct {
 	words []string
-	none  bool // it takes none of RoCE's packets
+	none  bool // it matches no RoCE packet
 }
 
-// address reads who sends, or to whom, and reports whether that is anybody.
+// address parses a source or destination, and reports whether it matches any.
 func (e *aclEntry) address() bool {
 	if len(e.words) == 0 {
 		return false
@@ -221,8 +221,8 @@ func (e *aclEntry) port(by *bool) bool {
 	return true
 }
 
-// marks reads what follows: DSCPs or a precedence, all of them where it asks for none, and whether that is
-// all that is asked for.
+// marks parses the rest: DSCPs or a precedence, all of them without a condition, and whether these are the only
+// conditions.
 func (e *aclEntry) marks() (set [64]bool, all bool) {
 	for d := range set {
 		set[d] = true

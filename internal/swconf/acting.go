@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Trust is the mark of a packet that decides its queue where no policy does.
+// Trust is the mark of a packet that selects its queue if no policy does.
 type Trust uint8
 
 // Trusts. Without one everything goes to the default queue.
@@ -17,14 +17,14 @@ const (
 
 func (t Trust) String() string { return [...]string{"none", "dscp", "cos"}[t] }
 
-// Rank says whose word counts at a member of a port channel.
+// Rank is the precedence of settings at a member of a port channel.
 type Rank uint8
 
-// Ranks. A language whose channels say nothing of the kind has the first.
+// Ranks. A language without such channel settings has the first.
 const (
-	MembersOwn   Rank = iota // what the member says, the channel's does not reach it
-	ChannelFirst             // the channel's where it says it, else the member's
-	ChannelOnly              // the channel's; what a member says does nothing
+	MembersOwn   Rank = iota // the member's settings precede the channel's
+	ChannelFirst             // the channel's setting if it is set, else the member's
+	ChannelOnly              // the channel's; a member's setting has no effect
 )
 
 // Bundling is the division of settings between port channels and members in a language.
@@ -37,8 +37,8 @@ type Acting struct {
 	QoS, MTU, PFC *Port
 }
 
-// Acting returns whose QoS, MTU and PFC count at a physical port: its own, or those of its port channel. A
-// channel that the text names and never opens says nothing, so that its members speak for themselves.
+// Acting returns the port whose QoS, MTU and PFC apply at a physical port: itself, or its port channel. A channel that
+// the configuration names and never opens has no settings, so its members' apply.
 func (c *Config) Acting(p *Port) Acting {
 	a := Acting{p, p, p}
 	b := c.Bundle(p.Channel.V)
@@ -65,8 +65,8 @@ type Idle struct {
 	By   *Port // what counts in its place
 }
 
-// Settle gives every member of a port channel what counts there, and notes what its own lines do in vain.
-// Dialects call it once all is read: who looks at a port afterwards sees what it does.
+// Settle sets the effective values of every member of a port channel, and notes its lines without effect. Dialects call
+// it after parsing: later code reads a port's effective values.
 func (c *Config) Settle() {
 	for _, p := range c.Ports {
 		a := c.Acting(p)
@@ -100,7 +100,7 @@ func has(list []Said[string], v string) bool {
 	return slices.ContainsFunc(list, func(s Said[string]) bool { return s.V == v })
 }
 
-// memberIdle reports what stands on a member of a port channel and counts for nothing.
+// memberIdle reports settings of a port channel's member without effect.
 func (l *linter) memberIdle() {
 	for _, c := range l.Configs {
 		for _, i := range c.Idle {
@@ -111,7 +111,7 @@ func (l *linter) memberIdle() {
 	}
 }
 
-// COSOf writes the 802.1p priorities that are sent to a queue: 3,5-6; "" where the text maps none.
+// COSOf formats the 802.1p priorities mapped to a queue: 3,5-6; "" if none is mapped.
 func (q *QoS) COSOf(queue int) string {
 	var list []int
 	for p := range q.COS {
@@ -132,6 +132,5 @@ func (q *QoS) SaysCOS() bool {
 	return false
 }
 
-// byTags reports whether a port classifies by 802.1p priorities and by no DSCP: what a packet's DSCP is does
-// not matter there.
+// byTags reports whether a port classifies by 802.1p priorities and by no DSCP: a packet's DSCP has no effect there.
 func (q *QoS) byTags() bool { return q.SaysCOS() && !slices.ContainsFunc(q.DSCP[:], Said[uint8].Is) }

@@ -1,7 +1,7 @@
 package swconf
 
-// Marks in the core only (queue.Spec.CoreMarks) are in a text what its ports say: those to servers have a
-// queue's ECN left out and are alike otherwise.
+// Marking in the core only (queue.Spec.CoreMarks) is expressed by port settings: ports to servers lack a queue's ECN
+// and are otherwise equal.
 
 // unmarked is equal for two that differ in headroom and ECN alone.
 func (q *QoS) unmarked() Print {

@@ -18,14 +18,14 @@ const (
 	Info    Severity = "info"
 )
 
-// Finding is one thing that lint has to say.
+// Finding is one finding of lint.
 type Finding struct {
 	Severity Severity  `json:"severity"`
 	Rule     string    `json:"rule"`
 	File     string    `json:"file"`
 	Line     int       `json:"line"` // 0: the file as a whole
 	Column   int       `json:"column,omitempty"`
-	Ports    string    `json:"ports,omitempty"` // whose packets it is about, where the message names none
+	Ports    string    `json:"ports,omitempty"` // ports whose packets are affected, if the message names none
 	Message  string    `json:"message"`
 	Why      string    `json:"why"`
 	Fix      string    `json:"fix"`
@@ -72,7 +72,7 @@ func Count(f []Finding, s Severity) (n int) {
 	return n
 }
 
-// fewPorts are names of ports, those in a row together and of many the first.
+// fewPorts are names of ports, consecutive ones as a range and of many the first.
 func fewPorts(names []string) string {
 	const most = 6
 	parts := strings.Split(Compress(names), ", ")

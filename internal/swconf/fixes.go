@@ -17,7 +17,7 @@ type wording struct {
 // in is the remedy for a configuration. The routing of SONiC is FRR's.
 func (w wording) in(c *Config) string { return cmp.Or(w.by[c.OS], w.words) }
 
-// routing is the remedy for a BGP line: SONiC's stand in FRR's file.
+// routing is the remedy for a BGP line: SONiC's are in FRR's file.
 func (w wording) routing(c *Config) string {
 	if c.OS == SONiC {
 		return cmp.Or(w.by[FRR], w.words)
@@ -123,8 +123,8 @@ func fixRemote(c *Config, as uint32) string {
 	return fmt.Sprintf("remote-as %d", as)
 }
 
-// size is bytes in the unit in which people write them: in thousands where they are whole ones, as 256 kbytes
-// of a switch are, else as they are.
+// size formats bytes in the customary unit: in thousands if they are whole ones, as 256 kbytes of a switch are, else in
+// bytes.
 type size unit.Bytes
 
 func (s size) String() string {

@@ -15,19 +15,19 @@ type Host struct {
 	Hostname Said[string]
 	NICs     []*HostNIC
 	Env      []HostVar // of NCCL, in the order in which they are set; the last of a name counts
-	Notes    []string  // what was assumed
-	Faults   []Finding // what the reader itself found
+	Notes    []string  // assumptions
+	Faults   []Finding // findings of the reader itself
 	Unknown  []Unknown
 	Read     int // lines that were understood
 	Passed   int // lines that do not matter here
 	Total    int // lines with content
 }
 
-// HostNIC is one NIC, by its network device and its RDMA device; what a text says of every NIC that it
-// finds on the machine is that of one called *.
+// HostNIC is one NIC, by its network device and its RDMA device; settings for every NIC of the host belong to one
+// called *.
 type HostNIC struct {
 	Dev, RDMA string
-	Kind      string // whose NIC: mlx5, bnxt, ionic; "": nobody says
+	Kind      string // NIC family: mlx5, bnxt, ionic; "": unknown
 	At        Place
 
 	Trust   Said[string]        // dscp or pcp: what decides a received packet's priority
@@ -41,15 +41,15 @@ type HostNIC struct {
 	Size    [8]Said[unit.Bytes] // of a receive buffer
 	Cable   Said[int]           // metres, for the thresholds of receive buffers
 	DCBX    Said[string]        // who negotiates: os, fw
-	Willing Said[bool]          // takes what the switch says in DCBX
+	Willing Said[bool]          // accepts the switch's configuration in DCBX
 	NP, RP  [8]Said[bool]       // ECN of a priority: sends CNPs for marks, slows down for CNPs
-	CC      Said[bool]          // congestion control, where it is on or off as a whole
-	Marking Said[bool]          // packets say that they can be marked, where that is a setting
+	CC      Said[bool]          // congestion control, if it is on or off as a whole
+	Marking Said[bool]          // packets are ECN-capable, if that is a setting
 	CNPDSCP Said[uint8]         // of CNPs
 	CNPPrio Said[uint8]         // of CNPs
 	Params  []HostParam         // of congestion control, as the NIC has them
 	ToS     Said[uint8]         // of connections that rdma_cm makes (cma_roce_tos)
-	Class   Said[uint8]         // traffic class of all RoCE packets, whatever programs ask for
+	Class   Said[uint8]         // traffic class of all RoCE packets, overriding programs
 	Data    Said[uint8]         // DSCP of all RoCE packets (bnxt)
 	Prio    Said[uint8]         // priority of RoCE packets (bnxt)
 	Mode    Said[string]        // of rdma_cm: RoCE v1, RoCE v2
@@ -61,7 +61,7 @@ type HostNIC struct {
 	GIDs    []Said[HostGID]
 }
 
-// HostParam is a parameter of a NIC's congestion control: its name there, and the number as it stands.
+// HostParam is a parameter of a NIC's congestion control: its name there, and its value as written.
 type HostParam struct {
 	Name string
 	V    int64
@@ -81,10 +81,10 @@ type HostGID struct {
 	Local bool // link-local
 }
 
-// Every is the name of what stands for all NICs.
+// Every is the name of the entry for all NICs.
 const Every = "*"
 
-// Name is the hostname, or what the file or folder is called where no text says one: host-1 of host-1.sh.
+// Name is the hostname, or is derived from the file or directory name if no configuration has one: host-1 of host-1.sh.
 func (h *Host) Name() string {
 	if h.Hostname.V != "" {
 		return h.Hostname.V
@@ -92,7 +92,7 @@ func (h *Host) Name() string {
 	return HostName(h.File)
 }
 
-// HostName is the host whose text a file is, by its name: host-1 of host-1.sh, host-1.nccl.conf and host-1.
+// HostName returns the host of a configuration file, by its name: host-1 of host-1.sh, host-1.nccl.conf and host-1.
 func HostName(file string) string {
 	name := strings.TrimSuffix(path.Base(file), ".nccl.conf")
 	if base := strings.TrimSuffix(name, path.Ext(name)); base != "" {
@@ -101,7 +101,7 @@ func HostName(file string) string {
 	return file
 }
 
-// Title returns the name of a NIC: both its devices where they are known.
+// Title returns the name of a NIC: both its devices if they are known.
 func (n *HostNIC) Title() string {
 	switch {
 	case n.Dev == Every && (n.RDMA == Every || n.RDMA == "") || n.Dev == "" && n.RDMA == Every:
@@ -114,7 +114,7 @@ func (n *HostNIC) Title() string {
 	return n.Dev + " (" + n.RDMA + ")"
 }
 
-// Var is a variable that the texts set.
+// Var returns a variable that the configuration sets.
 func (h *Host) Var(name string) (HostVar, bool) {
 	for _, v := range slices.Backward(h.Env) {
 		if v.Name == name {
@@ -124,7 +124,7 @@ func (h *Host) Var(name string) (HostVar, bool) {
 	return HostVar{}, false
 }
 
-// nccl is the first of NCCL's own variables; one without a place where there is none.
+// nccl returns the first of NCCL's own variables; without a position if there is none.
 func (h *Host) nccl() HostVar {
 	for _, v := range h.Env {
 		if strings.HasPrefix(v.Name, "NCCL_") {
@@ -134,7 +134,7 @@ func (h *Host) nccl() HostVar {
 	return HostVar{}
 }
 
-// Param is a parameter of congestion control that the texts set.
+// Param returns a parameter of congestion control that the configuration sets.
 func (n *HostNIC) Param(name string) (HostParam, bool) {
 	i := slices.IndexFunc(n.Params, func(p HostParam) bool { return p.Name == name })
 	if i < 0 {
@@ -143,7 +143,7 @@ func (n *HostNIC) Param(name string) (HostParam, bool) {
 	return n.Params[i], true
 }
 
-// SetParam says a parameter, in place of what was said before.
+// SetParam sets a parameter, replacing an earlier value.
 func (n *HostNIC) SetParam(name string, v int64, at Place) {
 	i := slices.IndexFunc(n.Params, func(p HostParam) bool { return p.Name == name })
 	if i < 0 {
@@ -153,7 +153,7 @@ func (n *HostNIC) SetParam(name string, v int64, at Place) {
 	n.Params[i] = HostParam{name, v, at}
 }
 
-// Marked is a DSCP that packets have, and what says so.
+// Marked is a DSCP of packets, with its source.
 type Marked struct {
 	DSCP uint8
 	At   Place
@@ -162,8 +162,8 @@ type Marked struct {
 	Partly bool
 }
 
-// DataDSCP is the DSCP of RoCE data: what holds for the whole device before what NCCL asks for, and that
-// before what rdma_cm gives its connections.
+// DataDSCP returns the DSCP of RoCE data: a setting of the whole device precedes NCCL's, and that precedes the one of
+// rdma_cm's connections.
 func (h *Host) DataDSCP(n *HostNIC) (m Marked, ok bool) {
 	tc, asked := h.number("NCCL_IB_TC")
 	switch {
@@ -198,9 +198,9 @@ func (h *Host) number(name string) (Said[int], bool) {
 // Number is a variable of the environment that holds a number up to 255.
 func (h *Host) Number(name string) (Said[int], bool) { return h.number(name) }
 
-// Priority is the priority of packets with a DSCP, and the place that decides it, if a text does. Without a
-// map ConnectX takes the upper three bits of the DSCP (its firmware's default), Broadcom's and Pensando's
-// NICs take priority 0.
+// Priority returns the priority of packets with a DSCP, and the deciding position, if it is configured. Without a map
+// ConnectX takes the upper three bits of the DSCP (its firmware's default), Broadcom's and Pensando's NICs take
+// priority 0.
 func (n *HostNIC) Priority(dscp uint8) (uint8, Place) {
 	m := n.DSCP[dscp&63]
 	switch {
@@ -218,7 +218,7 @@ func (n *HostNIC) Priority(dscp uint8) (uint8, Place) {
 	return 0, n.Trust.At
 }
 
-// Paused are the priorities that the NIC pauses and obeys, and where it is said; no text may say it.
+// Paused returns the priorities with PFC at the NIC, and the position of the setting, if it is configured.
 func (n *HostNIC) Paused() (m uint8, at Place, said bool) {
 	for i, p := range n.PFC {
 		if p.Is() {
@@ -254,7 +254,7 @@ func (h *Host) Rows(n *HostNIC) (rows []HostRow) {
 		r := HostRow{Priority: i, DSCP: ranges(dscps[i]), PFC: onOff(n.PFC[i]), ECN: halves(n.NP[i], n.RP[i]),
 			Class: n.class(i), For: h.purpose(n, i)}
 		if r.DSCP != "" || n.PFC[i].V || n.NP[i].V || n.RP[i].V ||
-			r.For != "" { // else nothing happens in it
+			r.For != "" { // otherwise nothing uses it
 			if r.DSCP == "" {
 				r.DSCP = "none"
 			}
@@ -264,7 +264,7 @@ func (h *Host) Rows(n *HostNIC) (rows []HostRow) {
 	return rows
 }
 
-// purpose says which RoCE packets have a priority.
+// purpose returns the RoCE packets that have a priority.
 func (h *Host) purpose(n *HostNIC, prio int) (what string) {
 	if m, ok := h.DataDSCP(n); ok {
 		if p, _ := n.Priority(m.DSCP); int(p) == prio {

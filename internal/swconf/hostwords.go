@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// onOff is a setting in a word; - where no text says it.
+// onOff formats a setting as a word; - if it is unset.
 func onOff(s Said[bool]) string {
 	switch {
 	case !s.Is():
@@ -160,7 +160,7 @@ func orDash(is bool, v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// HostView is the table of NICs that are set alike.
+// HostView is the table of NICs with equal settings.
 type HostView struct {
 	NICs  []string  `json:"nics"`
 	Title string    `json:"-"`
@@ -188,7 +188,7 @@ func (h *Host) Views() (out []HostView) {
 	return out
 }
 
-// Variables are those of the environment, each once, as they are at the end.
+// Variables are those of the environment, each once, with their final values.
 func (h *Host) Variables() (out []HostVar) {
 	for i, v := range h.Env {
 		if last, _ := h.Var(v.Name); last == v && !slices.Contains(h.Env[i+1:], v) {

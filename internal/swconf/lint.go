@@ -15,24 +15,23 @@ type Input struct {
 	Configs  []*Config
 	Graph    *topo.Graph // nil: no fabric is known
 	DataDSCP int         // of RoCE data
-	CNPDSCP  int         // Unsaid: nobody knows
+	CNPDSCP  int         // Unsaid: unknown
 	PathMTU  int         // payload bytes
 	Response unit.Time   // of a port to a pause; 0: the IEEE budget of its speed
 	Pipeline unit.Time   // of a switch
-	Lossy    bool        // data need no PFC: what carries them sends again what is lost
-	Base     queue.Spec  // the platform: what configurations do not say
+	Lossy    bool        // data need no PFC: their transport retransmits lost packets
+	Base     queue.Spec  // the platform: values that configurations do not set
 	// Specs returns the switch that a scenario has at a node of the fabric; nil: there is no scenario
 	Specs   func(node int) *queue.Spec
 	Hosts   []*Host   // servers, checked against their switches
-	Plugged []Plugged // what is cabled between switches and servers, where somebody knows
-	// Sockets says what a cable's end at a node is plugged into, where that is told by name; nil: nowhere
+	Plugged []Plugged // links between switches and servers, if known
+	// Sockets returns the port of a link's end at a node, if ports have names; nil: never
 	Sockets func(link, node int) string
 }
 
-// UsualDSCPs returns the DSCPs that these switches give RoCE data and CNPs, among those in use in the field: 24 or
-// 26, and 48 (docs/references.md, configurations). Maps that SONiC's images bring have 3 and 4 lossless, AMD's
-// guides 10: where neither of the two is, what most ports pause is data's, the lowest of these, and what CNPs have
-// is not known.
+// UsualDSCPs returns the DSCPs that these switches assign to RoCE data and CNPs, among the common ones: 24 or 26, and
+// 48 (docs/references.md, configurations). Maps that SONiC's images bring have 3 and 4 lossless, AMD's guides 10: where
+// neither of the two is, what most ports pause is data's, the lowest of these, and what CNPs have is not known.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
 	said := func(d int) (n int) {
 		for _, c := range configs {
@@ -40,7 +39,7 @@ func UsualDSCPs(configs []*Config) (data, cnp int) {
 			q, _ := c.Typical()
 			if lossless(q) || (c.OS == SONiC || c.OS == EOS) && slices.ContainsFunc(c.Ports,
 				func(p *Port) bool {
-					return lossless(p.QoS) // maps of the whole switch reach ports that nobody uses
+					return lossless(p.QoS) // maps of the whole switch also apply to unused ports
 				}) {
 				n++
 			}
@@ -54,7 +53,7 @@ func UsualDSCPs(configs []*Config) (data, cnp int) {
 		return 26, 48
 	}
 	data, most := 24, 0
-	for d := range 64 { // what is lossless at most ports: uplinks of dual ToRs have DSCPs of their own
+	for d := range 64 { // lossless DSCPs of most ports: uplinks of dual ToRs have DSCPs of their own
 		if n := losslessPorts(configs, d); n > most {
 			data, most = d, n
 		}
@@ -77,19 +76,19 @@ func losslessPorts(configs []*Config, d int) (n int) {
 	return n
 }
 
-// Unsaid is a DSCP that nobody knows.
+// Unsaid is an unknown DSCP.
 const Unsaid = -1
 
 // Headers bounds the bytes that RoCEv2 adds to a path MTU of payload: Ethernet, IPv4,
 // UDP, BTH, RETH with immediate data, ICRC and FCS.
 const Headers = 82
 
-// A Rule is one thing that can be wrong.
+// A Rule is one possible fault.
 type Rule struct {
 	ID       string
 	Severity Severity
-	Short    string // what it checks
-	Why      string // what it hurts
+	Short    string // the checked condition
+	Why      string // the consequence
 	check    func(*linter)
 }
 
@@ -98,23 +97,22 @@ type linter struct {
 	Input
 	rule      *Rule
 	nodes     map[*Config]int  // switch of the fabric, -1 for none
-	plugged   map[*Port]bool   // cabled in the fabric, once somebody asked
+	plugged   map[*Port]bool   // connected in the fabric, computed on first use
 	companion map[*Config]bool // FRR files of switches that have another one
-	named     map[*Config]bool // its ports are called in Sockets as in its text
+	named     map[*Config]bool // its ports have the same names in Sockets and in its configuration
 	findings  []Finding
 	on        *[]string // the ports that the variant at hand is of
-	wired     []cable   // what there is, once somebody asked
-	hostSides []hosted  // hosts with their switches, once somebody asked
+	wired     []cable   // links, computed on first use
+	hostSides []hosted  // hosts with their switches, computed on first use
 }
 
-// cable is one of the fabric, or one that descriptions tell of, between two ends.
+// cable is a link of the fabric, or one derived from descriptions, between two ends.
 type cable struct {
 	i    int // its number in the fabric
 	a, b end
 }
 
-// Lint checks configurations against the rules and returns what it finds, in
-// the order of files and lines.
+// Lint checks configurations against the rules and returns the findings, in the order of files and lines.
 func Lint(in Input) []Finding {
 	companions := in.join()
 	l := &linter{Input: in, nodes: map[*Config]int{}, companion: companions}
@@ -137,8 +135,8 @@ func Lint(in Input) []Finding {
 	return Sort(l.findings)
 }
 
-// join gives a switch whose routing stands in an FRR file of its own, as on
-// SONiC, that routing, and returns these files: they are no switches.
+// join adds to a switch the routing from a separate FRR file, as on SONiC, and returns these files: they are not
+// switches.
 func (in *Input) join() map[*Config]bool {
 	routing := map[string]*Config{}
 	for _, c := range in.Configs {
@@ -165,7 +163,7 @@ func (in *Input) join() map[*Config]bool {
 // Rules lists every rule.
 func Rules() []Rule { return rules }
 
-// say reports the current rule at a place.
+// say reports a finding of the current rule at a position.
 func (l *linter) say(at Place, fix, format string, args ...any) {
 	l.findings = append(l.findings, Finding{Severity: l.rule.Severity, Rule: l.rule.ID, File: at.File,
 		Line: at.Line, Column: at.Col,
@@ -220,7 +218,7 @@ func (l *linter) queues(visit func(v variant, i int, q *Queue)) {
 // data and cnp return the queues of RoCE data and of CNPs.
 func (l *linter) data(q *QoS) int { return int(q.DSCP[l.DataDSCP].V & 7) }
 
-// cnp returns the queue of CNPs, and whether the text sends them there.
+// cnp returns the queue of CNPs, and whether the configuration classifies them into it.
 func (l *linter) cnp(q *QoS) (queue int, said bool) {
 	if l.CNPDSCP == Unsaid {
 		return 0, false
@@ -242,7 +240,7 @@ func (v variant) roce() bool {
 	return false
 }
 
-// first returns the first place that the text has.
+// first returns the first known position.
 func first(places ...Place) Place {
 	for _, p := range places {
 		if p.Line > 0 {
@@ -252,7 +250,7 @@ func first(places ...Place) Place {
 	return places[0]
 }
 
-// top is the beginning of a file: for what is missing altogether.
+// top is the beginning of a file: the position of missing settings.
 func (c *Config) top() Place {
 	if c.Hostname.Is() {
 		return c.Hostname.At
@@ -269,10 +267,10 @@ type end struct {
 
 	panel *panel.Panel // of the switch in the fabric
 	jack  panel.Jack
-	name  string // of the port, where what is cabled says it as the text does
+	name  string // of the port, if fabric and configuration use the same
 }
 
-// find looks for the port in the text.
+// find finds the port in the configuration.
 func (l *linter) find(e *end, link, node int) {
 	e.panel, e.jack = l.Graph.Nodes[node].Panel, l.Graph.Jack(link, node)
 	switch {
@@ -285,7 +283,7 @@ func (l *linter) find(e *end, link, node int) {
 	}
 }
 
-// name finds out whose ports are called alike in what is cabled and in the texts.
+// name finds the switches whose ports have the same names in the fabric and in the configurations.
 func (l *linter) name(of map[int]*Config) {
 	if l.Sockets == nil || l.named != nil {
 		return
@@ -300,9 +298,8 @@ func (l *linter) name(of map[int]*Config) {
 	}
 }
 
-// cables visits the cables of the fabric, each once. An end without a
-// configuration, or a server's, has a nil c. Without a fabric the descriptions
-// of the interfaces tell the cables.
+// cables visits the cables of the fabric, each once. An end without a configuration, or a server's, has a nil c.
+// Without a fabric the links are derived from the descriptions of interfaces.
 func (l *linter) cables(visit func(a, b *end)) { l.numbered(func(_ int, a, b *end) { visit(a, b) }) }
 
 // numbered visits the cables with their numbers in the fabric.
@@ -320,7 +317,7 @@ func (l *linter) numbered(visit func(i int, a, b *end)) {
 	}
 }
 
-// told are the cables that descriptions tell of.
+// told returns the links derived from descriptions.
 func (l *linter) told() []cable {
 	list := Described(l.Configs)
 	out := make([]cable, len(list))
@@ -332,7 +329,7 @@ func (l *linter) told() []cable {
 	return out
 }
 
-// plugs are the fabric's cables with an end that is configured.
+// plugs returns the fabric's links with a configured end.
 func (l *linter) plugs() []cable {
 	of := map[int]*Config{}
 	for _, c := range l.Configs {

@@ -2,8 +2,8 @@ package swconf
 
 import "fmt"
 
-// alike compares what both switches must say of a port channel that they share: each value that both have, and the
-// access VLAN.
+// alike compares the settings of a shared port channel that must be equal on both switches: each value that both have,
+// and the access VLAN.
 func alike(say func(at Place, fix, format string, args ...any), what string, c, o *Config, b, p *Port) {
 	compare(func(name string, x, y Said[string]) {
 		say(x.At, "one value on both switches", "%s has the %s %s on %s, and %s on %s", what, name, x.V, c.Name(), y.V,
@@ -19,7 +19,7 @@ func vlan(p *Port) []Alike {
 	return []Alike{{"access VLAN", Say(fmt.Sprint(p.VLAN.V), p.VLAN.At)}}
 }
 
-// compare calls differs for each value that two lists have and that is not the same in both.
+// compare calls differs for each value that differs between two lists.
 func compare(differs func(what string, x, y Said[string]), list, other []Alike) {
 	for _, x := range list {
 		for _, y := range other {
@@ -31,7 +31,7 @@ func compare(differs func(what string, x, y Said[string]), list, other []Alike) 
 	}
 }
 
-// switches compares what two switches with shared port channels must say alike of themselves.
+// switches compares the settings that must be equal on two switches with shared port channels.
 func (l *linter) switches(c, o *Config) {
 	compare(func(what string, x, y Said[string]) {
 		l.sayOf(c)(x.At, "one value on both switches", "%s is %s on %s, and %s on %s", what, x.V, c.Name(), y.V, o.Name())

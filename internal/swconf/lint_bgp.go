@@ -50,15 +50,15 @@ func (l *linter) bgpRelax() {
 func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if !n.Active && !n.Down.V && !c.Part { // of a part: families may stand elsewhere
+			if !n.Active && !n.Down.V && !c.Part { // of a part: families may be elsewhere
 				l.say(n.At, fixFamily.routing(c), "neighbour %s is in no address family", n.Name())
 			}
 		}
 	})
 }
 
-// bgpSilent finds switches that announce nothing of their own. One of a tier without servers has nothing
-// that must be known: it passes on what it is told.
+// bgpSilent finds switches that announce nothing of their own. A switch of a tier without servers has no routes of its
+// own to announce: it passes on received ones.
 func (l *linter) bgpSilent() {
 	l.routed(func(c *Config, b *BGP) {
 		if len(b.Main()) > 0 && !b.Connected.V && len(b.Networks) == 0 && !b.Others.V {
@@ -104,7 +104,7 @@ func (l *linter) bgpPolicy() {
 		}
 		switch {
 		case len(bare) == 0 && len(b.Neighbors) > 0:
-		case len(b.Neighbors) == 0: // who is to be met stands elsewhere, or nobody
+		case len(b.Neighbors) == 0: // the peer is configured elsewhere, or does not exist
 			l.advise(first(b.NoPolicy.At, b.ASN.At),
 				fixPolicy.routing(c)+" where there are eBGP neighbours",
 				"%s would filter every eBGP route", c.Name())
@@ -148,9 +148,8 @@ func (b *BGP) neighbour(p, far *Port) *Neighbor {
 	return nil
 }
 
-// bgpAS compares remote-as with the AS number at the other end.
-// bgpAS compares the AS numbers of both ends of sessions. Where all of at least two neighbours of a switch have one
-// other number for it, the switch's own is the one that is wrong.
+// bgpAS compares remote-as with the AS number at the other end. bgpAS compares the AS numbers of both ends of sessions.
+// If at least two neighbours of a switch all use another number for it, the switch's own is the wrong one.
 func (l *linter) bgpAS() {
 	seen := map[*Neighbor]bool{}
 	type fault struct {
@@ -184,7 +183,7 @@ func (l *linter) bgpAS() {
 				"%s has AS %d here and AS %d in its routing (%s)", c.Name(), c.ASN.V, b.ASN.V, b.ASN.At.File)
 		}
 	}
-	// Without a fabric the addresses tell who is who.
+	// Without a fabric, addresses identify the peers.
 	owner := map[held]*Config{}
 	for _, c := range l.Configs {
 		for _, p := range c.interfaces() {
@@ -240,8 +239,8 @@ func (l *linter) bgpMissing() {
 	})
 }
 
-// shares reports whether a switch may have the AS number of another on purpose: one of its neighbours is in
-// its own AS, as in a pair, or it takes routes with that in them.
+// shares reports whether a switch may share its AS number with another on purpose: one of its neighbours is in its own
+// AS, as in a pair, or it accepts routes that contain the number.
 func (b *BGP) shares() bool {
 	for _, n := range b.Neighbors {
 		if as, ok := ASN(n.Remote.V); n.Loops || n.Remote.V == "internal" || ok && as == b.own(n) {
@@ -263,7 +262,7 @@ func (l *linter) bgpDuplicate() {
 			return
 		}
 		if o := leaves[b.ASN.V]; o != nil && !b.shares() {
-			say := l.advise // spines may replace it (as-override): their texts tell, where they are here
+			say := l.advise // spines may replace it (as-override): their configurations show it, if present
 			if l.spines() {
 				say = l.say
 			}
@@ -275,7 +274,7 @@ func (l *linter) bgpDuplicate() {
 	})
 }
 
-// spines reports whether a text of a tier above the leaves is here.
+// spines reports whether a configuration of a tier above the leaves is present.
 func (l *linter) spines() bool {
 	return slices.ContainsFunc(l.Configs, func(c *Config) bool { return c.BGP != nil && l.tier(c) > 1 })
 }
@@ -338,7 +337,7 @@ func (l *linter) evpnNextHop() {
 		if c.OS != NXOS && c.OS != EOS && c.OS != Junos || c.VTEP.V || c.OS != NXOS && c.Part || evpn < 2 {
 			return // what other languages do by themselves is not known here
 		}
-		said := map[Place]bool{} // a range is said once
+		said := map[Place]bool{} // a range is reported once
 		for _, n := range lacks {
 			if said[n.At] {
 				continue
@@ -357,7 +356,7 @@ func (l *linter) evpnNextHop() {
 	})
 }
 
-// evpnSegment wants what Ethernet segments need beside themselves.
+// evpnSegment checks the other settings that Ethernet segments need.
 func (l *linter) evpnSegment() {
 	for _, c := range l.Configs {
 		var segment Place
@@ -374,7 +373,7 @@ func (l *linter) evpnSegment() {
 		case segment.Line == 0:
 		case !c.Shares.V:
 			l.sayOf(c)(segment, "evpn multihoming", "%s has Ethernet segments and multihoming is off", c.Name())
-		case !watched && c.OS != Junos: // which shuts segments without any EVPN neighbor by itself (no-core-isolation)
+		case !watched && c.OS != Junos: // EOS shuts segments without any EVPN neighbor (no-core-isolation)
 			fix, say := "evpn multihoming core-tracking on the uplinks", l.sayOf(c)
 			if c.OS == EOS {
 				fix, say = "a link tracking group, upstream on the uplinks", l.advise
@@ -384,8 +383,8 @@ func (l *linter) evpnSegment() {
 	}
 }
 
-// ASN reads an AS number, plain or as two halves with a dot (asplain and asdot, RFC 5396):
-// NX-OS, EOS and FRR take either and print what they are set to.
+// ASN parses an AS number, plain or as two halves with a dot (asplain and asdot, RFC 5396): NX-OS, EOS and FRR accept
+// either and print the configured form.
 func ASN(s string) (uint32, bool) {
 	if hi, lo, ok := strings.Cut(s, "."); ok {
 		h, err1 := strconv.ParseUint(hi, 10, 16)

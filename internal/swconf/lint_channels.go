@@ -2,8 +2,8 @@ package swconf
 
 import "strings"
 
-// routing is the interface that routes at an end of a cable. FRR's texts do not say which ports a bond has:
-// there the fabric does, and the bond's description where it leads.
+// routing is the interface that routes at an end of a cable. FRR's configurations do not list a bond's ports: the
+// fabric does, and the bond's description names its far end.
 func (l *linter) routing(e *end) *Port {
 	if e.c.OS == FRR && e.link.Channel > 0 && !e.port.routed() {
 		for _, b := range e.c.Bundles {
@@ -15,14 +15,14 @@ func (l *linter) routing(e *end) *Port {
 	return e.c.routing(e.port)
 }
 
-// channels holds layer 3 port channels against one another and the fabric: what is one channel must be one at
-// both ends, lead to one, and go down together.
+// channels compares layer 3 port channels with one another and the fabric: a channel must be one at both ends, lead to
+// one, and go down together.
 func (l *linter) channels() {
 	leads := map[*Port]*Port{} // from a routed channel to the one at the far end
 	least := map[*Port]bool{}
 	l.ends(func(e, far *end) {
 		if e.c.OS == FRR || far.c.OS == FRR {
-			return // a text of routes, which has no members
+			return // a routing file, which has no members
 		}
 		own, other := e.c.routing(e.port), far.c.routing(far.port)
 		switch {

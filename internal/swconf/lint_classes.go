@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// pfcClass compares what the interfaces pause with what the classes say.
+// pfcClass compares the interfaces' PFC priorities with the classes' queues.
 func (l *linter) pfcClass() {
 	l.variants(func(v variant) {
 		var found [queue.Classes]bool
@@ -28,7 +28,7 @@ func (l *linter) pfcClass() {
 				continue
 			}
 			group := func(o *QoS) Place { return o.Queues[i].PG.At }
-			if n, prio := v.pausing(i, group); n > 0 { // what they share is right
+			if n, prio := v.pausing(i, group); n > 0 { // their common part is right
 				found[i] = true
 				l.atPorts(v, l.say, prio, "queue %d has pause thresholds and no PFC; with the same thresholds, PFC runs on %s (priority %d)", i,
 					unit.Plural(n, "port"), prio)
@@ -55,7 +55,7 @@ func (l *linter) pfcClass() {
 			other := slices.IndexFunc(v.q.Queues[:], func(q Queue) bool { return q.Pause.Is() })
 			if i, dscp := v.q.pausedDSCP(l.DataDSCP); i >= 0 {
 				fix = l.moved(i, dscp)
-			} else if other >= 0 && !v.q.fed(other) { // what is paused is nobody's: the priority is wrong, or the map
+			} else if other >= 0 && !v.q.fed(other) { // paused priority without a queue: it is wrong, or the map
 				wrong := v.q.Queues[other].Pause
 				if q.WRED.Is() || q.PG.Is() {
 					fix = fmt.Sprintf("pause priority %d in place of %d", data, wrong.V)
@@ -72,8 +72,8 @@ func (l *linter) pfcClass() {
 	})
 }
 
-// pausing counts the ports of the switch that pause a queue and take what of finds from the same line as a treatment
-// that does not; the priority is one that they pause.
+// pausing counts the switch's ports that pause a queue and classify by the same lines as a treatment that does not; the
+// priority is one of those that they pause.
 func (v variant) pausing(i int, of func(*QoS) Place) (ports, prio int) {
 	for _, p := range v.c.Ports {
 		if q := p.QoS; v.port != nil && q != nil && !p.Down.V && q.Queues[i].Pause.Is() && of(q) == of(v.q) {
@@ -94,14 +94,14 @@ func (l *linter) atPorts(v variant, say func(at Place, fix, format string, args 
 	}
 }
 
-// unpaused returns the line that keeps a port from pausing priorities: the one that takes the first of them off, that
-// of PFC, or the port's first.
+// unpaused returns the line that prevents a port from pausing priorities: the one that removes the first of them,
+// PFC's, or the port's first.
 func (p *Port) unpaused(priorities uint8) Place {
 	return first(p.Unpaused[bits.TrailingZeros8(priorities)&7], p.PFC.At, p.At)
 }
 
-// pausedDSCP is the first DSCP that lines put into a queue that PFC pauses, in place of another one; the queue is -1
-// where there is none.
+// pausedDSCP returns the first DSCP that lines put into a queue with PFC, in place of another one; the queue is -1 for
+// none.
 func (q *QoS) pausedDSCP(instead int) (queue, dscp int) {
 	for d, m := range q.DSCP {
 		if d != instead && m.Is() && q.Queues[m.V&7].Pause.Is() {
@@ -111,7 +111,7 @@ func (q *QoS) pausedDSCP(instead int) (queue, dscp int) {
 	return -1, 0
 }
 
-// moved is the remedy where a text has another DSCP lossless than the one that RoCE data is said to carry.
+// moved is the remedy if another DSCP is lossless than the one of RoCE data.
 func (l *linter) moved(queue, dscp int) string {
 	return fmt.Sprintf("put DSCP %d into queue %d, as DSCP %d is; or, if the NICs send DSCP %d, set --data-dscp %d, transport.data_dscp in the scenario",
 		l.DataDSCP, queue, dscp, dscp, dscp)
@@ -129,7 +129,7 @@ func (l *linter) pfcInterface() {
 			}
 			say := l.say
 			if !l.wanted(c, p) {
-				say = l.advise // told to be off, and nothing of RoCE's is on it: it leads elsewhere
+				say = l.advise // disabled, and without RoCE traffic: it leads elsewhere
 			}
 			if m := p.QoS.paused(); m != 0 {
 				say(first(p.PFC.At, p.At), "turn PFC on for the port",
@@ -235,7 +235,7 @@ func (l *linter) cnpStrict() {
 		if v.c.OS == EOS && !q.Strict.Is() && !q.Share.Is() {
 			l.say(at, "write priority strict below the queue",
 				"CNPs (DSCP %d) go to queue %d, and the configuration does not set its scheduling", l.CNPDSCP, i)
-			l.findings[len(l.findings)-1].Severity = Warning // strict on most platforms unless said
+			l.findings[len(l.findings)-1].Severity = Warning // strict by default on most platforms
 			return
 		}
 		l.say(at, fixStrict.in(v.c), "CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
@@ -275,7 +275,7 @@ func (l *linter) dataStrict() {
 	})
 }
 
-// dscpUnmapped points at the line that feeds the queue where the DSCP belongs.
+// dscpUnmapped points to the line that maps DSCPs to the queue where the DSCP belongs.
 func (l *linter) dscpUnmapped() {
 	l.variants(func(v variant) {
 		if !v.roce() || !v.q.Input.Is() || v.q.Trust.V == TrustCOS || v.q.Default && v.q.paused() == 0 {
@@ -325,7 +325,7 @@ func (l *linter) dscpDiffers() {
 		at       Place
 		from, to uint8
 		silent   bool // no line maps them
-		apart    bool // not RoCE's, and by another map of the same text, or lossless nowhere
+		apart    bool // not RoCE's, and by another map of the same configuration, or lossless nowhere
 	}
 	bad := map[fault][]int{}
 	var order []fault
@@ -341,7 +341,7 @@ func (l *linter) dscpDiffers() {
 		paused := slices.ContainsFunc(all, func(v variant) bool {
 			return v.q.DSCP[d].Is() && v.q.Queues[v.q.DSCP[d].V&7].Pause.Is()
 		})
-		most := majority(append(said, silent...)) // where it is a tie, those that map it are right
+		most := majority(append(said, silent...)) // on a tie, those that map it are right
 		for _, v := range all {
 			m := v.q.DSCP[d]
 			if m.V == most {
@@ -397,7 +397,7 @@ func ranges(d []int) string {
 	return strings.Join(s, ",")
 }
 
-// noClassification finds ports without what the others have.
+// noClassification finds ports without the classification of the others.
 func (l *linter) noClassification() {
 	for _, c := range l.Configs {
 		with := 0
@@ -463,7 +463,7 @@ func (l *linter) mtuSmall() {
 			}
 			at, mtu := p.At, int64(defaultMTU)
 			if !p.MTU.Is() && (p.Switched || c.OS == Junos && c.Part) {
-				mtu = need // frames of any size that the chip takes, or interfaces stand elsewhere
+				mtu = need // frames of any size that the chip supports, or interfaces are configured elsewhere
 			}
 			if p.MTU.V > 0 {
 				at, mtu = first(p.MTU.At, p.At), int64(p.MTU.V)
@@ -477,7 +477,7 @@ func (l *linter) mtuSmall() {
 			}
 			say := l.say
 			if mtu >= 2048+Headers || p.QoS.paused() == 0 || c.Part && !p.MTU.Is() {
-				// enough for the next smaller path MTU, or said elsewhere
+				// enough for the next smaller path MTU, or set elsewhere
 				say = l.advise
 			}
 			if mtu < need && !seen[at] {

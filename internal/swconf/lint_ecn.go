@@ -10,7 +10,7 @@ import (
 // mark is the ECN of a queue: its thresholds, and the percentage marked just below the upper one.
 type mark struct {
 	low, high         unit.Bytes
-	lowText, highText string // thresholds that are no bytes
+	lowText, highText string // thresholds not in bytes
 	percent           float64
 	open              bool // the configuration has no percentage
 }
@@ -22,17 +22,17 @@ func (q *Queue) marked() (mark, bool) {
 		q.WRED.Is() && w.ECN && w.Min <= w.Max && (w.Max > 0 || w.MaxText != "") // else threshold-order's
 }
 
-// near reports whether two differ by no more than how they are written: thresholds in units of 1000 or 1024 and in
-// cells of a packet memory, up to 5 %, and whole percents. A percentage of 0 is a finding of ecn-never.
+// near reports whether two values differ only by notation: thresholds in units of 1000 or 1024 and in cells of a packet
+// memory, up to 5 %, and whole percents. A percentage of 0 is a finding of ecn-never.
 func (m mark) near(o mark) bool {
 	return alikeSize(m.low, o.low) && alikeSize(m.high, o.high) && m.lowText == o.lowText && m.highText == o.highText &&
 		(m.open || o.open || m.percent == 0 || math.Abs(m.percent-o.percent) <= 0.5)
 }
 
-// alikeSize reports whether two thresholds are one, written in other units.
+// alikeSize reports whether two thresholds are equal in different units.
 func alikeSize(a, b unit.Bytes) bool { return math.Abs(float64(a-b)) <= 0.05*float64(max(a, b)) }
 
-// differing is the place of what differs first from another mark.
+// differing returns the position of the first difference from another mark.
 func (q *Queue) differing(m, o mark) Place {
 	switch w := &q.WRED.V; {
 	case !alikeSize(m.low, o.low):
@@ -54,7 +54,7 @@ func (m mark) String() string {
 	return low + " to " + high + percent
 }
 
-// peerGroup is what switches have in common that mark alike: system, model, tier and rate of the port.
+// peerGroup is the key of switches that should mark equally: system, model, tier and rate of the port.
 type peerGroup struct {
 	os    OS
 	model string
@@ -70,8 +70,8 @@ func (g peerGroup) String() string {
 	return "switches"
 }
 
-// ecnDiffers compares the ECN of each queue with the scenario's, and where none is known with that of most switches
-// of the same kind.
+// ecnDiffers compares the ECN of each queue with the scenario's, or, if that is unknown, with that of most switches of
+// the same kind.
 func (l *linter) ecnDiffers() {
 	usual := l.usualMarks()
 	l.queues(func(v variant, i int, q *Queue) {
@@ -163,7 +163,7 @@ func (l *linter) usualMarks() map[peerGroup]usualMarks {
 	return out
 }
 
-// groups are those of the ports of a treatment, one for each rate.
+// groups returns those of the ports of a treatment, one for each rate.
 func (v variant) groups(l *linter, queue int) (out []peerGroup) {
 	g := peerGroup{os: v.c.OS, model: v.c.HwSKU.V, tier: l.tier(v.c), queue: queue}
 	if v.port == nil {
@@ -183,13 +183,13 @@ func (v variant) groups(l *linter, queue int) (out []peerGroup) {
 // fewPackets are as many as a queue holds without congestion: some that arrive together from different ports.
 const fewPackets = 4
 
-// largestBuffer is the largest packet memory on a switch chip (Cisco Silicon One G200, data sheet: 256 MB shared by
-// all ports). Memory beside the chip (deep buffers) is larger.
+// largestBuffer is the largest packet memory on a switch chip (Cisco Silicon One G200, data sheet: 256 MB shared by all
+// ports). Memory outside the chip (deep buffers) is larger.
 const largestBuffer = 256 * unit.MB
 
-// ecnRange looks for marks of queues that are not congested, and for marks that begin above what a queue can hold. The
-// threshold of a share, alpha of the free memory, lets one queue or priority group have alpha / (1 + alpha) of it
-// all. Lossless queues in a memory of known size are threshold-order's.
+// ecnRange finds marking of uncongested queues, and marking that begins above a queue's capacity. The threshold of a
+// share, alpha of the free memory, lets one queue or priority group have alpha / (1 + alpha) of it all. Lossless queues
+// in a memory of known size are threshold-order's.
 func (l *linter) ecnRange() {
 	few := fewPackets * unit.Bytes(l.PathMTU+Headers)
 	l.queues(func(v variant, i int, q *Queue) {

@@ -2,10 +2,10 @@ package swconf
 
 import "strings"
 
-// fecOf are the codes by what texts call them: NX-OS's fec, EOS's error-correction encoding, SONiC's
-// PORT.fec, NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec.
-// Reed-Solomon has more than one code, and a link's speed and lanes say which (IEEE 802.3 clauses 91, 108,
-// 119, 134): ends whose texts both say it are alike. What is not here, auto among it, says none.
+// fecOf maps the names in configurations to codes: NX-OS's fec, EOS's error-correction encoding, SONiC's PORT.fec,
+// NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec. Reed-Solomon has several
+// codes, and a link's speed and lanes select one (IEEE 802.3 clauses 91, 108, 119, 134): two ends configured for it
+// agree. Names not listed, such as auto, set no code.
 var fecOf = map[string]string{
 	"rs": "RS-FEC", "rs-fec": "RS-FEC", "rs-cons16": "RS-FEC", "rs-ieee": "RS-FEC", "reed-solomon": "RS-FEC",
 	"fec91": "RS-FEC", "fec119": "RS-FEC",
@@ -14,7 +14,7 @@ var fecOf = map[string]string{
 	"off":  "no FEC", "none": "no FEC",
 }
 
-// codeOf is the code that a text says, "" where it says none.
+// codeOf returns the configured code, "" if none is set.
 func codeOf(s Said[string]) string {
 	if !s.Is() {
 		return ""
@@ -22,7 +22,7 @@ func codeOf(s Said[string]) string {
 	return fecOf[strings.ToLower(s.V)]
 }
 
-// fecDiffers finds cables whose ends are told different codes.
+// fecDiffers finds links whose ends have different codes.
 func (l *linter) fecDiffers() {
 	l.cables(func(a, b *end) {
 		if a.port == nil || b.port == nil || a.port.Down.V || b.port.Down.V {
@@ -37,7 +37,7 @@ func (l *linter) fecDiffers() {
 	})
 }
 
-// negoDiffers finds cables of which one end negotiates and the other is told not to.
+// negoDiffers finds links of which one end negotiates and the other has negotiation disabled.
 func (l *linter) negoDiffers() {
 	l.cables(func(a, b *end) {
 		if a.port == nil || b.port == nil || !a.port.Nego.Is() || !b.port.Nego.Is() ||
@@ -50,7 +50,7 @@ func (l *linter) negoDiffers() {
 	})
 }
 
-// hostFEC finds NICs that are told another code than the ports that they may be cabled to.
+// hostFEC finds NICs with another code than the ports that they may be connected to.
 func (l *linter) hostFEC() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		code := codeOf(n.FEC)
@@ -68,7 +68,7 @@ func (l *linter) hostFEC() {
 	})
 }
 
-// code is that of the port, or where no cable tells it the one that all ports have whose text says any.
+// code is that of the port or, without a link to it, the common one of all ports that set any.
 func (s side) code(cabled bool) (code string) {
 	if cabled {
 		if s.port == nil {

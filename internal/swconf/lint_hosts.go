@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// side is a switch's port, or all that are alike, that a host's NICs are held against.
+// side is a switch's port, or a group of equal ones, that a host's NICs are compared with.
 type side struct {
 	variant
 }
 
-// name is the switch, and the port where a cable tells it.
+// name returns the switch, and the port if a link determines it.
 func (s side) name(cabled bool) string {
 	if cabled && s.port != nil {
 		return s.c.Name() + " " + s.port.Name
@@ -24,7 +24,7 @@ type hosted struct {
 	h      *Host
 	sides  []side
 	cabled bool // by a fabric; else every switch given is one
-	partly bool // what was asked last is wrong at some of the switches that may be its own
+	partly bool // the last check failed at some of the possible switches
 	faults []hostFault
 }
 
@@ -36,8 +36,8 @@ type hostFault struct {
 	partly   bool
 }
 
-// hosts visits every host with its switches, and reports what the visit finds, NICs with the same fault
-// on the same line together.
+// hosts visits every host with its switches, and reports the findings, merging NICs with the same fault on the same
+// line.
 func (l *linter) hosts(visit func(*hosted, *HostNIC)) {
 	for i := range l.sided() {
 		x := &l.hostSides[i]
@@ -48,7 +48,7 @@ func (l *linter) hosts(visit func(*hosted, *HostNIC)) {
 		}
 		for _, f := range x.faults {
 			say := l.say
-			if f.partly { // it may be cabled to the others
+			if f.partly { // it may be connected to the others
 				say = l.advise
 			}
 			say(f.at, f.fix, "%s: %s", strings.Join(f.nics, ", "), f.msg)
@@ -56,7 +56,7 @@ func (l *linter) hosts(visit func(*hosted, *HostNIC)) {
 	}
 }
 
-// fault notes a finding of a NIC; a place that no text has is the beginning of the host's.
+// fault records a finding of a NIC; without a position it is at the host's beginning.
 func (x *hosted) fault(n *HostNIC, at Place, fix, format string, args ...any) {
 	if at.Line == 0 {
 		at = Place{File: first(n.At, Place{File: x.h.File}).File, Line: max(1, n.At.Line), Col: 1}
@@ -71,7 +71,7 @@ func (x *hosted) fault(n *HostNIC, at Place, fix, format string, args ...any) {
 	x.faults = append(x.faults, hostFault{at, fix, msg, []string{n.Title()}, x.partly})
 }
 
-// sided finds the switches of every host, once: those that the fabric cables it to, or all that are given.
+// sided finds the switches of every host, once: the connected ones in the fabric, or all.
 func (l *linter) sided() []hosted {
 	if l.hostSides != nil {
 		return l.hostSides
@@ -99,8 +99,8 @@ func (l *linter) sided() []hosted {
 	return l.hostSides
 }
 
-// sharing gives hosts without variables of their own those of texts that hold nothing else, as one
-// nccl.conf for all; such texts alone are held against the switches as any NIC's.
+// sharing gives hosts without variables of their own the variables of files with nothing else, as one nccl.conf for
+// all; such files alone are compared with the switches as any NIC is.
 func sharing(all []*Host) (out []*Host) {
 	var common *Host
 	for _, h := range all {
@@ -145,7 +145,7 @@ func (l *linter) cabledSides() map[int][]side {
 	return out
 }
 
-// wrong are the sides of which something is true: the first by name with how many others, "" for none.
+// wrong describes the sides for which a condition holds: the first by name with the number of others, "" for none.
 func (x *hosted) wrong(is func(side) bool) (s side, where string) {
 	n := 0
 	names := map[string]bool{}
@@ -310,7 +310,7 @@ func (l *linter) hostCNPClass() {
 		s, where := x.wrong(func(s side) bool {
 			i, q := s.queue(c)
 			j, _ := s.queue(m.DSCP)
-			open := s.c.OS == EOS && !q.Strict.Is() && !q.Share.Is() // strict there unless said otherwise
+			open := s.c.OS == EOS && !q.Strict.Is() && !q.Share.Is() // strict there by default
 			return s.classifies() && (ok && i == j && m.DSCP != c || s.q.Output.Is() && !q.Strict.V && !open)
 		})
 		if where == "" {
@@ -337,7 +337,7 @@ func strictly(q *QoS) string {
 	return ranges(d)
 }
 
-// hostECN finds halves of congestion control that are off for what data have.
+// hostECN finds disabled parts of congestion control for the data's priority.
 func (l *linter) hostECN() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		for _, whole := range []struct {

@@ -114,7 +114,7 @@ func (l *linter) switchMissing() {
 	}
 }
 
-// lldpOff wants LLDP wherever a port asks its neighbour about PFC.
+// lldpOff requires LLDP at ports that negotiate PFC.
 func (l *linter) lldpOff() {
 	for _, c := range l.Configs {
 		reported := false
@@ -180,9 +180,8 @@ var roleWords = []struct {
 }{{"leaf", 1}, {"rail", 1}, {"tor", 1}, {"spine", 2}, {"agg", 2}, {"core", 3}, {"superspine", 3},
 	{"super-spine", 3}, {"super", 3}}
 
-// namedTier is the tier that a name tells, 0 for none. People write from the large to the small,
-// so the last word counts: storage-spine-1, which has a tor in it, is a spine; of words that
-// end at one place the longest.
+// namedTier returns the tier in a name, 0 for none. People write from the large to the small, so the last word counts:
+// storage-spine-1, which has a tor in it, is a spine; of words that end at one place the longest.
 func namedTier(name string) (tier int) {
 	name = strings.ToLower(name)
 	last, length := 0, 0
@@ -300,7 +299,7 @@ func (l *linter) undefined() {
 		for _, r := range c.Refs {
 			if !have[[2]string{r.Kind, r.Name}] {
 				say := l.say
-				if !kinds[r.Kind] { // of a part that defines none of the kind: they may stand elsewhere
+				if !kinds[r.Kind] { // of a part that defines none of the kind: they may be elsewhere
 					say = l.sayOf(c)
 				}
 				say(r.At, "define it, or correct the name", "%s %s is applied and not defined", r.Kind, r.Name)

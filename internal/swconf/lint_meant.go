@@ -8,12 +8,12 @@ import (
 	"railyard/internal/topo"
 )
 
-// ofFabrics are rules about what a RoCE fabric needs. A switch that stands in none, by what is known, and
-// neither pauses nor marks anything may do without: there they are advice.
+// ofFabrics are rules about the requirements of a RoCE fabric. A switch that is apparently not part of one, and neither
+// pauses nor marks anything, may omit them: there they are advice.
 var ofFabrics = []string{"bgp-no-multipath", "bgp-silent", "no-classification", "dscp-unmapped", "mtu-small",
 	"cnp-not-strict", "cnp-in-roce-queue", "dscp-differs", "bgp-neighbor-missing"}
 
-// soften turns errors that suppose a RoCE fabric into warnings for switches that are in none.
+// soften turns errors that assume a RoCE fabric into warnings for switches outside one.
 func (l *linter) soften() {
 	if l.Graph != nil {
 		return
@@ -30,7 +30,7 @@ func (l *linter) soften() {
 	}
 }
 
-// advise is say, of what a text alone cannot be blamed for: without a fabric it is a warning.
+// advise is say for findings that a configuration alone does not prove: without a fabric it is a warning.
 func (l *linter) advise(at Place, fix, format string, args ...any) {
 	l.say(at, fix, format, args...)
 	if f := &l.findings[len(l.findings)-1]; l.Graph == nil && f.Severity == Error {
@@ -45,7 +45,7 @@ func (l *linter) warn(n int) {
 	}
 }
 
-// sayOf is say of a whole text, and advise of a part, where what is missing may stand elsewhere.
+// sayOf is say for a complete configuration, and advise for a part, where missing settings may be elsewhere.
 func (l *linter) sayOf(c *Config) func(at Place, fix, format string, args ...any) {
 	if c.Part {
 		return l.advise
@@ -53,7 +53,7 @@ func (l *linter) sayOf(c *Config) func(at Place, fix, format string, args ...any
 	return l.say
 }
 
-// nothingMarks reports whether no queue of a text marks, or drops early: a design of pauses alone.
+// nothingMarks reports whether no queue of a configuration marks, or drops early: a design with pauses only.
 func (c *Config) nothingMarks() bool {
 	early := func(q *QoS) bool {
 		return q != nil && slices.ContainsFunc(q.Queues[:], func(k Queue) bool { return k.WRED.Is() })
@@ -61,7 +61,7 @@ func (c *Config) nothingMarks() bool {
 	return !early(c.QoS) && !slices.ContainsFunc(c.Ports, func(p *Port) bool { return early(p.QoS) })
 }
 
-// carriesRoCE reports whether a text pauses a class of packets, or marks one.
+// carriesRoCE reports whether a configuration pauses a class of packets, or marks one.
 func (c *Config) carriesRoCE() bool {
 	all := []*QoS{c.QoS}
 	for _, p := range c.Ports {
@@ -85,8 +85,8 @@ func (q *QoS) byCOS(belongs func(i int, q *Queue) bool) bool {
 	return byCOS && !byDSCP
 }
 
-// meant is say where a treatment has something of RoCE's, pauses or marks of its data, and advise where the
-// DSCPs that are taken for RoCE's may be anybody's.
+// meant is say if a treatment pauses or marks RoCE data, and advise if the DSCPs assumed for RoCE may belong to other
+// traffic.
 func (l *linter) meant(v variant) func(at Place, fix, format string, args ...any) {
 	if w := v.q.Queues[l.data(v.q)].WRED; v.q.paused() != 0 || w.Is() && w.V.ECN {
 		return l.say
@@ -94,7 +94,7 @@ func (l *linter) meant(v variant) func(at Place, fix, format string, args ...any
 	return l.advise
 }
 
-// others returns the ports that a treatment is compared with: the ports of one switch, or switches.
+// others describes the ports that a treatment is compared with: the ports of one switch, or switches.
 func (l *linter) others() string {
 	if len(l.Configs) == 1 {
 		return "other ports"
@@ -137,13 +137,13 @@ func (l *linter) portsApart() {
 	}
 }
 
-// pfcDeadlock looks whether packets of RoCE data, on their shortest ways over the cables of the fabric, close
-// a ring of buffers that PFC makes wait for one another, as the texts of both ends of each cable say.
+// pfcDeadlock checks whether packets of RoCE data, on their shortest paths over the fabric's links, form a circular
+// pause dependency, with the PFC settings of both ends of each link.
 func (l *linter) pfcDeadlock() {
 	if l.Graph == nil {
 		return
 	}
-	pauses := map[topo.LinkEnd]*end{} // what an end sends may be paused there
+	pauses := map[topo.LinkEnd]*end{} // packets sent by an end may be paused there
 	down := map[int]bool{}
 	l.numbered(func(i int, a, b *end) {
 		for _, e := range []*end{a, b} {

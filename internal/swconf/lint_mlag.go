@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mlag checks what joins two switches for bundles: all of its words are needed, the peer link must be a
-// channel with members, bundles of the pair need one, and both switches must agree.
+// mlag checks the settings that combine two switches for bundles: all are required, the peer link must be a channel
+// with members, bundles of the pair need one, and both switches must agree.
 func (l *linter) mlag() {
 	l.mlagPairs()
 	for _, c := range l.Configs {

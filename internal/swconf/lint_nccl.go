@@ -82,7 +82,7 @@ func (l *linter) hostDiffers() {
 	}
 }
 
-// hostGID finds indexes of addresses that are no RoCE v2's, where a table of them is there.
+// hostGID finds GID indexes other than RoCE v2's, if there is a table of them.
 func (l *linter) hostGID() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		v, ok := x.h.Number("NCCL_IB_GID_INDEX")
@@ -129,7 +129,7 @@ func (l *linter) hostGIDEven() {
 
 // hostQPs finds NCCL with one flow per pair of NICs on switches that hash flows.
 func (l *linter) hostQPs() {
-	told := map[Place]bool{} // one nccl.conf is many hosts'
+	told := map[Place]bool{} // one nccl.conf may belong to many hosts
 	l.hosts(func(x *hosted, n *HostNIC) {
 		v, said := x.h.Number("NCCL_IB_QPS_PER_CONNECTION")
 		at := x.h.nccl().At
@@ -148,7 +148,7 @@ func (l *linter) hostQPs() {
 	})
 }
 
-// hostPause finds pauses of the whole link beside PFC.
+// hostPause finds pauses of the whole link in addition to PFC.
 func (l *linter) hostPause() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		if mask, _, _ := n.Paused(); n.Pause.V && mask != 0 {

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Plugged is a cable between a switch and a server as somebody found it.
+// Plugged is an actual link between a switch and a server.
 type Plugged struct {
 	Switch, Port   string
 	Server, Socket string // nic3, nic3p1
-	At             Place  // which line says so
+	At             Place  // source line
 }
 
-// railEnd finds "rail-3 to host-1 nic3" in a description, as render writes it where a map gives ports to
-// rails.
+// railEnd parses "rail-3 to host-1 nic3" in a description, as render writes it if a map assigns ports to rails.
 var railEnd = regexp.MustCompile(`(?:^|\b)rail-(\d+) to (\S+) (\S+)$`)
 
-// railPort holds what is cabled against what the ports' descriptions say of rails and servers.
+// railPort compares the actual links with the rails and servers in the ports' descriptions.
 func (l *linter) railPort() {
 	type home struct {
 		c    *Config

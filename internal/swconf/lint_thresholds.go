@@ -73,9 +73,9 @@ func (l *linter) thresholdOrder() {
 }
 
 // dynamicXOff compares the WRED maximum of a queue with the most ingress bytes that its PFC threshold ever allows. The
-// threshold is alpha of the free buffer: one priority group alone pauses at alpha / (1 + alpha) of the whole. That is a
-// warning: where several ports send to the queue, it may fill before any of their groups pauses, and public
-// configurations of SONiC run so.
+// threshold is alpha times the free buffer: a single priority group pauses at alpha / (1 + alpha) of the whole. That is
+// a warning: if several ports send to the queue, it may fill before any of their groups pauses, and public
+// configurations of SONiC have such settings.
 func (l *linter) dynamicXOff(queue int, w *Said[WRED], alpha float64, buffer unit.Bytes) {
 	most, n := alpha/(1+alpha)*float64(buffer), len(l.findings)
 	if buffer == 0 || float64(w.V.Max) < most {
@@ -87,7 +87,7 @@ func (l *linter) dynamicXOff(queue int, w *Said[WRED], alpha float64, buffer uni
 	l.warn(n)
 }
 
-// buffer returns the packet buffer of a switch, 0 where no one gives its size.
+// buffer returns the packet buffer of a switch, 0 if its size is unknown.
 func (l *linter) buffer(c *Config) unit.Bytes {
 	if c.Buffer.Is() {
 		return c.Buffer.V
@@ -95,7 +95,7 @@ func (l *linter) buffer(c *Config) unit.Bytes {
 	return l.Base.Buffer
 }
 
-// resumes reports a pause that ends above where it began, which devices refuse, or right there.
+// resumes reports a pause that ends above its start, which devices refuse, or exactly there.
 func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
 	n := len(l.findings)
 	l.say(at, "a resume threshold some packets below the pause threshold",
@@ -109,7 +109,7 @@ func (l *linter) thresholdBuffer() {
 	l.queues(func(v variant, i int, q *Queue) {
 		buffer := l.buffer(v.c)
 		if buffer == 0 {
-			return // nobody said how large it is
+			return // unknown size
 		}
 		const fix = "lower the threshold, or check the size of the buffer"
 		if w := q.WRED; w.Is() && w.V.Max > buffer {
@@ -127,11 +127,11 @@ func (l *linter) thresholdBuffer() {
 	})
 }
 
-// defaultCable is assumed where nobody says how long a cable is.
+// defaultCable is the length of cables of unknown length.
 const defaultCable = 3000
 
-// headroom compares what a priority group keeps with what its cables need. Without a scenario nobody says how long
-// ports take to obey a pause: what is enough for the packets in flight alone is a warning.
+// headroom compares a priority group's headroom with the requirement of its links. Without a scenario the ports' pause
+// response time is unknown: headroom that is sufficient only for the packets in flight is a warning.
 func (l *linter) headroom() {
 	length, rate := map[*Port]int64{}, map[*Port]unit.Rate{}
 	l.cables(func(a, b *end) {
@@ -176,10 +176,10 @@ func (l *linter) headroom() {
 					continue
 				}
 				worst[g.At] = need
-				// The standard's time for a port to obey is the most that one may take: who is quicker needs less,
-				// and what images bring is made for chips that their makers know. A scenario names the time, or
-				// runs with the standard's, and loses packets there. RoCE's packets are no longer than its path
-				// MTU, whatever the port takes (SONiC reckons with 1024 bytes).
+				// The standard's response time is the maximum: faster ports need less, and images contain values for
+				// chips known to their makers. A scenario names the time, or runs with the standard's, and loses
+				// packets there. RoCE's packets are no longer than its path MTU, whatever the port takes (SONiC reckons
+				// with 1024 bytes).
 				frame := min(mtu, max(unit.Bytes(l.PathMTU), 256)+Headers)
 				atOnce, n, or := queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame), len(l.findings), ""
 				quick := l.Response == 0 && l.Specs == nil && g.V.Headroom >= atOnce
@@ -209,7 +209,7 @@ func (l *linter) ecnMissing() {
 	}
 	l.queues(func(v variant, i int, q *Queue) {
 		if !q.Pause.Is() || v.q.Trust.V == TrustCOS && !v.q.Output.Is() {
-			return // or a part of a text, of storage that goes by tags: its queues stand elsewhere
+			return // or a part of a configuration, for storage classified by tags: its queues are elsewhere
 		}
 		fix := fixECN.in(v.c)
 		say := l.say
@@ -223,7 +223,7 @@ func (l *linter) ecnMissing() {
 		case !q.WRED.Is() && i == l.data(v.q):
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
 		case !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is():
-			// the wrong class is paused, which pfc-class says
+			// the wrong class is paused, which pfc-class reports
 		case !q.WRED.Is(): // which RoCE's data do not take
 			l.advise(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
 		}
@@ -270,8 +270,8 @@ func (l *linter) bandwidthLeft() {
 	})
 }
 
-// shareAt returns the line of a queue's share, or that of another queue which only this treatment has, where it shares
-// the first with other ports of the switch.
+// shareAt returns the line of a queue's share, or of another queue that only this treatment has, if the first is shared
+// with other ports of the switch.
 func (v variant) shareAt(queue int) Place {
 	at := func(q *QoS, i int) Place { return q.Queues[i].Share.At }
 	shared := func(i int) bool {

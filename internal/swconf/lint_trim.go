@@ -2,7 +2,7 @@ package swconf
 
 import "railyard/internal/queue"
 
-// trimming looks at queues that cut what they have no room for to its headers.
+// trimming checks queues that trim packets for which they have no room.
 func (l *linter) trimming() {
 	l.queues(func(v variant, i int, q *Queue) {
 		t := &v.c.Trim
@@ -22,7 +22,7 @@ func (l *linter) trimming() {
 	})
 }
 
-// trimmed looks at what becomes of them.
+// trimmed checks the forwarding of trimmed packets.
 func (l *linter) trimmed(v variant, t *Trim) {
 	if t.Size.Is() && t.Size.V < queue.MinTrim {
 		l.say(t.Size.At, "keep at least 64 bytes", "packets are cut to %v, less than their headers", t.Size.V)

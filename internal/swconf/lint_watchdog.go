@@ -6,8 +6,8 @@ import (
 	"railyard/internal/queue"
 )
 
-// watchdogFloor: where the watchdog looks at queues with guaranteed bandwidth alone, those that it is on for
-// have some. A queue that strict ones starve would look like one that is stuck.
+// watchdogFloor: if the watchdog monitors only queues with guaranteed bandwidth, monitored queues must have some. A
+// queue that is starved by strict ones would look stuck.
 func (l *linter) watchdogFloor() {
 	for _, c := range l.Configs {
 		if !c.Floors || !c.Watchdog.On.V {
@@ -38,7 +38,7 @@ func (l *linter) watchdogFloor() {
 	}
 }
 
-// watches reports whether the watchdog looks after a port: one that turns it on, or all where no port does.
+// watches reports whether the watchdog monitors a port: one that enables it, or all if no port does.
 func (c *Config) watches(p *Port) bool {
 	return c.Watchdog.On.V && (p.Watchdog.V || !p.Watchdog.Is() &&
 		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))

@@ -31,16 +31,16 @@ type Place struct {
 	Line, Col int
 }
 
-// Said is a value and where the text says it.
+// Said is a value with its position in the configuration.
 type Said[T any] struct {
 	V  T
 	At Place
 }
 
-// Is reports whether the text says it.
+// Is reports whether the configuration sets it.
 func (s Said[T]) Is() bool { return s.At.Line > 0 }
 
-// Say makes a value with its place.
+// Say makes a value with its position.
 func Say[T any](v T, at Place) Said[T] { return Said[T]{v, at} }
 
 // Config is one switch's configuration.
@@ -48,13 +48,13 @@ type Config struct {
 	OS       OS
 	File     string
 	Hostname Said[string]
-	HwSKU    Said[string] // which switch it is, as SONiC says it
-	LLDP     Said[bool]   // LLDP runs; each language's default unless said
-	Part     bool         // of a text: what runs at all is said elsewhere
+	HwSKU    Said[string] // switch model in SONiC's notation
+	LLDP     Said[bool]   // LLDP is enabled; default of the language
+	Part     bool         // of a part: whether it is enabled is set elsewhere
 	Watchdog Watchdog
 	Floors   bool             // the watchdog looks at queues with guaranteed bandwidth alone
-	Strict   bool             // queues are strict where the text says nothing of their priority
-	Buffer   Said[unit.Bytes] // packet memory; the text of most switches does not say
+	Strict   bool             // queues without a priority setting are strict
+	Buffer   Said[unit.Bytes] // packet memory; most switches' configurations do not contain it
 	Trim     Trim
 	HashSeed Said[string] // of ECMP
 	Hash     Said[string] // fields that ECMP hashes, as the language names them
@@ -63,42 +63,42 @@ type Config struct {
 	Bundles  []*Port // port channels, by their Number
 	Subs     []*Port // subinterfaces of both
 	BGP      *BGP
-	ASN      Said[uint32] // of a device whose sessions stand in another text
+	ASN      Said[uint32] // of a device whose sessions are in another file
 	VTEP     Said[bool]   // ends VXLAN tunnels
 	Shares   Said[bool]   // EVPN multihoming is on
 	SRv6     SRv6
 	Routes   []Route // static ones of the default VRF, IPv6
 	QoS      *QoS    // of a port without policies of its own
 	MLAG     *MLAG
-	Alike    []Alike // what switches with shared port channels must say alike
+	Alike    []Alike // settings that must be equal on switches with shared port channels
 	Objects  []Object
 	Refs     []Ref
 	Bundling Bundling       // what counts at members of port channels
-	Idle     []Idle         // what stands at members and does not
+	Idle     []Idle         // members' settings without effect
 	Apart    []Said[string] // lines that bear on packets and that no simulated switch does
 	ByPort   []Said[string] // classes that take RoCE's packets by their UDP port, in words
-	Faults   []Finding      // what the dialect itself found
+	Faults   []Finding      // findings of the dialect itself
 	Unknown  []Unknown
 	Read     int // lines that were understood
-	Passed   int // lines that are known and do not matter here
+	Passed   int // known and irrelevant lines
 	Total    int // lines with content
 
 	byName   map[string]*Port // of the first indexed ports
 	byNumber map[int]*Port
 	indexed  int
 	spent    int
-	over     Place // where the text asked for more than it may
+	over     Place // where the configuration exceeded its limits
 }
 
-// MaxPorts bounds the interfaces of one text, maxSaid what it says of them: a command
-// below a range of interfaces counts for each.
+// MaxPorts is the maximum number of interfaces of a configuration, maxSaid of settings on them: a command for a range
+// of interfaces counts for each.
 const (
 	MaxPorts = 4096
 	maxSaid  = 1_000_000
 )
 
-// Room reports whether a line may say something of so many interfaces; once it may not,
-// no other may, and the text is refused.
+// Room reports whether a line may set a value on n interfaces; after the first refusal every later call is refused, and
+// the configuration is an error.
 func (c *Config) Room(at Place, ports int) bool {
 	c.spent += ports
 	if c.over.Line == 0 && (len(c.Ports) > MaxPorts || ports > MaxPorts || c.spent > maxSaid) {
@@ -107,7 +107,7 @@ func (c *Config) Room(at Place, ports int) bool {
 	return c.over.Line == 0
 }
 
-// Over refuses a text that asked for more than it may.
+// Over refuses a configuration that exceeded the limits.
 func (c *Config) Over() error {
 	if c.over.Line == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (c *Config) Over() error {
 		Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or expands to too many lines", MaxPorts)}
 }
 
-// index finds the ports that were added since it was asked last.
+// index adds the ports added since its last call.
 func (c *Config) index() {
 	if c.byName == nil {
 		c.byName, c.byNumber = map[string]*Port{}, map[int]*Port{}
@@ -144,7 +144,7 @@ type Unknown struct {
 type Object struct {
 	Kind, Name string
 	At         Place
-	Quiet      bool // may stand unused: predefined, or a mere description
+	Quiet      bool // may be unused: predefined, or only a description
 }
 
 // Ref is a use of a name.
@@ -170,13 +170,13 @@ type DLB struct {
 	Ports []Said[string]
 }
 
-// DefaultDLBMAC holds where a switch's text names none (seed, chapter 12).
+// DefaultDLBMAC is the default of switches (source document, chapter 12).
 const DefaultDLBMAC = "00:cc:cc:cc:cc:cc"
 
 // PFCMode is the PFC mode of an interface.
 type PFCMode uint8
 
-// Modes. Auto asks the neighbour through DCBX.
+// Modes. Auto negotiates with the neighbour through DCBX.
 const (
 	PFCOff PFCMode = iota
 	PFCOn
@@ -188,7 +188,7 @@ func (m PFCMode) String() string { return [...]string{"off", "on", "auto"}[m] }
 // Port is one physical interface.
 type Port struct {
 	Name     string // in the language's full form: Ethernet1/3, Ethernet16, swp3
-	Number   int    // front panel number from 1, 0 where the name tells none
+	Number   int    // front panel number from 1, 0 if the name has none
 	At       Place
 	Desc     Said[string]
 	Speed    Said[unit.Rate]
@@ -207,32 +207,32 @@ type Port struct {
 	Watchdog Said[bool]
 	LLDPOff  Said[bool]
 	DCBX     Said[string]   // ieee, cee, auto
-	Policies []Said[string] // that stand at the interface itself: "qos input NAME"
+	Policies []Said[string] // attached to the interface itself: "qos input NAME"
 	QoS      *QoS
 	VRF      Said[string] // "" and unsaid: the default one
 	Parent   string       // of a subinterface: the interface that it is a part of
 	Tag      Said[int]    // of a subinterface: the VLAN of its packets
 	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
-	ESI      Said[string] // what identifies the segment, where it is set
+	ESI      Said[string] // identifier of the segment, if set
 	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
 	MLAG     Said[int]    // of a port channel: the bundle that it makes with the other switch's
-	Alike    []Alike      // of a port channel: what the other switch must say alike
+	Alike    []Alike      // of a port channel: settings that must be equal on the other switch
 	Floors   uint8        // its queues with guaranteed bandwidth, a bit each
 	Switched bool         // known to be a layer 2 port, whose frames no MTU of packets bounds
 }
 
-// MLAG joins a switch and another into one for bundles.
+// MLAG combines a switch and another for bundles.
 type MLAG struct {
 	At     Place
 	Domain Said[string]
-	Local  Said[string] // interface by which the two speak
+	Local  Said[string] // interface for the communication of the two
 	Peer   Said[netip.Addr]
 	Link   Said[string] // interface of the peer link
-	Side   Said[int]    // which of the two the switch is, where the language numbers them
-	Active Said[bool]   // it decides for both, where the language names one that does
+	Side   Said[int]    // number of the switch in the pair, if the language has one
+	Active Said[bool]   // it decides for both, if the language has such a role
 }
 
-// Alike is a value that both switches of a pair must have.
+// Alike is a value that must be equal on both switches of a pair.
 type Alike struct {
 	What string // LACP system ID, mc-ae mode
 	Said[string]
@@ -240,7 +240,7 @@ type Alike struct {
 
 // QoS is the treatment of a port's packets, policies applied.
 type QoS struct {
-	Input   Said[string] // classification that is applied, as named
+	Input   Said[string] // applied classification, by name
 	Output  Said[string] // queueing policy
 	Network Said[string] // NX-OS network-qos
 	DSCP    [64]Said[uint8]
@@ -248,10 +248,10 @@ type QoS struct {
 	Trust   Said[Trust]          // what decides where Input does not
 	Feeds   [queue.Classes]Place // the line that sends DSCPs to a queue
 	Ratio   bool                 // shares count among themselves, whatever they add up to
-	Stops   [8]Said[uint8]       // the queue that a PFC priority stops, where the text maps it
-	Lossy   Said[bool]           // RoCE is lossy on purpose: the text says so
+	Stops   [8]Said[uint8]       // the queue paused by a PFC priority, if it is mapped
+	Lossy   Said[bool]           // RoCE is configured as lossy
 	Queues  [queue.Classes]Queue
-	Away    Said[string] // another text classifies, by a map of this name
+	Away    Said[string] // another file classifies, by a map of this name
 	Default bool         // DSCPs that no line maps have the platform's queues, not a default class's
 }
 
@@ -262,28 +262,28 @@ type Queue struct {
 	Strict Said[bool]
 	Share  Said[int] // percent
 	WRED   Said[WRED]
-	Pause  Said[int]    // lossless: the PFC priority that is paused
+	Pause  Said[int]    // lossless: the paused PFC priority
 	PG     Said[Pause]  // thresholds of the lossless priority group
-	Sized  Said[string] // the switch works them out itself, in a way of this name
+	Sized  Said[string] // the switch computes them itself, by a method of this name
 	Limit  Said[unit.Bytes]
-	Floor  Said[string] // bandwidth that is guaranteed: "100 kbps"
+	Floor  Said[string] // guaranteed bandwidth: "100 kbps"
 	Alpha  Said[float64]
-	Trim   Said[bool] // cuts what it has no room for to its headers, as Config.Trim says
+	Trim   Said[bool] // trims packets without room, as set in Config.Trim
 	MTU    Said[unit.Bytes]
 	Net    Place // the line that opens the class's lossless settings
 }
 
-// WRED is random detection as the text gives it.
+// WRED is random detection as configured.
 type WRED struct {
 	Min, Max unit.Bytes
 	Percent  float64
-	Open     bool // the text says no probability
+	Open     bool // no probability is set
 	Weight   int
 	ECN      bool
-	MinText  string // thresholds that are no bytes here, as said: "20 segments"; Min and Max are then 0
+	MinText  string // thresholds not in bytes, as written: "20 segments"; Min and Max are then 0
 	MaxText  string
-	Away     string // the profile's name, where another text has it
-	MinAt    Place  // where they stand on lines of their own
+	Away     string // the profile's name, if it is in another file
+	MinAt    Place  // if they are on lines of their own
 	MaxAt    Place
 	ECNAt    Place
 }
@@ -291,10 +291,10 @@ type WRED struct {
 // Pause holds the thresholds of a lossless priority group.
 type Pause struct {
 	XOff, XOn unit.Bytes // XOff 0: dynamic by Alpha
-	XOnOffset unit.Bytes // below the threshold, if that is above XOn; 0: not said
+	XOnOffset unit.Bytes // below the threshold, if that is above XOn; 0: unset
 	Alpha     float64
 	Headroom  unit.Bytes
-	XOffAt    Place // where they stand on lines of their own
+	XOffAt    Place // if they are on lines of their own
 	XOnAt     Place
 	HeadAt    Place
 }
@@ -310,8 +310,8 @@ type BGP struct {
 	Connected   Said[bool] // announces connected networks
 	NoPolicy    Said[bool] // FRR: eBGP works without policies
 	NeedsPolicy bool       // the language drops eBGP routes without policies
-	NoDefault   Said[bool] // neighbours are in no address family unless said (no bgp default ipv4-unicast)
-	Others      Said[bool] // announces what other protocols know, or an aggregate
+	NoDefault   Said[bool] // neighbours are in no address family by default (no bgp default ipv4-unicast)
+	Others      Said[bool] // announces routes of other protocols, or an aggregate
 }
 
 // Neighbor is a BGP neighbour.
@@ -322,17 +322,17 @@ type Neighbor struct {
 	Remote  Said[string] // AS number, or "external"
 	Group   Said[string]
 	Active  bool         // in an address family
-	Off     bool         // taken out of IPv4 unicast by name
+	Off     bool         // removed from IPv4 unicast by name
 	On      Family       // address families that it is put in by name
 	VRF     string       // "" is the default one: addresses and AS numbers may come again in another
-	Local   Said[string] // AS number that it is told of instead of the switch's (local-as)
+	Local   Said[string] // AS number announced to it instead of the switch's (local-as)
 	Down    Said[bool]   // shut down
 	Loops   bool         // takes routes with the switch's own AS in them (allowas-in)
-	Maps    []Ref        // route-maps for EVPN routes that it is told
-	Keeps   Said[bool]   // is told EVPN routes with the next hop that they came with
+	Maps    []Ref        // route-maps for EVPN routes sent to it
+	Keeps   Said[bool]   // EVPN routes sent to it keep their next hop
 	Overlay bool         // active in families that carry no underlay's routes only, as EVPN
 
-	Policed Direction // where policies filter it, by itself or by its group
+	Policed Direction // directions with policies, of itself or its group
 }
 
 // Direction is the direction of routes: from a neighbour, or to it.
@@ -378,7 +378,7 @@ func (c *Config) Bundle(n int) *Port {
 	return nil
 }
 
-// routing is the interface that routes for a port: its channel, where that has addresses or IPv6, or itself.
+// routing returns the interface that routes for a port: its channel, if that has addresses or IPv6, or itself.
 func (c *Config) routing(p *Port) *Port {
 	if b := c.Bundle(p.Channel.V); p.Channel.Is() && b != nil && b.routed() {
 		return b
@@ -413,7 +413,7 @@ func (c *Config) Plugged(p *panel.Panel, j panel.Jack) *Port {
 	return c.Numbered(int(j.Port))
 }
 
-// Name is the hostname, or the file where the text gives none.
+// Name returns the hostname, or the file if there is none.
 func (c *Config) Name() string {
 	if c.Hostname.V != "" {
 		return c.Hostname.V
@@ -439,11 +439,11 @@ func (c *Config) Unuse(kind, name string) {
 // Use notes a reference to a named object.
 func (c *Config) Use(kind, name string, at Place) { c.Refs = append(c.Refs, Ref{kind, name, at}) }
 
-// HasQoS reports whether the language says anything about queues.
+// HasQoS reports whether the language has settings of queues.
 func (c *Config) HasQoS() bool { return c.OS != FRR }
 
-// Print is a fingerprint of the treatment of packets, whatever its text and place: equal for
-// two that treat packets alike.
+// Print is a fingerprint of the treatment of packets, independent of notation and position: equal for two that treat
+// packets equally.
 type Print struct {
 	input, output, network, away string
 	dscp                         [64]dscpPrint

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Peers collects the neighbours of languages that speak of one in many lines and
-// make it on first mention, as FRR and EOS do.
+// Peers collects the neighbours of languages that configure one in many lines and create it on first mention, as FRR
+// and EOS do.
 type Peers struct {
 	peers, groups map[string]*Neighbor // peers by VRF and name
 	vrf           string
 }
 
-// In is the same collection for what is said of a VRF, whose neighbours are its own. Groups are the switch's.
+// In returns the same collection for a VRF, which has its own neighbours. Groups are the switch's.
 func (p *Peers) In(vrf string) *Peers { return &Peers{p.peers, p.groups, vrf} }
 
 func (p *Peers) key(name string) string { return p.vrf + "\x00" + name }
@@ -32,7 +32,7 @@ func (p *Peers) Remove(b *BGP, name string) {
 	b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *Neighbor) bool { return x == n })
 }
 
-// Prune forgets a neighbour of which nothing is said any more.
+// Prune removes a neighbour without settings.
 func (p *Peers) Prune(b *BGP, name string) {
 	n := p.peers[p.key(name)]
 	if n != nil && !n.Remote.Is() && !n.Group.Is() && !n.Off && !n.Active && n.On == 0 && !n.Down.Is() &&
@@ -41,8 +41,8 @@ func (p *Peers) Prune(b *BGP, name string) {
 	}
 }
 
-// Known returns the neighbour or group of a name, or one that nobody looks at: what is
-// taken from an unknown neighbour makes none.
+// Known returns the neighbour or group of a name, or a dummy: removing settings from an unknown neighbour does not
+// create one.
 func (p *Peers) Known(name string) *Neighbor {
 	if n := p.peers[p.key(name)]; n != nil {
 		return n
@@ -53,7 +53,7 @@ func (p *Peers) Known(name string) *Neighbor {
 	return &Neighbor{}
 }
 
-// Get returns the neighbour or group of a name; a new neighbour joins b.
+// Get returns the neighbour or group of a name; a new neighbour is added to b.
 func (p *Peers) Get(b *BGP, name string, at Place) *Neighbor {
 	if n := p.peers[p.key(name)]; n != nil {
 		return n
@@ -72,8 +72,8 @@ func (p *Peers) Get(b *BGP, name string, at Place) *Neighbor {
 	return n
 }
 
-// Resolve gives members what their groups have. IPv4 unicast is active for every neighbour that is not taken
-// out of it, unless the switch puts none in by itself; other families are for those that are put in.
+// Resolve gives members what their groups have. IPv4 unicast is active for every neighbour that is not removed from it,
+// unless the switch's default is off; other families are active for neighbours added to them.
 func (p *Peers) Resolve(b *BGP) {
 	if b == nil {
 		return
@@ -106,7 +106,7 @@ func (p *Peers) Resolve(b *BGP) {
 	}
 }
 
-// Cable is a cable that interface descriptions tell of.
+// Cable is a link derived from interface descriptions.
 type Cable struct {
 	From, To *Config
 	A, B     *Port

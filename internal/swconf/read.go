@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// pulls reports whether a command would pull in another file. A switch has commands of that name in some
-// modes, which its table knows.
+// pulls reports whether a command would pull in another file. In some modes a switch has commands of that name, which
+// its table contains.
 func pulls(word string) bool {
 	return slices.ContainsFunc([]string{"include", "#include", "source-file", ".include"},
 		func(inc string) bool { return strings.EqualFold(word, inc) })
@@ -25,9 +25,8 @@ func ReadText(c *Config, text []byte, root *cli.Mode) error {
 	return ReadLines(c, lines, root)
 }
 
-// ReadLines feeds lines to a dialect's table, counts them, and notes those that
-// were not understood. A last line that stops in the middle of a command is an
-// error: the file was cut off.
+// ReadLines feeds lines to a dialect's table, counts them, and notes those that were not understood. A last line that
+// stops in the middle of a command is an error: the file is truncated.
 func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 	c.Total = len(lines)
 	unknown, over := cli.Read(lines, root)
@@ -58,10 +57,10 @@ func (c *Config) At(m *cli.Match, name string) Place {
 	return Place{File: c.File, Line: m.Line.Num, Col: m.Col(name)}
 }
 
-// SaidAt is a value that a line says.
+// SaidAt makes a value with the position of a line.
 func SaidAt[T any](c *Config, m *cli.Match, name string, v T) Said[T] { return Say(v, c.At(m, name)) }
 
-// Assign sets what a line says; under "no" nothing is said any more.
+// Assign sets a line's value; "no" removes it.
 func Assign[T any](c *Config, m *cli.Match, to *Said[T], name string, v T) {
 	if m.No {
 		*to = Said[T]{}
@@ -70,8 +69,8 @@ func Assign[T any](c *Config, m *cli.Match, to *Said[T], name string, v T) {
 	*to = SaidAt(c, m, name, v)
 }
 
-// Switch sets what a line turns on. no is an answer of its own, with its place, which
-// counts against what holds otherwise; default is none.
+// Switch sets what a line enables. no is a value of its own, with its position, which overrides the default; default is
+// none.
 func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
 	*to = SaidAt(c, m, name, v && !m.No)
 	if m.Default {
@@ -79,7 +78,7 @@ func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
 	}
 }
 
-// Agree notes a value that the other switch must say alike, of that name; under "no" there is none.
+// Agree records a value, of that name, that must be equal on the other switch; "no" removes it.
 func Agree(c *Config, m *cli.Match, list *[]Alike, what, name string) {
 	*list = Agreed(*list, Alike{what, SaidAt(c, m, name, m.Word(name))})
 	if m.No {
@@ -111,7 +110,7 @@ func Duplicate(c *Config, kind, name string, at, first Place) {
 		"keep one definition")
 }
 
-// Contrary reports a class that is opened again, which goes on with it, and is to match otherwise now.
+// Contrary reports a class that is reopened, and so continued, with another match rule.
 func Contrary(c *Config, kind, name string, at, first Place) {
 	Report(c, at, Info, "duplicate-definition",
 		fmt.Sprintf("%s %s is opened again on other terms than on line %d", kind, name, first.Line),
@@ -119,14 +118,14 @@ func Contrary(c *Config, kind, name string, at, first Place) {
 		"set the same both times")
 }
 
-// Text is one that is searched for many phrases, most of which are not in it: it remembers which three
-// letters stand beside one another, and only a phrase of such is looked for.
+// Text is a text to be searched for many phrases, most of which it does not contain: it stores its trigrams, and only
+// phrases whose trigrams occur are searched.
 type Text struct {
 	s     string
 	grams *[1 << 16 / 64]uint64
 }
 
-// Searched makes a text ready.
+// Searched prepares a text.
 func Searched(s string) Text {
 	t := Text{s, new([1 << 16 / 64]uint64)}
 	for i := 2; i < len(s); i++ {
@@ -139,10 +138,10 @@ func Searched(s string) Text {
 // gram returns the index of three letters; others may be remembered there, too.
 func gram(a, b, c byte) uint16 { return uint16(a)<<11 ^ uint16(a)>>5 ^ uint16(b)<<5 ^ uint16(c) }
 
-// From is the text from a byte on.
+// From returns the text from an offset on.
 func (t Text) From(i int) Text { return Text{t.s[i:], t.grams} }
 
-// Score counts how many of a language's tell-tale phrases a text has.
+// Score counts how many of a language's characteristic phrases a text has.
 func (t Text) Score(phrases ...string) (n int) {
 	for _, p := range phrases {
 		if t.may(p) && strings.Contains(t.s, p) {
@@ -152,7 +151,7 @@ func (t Text) Score(phrases ...string) (n int) {
 	return n
 }
 
-// may reports whether all that a phrase is made of is in the text.
+// may reports whether all trigrams of a phrase occur in the text.
 func (t Text) may(phrase string) bool {
 	for i := 2; i < len(phrase); i++ {
 		if g := gram(phrase[i-2], phrase[i-1], phrase[i]); t.grams[g/64]&(1<<(g%64)) == 0 {
@@ -162,7 +161,7 @@ func (t Text) may(phrase string) bool {
 	return true
 }
 
-// Refer notes a reference to a name; under "no" nothing refers to it.
+// Refer records a reference to a name; "no" removes it.
 func (c *Config) Refer(m *cli.Match, kind, name string) {
 	if m.No {
 		c.Unuse(kind, m.Word(name))
@@ -171,8 +170,8 @@ func (c *Config) Refer(m *cli.Match, kind, name string) {
 	c.Use(kind, m.Word(name), c.At(m, name))
 }
 
-// Address adds an address of a port, or removes it under "no"; "no" without one removes all. bad reports a word that
-// is not an address.
+// Address adds an address of a port, or removes it with "no"; "no" without one removes all. bad reports a word that is
+// not an address.
 func (c *Config) Address(m *cli.Match, port *Port, bad func(m *cli.Match, name, what string)) {
 	if m.No && !m.Has("prefix") {
 		port.Addrs = nil

@@ -1,7 +1,7 @@
 package swconf
 
-// rules is every rule, in the order in which a reader would check by hand. Rules
-// without a check are reported by the dialects while they read.
+// rules lists every rule, in the order of a manual check. Rules without a check are reported by the dialects while they
+// read.
 var rules = []Rule{
 	{"threshold-order", Error, "xON < WRED minimum < WRED maximum < xOFF (a warning for dynamic xOFF: alpha / (1 + alpha) of a packet buffer of known size)",
 		"ECN must slow the senders before PFC stops them: with PFC first, pauses spread upstream and block other flows behind them", (*linter).thresholdOrder},

@@ -11,9 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Typical returns the QoS of most ports that classify what they receive, and a
-// port that has it, one with PFC where there is one; the switch's own QoS where
-// no port classifies.
+// Typical returns the QoS of most ports that classify received packets, and a port that has it, preferably one with
+// PFC; the switch's own QoS if no port classifies.
 func (c *Config) Typical() (*QoS, *Port) {
 	count := map[*QoS]int{}
 	port := map[*QoS]*Port{}
@@ -36,17 +35,17 @@ func (c *Config) Typical() (*QoS, *Port) {
 	return best, port[best]
 }
 
-// Lossless reports whether a queue of a port is protected by PFC: the text
-// pauses it, and the port does PFC at all.
+// Lossless reports whether a queue of a port is protected by PFC: the configuration pauses it, and the port does PFC at
+// all.
 func (q *QoS) Lossless(i int, p *Port) bool {
 	return q.Queues[i].Pause.Is() && (p == nil || p.PFC.V != PFCOff)
 }
 
-// ErrNoQoS says that a language has nothing about queues.
+// ErrNoQoS reports that a language has no settings of queues.
 var ErrNoQoS = errors.New("contains no queues: an FRR configuration routes, the switch's queues are configured elsewhere")
 
-// Spec is the switch that the text describes. What it does not say comes from
-// base, the platform, and is named in the notes.
+// Spec returns the switch that the configuration describes. Unset values come from base, the platform, and are listed
+// in the notes.
 func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err error) {
 	if !c.HasQoS() || c.QoS == nil {
 		return base, nil, fmt.Errorf("%s: %w", c.File, ErrNoQoS)
@@ -120,14 +119,15 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	return Normal(spec), notes, nil
 }
 
-// watchdog is the switch's, with the platform's times for those that neither the text nor its language says.
+// watchdog returns the switch's, with the platform's times for those that neither the configuration nor its language
+// sets.
 func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.Watchdog {
 	w := queue.Watchdog{On: c.Watchdog.On.V, Poll: c.Watchdog.Poll.V, Detect: c.Watchdog.Detect.V,
 		Restore: c.Watchdog.Restore.V, Forward: c.Watchdog.Forward.V}
 	if !w.On {
 		return w
 	}
-	if !c.Watchdog.Poll.Is() && w.Detect > 0 && w.Restore > 0 { // the switch polls as often as its times ask
+	if !c.Watchdog.Poll.Is() && w.Detect > 0 && w.Restore > 0 { // the switch polls as often as its times require
 		w.Poll = min(w.Poll, w.Detect, w.Restore)
 	}
 	if base.Poll == 0 || base.Detect == 0 || base.Restore == 0 {
@@ -149,8 +149,7 @@ func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.
 	return w
 }
 
-// platform is the class whose thresholds hold where the text has none: the
-// queue's own, or the platform's first lossless one.
+// platform returns the class whose thresholds are the defaults: the queue's own, or the platform's first lossless one.
 func platform(base *queue.Spec, i int) *queue.Class {
 	if base.Queues[i].Lossless {
 		return &base.Queues[i]
@@ -164,8 +163,8 @@ func platform(base *queue.Spec, i int) *queue.Class {
 	return &d.Queues[3]
 }
 
-// class is the queue as the simulator runs it, where the text has no thresholds with the platform's of a lossless
-// class, or with the platform's own of the queue's number.
+// class returns the queue for the simulator; missing thresholds are the platform's of a lossless class, or the
+// platform's own of the queue's number.
 func (q *Queue) class(lossless bool, platform, own *queue.Class) queue.Class {
 	k := queue.Class{Strict: q.Strict.V, Lossless: lossless, Alpha: 1}
 	if !k.Strict {
@@ -200,8 +199,8 @@ func (q *Queue) class(lossless bool, platform, own *queue.Class) queue.Class {
 	return k
 }
 
-// openPriority lists the queues that get packets and of which the text says neither priority nor share, and
-// above which none shares: that would make them share too.
+// openPriority lists the queues with traffic that have neither a priority nor a share, and above which none shares:
+// otherwise they would share too.
 func (q *QoS) openPriority() string {
 	var open []int
 	for i := len(q.Queues) - 1; i >= 0; i-- {
@@ -217,12 +216,12 @@ func (q *QoS) openPriority() string {
 	return ranges(open)
 }
 
-// paces reports whether the text says when a lossless queue pauses, not its headroom alone.
+// paces reports whether the configuration sets the pause threshold of a lossless queue, not only its headroom.
 func (q *Queue) paces() bool { return q.PG.Is() && (q.PG.V.XOff > 0 || q.PG.V.Alpha > 0) }
 
 // mtu is the largest frame of a port: its own, else its lossless class's.
 func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
-	if p != nil && p.MTU.V > 0 { // said, or the language's own
+	if p != nil && p.MTU.V > 0 { // set, or the language's default
 		return p.MTU.V, true
 	}
 	for i := range q.Queues {
@@ -236,8 +235,8 @@ func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 	return mtu, ok
 }
 
-// headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has. Who
-// knows the cables asks each port (scenario.PortHeadroom).
+// headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has. Code that knows the
+// cables computes it per port (scenario.PortHeadroom).
 func (c *Config) headrooms(q *QoS, by func(*QoS) Print, spec *queue.Spec) {
 	for _, o := range c.others(q, by, true) {
 		for i := range spec.Queues {
@@ -248,8 +247,7 @@ func (c *Config) headrooms(q *QoS, by func(*QoS) Print, spec *queue.Spec) {
 	}
 }
 
-// others are the QoS of ports that are up, besides q: those that are alike by what differences count, or all
-// the rest.
+// others returns the QoS of ports that are up, besides q: those that are equal in relevant fields, or all the rest.
 func (c *Config) others(q *QoS, by func(*QoS) Print, alike bool) (out []*QoS) {
 	plain, seen := by(q), map[*QoS]bool{q: true, nil: true}
 	for _, p := range c.Ports {
@@ -287,7 +285,7 @@ func (c *Config) unlike(q *QoS, by func(*QoS) Print) (names []string) {
 	return names
 }
 
-// like names a port that a switch is simulated by: the typical one, or the first that has the same QoS where
+// like names the port that represents a switch in the simulation: the typical one, or the first with the same QoS if
 // none classifies.
 func (c *Config) like(q *QoS, port *Port) string {
 	for i := 0; port == nil && i < len(c.Ports); i++ {
@@ -315,7 +313,7 @@ func shorten(s []string, n int) []string {
 	return s
 }
 
-// locate gives a fault of the Spec the line of the text it comes from.
+// locate adds the configuration line to an error of the Spec.
 func (c *Config) locate(q *QoS, err error) error {
 	var e *field.Error
 	if !errors.As(err, &e) {
@@ -342,8 +340,7 @@ func (c *Config) locate(q *QoS, err error) error {
 	return &placed
 }
 
-// Normal clears the fields of a Spec that do not count, so that two that run
-// alike are equal.
+// Normal clears the fields of a Spec without effect, so that equivalent ones are equal.
 func Normal(s queue.Spec) queue.Spec {
 	for i := range s.Queues {
 		k := &s.Queues[i]

@@ -26,7 +26,7 @@ type SID struct {
 	Prefix  netip.Prefix
 	Locator string
 	Action  string     // uN, uDT46, ...
-	Pipe    Said[bool] // where it decapsulates the inner DSCP stays; not said: the language's default
+	Pipe    Said[bool] // decapsulation keeps the inner DSCP; unset: the language's default
 	At      Place
 }
 
@@ -34,11 +34,11 @@ type SID struct {
 type Route struct {
 	Prefix netip.Prefix
 	Next   netip.Addr // invalid: by the port alone
-	Port   string     // "" : where the next hop is
+	Port   string     // "": determined by the next hop
 	At     Place
 }
 
-// uN are the SIDs by which a switch stands in a list.
+// uN are the SIDs by which a list names a switch.
 func (s *SRv6) uN() (out []SID) {
 	for _, x := range s.SIDs {
 		if x.Action == "uN" {
@@ -48,7 +48,7 @@ func (s *SRv6) uN() (out []SID) {
 	return out
 }
 
-// Segments returns the text of show on segments; "" where there are none.
+// Segments returns the description of segments for show; "" for none.
 func (c *Config) Segments() string {
 	if len(c.SRv6.SIDs)+len(c.SRv6.Locators) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func (c *Config) Segments() string {
 	return fmt.Sprintf("%s; %d static routes to others", strings.Join(own, "; "), ways)
 }
 
-// inBlock reports whether a route leads to a SID of the fabric, as far as the switch's locators tell.
+// inBlock reports whether a route leads to a SID of the fabric, according to the switch's locators.
 func (c *Config) inBlock(p netip.Prefix) bool {
 	return slices.ContainsFunc(c.SRv6.Locators, func(l Locator) bool {
 		b := netip.PrefixFrom(l.Prefix.Addr(), l.Block)

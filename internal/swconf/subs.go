@@ -24,7 +24,7 @@ func (c *Config) Sub(name string) *Port {
 	return nil
 }
 
-// subs are the subinterfaces of an interface that are up.
+// subs returns the subinterfaces of an interface that are up.
 func (c *Config) subs(p *Port) (out []*Port) {
 	for _, s := range c.Subs {
 		if s.Parent == p.Name && !s.Down.V {
@@ -34,8 +34,8 @@ func (c *Config) subs(p *Port) (out []*Port) {
 	return out
 }
 
-// session finds the neighbour of an interface at the far end of its cable: by its own name and addresses, or
-// by those of subinterfaces that carry the cable's packets instead.
+// session finds the neighbour of an interface at the far end of its link: by its own name and addresses, or by those of
+// subinterfaces that carry the link's packets instead.
 func session(c *Config, p *Port, far *Config, there *Port) *Neighbor {
 	if c.BGP == nil {
 		return nil
@@ -66,7 +66,7 @@ func (b *BGP) Main() (out []*Neighbor) {
 	return out
 }
 
-// own is the AS number that a neighbour is told of.
+// own returns the AS number announced to a neighbour.
 func (b *BGP) own(n *Neighbor) uint32 {
 	if as, ok := ASN(n.Local.V); ok && n.Local.Is() {
 		return as
@@ -74,8 +74,8 @@ func (b *BGP) own(n *Neighbor) uint32 {
 	return b.ASN.V
 }
 
-// asOf is the AS number that far tells of on the session that c has with it as n: its own, or what it says
-// there instead. Nothing is known of it where far has no such session.
+// asOf returns the AS number that far announces on the session that c has with it as n: its own, or the one set there
+// instead. Nothing is known of it where far has no such session.
 func (c *Config) asOf(far *Config, n *Neighbor) (as uint32) {
 	as = far.BGP.ASN.V
 	for _, p := range c.interfaces() {

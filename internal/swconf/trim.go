@@ -11,14 +11,14 @@ import (
 type Trim struct {
 	Size    Said[unit.Bytes]
 	DSCP    Said[uint8]
-	LastHop Said[uint8] // at ports to servers, where it differs
-	Queue   Said[int]   // by which they leave this switch, where that is not their DSCP's
+	LastHop Said[uint8] // at ports to servers, if different
+	Queue   Said[int]   // queue at this switch, if it differs from their DSCP's
 }
 
 // sonicTrim is the default length of trimmed packets in SONiC.
 const sonicTrim = 128 * unit.Byte
 
-// trim fills a Spec, and notes what the simulator does in another way.
+// trim fills a Spec, and notes deviations of the simulator.
 func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
 	if spec.TrimMask() == 0 {
 		return
@@ -43,7 +43,7 @@ func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
 	}
 }
 
-// says returns the text of show on a queue that trims.
+// says returns the description of a queue that trims, for show.
 func (t *Trim) says() string {
 	if !t.DSCP.Is() {
 		return "trims, size not configured"

@@ -2,7 +2,7 @@ package cli
 
 import "strings"
 
-// Command is one rule of a mode, for tests that go through all of them.
+// Command is one rule of a mode, for tests that visit all of them.
 type Command struct {
 	Pattern string // without [no]
 	No      bool   // understands "no"
@@ -27,8 +27,8 @@ func (m *Mode) Commands() (out []Command) {
 // Skipped reports whether everything in a mode is passed over.
 func (m *Mode) Skipped() bool { return m == skipped }
 
-// Sample is a line that fits the command; word says what stands for a captured word,
-// pick which of several keywords, with all that is optional; below 0 without.
+// Sample returns a line that matches the command; word returns the text of a captured word, pick selects one of several
+// keywords, with all optional parts; below 0 without.
 func (c Command) Sample(word func(capture string) string, pick int) string {
 	return sample(c.nodes, word, pick)
 }
@@ -61,7 +61,7 @@ func sample(nodes []node, word func(string) string, pick int) (out string) {
 	return out
 }
 
-// usage is a command without what is optional, with words in capitals where a line has its own.
+// usage returns a command without optional parts, with words in capitals as placeholders.
 func usage(nodes []node) string {
 	var out []string
 	for _, n := range nodes {
@@ -79,7 +79,7 @@ func usage(nodes []node) string {
 	return strings.Join(out, " ")
 }
 
-// Enter does what a line that fits the command does, and returns the mode it opens.
+// Enter executes a line that matches the command, and returns the mode it opens.
 func (c Command) Enter(l *Line) *Mode {
 	x := &Match{Line: l, Of: c.of}
 	m := matcher{words: l.Words, line: l}

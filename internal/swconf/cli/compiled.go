@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// meanings are the compiled patterns. Modes are made anew for each text, whose commands close over it; what their
-// patterns mean stays the same. It is worked out once: patterns stand in the program, so that there is an end
-// of them. Texts are read side by side, so that the lists only grow at their heads.
+// meanings are the compiled patterns. Modes are created anew for each configuration, whose commands close over it; the
+// meaning of patterns is constant. It is computed once: patterns are part of the program, so their number is bounded.
+// Configurations are read concurrently, so the lists only grow at their heads.
 type meanings [1 << 10]atomic.Pointer[meaning]
 
 var (
 	commands   meanings // by pattern
-	passedOver meanings // by what Skip takes, which stands within a pattern
+	passedOver meanings // by the argument of Skip, within a pattern
 
 	seed = maphash.MakeSeed()
 )
@@ -27,7 +27,7 @@ type meaning struct {
 	next     *meaning
 }
 
-// meaning returns what a key means, which translate works out the first time.
+// meaning returns a key's meaning, which translate computes on first use.
 func (all *meanings) meaning(key string, translate func(key string) meaning) *meaning {
 	list := &all[maphash.String(seed, key)%uint64(len(all))]
 	head := list.Load()
@@ -54,5 +54,5 @@ func translate(pattern string) meaning {
 	return m
 }
 
-// translateSkipped works out a pattern that is passed over, whatever follows it.
+// translateSkipped compiles a pattern that is ignored with any following words.
 func translateSkipped(pattern string) meaning { return translate("[no] " + pattern + " [ <more...> ]") }

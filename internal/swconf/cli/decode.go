@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode is a text in UTF-8: editors write UTF-16 with a mark in front, some tools without one, and older
-// editors a byte a letter (Latin-1, with the quotes and dashes of Windows-1252). What has control characters
-// in it is left as it is, for Check to refuse.
+// Decode converts a text to UTF-8: editors write UTF-16 with a mark, some tools without one, and older editors one byte
+// per letter (Latin-1, with the quotes and dashes of Windows-1252). A text with control characters is not converted,
+// for Check to refuse.
 func Decode(text []byte) []byte {
 	switch {
 	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
@@ -34,8 +34,8 @@ func Decode(text []byte) []byte {
 	return out
 }
 
-// zeros reports whether a text is ASCII in 16-bit units without a mark, by its beginning: every second byte
-// is zero, from the first or the second on, and no other.
+// zeros reports whether a text is ASCII in 16-bit units without a mark, by its beginning: every second byte is zero,
+// from the first or the second on, and no other.
 func zeros(text []byte, from int) bool {
 	const some = 8
 	text = text[:min(len(text)&^1, 4096)]
@@ -51,7 +51,7 @@ func zeros(text []byte, from int) bool {
 	return len(text) >= some && high <= len(text)/64 // a few letters beyond Latin-1
 }
 
-// wide reads 16-bit units, whose high byte stands first or second.
+// wide reads 16-bit units, with the high byte first or second.
 func wide(text []byte, high int) []byte {
 	units := make([]uint16, 0, len(text)/2)
 	for i := 0; i+1 < len(text); i += 2 {
@@ -64,8 +64,8 @@ func wide(text []byte, high int) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// narrow reports whether bytes can be a text of a byte a letter: nothing in them controls a terminal, and
-// most are ASCII.
+// narrow reports whether bytes can be a text of a byte per letter: there are no terminal control characters, and most
+// are ASCII.
 func narrow(text []byte) bool {
 	high := 0
 	for _, b := range text {
@@ -84,8 +84,8 @@ var windows = [32]rune{0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0
 	0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
 	0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178}
 
-// Document reports whether a text is Markdown: prose with blocks of code between fences, or with tables. What
-// stands in these may be a configuration; the whole is none.
+// Document reports whether a text is Markdown: prose with blocks of code between fences, or with tables. The blocks may
+// contain a configuration; the whole is not one.
 func Document(text string) bool {
 	fences := 0
 	for line := range strings.Lines(text) {

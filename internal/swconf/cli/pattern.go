@@ -13,10 +13,9 @@ import (
 //
 //	random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]
 //
-// A pattern that begins with [no] understands "no" and "default" before the command, by
-// which the switch goes back to what it does when nothing is said; a line with them fits
-// no other pattern, and may stop early (no random-detect). One that begins with no is that
-// form only.
+// A pattern that begins with [no] accepts "no" and "default" before the command, which restore the switch's default; a
+// line with them matches no other pattern, and may stop early (no random-detect). One that begins with no accepts only
+// that form.
 //
 // Plain words are keywords and may be abbreviated; <name> captures a word,
 // <name:int> and <name:num> a number, <name:a|b> one of several keywords (the
@@ -38,7 +37,7 @@ const (
 	choice
 	rest
 	optional
-	end // of the line, in what was wanted
+	end // end of the line, in accepted words
 )
 
 func compile(pattern string) []node {
@@ -59,7 +58,7 @@ func compile(pattern string) []node {
 		panic("unbalanced brackets in pattern " + pattern)
 	}
 	nodes, _ := compileUntil(fields, "")
-	for i, f := range fields { // a keyword would overwrite what was captured before it
+	for i, f := range fields { // a keyword would overwrite an earlier captured word
 		if name, _, _ := strings.Cut(strings.Trim(f, "<>."), ":"); f[0] == '<' &&
 			slices.Contains(fields[i+1:], name) {
 			panic("the keyword " + name + " follows a capture of that name in pattern " + pattern)
@@ -105,7 +104,7 @@ type Match struct {
 	Line    *Line
 	No      bool // the line began with "no" or "default"
 	Default bool // with "default"
-	Of      any  // what the command's mode was opened for
+	Of      any  // argument that opened the command's mode
 	args    []capture
 	space   [6]capture
 	// exact counts keywords written out in full, loose the abbreviated ones.
@@ -151,7 +150,7 @@ func (m *Match) Col(name string) int {
 	return m.Line.Words[0].Col
 }
 
-// Int returns a captured whole number; patterns make sure that it is one.
+// Int returns a captured integer; patterns guarantee its form.
 func (m *Match) Int(name string) int64 {
 	n, _ := strconv.ParseInt(m.Word(name), 10, 64)
 	return n
@@ -163,16 +162,16 @@ func (m *Match) Num(name string) float64 {
 	return n
 }
 
-// miss says how far a pattern came and what it wanted there.
+// miss describes how far a pattern matched and what it accepts there.
 type miss struct {
 	at   int // index of the word that did not fit; number of words: the line ended
 	want []*node
 }
 
-// most is the number of accepted words that are listed; of more than these the nearest is.
+// most is the maximum number of listed accepted words; of more, the nearest is listed.
 const most = 8
 
-// said returns the words accepted instead of the one found.
+// said returns the accepted words instead of the one found.
 func (m *miss) said(found string) string {
 	var words, all []string
 	for _, n := range m.want {
@@ -201,7 +200,7 @@ type matcher struct {
 	words    []Word
 	line     *Line
 	lenient  bool // a "no" form may stop early
-	why      bool // somebody wants to know how far a pattern came
+	why      bool // record how far a pattern matched
 	furthest miss
 }
 
@@ -225,7 +224,7 @@ type after struct {
 	then  *after
 }
 
-// run matches nodes from word i on, then what comes after them, to the end of the line.
+// run matches nodes from word i on, then the following nodes, to the end of the line.
 func (m *matcher) run(nodes []node, i int, x *Match, then *after) bool {
 	for len(nodes) == 0 {
 		if then == nil {
@@ -296,8 +295,7 @@ func (m *matcher) count(x *Match, exact bool) {
 	}
 }
 
-// abbreviates reports whether s is a keyword or a beginning of it. Case does
-// not matter, as on the devices.
+// abbreviates reports whether s is a keyword or a prefix of it. Case does not matter, as on the devices.
 func abbreviates(s, full string) (ok, exact bool) {
 	if strings.EqualFold(s, full) {
 		return true, true

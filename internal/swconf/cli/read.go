@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Mode is one level of a command line: its rules, and what may be typed in it.
+// Mode is one level of a command line: its rules, that is the commands accepted in it.
 type Mode struct {
 	Name string
 	*table
@@ -48,8 +48,7 @@ func (m *Mode) Set(pattern string, do func(*Match)) *Mode {
 	return m.On(pattern, func(x *Match) *Mode { do(x); return nil })
 }
 
-// Skip adds commands that are known and do not matter here, with everything
-// that is indented below them.
+// Skip adds commands that are known and irrelevant, with all lines indented below them.
 func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
 	do := func(x *Match) *Mode { read(x); return skipped }
 	for _, p := range patterns {
@@ -59,9 +58,9 @@ func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
 	return m
 }
 
-// Families adds commands like Skip: by what they begin with the words that may follow, with a bar between,
-// or none where anything may. A word that is none of them is one that the device refuses, and not a line
-// that is known: ip adress 10.0.0.1/31 leaves a port without its address.
+// Families adds commands like Skip: by their beginning, the words that may follow, separated by bars, or none if any
+// may. Other words are refused by the device, so the line is not a known one: ip adress 10.0.0.1/31 leaves a port
+// without its address.
 func (m *Mode) Families(read func(*Match), families map[string]string) *Mode {
 	for _, head := range slices.Sorted(maps.Keys(families)) {
 		pattern := head
@@ -73,12 +72,12 @@ func (m *Mode) Families(read func(*Match), families map[string]string) *Mode {
 	return m
 }
 
-// skipped takes whatever stands below a command that was passed over.
+// skipped accepts all lines below an ignored command.
 var skipped = NewMode("skipped")
 
 func init() {
 	skipped.On("[no] <anything...>", func(*Match) *Mode { return nil })
-	skipped.index() // all readers have it: nobody changes it from now on
+	skipped.index() // shared by all readers: immutable from now on
 }
 
 // Unknown is a line no rule fits.
@@ -86,11 +85,11 @@ type Unknown struct {
 	Line *Line
 	Col  int
 	Why  string
-	Cut  bool     // the line ends where a command goes on
-	Near []string // commands that begin as the line does, without what is optional
+	Cut  bool     // the line ends before the command does
+	Near []string // commands that begin as the line does, without optional parts
 }
 
-// frame is an open mode. What stands in it so far says how its text is written: below its command, or beside.
+// frame is an open mode. Its lines so far determine how its contents are written: indented, or not.
 type frame struct {
 	mode   *Mode
 	indent int
@@ -105,19 +104,17 @@ const (
 	beside      // not deeper: modes follow commands alone, as on the switch
 )
 
-// maxSections bounds the sub-modes that a text opens, maxIndent the columns before a
-// command: what has more of them is no switch's configuration.
+// maxSections is the maximum number of sub-modes of a configuration, maxIndent of columns before a command: larger
+// values occur in no switch's configuration.
 const (
 	maxSections = 10_000
 	maxIndent   = 200
 )
 
-// Read feeds lines to the rules, beginning in the root mode, and returns those
-// that none of them takes. On the switch a line belongs to the innermost mode
-// that knows it, whatever its indentation. Tables know less than switches, so
-// that indentation decides where a section uses it; where one does not, or
-// behind a prompt, commands alone do. A word that could mean two commands is
-// not guessed. The line is nil unless it opens more sections than a text may have.
+// Read feeds lines to the rules, beginning in the root mode, and returns those that none of them takes. On the switch a
+// line belongs to the innermost mode that accepts it, regardless of indentation. Tables are less complete than
+// switches, so indentation decides if a section is indented; otherwise, or after a prompt, commands alone do. A word
+// that could mean two commands is not guessed. The line is nil unless it exceeds the limit of sections.
 func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	var unknown []Unknown
 	r := reader{stack: []frame{{mode: root, indent: -1, body: below}}}
@@ -143,7 +140,7 @@ func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 		if bad != nil {
 			unknown = append(unknown, *bad)
 			r.stack = r.stack[:r.open(depth)]
-			if !r.flat { // what stands indented below an unknown line is unknown with it
+			if !r.flat { // lines indented below an unknown line are unknown with it
 				r.stack = append(r.stack, frame{mode: NewMode("unknown"), indent: l.Indent})
 			}
 			continue
@@ -168,8 +165,8 @@ type reader struct {
 	flat  bool    // sections of this configuration are not indented
 }
 
-// exit leaves the innermost mode. A line that was passed over may have opened one or not: where nothing
-// stands below it, it has not.
+// exit leaves the innermost mode. An ignored line may have opened a section: if no line is indented below it, it has
+// not.
 func (r *reader) exit() {
 	n := len(r.stack)
 	for n > 1 && r.stack[n-1].body == empty && (r.stack[n-1].mode == skipped || r.stack[n-1].mode.rules == nil) {
@@ -187,8 +184,8 @@ func (r *reader) depth(l *Line) int {
 	return depth
 }
 
-// open returns the number of modes that stay open at a line which stands below depth of them: those, and further
-// ones whose commands stand beside one another.
+// open returns the number of modes that stay open at a line indented below depth of them: those, and further ones with
+// unindented contents.
 func (r *reader) open(depth int) int {
 	n := depth
 	for n < len(r.stack) && (r.stack[n].body == beside || r.stack[n].body == empty && r.flat) {
@@ -197,7 +194,7 @@ func (r *reader) open(depth int) int {
 	return n
 }
 
-// took notes how the mode that knew a line is written, and leaves the modes in it.
+// took records how the mode of a line is written, and leaves the modes inside it.
 func (r *reader) took(l *Line, at, depth int) {
 	f := &r.stack[at]
 	switch {
@@ -210,9 +207,9 @@ func (r *reader) took(l *Line, at, depth int) {
 	r.stack = r.stack[:at+1]
 }
 
-// dispatch finds the mode that knows a line: those that are open, from the innermost, then deeper ones
-// whose text has been left by its indentation. A command in full anywhere goes before an abbreviation:
-// class, of a policy, is no class-map, and router, below a protocol, no router-id.
+// dispatch finds the mode that accepts a line: the open ones, from the innermost, then deeper ones that its indentation
+// has left. A command in full anywhere goes before an abbreviation: class, of a policy, is no class-map, and router,
+// below a protocol, no router-id.
 func (r *reader) dispatch(l *Line, depth int) (next *Mode, at int, bad *Unknown) {
 	open := r.open(depth)
 	var found *Match
@@ -236,13 +233,13 @@ func (r *reader) dispatch(l *Line, depth int) (next *Mode, at int, bad *Unknown)
 	return nil, 0, bad
 }
 
-// order are the modes that may know a line, each by its place in the stack.
+// order lists the modes that may accept a line, by their positions in the stack.
 func (r *reader) order(l *Line, depth, open int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		try := func(i int) bool { return r.stack[i].mode == skipped && l.Indent <= r.stack[i].indent || yield(i) }
 		for i := open - 1; i >= 0; i-- {
 			if i == 0 && depth > 1 && l.Indent > 0 {
-				break // what is indented below a command is no global one
+				break // a line indented below a command is not a global one
 			}
 			if !try(i) {
 				return
@@ -259,9 +256,8 @@ func (r *reader) order(l *Line, depth, open int) iter.Seq[int] {
 // better prefers the complaint that got further into the line.
 func better(a, b *Unknown) bool { return a != nil && a.Col > b.Col }
 
-// match finds the rule for a line: most keywords written out in full wins; two
-// rules that fit equally well through different abbreviations are ambiguous.
-// What keeps all rules from fitting is worked out where somebody asks why.
+// match finds the rule for a line: most keywords written out in full wins; two rules that fit equally well through
+// different abbreviations are ambiguous. The reason why no rule matches is computed on request.
 func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	words, no, reset := l.Words, false, false
 	if len(words) > 1 {
@@ -278,7 +274,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	said := 0
 	var hit, rival *rule
 	furthest := miss{at: -1}
-	var near []*rule // that failed there
+	var near []*rule // rules that failed there
 	mm := matcher{words: words, line: l, lenient: no, why: why}
 	var x *Match
 	for _, i := range m.fitting(words[0].Text) {
@@ -309,7 +305,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 			}
 		case best == nil || x.exact > best.exact || x.exact == best.exact && best.early && !x.early:
 			best, hit, rival, x = x, r, nil, best
-		case x.exact < best.exact || x.early != best.early: // of two that say as much the whole one
+		case x.exact < best.exact || x.early != best.early: // of two equally specific ones the complete one
 		case x.exact == best.exact && x.loose > 0 && best.loose > 0 && first(hit) != first(r):
 			rival = r
 		}
@@ -346,14 +342,14 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	return nil, nil, u
 }
 
-// mostNear bounds the commands that are named instead of a line.
+// mostNear is the maximum number of suggested commands for a line.
 const mostNear = 4
 
-// maxFits bounds the first words that are remembered of a text.
+// maxFits is the maximum number of cached first words of a configuration.
 const maxFits = 4096
 
-// fitting are the rules that a line with a first word can mean. Where the word is a command's it abbreviates
-// no longer one, as ip would ipv6.
+// fitting are the rules that a line with a first word can mean. If the word is a complete command it abbreviates no
+// longer one: ip does not match ipv6.
 func (t *table) fitting(word string) []int {
 	if list, known := t.fits[word]; known {
 		return list
@@ -380,8 +376,8 @@ func (t *table) fitting(word string) []int {
 	return list
 }
 
-// index sorts rules that were added by their first keywords: when the first line is looked up, as many modes
-// of a language are made for a text that has no line of them.
+// index sorts added rules by their first keywords, at the first lookup, because many modes of a language are created
+// for configurations without a line of them.
 func (t *table) index() {
 	if t.heads == nil {
 		t.heads = map[string][]int{}

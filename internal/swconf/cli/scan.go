@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize is the largest configuration that is read: a full running
-// configuration of a modular chassis has a few megabytes.
+// MaxSize is the maximum size of a configuration: a full running configuration of a modular chassis has a few
+// megabytes.
 const MaxSize = 16 << 20
 
 // maxLine bounds one line; no command comes near it.
 const maxLine = 8192
 
-// SyntaxError is text that cannot be read at all, with its place.
+// SyntaxError is unreadable text, with its position.
 type SyntaxError struct {
 	File      string
 	Line, Col int
@@ -41,7 +41,7 @@ type Line struct {
 	Indent int // columns before the first word; -1 behind a prompt
 	Words  []Word
 	Text   string   // without the indentation, prompt and trailing blanks
-	Body   []string // further lines of a banner, as they stand, with the one that ends it
+	Body   []string // further lines of a banner, unchanged, with the one that ends it
 }
 
 // prompt matches the prompt before commands in a session's transcript.
@@ -50,7 +50,7 @@ var prompt = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*(\([\w/.,:+*\[\] -]+\))?[#>]
 // asked matches the command that prints a configuration.
 var asked = regexp.MustCompile(`(?i)^(?:do )?sho?w? (?:run|start)[a-z-]*( |$)`)
 
-// Check refuses what is no configuration text: too large, empty, binary.
+// Check refuses input that is not configuration text: too large, empty, binary.
 func Check(file string, text []byte) error {
 	if len(text) > MaxSize {
 		return &SyntaxError{File: file, Msg: fmt.Sprintf("has %d bytes, at most %d are read", len(text), MaxSize)}
@@ -92,7 +92,7 @@ func invalid(b []byte) int {
 	return len(b)
 }
 
-// Text returns configuration text in UTF-8 with line feeds, or why it cannot be one.
+// Text returns configuration text in UTF-8 with line feeds, or an error.
 func Text(file string, text []byte) ([]byte, error) {
 	if len(text) <= MaxSize {
 		text = Decode(text)
@@ -103,9 +103,8 @@ func Text(file string, text []byte) ([]byte, error) {
 	return LineEnds(text), nil
 }
 
-// LineEnds is a text whose lines end in line feeds: where there is none at all, carriage
-// returns alone end them, as some terminals record a session. The mark with which some
-// editors begin a text is left out.
+// LineEnds normalizes line ends to line feeds: without any line feed, carriage returns alone end lines, as in some
+// terminal recordings. The byte order mark of some editors is removed.
 func LineEnds(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if bytes.IndexByte(text, '\n') >= 0 {
@@ -114,8 +113,8 @@ func LineEnds(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
-// Scan cuts text into commands: comments (! and #) and blank lines are left out, prompts and carriage returns
-// taken off; the body of a banner is part of the line that begins it.
+// Scan splits text into commands: comments (! and #) and blank lines are omitted, prompts and carriage returns removed;
+// the body of a banner is part of its first line.
 func Scan(file string, text []byte) ([]Line, error) {
 	text, err := Text(file, text)
 	if err != nil {
@@ -144,11 +143,11 @@ func Scan(file string, text []byte) ([]Line, error) {
 	return out, nil
 }
 
-// wordRoom is the number of words that are given room at once.
+// wordRoom is the number of words allocated at a time.
 const wordRoom = 1024
 
-// scanLine is a line without what is around its command; its words stand in words, behind those of earlier
-// lines. It is no line where it is blank or a comment.
+// scanLine extracts the command of a line; its words are appended to words, after those of earlier lines. A blank line
+// or a comment gives no line.
 func scanLine(s string, num int, words *[]Word) (l Line, ok bool) {
 	start := 0
 	for start < len(s) && (s[start] == ' ' || s[start] == '\t') {
@@ -190,8 +189,8 @@ func scanLine(s string, num int, words *[]Word) (l Line, ok bool) {
 	return l, true
 }
 
-// banner returns the last line of a banner: up to the delimiter that follows
-// its kind ("banner motd #text#"), or to EOF alone on a line.
+// banner returns the last line of a banner: up to the delimiter that follows its kind ("banner motd #text#"), or to EOF
+// alone on a line.
 func banner(file string, raw []string, at int, l *Line) (int, error) {
 	if len(l.Words) < 2 {
 		return at, nil

@@ -2,8 +2,8 @@ package cli
 
 import "slices"
 
-// Texts returns how many texts follow a line, each up to EOF alone on a line: comments, scripts, certificates
-// with their keys, functions of route control, all of EOS.
+// Texts returns the number of literal blocks that follow a line, each up to EOF alone on a line: comments, scripts,
+// certificates with their keys, functions of route control, all in EOS.
 func (l *Line) Texts() int {
 	said := func(words ...string) bool {
 		return len(l.Words) == len(words) && !slices.ContainsFunc(words, func(w string) bool {

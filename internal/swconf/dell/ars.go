@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// ars is adaptive routing and switching: an object says how flows move, binding a profile turns it on, and
-// ports take part by a profile of their own (dellemc.enterprise_sonic, sonic_ars).
+// ars is adaptive routing and switching: an object defines how flows move, binding a profile enables it, and ports
+// participate by a profile of their own (dellemc.enterprise_sonic, sonic_ars).
 type ars struct {
 	bound swconf.Said[bool]
 	mode  swconf.Said[string]
@@ -38,7 +38,7 @@ func (p *parser) arsRules(r *cli.Mode) {
 	r.Skip(p.pass, "ars <what:profile|port-profile>")
 }
 
-// balance is the load balancing that results: by flowlets where nothing is said.
+// balance returns the resulting load balancing: by flowlets by default.
 func (p *parser) balance() {
 	a := &p.ars
 	if !a.bound.V {

@@ -22,7 +22,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if !ok {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	if p.c.BGP == nil { // addresses families are said, and a neighbour is in none unless it is
+	if p.c.BGP == nil { // address families are explicit, and a neighbour is in none by default
 		p.c.BGP = &swconf.BGP{MaxPaths: swconf.Said[int]{V: 1}, NoDefault: swconf.Said[bool]{V: true}}
 	}
 	b, main := p.c.BGP, vrf == ""
@@ -97,7 +97,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		"ebgp-requires-policy": ""})
 }
 
-// neighborMode returns what a neighbour and a peer group have in common.
+// neighborMode returns the common part of a neighbour and a peer group.
 func (p *parser) neighborMode(n *swconf.Neighbor) *cli.Mode {
 	r := cli.NewMode("router-bgp-neighbor")
 	r.Set("[no] remote-as <as>", func(m *cli.Match) {

@@ -28,11 +28,11 @@ type parser struct {
 	buffers map[string]swconf.Said[swconf.Pause]
 	uses    map[*swconf.Port]*uses
 	peers   *swconf.Peers
-	broken  map[string]swconf.Said[unit.Rate] // ports that are broken out, and how fast the parts are
+	broken  map[string]swconf.Said[unit.Rate] // split ports, and the speed of their parts
 	ars     ars
 }
 
-// mapKind is what a map goes from and to.
+// mapKind is a map's source and destination.
 type mapKind string
 
 // Kinds of maps, as the commands call them.
@@ -68,7 +68,7 @@ type class struct {
 	weight swconf.Said[int]
 }
 
-// uses is what an interface takes.
+// uses is the settings attached to an interface.
 type uses struct {
 	maps    map[mapKind]swconf.Said[string]
 	sched   swconf.Said[string]
@@ -148,7 +148,7 @@ func millis(m *cli.Match, name string) unit.Time {
 	return unit.Time(min(m.Int(name), 1e9)) * unit.Millisecond
 }
 
-// passed are global commands that say nothing of the data path.
+// passed are global commands that do not affect the data path.
 var passed = []string{"interface-naming", "configure", "sonic-cli", "write", "aaa", "access-list", "alarm",
 	"arp", "auditd-system", "auto-breakout", "dropcounters", "evpn", "mfa", "network-policy", "pbf",
 	"ip drop-neighbor", "lldp receive", "lldp transmit", "lldp med-tlv-select", "lldp tlv-set",

@@ -52,7 +52,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	return p.interfaceMode(ports)
 }
 
-// breakOut notes how fast the parts of a port are, where they do not say.
+// breakOut records the speed of a port's parts, if they do not set it.
 func (p *parser) breakOut(m *cli.Match, f []string) {
 	if m.No {
 		delete(p.broken, f[1])
@@ -109,7 +109,7 @@ func expand(s string) (names []string) {
 	return names
 }
 
-// extended reads Eth1/1/1-1/4/1, where each port has a third number: its part, or 1 of a whole one.
+// extended parses Eth1/1/1-1/4/1, where each port has a third number: its part, or 1 for a whole one.
 func extended(s string) (names []string, ok bool) {
 	f := parts.FindStringSubmatch(s)
 	if f == nil {
@@ -133,7 +133,7 @@ func extended(s string) (names []string, ok bool) {
 	return names, true
 }
 
-// portName is a port's by interface-naming standard, where the number has a slot, or SONiC's own.
+// portName returns a port's name by interface-naming standard, if the number has a slot, or SONiC's own.
 func portName(number string) string {
 	if strings.Contains(number, "/") {
 		return "Eth" + number
@@ -251,7 +251,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	return r
 }
 
-// portFamilies say nothing of the data path.
+// portFamilies do not affect the data path.
 var portFamilies = map[string]string{"unreliable-los": "", "standalone-link-training": "",
 	"ipv6 address": "", "ipv6 nd": "", "ipv6 anycast-address": "", "ipv6 access-group": "", "ipv6 ospf": "",
 	"ip anycast-address": "", "ip access-group": "", "ip ospf": "", "ip arp": "", "ip igmp": "", "ip pim": "",
@@ -274,7 +274,7 @@ var portFamilies = map[string]string{"unreliable-los": "", "standalone-link-trai
 	"ipv6 nd-proxy": "", "lldp med-tlv-select": "", "lldp tlv-set": "", "lldp vlan-name-tlv": "",
 	"network-policy": "", "ip neighbor": "", "ipv6 neighbor": ""}
 
-// portQoS is what an interface takes of maps, policies and buffers, and its PFC.
+// portQoS is an interface's maps, policies and buffers, and its PFC.
 func (p *parser) portQoS(set func(string, func(*swconf.Port, *cli.Match))) {
 	use := func(m *cli.Match, kind, name string, to *swconf.Said[string]) {
 		if swconf.Assign(p.c, m, to, name, m.Word(name)); !m.No {

@@ -89,8 +89,8 @@ func (p *parser) qosRules(r *cli.Mode) {
 	})
 }
 
-// wredMode reads one policy. Its thresholds are in kilobytes of 1000 (the framework writes 1000 times what
-// is typed into the data base); what is RoCE is green.
+// wredMode reads one policy. Its thresholds are in kilobytes of 1000 (the framework writes 1000 times the typed value
+// into the database); RoCE packets are green.
 func (p *parser) wredMode(w *wred) *cli.Mode {
 	sub := cli.NewMode("wred-policy")
 	sub.Set("[no] green minimum-threshold <min:int> maximum-threshold <max:int> [ drop-probability <p:num> ]",
@@ -188,5 +188,5 @@ func (p *parser) bufferProfile(m *cli.Match) {
 	p.c.Define(bufferKind, name, p.c.At(m, "name"), true)
 }
 
-// name returns what a queue is called.
+// name returns the name of a queue.
 func name(i int) string { return fmt.Sprintf("queue %d", i) }

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// known is what documents say of a switch whose text says nothing (platform/dell.json).
+// known is the documented defaults of a switch (platform/dell.json).
 var known = platform.Of("dell", "")
 
 // defaults are the names that roce enable gives everything.
@@ -26,8 +26,8 @@ func (p *parser) roceTable(key string, n int) *table {
 	return t
 }
 
-// enable makes what roce enable makes, where the text has not written it out (as show running-configuration
-// does): maps, policies, and their use at every port that names none.
+// enable expands roce enable, if the configuration does not contain the result (as show running-configuration does):
+// maps, policies, and their use at every port without any.
 func (p *parser) enable() {
 	at := p.roce.At
 	for _, kind := range []mapKind{dscpTC, dot1pTC, tcQueue, tcGroup, pfcQueue, pfcGroup} {
@@ -131,8 +131,8 @@ func (p *parser) resolve() {
 	p.peers.Resolve(c.BGP)
 }
 
-// excerpt finds texts that are a part of one, such as what show running-configuration interface prints: maps
-// and policies of kinds that it defines none of stand elsewhere.
+// excerpt detects partial configurations, such as the output of show running-configuration interface: maps and policies
+// of kinds that it defines none of are elsewhere.
 func (p *parser) excerpt() {
 	c := p.c
 	if c.Hostname.Is() {
@@ -167,7 +167,7 @@ func (p *parser) watch(u *uses) {
 	}
 }
 
-// of is the map that a port takes of a kind, nil where there is none.
+// of returns a port's map of a kind, nil for none.
 func (p *parser) of(u *uses, kind mapKind) (*table, swconf.Said[string]) {
 	name := u.maps[kind]
 	if !name.Is() {
@@ -248,8 +248,8 @@ func (p *parser) serve(u *uses, q *swconf.QoS) {
 	}
 }
 
-// pauses is what PFC stops, and the thresholds of its priority groups. A queue is paused by the priority
-// that its map names; the group is that of the queue's traffic class.
+// pauses is PFC's queues, and the thresholds of its priority groups. A queue is paused by the priority that its map
+// names; the group is that of the queue's traffic class.
 func (p *parser) pauses(u *uses, q *swconf.QoS, to func(int) uint8) {
 	stops, _ := p.of(u, pfcQueue)
 	groups, _ := p.of(u, tcGroup)

@@ -2,12 +2,12 @@ package design
 
 import "slices"
 
-// valleys reports whether packets between some leaves have to go down and up again on their way.
-// Switches that share an AS are passed once at most, so they cannot share one then: RFC 7938,
-// section 5.2.2, is about fabrics in which all ways go up and then down.
+// valleys reports whether packets between some leaves must go down and up again on their path. A path passes switches
+// that share an AS at most once, so they cannot share one then: RFC 7938, section 5.2.2, is about fabrics in which all
+// paths go up and then down.
 func (d *Design) valleys() bool {
 	words := (len(d.Switches) + 63) / 64
-	below := map[int][]uint64{} // leaves that are reached downwards, by node
+	below := map[int][]uint64{} // leaves reachable downwards, by node
 	above := map[int][]int{}    // neighbours of a higher tier
 	for i, s := range d.Switches {
 		below[s.Node] = make([]uint64, words)
@@ -32,7 +32,7 @@ func (d *Design) valleys() bool {
 		}
 	}
 	slices.Reverse(rising)
-	for _, s := range rising { // and now those that are reached by way of a switch above
+	for _, s := range rising { // and now those reachable through a switch above
 		for _, up := range above[s.Node] {
 			union(below[s.Node], below[up])
 		}

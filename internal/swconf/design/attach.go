@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// peerLinks is the number of cables that join an MLAG pair, and PeerChannel their bundle.
+// peerLinks is the number of links between an MLAG pair, and PeerChannel their bundle.
 const (
 	peerLinks   = 2
 	peerCable   = 3000 // mm
@@ -112,8 +112,8 @@ func (h *Host) add(n HostNIC, ports ...nicPort) {
 	h.NICs = append(h.NICs, n)
 }
 
-// inPlanes reports whether a NIC's switches are in planes of their own: its ports are routed by themselves
-// then, and what the switches do not share above they need not share by cables between them.
+// inPlanes reports whether a NIC's switches are in separate planes: its ports are then routed individually, and the
+// switches need no links between them.
 func (d *Design) inPlanes(nic *topo.NIC) bool {
 	if d.Apart {
 		return len(nic.Links) > 1
@@ -277,8 +277,8 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	return out, nil
 }
 
-// joinPairs runs the cables between the switches of a pair, which the simulated
-// fabric does not have: MLAG needs them, and EVPN where nothing else joins them.
+// joinPairs adds the links between the switches of a pair, which the simulated fabric does not have: MLAG needs them,
+// and EVPN if no other path connects them.
 func (d *Design) joinPairs() error {
 	for _, s := range d.Switches {
 		if s.Peer == nil || !s.First || d.Multihome == ESI && s.Routed() {
@@ -309,7 +309,7 @@ func (d *Design) joinPairs() error {
 	return nil
 }
 
-// free is the next port that is not cabled, for a cable to the other switch of a pair.
+// free returns the next unconnected port, for a link to the other switch of a pair.
 func (d *Design) free(s *Switch, rate unit.Rate) (*Port, error) {
 	p := &Port{Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable)}
 	used := map[int32]bool{}
@@ -337,7 +337,7 @@ func (d *Design) free(s *Switch, rate unit.Rate) (*Port, error) {
 	return p, nil
 }
 
-// Mode returns a port's PFC mode: that of the switch's own configuration, auto where it has none.
+// Mode returns a port's PFC mode: from the switch's own configuration, auto without one.
 func (p *Port) Mode() swconf.PFCMode {
 	if p.Own {
 		return p.PFC

@@ -13,24 +13,24 @@ import (
 	"railyard/unit"
 )
 
-// Ways to address the cables between switches.
+// Methods of addressing the links between switches.
 const (
 	Unnumbered = "unnumbered"
 	Numbered   = "p2p" // a /31 per cable
 )
 
-// Ways to attach a bundle of two ports to two switches.
+// Methods of attaching a bundle of two ports to two switches.
 const (
 	MLAG = "mlag"
 	ESI  = "esi"
 )
 
-// Fabric is what is to be configured.
+// Fabric is the fabric to be configured.
 type Fabric struct {
 	Name       string
 	Graph      *topo.Graph
 	Spec       func(node int) queue.Spec
-	LB         string // what the fabric's load balancing is called
+	LB         string // name of the fabric's load balancing
 	DLB        string // mode of dynamic load balancing; none: switches hash
 	FlowletGap unit.Time
 	SameSeed   bool
@@ -42,11 +42,11 @@ type Fabric struct {
 	ASIC       string // of SONiC's headroom calculation; "": by each switch's fastest port
 	Addressing string
 	Multihome  string
-	Segments   bool // ways stand in packets (SRv6), and routes are static
-	Apart      bool // each port of a NIC is routed by itself, also where two make a bundle elsewhere
+	Segments   bool // packets contain their path (SRv6), and routes are static
+	Apart      bool // each port of a NIC is routed individually, also where two would form a bundle
 	// Modes are the PFC modes of ports whose switch has a configuration of its own.
 	Modes map[topo.LinkEnd]swconf.PFCMode
-	// Naming is what ports are called; nil: as the language calls them.
+	// Naming returns port names; nil: the language's.
 	Naming func(*panel.Panel, panel.Jack) string
 }
 
@@ -74,22 +74,22 @@ type Switch struct {
 	Mgmt     netip.Prefix
 	Seed     int
 	Spec     queue.Spec // headroom worked out
-	Notes    []string   // where its configuration differs from its Spec, once it is rendered
+	Notes    []string   // differences of its configuration from its Spec, after rendering
 	Ports    []*Port
-	Panel    *panel.Panel // nil: nobody said
+	Panel    *panel.Panel // nil: unknown
 	VLANs    []*VLAN
 	Peer     *Switch // of an MLAG or ESI pair
 	PairID   int     // from 1
 	First    bool    // of the pair
 	Trunks   []*Trunk
-	SIDs     []SID // of Segments: those of its own,
+	SIDs     []SID // of Segments: its own SIDs,
 	Ways     []Way // and routes to its neighbours'
 }
 
-// told reports whether SONiC's names of a switch's ports, which are its device's, are known.
+// told reports whether SONiC's names of a switch's ports, which depend on its device, are known.
 func (s *Switch) told() bool { return s.Panel != nil && s.Panel.Device != nil }
 
-// Kind is what a port leads to.
+// Kind is the kind of a port's far end.
 type Kind uint8
 
 // Kinds of ports.
@@ -122,7 +122,7 @@ type Port struct {
 	Channel  int    // member of a port channel
 	Trunk    *Trunk // to a switch, that it is of
 	Rail     int
-	Mapped   bool                      // a map says which rail's the port is
+	Mapped   bool                      // a map assigns the port to its rail
 	PFC      swconf.PFCMode            // of the switch's own configuration, if Own; else negotiated
 	Own      bool                      // the switch has a configuration of its own
 	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
@@ -150,7 +150,7 @@ type Host struct {
 // HostNIC is one NIC.
 type HostNIC struct {
 	Index   int
-	Port    int      // of a NIC whose ports have addresses of their own; 0: all of it
+	Port    int      // of a NIC whose ports have addresses of their own; 0: the whole NIC
 	Ports   []string // at the switch: rail-1:Eth3
 	Own     []string // at the server: nic1
 	Addr    netip.Prefix
@@ -158,14 +158,14 @@ type HostNIC struct {
 	VLAN    int
 }
 
-// An Error says what a language or a topology cannot have.
+// An Error is a feature that a language or a topology does not support.
 type Error struct{ Msg string }
 
 func (e *Error) Error() string { return e.Msg }
 
 func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Refuse says that a switch cannot be written in a language.
+// Refuse reports that a switch cannot be written in a language.
 func Refuse(os swconf.OS, s *Switch, format string, args ...any) error {
 	return refuse("%s in %s: %s", s.Name, os, fmt.Sprintf(format, args...))
 }
@@ -230,10 +230,9 @@ func add(a netip.Addr, n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 }
 
-// numberASes follows RFC 7938: a private AS per leaf, one that the switches of
-// the top tier share, one per pod between. In a graph without regular tiers every
-// switch has its own, as it has where a cable joins two switches of a tier above the
-// leaves, which would not peer within one AS, and where ways go down and up again.
+// numberASes follows RFC 7938: a private AS per leaf, one that the switches of the top tier share, one per pod between.
+// In a graph without regular tiers every switch has its own. So it has if a link connects two switches of a tier above
+// the leaves, which would not peer within one AS, and if paths go down and up again.
 func (d *Design) numberASes() {
 	const leaf, upper, irregular = 4_200_010_001, 4_200_000_000, 4_200_020_001
 	top := 0
@@ -263,8 +262,7 @@ func (d *Design) numberASes() {
 	}
 }
 
-// pod numbers the part of the fabric that a switch's lower tiers are, by the
-// first switch in it.
+// pod returns the number of a switch's part of the fabric with its lower tiers, by the first switch in it.
 func (d *Design) pod(s *Switch) int { return d.podOf(s.Tier)[s.Node] }
 
 // podOf numbers the connected parts of tiers 1 to t.
@@ -363,9 +361,9 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 	return queue.ASICFor(fastest)
 }
 
-// spec is a switch's Spec with the headroom that cables need, for classes whose pause threshold is fixed,
-// and on SONiC, whose profiles always say it, for all: each port has that of its own, the Spec, which has
-// one for all, that of the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
+// spec returns a switch's Spec with the headroom that links need, for classes with a fixed pause threshold, and on
+// SONiC, whose profiles always contain it, for all. Each port has its own; the Spec, which has one for all, has that of
+// the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec, through := d.Spec(s.Node), d.Graph.Nodes[s.Node].Through(d.Pipeline)
 	for i := range spec.Queues {
@@ -384,7 +382,7 @@ func (d *Design) spec(s *Switch) queue.Spec {
 			own := &p.Headroom[i]
 			*own = queue.Headroom(p.Rate, p.Prop, response, through, spec.MTU)
 			if d.OS == swconf.SONiC {
-				mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay stands for a length
+				mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay instead of a length
 				xoff, _, _ := d.asic(s).Headroom(p.Rate, mm, spec.MTU)
 				*own = max(*own, xoff)
 			}
@@ -394,7 +392,7 @@ func (d *Design) spec(s *Switch) queue.Spec {
 	return swconf.Normal(spec)
 }
 
-// Most is the headroom that most ports keep, the greater of two that are as frequent.
+// Most returns the headroom of most ports, the greater of two equally frequent ones.
 func (s *Switch) Most() (most [queue.Classes]unit.Bytes) {
 	count := map[[queue.Classes]unit.Bytes]int{}
 	for _, p := range s.Ports {
@@ -445,7 +443,7 @@ func (s *Switch) PeerPorts() (out []*Port) {
 	return out
 }
 
-// EVPN reports whether bundles are held together by EVPN.
+// EVPN reports whether EVPN combines bundles.
 func (d *Design) EVPN() bool {
 	if d.Multihome != ESI {
 		return false
@@ -483,8 +481,8 @@ func (w *Writer) Line(level int, format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-// Description is what a port's text says of it, in words that lint reads back (swconf.Described): whose it
-// is, and whose rail's where a map decides that.
+// Description returns a port's description, in words that lint parses (swconf.Described): its far end, and its rail if
+// a map decides that.
 func (p *Port) Description() string {
 	to := "to " + p.FarName + " " + p.FarLabel
 	if p.Mapped {

@@ -11,8 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Plans writes what belongs to the fabric as a whole: cabling, addresses,
-// containerlab, Slurm's topology, Graphviz.
+// Plans writes the files of the fabric as a whole: cabling, addresses, containerlab, Slurm's topology, Graphviz.
 func (d *Design) Plans() ([]File, error) {
 	clab, err := d.containerlab()
 	if err != nil {
@@ -184,7 +183,7 @@ func (d *Design) containerlab() (string, error) {
 			if s.Routed() {
 				n.Binds = []string{s.Name + "/frr.conf:/etc/frr/frr.conf"}
 			}
-		case swconf.NVUE: // commands that somebody runs there
+		case swconf.NVUE: // commands that the operator runs there
 			n.Binds = []string{s.Name + "/nvue.txt:/etc/nvue.d/railyard.txt"}
 		default:
 			n.StartupConfig = s.Name + "/" + string(d.OS) + ".cfg"
@@ -222,7 +221,7 @@ func (d *Design) containerlab() (string, error) {
 			}
 			link := clabLink{Endpoints: []string{s.Name + ":" + ethernet(p.Number, p.Name), end}}
 			if p.Kind == ToPeer {
-				link.Labels = map[string]string{"purpose": "peer link"} // import knows it by that
+				link.Labels = map[string]string{"purpose": "peer link"} // import recognizes it by that
 			}
 			f.Topology.Links = append(f.Topology.Links, link)
 		}
@@ -231,10 +230,9 @@ func (d *Design) containerlab() (string, error) {
 	return string(b), err
 }
 
-// slurm writes topology.conf for TopologyPlugin=topology/tree. Slurm knows trees
-// of switches with every node on one leaf, so the servers that hang off the same
-// switches, a segment of rails for example, are one leaf; above it come the
-// parts that a tier joins, and one root.
+// slurm writes topology.conf for TopologyPlugin=topology/tree. Slurm supports trees of switches with every node on one
+// leaf, so servers with the same switches, a segment of rails for example, are one leaf; above it are the parts that a
+// tier connects, and one root.
 func (d *Design) slurm() (string, error) {
 	group := map[string][]string{}
 	at := map[string]*Switch{}

@@ -7,17 +7,16 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Segments are what packets need whose outer destination names the switches of their way (SRv6 with
-// NEXT-CSID, RFC 9800; MRC's third way to forward, docs/references.md, mrc): a block of 32 bits in which each switch is
-// 16 of them, its uSID. A switch that is first in the address shifts the others to the front (uN) and sends
-// the packet on by a static route of /48 to a neighbour's uSID; the last one takes the outer header off and
-// knows the NIC by its own cable. Nothing converges, so there is no BGP.
+// Segments configure packets whose outer destination names the switches of their path (SRv6 with NEXT-CSID, RFC 9800;
+// MRC's third way to forward, docs/references.md, mrc): a block of 32 bits in which each switch is 16 of them, its
+// uSID. A switch that is first in the address shifts the others to the front (uN) and forwards the packet by a static
+// route of /48 to a neighbour's uSID; the last one removes the outer header and reaches the NIC by its own link.
+// Nothing converges, so there is no BGP.
 //
-// Where two switches are joined by several cables, each has a uSID for each of them, so that a way says
-// which.
+// If two switches are connected by several links, each has a uSID for each of them, so that a path selects the link.
 
-// block is the place where all uSIDs of a fabric are, linkBlock where the addresses of its cables: unique local
-// ones (RFC 4193), the one as in RFC 9800's and vendors' examples.
+// block is the prefix of all uSIDs of a fabric, linkBlock that of the addresses of its links: unique local ones (RFC
+// 4193), the first as in RFC 9800's and vendors' examples.
 var (
 	block     = netip.MustParseAddr("fcbb:bb00::")
 	linkBlock = netip.MustParseAddr("fd00:64::")
@@ -29,8 +28,7 @@ const (
 	NodeLen  = 16
 )
 
-// mostSIDs is the number of uSIDs that are global: those from 0xe000 on are local to a switch (RFC 9800, 0 ends the
-// list).
+// mostSIDs is the number of global uSIDs: those from 0xe000 on are local to a switch (RFC 9800, 0 ends the list).
 const mostSIDs = 0xe000 - 1
 
 // SID is one of a switch's.
@@ -45,7 +43,7 @@ type Way struct {
 	By     *Port
 }
 
-// segments numbers switches and gives cables addresses for it.
+// segments numbers switches and assigns addresses to links for it.
 func (d *Design) segments() error {
 	if !d.Segments {
 		return nil
@@ -74,7 +72,7 @@ func (d *Design) segments() error {
 			s.SIDs = append(s.SIDs, SID{fmt.Sprintf("RAILYARD%d", k+1), usid(s.Index*most + k + 1)})
 		}
 		for _, p := range s.Neighbors() {
-			if p.Far.Index > s.Index { // each cable once: its other end is the same one of those
+			if p.Far.Index > s.Index { // each link once: its other end is the same one of those
 				far := p.other()
 				p.Addr6, far.Addr6 = linkAddr(2*cable), linkAddr(2*cable+1)
 				p.FarAddr6, far.FarAddr6 = far.Addr6.Addr(), p.Addr6.Addr()

@@ -80,7 +80,7 @@ func (s *Switch) portOf(number int) *Port {
 	return nil
 }
 
-// ChannelName returns what a language calls a port channel.
+// ChannelName returns a language's name of a port channel.
 func ChannelName(os swconf.OS, id int) string {
 	if os == swconf.Junos {
 		return fmt.Sprintf("ae%d", Aggregated(id))
@@ -89,8 +89,8 @@ func ChannelName(os swconf.OS, id int) string {
 		swconf.SONiC: "PortChannel%d", swconf.FRR: "bond%d", swconf.NVUE: "bond%d"}[os], id)
 }
 
-// Aggregated is the number of a port channel in Junos, whose switches have few: 0 for the peer link, those of servers
-// as they are, those to switches from 101.
+// Aggregated returns the number of a port channel in Junos, whose switches support few: 0 for the peer link, servers'
+// numbers unchanged, those to switches from 101.
 func Aggregated(id int) int {
 	switch {
 	case id == PeerChannel:
@@ -101,10 +101,10 @@ func Aggregated(id int) int {
 	return id
 }
 
-// Name returns what a language calls it.
+// Name returns its name in a language.
 func (t *Trunk) Name(os swconf.OS) string { return ChannelName(os, t.ID) }
 
-// Description returns what its interface says of it.
+// Description returns its interface's description.
 func (t *Trunk) Description(os swconf.OS) string { return "to " + t.Far.Name + " " + t.FarEnd.Name(os) }
 
 // Session is a routed link to another switch: a cable, or a channel.

@@ -18,11 +18,11 @@ import (
 	"railyard/internal/swconf/sonic"
 )
 
-// language is one way to write a switch's configuration.
+// language is one configuration language of switches.
 type language struct {
 	os    swconf.OS
 	title string
-	looks func(swconf.Text) int // how many of its tell-tale phrases a text has; nil: JSON
+	looks func(swconf.Text) int // number of its characteristic phrases in a text; nil: JSON
 	parse func(file string, text []byte) (*swconf.Config, error)
 	// render writes one switch's files; nil: the language is read only.
 	render func(*design.Design, *design.Switch) ([]design.File, error)
@@ -38,7 +38,7 @@ var languages = []language{
 	{swconf.Junos, "Juniper Junos", junos.Looks, junos.Parse, junos.Render},
 }
 
-// Names lists the languages that can be given by hand.
+// Names lists the languages that can be selected.
 func Names() []string {
 	var out []string
 	for _, l := range languages {
@@ -47,13 +47,13 @@ func Names() []string {
 	return out
 }
 
-// Device refuses a hwsku of SONiC that is not known; path names the value.
+// Device refuses an unknown hwsku of SONiC; path is the value's key.
 func Device(path, hwsku string) error {
 	_, err := sonic.Named(path, hwsku)
 	return err
 }
 
-// Written lists those that are written, too.
+// Written lists those that can be rendered, too.
 func Written() []string {
 	var out []string
 	for _, l := range languages {
@@ -64,7 +64,7 @@ func Written() []string {
 	return out
 }
 
-// NoLanguage is what is said of a text in none of the languages, before those that are accepted.
+// NoLanguage is the message for a text in none of the languages, before the accepted ones.
 const NoLanguage = "is in no supported language"
 
 // Title is a language's full name.
@@ -77,7 +77,7 @@ func Title(os swconf.OS) string {
 	return string(os)
 }
 
-// Parse reads a configuration. os says its language; "" finds out.
+// Parse parses a configuration. os is its language; "" detects it.
 func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	text, err := cli.Text(file, text)
 	if err != nil {
@@ -95,9 +95,9 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	return languages[i].parse(file, text)
 }
 
-// detect names the language whose phrases a text has most of.
+// detect returns the language with the most phrases in a text.
 func detect(file, text string) (swconf.OS, error) {
-	const telling = 1 << 20 // of a text says what it is in
+	const telling = 1 << 20 // the part of a text that is sufficient for detection
 	text = strings.ReplaceAll(text[:min(len(text), telling)], "\r\n", "\n")
 	if cli.Document(text) {
 		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "looks like a document in Markdown; write the part between two of its fences (```) to its own file; accepted: " +
@@ -179,7 +179,7 @@ func RenderOne(d *design.Design, name string) (files []design.File, err error) {
 	return files, nil
 }
 
-// Multihome returns how a language joins two switches unless asked otherwise.
+// Multihome returns a language's default method of combining two switches.
 func Multihome(os swconf.OS) string {
 	if os == swconf.FRR {
 		return design.ESI
@@ -187,8 +187,8 @@ func Multihome(os swconf.OS) string {
 	return design.MLAG
 }
 
-// Spec reads a configuration and returns the switch it describes, on a platform
-// that decides what the text leaves open, and the text's load balancing.
+// Spec parses a configuration and returns the switch it describes, on a platform that decides unset values, and its
+// load balancing.
 func Spec(file string, text []byte, base queue.Spec) (queue.Spec, *swconf.Config, []string, error) {
 	c, err := Parse(file, text, "")
 	if err != nil {

@@ -2,9 +2,8 @@ package dialect
 
 import "railyard/internal/swconf"
 
-// foreign are languages that are recognised and not read: a text that has more of their phrases than of
-// any language's that is read is theirs. Marks are what no other language says, and weigh more than a few
-// words that languages share.
+// foreign are recognized but unsupported languages: a text with more of their phrases than of any supported language's
+// belongs to them. Marks are phrases of a single language, and weigh more than a few words that languages share.
 var foreign = []struct {
 	name           string
 	marks, phrases []string
@@ -48,11 +47,11 @@ var foreign = []struct {
 	{"a Railyard scenario", nil, []string{"fabric:\n", "workload:\n", "host_link:"}},
 }
 
-// mark is what a language's mark weighs, in phrases.
+// mark is the weight of a language's mark, in phrases.
 const mark = 3
 
-// stranger is the language that a text looks like more than like any that is read, "" for none. most is
-// how many phrases the text has of the one that is read.
+// stranger returns the unsupported language that a text resembles most, "" for none. most is the number of phrases of
+// the best supported one.
 func stranger(text swconf.Text, most int) string {
 	name := ""
 	for _, f := range foreign {

@@ -19,10 +19,10 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if !ok {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	// EOS relaxes unless told not to
+	// EOS relaxes by default
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), Relax: swconf.Said[bool]{V: true}}
 	if old := p.c.BGP; old != nil && old.ASN.V == asn {
-		b = old // the same again goes on
+		b = old // the same again continues it
 	}
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")
@@ -56,7 +56,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	})
 	r.On("[no] address-family <afi:ipv4|ipv6|evpn|vpn-ipv4|vpn-ipv6|rt-membership|flow-spec|path-selection|link-state> [ <safi...> ]", func(m *cli.Match) *cli.Mode {
 		if m.No {
-			return nil // which activates nobody, and takes nobody out
+			return nil // which activates and removes no neighbour
 		}
 		return p.family(b, p.peers, familyOf(m), true)
 	})
@@ -100,7 +100,7 @@ func (p *parser) openVRF(b *swconf.BGP, m *cli.Match) *cli.Mode {
 	r.Set("[no] route-target <what:import|export> [ <afi:evpn|vpn-ipv4|vpn-ipv6> ] route-map <name>",
 		func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	p.stopRule(r, m.Word("name"))
-	// its own, not the switch's
+	// of the instance, not the switch
 	r.Set("[no] bgp bestpath as-path multipath-relax", func(*cli.Match) {})
 	r.Set("[no] bgp default ipv4-unicast", func(*cli.Match) {})
 	r.On("[no] address-family <afi:ipv4|ipv6|flow-spec> [ <safi...> ]", func(m *cli.Match) *cli.Mode {
@@ -177,7 +177,7 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP, peers *swconf.Peers) 
 		func(m *cli.Match) { p.c.Refer(m, "peer group", "group") })
 }
 
-// keepRules read whom EVPN routes are told with the next hop that they came with.
+// keepRules parse the neighbours to which EVPN routes are sent with their original next hop.
 func (p *parser) keepRules(r *cli.Mode, peers *swconf.Peers, get func(*cli.Match) *swconf.Neighbor) {
 	r.Set("[no] neighbor <who> next-hop-unchanged", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &get(m).Keeps, "next-hop-unchanged", true)
@@ -187,7 +187,7 @@ func (p *parser) keepRules(r *cli.Mode, peers *swconf.Peers, get func(*cli.Match
 	})
 }
 
-// policyRules read what is applied to a neighbour's routes, below router bgp and in address families.
+// policyRules parse the policies for a neighbour's routes, below router bgp and in address families.
 func (p *parser) policyRules(r *cli.Mode) {
 	r.Set("[no] neighbor <who> route-map <name> <way:in|out>", func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	r.Set("[no] neighbor <who> prefix-list <name> <way:in|out>", func(m *cli.Match) {
@@ -230,7 +230,7 @@ func (p *parser) unnumbered(b *swconf.BGP, peers *swconf.Peers, m *cli.Match) {
 	}
 }
 
-// announced reads what is announced: below router bgp and in its family ipv4, which are one.
+// announced parses announcements: below router bgp and in its family ipv4, which are one.
 func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	r.Set("[no] redistribute <what:aggregate|attached-host|bgp|connected|dhcp|dynamic|igmp|isis|ospf|ospf3|ospfv3|rip|static|user> [ <more...> ]", func(m *cli.Match) {
 		p.ofRoutes(m)
@@ -267,7 +267,7 @@ func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	})
 }
 
-// masked is a prefix whose length is told by a mask.
+// masked returns a prefix whose length is given by a mask.
 func masked(addr, mask string) (netip.Prefix, error) {
 	a, err := netip.ParseAddr(addr)
 	if err != nil {

@@ -25,7 +25,7 @@ func (w *writer) buffers() {
 	}
 }
 
-// profileOf is a port's buffer profile: by its headroom where that is not most ports'.
+// profileOf returns a port's buffer profile: by its headroom if that is not most ports'.
 func (w *writer) profileOf(p *design.Port) string {
 	name, most := fabric, w.S.Most()
 	for i, h := range p.Headroom {
@@ -60,13 +60,13 @@ func (w *writer) bufferProfile(name string, headroom [queue.Classes]unit.Bytes) 
 	}
 }
 
-// shares are what EOS gives a queue or a priority group of the free buffer (aristanetworks/avd, schema of
+// shares are EOS's shares of the free buffer for a queue or a priority group (aristanetworks/avd, schema of
 // platform.trident.mmu).
 var shares = []float64{1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2, 4, 8}
 
-// fitBuffers holds the buffers of a switch to what EOS can say: shares of what is free, and one headroom
-// for all priority groups. An xOFF in bytes becomes the smallest share that lets one priority group alone
-// hold as much; the switch's Spec says so then.
+// fitBuffers rounds the buffers of a switch to EOS's values: shares of the free buffer, and one headroom for all
+// priority groups. An xOFF in bytes becomes the smallest share that lets a single priority group hold as much; the
+// switch's Spec is changed accordingly.
 func fitBuffers(s *design.Switch) (notes []string, err error) {
 	for i := range s.Spec.Queues {
 		k := &s.Spec.Queues[i]

@@ -9,22 +9,22 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// class is what a class-map takes.
+// class is the match of a class-map.
 type class struct {
 	dscp  [64]bool
 	cos   [8]bool
 	lists []swconf.Said[string] // access lists whose packets it takes too: "ip NAME"
-	other bool                  // takes packets by something that is no mark
+	other bool                  // matches other properties than marks
 }
 
-// policy is what a policy-map does with its classes, in order.
+// policy is the classes of a policy-map with their actions, in order.
 type policy struct {
 	name string
 	acts []*act
 	outs map[int]*swconf.Queue // of transmit queues
 }
 
-// act is what becomes of one class of a policy.
+// act is the action on one class of a policy.
 type act struct {
 	class string
 	at    swconf.Place
@@ -131,7 +131,7 @@ func (p *parser) openPolicy(m *cli.Match) *cli.Mode {
 			}
 			return nil
 		}
-		if i < 0 { // the same again goes on, in its place
+		if i < 0 { // the same again continues it, in its position
 			i = len(x.acts)
 			x.acts = append(x.acts, &act{class: m.Word("name"), at: p.c.At(m, "name")})
 		}
@@ -163,7 +163,7 @@ func (p *parser) openQueuePolicy(m *cli.Match) *cli.Mode {
 			delete(x.outs, n)
 			return nil
 		}
-		if x.outs[n] == nil { // the same again goes on
+		if x.outs[n] == nil { // the same again continues it
 			x.outs[n] = &swconf.Queue{Name: "tx-queue " + strconv.Itoa(n), At: p.c.At(m, "n")}
 		}
 		return p.txQueue().Of([]*swconf.Queue{x.outs[n]})
@@ -194,8 +194,8 @@ func (p *parser) takes(name string) (dscp [64]bool, cos [8]bool) {
 	return dscp, cos
 }
 
-// classify gives marks the traffic classes of a policy: of the first class that takes them. What none takes
-// keeps what it has, unless class-default says otherwise.
+// classify assigns marks the traffic classes of a policy: of the first class that matches. Unmatched ones keep theirs,
+// unless class-default sets another.
 func (p *parser) classify(x *policy, dscp *[64]swconf.Said[int], cos *[8]swconf.Said[int]) {
 	var seen [64]bool
 	var tagged [8]bool

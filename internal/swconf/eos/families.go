@@ -44,10 +44,10 @@ var portFamilies = map[string]string{
 	"channel-group": "recirculation",
 }
 
-// neighborWords follow neighbor <who>: what EOS lets be said of one that neither makes nor finds it.
+// neighborWords follow neighbor <who>: EOS's settings of a neighbour that neither create nor identify it.
 const neighborWords = "additional-paths|aigp-session|as-path|auto-local-addr|bfd|default-originate|default-route-target|description|domain|dont-capability-negotiate|ebgp-multihop|encapsulation|enforce-first-as|export-localpref|fall-over|graceful-restart|graceful-restart-helper|idle-restart-timer|import-localpref|l2-vpn|link-bandwidth|local-v4-addr|local-v6-addr|maximum-accepted-routes|maximum-routes|maximum-advertised-routes|metric-out|missing-policy|monitoring|multi-path|next-hop|next-hop-peer|next-hop-self|next-hop-v6-addr|out-delay|passive|password|rcf|remove-private-as|rib-in|rib-out|route-reflector-client|route-refresh|route-to-peer|send-community|session|soft-reconfiguration|timers|transport|ttl|ttl-security|unsuppress-map|update-source|weight"
 
-// bgpFamilies stand below router bgp and its address families.
+// bgpFamilies are below router bgp and its address families.
 var bgpFamilies = map[string]string{
 	"neighbor <who>":       neighborWords,
 	"bgp":                  "additional-paths|advertise-inactive|aigp|allowas-in|always-compare-med|aggregate-route|aspath-cmp-include-nexthop|asn|auto-local-addr|client-to-client|cluster-id|confederation|fec|peer-mac-resolution-timeout|control-plane-filter|convergence|counters|default|enforce-first-as|host-routes|labeled-unicast|listen|log-neighbor-changes|missing-policy|monitoring|next-hop|next-hop-unchanged|redistribute-internal|route|route-map|route-reflector|session|skip|trace|transport",
@@ -62,7 +62,7 @@ var bgpFamilies = map[string]string{
 	"host-flap": "", "rd": "", "route-target": "", "dynamic": "",
 }
 
-// routeMapFamilies stand in a route-map.
+// routeMapFamilies are in a route-map.
 var routeMapFamilies = map[string]string{
 	"match":       "aggregate-role|as|as-path|community|extcommunity|interface|invert-result|isis|large-community|local-preference|metric|metric-type|origin-as|peer|route-type|router-id|source-protocol|tag",
 	"match ip":    "address|next-hop|resolved-next-hop|route-source",

@@ -9,18 +9,18 @@ import (
 	"railyard/unit"
 )
 
-// mmu is a buffer profile: what it says of queues and their priority groups, and what it says once for all of
-// these (Habana's and Arista's published texts; AVD's templates have both).
+// mmu is a buffer profile: its settings of queues and their priority groups, and those for all of these (Habana's and
+// Arista's published texts; AVD's templates have both).
 type mmu struct {
 	queues   [queue.Classes]swconf.Queue
 	headroom swconf.Said[unit.Bytes]
 	alpha    swconf.Said[float64]
 }
 
-// cell is what memory is given out in on the chips of 7060X4 to 7060X6 (Tomahawk 3 to 5).
+// cell is the allocation unit of memory on the chips of 7060X4 to 7060X6 (Tomahawk 3 to 5).
 const cell = 254
 
-// give fills in what a profile says of a queue of a port.
+// give fills in a profile's settings of a queue of a port.
 func (x *mmu) give(k *swconf.Queue, i int) {
 	k.PG, k.Limit, k.Alpha = x.queues[i].PG, x.queues[i].Limit, x.queues[i].Alpha
 	if !x.headroom.Is() && !x.alpha.Is() || !k.Pause.Is() {
@@ -50,7 +50,7 @@ func (p *parser) ofPort(r *cli.Mode) {
 	})
 }
 
-// profileOf is a port's buffer profile, nil where it has none.
+// profileOf returns a port's buffer profile, nil if it has none.
 func (p *parser) profileOf(port *swconf.Port) *mmu {
 	if own := p.mmuOwn[port]; own.Is() && p.mmu[own.V] != nil {
 		return p.mmu[own.V]
@@ -68,7 +68,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 			return nil
 		}
 		shared := p.mmu[m.Word("name")]
-		if shared == nil { // the same again goes on
+		if shared == nil { // the same again continues it
 			shared = &mmu{}
 			p.mmu[m.Word("name")] = shared
 		}

@@ -30,19 +30,19 @@ type parser struct {
 	cosTC    [8]swconf.Said[int]
 	toQueue  [8]int
 
-	tcNames, queueNames map[string]int // of traffic classes and queues that the text calls something
+	tcNames, queueNames map[string]int // of traffic classes and queues with configured names
 
 	profiles map[string]*profile
 	classes  map[string]*class
 	policies map[string]*policy
 	lists    *swconf.AccessLists
-	ports    map[*swconf.Port]*profile // what an interface says itself
+	ports    map[*swconf.Port]*profile // an interface's own settings
 	routed   map[*swconf.Port]swconf.Said[bool]
 	uses     map[*swconf.Port]swconf.Said[string]
 	peers    *swconf.Peers
 	pfcOff   swconf.Said[bool]            // of the whole switch
 	stopped  map[string]swconf.Said[bool] // by VRF: BGP is shut down
-	keeps    swconf.Said[bool]            // EVPN routes are told with the next hop that they came with
+	keeps    swconf.Said[bool]            // EVPN routes are sent with their original next hop
 	mmu      map[string]*mmu
 	traffic  map[string]*trafficPolicy
 	mmuApply string
@@ -65,7 +65,7 @@ func newParser(file string) *parser {
 	p.lists = swconf.NewAccessLists(p.pass)
 	p.c.LLDP.V, p.c.Floors = true, true
 	p.c.Strict = p.platform.Word("tx_priority") == "strict"
-	// where a channel says something it holds, and else what its members say
+	// a channel's setting applies if it is set, and else its members'
 	p.c.Bundling = swconf.Bundling{MTU: swconf.ChannelFirst}
 	for i := range p.toQueue {
 		p.toQueue[i] = i
@@ -73,7 +73,7 @@ func newParser(file string) *parser {
 	return p
 }
 
-// deviceForm is how a running configuration begins.
+// deviceForm matches the beginning of a running configuration.
 var deviceForm = regexp.MustCompile(`(?m)^! device: \S+ \(([^,()]+), EOS-`)
 
 // Parse reads a configuration.
@@ -120,7 +120,7 @@ func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
 	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
-	// it runs unless told not to
+	// enabled by default
 	r.Set("[no] lldp run", func(m *cli.Match) { c.LLDP = swconf.SaidAt(p.c, m, "lldp", !m.No || m.Default) })
 	p.mapRules(r)
 	p.classRules(r)
@@ -132,7 +132,7 @@ func (p *parser) root() *cli.Mode {
 			c.Undefine("qos profile", name)
 			return nil
 		}
-		if p.profiles[name] == nil { // the same again goes on
+		if p.profiles[name] == nil { // the same again continues it
 			p.profiles[name] = &profile{at: p.c.At(m, "name")}
 			c.Define("qos profile", name, p.c.At(m, "name"), false)
 		}
@@ -171,7 +171,7 @@ func (p *parser) root() *cli.Mode {
 	return r
 }
 
-// generalRules open what holds functions of route control, whose text is taken out (withoutTexts).
+// generalRules open functions of route control, whose text is removed (withoutTexts).
 func (p *parser) generalRules(r *cli.Mode) {
 	r.On("[no] router general", func(m *cli.Match) *cli.Mode {
 		if p.pass(m); m.No {
@@ -252,7 +252,7 @@ func (p *parser) define(m *cli.Match, kind string) {
 	p.c.Define(kind, m.Word("name"), p.c.At(m, "name"), false)
 }
 
-// prefix holds what an entry of a list names to being one.
+// prefix checks that an entry of a list is a prefix.
 func (p *parser) prefix(m *cli.Match) {
 	if _, err := netip.ParsePrefix(m.Word("prefix")); err != nil && m.Has("prefix") {
 		p.bad(m, "prefix", "a prefix such as 10.0.0.0/8")

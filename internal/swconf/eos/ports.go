@@ -176,8 +176,7 @@ func (p *parser) port(m *cli.Match, name string) *swconf.Port {
 	return q
 }
 
-// interfaceMode is the table of what stands below interfaces, opened for some: it is made once, and not for
-// each of them.
+// interfaceMode is the table of lines below interfaces, opened for some: it is created once, and not for each of them.
 func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	if p.below == nil {
 		p.below = p.portRules()
@@ -185,7 +184,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	return p.below.Of(ports)
 }
 
-// opened are the interfaces that a line below their command speaks of.
+// opened are the interfaces that a line below their command applies to.
 func opened(m *cli.Match) []*swconf.Port { ports, _ := m.Of.([]*swconf.Port); return ports }
 
 func (p *parser) portRules() *cli.Mode {
@@ -218,7 +217,7 @@ func (p *parser) portRules() *cli.Mode {
 			swconf.Switch(p.c, m, &q.Nego, "how", how == "auto")
 		} else {
 			swconf.Switch(p.c, m, &q.Nego, "s", strings.EqualFold(m.Word("s"), "auto"))
-			if m.No || !q.Nego.V { // what a plain rate does about it depends on the release
+			if m.No || !q.Nego.V { // the effect of a plain rate on it depends on the release
 				q.Nego = swconf.Said[bool]{}
 			}
 		}
@@ -238,7 +237,7 @@ func (p *parser) portRules() *cli.Mode {
 	r.Set("[no] ipv6 address <prefix> [ link-local ]", each(func(q *swconf.Port, m *cli.Match) {
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if m.No && !m.Has("prefix") || err != nil || pre.Addr().IsLinkLocalUnicast() {
-			return // of link-local ones no other is told
+			return // a link-local address excludes no other
 		}
 		if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
 			q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
@@ -341,8 +340,8 @@ func speed(s string) (unit.Rate, bool) {
 	return unit.Rate(n) * unit.Gbps, err == nil && n < 100_000
 }
 
-// encoding reads the FEC of a port: two lines allow both, and what the transceiver takes is used; no is none,
-// of a name only that one is taken off.
+// encoding parses the FEC of a port: two lines allow both, and the transceiver selects; no removes all, or only the
+// named one.
 func encoding(p *parser) func(*swconf.Port, *cli.Match) {
 	return func(q *swconf.Port, m *cli.Match) {
 		how := m.Word("how")

@@ -17,16 +17,16 @@ type profile struct {
 	at      swconf.Place
 	trust   swconf.Said[swconf.Trust]
 	cos     swconf.Said[int]    // of packets whose mark is not trusted, or that have none
-	policy  swconf.Said[string] // policy-map of what comes in
-	output  swconf.Said[string] // policy-map of what goes out
-	traffic swconf.Said[string] // traffic-policy of what comes in
-	counts  swconf.Said[string] // what the scheduler takes a packet for
+	policy  swconf.Said[string] // ingress policy-map
+	output  swconf.Said[string] // egress policy-map
+	traffic swconf.Said[string] // ingress traffic-policy
+	counts  swconf.Said[string] // packet size assumed by the scheduler
 	pfc     swconf.Said[bool]
 	watch   swconf.Said[bool] // the PFC watchdog
 	times   swconf.Watchdog
 	noDrop  [queue.Classes]swconf.Said[bool]
 	queues  [queue.Classes]swconf.Queue
-	marks   swconf.Said[swconf.WRED] // of queues that say nothing of their own
+	marks   swconf.Said[swconf.WRED] // of queues without settings of their own
 }
 
 // mapRules read the maps from marks to traffic classes, and from these to queues.
@@ -54,7 +54,8 @@ func (p *parser) cosMap(m *cli.Match) {
 	p.toClass(m, p.cosTC[:], set[:], ok, tail, "a list of CoS values and their class, as in 3 to traffic-class 3")
 }
 
-// toClass sets the traffic class, named in tail, of the values in a set, or removes it; want is what the line accepts.
+// toClass sets the traffic class, named in tail, of the values in a set, or removes it; want describes the accepted
+// form.
 func (p *parser) toClass(m *cli.Match, classes []swconf.Said[int], set []bool, ok bool, tail, want string) {
 	var tc int
 	if !m.No || !ok {
@@ -78,7 +79,7 @@ func (p *parser) toClass(m *cli.Match, classes []swconf.Said[int], set []bool, o
 	}
 }
 
-// trafficClass is one by its number, or by the name that the text gives it.
+// trafficClass parses one by its number, or by its configured name.
 func (p *parser) trafficClass(m *cli.Match, at, word string) (int, bool) {
 	tc, err := strconv.Atoi(word)
 	if n, named := p.tcNames[word]; named {
@@ -91,7 +92,7 @@ func (p *parser) trafficClass(m *cli.Match, at, word string) (int, bool) {
 	return tc, true
 }
 
-// queue is one by its number, or by the name that the text gives it.
+// queue parses one by its number, or by its configured name.
 func (p *parser) queue(m *cli.Match) (int, bool) {
 	n, err := strconv.Atoi(m.Word("n"))
 	if q, named := p.queueNames[m.Word("n")]; named {
@@ -104,7 +105,7 @@ func (p *parser) queue(m *cli.Match) (int, bool) {
 	return n, true
 }
 
-// names reads what a traffic class or a queue is called.
+// names parses the configured name of a traffic class or a queue.
 func (p *parser) names(of map[string]int) func(*cli.Match) {
 	return func(m *cli.Match) {
 		if n := m.Int("n"); m.No {
@@ -323,7 +324,7 @@ func (p *parser) txQueue() *cli.Mode {
 			}
 			swconf.Assign(p.c, m, &q.WRED, "random-detect", w)
 		}))
-	// marks what has waited so long
+	// marks packets that were queued for this time
 	r.Set("[no] random-detect ecn delay threshold <n:num> <u:milliseconds|microseconds>",
 		each(func(q *swconf.Queue, m *cli.Match) { swconf.Assign(p.c, m, &q.WRED, "random-detect", late(m)) }))
 	drop := each(func(q *swconf.Queue, m *cli.Match) {
@@ -356,13 +357,13 @@ func (p *parser) txQueue() *cli.Mode {
 	return r
 }
 
-// late marks what has waited so long.
+// late sets the marking by queueing time.
 func late(m *cli.Match) swconf.WRED {
 	text := m.Word("n") + " " + m.Word("u")
 	return swconf.WRED{MinText: text, MaxText: text, Percent: 100, ECN: true}
 }
 
-// thresholds are those of a line of random detection, in bytes where they are or can be made bytes.
+// thresholds returns those of a line of random detection, in bytes if they are or can be converted to bytes.
 func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
 	w.Weight = int(min(m.Int("w"), 1000))
 	low, ok1 := p.size(m.Num("min"), m.Word("u1"))
@@ -376,8 +377,8 @@ func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
 	return w
 }
 
-// size is an amount in bytes. A segment is what the chip hands out memory in, which a model tells; a time is
-// none, for how much leaves a queue in it depends on the others.
+// size is an amount in bytes. A segment is the chip's allocation unit, which depends on the model; a time cannot be
+// converted, for the bytes that leave a queue in it depend on the others.
 func (p *parser) size(n float64, u string) (unit.Bytes, bool) {
 	scale, ok := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}[u]
 	if u == "segments" {

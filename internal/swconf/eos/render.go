@@ -15,8 +15,8 @@ import (
 
 type writer struct{ design.Writer }
 
-// Render writes a switch's configuration. Its buffer and load balancing commands
-// differ between releases and chips: the text says so at its head.
+// Render writes a switch's configuration. Its buffer and load balancing commands differ between releases and chips: the
+// header of the output notes that.
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	w := &writer{design.Writer{D: d, S: s, Step: 3}}
 	if s.Spec.TrimMask() != 0 {
@@ -68,7 +68,7 @@ func (w *writer) qos() {
 			w.Line(0, "qos map dscp %s to traffic-class %d", strings.ReplaceAll(set, ",", " "), i)
 		}
 	}
-	for i := range queue.Classes - 1 { // EOS lets nobody say where the last one goes
+	for i := range queue.Classes - 1 { // EOS does not allow a mapping of the last one
 		w.Line(0, "qos map traffic-class %d to tx-queue %d", i, i)
 	}
 	w.Line(0, "!")
@@ -121,12 +121,12 @@ func (w *writer) qos() {
 	}
 }
 
-// floorKbps is the bandwidth that a watched queue is guaranteed: a queue that others starve would look
-// like one that is stuck, and EOS watches none without it. The least that guides give.
+// floorKbps is the guaranteed bandwidth of a monitored queue: a starved queue would look stuck, and EOS monitors none
+// without it. The least that guides give.
 const floorKbps = 100
 
-// fitWatchdog holds the watchdog of a switch to the times that EOS takes. Where it would poll too seldom
-// it polls as often as EOS wants; the switch's Spec says so then.
+// fitWatchdog holds the watchdog of a switch to the times that EOS takes. A longer polling interval is reduced to EOS's
+// maximum; the switch's Spec is changed accordingly.
 func fitWatchdog(s *design.Switch) error {
 	w := &s.Spec.Watchdog
 	if !w.On {
@@ -158,8 +158,8 @@ func fitWatchdog(s *design.Switch) error {
 	return nil
 }
 
-// fitMTU holds a switch's MTU to the largest that EOS takes, which counts no Ethernet header; the switch's
-// Spec says so then.
+// fitMTU limits a switch's MTU to EOS's maximum, which excludes the Ethernet header; the switch's Spec is changed
+// accordingly.
 func fitMTU(s *design.Switch) []string {
 	most, ok := platform.Of(string(swconf.EOS), "").Number("mtu_max")
 	if !ok || float64(s.Spec.MTU) <= most {
@@ -205,7 +205,7 @@ func (w *writer) pair() {
 		w.Line(0, "vlan %d", v.ID)
 		w.Line(1, "name %s", v.Name)
 	}
-	if s.Peer != nil && w.D.EVPN() { // servers are let go when no way to the fabric is left
+	if s.Peer != nil && w.D.EVPN() { // servers are disconnected when no path to the fabric is left
 		w.Line(0, "link tracking group %s", fabric)
 		w.Line(1, "links minimum 1")
 	}

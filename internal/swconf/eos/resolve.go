@@ -43,12 +43,11 @@ func (p *parser) resolve() {
 			take(&n.Keeps, p.keeps)
 		}
 	}
-	c.Shares.V = true // where there are Ethernet segments
+	c.Shares.V = true // with Ethernet segments
 	p.parts()
 }
 
-// subs gives subinterfaces that classify packets by themselves what becomes of these: what they leave open
-// their interface says.
+// subs classifies packets of subinterfaces with settings of their own; unset values are their interface's.
 func (p *parser) subs() {
 	for _, s := range p.c.Subs {
 		own := p.ports[s]
@@ -67,7 +66,7 @@ func (p *parser) subs() {
 	}
 }
 
-// parts forgets what a text without a hostname refers to and has nothing of: it is a part of a configuration.
+// parts removes undefined references of a configuration without a hostname: it is a part of one.
 func (p *parser) parts() {
 	c := p.c
 	if c.Part = !c.Hostname.Is(); !c.Part {
@@ -95,8 +94,8 @@ func (p *parser) perPort() bool {
 	return false
 }
 
-// layers returns what speaks of a port, who counts first: its channel, itself, the channel's profile or its own.
-// What one leaves open the next may say: lines of an interface add to a profile.
+// layers returns the settings of a port, in order of precedence: its channel, itself, the channel's profile or its own.
+// Values that one does not set may come from the next: lines of an interface add to a profile.
 func (p *parser) layers(port *swconf.Port) (out []*profile) {
 	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
 		out = append(out, p.ports[b])
@@ -131,13 +130,13 @@ func (p *parser) idle(i swconf.Idle) {
 	p.c.Idle = append(p.c.Idle, i)
 }
 
-// trust is the mark that a port goes by: as it says, or as its kind has it.
+// trust returns the mark that a port uses: as configured, or the default of its kind.
 func (p *parser) trust(port *swconf.Port, layers []*profile) (t swconf.Said[swconf.Trust]) {
 	for _, x := range layers {
 		take(&t, x.trust)
 	}
 	if port == nil {
-		return swconf.Said[swconf.Trust]{V: swconf.TrustDSCP} // of no port: what the maps say
+		return swconf.Said[swconf.Trust]{V: swconf.TrustDSCP} // without a port: the maps' contents
 	}
 	routed := p.routed[port]
 	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
@@ -153,7 +152,7 @@ func (p *parser) trust(port *swconf.Port, layers []*profile) (t swconf.Said[swco
 	return swconf.Said[swconf.Trust]{V: words[p.platform.Word("trust_switched")]}
 }
 
-// queueNames are what a port's queues are called.
+// queueNames are the names of a port's queues.
 var queueNames = [queue.Classes]string{"tx-queue 0", "tx-queue 1", "tx-queue 2", "tx-queue 3", "tx-queue 4",
 	"tx-queue 5", "tx-queue 6", "tx-queue 7"}
 
@@ -217,8 +216,8 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 	return q
 }
 
-// served gives queues the priority that they have unless a line says otherwise: strict, down to the first
-// that shares, which makes all below it share too (platform, tx_priority).
+// served sets the default priority of queues: strict, down to the first that shares, which makes all below it share too
+// (platform, tx_priority).
 func served(q *swconf.QoS) {
 	for i := len(q.Queues) - 1; i >= 0; i-- {
 		k := &q.Queues[i]
@@ -229,7 +228,7 @@ func served(q *swconf.QoS) {
 	}
 }
 
-// shared returns what the percents of queues that share add up to.
+// shared returns the sum of the percentages of sharing queues.
 func shared(q *swconf.QoS) (sum int) {
 	for i := range q.Queues {
 		if k := &q.Queues[i]; !k.Strict.V {
@@ -239,7 +238,7 @@ func shared(q *swconf.QoS) (sum int) {
 	return sum
 }
 
-// fill gives a queue what a layer says and those before it did not.
+// fill sets a queue's values from a layer if earlier ones did not.
 func fill(k, from *swconf.Queue) {
 	if from.At.Line == 0 {
 		return
@@ -253,7 +252,7 @@ func fill(k, from *swconf.Queue) {
 	take(&k.Floor, from.Floor)
 }
 
-// marks gives a port's packets their queues, by policy and by the mark that is trusted.
+// marks maps a port's packets to their queues, by policy and by the trusted mark.
 func (p *parser) marks(q *swconf.QoS, layers []*profile) {
 	dscp, cos := p.maps()
 	var port swconf.Said[int]
@@ -313,9 +312,8 @@ func (p *parser) marks(q *swconf.QoS, layers []*profile) {
 	}
 }
 
-// implied is the classification of a port without a policy: the mark that it trusts, where the text says
-// so or says anything of queues there. A switched port that trusts tags only because nobody says
-// otherwise does not classify by the DSCPs that the text maps.
+// implied is the classification of a port without a policy: its trusted mark, if it is set or the configuration has
+// settings of queues there. A switched port that trusts tags only by default does not classify by the mapped DSCPs.
 func (p *parser) implied(t swconf.Said[swconf.Trust], layers []*profile) (in swconf.Said[string]) {
 	in.V = "trust " + t.V.String()
 	mapped := slices.ContainsFunc(p.toTC[:], swconf.Said[int].Is)
@@ -334,7 +332,7 @@ func (p *parser) implied(t swconf.Said[swconf.Trust], layers []*profile) (in swc
 	return in
 }
 
-// speaks returns the place where a profile or an interface configures queues.
+// speaks returns the position where a profile or an interface configures queues.
 func (x *profile) speaks() (at swconf.Place) {
 	for _, s := range []swconf.Place{x.trust.At, x.pfc.At, x.output.At, x.at} {
 		if s.Line > 0 && at.Line == 0 {
@@ -351,8 +349,7 @@ func (x *profile) speaks() (at swconf.Place) {
 	return at
 }
 
-// maps are the switch's maps of DSCPs and CoS to traffic classes: the platform's, where the text says
-// nothing.
+// maps returns the switch's maps of DSCPs and CoS to traffic classes: by default the platform's.
 func (p *parser) maps() (dscp [64]swconf.Said[int], cos [8]swconf.Said[int]) {
 	dscp, cos = p.toTC, p.cosTC
 	if m, ok := p.platform.Map("dscp_to_tc", 64); ok {

@@ -6,8 +6,8 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// withoutTexts leaves out what is no command: comments, functions of route control, certificates and scripts,
-// which stand between a command and EOF, in whatever mode.
+// withoutTexts removes literal blocks: comments, functions of route control, certificates and scripts between a command
+// and EOF, in any mode.
 func withoutTexts(file string, lines []cli.Line) ([]cli.Line, error) {
 	out := lines[:0:0]
 	ends := 0 // lines behind this one have another EOF

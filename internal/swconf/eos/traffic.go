@@ -11,22 +11,21 @@ import (
 )
 
 // Traffic policies (Arista, "Traffic Policies"; words as in aristanetworks/avd, traffic-policies): matches of
-// addresses, protocols, ports and DSCPs, of which the first that takes a packet gives it a traffic class, or
-// drops it. What they do is told of RoCE's packets, which are UDP to port 4791, by their DSCP: a match of
-// other protocols or ports takes none of them, and one that asks for an address takes some, so that it
-// decides nothing here.
+// addresses, protocols, ports and DSCPs, of which the first that matches a packet sets its traffic class, or drops it.
+// Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP: a match of other protocols or ports
+// matches none of them, and one with an address matches some, so that it decides nothing here.
 type trafficPolicy struct{ matches []*trafficMatch }
 
 type trafficMatch struct {
 	name      string
 	dscp      swconf.Said[[64]bool]
-	asks      map[string]bool // for what tells of no DSCP: source prefix, ttl
+	asks      map[string]bool // conditions other than DSCP: source prefix, ttl
 	protocols map[string]reach
 	class     swconf.Said[int]
 	drops     swconf.Said[bool]
 }
 
-// reach is what a line of a protocol takes of RoCE's packets.
+// reach is the set of RoCE packets that a protocol line matches.
 type reach uint8
 
 const (
@@ -49,7 +48,7 @@ func (p *parser) trafficRules(r *cli.Mode) {
 				return nil
 			}
 			x := p.traffic[m.Word("name")]
-			if x == nil { // the same again goes on
+			if x == nil { // the same again continues it
 				x = &trafficPolicy{}
 				p.traffic[m.Word("name")] = x
 			}
@@ -82,7 +81,7 @@ func (p *parser) trafficPolicy(x *trafficPolicy) *cli.Mode {
 				}
 				return nil
 			}
-			if i < 0 { // the same again goes on
+			if i < 0 { // the same again continues it
 				i = len(x.matches)
 				if at := named(m.Word("next")); at >= 0 {
 					i = at
@@ -145,7 +144,7 @@ func (p *parser) trafficMatch(t *trafficMatch) *cli.Mode {
 	return sub
 }
 
-// reaches says which of RoCE's packets a line of a protocol takes: udp destination port 4791.
+// reaches returns which of RoCE's packets a protocol line matches: udp destination port 4791.
 func reaches(protocol, more string) reach {
 	if !slices.ContainsFunc(strings.Split(protocol, ","), isUDP) {
 		return none
@@ -192,7 +191,7 @@ func amongPorts(list string) bool {
 		})
 }
 
-// takes returns what a match takes of RoCE's packets, whatever their DSCP.
+// takes returns which of RoCE's packets a match accepts, for any DSCP.
 func (t *trafficMatch) takes() (r reach) {
 	if len(t.protocols) == 0 {
 		r = all
@@ -208,7 +207,7 @@ func (t *trafficMatch) takes() (r reach) {
 	return r
 }
 
-// direct gives DSCPs the traffic classes of a traffic policy, whatever the maps and a policy-map say.
+// direct sets the traffic classes of DSCPs from a traffic policy, which overrides the maps and a policy-map.
 func (p *parser) direct(name swconf.Said[string], dscp *[64]swconf.Said[int]) (any bool) {
 	x := p.traffic[name.V]
 	if x == nil {
@@ -242,7 +241,7 @@ func (p *parser) direct(name swconf.Said[string], dscp *[64]swconf.Said[int]) (a
 	return any
 }
 
-// told notes something once, however many ports it holds for.
+// told adds a note once, for any number of ports.
 func (p *parser) told(to *[]swconf.Said[string], at swconf.Place, text string) {
 	if s := swconf.Say(text, at); !slices.Contains(*to, s) {
 		*to = append(*to, s)

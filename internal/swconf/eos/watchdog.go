@@ -38,7 +38,7 @@ func (p *parser) watchdogRules(r *cli.Mode) {
 	}
 	const actions = "action <what:drop|no-drop|errdisable|notify-only>"
 	r.Set(watchdog+actions, action)
-	// one line for all, as guides have it
+	// one line for all, as in guides
 	r.Set(watchdog+"default "+actions+" [ timer <t:num> <u1:milliseconds|seconds> ] [ polling-interval <i:num> <u2:milliseconds|seconds> ]", func(m *cli.Match) {
 		action(m)
 		w := &c.Watchdog
@@ -79,7 +79,7 @@ func (p *parser) period(m *cli.Match, to *swconf.Said[unit.Time], what, name str
 	swconf.Assign(p.c, m, to, name, ofSeconds(m.Num(name)))
 }
 
-// portWatchdog reads what a profile or an interface says of the watchdog.
+// portWatchdog parses the watchdog settings of a profile or an interface.
 func (p *parser) portWatchdog(r *cli.Mode, each func(func(*profile, *cli.Match)) func(*cli.Match)) {
 	const watchdog = "[no] priority-flow-control pause watchdog"
 	r.Set(watchdog, each(func(q *profile, m *cli.Match) { swconf.Switch(p.c, m, &q.watch, "watchdog", true) }))
@@ -101,8 +101,8 @@ func (p *parser) portWatchdog(r *cli.Mode, each func(func(*profile, *cli.Match))
 		}))
 }
 
-// watched gives the switch the times of ports where it says none of its own, and holds them to one another.
-// What EOS takes where nobody says a time stands in no guide that is known here: it stays unsaid.
+// watched sets the switch's times from its ports if it sets none of its own, and compares the ports. EOS's default
+// times are undocumented: they stay unset.
 func (p *parser) watched() {
 	w := &p.c.Watchdog
 	for _, port := range p.c.Ports {

@@ -1,5 +1,5 @@
-// Package findings keeps what lint has found: SARIF for code review (WriteSARIF), and a Baseline of findings that
-// somebody has decided to live with, in lint's JSON or SARIF, against which a later run is compared.
+// Package findings stores lint's findings: SARIF for code review (WriteSARIF), and a Baseline of accepted findings, in
+// lint's JSON or SARIF, against which a later run is compared.
 package findings
 
 import (
@@ -19,13 +19,13 @@ import (
 	"railyard/unit"
 )
 
-// Baseline is what lint found once and somebody has decided to live with: its own JSON or SARIF. A finding
-// is one of it when rule, file and words are the same, wherever it stands in the file by now. Run in another
-// folder lint calls the same file otherwise: then one path has to be the end of the other.
+// Baseline is an earlier list of accepted findings: lint's own JSON or SARIF. A finding belongs to it if rule, file and
+// words are the same, at any line. Run in another folder lint calls the same file otherwise: then one path has to be
+// the end of the other.
 type Baseline struct {
 	were  []swconf.Finding // as read
 	is    []string         // their prints
-	words []string         // and their prints without the file, "" where an older version did not write them
+	words []string         // and their fingerprints without the file, "" if an older version did not write them
 }
 
 // maxBaseline bounds such a file.
@@ -37,12 +37,12 @@ const (
 	wordsKey = "railyard/words/v1"
 )
 
-// fingerprint returns what a finding is known by.
+// fingerprint returns the identity of a finding.
 func fingerprint(f *swconf.Finding) string {
 	return hashed(f.Rule + "\x00" + slashed(f.File) + "\x00" + f.Message)
 }
 
-// wordprint returns what it is known by whatever its file is called.
+// wordprint returns its identity without the file name.
 func wordprint(f *swconf.Finding) string { return hashed(f.Rule + "\x00" + f.Message) }
 
 func hashed(s string) string {
@@ -50,10 +50,10 @@ func hashed(s string) string {
 	return hex.EncodeToString(h[:12])
 }
 
-// slashed is a path the same on each system, whoever wrote it.
+// slashed returns a path in the same form on each system.
 func slashed(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
 
-// sameEnd says whether one path is the end of the other, names whole and steps upwards apart.
+// sameEnd reports whether one path is a suffix of the other, by whole names and ignoring upward steps.
 func sameEnd(a, b string) bool {
 	a, b = "/"+strings.TrimLeft(slashed(a), "./"), "/"+strings.TrimLeft(slashed(b), "./")
 	return strings.HasSuffix(a, b) || strings.HasSuffix(b, a)
@@ -121,10 +121,10 @@ func (b *Baseline) sarif(text []byte) error {
 	return nil
 }
 
-// Comparison is what is found against a baseline.
+// Comparison is the result of a comparison with a baseline.
 type Comparison struct {
 	Fresh, known []swconf.Finding // in order
-	gone         []int            // those of the baseline, by number, that are gone
+	gone         []int            // numbers of the baseline's findings that are gone
 	byEnd        int              // of the known ones: by the end of their file's path alone
 }
 
@@ -171,7 +171,7 @@ func open(prints []string) map[string][]int {
 	return by
 }
 
-// take takes the first that is free and fits, and says whether there is one.
+// take takes the first unmatched finding that fits, and reports whether there is one.
 func take(among []int, taken []bool, fits func(int) bool) bool {
 	for _, i := range among {
 		if !taken[i] && fits(i) {
@@ -182,7 +182,7 @@ func take(among []int, taken []bool, fits func(int) bool) bool {
 	return false
 }
 
-// Tell says how much of the baseline is still there.
+// Tell describes how much of the baseline remains.
 func (c *Comparison) Tell(w io.Writer) {
 	fmt.Fprintf(w, "%s of the baseline still there and not counted, %d gone\n",
 		unit.Plural(len(c.known), "finding"), len(c.gone))

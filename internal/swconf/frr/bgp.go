@@ -41,7 +41,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			p.vrfs = append(p.vrfs, b)
 		}
 	} else if p.c.BGP != nil && p.c.BGP.ASN.V == asn {
-		b = p.c.BGP // the same again goes on
+		b = p.c.BGP // the same again continues it
 	} else if p.c.BGP != nil {
 		swconf.Duplicate(p.c, "router bgp", fmt.Sprint(asn), p.c.At(m, "asn"), p.c.BGP.ASN.At)
 	} else {
@@ -102,7 +102,7 @@ func familyOf(afi, safi string) swconf.Family {
 	return swconf.OtherFamily
 }
 
-// others is what FRR redistributes.
+// others is FRR's redistributed protocols.
 const others = "babel|connected|eigrp|isis|kernel|local|nhrp|openfabric|ospf|ospf6|rip|ripng|sharp|static|table|table-direct|vnc|vnc-direct|vpn"
 
 // applied notes the route-map that a line applies, if any.
@@ -112,7 +112,7 @@ func (p *parser) applied(m *cli.Match) {
 	}
 }
 
-// announced reads what is announced and over how many ways, of IPv4; of other families nothing is kept.
+// announced parses announcements and the number of paths, for IPv4; other families are not stored.
 func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	if !ipv4 {
 		b = &swconf.BGP{}
@@ -148,8 +148,8 @@ func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	})
 }
 
-// defaults reads the profile of defaults and the release: where eBGP needs no policies (FRR's manual, BGP,
-// ebgp-requires-policy; RFC 8212 since 7.4) its own running text says nothing of it.
+// defaults parses the profile of defaults and the release: if eBGP needs no policies (FRR's manual, BGP,
+// ebgp-requires-policy; RFC 8212 since 7.4) its running configuration does not contain it.
 func (p *parser) defaults(r *cli.Mode) {
 	r.Set("[no] frr defaults <profile:datacenter|traditional>", func(m *cli.Match) {
 		p.free, p.named = m.Word("profile") == "datacenter" && !m.No, true
@@ -164,7 +164,7 @@ func (p *parser) defaults(r *cli.Mode) {
 	})
 }
 
-// routeMap reads an entry of a route-map: what it looks at and which others it calls.
+// routeMap parses an entry of a route-map: its matches and the route-maps that it calls.
 func (p *parser) routeMap(m *cli.Match) *cli.Mode {
 	if p.define(m, "route-map", "name"); m.No {
 		return nil

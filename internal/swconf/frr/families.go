@@ -12,7 +12,7 @@ var portFamilies = map[string]string{
 	"pbr-policy": "",
 }
 
-// bgpFamilies stand below router bgp.
+// bgpFamilies are below router bgp.
 var bgpFamilies = map[string]string{
 	"bgp":                          "allow-martian-nexthop|always-compare-med|client-to-client|cluster-id|coalesce-time|conditional-advertisement|confederation|config-timer|dampening|default|default-originate|deterministic-med|disable-ebgp-connected-route-check|enforce-first-as|fast-convergence|fast-external-failover|graceful-restart|graceful-restart-disable|graceful-shutdown|hard-administrative-reset|input-queue-limit|ipv6-auto-ra|labeled-unicast|listen|log-neighbor-changes|long-lived-graceful-restart|max-med|minimum-holdtime|network|nexthop|nht|output-queue-limit|pbr|reject-as-sets|retain|route-map|route-reflector|router-info|session-dscp|shutdown|snmp|suppress-duplicates|suppress-fib-pending|tcp-keepalive|update-delay|update-group|use-underlays-nexthop-weight|wait-for-install",
 	"bmp":                          "mirror|startup-delay",
@@ -24,10 +24,10 @@ var bgpFamilies = map[string]string{
 	"maximum-paths": "ibgp", "vnc": "", "rfp": "",
 }
 
-// neighborWords follow neighbor <peer>: what may be said of one that neither makes nor finds it.
+// neighborWords follow neighbor <peer>: settings of a neighbour that neither create nor identify it.
 const neighborWords = "addpath-rx-paths-limit|addpath-tx-all-paths|addpath-tx-best-selected|addpath-tx-bestpath-per-AS|advertisement-interval|aigp|as-override|attribute-unchanged|bfd|capability|default-originate|description|disable-addpath-rx|disable-connected-check|disable-link-bw-encoding-ieee|dont-capability-negotiate|ebgp-multihop|encapsulation|encapsulation-srv6|encapsulation-srv6-relax|enforce-first-as|enforce-multihop|extended-link-bandwidth|extended-optional-parameters|graceful-restart|graceful-restart-disable|graceful-restart-helper|graceful-shutdown|ip-transparent|local-role|maximum-prefix|maximum-prefix-out|next-hop-self|nexthop-local|oad|optional-parameters|override-capability|passive|password|path-attribute|port|rpki|remove-private-AS|route-reflector-client|route-server-client|sender-as-path-loop-detection|send-community|send-nexthop-characteristic|solo|soft-reconfiguration|soo|strict-capability-match|tcp-mss|timers|ttl-security|update-source|weight|x-permit|upa|local-link-id|remote-link-id|send-nexthop-characteristics"
 
-// familyFamilies stand in address families.
+// familyFamilies are in address families.
 var familyFamilies = map[string]string{
 	"redistribute":  "bgp",
 	"maximum-paths": "ibgp",
@@ -44,7 +44,7 @@ var familyFamilies = map[string]string{
 	"flooding": "",
 }
 
-// routeMapFamilies stand in a route-map.
+// routeMapFamilies are in a route-map.
 var routeMapFamilies = map[string]string{
 	"match":      "alias|as-path|community|evpn|extcommunity|interface|large-community|local-preference|mac|metric|origin|peer|probability|rpki|rpki-extcommunity|script|source-instance|source-protocol|source-vrf|tag|multicast-interface|multicast-iif|src-peer|dst-peer|vpn",
 	"match ip":   "address|next-hop|route-source|multicast-group|multicast-source",

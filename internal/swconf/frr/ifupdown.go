@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// ifupdown reads /etc/network/interfaces, which stands beside frr.conf where Linux has the ports (ifupdown2's
-// manual), and in front of it where both were put into one text: addresses, MTU, bonds and their members.
+// ifupdown parses /etc/network/interfaces, a file next to frr.conf if Linux has the ports (ifupdown2's manual), or
+// before it in one combined file: addresses, MTU, bonds and their members.
 func (p *parser) ifupdown(r *cli.Mode) {
 	r.On("iface <name> [ <afi:inet|inet6> <method> ]", func(m *cli.Match) *cli.Mode {
 		port := p.port(m)

@@ -52,7 +52,7 @@ func (p *talker) neighborRules(r *cli.Mode) {
 				n.Remote = p.remote(m)
 			}
 		})
-	r.Set("[no] neighbor <peer> interface <if>", p.pass) // of a link-local address, where it is
+	r.Set("[no] neighbor <peer> interface <if>", p.pass) // interface of a link-local address
 	r.Set("[no] neighbor <peer> remote-as <as>", func(m *cli.Match) {
 		if m.No { // FRR: which deletes the neighbour
 			p.drop(m)
@@ -90,7 +90,7 @@ func (p *talker) join(n *swconf.Neighbor, m *cli.Match) {
 	p.c.Refer(m, "peer-group", "group")
 }
 
-// prune forgets a neighbour of which a line takes the last that was said.
+// prune removes a neighbour whose last setting a line removes.
 func (p *talker) prune(m *cli.Match) {
 	if m.No {
 		p.peers.Prune(p.b, m.Word("peer"))
@@ -112,7 +112,7 @@ func (p *talker) family(of swconf.Family) *cli.Mode {
 	return r.Families(p.pass, familyFamilies)
 }
 
-// policies reads what neighbours exchange in a family, and by what they are filtered.
+// policies parses the families that neighbours exchange, and their filters.
 func (p *talker) policies(r *cli.Mode, of swconf.Family) {
 	r.Set("[no] neighbor <peer> activate", func(m *cli.Match) {
 		n := p.peer(m)

@@ -25,8 +25,8 @@ type parser struct {
 	peers  *swconf.Peers
 	tables map[string]*swconf.BGP // of VRFs and views, by name
 	vrfs   []*swconf.BGP          // of VRFs, by whose neighbours the switch's are completed
-	free   bool                   // eBGP needs no policies unless said
-	named  bool                   // the text says which FRR it is of
+	free   bool                   // eBGP needs no policies by default
+	named  bool                   // the configuration names its FRR release
 	seen   map[string]bool        // route-maps and prefix-lists, whose entries are many
 }
 
@@ -38,8 +38,8 @@ func newParser(file string) *parser {
 		seen: map[string]bool{}, tables: map[string]*swconf.BGP{}}
 }
 
-// quagga is what a text says of itself that was written for FRR's predecessor, whose eBGP works without
-// policies: in its header, or where it logs to.
+// quagga matches configurations for FRR's predecessor, whose eBGP works without policies: by its header, or its log
+// destination.
 var quagga = regexp.MustCompile(`(?im)^\s*(?:!|log file ).*\bquagga\b`)
 
 // Parse reads a configuration.
@@ -53,7 +53,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
-// finish works out what holds once all is read: the profile of defaults may stand behind what it decides.
+// finish computes the effective values after parsing: the profile of defaults may follow the settings that it affects.
 func (p *parser) finish() {
 	p.peers.Resolve(p.c.BGP)
 	if p.c.BGP == nil {
@@ -78,8 +78,8 @@ func (p *parser) finish() {
 	}
 }
 
-// elsewhere forgets prefix-lists that route-maps name and that are not there, of a text without BGP: it is a
-// part of one, as policies by themselves are, and its lists may stand in another.
+// elsewhere removes undefined prefix-lists of route-maps in a configuration without BGP: it is a part, as policies
+// alone are, and its lists may be in another.
 func (p *parser) elsewhere() {
 	have := map[string]bool{}
 	for _, o := range p.c.Objects {
@@ -176,8 +176,8 @@ func bond(name string) (n int, ok bool) {
 	return n, ok && err == nil
 }
 
-// port is the port or bond of a line's name: that of before, or a new one. What is neither a port of the
-// front panel nor a bond is read and does not count.
+// port returns the port or bond of a line's name: an existing one, or a new one. Other interfaces than front panel
+// ports and bonds are parsed and ignored.
 func (p *parser) port(m *cli.Match) *swconf.Port {
 	c := p.c
 	port := c.Port(m.Word("name"))

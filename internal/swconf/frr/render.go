@@ -17,7 +17,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 		{Path: s.Name + "/daemons", Text: "zebra=yes\n" + routing(s) + "=yes\nvtysh_enable=yes\n"}}, nil
 }
 
-// routing is the daemon that knows the routes.
+// routing is the daemon with the routes.
 func routing(s *design.Switch) string {
 	if len(s.SIDs) > 0 {
 		return "staticd"
@@ -25,8 +25,7 @@ func routing(s *design.Switch) string {
 	return "bgpd"
 }
 
-// Config is the text of frr.conf. interfaces adds addresses and descriptions,
-// for systems where FRR holds them.
+// Config returns the contents of frr.conf. interfaces adds addresses and descriptions, for systems where FRR has them.
 func Config(d *design.Design, s *design.Switch, interfaces bool) string {
 	w := &writer{design.Writer{D: d, S: s, Step: 1}}
 	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)

@@ -117,7 +117,7 @@ func (p *parser) locator(m *cli.Match) *cli.Mode {
 				p.bad(m, "prefix", "an IPv6 prefix")
 				return
 			}
-			l.Prefix, l.Node = pre, 24 // FRR's own unless said
+			l.Prefix, l.Node = pre, 24 // FRR's default
 			if m.Has("node") {
 				l.Node = int(min(m.Int("node"), 128))
 			}
@@ -172,7 +172,7 @@ func (p *parser) route(m *cli.Match) {
 	switch a, err := netip.ParseAddr(m.Word("next")); {
 	case err == nil:
 		r.Next = a
-		// what follows may be a port, or a word such as a distance
+		// the next word may be a port, or another parameter such as a distance
 		if port := m.Word("port"); p.c.Port(port) != nil {
 			r.Port = port
 		}

@@ -15,7 +15,7 @@ type routing struct {
 	id     swconf.Said[netip.Addr]
 	groups map[string]*peers // by VRF and name
 	order  []string
-	all    map[string]*peers              // what BGP says for all groups, by VRF
+	all    map[string]*peers              // BGP's settings for all groups, by VRF
 	vrfs   map[string]swconf.Said[string] // interface to VRF
 }
 
@@ -45,7 +45,7 @@ func (r *routing) group(m *tree.Match) *peers {
 	return r.groups[key]
 }
 
-// neighbor is that of an address or interface in a group.
+// neighbor returns that of an address or interface in a group.
 func (x *peers) neighbor(m *tree.Match) *swconf.Neighbor {
 	who := m.Word("who")
 	a, err := netip.ParseAddr(who)
@@ -92,7 +92,7 @@ func (p *parser) routingRows(g *tree.Grammar) {
 	}
 }
 
-// protocols are those that are known, and do not matter here.
+// protocols are known and irrelevant ones.
 var protocols = strings.Fields("amt ancp bfd bmp bridge connections dcbx dot1x dvmrp esis evpn fabric-multicast fcoe fip igmp igmp-snooping isis l2-learning l2circuit l2iw l2vpn lacp layer2-control ldp link-management lldp lldp-med loop-detect mac-vrf mc-lag mld mld-host mld-snooping mpls msdp mstp mvpn mvrp ndp neighbor-discovery oam ospf ospf3 ovsdb pcep pgm pim pim-snooping ppp ppp-service pppoe protection-group ptp rip ripng router-advertisement router-discovery rsvp rstp secure-neighbor-discovery sflow source-packet-routing stp svlbnh tunnel-services uplink-failure-detection vpls vrrp vstp vxlan clksyn apply-groups telemetry rift")
 
 func (p *parser) bgpRows(g *tree.Grammar, c string) {
@@ -128,7 +128,7 @@ func (p *parser) bgpRows(g *tree.Grammar, c string) {
 		x.neighbor(m)
 		return x
 	}
-	// what may stand at BGP itself, at a group and, for its sake, at one of its neighbours
+	// settings valid at BGP itself, at a group, and at its neighbours
 	for _, level := range []struct {
 		path string
 		of   func(*tree.Match) *peers
@@ -189,7 +189,7 @@ func (p *parser) bgpRows(g *tree.Grammar, c string) {
 		c+"group <group>", c+"dynamic-neighbor")
 }
 
-// whole returns what BGP says for all groups of its VRF.
+// whole returns BGP's settings for all groups of its VRF.
 func (r *routing) whole(m *tree.Match) *peers {
 	if r.all[m.Word("vrf")] == nil {
 		r.all[m.Word("vrf")] = &peers{}
@@ -197,7 +197,7 @@ func (r *routing) whole(m *tree.Match) *peers {
 	return r.all[m.Word("vrf")]
 }
 
-// neighborPassed may stand at a neighbour, a group or BGP itself, and neither make nor break a session.
+// neighborPassed are valid at a neighbour, a group or BGP itself, and neither create nor break a session.
 var neighborPassed = []string{"description", "local-address", "bfd-liveness-detection", "multihop",
 	"import", "hold-time",
 	"authentication-key", "graceful-restart", "log-updown", "traceoptions", "vpn-apply-export", "passive",
@@ -230,7 +230,7 @@ func (p *parser) as(m *tree.Match) swconf.Said[string] {
 	return tree.Say(m, "as", m.Word("as"))
 }
 
-// grammar is the table of what is read.
+// grammar is the table of supported statements.
 func (p *parser) grammar() *tree.Grammar {
 	g := &tree.Grammar{}
 	c := p.c
@@ -288,7 +288,7 @@ func (p *parser) grammar() *tree.Grammar {
 	return g
 }
 
-// inherit takes from BGP itself what a group does not say.
+// inherit copies BGP's own settings that a group does not set.
 func (x *peers) inherit(all *peers) {
 	if all == nil {
 		return

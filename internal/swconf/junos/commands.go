@@ -6,9 +6,9 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// line does what a line says that is no part of the hierarchy: a command, or a prompt with what was typed.
+// line executes a line outside the hierarchy: a command, or a prompt with a typed command.
 func (r *reader) line(t []token, last bool) (done bool, err error) {
-	if t[0].sign && t[0].text == "[" && len(t) > 1 && t[1].text == "edit" { // where the prompt below stands
+	if t[0].sign && t[0].text == "[" && len(t) > 1 && t[1].text == "edit" { // level of the following prompt
 		r.base = nil
 		for _, x := range t[2:] {
 			if !x.sign {
@@ -61,7 +61,7 @@ func (r *reader) line(t []token, last bool) (done bool, err error) {
 	return false, nil
 }
 
-// shown sets where the hierarchy below a typed show stands: show class-of-service.
+// shown sets the level of the hierarchy below a typed show: show class-of-service.
 func (r *reader) shown(rest []token) {
 	if len(rest) > 0 && rest[0].text == "configuration" {
 		r.base, rest = nil, rest[1:]

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// cos is what class-of-service says.
+// cos is the class-of-service settings.
 type cos struct {
 	classes     map[string]*class
 	classifiers map[string]*classifier // by type and name
@@ -22,9 +22,9 @@ type cos struct {
 	aliases     map[string]int
 	uses        []use
 	lossless    swconf.Said[float64] // how much of the free buffer a lossless priority group may take
-	headroom    swconf.Said[int]     // percent of the buffer that is lossless headroom
+	headroom    swconf.Said[int]     // percentage of the buffer for lossless headroom
 	polls       swconf.Said[int]     // of the watchdog, before it acts
-	told        map[string]bool      // what is reported once for all ports
+	told        map[string]bool      // messages reported once for all ports
 }
 
 // class is a forwarding class.
@@ -57,19 +57,19 @@ type scheduler struct {
 	alpha   swconf.Said[float64]
 }
 
-// cnp is a congestion notification profile: what a port pauses, and what pauses stop.
+// cnp is a congestion notification profile: a port's paused priorities, and the queues that pauses stop.
 type cnp struct {
 	at     swconf.Place
 	dscp   [64]swconf.Said[bool]
 	pcp    [8]swconf.Said[bool]
 	stops  [8][]swconf.Said[int]
-	out    bool // it says which queues pauses stop
+	out    bool // it sets the queues that pauses stop
 	cable  swconf.Said[int64]
 	mru    swconf.Said[int] // the smallest
 	guards swconf.Said[bool]
 }
 
-// use is what interfaces of a name or pattern take.
+// use is the settings of interfaces of a name or pattern.
 type use struct {
 	pattern string
 	kind    string
@@ -114,7 +114,7 @@ func (c *cos) standing(queue int) string {
 	return ""
 }
 
-// named returns that of a name, and makes it when it is named first.
+// named returns the entry of a name, and creates it on first mention.
 func named[T any](of map[string]*T, name string) *T {
 	if of[name] == nil {
 		of[name] = new(T)
@@ -231,8 +231,8 @@ func (p *parser) forwardingClass(m *tree.Match) {
 	}
 }
 
-// said is the class that a statement is about. What it says explicitly of fcoe and no-loss takes away that
-// they are lossless, unless it says so.
+// said returns the class of a statement. Its explicit settings of fcoe and no-loss make these lossy, unless they
+// contain no-loss.
 func (k *cos) said(m *tree.Match) *class {
 	f := named(k.classes, m.Word("class"))
 	if f.at.Line == 0 {
@@ -308,7 +308,7 @@ func (p *parser) schedulerRows(g *tree.Grammar) {
 	g.Pass(tcp+"guaranteed-rate", tcp+"shaping-rate", tcp+"excess-rate", tcp+"delay-buffer-rate")
 }
 
-// dropMap keeps the profile of packets that are dropped last, RoCE's.
+// dropMap stores the profile of packets that are dropped last, RoCE's.
 func (p *parser) dropMap(m *tree.Match) {
 	s := named(p.cos.schedulers, m.Word("name"))
 	p.c.Use("drop-profile", m.Word("drop"), m.At("drop"))
