@@ -103,3 +103,37 @@ func TestLabIsNoHost(t *testing.T) {
 		}
 	}
 }
+
+// TestShownHeads: the line above a table of config show names the CoS of a class that no DSCP selects, and no PFC of a
+// port that has it off.
+func TestShownHeads(t *testing.T) {
+	dir := folderOf(t, map[string]string{"leaf.cfg": `hostname leaf-1
+class-map type qos match-all RDMA
+  match cos 3
+policy-map type qos MARKING
+  class RDMA
+    set qos-group 3
+policy-map type network-qos FABRIC
+  class type network-qos c-8q-nq3
+    mtu 2240
+    pause pfc-cos 3
+system qos
+  service-policy type qos input MARKING
+  service-policy type network-qos FABRIC
+interface Ethernet1/1
+  priority-flow-control mode on
+interface Ethernet1/2
+  priority-flow-control mode off
+`})
+	_, out, _ := call(t, "config", "show", filepath.Join(dir, "leaf.cfg"))
+	for _, want := range []string{"Ethernet1/1: CoS 3 has PFC (queue 3)\n",
+		"Ethernet1/2: no DSCP has PFC, ECN or strict priority\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	_, _, stderr := call(t, "check", "../../scenarios/lab-2x2.yaml", "--set", "switches.config="+filepath.Join(dir, "leaf.cfg"))
+	if want := "accepted: at most 2048"; !strings.Contains(strings.Join(strings.Fields(stderr), " "), want) {
+		t.Errorf("no %q in %s", want, stderr)
+	}
+}

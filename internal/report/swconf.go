@@ -258,7 +258,7 @@ func named(c *swconf.Config, title string) string {
 func treatments(rows []swconf.Row) (out []string) {
 	for _, r := range rows {
 		var has []string
-		if strings.HasPrefix(r.PFC, "priority") {
+		if strings.HasPrefix(r.PFC, "priority") && !strings.HasSuffix(r.PFC, "off on the port") {
 			has = append(has, "PFC")
 		}
 		if strings.HasPrefix(r.ECN, "marks") {
@@ -267,8 +267,12 @@ func treatments(rows []swconf.Row) (out []string) {
 		if strings.HasPrefix(r.Schedule, "strict") && r.Schedule == "strict" {
 			has = append(has, "strict priority")
 		}
-		if r.DSCP != "none" && len(has) > 0 && len(r.DSCP) <= 9 {
-			out = append(out, fmt.Sprintf("DSCP %s has %s (queue %d)", r.DSCP, strings.Join(has, " and "), r.Group))
+		of := "DSCP " + r.DSCP
+		if r.DSCP == "none" && r.COS != "" {
+			of = "CoS " + r.COS
+		}
+		if of != "DSCP none" && len(has) > 0 && len(r.DSCP) <= 9 {
+			out = append(out, fmt.Sprintf("%s has %s (queue %d)", of, strings.Join(has, " and "), r.Group))
 		}
 	}
 	if out == nil {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math/bits"
 	"slices"
 
 	"railyard/internal/field"
@@ -29,10 +30,9 @@ func (p *resolver) transport() error {
 	if err := p.RC.Validate(); err != nil {
 		return field.Under("transport", err)
 	}
-	if p.Default().Carried == nil && unit.Bytes(t.MTU)+p.headers() > p.smallestMTU() {
-		return field.New("transport.mtu",
-			"%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v",
-			t.MTU, p.headers(), p.smallestMTU())
+	if room := p.smallestMTU() - p.headers(); p.Default().Carried == nil && unit.Bytes(t.MTU) > room {
+		return field.New("transport.mtu", "%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v; accepted: at most %d",
+			t.MTU, p.headers(), p.smallestMTU(), 1<<(bits.Len64(uint64(max(room, 1)))-1))
 	}
 	if p.Mixes() {
 		p.note("spraying reorders packets and go-back-N treats every gap as loss, which at a message's end only the time-out of %v finds; transport.recovery selective with write only places packets in any order", p.RC.Timeout)

@@ -90,7 +90,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		note("not simulated: %s (line %d)", a.V, a.At.Line)
 	}
 	if open := q.openPriority(); c.Strict && open != "" {
-		note("queues %s have no line of their priority, by which they are strict here", open)
+		note("no line sets the priority of queue %s: strict by the platform's default", open)
 	}
 	if q.Ratio {
 		percent(&spec)

@@ -136,10 +136,10 @@ func TestNotes(t *testing.T) {
 		" priority-flow-control priority 3 no-drop\n" +
 		" tx-queue 3\n  random-detect ecn minimum-threshold 100 kbytes maximum-threshold 200 kbytes\n"
 	for text, want := range map[string]string{
-		open:                                  "queues 3 have no line of their priority",
-		open + "  bandwidth percent 50\n":     "!no line of their priority",
-		open + " tx-queue 5\n  no priority\n": "!no line of their priority",
-		open + "  priority strict\n":          "!no line of their priority",
+		open:                                  "no line sets the priority of queue 3: strict",
+		open + "  bandwidth percent 50\n":     "!no line sets the priority",
+		open + " tx-queue 5\n  no priority\n": "!no line sets the priority",
+		open + "  priority strict\n":          "!no line sets the priority",
 		open + "qos profile P\n":              "recovery time 200ms",
 		open + "platform trident mmu headroom-pool limit cells 9\n": "not simulated: platform trident mmu " +
 			"headroom-pool limit cells 9 (line 10)",
