@@ -88,9 +88,10 @@ func Idle(s *result.Summary) (lines []string) {
 	if x := (idle{time: s.Waiting}); x.large(s) {
 		line := fmt.Sprintf("W%s: %s.", waitingFor(s)[1:], share(s.Waiting))
 		if len(s.WaitedFor) > 0 {
-			top := &s.WaitedFor[0]
-			line += fmt.Sprintf(" Rank %d (%s) computes for %s on the critical path. Remedy: balance the work of ranks.",
-				top.Rank, top.GPU, share(top.Path))
+			if top := &s.WaitedFor[0]; top.Path > 0 {
+				line += fmt.Sprintf(" Rank %d (%s) computes for %s on the critical path.", top.Rank, top.GPU, share(top.Path))
+			}
+			line += " Remedy: balance the work of ranks."
 		}
 		lines = append(lines, line)
 	}
