@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed *.yaml *.sbatch clusters/*.yaml clusters/*.txt traces/*.txt
+//go:embed *.yaml *.sbatch clusters/*.yaml clusters/*.txt traces/*.txt sizes/*.txt
 var files embed.FS
 
 // Texts returns the shipped scenarios that run as they are, by file name.
@@ -18,8 +18,8 @@ func Scripts() map[string]string { return texts("*.sbatch") }
 // be run in whole; their about says what makes them small.
 func Clusters() map[string]string { return texts("clusters/*.yaml") }
 
-// File reads a file that a shipped scenario names: what ranks do, or what is inside a published cluster's
-// servers.
+// File reads a file that scenarios name: what ranks do, what is inside a published cluster's servers, or sizes of
+// messages.
 func File(name string) ([]byte, error) {
 	if b, err := files.ReadFile("clusters/" + name); err == nil {
 		return b, nil

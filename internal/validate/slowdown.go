@@ -1,0 +1,82 @@
+package validate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/scenarios"
+	"railyard/unit"
+)
+
+// figure11 is the topology of HPCC's evaluation (simulation/mix/fat.txt): 20 leaves with 16 hosts each at 100 Gbit/s,
+// 20 aggregation and 16 core switches at 400 Gbit/s, 1 us per link. Congestion controls are as its run.py sets them,
+// DCQCN with acknowledgements that go first. Messages come for 5 ms, and all are counted. Marking thresholds are those
+// of its 100G ports at all ports; at 400G it has four times as much.
+const figure11 = `
+name: figure 11
+fabric: {kind: rail, pods: 5, segments: 4, hosts: 16, spines: 4, uplinks: 1, super_spines: 16, planes: 4,
+  host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 400Gbps, delay: 1us}}
+server: {gpus: 1, nics: 1, nic_latency: 0s}
+transport: {mtu: 1024, ack_every: 1}
+switch: {queues: {"3": {wred_min: 400KB, wred_max: 1600KB, probability: 20}}}
+cc: {algorithm: hpcc, hpcc: {profile: artifact, base_rtt: 13us}, dcqcn: {g: 0.00390625, min_rate: 1Gbps}}
+output: {causes: false}
+workload: {traffic: {background: {load: 30, sizes: sizes/websearch.txt, for: 5ms}}}
+`
+
+// slowed is a message: its bytes, and its time over what it takes on an idle fabric.
+type slowed struct {
+	bytes  unit.Bytes
+	factor float64
+}
+
+// slowdowns returns those of messages of a web search at a load of so many percent.
+func slowdowns(algorithm string, percent int) (all []slowed, err error) {
+	sets := []string{"cc.algorithm=" + algorithm, fmt.Sprintf("workload.traffic.background.load=%d", percent)}
+	if algorithm == "dcqcn" {
+		sets = append(sets, "transport.acks=cnp")
+	}
+	r := must(startWith(figure11, scenarios.File, sets...))
+	if err := r.Go(nil); err != nil {
+		return nil, err
+	}
+	_, t, _ := r.Outcome("validate")
+	for _, f := range t.Flows {
+		all = append(all, slowed{unit.Bytes(f.Bytes), float64(f.Done-f.Posted) / float64(f.Ideal)})
+	}
+	return all, nil
+}
+
+// percentile is the nearest rank of slowdowns of messages of more than one and at most another size.
+func percentile(all []slowed, above, upTo unit.Bytes, percent int) float64 {
+	all = slices.DeleteFunc(slices.Clone(all), func(s slowed) bool { return s.bytes <= above || s.bytes > upTo })
+	slices.SortFunc(all, func(a, b slowed) int { return cmp.Compare(a.factor, b.factor) })
+	return all[(len(all)*percent+99)/100-1].factor
+}
+
+// slowdownRows hold figure 11 of HPCC (web search, 30 and 50 % load) to what its authors say of it
+// (docs/references.md, hpcc-results): its curves are drawn, and not given as numbers.
+func slowdownRows() (rows []Row, err error) {
+	const source = "HPCC key results (hpcc-group.github.io): shorter for flows < 200 KB, especially at the tail"
+	for _, percent := range []int{30, 50} {
+		hpcc, dcqcn := must(slowdowns("hpcc", percent)), must(slowdowns("dcqcn", percent))
+		most := 0.0
+		from := unit.Bytes(0)
+		for _, to := range []unit.Bytes{30 * unit.KB, 80 * unit.KB, 200 * unit.KB} {
+			is, was := percentile(hpcc, from, to, 99), percentile(dcqcn, from, to, 99)
+			most = max(most, 100*(1-is/was))
+			what := fmt.Sprintf("web search at %d %%, %v to %v: p99 slowdown under HPCC, of DCQCN's", percent, from, to)
+			rows = append(rows, atMost(what, source, 1, is/was, "%.3f"))
+			rows[len(rows)-1].Note = fmt.Sprintf("HPCC %.2f, DCQCN %.2f", is, was)
+			from = to
+		}
+		middle := percentile(hpcc, 0, 200*unit.KB, 50) / percentile(dcqcn, 0, 200*unit.KB, 50)
+		tail := percentile(hpcc, 0, 200*unit.KB, 99) / percentile(dcqcn, 0, 200*unit.KB, 99)
+		what := fmt.Sprintf("web search at %d %%, up to 200 KB: the same ratio, at most that of medians", percent)
+		rows = append(rows, atMost(what, source, middle, tail, "%.3f"),
+			atMost(fmt.Sprintf("web search at %d %%: largest reduction of the p99 slowdown, %%", percent),
+				"Li et al. 2019, abstract: up to 95 %", 95, most, "%.1f"))
+	}
+	return rows, nil
+}
