@@ -10,10 +10,10 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// filters are firewall filters, as far as they give packets a class: what arrives at a port and fits a term
-// is of its class, whatever the classifier says. Which packets these are is told of RoCE's, which are UDP to
-// port 4791, by their DSCP: a term of other protocols or ports takes none of them, and one that asks for an
-// address takes some, so that it decides nothing here.
+// filters are the firewall filters that classify packets: a packet that matches a term at a port has its class,
+// overriding the classifier. Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP: a term
+// of other protocols or ports matches none of them, and one with an address matches some, so that it decides nothing
+// here.
 type filters struct {
 	terms map[string]map[string]*term // by family and name, by term
 	order map[string][]string
@@ -25,15 +25,15 @@ type term struct {
 	cos   [8]bool
 	asks  bool // for DSCPs
 	tags  bool // for 802.1p priorities
-	other bool // for something that neither a DSCP nor RoCE's port tells
+	other bool // a condition other than DSCP and RoCE's port
 	class swconf.Said[string]
 	drops swconf.Said[string] // discard, reject
-	next  bool                // goes on with the next term
+	next  bool                // continues with the next term
 
 	ethers, protocols, ports oneOf
 }
 
-// oneOf is a condition that holds for one of several values: whether it is asked for, and holds for RoCE's.
+// oneOf is a condition with several alternatives: whether it is present, and whether RoCE's packets match.
 type oneOf struct{ asked, holds bool }
 
 func (o *oneOf) add(holds bool) { o.asked, o.holds = true, o.holds || holds }
@@ -85,7 +85,7 @@ func (p *parser) filterRows(g *tree.Grammar) {
 				of(m).protocols.add(m.Word("what") == "udp" || m.Word("what") == "17")
 			})
 		}
-		for _, w := range []string{"destination-port", "port"} { // a source port is nobody's choice
+		for _, w := range []string{"destination-port", "port"} { // a source port is arbitrary
 			g.Add(c+"from "+w+" <what>", func(m *tree.Match) { of(m).ports.add(hasPort(m.Word("what"))) })
 		}
 		g.Add(c+"from destination-port-except <what>", func(m *tree.Match) {
@@ -195,7 +195,7 @@ func (p *parser) filter(q *swconf.QoS, key string, use swconf.Said[string]) {
 	}
 }
 
-// told notes something once, however many ports it holds for.
+// told adds a note once, for any number of ports.
 func (p *parser) told(to *[]swconf.Said[string], at swconf.Place, format string, args ...any) {
 	args[0] = strings.TrimSpace(args[0].(string))
 	if s := swconf.Say(fmt.Sprintf(format, args...), at); !slices.Contains(*to, s) {

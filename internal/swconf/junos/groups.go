@@ -10,13 +10,13 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// applied is a group and the place where it is applied.
+// applied is a group and the position of its application.
 type applied struct {
 	path []tree.Word
 	name tree.Word
 }
 
-// sort takes groups, and where they are applied, out of the statements that stand.
+// sort separates groups, and their applications, from the other statements.
 func (p *parser) sort(all []*tree.Statement) (own []*tree.Statement) {
 	for _, s := range all {
 		w := s.Words
@@ -41,8 +41,8 @@ const (
 	maxSteps     = 50_000_000 // comparisons of their patterns with names
 )
 
-// inherited are the statements that groups give, before those of the text itself, which count against them:
-// of outer levels before inner ones, and of the groups of a list the last before the first, which wins.
+// inherited returns the statements of groups, before those of the configuration itself, which override them: outer
+// levels before inner ones, and in a list of groups the last before the first, which wins.
 func (p *parser) inherited(own []*tree.Statement) (out [][]tree.Word) {
 	list := slices.Clone(p.applied)
 	slices.Reverse(list)
@@ -65,14 +65,14 @@ func (p *parser) inherited(own []*tree.Statement) (out [][]tree.Word) {
 	return out
 }
 
-// excepted reports whether a statement stands where the text keeps a group away.
+// excepted reports whether a statement is excepted from a group.
 func (p *parser) excepted(w []tree.Word, group string) bool {
 	return slices.ContainsFunc(p.except, func(a applied) bool {
 		return a.name.Text == group && len(w) >= len(a.path) && join(w, a.path) != nil
 	})
 }
 
-// of returns what a group says of what stands at a path, what it has of other groups first.
+// of returns a group's statements for a path, those of its own groups first.
 func (p *parser) of(name tree.Word, at []tree.Word, within []string) (out [][]tree.Word) {
 	list, ok := p.groups[name.Text]
 	switch {
@@ -115,7 +115,7 @@ func (p *parser) of(name tree.Word, at []tree.Word, within []string) (out [][]tr
 
 func wild(s string) bool { return len(s) > 1 && s[0] == '<' && s[len(s)-1] == '>' }
 
-// join is a group's statement as it is below a path, or nil where it is about something else.
+// join returns a group's statement as it is below a path, or nil if it does not apply.
 func join(w, at []tree.Word) []tree.Word {
 	if len(w) < len(at) {
 		return nil
@@ -133,7 +133,7 @@ func join(w, at []tree.Word) []tree.Word {
 	return one
 }
 
-// below reports whether a group's statement is about what stands at a path.
+// below reports whether a group's statement applies to a path.
 func below(w, at []tree.Word) bool {
 	if len(w) < len(at) {
 		return false
@@ -161,7 +161,7 @@ func glob(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// fill puts the names that are there in the place of patterns.
+// fill replaces patterns by the existing names.
 func (p *parser) fill(out [][]tree.Word, w []tree.Word, own []*tree.Statement) [][]tree.Word {
 	k := slices.IndexFunc(w, func(x tree.Word) bool { return wild(x.Text) })
 	if k < 0 {

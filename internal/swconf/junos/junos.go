@@ -12,7 +12,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// known is what documents say of a switch whose text says nothing (platform/junos.json).
+// known is the documented defaults of a switch (platform/junos.json).
 var known = platform.Of("junos", "")
 
 // Looks reports whether text looks like Junos. Names of ports alone are a list of cables, or of addresses.
@@ -36,7 +36,7 @@ type strange struct {
 type parser struct {
 	c       *swconf.Config
 	t       tree.Tree
-	off     [][]tree.Word // paths that are inactive
+	off     [][]tree.Word // inactive paths
 	odd     []strange
 	groups  map[string][][]tree.Word
 	applied []applied
@@ -48,7 +48,7 @@ type parser struct {
 	filters filters
 	bgp     routing
 	multi   multihome
-	mute    bool // LLDP is disabled, whatever its interfaces say
+	mute    bool // LLDP is disabled, overriding its interfaces
 }
 
 // Parse reads a configuration in either form.
@@ -91,7 +91,7 @@ func place(file string, w tree.Word) swconf.Place {
 	return swconf.Place{File: file, Line: w.Line, Col: w.Col}
 }
 
-// interpret finds each statement's row and does what it says.
+// interpret finds each statement's row and executes it.
 func (p *parser) interpret(lines int) {
 	count := tree.NewCount(p.c, lines)
 	for _, o := range p.odd {
@@ -112,7 +112,7 @@ func (p *parser) interpret(lines int) {
 	count.Close()
 }
 
-// idle takes away what is inactive, and returns it.
+// idle removes inactive statements, and returns them.
 func (p *parser) idle() (out []*tree.Statement) {
 	if len(p.off) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (p *parser) idle() (out []*tree.Statement) {
 	return out
 }
 
-// do does what a statement says, for each member where it is about a range of interfaces.
+// do executes a statement, for each member of a range of interfaces.
 func (p *parser) do(g *tree.Grammar, count *tree.Count, w []tree.Word) {
 	if len(w) > 3 && w[0].Text == "interfaces" && w[1].Text == "interface-range" {
 		if strings.HasPrefix(w[3].Text, "member") {
@@ -168,7 +168,7 @@ func (p *parser) do(g *tree.Grammar, count *tree.Count, w []tree.Word) {
 	count.Read(w)
 }
 
-// beside does a command that sets several things of one level: set interfaces et-0/0/0 mtu 9216 speed 400g.
+// beside executes a command that sets several values of one level: set interfaces et-0/0/0 mtu 9216 speed 400g.
 func (p *parser) beside(g *tree.Grammar, count *tree.Count, w []tree.Word, cut int) bool {
 	if cut < 3 || cut >= len(w) {
 		return false
@@ -215,7 +215,7 @@ func (p *parser) members(own []*tree.Statement) {
 			from, _ := strconv.Atoi(a[2])
 			to, err := strconv.Atoi(b[2])
 			if err != nil || to-from >= swconf.MaxPorts {
-				p.c.Room(place(p.c.File, w[3]), swconf.MaxPorts+1) // which refuses the text
+				p.c.Room(place(p.c.File, w[3]), swconf.MaxPorts+1) // which refuses the configuration
 				return
 			}
 			for n := from; n <= to; n++ {
@@ -229,8 +229,7 @@ func (p *parser) members(own []*tree.Statement) {
 	}
 }
 
-// matching are the interfaces of a member: a name, one with numbers in brackets, or a pattern of those that
-// the text has.
+// matching returns the interfaces of a member: a name, one with numbers in brackets, or a pattern of existing ones.
 func (p *parser) matching(member string, own []*tree.Statement) (names []string) {
 	if !strings.ContainsAny(member, "*?") {
 		return bracket(member)

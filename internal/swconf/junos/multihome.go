@@ -25,7 +25,7 @@ type multihome struct {
 
 	vlans   map[string]swconf.Said[int] // VLAN IDs by name
 	vnis    map[string]swconf.Said[int]
-	own     []netip.Addr // addresses of interfaces that are no ports
+	own     []netip.Addr // addresses of interfaces other than ports
 	members []member
 	trunks  map[*swconf.Port]bool
 }
@@ -36,7 +36,7 @@ type bundle struct {
 	group, chassis swconf.Said[int]
 	mode, status   swconf.Said[string]
 	announce       swconf.Said[string]
-	system         bool // its LACP system ID is said
+	system         bool // its LACP system ID is set
 }
 
 // member is a port and the name of the first VLAN that it is in.
@@ -153,7 +153,7 @@ func (p *parser) sharedRows(g *tree.Grammar) {
 	}
 }
 
-// within returns a number of a range; one outside it is reported, and taken as the nearest of the range.
+// within returns a number of a range; one outside is reported, and replaced by the nearest of the range.
 func (p *parser) within(m *tree.Match, name string, low, high int64) swconf.Said[int] {
 	n := min(max(m.Int(name), low), high)
 	if n != m.Int(name) {
@@ -162,7 +162,7 @@ func (p *parser) within(m *tree.Match, name string, low, high int64) swconf.Said
 	return tree.Say(m, name, int(n))
 }
 
-// alike notes a value that both switches must say of a shared bundle, the last one that is set.
+// alike records a value that must be equal on both switches of a shared bundle, the last one that is set.
 func alike(q *swconf.Port, m *tree.Match, at, what, value string) {
 	q.Alike = swconf.Agreed(q.Alike, swconf.Alike{What: what, Said: tree.Say(m, at, value)})
 }
@@ -236,7 +236,7 @@ func (p *parser) pairRows(g *tree.Grammar) {
 	p.overlayRows(g)
 }
 
-// multihomed applies what is collected: VLANs by name, and the pair of switches.
+// multihomed applies the collected values: VLANs by name, and the pair of switches.
 func (p *parser) multihomed() {
 	h, c := &p.multi, p.c
 	for _, x := range h.members {

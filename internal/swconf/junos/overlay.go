@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// overlayRows add what both switches of a pair must say alike of their VLANs: VNIs and route targets (EVPN User Guide,
-// "vxlan", "vrf-target"), and the addresses that hosts use as their gateway (Junos, VRRP and virtual-gateway-address).
+// overlayRows add VLAN settings that must be equal on both switches of a pair: VNIs and route targets (EVPN User Guide,
+// "vxlan", "vrf-target"), and hosts' gateway addresses (Junos, VRRP and virtual-gateway-address).
 func (p *parser) overlayRows(g *tree.Grammar) {
 	h := &p.multi
 	g.Add("vlans <name> vlan-id <n:int>", func(m *tree.Match) {
@@ -72,7 +72,7 @@ func (p *parser) numbered() {
 	}
 }
 
-// iccpLocal checks that the pair speaks from an address that the switch has.
+// iccpLocal checks that the pair communicates from an address of the switch.
 func (p *parser) iccpLocal() {
 	local, own := p.multi.local, p.multi.own
 	for _, q := range slices.Concat(p.c.Ports, p.c.Bundles, p.c.Subs) {

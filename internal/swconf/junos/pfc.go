@@ -84,7 +84,7 @@ func (p *parser) cnpRows(g *tree.Grammar) {
 	g.Pass(c+"input headroom", c+"output dscp")
 }
 
-// once reports what holds for all ports that take a profile or a filter.
+// once reports findings about a profile or a filter once for all its ports.
 func (p *parser) once(at swconf.Place, s swconf.Severity, rule, message, why, fix string) {
 	if key := fmt.Sprint(at, message); !p.cos.told[key] {
 		p.cos.told[key] = true
@@ -92,7 +92,7 @@ func (p *parser) once(at swconf.Place, s swconf.Severity, rule, message, why, fi
 	}
 }
 
-// pause is what PFC stops: a priority by its 802.1p code point, or by the DSCPs whose class has one.
+// pause is PFC's input: a priority by its 802.1p code point, or by the DSCPs whose class has one.
 func (p *parser) pause(q *swconf.QoS, x *cnp) {
 	k := &p.cos
 	for prio, list := range x.stops {
@@ -156,8 +156,8 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 	}
 }
 
-// stop makes a queue lossless by a priority. What stops it here are pauses of the priority that the output
-// part maps to it; without such a part those are of 3 and 4, for the queues of these numbers.
+// stop makes a queue lossless by a priority. The queue is stopped by pauses of the priority that the output part maps
+// to it; without such a part by those of 3 and 4, for the queues of these numbers.
 func (p *parser) stop(q *swconf.QoS, x *cnp, queue, prio int, at swconf.Place) {
 	to := &q.Queues[queue&7]
 	to.Pause = swconf.Say(prio, at)

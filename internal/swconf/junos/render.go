@@ -46,7 +46,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	return []design.File{{Path: s.Name + "/junos.cfg", Text: w.String()}}, nil
 }
 
-// aggregated returns how many bundles the switch is asked for: their numbers begin at 0.
+// aggregated returns the number of bundles to configure: their numbers begin at 0.
 func aggregated(s *design.Switch) (n int) {
 	for _, p := range s.Ports {
 		if c := channel(p); c > 0 {
@@ -64,7 +64,7 @@ func channel(p *design.Port) int {
 	return p.Channel
 }
 
-// name is that of a bundle.
+// name returns that of a bundle.
 func name(channel int) string { return design.ChannelName(swconf.Junos, channel) }
 
 func (w *writer) interfaces() {
@@ -137,7 +137,7 @@ func (w *writer) bundle(ae, description string, least int) {
 	}
 }
 
-// shared writes what a bundle of a server has on both switches of a pair: an Ethernet segment, or an mc-ae.
+// shared writes a server bundle's settings on both switches of a pair: an Ethernet segment, or an mc-ae.
 func (w *writer) shared(ae string, channel int) {
 	mac := w.S.ESIMAC(channel)
 	w.set("interfaces %s aggregated-ether-options lacp system-id %s", ae, mac)
@@ -199,7 +199,7 @@ func iccp(s *design.Switch) (own, peer netip.Addr) {
 	return first.Next(), first
 }
 
-// pair writes what joins two switches: ICCP and the protection link of MC-LAG, or tunnels of EVPN.
+// pair writes the connection of two switches: ICCP and the protection link of MC-LAG, or tunnels of EVPN.
 func (w *writer) pair() {
 	s := w.S
 	switch {
@@ -280,8 +280,8 @@ func (w *writer) routing() {
 	}
 }
 
-// overlay writes the EVPN sessions: a group of their own, whose next hops a switch without tunnels leaves as they
-// are, while those of the underlay are its own.
+// overlay writes the EVPN sessions: a group of their own, whose next hops a switch without tunnels does not change,
+// while those of the underlay are its own.
 func (w *writer) overlay() {
 	const bgp = "protocols bgp group EVPN "
 	w.set(bgp + "type external")

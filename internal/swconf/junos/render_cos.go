@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// fabric is the name of what the switch's ports have in common.
+// fabric is the name of the common settings of the switch's ports.
 const fabric = "FABRIC"
 
 // Ranges of the watchdog's times. The least are the defaults (Junos CoS User Guide, PFC Watchdog: 100 ms, two polls,
@@ -26,8 +26,8 @@ const (
 	mostMTU                   = 9216
 )
 
-// fit refuses what the statements cannot express. What the switch works out by itself leaves the Spec: headroom, by
-// cable length and MRU. The notes say what is rounded, and what is not written.
+// fit refuses settings that the statements cannot express. Values that the switch computes are removed from the Spec:
+// headroom, by cable length and MRU. The notes list rounded and omitted values.
 func fit(d *design.Design, s *design.Switch) (notes []string, err error) {
 	refuse := func(format string, args ...any) error { return design.Refuse(swconf.Junos, s, format, args...) }
 	spec := &s.Spec
@@ -81,8 +81,8 @@ func fit(d *design.Design, s *design.Switch) (notes []string, err error) {
 	return slices.Concat(notes, fitWatchdog(s), marks(s)), nil
 }
 
-// fitWatchdog sets the watchdog to the nearest times that Junos takes, and notes where these are others than asked
-// for. Where it would detect in fewer polls than accepted it polls more often, in more of them less often.
+// fitWatchdog sets the watchdog to the nearest times that Junos accepts, and notes differences from the request. If
+// detection would take fewer polls than accepted, it polls more often; if more, less often.
 func fitWatchdog(s *design.Switch) (notes []string) {
 	w := &s.Spec.Watchdog
 	if !w.On {
@@ -104,7 +104,7 @@ func fitWatchdog(s *design.Switch) (notes []string) {
 	return notes
 }
 
-// threshold is a dynamic threshold: 7 is as much as is free, each step doubles it; -1 where there is none.
+// threshold returns a dynamic threshold: 7 is the free size, each step doubles it; -1 for none.
 func threshold(alpha float64) int {
 	if n := math.Log2(alpha) + 7; alpha > 0 && n == math.Round(n) && n >= 0 && n <= 10 {
 		return int(n)
@@ -123,7 +123,7 @@ func room(spec *queue.Spec, i int) (bytes float64, threshold10 int) {
 	return float64(spec.Buffer) * alpha / (1 + alpha), n
 }
 
-// fill is a WRED threshold as a fill level: whole percents of the room of its queue, 1 at least.
+// fill returns a WRED threshold as a fill level: whole percents of its queue's room, 1 at least.
 func fill(spec *queue.Spec, i int, b unit.Bytes) int {
 	of, _ := room(spec, i)
 	return int(min(max(math.Round(100*float64(b)/of), 1), 100))
@@ -137,7 +137,7 @@ func levels(spec *queue.Spec, i int) (low, high int) {
 	return low, max(high, low+1)
 }
 
-// marks notes what whole percents make of WRED thresholds.
+// marks notes the rounding of WRED thresholds to whole percents.
 func marks(s *design.Switch) (notes []string) {
 	for i := range s.Spec.Queues {
 		if r := s.Spec.Queues[i].WRED; r.Max > 0 {
@@ -228,7 +228,7 @@ func (w *writer) schedulers() {
 	}
 }
 
-// pauses writes the shared buffer and PFC: a profile for each length of cable, as the switch reckons headroom by it.
+// pauses writes the shared buffer and PFC: a profile for each length of cable, from which the switch computes headroom.
 func (w *writer) pauses() {
 	s := w.S
 	if s.Spec.LosslessMask() == 0 {
@@ -270,7 +270,7 @@ func (w *writer) pauses() {
 	}
 }
 
-// metres is the cable of a port, rounded up; a delay stands for a length.
+// metres returns the cable length of a port, rounded up; a delay is converted.
 func metres(p *design.Port) int64 {
 	mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9))
 	return max(1, (mm+999)/1000)

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// resolve applies what class-of-service says to ports, and puts BGP together.
+// resolve applies class-of-service to ports, and builds BGP.
 func (p *parser) resolve() {
 	c, r := p.c, &p.bgp
 	if dog := &c.Watchdog; !dog.Poll.Is() {
@@ -35,7 +35,7 @@ func (p *parser) resolve() {
 	for _, key := range r.order {
 		x := r.groups[key]
 		x.inherit(r.all[x.vrf])
-		if x.vrf == "" && x.multipath.V { // all equal ways
+		if x.vrf == "" && x.multipath.V { // all equal paths
 			b.MaxPaths = swconf.Say(64, x.multipath.At)
 		}
 		if x.vrf == "" && x.relax.V {
@@ -69,7 +69,7 @@ func (p *parser) resolve() {
 	c.BGP = b
 }
 
-// treat applies what class-of-service says to ports.
+// treat applies class-of-service to ports.
 func (p *parser) treat() {
 	c := p.c
 	whole := false
@@ -77,12 +77,12 @@ func (p *parser) treat() {
 		whole = whole || carries
 	}
 	if c.Part = !whole &&
-		len(c.Ports) == 0; !whole { // a part of a text: ports are those that it gives something
+		len(c.Ports) == 0; !whole { // a part of a configuration: its ports are those with settings
 		for _, u := range p.cos.uses {
 			p.named(u.pattern, u.at)
 		}
 	}
-	for _, port := range c.Ports { // what is broken out carries nothing itself
+	for _, port := range c.Ports { // a split port carries nothing itself
 		if whole, _, ok := strings.Cut(port.Name, ":"); ok && c.Port(whole) != nil {
 			c.Port(whole).Down = swconf.Say(true, port.At)
 		}

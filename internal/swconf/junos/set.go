@@ -9,7 +9,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// Command is one statement of a text, in either form: the words behind set.
+// Command is one statement of a configuration, in either form: the words after set.
 type Command struct {
 	Words    []string
 	Line     int
@@ -27,7 +27,8 @@ func (c Command) String() string {
 	return strings.Join(out, " ")
 }
 
-// Commands are the statements of a text, one for each item of a list and each property of a forwarding class.
+// Commands returns the statements of a configuration, one for each item of a list and each property of a forwarding
+// class.
 func Commands(file string, text []byte) ([]Command, error) {
 	p := &parser{c: &swconf.Config{OS: swconf.Junos, File: file}}
 	tokens, _, err := scan(file, string(cli.LineEnds(text)))

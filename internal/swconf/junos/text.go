@@ -19,14 +19,14 @@ type token struct {
 }
 
 var (
-	// banner is what Junos writes around what people type: {master:0} above a prompt.
+	// banner matches lines that Junos prints around typed text: {master:0} above a prompt.
 	banner = regexp.MustCompile(`^\{(master|backup|linecard|primary|secondary|hold)(:[\w-]+)?\}`)
 	prompt = regexp.MustCompile(`^[\w.-]+@[\w.-]+[>#%]$`)
-	// escapes are what a string has in front of quotes.
+	// escapes are the escaped quotes in a string.
 	escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 )
 
-// scan cuts a text into tokens; comments are left out.
+// scan splits a configuration into tokens; comments are omitted.
 func scan(file, text string) (out []token, lines int, err error) {
 	line, start, last := 1, 0, 0
 	cut := func(i int, what string) error {
@@ -109,7 +109,7 @@ func (p *parser) wrong(t token, format string, args ...any) error {
 	return &cli.SyntaxError{File: p.c.File, Line: t.line, Col: t.col, Msg: fmt.Sprintf(format, args...)}
 }
 
-// mark is what stands before a statement: inactive: or delete:.
+// mark is the prefix of a statement: inactive: or delete:.
 type mark uint8
 
 const (
@@ -118,10 +118,10 @@ const (
 	deleted
 )
 
-// reader follows a text: the hierarchy in braces, commands, and prompts with what was typed at them.
+// reader parses a configuration: the hierarchy in braces, commands, and prompts with typed commands.
 type reader struct {
 	p      *parser
-	base   []tree.Word // where [edit ...] or show says that what comes stands
+	base   []tree.Word // level of the following lines, from [edit ...] or show
 	path   []tree.Word
 	open   []int // how long the path is above each block
 	words  []tree.Word
@@ -130,7 +130,7 @@ type reader struct {
 	braces bool // there are some
 }
 
-// read files the statements of a text.
+// read stores the statements of a configuration.
 func (p *parser) read(tokens []token) error {
 	r := &reader{p: p}
 	for _, t := range tokens {
@@ -149,7 +149,7 @@ func (p *parser) read(tokens []token) error {
 	return nil
 }
 
-// next takes one token, or a line where that is a command, and says how many these were.
+// next consumes one token, or a line with a command, and returns the number of tokens.
 func (r *reader) next(tokens []token) (int, error) {
 	t := tokens[0]
 	if t.first && len(r.open) == 0 && len(r.words) == 0 && !t.quoted {
@@ -219,7 +219,7 @@ func (r *reader) sign(tokens []token) (int, error) {
 	return 1, nil
 }
 
-// marked notes a path that is inactive or deleted.
+// marked records an inactive or deleted path.
 func (r *reader) marked(at []tree.Word) {
 	at = append([]tree.Word(nil), at...)
 	switch r.mark {
@@ -230,7 +230,7 @@ func (r *reader) marked(at []tree.Word) {
 	}
 }
 
-// file sets the statement that is read.
+// file stores the current statement.
 func (r *reader) file() {
 	if len(r.words) == 0 || r.listed && len(r.words) == 1 {
 		return
@@ -246,7 +246,7 @@ func (r *reader) file() {
 	}
 }
 
-// list sets a statement for each item of a list; what comes behind it stands beside it.
+// list stores a statement for each item of a list; words after the list follow at the same level.
 func (r *reader) list(tokens []token) (int, error) {
 	p, at := r.p, r.path
 	if len(r.open) == 0 {

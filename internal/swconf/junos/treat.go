@@ -8,7 +8,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// useRows are what interfaces take: class-of-service interfaces.
+// useRows are the settings attached to interfaces: class-of-service interfaces.
 func (p *parser) useRows(g *tree.Grammar) {
 	const c = "class-of-service interfaces <if> "
 	uses := func(path, kind, object string) {
@@ -69,7 +69,7 @@ func (p *parser) bufferRows(g *tree.Grammar) {
 	g.Pass(c+"ingress percent", c+"egress percent", c+"percent")
 }
 
-// taken returns what an interface takes of a kind: by its name, or by the first pattern that it fits.
+// taken returns an interface's setting of a kind: by its name, or by the first pattern that it matches.
 func (k *cos) taken(name, kind string) (s swconf.Said[string]) {
 	for _, u := range k.uses {
 		if u.kind != kind {
@@ -85,7 +85,7 @@ func (k *cos) taken(name, kind string) (s swconf.Said[string]) {
 	return s
 }
 
-// from returns what the first of some interfaces takes that takes something.
+// from returns the setting of the first interface that has any.
 func (k *cos) from(names []string, kind string) (s swconf.Said[string]) {
 	for _, n := range names {
 		if s = k.taken(n, kind); s.Is() {
@@ -95,8 +95,7 @@ func (k *cos) from(names []string, kind string) (s swconf.Said[string]) {
 	return s
 }
 
-// build returns what becomes of the packets of an interface; a member of a bundle takes what the bundle does
-// before what it does itself.
+// build returns the treatment of an interface's packets; a bundle's settings precede its members'.
 func (p *parser) build(names ...string) (*swconf.QoS, *cnp) {
 	k, q := &p.cos, &swconf.QoS{}
 	classes := k.names(q)
@@ -139,8 +138,8 @@ func (p *parser) build(names ...string) (*swconf.QoS, *cnp) {
 	return q, x
 }
 
-// names gives queues the names of their classes, and returns all classes in order. What the text defines
-// comes before what Junos has.
+// names gives queues the names of their classes, and returns all classes in order. The configuration's own definitions
+// precede Junos's.
 func (k *cos) names(q *swconf.QoS) []string {
 	names := make([]string, 0, len(k.classes))
 	for n := range k.classes {
@@ -188,8 +187,8 @@ func (k *cos) sort(q *swconf.QoS, kind string, x *classifier) {
 	}
 }
 
-// lossy notes that a text wants no lossless classes: it defines classes, of which none is, pauses nothing
-// and marks.
+// lossy records that a configuration has no lossless classes on purpose: it defines classes, of which none is lossless,
+// pauses nothing and marks.
 func (k *cos) lossy(q *swconf.QoS) {
 	var at swconf.Place
 	for _, f := range k.classes {

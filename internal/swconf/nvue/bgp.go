@@ -7,7 +7,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// routing collects BGP: its numbers stand for all VRFs, or for one.
+// routing collects BGP: its numbers are for all VRFs, or for one.
 type routing struct {
 	b       *swconf.BGP
 	asn     swconf.Said[uint32]
@@ -136,7 +136,7 @@ func (p *parser) neighborRows(g *tree.Grammar, v, what string) {
 	g.Pass(passedBelow(v+what+" <who> ", neighborPassed)...)
 }
 
-// ofPeer is what a neighbour and a group have in common.
+// ofPeer are the common settings of a neighbour and a group.
 func ofPeer(each func(string, func(*swconf.Neighbor, *tree.Match))) {
 	off := func(n *swconf.Neighbor, m *tree.Match) { n.Off = !isOn(m) }
 	evpn := func(n *swconf.Neighbor, m *tree.Match) {
@@ -194,7 +194,7 @@ func passedBelow(path string, words []string) (out []string) {
 	return out
 }
 
-// neighborPassed may be said of a neighbour or a group, and neither makes nor breaks its session.
+// neighborPassed are valid for a neighbour or a group, and neither create nor break its session.
 var neighborPassed = []string{"address-family ipv4-unicast policy",
 	"address-family ipv4-unicast soft-reconfiguration",
 	"address-family ipv4-unicast add-path-tx", "address-family ipv4-unicast nexthop-setting",
@@ -226,7 +226,7 @@ func (p *parser) remote(m *tree.Match) swconf.Said[string] {
 	return tree.Say(m, "as", as)
 }
 
-// resolve gives the default VRF the numbers that stand for all, and groups' values to their members.
+// resolve gives the default VRF the numbers for all VRFs, and groups' values to their members.
 func (r *routing) resolve(c *swconf.Config) {
 	if r.on.Is() && !r.on.V || r.b == nil && !r.asn.Is() {
 		return

@@ -13,18 +13,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonForm is what nv config show -o json and NVUE's REST interface print: the tree of the YAML form, in a
-// list with a header or without either.
+// jsonForm is the output of nv config show -o json and of NVUE's REST interface: the tree of the YAML form, in a list
+// with a header or without either.
 var jsonForm = regexp.MustCompile(`^(?:\[\s*)?\{\s*(?:"(?:header|set|unset)"\s*:\s*\{|"(?:` + branches +
 	`)"\s*:\s*\{\s*"[a-z0-9<])`)
 
-// branches are what NVUE's tree begins with, in small letters as no table of SONiC's is.
+// branches are the roots of NVUE's tree, in lower case unlike all of SONiC's tables.
 const branches = `interface|router|vrf|qos|system|bridge|nve|evpn|mlag|acl|service|platform|maintenance`
 
 // LooksJSON reports whether text looks like NVUE's tree in JSON.
 func LooksJSON(text string) bool { return jsonForm.MatchString(strings.TrimSpace(text)) }
 
-// jsonReader files each path of a JSON text, with the place of each of its words.
+// jsonReader stores each path of a JSON text, with the position of each of its words.
 type jsonReader struct {
 	p     *parser
 	text  []byte
@@ -49,7 +49,7 @@ func (p *parser) json(text []byte) error {
 	return nil
 }
 
-// place is that of an offset, which never goes back.
+// place returns the position of an offset; offsets must not decrease.
 func (r *jsonReader) place(offset int64) (line, col int) {
 	for ; r.seen < int(offset) && r.seen < len(r.text); r.seen++ {
 		if r.text[r.seen] == '\n' {
@@ -64,7 +64,7 @@ func (r *jsonReader) fail(offset int64, format string, args ...any) error {
 	return &cli.SyntaxError{File: r.p.c.File, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)}
 }
 
-// bad returns what the decoder says of a text that is no JSON.
+// bad returns the decoder's error about invalid JSON.
 func (r *jsonReader) bad(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return r.fail(int64(len(strings.TrimRight(string(r.text), " \t\r\n"))),
@@ -87,7 +87,7 @@ func (r *jsonReader) word(t jsontext.Token) tree.Word {
 	return tree.Word{Text: s, Line: line, Col: col}
 }
 
-// value reads one value below a path: objects and lists go on, what is empty or plain ends it.
+// value reads one value below a path: objects and lists recurse, empty and plain values end it.
 func (r *jsonReader) value(path []tree.Word) error {
 	if len(path) > maxDepth {
 		return r.fail(r.dec.InputOffset(), "nests deeper than %d", maxDepth)

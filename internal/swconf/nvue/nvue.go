@@ -26,7 +26,7 @@ type parser struct {
 	count *tree.Count
 	odd   []odd
 	known [][]tree.Word // lines that do nothing here
-	done  [][]tree.Word // what is unset
+	done  [][]tree.Word // unset paths
 	last  int           // line of the last command, 0 of YAML
 	qos   qos
 	uses  map[*swconf.Port]*uses
@@ -34,8 +34,8 @@ type parser struct {
 	bgp   routing
 }
 
-// grammar is the table of what is read. Its rows act on the parser of the match, so it is made once for
-// each.
+// grammar is the table of supported paths. Its rows act on the parser of the match, so it is created once for all
+// parsers.
 func (p *parser) grammar() *tree.Grammar {
 	g := &tree.Grammar{Short: p.last > 0}
 	p.systemRows(g)
@@ -101,7 +101,7 @@ func (p *parser) set(path []tree.Word) error {
 	return p.each(path, func(one []tree.Word) { p.t.Set(one) })
 }
 
-// unset takes paths away, with all that stands below them.
+// unset removes paths, with all paths below them.
 func (p *parser) unset(path []tree.Word) error {
 	if len(path) > 0 {
 		p.done = append(p.done, path)
@@ -163,7 +163,7 @@ func expand(s string) (names []string, ok bool) {
 	return names, len(names) <= maxRange
 }
 
-// tell starts the count of lines with what is known of them already.
+// tell starts the count of lines with the lines already recognized.
 func (p *parser) tell(lines int) {
 	p.count = tree.NewCount(p.c, lines)
 	for _, u := range p.odd {
@@ -177,7 +177,7 @@ func (p *parser) tell(lines int) {
 	}
 }
 
-// interpret finds each statement's row and does what it says.
+// interpret finds each statement's row and executes it.
 func (p *parser) interpret() error {
 	g := p.grammar()
 	list := p.t.Statements()
@@ -220,7 +220,7 @@ func isOn(m *tree.Match) bool {
 	return true
 }
 
-// toggle adds the three ways to switch a feature: by naming it, by enable on, by state enabled.
+// toggle adds the three ways to enable a feature: by naming it, by enable on, by state enabled.
 func toggle(g *tree.Grammar, path string, do func(*tree.Match)) {
 	g.Add(path, do)
 	g.Add(path+" enable "+onOff, do)
@@ -254,7 +254,7 @@ func (p *parser) systemRows(g *tree.Grammar) {
 		"cluster", "telemetry", "job-id", "version", "model")
 }
 
-// systemPassed stand below system and say nothing of the data path.
+// systemPassed are below system and do not affect the data path.
 var systemPassed = []string{"aaa", "acl", "aggregate-vni", "api", "banner", "cli", "config",
 	"control-plane", "counter",
 	"cpu-shaper", "date-time", "disk", "dns", "docker", "documentation", "domain", "dot1x", "eee", "event",
@@ -292,5 +292,5 @@ func numbers(s string, bound int) (set []int, ok bool) {
 	return set, true
 }
 
-// bytes is a size that a line gives as a whole number.
+// bytes parses a size that a line gives as an integer.
 func bytes(m *tree.Match, name string) unit.Bytes { return unit.Bytes(min(m.Int(name), 1<<40)) }

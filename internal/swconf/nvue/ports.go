@@ -23,7 +23,7 @@ var (
 	part     = regexp.MustCompile(`^(\w+)\.(\d+)$`)
 )
 
-// port is the interface of a path: a front panel port, a bond, or nil for what has no queues (SVIs,
+// port returns the interface of a path: a front panel port, a bond, or nil for interfaces without queues (SVIs,
 // loopback, eth0).
 func (p *parser) port(m *tree.Match) *swconf.Port {
 	name := m.Word("if")
@@ -75,7 +75,7 @@ func (p *parser) bond(name string, at swconf.Place) {
 	p.bonds[name], p.uses[q] = q, &uses{}
 }
 
-// findBonds makes the port channels, before anything is said of them: order means nothing in a tree.
+// findBonds creates the port channels before their settings are read: a tree has no order.
 func (p *parser) findBonds(list []*tree.Statement) {
 	for _, s := range list {
 		if w := s.Words; len(w) > 3 && w[0].Text == "interface" && (w[2].Text == "bond" ||
@@ -149,7 +149,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 	}
 }
 
-// portPassed stand below an interface and say nothing that a model of its data path holds.
+// portPassed are below an interface and do not affect the modelled data path.
 var portPassed = []string{"link breakout", "link duplex", "link fec-override",
 	"link flap-protection", "link fast-linkup", "link lanes", "link dot1x", "link protodown", "link train",
 	"link eee", "link linkdown-hold", "link phy-detail", "link max-supported-mtu", "link tx-squelch",
@@ -216,8 +216,7 @@ func speed(s string) (unit.Rate, bool) {
 	return unit.Rate(n) * scale, err == nil && n < 100_000
 }
 
-// enslave puts the members of bonds into them, once all is read: what is said of a bond's QoS holds for
-// members that say nothing themselves.
+// enslave adds the members to bonds after parsing: a bond's QoS settings apply to members without their own.
 func (p *parser) enslave() {
 	for _, b := range p.c.Bundles {
 		u := p.uses[b]

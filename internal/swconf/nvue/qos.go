@@ -13,9 +13,9 @@ import (
 // global is the profile of every port that names none.
 const global = "default-global"
 
-// qos is what the text says of queues, profile by profile.
+// qos is the settings of queues, profile by profile.
 type qos struct {
-	at         swconf.Place // the first line of it
+	at         swconf.Place // its first line
 	roce       swconf.Said[bool]
 	mode       swconf.Said[string]
 	cable      swconf.Said[int64]
@@ -51,7 +51,7 @@ type congestion struct {
 	tcs [queue.Classes]redOf
 }
 
-// redOf is what is said of one traffic class; at is the first of it.
+// redOf is the settings of one traffic class; at is their first position.
 type redOf struct {
 	at          swconf.Place
 	least, most swconf.Said[unit.Bytes]
@@ -65,7 +65,7 @@ type pfc struct {
 	any        bool
 	tx, rx     swconf.Said[bool]
 	xoff, xon  swconf.Said[unit.Bytes]
-	told       bool // that xon exceeds xoff
+	told       bool // xon above xoff was reported
 	buffer     swconf.Said[unit.Bytes]
 	cable      swconf.Said[int64]
 }
@@ -85,7 +85,7 @@ func (q *qos) init() {
 	q.congestion, q.pfc = map[string]*congestion{}, map[string]*pfc{}
 }
 
-// profile returns that of a name, and makes it when it is named first.
+// profile returns that of a name, and creates it on first mention.
 func profile[T any](p *parser, of map[string]*T, kind string, m *tree.Match) *T {
 	name := m.Word("profile")
 	if of[name] == nil {
@@ -136,7 +136,7 @@ func (p *parser) qosRows(g *tree.Grammar) {
 		"qos remark", "qos egress-shaper", "qos link-pause", "qos hierarchical-scheduler")
 }
 
-// about notes where the text begins to speak of queues: what it leaves to NVIDIA's defaults then holds.
+// about records the first position with settings of queues: then NVIDIA's defaults apply to unset ones.
 func (p *parser) about(at swconf.Place) {
 	if p.qos.at.Line == 0 {
 		p.qos.at = at
@@ -167,7 +167,7 @@ func (p *parser) roceRows(add func(string, func(*tree.Match))) {
 	})
 }
 
-// within reads a list below a bound, or says what is wrong.
+// within parses a list below a bound, or returns an error.
 func (p *parser) within(m *tree.Match, name string, bound int, what string) []int {
 	set, ok := numbers(m.Word(name), bound)
 	if !ok {
@@ -176,7 +176,7 @@ func (p *parser) within(m *tree.Match, name string, bound int, what string) []in
 	return set
 }
 
-// one reads a single number below a bound.
+// one parses a single number below a bound.
 func (p *parser) one(m *tree.Match, name string, bound int64, what string) (int, bool) {
 	n := m.Int(name)
 	if n >= bound {
@@ -367,8 +367,8 @@ func (p *parser) bufferRows(add func(string, func(*tree.Match))) {
 	}
 }
 
-// alpha reads alpha_1_8, alpha_1 and alpha_64 (reference, advance-buffer-config shared-alpha); infinity is
-// what no share of a buffer bounds, as 1024 does not.
+// alpha parses alpha_1_8, alpha_1 and alpha_64 (reference, advance-buffer-config shared-alpha); infinity is larger than
+// every finite share, including 1024.
 func alpha(s string) (float64, bool) {
 	s, ok := strings.CutPrefix(s, "alpha_")
 	if !ok {

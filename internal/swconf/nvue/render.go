@@ -36,7 +36,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	return []design.File{{Path: s.Name + "/nvue.txt", Text: w.String()}}, nil
 }
 
-// sayable refuses what the commands have no words for.
+// sayable refuses settings that the commands cannot express.
 func sayable(d *design.Design, s *design.Switch) error {
 	refuse := func(format string, args ...any) error { return design.Refuse(swconf.NVUE, s, format, args...) }
 	spec := &s.Spec
@@ -99,7 +99,7 @@ func sayable(d *design.Design, s *design.Switch) error {
 	return nil
 }
 
-// alphaWord is a share as NVUE writes it, "" where it has none.
+// alphaWord returns a share in NVUE's notation, "" if it has none.
 func alphaWord(a float64) string {
 	switch {
 	case a == 0:
@@ -146,7 +146,7 @@ func (w *writer) classes() {
 	}
 }
 
-// marks writes a queue's ECN; traffic class 0 has some unless told not to.
+// marks writes a queue's ECN; traffic class 0 has some by default.
 func (w *writer) marks(i int) {
 	r := &w.S.Spec.Queues[i].WRED
 	class := fmt.Sprintf("qos congestion-control %s traffic-class %d ", global, i)
@@ -211,7 +211,7 @@ func (w *writer) buffers() {
 	}
 }
 
-// pfcName is a port's profile: by its headroom where that is not most ports'.
+// pfcName returns a port's profile: by its headroom if that is not most ports'.
 func (w *writer) pfcName(p *design.Port) string {
 	most := w.S.Most()
 	for i, h := range p.Headroom {
@@ -372,7 +372,7 @@ func (w *writer) bgp() {
 	if evpn {
 		w.set(bgp + "address-family l2vpn-evpn enable on")
 		w.set(group + "address-family l2vpn-evpn enable on")
-		if s.Peer == nil { // between two pairs: where a packet goes stays what the pair said
+		if s.Peer == nil { // between two pairs: a packet's destination switch stays the pair's choice
 			w.set(group + "address-family l2vpn-evpn attribute-mod nexthop off")
 		}
 	}

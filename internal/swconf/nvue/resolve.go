@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// known is what NVIDIA's documents say of a switch whose text says nothing (platform/nvue.json).
+// known is NVIDIA's documented defaults of a switch (platform/nvue.json).
 var known = platform.Of("nvue", "")
 
-// table is a map of the sheet, whole by its tests.
+// table is a map of the sheet; tests check that it is complete.
 func table(key string, n int) []int {
 	to, _ := known.Map(key, n)
 	return to
@@ -33,7 +33,7 @@ var (
 	defaultMTU      = unit.Bytes(known.Int("mtu"))
 )
 
-// resolve applies profiles to ports, and RoCE's settings below what is said.
+// resolve applies profiles to ports, and RoCE's settings as defaults.
 func (p *parser) resolve() {
 	c := p.c
 	p.enslave()
@@ -50,7 +50,7 @@ func (p *parser) resolve() {
 		w.Restore.V = w.Poll.V
 	}
 	p.pools()
-	for _, port := range c.Ports { // what is broken out carries nothing itself
+	for _, port := range c.Ports { // a split port carries nothing itself
 		if f := physical.FindStringSubmatch(port.Name); f[2] != "" && c.Port("swp"+f[1]) != nil {
 			c.Port("swp" + f[1]).Down = swconf.Say(true, port.At)
 		}
@@ -78,7 +78,7 @@ func (p *parser) resolve() {
 			w.On = u.watchdog
 		}
 	}
-	if q.adaptive.V { // what interfaces say counts for nothing otherwise
+	if q.adaptive.V { // otherwise the interfaces' settings have no effect
 		c.DLB = &swconf.DLB{At: q.adaptive.At, Mode: swconf.Say("per-packet", q.adaptive.At)}
 		for _, port := range c.Ports {
 			if u := p.uses[port]; u.adaptive.V {
@@ -109,7 +109,7 @@ func (p *parser) pools() {
 	}
 }
 
-// pfcOf is the PFC profile of a port, nil where none holds.
+// pfcOf returns the PFC profile of a port, nil for none.
 func (p *parser) pfcOf(u *uses) *pfc {
 	if x := p.qos.pfc[u.pfc.V]; u.pfc.Is() && x != nil {
 		return x
@@ -122,7 +122,7 @@ func (q *qos) losslessRoCE() bool {
 	return q.roce.V && q.mode.V != "lossy" && q.mode.V != "lossy-multi-tc"
 }
 
-// pauses says whether a port does PFC, and how long its cable is.
+// pauses reports whether a port does PFC, and the length of its cable.
 func (p *parser) pauses(port *swconf.Port, u *uses) {
 	q, x := &p.qos, p.pfcOf(u)
 	switch {
@@ -204,7 +204,7 @@ func (p *parser) classify(u *uses, s *swconf.QoS) {
 		trust = swconf.Say("both", q.roce.At)
 	}
 	at := trust.At
-	if !trust.Is() { // 802.1p is trusted unless something else is said
+	if !trust.Is() { // 802.1p is trusted by default
 		if at = x.at; at.Line == 0 {
 			return
 		}
@@ -256,7 +256,7 @@ func (p *parser) schedule(u *uses, s *swconf.QoS) {
 	x := q.schedulers[name]
 	for i := range s.Queues {
 		k := &s.Queues[i]
-		switch { // what holds below
+		switch { // effective values below
 		case name != global && x != nil:
 		case q.multi():
 			k.Share = swconf.Say(multiShares[i], q.roce.At)
@@ -374,8 +374,8 @@ func (p *parser) pause(u *uses, s *swconf.QoS) {
 	}
 }
 
-// thresholds are those of the priority group of lossless switch priorities, where the text says any. A
-// port's buffer is what it may fill before a pause and after it, so the headroom is the rest.
+// thresholds returns those of the priority group of lossless switch priorities, if set. A port's buffer is the space
+// before a pause plus the space after it, so the headroom is the rest.
 func (p *parser) thresholds(x *pfc) (g swconf.Pause, at swconf.Place) {
 	if a := p.qos.lossless.alpha; a.Is() {
 		g.Alpha, at = a.V, a.At
@@ -406,5 +406,5 @@ func (p *parser) thresholds(x *pfc) (g swconf.Pause, at swconf.Place) {
 	return g, at
 }
 
-// Names are the single interfaces of what stands in the place of one: swp1-4,swp6. Not ok is no such list.
+// Names expands a list of interfaces: swp1-4,swp6. Not ok is no such list.
 func Names(list string) (names []string, ok bool) { return expand(list) }

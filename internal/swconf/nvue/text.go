@@ -9,7 +9,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// prompt is what a session's transcript has in front of its commands: cumulus@leaf01:mgmt:~$.
+// prompt matches the prompt of a session's transcript: cumulus@leaf01:mgmt:~$.
 var prompt = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[\w.:~/-]*[$#]\s*`)
 
 // commands reads nv set and nv unset, one command a line.
@@ -67,13 +67,13 @@ func unclosed(text string) (quote byte) {
 	return quote
 }
 
-// odd is a line that is no statement.
+// odd is a line that is not a statement.
 type odd struct {
 	at        tree.Word
 	text, why string
 }
 
-// split cuts a line into the words of its commands, which && and ; join.
+// split splits a line into its commands, which && and ; separate, and their words.
 func split(text string, num, col int) (out [][]tree.Word) {
 	var words []tree.Word
 	done := func() {
@@ -123,7 +123,7 @@ func split(text string, num, col int) (out [][]tree.Word) {
 	return out
 }
 
-// command takes one: what it sets, unsets, or does besides.
+// command processes one: set, unset, or another action.
 func (p *parser) command(words []tree.Word) error {
 	if words[0].Text == "sudo" && len(words) > 1 {
 		words = words[1:]
@@ -152,7 +152,7 @@ func (p *parser) command(words []tree.Word) error {
 	return nil
 }
 
-// cut says that a text ends in the middle of a command.
+// cut reports that a text ends in the middle of a command.
 func (p *parser) cut(words []tree.Word) error {
 	w := words[len(words)-1]
 	return &cli.SyntaxError{File: p.c.File, Line: w.Line, Col: w.Col + len(w.Text),

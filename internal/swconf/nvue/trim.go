@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// trim is what the text says of packet trimming (NVIDIA's guide, the chapter of that name): what has no room
-// is cut, gets another DSCP and goes by another switch priority.
+// trim is the settings of packet trimming (NVIDIA's guide, the chapter of that name): packets without room are trimmed,
+// get another DSCP and use another switch priority.
 type trim struct {
 	on       swconf.Said[bool]
 	profile  swconf.Said[bool] // the default one, which RoCE's lossy-multi-tc brings too
@@ -90,7 +90,7 @@ func (p *parser) trims(port *swconf.Port) (list [queue.Classes]swconf.Said[bool]
 	return list
 }
 
-// trimming says to what packets are cut.
+// trimming describes the size of trimmed packets.
 func (p *parser) trimming() {
 	t, to := &p.qos.trim, &p.c.Trim
 	at := t.on.At

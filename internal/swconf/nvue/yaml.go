@@ -10,14 +10,14 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// maxDepth bounds the levels of a text: NVUE's own have fewer than twenty.
+// maxDepth is the maximum depth of a text: NVUE's own have fewer than twenty levels.
 const maxDepth = 64
 
-// level is a key that others stand below.
+// level is a key with keys below it.
 type level struct {
 	indent int
 	words  []tree.Word
-	open   bool // nothing stood below it yet
+	open   bool // without contents so far
 }
 
 // yamlReader reads what nv config show prints and startup.yaml holds: mappings and lists by indentation, no
@@ -26,7 +26,7 @@ type yamlReader struct {
 	p     *parser
 	stack []level
 	total int
-	deep  int // lines that are deeper belong to the value before
+	deep  int // deeper lines belong to the previous value
 	whole bool
 }
 
@@ -63,7 +63,7 @@ func (r *yamlReader) line(text string, num int) error {
 	}
 	key := yamlKey.FindStringSubmatch(body)
 	if r.deep >= 0 && indent > r.deep && (r.whole || key == nil && !strings.HasPrefix(body, "- ")) {
-		return nil // the value goes on
+		return nil // the value continues
 	}
 	r.deep = -1
 	for body == "-" || strings.HasPrefix(body, "- ") {
@@ -98,7 +98,7 @@ func (r *yamlReader) line(text string, num int) error {
 	return r.value(rest, indent+len(key[0]), num, indent)
 }
 
-// path is that of the innermost key.
+// path returns the path of the innermost key.
 func (r *yamlReader) path() []tree.Word {
 	if len(r.stack) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (r *yamlReader) path() []tree.Word {
 	return append(make([]tree.Word, 0, len(top.words)+2), top.words...)
 }
 
-// value returns what stands behind a key or in a list: it ends a path. Deeper lines than below continue it.
+// value parses the text after a key or in a list: it ends a path. Deeper lines than below continue it.
 func (r *yamlReader) value(s string, indent, num, below int) error {
 	path := r.path()
 	if f := quoted.FindString(s); f != "" { // with a comment behind it
@@ -139,8 +139,7 @@ func (r *yamlReader) value(s string, indent, num, below int) error {
 	return r.p.take(append(path, tree.Word{Text: unquote(s), Line: num, Col: indent + 1}))
 }
 
-// close ends the keys that stand at an indentation or deeper; one with nothing below it is a path of its
-// own.
+// close ends the keys at an indentation or deeper; one with nothing below it is a path of its own.
 func (r *yamlReader) close(indent int) error {
 	for len(r.stack) > 0 && r.stack[len(r.stack)-1].indent >= max(indent, 0) {
 		top := r.stack[len(r.stack)-1]
@@ -163,7 +162,7 @@ func unquote(s string) string {
 	return s
 }
 
-// take files a path of the YAML form: the first word says whether it is set.
+// take stores a path of the YAML form: its first word is set or unset.
 func (p *parser) take(path []tree.Word) error {
 	if len(path) == 0 {
 		return nil

@@ -16,7 +16,7 @@ const units = "bytes|kbytes|mbytes|packets|ms|us"
 
 var scale = map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6, "": 1}
 
-// threshold reads a number with its unit, in powers of ten; what is no number of bytes is kept as it is said.
+// threshold parses a number with its unit, in powers of ten; a value not in bytes is stored as written.
 func threshold(m *cli.Match, n, u string) (b unit.Bytes, said string) {
 	if by, ok := scale[m.Word(u)]; ok {
 		return unit.Bytes(min(m.Num(n)*by, 1e15)), ""
@@ -72,7 +72,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 		w.Min, w.MinText = threshold(m, "min", "u1")
 		w.Max, w.MaxText = threshold(m, "max", "u2")
 		if m.Word("mark") == "non-ecn" && q.WRED.V.ECN && !m.No {
-			return // of packets that cannot be marked, beside those that are
+			return // of packets that are not ECN-capable, in addition to those that are
 		}
 		if w.MinText+w.MaxText != "" { // the two are compared with one another
 			w.Min, w.Max = 0, 0
@@ -84,7 +84,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]",
 		func(m *cli.Match) {
 			w := swconf.WRED{ECN: m.Has("ecn")}
-			if w.ECN && !m.Has("what") { // on a line of its own, beside that of the thresholds
+			if w.ECN && !m.Has("what") { // on a line of its own, in addition to the thresholds' line
 				w = q.WRED.V
 				w.ECN = !m.No
 				if m.No && (w.Max > 0 || w.MaxText != "") { // which stay

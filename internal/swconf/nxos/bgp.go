@@ -21,7 +21,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	}
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
 	if old := p.c.BGP; old != nil && old.ASN.V == asn {
-		b = old // the same again goes on
+		b = old // the same again continues it
 	}
 	p.c.BGP = b
 	r := p.tableOf(b, b, "")
@@ -39,7 +39,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	return r
 }
 
-// tableOf are the commands of one routing table, whose neighbours are told with all others.
+// tableOf returns the commands of one routing table, whose neighbours are listed with all others.
 func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 	r := cli.NewMode("config-router")
 	r.Set("[no] router-id <addr>", func(m *cli.Match) {
@@ -58,7 +58,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 		func(m *cli.Match) *cli.Mode {
 			of := b
 			if m.Word("afi") != "ipv4" || m.Word("safi") != "unicast" {
-				of = &swconf.BGP{} // which says nothing of the fabric's addresses
+				of = &swconf.BGP{} // which does not concern the fabric's addresses
 			}
 			if m.No {
 				of.MaxPaths, of.Connected, of.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil
@@ -76,7 +76,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 	})
 	neighbor := func(m *cli.Match) *cli.Mode {
 		n := &swconf.Neighbor{At: p.c.At(m, "peer"), VRF: vrf}
-		if _, err := netip.ParsePrefix(m.Word("peer")); err == nil { // whoever calls from there
+		if _, err := netip.ParsePrefix(m.Word("peer")); err == nil { // any peer in the prefix
 			p.c.Passed++
 			return p.modes.peer.Of(n)
 		}
@@ -101,7 +101,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 		})
 		if i < 0 {
 			all.Neighbors = append(all.Neighbors, n)
-		} else { // the same again goes on
+		} else { // the same again continues it
 			old := all.Neighbors[i]
 			if m.Has("asn") && old.Remote.Is() && old.Remote.V != m.Word("asn") {
 				swconf.Duplicate(p.c, "neighbor", m.Word("peer"), n.At, old.At)
@@ -122,7 +122,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 	return r.Families(p.pass, bgpFamilies)
 }
 
-// templates returns what a peer template gives those who inherit it.
+// templates returns the settings that a peer template passes on.
 func (p *parser) templates(name string) *swconf.Neighbor {
 	if p.peers[name] == nil {
 		p.peers[name] = &swconf.Neighbor{}
@@ -181,10 +181,10 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 	return r.Families(p.pass, familyFamilies)
 }
 
-// peer is the neighbour that a line speaks of, or what a template holds.
+// peer is the neighbour of a line, or a template's content.
 func peer(m *cli.Match) *swconf.Neighbor { return m.Of.(*swconf.Neighbor) }
 
-// neighborRules is the table of what stands below neighbours and templates.
+// neighborRules is the table of lines below neighbours and templates.
 func (p *parser) neighborRules() *cli.Mode {
 	r := cli.NewMode("config-router-neighbor")
 	r.Set("[no] remote-as <asn>", func(m *cli.Match) { swconf.Assign(p.c, m, &peer(m).Remote, "asn", m.Word("asn")) })

@@ -24,7 +24,7 @@ var (
 	chassisLine = regexp.MustCompile(`(?i)^(?:!.*?\b(N9K-C[\w-]+)|\s*cisco Nexus9000 (C[\w-]+) .*chassis|.*\bPID: *(N9K-C[\w-]+))`)
 )
 
-// chassisOf finds which switch a text is of; empty: it does not say.
+// chassisOf finds the switch model of a configuration; empty: unknown.
 func chassisOf(file string, text []byte) swconf.Said[string] {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -46,7 +46,7 @@ func chassisOf(file string, text []byte) swconf.Said[string] {
 	return swconf.Said[string]{}
 }
 
-// hasDLB reports what of a text says that there is no DLB: the release, the switch, ports of layer 2.
+// hasDLB reports the setting that excludes DLB: the release, the switch, ports of layer 2.
 func (p *parser) hasDLB() {
 	const source = "DLB is on Nexus 9300-FX3, GX, GX2 and HX-TOR from NX-OS 10.5(1)F on, on physical interfaces of layer 3"
 	d := p.c.DLB

@@ -32,7 +32,7 @@ var portFamilies = map[string]string{
 	"esi": "", "system-mac": "", "plane": "", "itu": "", "media-type": "", "autonomous": "",
 }
 
-// bgpFamilies stand below router bgp.
+// bgpFamilies are below router bgp.
 var bgpFamilies = map[string]string{
 	"bestpath":             "always-compare-med|compare-neighborid|compare-routerid|cost-community|igp-metric|med|origin-as",
 	"bestpath as-path":     "ignore",
@@ -44,7 +44,7 @@ var bgpFamilies = map[string]string{
 	"prefix-peer-timeout":  "", "disable-policy-batching": "", "advertise-map": "", "affinity-group": "",
 }
 
-// familyFamilies stand in its address families.
+// familyFamilies are in its address families.
 var familyFamilies = map[string]string{
 	"redistribute": "maximum-prefix",
 	"advertise":    "", "dampen-igp-metric": "", "nexthop": "", "retain": "", "client-to-client": "",
@@ -54,14 +54,14 @@ var familyFamilies = map[string]string{
 	"advertise-system-mac": "", "dscp": "", "label-allocation-mode": "", "nexthop-load-balance": "",
 }
 
-// peerFamilies stand in a peer-policy.
+// peerFamilies are in a peer-policy.
 var peerFamilies = map[string]string{"send-community": "", "maximum-prefix": "", "next-hop-self": "",
 	"soft-reconfiguration": "", "route-map": "", "prefix-list": "", "allowas-in": "", "weight": "",
 	"default-originate": "", "filter-list": "", "route-reflector-client": "", "as-override": "",
 	"advertisement-interval": "", "disable-peer-as-check": "", "unsuppress-map": "", "soo": "",
 	"suppress-inactive": "", "rewrite-evpn-rt-asn": "", "next-hop-third-party": "", "default": ""}
 
-// routeMapFamilies stand in a route-map.
+// routeMapFamilies are in a route-map.
 var routeMapFamilies = map[string]string{
 	"match":      "as-number|as-path|community|evpn|extcommunity|interface|large-community|length|mac-list|metric|ospf-area|route-type|source-protocol|tag|vlan|vni",
 	"match ip":   "address|multicast|next-hop|route-source",

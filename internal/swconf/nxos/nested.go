@@ -7,10 +7,10 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Hierarchical queuing of the Nexus 7000 (Cisco, Nexus 7000 QoS guide, "Configuring Queuing and Scheduling on
-// F-Series I/O Modules", hierarchical queuing policies): the classes of the outer policy are those that drop
-// and those that do not, c-4q-7e-drop-out and c-4q-7e-ndrop-out, and each names a policy that shares out
-// among its queues what the class gets. Such a policy becomes one of all queues, with shares multiplied.
+// Hierarchical queuing of the Nexus 7000 (Cisco, Nexus 7000 QoS guide, "Configuring Queuing and Scheduling on F-Series
+// I/O Modules", hierarchical queuing policies): the outer policy has the drop and the no-drop class, c-4q-7e-drop-out
+// and c-4q-7e-ndrop-out, and each names a policy that divides the class's share among its queues. Such a policy becomes
+// one of all queues, with shares multiplied.
 
 // unnest puts the classes of inner policies in the place of those that name them. There are two levels.
 func (p *parser) unnest() {

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// parser collects what the lines say before policies are applied.
+// parser collects the lines' settings before policies are applied.
 type parser struct {
 	c        *swconf.Config
 	classes  map[string]*classMap
@@ -30,17 +30,17 @@ type parser struct {
 	keeps    map[string]bool // route-maps that leave next hops as they are
 	vlans    []*vlanPolicy
 	trunks   map[*swconf.Port]*vlanSet
-	pfcOff   swconf.Said[bool] // on all interfaces, whatever they say
+	pfcOff   swconf.Said[bool] // on all interfaces, overriding theirs
 	queues   string            // how they are called that no policy names
-	features bool              // the text says which there are: it is whole
+	features bool              // the configuration lists its features: it is complete
 	modes    modes
 
 	release, chassis swconf.Said[string]                // NX-OS's, and what show version or a comment calls the switch
-	layer2           map[*swconf.Port]swconf.Said[bool] // switchport, where the text says it
+	layer2           map[*swconf.Port]swconf.Said[bool] // switchport, if set
 }
 
-// modes are the tables of what stands below interfaces and neighbours: there are tens of thousands of these,
-// and a table is made once.
+// modes are the tables of lines below interfaces and neighbours: there are tens of thousands of these, and a table is
+// created once.
 type modes struct {
 	port, profile, peer, template, family, evpn, vlan *cli.Mode
 }
@@ -89,11 +89,11 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
-// bundling by Cisco's "Configuring Port Channels" for the Nexus 9000: a channel's service policies replace
-// those of who joins it, the MTU must agree or is overwritten (force), PFC may be set on either.
+// bundling follows Cisco's "Configuring Port Channels" for the Nexus 9000: a channel's service policies replace its
+// members', the MTU must be equal or is overwritten (force), PFC may be set on either.
 var bundling = swconf.Bundling{QoS: swconf.ChannelOnly, MTU: swconf.ChannelFirst, PFC: swconf.ChannelFirst}
 
-// remark cuts off what follows an exclamation mark that stands alone behind a command.
+// remark removes the text after a separate exclamation mark behind a command.
 func remark(l *cli.Line) {
 	i := slices.IndexFunc(l.Words, func(w cli.Word) bool { return w.Text == "!" })
 	if i <= 0 || len(l.Words) > 1 && slices.Contains([]string{"description", "name"}, l.Words[0].Text) {
@@ -114,7 +114,7 @@ func newParser(file string) *parser {
 	p.lists = swconf.NewAccessLists(p.pass)
 	p.modes = modes{port: p.portRules(), profile: p.profileRules(), family: p.peerFamily(false),
 		evpn: p.peerFamily(true), vlan: p.vlanRules()}
-	// a peer-policy, which is a template, has what stands in address families
+	// a peer-policy, which is a template, has lines of address families
 	p.modes.peer, p.modes.template = p.neighborRules(), p.neighborRules().Families(p.pass, peerFamilies)
 	return p
 }
@@ -133,7 +133,7 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] switchname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
 	r.Set("[no] feature <name:"+features+"> [ <more...> ]", func(m *cli.Match) {
 		p.features = p.features || !m.No
-		if m.Word("name") == "lldp" { // which does not run unless it is said
+		if m.Word("name") == "lldp" { // which is off by default
 			swconf.Switch(c, m, &c.LLDP, "name", true)
 		}
 	})

@@ -119,7 +119,7 @@ func (p *parser) badPort(m *cli.Match, name string, err error) {
 		"name an interface such as Ethernet1/3")
 }
 
-// fits reports an MTU that is not taken; a no takes its number back, whatever it is.
+// fits reports an unsupported MTU; no removes its number, whatever it is.
 func (p *parser) fits(m *cli.Match) bool {
 	if m.No || m.Int("n") <= jumbo {
 		return true
@@ -164,7 +164,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	return p.interfaceMode(ports)
 }
 
-// named is the interface that the text has opened before, or nil.
+// named returns an interface that was opened before, or nil.
 func (p *parser) named(name string) *swconf.Port {
 	if strings.Contains(name, ".") {
 		return p.subs[name]
@@ -175,7 +175,7 @@ func (p *parser) named(name string) *swconf.Port {
 	return p.c.Port(name)
 }
 
-// newPort is an interface of which nothing is said yet.
+// newPort returns an interface without settings.
 func (p *parser) newPort(name string, at swconf.Place) *swconf.Port {
 	port := &swconf.Port{Name: name, At: at, Number: frontPanel(name)}
 	p.ports[port] = &applied{}
@@ -194,7 +194,7 @@ func (p *parser) newPort(name string, at swconf.Place) *swconf.Port {
 	return port
 }
 
-// opened are the interfaces that a line opens, and what is applied to them below it; of a profile, that one.
+// opened are the interfaces of a line, and the settings below it; for a profile, that one.
 type opened struct {
 	ports   []*swconf.Port
 	profile *profile
@@ -212,7 +212,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	return p.modes.port.Of(o)
 }
 
-// portRules is the table of what stands below interfaces.
+// portRules is the table of lines below interfaces.
 func (p *parser) portRules() *cli.Mode {
 	r := cli.NewMode("config-if")
 	each := func(f func(*swconf.Port, *cli.Match)) func(*cli.Match) {
@@ -366,7 +366,7 @@ func (p *parser) portRules() *cli.Mode {
 	return r
 }
 
-// bitsOf is the length of a prefix whose mask is written as an address, or the mask where it is none.
+// bitsOf returns the length of a prefix whose mask is written as an address, or the mask if it is not one.
 func bitsOf(mask string) string {
 	a, err := netip.ParseAddr(mask)
 	if err != nil || !a.Is4() {

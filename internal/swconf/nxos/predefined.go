@@ -10,26 +10,26 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// given are the names of policies that switches have without a policy-map in the text: default-in-policy,
-// default-8q-out-policy, default-nq-7e-policy, fcoe-default-nq-policy.
+// given are the names of policies that switches predefine: default-in-policy, default-8q-out-policy,
+// default-nq-7e-policy, fcoe-default-nq-policy.
 var given = regexp.MustCompile(`^(fcoe-)?default-([0-9a-z]+-)*policy$`)
 
-// idle reports whether a policy is one that the switch has by itself and does nothing.
+// idle reports whether a policy is predefined and has no effect.
 func (p *parser) idle(key string) bool {
 	pm := p.policies[key]
 	return pm != nil && pm.given && len(pm.classes) == 0
 }
 
-// predefine adds the given policies that are applied and that the text does not define. Those that are of the
-// platform alone do nothing that the text says: all is in its default class, and its queues are as they are.
-// Applied at a port they stand before the system's policies all the same.
+// predefine adds the applied predefined policies that the configuration does not define. Policies of the platform have
+// no explicit effect: all packets are in its default class, and its queues have their defaults. Applied at a port they
+// precede the system's policies all the same.
 //
-// Those for FCoE put 802.1p priority 3 into class-fcoe, which is group 1, lossless, of 2158 bytes (Cisco,
-// Nexus 5000 QoS guide, "Information About QoS" and "Default System Classes"; the size is what operators' own
-// policies repeat). What shares their queues have is not in the text.
+// Those for FCoE put 802.1p priority 3 into class-fcoe, which is group 1, lossless, of 2158 bytes (Cisco, Nexus 5000
+// QoS guide, "Information About QoS" and "Default System Classes"; operators' own policies repeat the size). The
+// configuration does not contain their queues' shares.
 //
-// On the Nexus 7000 the templates default-nq-7e and below make priorities lossless of which the text does not
-// say what queue they have: nothing is read of them.
+// On the Nexus 7000 the templates default-nq-7e and below make priorities lossless whose queues the configuration does
+// not name: they are not read.
 func (p *parser) predefine() {
 	for key, at := range p.given {
 		if p.policies[key] == nil {
@@ -56,9 +56,9 @@ func own(key string, at swconf.Place) *policy {
 	return pm
 }
 
-// eight are the classes of default-8q-out-policy, as a Nexus 9000 of release 9.2(2) shows them: the last
-// queue is strict, and all that remains is the default's. Only who copies the policy says that: where it is
-// applied as it is, queues are as they are where nothing is.
+// eight are the classes of default-8q-out-policy, as a Nexus 9000 of release 9.2(2) shows them: the last queue is
+// strict, and all that remains is the default's. Only a copied policy contains them: where the template is applied
+// directly, queues have their defaults.
 func eight(at swconf.Place) (list []*policyClass) {
 	for i := range queue.Classes {
 		pc := &policyClass{name: fmt.Sprintf("c-out-8q-q%d", i), at: at}

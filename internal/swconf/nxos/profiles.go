@@ -7,8 +7,8 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// profile is a port-profile: what interfaces that inherit it do, once its state is enabled, where they say
-// nothing themselves (Cisco, Nexus 9000 interfaces guide, "Port Profiles").
+// profile is a port-profile: the default settings of interfaces that inherit it, once its state is enabled (Cisco,
+// Nexus 9000 interfaces guide, "Port Profiles").
 type profile struct {
 	port    *swconf.Port
 	enabled swconf.Said[bool]
@@ -32,7 +32,7 @@ func (p *parser) openProfile(m *cli.Match) *cli.Mode {
 	return p.modes.profile.Of(o)
 }
 
-// profileRules are those of interfaces, and what a profile has besides.
+// profileRules are those of interfaces, and those of profiles only.
 func (p *parser) profileRules() *cli.Mode {
 	r := p.portRules()
 	r.Set("[no] state enabled", func(m *cli.Match) {
@@ -41,7 +41,7 @@ func (p *parser) profileRules() *cli.Mode {
 	return r.Skip(p.pass, "max-ports")
 }
 
-// inherit notes what an interface, or a profile, takes from a profile.
+// inherit records the profile of an interface, or of a profile.
 func (p *parser) inherit(q *swconf.Port, m *cli.Match) {
 	name := swconf.SaidAt(p.c, m, "name", m.Word("name"))
 	p.inherits[q] = swconf.Without(p.inherits[q], name.V, m.Has("name"))
@@ -53,7 +53,7 @@ func (p *parser) inherit(q *swconf.Port, m *cli.Match) {
 // profileDepth bounds profiles that inherit profiles: NX-OS has four levels.
 const profileDepth = 4
 
-// inheritAll gives interfaces what their profiles say.
+// inheritAll gives interfaces the settings of their profiles.
 func (p *parser) inheritAll() {
 	told := map[string]bool{}
 	for _, q := range append(append(append([]*swconf.Port(nil), p.c.Ports...), p.c.Bundles...), p.c.Subs...) {
@@ -84,7 +84,7 @@ func (p *parser) inheritOne(to, from *swconf.Port, depth int, told map[string]bo
 	}
 }
 
-// fill gives an interface what another says and it does not.
+// fill copies settings that an interface does not have from another.
 func fill(to, from *swconf.Port) {
 	fillOne(&to.Desc, from.Desc)
 	fillOne(&to.Speed, from.Speed)

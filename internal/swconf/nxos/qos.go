@@ -30,12 +30,12 @@ type policy struct {
 	typ, name string
 	at        swconf.Place
 	classes   []*policyClass
-	given     bool // the switch has it by itself
+	given     bool // predefined by the switch
 }
 
 type policyClass struct {
 	name  string
-	queue int // of queuing and network-qos classes: what their fixed names say, or their class-maps
+	queue int // for queuing and network-qos classes: from their fixed names, or their class-maps
 	in    bool
 	// by the 802.1p priorities of its class-map, not of one queue
 	tagged bool
@@ -44,7 +44,7 @@ type policyClass struct {
 	swconf.Queue
 	drops    swconf.Said[bool]   // pauses without a priority: the class's own
 	cos      swconf.Said[int]    // set cos of network-qos
-	under    swconf.Said[string] // queuing policy that shares out what the class gets (Nexus 7000)
+	under    swconf.Said[string] // queuing policy that divides the class's share (Nexus 7000)
 	congests swconf.Said[bool]   // congestion-control random-detect of network-qos, with ECN
 }
 
@@ -88,7 +88,7 @@ func (p *parser) openClass(m *cli.Match) *cli.Mode {
 		return nil
 	}
 	c := p.classes[key]
-	if c != nil { // the same again goes on
+	if c != nil { // the same again continues it
 		if m.Has("how") && c.all != (m.Word("how") == "match-all") {
 			swconf.Contrary(p.c, kind, name, p.c.At(m, "how"), c.at)
 		}
@@ -119,7 +119,7 @@ func (p *parser) openPolicy(m *cli.Match) *cli.Mode {
 		return nil
 	}
 	pm := p.policies[key]
-	if pm == nil { // the same again goes on
+	if pm == nil { // the same again continues it
 		pm = &policy{typ: typ, name: name, at: p.c.At(m, "name")}
 		p.policies[key] = pm
 		p.c.Define(kind, name, pm.at, given.MatchString(name))
@@ -158,7 +158,7 @@ func (p *parser) classMode(c *classMap) *cli.Mode {
 	return r
 }
 
-// groupMode is a class-map of what the qos policy has put into a group.
+// groupMode is a class-map of packets that the qos policy has put into a group.
 func (p *parser) groupMode(c *classMap) *cli.Mode {
 	r := cli.NewMode("cmap-group")
 	r.Set("[no] match qos-group <n:int>", func(m *cli.Match) {
@@ -183,7 +183,7 @@ func (p *parser) groupMode(c *classMap) *cli.Mode {
 	return r.Skip(p.pass, "description")
 }
 
-// match adds what a line matches, or takes it away again.
+// match adds the match of a line, or removes it.
 func (c *classMap) match(at swconf.Place, list *[][64]bool, set [64]bool, not, no bool) {
 	if not {
 		for i := range set {
@@ -206,8 +206,8 @@ func (c *classMap) match(at swconf.Place, list *[][64]bool, set [64]bool, not, n
 	*list = slices.DeleteFunc(*list, func(have [64]bool) bool { return have == [64]bool{} })
 }
 
-// takes reports whether a class takes packets by their DSCP alone, takesCOS by their 802.1p priority alone.
-// One that wants all of several kinds takes none by one of them.
+// takes reports whether a class takes packets by their DSCP alone, takesCOS by their 802.1p priority alone. A class-map
+// that requires several kinds of match matches nothing by one of them.
 func (c *classMap) takes(d int) bool    { return c.among(c.matches, c.cos, d) }
 func (c *classMap) takesCOS(p int) bool { return c.among(c.cos, c.matches, p) }
 
@@ -263,14 +263,13 @@ var seven = regexp.MustCompile(
 // fcoe is the class of Fibre Channel over Ethernet, which Nexus 5000 have by themselves.
 const fcoe = "class-fcoe"
 
-// fcoeCOS and fcoeMTU are its 802.1p priority, and what its largest frames have.
+// fcoeCOS and fcoeMTU are its 802.1p priority, and its largest frame.
 const (
 	fcoeCOS = 3
 	fcoeMTU = unit.Bytes(2158)
 )
 
-// other are the names of queues on platforms whose queues are not numbered alike (Nexus 7000), and
-// classes that these have by themselves.
+// other are the names of queues on platforms without uniform numbers (Nexus 7000), and their predefined classes.
 var other = regexp.MustCompile(`^(\d\S*q\d*t?(-\de)?-(in|out)-\S+|c-\d[qe]-\S+-(in|out)|` +
 	`\de-\dq\dq-(in|out)-\S+|c-dflt-\S+|c-nq-\d+e\S*|class-(fcoe|all-flood|ip-multicast))$`)
 
@@ -300,7 +299,7 @@ func (p *parser) policyMode(pm *policy) *cli.Mode {
 		}
 		for _, old := range pm.classes {
 			if old.name == name {
-				return p.policyClassMode(pm, old) // the same again goes on
+				return p.policyClassMode(pm, old) // the same again continues it
 			}
 		}
 		at := slices.IndexFunc(pm.classes, func(c *policyClass) bool { return c.name == m.Word("next") })
@@ -316,8 +315,8 @@ func (p *parser) policyMode(pm *policy) *cli.Mode {
 	return r
 }
 
-// numberQueues gives the classes of queuing and network-qos policies their queues, now that all class-maps
-// are known: by fixed names, or by the groups that they match. It drops those that have none.
+// numberQueues gives the classes of queuing and network-qos policies their queues, now that all class-maps are known:
+// by fixed names, or by the groups that they match. It drops packets without one.
 func (p *parser) numberQueues() {
 	for _, pm := range p.policies {
 		if pm.typ == "qos" {
@@ -341,8 +340,8 @@ func (p *parser) numberQueues() {
 	}
 }
 
-// byPriority reports whether a class of network-qos takes 802.1p priorities, as on the Nexus 7000: what has
-// been classified by them says which queues it speaks of.
+// byPriority reports whether a class of network-qos matches 802.1p priorities, as on the Nexus 7000: their
+// classification determines its queues.
 func (p *parser) byPriority(pm *policy, pc *policyClass) bool {
 	c := p.classes["network-qos/"+pc.name]
 	pc.tagged = pm.typ == "network-qos" && c != nil && !c.group.Is() && len(c.cos) > 0
@@ -368,7 +367,7 @@ func (p *parser) servicePolicy(r *cli.Mode, to func(*cli.Match) *applied) {
 		}
 		predefined, key := given.MatchString(name), typ+"/"+name
 		ref := swconf.SaidAt(p.c, m, "name", name)
-		if m.No { // which takes away what an earlier block has said
+		if m.No { // which removes settings of an earlier block
 			ref.V = ""
 			a.egress = nil
 			p.c.Unuse("policy-map type "+typ, name)
@@ -395,7 +394,7 @@ func (p *parser) servicePolicy(r *cli.Mode, to func(*cli.Match) *applied) {
 	})
 }
 
-// egressPolicy notes one where it applies. What the switch has by itself is none.
+// egressPolicy records one if it has an effect. Predefined ones have none.
 func (a *applied) egressPolicy(ref swconf.Said[string], predefined bool) {
 	if ref.V != "" && !predefined {
 		a.egress = append(a.egress, ref.At)

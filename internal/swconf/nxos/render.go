@@ -14,7 +14,7 @@ import (
 // writer writes one switch's configuration.
 type writer struct {
 	design.Writer
-	split map[int32]bool // ports that are broken out already
+	split map[int32]bool // ports that are already split
 }
 
 // Render writes a switch's configuration.
@@ -79,7 +79,7 @@ func exponent(a float64) (int, bool) {
 	return 0, false
 }
 
-// jumbo is the system's jumbo MTU unless it is said, and the largest.
+// jumbo is the default system jumbo MTU, and the largest.
 const jumbo = 9216
 
 func (w *writer) features() {
@@ -251,7 +251,7 @@ func (w *writer) balancing() {
 	w.Line(0, "!")
 }
 
-// pair writes VLANs and what joins two switches: vPC, or EVPN multihoming.
+// pair writes VLANs and the connection of two switches: vPC, or EVPN multihoming.
 func (w *writer) pair() {
 	s := w.S
 	for _, v := range s.VLANs {

@@ -32,7 +32,7 @@ func (w *writer) ingress() {
 // ingressAll is the policy that system qos names.
 const ingressAll = "INGRESS"
 
-// ingressName is a port's or channel's policy: by its headroom where that is not most ports'.
+// ingressName returns a port's or channel's policy: by its headroom if that is not most ports'.
 func (w *writer) ingressName(headroom [queue.Classes]unit.Bytes) string {
 	name, most := ingressAll, w.S.Most()
 	for i, h := range headroom {
@@ -62,8 +62,8 @@ func (w *writer) ingressPolicy(name string, headroom [queue.Classes]unit.Bytes) 
 	}
 }
 
-// bundled writes what a port channel has for its members: policies, which do nothing at these, and what must
-// be equal at both for a port to be let in (Cisco, Configuring Port Channels: compatibility requirements).
+// bundled writes a port channel's settings for its members: policies, which have no effect at members, and those that
+// must be equal at both for a port to join (Cisco, Configuring Port Channels: compatibility requirements).
 func (w *writer) bundled(ports []*design.Port) {
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	if len(ports) > 0 {
@@ -72,7 +72,7 @@ func (w *writer) bundled(ports []*design.Port) {
 	}
 }
 
-// policies writes those of a port or channel with so much headroom.
+// policies writes those of a port or channel with the given headroom.
 func (w *writer) policies(headroom [queue.Classes]unit.Bytes) {
 	w.Line(1, "service-policy type qos input CLASSIFY")
 	if name := w.ingressName(headroom); name != ingressAll {
@@ -80,7 +80,7 @@ func (w *writer) policies(headroom [queue.Classes]unit.Bytes) {
 	}
 }
 
-// members are the ports of a port's channel, nil where it is in none.
+// members returns the ports of a port's channel, nil if it is in none.
 func (w *writer) members(p *design.Port) (list []*design.Port) {
 	if p.Channel == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (w *writer) members(p *design.Port) (list []*design.Port) {
 	return list
 }
 
-// roomOf is the headroom that is enough for each of several ports.
+// roomOf returns the headroom that is sufficient for each of several ports.
 func roomOf(ports []*design.Port) (most [queue.Classes]unit.Bytes) {
 	for _, p := range ports {
 		for i, h := range p.Headroom {

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Watchdog defaults: polled every 100 ms, one silent interval is a storm, and a
-// queue is restored after as many intervals as the multiplier says.
+// Watchdog defaults: polled every 100 ms, one silent interval is a storm, and a queue is restored after the
+// multiplier's number of intervals.
 const defaultPoll = 100 * unit.Millisecond
 
 // resolve applies the policies to the ports.
@@ -32,7 +32,7 @@ func (p *parser) resolve() {
 		if p.idle("qos/" + in.V) { // nothing is classified, whatever the system's does
 			in = swconf.Said[string]{}
 		}
-		key := [4]string{in.V, out.V, queueIn.V, network.V} // of what is said: later leaves no empty names
+		key := [4]string{in.V, out.V, queueIn.V, network.V} // of explicit settings: later removes empty names
 		if cache[key] == nil {
 			q := p.qos(in, out, queueIn, network)
 			if print := q.Fingerprint(); alike[print] == nil {
@@ -91,8 +91,8 @@ func (p *parser) resolve() {
 	p.dlb()
 }
 
-// called returns how queues are called that no class of a policy names: as in the text's own policies, on switches
-// of four queues without a number of them.
+// called returns the names of queues that no class of a policy names: as in the configuration's own policies, on
+// switches of four queues without a number of them.
 func (p *parser) called() string {
 	for _, pm := range p.policies {
 		for _, pc := range pm.classes {
@@ -104,7 +104,7 @@ func (p *parser) called() string {
 	return "c-out-8q-q"
 }
 
-// said returns what stands at the interface itself.
+// said returns the interface's own setting.
 func (a *applied) said() (list []swconf.Said[string]) {
 	for _, x := range []struct {
 		what string
@@ -117,7 +117,7 @@ func (a *applied) said() (list []swconf.Said[string]) {
 	return list
 }
 
-// later returns what holds after a line: an empty name takes the earlier one away.
+// later returns the setting after a line: an empty name removes the earlier one.
 func later(line, earlier swconf.Said[string]) swconf.Said[string] {
 	if line.Is() && line.V == "" {
 		return swconf.Said[string]{}
@@ -195,7 +195,7 @@ func (p *parser) qos(in, out, queueIn, network swconf.Said[string]) *swconf.QoS 
 	return q
 }
 
-// netted gives a queue what a class of a network-qos policy says; pauses that name no priority are of prio.
+// netted applies a class of a network-qos policy to a queue; pauses without a priority are of prio.
 func netted(q *swconf.QoS, pc *policyClass, n, prio int) {
 	to := &q.Queues[n]
 	to.MTU, to.Pause, to.Net = pc.MTU, pc.Pause, pc.at
@@ -213,7 +213,7 @@ func netted(q *swconf.QoS, pc *policyClass, n, prio int) {
 	}
 }
 
-// nettedByCOS does so for the queues of a class's 802.1p priorities, where the text says which these are.
+// nettedByCOS does so for the queues of a class's 802.1p priorities, if the configuration defines these.
 func (p *parser) nettedByCOS(q *swconf.QoS, pc *policyClass) {
 	c := p.classes["network-qos/"+pc.name]
 	for prio := range q.COS {
@@ -223,9 +223,8 @@ func (p *parser) nettedByCOS(q *swconf.QoS, pc *policyClass) {
 	}
 }
 
-// carried is the PFC priority of a class that is paused without one being named: the 802.1p priority whose
-// packets it takes, or the one that it sets, or one that its packets have among other things, or its queue's
-// own number.
+// carried returns the PFC priority of a paused class without one: the 802.1p priority that it matches, or sets, or one
+// among those of its packets, or its queue's own number.
 func (p *parser) carried(q *swconf.QoS, pc *policyClass) int {
 	for prio := range q.COS {
 		if q.COS[prio].Is() && int(q.COS[prio].V) == pc.queue {
@@ -247,7 +246,7 @@ func (p *parser) carried(q *swconf.QoS, pc *policyClass) int {
 	return pc.queue
 }
 
-// classify gives every DSCP the group of the first class that takes it.
+// classify sets the group of every DSCP: that of the first class that matches.
 func (p *parser) classify(q *swconf.QoS, pm *policy) {
 	for _, pc := range pm.classes {
 		if c := p.classOf(pc.name); c != nil && q.Feeds[pc.group.V&7].Line == 0 {
@@ -258,7 +257,7 @@ func (p *parser) classify(q *swconf.QoS, pm *policy) {
 		for _, pc := range pm.classes {
 			if pc.name == "class-default" {
 				if !q.DSCP[d].Is() {
-					q.DSCP[d].V = uint8(pc.group.V) // by default: not said
+					q.DSCP[d].V = uint8(pc.group.V) // by default: not explicit
 				}
 				continue
 			}
@@ -278,8 +277,8 @@ func (p *parser) classify(q *swconf.QoS, pm *policy) {
 	}
 }
 
-// byCOS gives a queue the 802.1p priorities that its class-map names, where nothing else classifies by them:
-// on the Nexus 7000 they choose the queue (Cisco, Nexus 7000 QoS guide, "Queuing and Scheduling").
+// byCOS sets a queue's 802.1p priorities from its class-map, if there is no other classification by them: on the Nexus
+// 7000 they select the queue (Cisco, Nexus 7000 QoS guide, "Queuing and Scheduling").
 func (p *parser) byCOS(q *swconf.QoS, pc *policyClass) {
 	c := p.classes["queuing/"+pc.name]
 	for cos := range q.COS {
@@ -289,8 +288,8 @@ func (p *parser) byCOS(q *swconf.QoS, pc *policyClass) {
 	}
 }
 
-// classOf is the class-map of type qos of a name. class-fcoe takes 802.1p priority 3 unless it says otherwise
-// (Cisco, Nexus 5000 QoS guide, "Default System Classes").
+// classOf returns the class-map of type qos of a name. class-fcoe matches 802.1p priority 3 by default (Cisco, Nexus
+// 5000 QoS guide, "Default System Classes").
 func (p *parser) classOf(name string) *classMap {
 	c := p.classes["qos/"+name]
 	if name == fcoe && (c == nil || len(c.matches)+len(c.cos) == 0 && !c.other) {

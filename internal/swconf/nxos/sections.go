@@ -2,8 +2,8 @@ package nxos
 
 import "railyard/internal/swconf/cli"
 
-// routing protocols besides BGP: what they say is known, and nothing of it is in the model. The words are
-// those of the command references of NX-OS 10, "Unicast Routing".
+// routing protocols other than BGP: known and not modelled. The words are those of the command references of NX-OS 10,
+// "Unicast Routing".
 var protocols = map[string]string{
 	"ospf":  "area|auto-cost|bfd|default-information|default-metric|discard-route|distance|graceful-restart|isolate|log-adjacency-changes|max-lsa|max-metric|maximum-paths|name-lookup|network|passive-interface|redistribute|rfc1583compatibility|router-id|shutdown|summary-address|table-map|timers|capability|down-bit-ignore|flush-routes|mpls|nsr|prefix-priority|segment-routing|snmp|protocol|vrf|address-family|dead-interval|hello-interval|retransmit-interval|transmit-delay|distribute",
 	"eigrp": "address-family|authentication|autonomous-system|bfd|default-information|default-metric|distance|distribute-list|eigrp|flush-routes|graceful-restart|isolate|log-adjacency-changes|log-neighbor-warnings|maximum-paths|metric|network|nsf|passive-interface|redistribute|router-id|shutdown|stub|table-map|timers|vrf",
@@ -26,7 +26,7 @@ func (p *parser) protocol(r *cli.Mode, head, words string) {
 	})
 }
 
-// open adds a command that is known and of no matter here, with those that may stand below it.
+// open adds a known and irrelevant command, with the commands below it.
 func (p *parser) open(r *cli.Mode, pattern string, words ...string) {
 	in := p.block("section", words...)
 	r.On("[no] "+pattern, func(*cli.Match) *cli.Mode {
@@ -45,7 +45,7 @@ func (p *parser) entries() *cli.Mode {
 	return r
 }
 
-// sections are modes of which all lines are known and none matters here, whether they are indented or not.
+// sections are modes whose lines are all known and irrelevant, indented or not.
 func (p *parser) sections(r *cli.Mode) {
 	for head, words := range protocols {
 		p.protocol(r, head, words)

@@ -11,13 +11,13 @@ import (
 // vlanSet are VLANs by their numbers.
 type vlanSet [4096 / 64]uint64
 
-// vlanPolicy is what is applied to packets of VLANs, on whatever port they come in.
+// vlanPolicy is the policy for packets of VLANs, on any ingress port.
 type vlanPolicy struct {
 	of vlanSet
 	applied
 }
 
-// vlans reads 10,20-29; what is no VLAN is left out.
+// vlans parses 10,20-29; invalid VLANs are omitted.
 func vlans(list string) (s vlanSet) {
 	for _, part := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
 		from, to, ranged := strings.Cut(part, "-")
@@ -45,7 +45,7 @@ func (s *vlanSet) meets(o *vlanSet) bool {
 	return false
 }
 
-// openVLAN opens VLANs: of what stands below them only classification matters here.
+// openVLAN opens VLANs: of the lines below them only classification is relevant here.
 func (p *parser) openVLAN(m *cli.Match) *cli.Mode {
 	v := &vlanPolicy{of: vlans(m.Word("ids"))}
 	if !m.No {
@@ -54,7 +54,7 @@ func (p *parser) openVLAN(m *cli.Match) *cli.Mode {
 	return p.modes.vlan.Of(v)
 }
 
-// vlanRules is the table of what stands below VLANs.
+// vlanRules is the table of lines below VLANs.
 func (p *parser) vlanRules() *cli.Mode {
 	r := cli.NewMode("vlan")
 	p.servicePolicy(r, func(m *cli.Match) *applied { return &m.Of.(*vlanPolicy).applied })

@@ -9,13 +9,13 @@ import (
 	"railyard/internal/swconf"
 )
 
-// fact is one thing that a text says of what the fabric needs.
+// fact is one property in a configuration that the fabric needs.
 type fact struct {
 	what, says string
 	at         swconf.Place
 }
 
-// differs finds where a device would not do what the fabric needs.
+// differs finds the differences between a device's behaviour and the fabric's needs.
 func differs(want, got *swconf.Config) *fact {
 	a, b := facts(want, want), facts(got, want)
 	for i := range a {
@@ -37,7 +37,7 @@ func named(s string) string {
 	return s
 }
 
-// facts returns what a text says of all that the fabric's text speaks of, in the order of that.
+// facts returns a configuration's values for everything in the fabric's configuration, in the order of the latter.
 func facts(c, of *swconf.Config) []fact {
 	l := &lister{}
 	for _, p := range of.Ports {
@@ -67,7 +67,7 @@ func (l *lister) say(what string, says any, at swconf.Place) {
 	l.list = append(l.list, fact{what, fmt.Sprint(says), at})
 }
 
-// port says what becomes of a port, or a port channel.
+// port returns the facts of a port, or a port channel.
 func (l *lister) port(c *swconf.Config, p, of *swconf.Port) {
 	if p == nil {
 		l.say("presence of "+of.Name, "", swconf.Place{})
@@ -114,7 +114,7 @@ func (l *lister) port(c *swconf.Config, p, of *swconf.Port) {
 	}
 }
 
-// said is the value of a name in a list, or none.
+// said returns the value of a name in a list, or none.
 func said(list []swconf.Alike, what string) (s swconf.Said[string]) {
 	if i := slices.IndexFunc(list, func(a swconf.Alike) bool { return a.What == what }); i >= 0 {
 		s = list[i].Said
@@ -130,7 +130,7 @@ func channel(c *swconf.Config, name string) *swconf.Port {
 	return nil
 }
 
-// device says what holds for all of its ports.
+// device returns the facts of all of its ports.
 func (l *lister) device(c, of *swconf.Config) {
 	if w := &of.Watchdog; w.On.Is() {
 		g := &c.Watchdog
@@ -176,7 +176,7 @@ func (l *lister) device(c, of *swconf.Config) {
 	}
 }
 
-// bgp says what is told to whom.
+// bgp returns the announced routes and their receivers.
 func (l *lister) bgp(b, of *swconf.BGP) {
 	if b == nil {
 		b = &swconf.BGP{}
@@ -198,7 +198,7 @@ func (l *lister) bgp(b, of *swconf.BGP) {
 	}
 }
 
-// neighbor says what a session is. A text may name a neighbour several times, in its families.
+// neighbor returns the facts of a session. A configuration may contain a neighbour several times, in its families.
 func (l *lister) neighbor(b *swconf.BGP, of *swconf.Neighbor) {
 	var m *swconf.Neighbor
 	for _, n := range b.Neighbors {
@@ -239,7 +239,7 @@ func (l *lister) neighbor(b *swconf.BGP, of *swconf.Neighbor) {
 	l.say("policies of "+name, m.Policed, m.At)
 }
 
-// alike reports whether two ports treat packets alike, whatever their policies are called.
+// alike reports whether two ports treat packets equally, under any names of policies.
 func alike(a, b *swconf.QoS) bool {
 	x, y := *a, *b
 	x.Input, x.Output, x.Network = y.Input, y.Output, y.Network

@@ -1,6 +1,6 @@
 package onto
 
-// Where it is written what a command interrupts. What has no source here is from memory.
+// Sources of the commands' interruptions. Entries without a source are unsourced.
 const (
 	ciscoQueuing = "Cisco Nexus 9000 NX-OS QoS guide 10.5(x), Configuring Queuing and Scheduling: \"changes are disruptive\" for all ports of the type"
 	ciscoVRF     = "Ansible cisco.nxos.nxos_vrf_interface: a VRF taken off removes all L3 attributes, as the CLI does"
@@ -9,16 +9,16 @@ const (
 
 const fromMemory = "unsourced"
 
-// effect is what a command interrupts: while it is typed, or taken out. Words with a + before them are so
-// only as they stand, and not behind a no.
+// effect is the interruption by a command when it is typed, or removed. Words with a + before them match only the
+// command itself, not its no form.
 type effect struct {
 	path, words, says string
-	from              string // where that is written; "": from memory
-	instead           bool   // only in the place of another one: where there was none nothing is interrupted
+	from              string // source; "": unsourced
+	instead           bool   // only when it replaces another one: the first one interrupts nothing
 }
 
-// Of PFC on a port NX-OS' guide says that it makes no port flap (QoS guide 10.5(x), Configuring Priority Flow
-// Control), so that there is none for it.
+// NX-OS' guide states that PFC on a port causes no port flap (QoS guide 10.5(x), Configuring Priority Flow Control), so
+// it has no entry.
 var nxosEffects = []effect{
 	{path: "system qos", words: "service-policy type network-qos", says: "all ports: buffers are divided anew, packets are lost"},
 	{path: "system qos", words: "service-policy type queuing", says: "all ports lose packets briefly",

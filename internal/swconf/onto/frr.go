@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// activated puts the fabric's neighbours into IPv4 by name where the device puts nobody there by itself, and
-// leaves out what the device's defaults say and its text hides.
+// activated adds the fabric's neighbours to IPv4 by name if the device does not activate them by default, and omits
+// lines that the device's defaults imply and its output hides.
 func activated(run, want []*node) {
 	datacenter := find(run, "frr defaults datacenter") != nil
 	for _, w := range want {
@@ -42,7 +42,7 @@ var frr = grammar{
 		at("router bgp/address-family", "maximum-paths; redistribute connected (first)"),
 	),
 	numbers: []string{"router bgp"},
-	// the defaults are those that the rest of the text was written for; the fabric's lines say what they need
+	// these defaults belong to the rest of the configuration; the fabric's lines are explicit
 	management: []string{"frr defaults", "service integrated-vtysh-config", "interface eth0",
 		"interface mgmt", "vrf mgmt", "line", "password", "enable"},
 	outOfBand: "interface eth*",

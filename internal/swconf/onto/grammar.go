@@ -7,50 +7,49 @@ import (
 	"railyard/internal/swconf"
 )
 
-// grammar is what a merge has to know of a language. Commands are given by the words they begin with: * is
-// any word, or its end. Paths are the beginnings of sections' headings from the outermost, with / between;
-// "" is the top.
+// grammar is the properties of a language that a merge needs. Commands are given by the words they begin with: * is any
+// word, or its end. Paths are the beginnings of sections' headings from the outermost, with / between; "" is the top.
 type grammar struct {
 	indent string
-	// single are commands of which a section has one: another one takes its place.
+	// single are commands that occur once per section: a new one replaces the old one.
 	single []command
-	// owned are sections whose every line is the fabric's, if it has them: they are named by it.
+	// owned are sections whose lines all belong to the fabric, if it has them: they are named by it.
 	owned []string
-	// named are headings that say more than a name: the same name with other words is another thing.
+	// named are headings with more than a name: the same name with other words denotes the same object.
 	named []string
-	// management are sections and lines that are never touched.
+	// management are sections and lines that are never changed.
 	management []string
 	// outOfBand finds the interface over which the device is managed, by its heading; it has an address.
 	outOfBand string
 	// bears are lines of a port or a session that stay and may hold up packets or routes of the fabric.
 	bears []command
-	// risky are commands that can cut off who reaches the device over its own ports.
+	// risky are commands that can disconnect management over the device's own ports.
 	risky []string
-	// takes are commands that take others out with them.
+	// takes are commands that remove others.
 	takes []taking
-	// numbers are commands that are never replaced: all that stands below them would go.
+	// numbers are commands that are never replaced: all lines below them would be lost.
 	numbers []string
-	// effects are what commands interrupt, by path and command; the first that fits.
+	// effects are the commands' interruptions, by path and command; the first match applies.
 	effects        []effect
-	every, printed string // how all lines begin, and by what the device prints them so; "": sections
-	// leaf finds what a line sets, in languages in which each line says all of its path.
+	every, printed string // beginning of all lines, and its printed form; "": sections
+	// leaf finds the value of a line, in languages in which each line contains its whole path.
 	leaf   func(line string) *command
-	adapt  func(run, want []*node)     // makes of the fabric's text what the device's needs
+	adapt  func(run, want []*node)     // converts the fabric's configuration to the device's form
 	undo   func(line string) string    // takes a line out; nil: a no before it
 	remark string                      // what begins a remark; "": !
-	exit   func(section string) string // the word that leaves a section, where it has to be typed
-	enter  []string                    // what is typed first
+	exit   func(section string) string // command that leaves a section, if one is needed
+	enter  []string                    // first typed commands
 	leave  []string                    // and last
 }
 
-// command is one of which a section has one.
+// command is one that occurs once per section.
 type command struct {
 	path, words string
-	first       bool   // the old one is taken out before the new one is typed: the switch takes no second
-	of          string // it is about a port
-	leaf        bool   // it is all of a line but the value
+	first       bool   // the old one is removed before the new one is typed: the switch accepts no second
+	of          string // it concerns a port
+	leaf        bool   // it is the whole line except the value
 	exact       bool   // nothing follows the words
-	alone       bool   // it is taken out where the fabric has none: it is about what the fabric decides
+	alone       bool   // it is removed if the fabric has none: the fabric decides its subject
 	off         bool   // and so is its no
 }
 
@@ -65,7 +64,7 @@ func at(path, list string) (all []command) {
 	return all
 }
 
-// taking is a command at an interface that takes others out with it, when it is typed or taken out.
+// taking is an interface command that removes others, when it is typed or removed.
 type taking struct {
 	words string
 	gone  []string // what those begin with
@@ -107,7 +106,7 @@ func below(path []string, pattern string) bool {
 	return true
 }
 
-// singular finds the command of which a section has one.
+// singular finds the once-per-section command of a line.
 func (g *grammar) singular(path []string, line string) *command {
 	if g.leaf != nil {
 		return g.leaf(line)
@@ -125,7 +124,7 @@ func (c *command) fits(line string) bool {
 	return begins(line, c.words) && (!c.exact || len(strings.Fields(bare(line))) == len(strings.Fields(c.words)))
 }
 
-// interrupts returns what a line does to traffic while it is taken, or nil.
+// interrupts returns the effect of a line on traffic, or nil.
 func (g *grammar) interrupts(path []string, line string) *effect {
 	for i := range g.effects {
 		e := &g.effects[i]
@@ -137,7 +136,7 @@ func (g *grammar) interrupts(path []string, line string) *effect {
 	return nil
 }
 
-// short are commands whose no is typed without what they say: each switch takes that.
+// short are commands whose no form is typed without arguments: each switch accepts that.
 var short = []string{"channel-group", "switchport mode", "switchport access vlan", "mlag", "vpc"}
 
 // negated takes a line out.

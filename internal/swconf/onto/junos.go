@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf/junos"
 )
 
-// juniper is Junos on QFX as show configuration prints it, in either form. Each statement stands for itself; what
-// stands below the paths of the fabric is the fabric's.
+// juniper is Junos on QFX as show configuration prints it, in either form. Each statement is independent; all
+// statements below the fabric's paths belong to the fabric.
 var juniper = grammar{remark: "#", enter: []string{"configure"}, leave: []string{"commit confirmed 10"},
 	effects: []effect{
 		{words: "* interfaces * speed", says: "the port goes down and comes up"},
@@ -35,7 +35,7 @@ var juniper = grammar{remark: "#", enter: []string{"configure"}, leave: []string
 
 const juniperPFC = "Junos CLI reference, congestion-notification-profile: a change of PFC blocks the port, and packets of all its queues are lost"
 
-// own are paths below which all is the fabric's where it has a statement below the same words; * is any word.
+// own are paths below which all belongs to the fabric if it has a statement below the same words; * is any word.
 var own = []string{"class-of-service forwarding-classes class *", "class-of-service classifiers dscp *",
 	"class-of-service schedulers *", "class-of-service scheduler-maps *", "class-of-service drop-profiles *",
 	"class-of-service congestion-notification-profile *", "class-of-service interfaces *",
@@ -43,7 +43,7 @@ var own = []string{"class-of-service forwarding-classes class *", "class-of-serv
 	"interfaces * esi", "protocols bgp group *", "protocols iccp", "multi-chassis multi-chassis-protection",
 	"forwarding-options enhanced-hash-key ecmp-dlb", "policy-options policy-statement *", "policy-options as-list *"}
 
-// alone are statements of the fabric's interfaces that contradict it where it does not have them.
+// alone are statements of the fabric's interfaces that contradict it if it does not have them.
 var alone = []string{"unit", "ether-options 802.3ad", "gigether-options 802.3ad", "aggregated-ether-options", "esi",
 	"disable", "vlan-tagging", "flexible-vlan-tagging", "encapsulation", "native-vlan-id", "mtu", "number-of-sub-ports"}
 
@@ -56,7 +56,7 @@ var values = strings.Fields(`mtu speed description number-of-sub-ports mc-ae-id 
 	inactivity-interval peer-as local-address type drop-profile ttl vtep-source-interface route-distinguisher
 	vrf-target device-count encapsulation interface-mode peer-as-list virtual-address virtual-gateway-address mru`)
 
-// statements merges texts of Junos.
+// statements merges configurations of Junos.
 func (m *Merge) statements(file string, running []byte, rendered string, opt Options) error {
 	run, err := junos.Commands(file, running)
 	if err != nil {
@@ -112,7 +112,7 @@ func valued(words []string) bool {
 	return n > 2 && (slices.Contains(values, words[n-2]) || words[0] == "multi-chassis" && words[n-2] == "interface")
 }
 
-// latest are the statements that count: of those with one value the last.
+// latest returns the effective statements: of those with one value the last.
 func latest(list []junos.Command) (out []junos.Command) {
 	at := map[string]int{}
 	for _, c := range list {
@@ -131,7 +131,7 @@ func latest(list []junos.Command) (out []junos.Command) {
 	return out
 }
 
-// stater carries what a merge of statements looks at.
+// stater is the state of a merge of statements.
 type stater struct {
 	*Merge
 	file    string
@@ -145,7 +145,7 @@ type stater struct {
 
 func (x *stater) gone(i int) bool { return x.changed[i] }
 
-// keep reports whether a statement of the fabric is asked of the device: its name stays, and it keeps more bundles.
+// keep reports whether the device's version of a fabric's statement remains: its name, or a larger number of bundles.
 func (x *stater) keep(c junos.Command) bool {
 	if c.Words[0] == "system" {
 		return false
@@ -166,8 +166,8 @@ func sameParent(a, b []string) bool {
 	return len(a) == len(b) && slices.Equal(a[:len(a)-1], b[:len(b)-1])
 }
 
-// refused finds what cannot stand with the fabric's statements: another AS number, a policy of the same name that
-// says something else, and a statement of the fabric that is deactivated.
+// refused finds conflicts with the fabric's statements: another AS number, a policy of the same name with other
+// contents, and a deactivated statement of the fabric.
 func (x *stater) refused() error {
 	for _, r := range x.run {
 		line := r.String()
@@ -188,7 +188,7 @@ func (x *stater) refused() error {
 	return nil
 }
 
-// scoped reports whether a statement of the device stands below a path that is the fabric's.
+// scoped reports whether a statement of the device is below a path of the fabric.
 func (x *stater) scoped(words []string) bool {
 	if x.outdated(words) {
 		return true
@@ -213,8 +213,8 @@ func (x *stater) scoped(words []string) bool {
 // earlier are the profiles that railyard itself writes for cables of a length, in a statement of them or of a port.
 var earlier = regexp.MustCompile(`^class-of-service (interfaces \S+ )?congestion-notification-profile (FABRIC-\d+M)( |$)`)
 
-// outdated reports whether a statement is of such a profile that the fabric no longer has: its pauses are those of
-// classes that are others now, on whatever port it is.
+// outdated reports whether a statement belongs to such a profile that the fabric no longer has: its pauses belong to
+// former classes, on any port.
 func (x *stater) outdated(words []string) bool {
 	m := earlier.FindStringSubmatch(strings.Join(words, " "))
 	profiles := []string{"class-of-service", "congestion-notification-profile"}
@@ -326,7 +326,7 @@ func (x *stater) highest(words []string) []string {
 	return words
 }
 
-// add types what the device does not have.
+// add types the statements that the device does not have.
 func (x *stater) add() {
 	for _, c := range x.want {
 		if x.has[c.String()] > 0 {
@@ -369,7 +369,7 @@ func (x *stater) stranger(pattern string) string {
 	return ""
 }
 
-// step notes one, with what it interrupts.
+// step records one, with its interruption.
 func (x *stater) step(s Step) {
 	s.Path = []string{}
 	if e := juniper.interrupts(nil, s.Text); e != nil && (!e.instead || s.Was != "") {
@@ -389,7 +389,7 @@ func (x *stater) step(s Step) {
 // management are the interfaces by which a device is managed out of band.
 var management = []string{"em0", "em1", "fxp0", "vme", "me0", "re0:mgmt-0", "re1:mgmt-0"}
 
-// reachable refuses steps at ports over which the device may be managed, where it has no port of its own for that.
+// reachable refuses steps at ports over which the device may be managed, if it has no port of its own for that.
 func (x *stater) reachable() error {
 	carries := map[string]int{}
 	for _, r := range x.run {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// lines merges texts of commands.
+// lines merges configurations of commands.
 func (m *Merge) lines(file string, running []byte, rendered string, g *grammar, opt Options) error {
 	run, err := tree(file, running)
 	if err != nil {
@@ -54,8 +54,8 @@ func (m *Merge) lines(file string, running []byte, rendered string, g *grammar, 
 	return nil
 }
 
-// settled returns what a text comes to that was typed: of sections that are opened twice one, of commands of
-// which a section has one the last.
+// settled normalizes a typed configuration: a section opened twice becomes one, and of once-per-section commands the
+// last remains.
 func (g *grammar) settled(path []string, nodes []*node) (out []*node) {
 	for _, n := range nodes {
 		if r := find(out, n.text); r != nil {
@@ -73,18 +73,18 @@ func (g *grammar) settled(path []string, nodes []*node) (out []*node) {
 	return out
 }
 
-// merger carries what a merge of lines looks at.
+// merger is the state of a merge of lines.
 type merger struct {
 	*Merge
 	g     *grammar
 	file  string
-	all   []*node         // the device's text as it was
+	all   []*node         // the device's original configuration
 	wants []*node         // the fabric's
 	ours  map[string]bool // headings that the fabric has
-	gone  int             // lines of the device that were taken out
+	gone  int             // removed lines of the device
 }
 
-// step notes one, with what it interrupts.
+// step records one, with its interruption.
 func (x *merger) step(path []string, s Step) {
 	if s.Path = slices.Clone(path); s.Path == nil {
 		s.Path = []string{}
@@ -98,7 +98,7 @@ func (x *merger) step(path []string, s Step) {
 	x.Steps = append(x.Steps, s)
 }
 
-// fresh reports whether a section is new to the device, and no port: nobody uses yet what is defined there.
+// fresh reports whether a section is new to the device, and not a port: its definitions are not used yet.
 func (x *merger) fresh(path []string) bool {
 	return len(path) > 0 && !begins(path[0], "interface Ethernet*") && !begins(path[0], "interface swp*") &&
 		!begins(path[0], "system qos") && find(x.all, path[0]) == nil
@@ -110,7 +110,7 @@ func (x *merger) untouched(path []string, line string) bool {
 		slices.ContainsFunc(x.g.management, func(p string) bool { return begins(line, p) }))
 }
 
-// section makes one section of the device what the fabric needs, and its lines with it.
+// section merges one section of the fabric into the device's, with its lines.
 func (x *merger) section(path []string, run *node, want []*node) error {
 	taken := x.taken(path, run, want)
 	x.stays(path, run, want)
@@ -162,8 +162,8 @@ func following(run *node, want []*node) []string {
 	return out
 }
 
-// put adds a line that the device does not have, in the place of another one where a section has one of them,
-// else before those that follow it in the fabric's text: what is referred to stands before what refers to it.
+// put adds a line that the device does not have: in place of the old one if it occurs once per section, else before the
+// lines that follow it in the fabric's configuration, so that definitions precede references.
 func (x *merger) put(path []string, run, w *node, before string) (*node, error) {
 	if err := x.clash(path, run, w); err != nil {
 		return nil, err
@@ -192,8 +192,7 @@ func (x *merger) put(path []string, run, w *node, before string) (*node, error) 
 	return added, nil
 }
 
-// alike refuses a route-map that has the fabric's name and filters besides, and remarks a VLAN that other
-// ports are in.
+// alike refuses a route-map with the fabric's name and further filters, and notes a VLAN that other ports are in.
 func (x *merger) alike(run, r, w *node) error {
 	if begins(w.text, "route-map") && len(w.kids) == 0 && len(r.kids) > 0 {
 		return &Refused{x.file, r.kids[0].line, fmt.Sprintf("%q filters in %s, and the fabric's of that name does not: rename yours", r.kids[0].text, r.text)}
@@ -212,7 +211,7 @@ func (x *merger) alike(run, r, w *node) error {
 	return nil
 }
 
-// clash refuses what cannot stand beside what the device has.
+// clash refuses lines that conflict with the device's.
 func (x *merger) clash(path []string, run, w *node) error {
 	for _, r := range run.kids {
 		switch {
@@ -238,7 +237,7 @@ func (x *merger) clash(path []string, run, w *node) error {
 	return nil
 }
 
-// broken refuses a port that the device has in another form: whole, or broken out.
+// broken refuses a port that the device has in another form: whole, or split.
 func (x *merger) broken(path []string, run, w *node) error {
 	name, ok := strings.CutPrefix(w.text, "interface ")
 	if x.g.leaf != nil {
@@ -288,8 +287,8 @@ func (x *merger) stays(path []string, run *node, want []*node) {
 	}
 }
 
-// surplus takes out what contradicts the fabric: all else in sections that are its own, and commands about
-// what it decides that it has no line for.
+// surplus removes lines that contradict the fabric: all others in sections of its own, and commands about its subjects
+// without a line in it.
 func (x *merger) surplus(path []string, run *node, want []*node) {
 	owned := slices.ContainsFunc(x.g.owned, func(p string) bool { return below(path, p) })
 	shared := ""
@@ -311,7 +310,7 @@ func (x *merger) surplus(path []string, run *node, want []*node) {
 		if x.g.leaf != nil && slices.ContainsFunc(x.Steps, func(o Step) bool {
 			return o.Remove && (o.Text == s.Text || strings.HasPrefix(s.Text, o.Text+" "))
 		}) {
-			return true // it went with another one
+			return true // it was removed with another one
 		}
 		if owned && shared == "" {
 			if shared = x.elsewhere(path); shared != "" {
@@ -323,7 +322,7 @@ func (x *merger) surplus(path []string, run *node, want []*node) {
 	})
 }
 
-// taken are the takings of a section that will be done: by a command that is typed, or taken out.
+// taken returns the takings of a section that will occur: by a typed, or a removed command.
 func (x *merger) taken(path []string, run *node, want []*node) (out []taking) {
 	if len(path) != 1 || !begins(path[0], "interface") {
 		return nil
@@ -345,7 +344,7 @@ func (x *merger) taken(path []string, run *node, want []*node) (out []taking) {
 	return out
 }
 
-// take drops what goes with others, and says so of what the fabric has no line for.
+// take drops lines that are removed with others, and reports those without a line in the fabric.
 func (x *merger) take(path []string, run *node, want []*node, taken []taking) {
 	for _, t := range taken {
 		run.kids = slices.DeleteFunc(run.kids, func(r *node) bool {
@@ -362,13 +361,13 @@ func (x *merger) take(path []string, run *node, want []*node, taken []taking) {
 	}
 }
 
-// remark notes what whoever types this should know of a line of the device.
+// remark adds a note for the operator about a line of the device.
 func (x *merger) remark(line int, format string, args ...any) {
 	x.Remarks = append(x.Remarks, fmt.Sprintf("%s:%d: ", x.file, line)+fmt.Sprintf(format, args...))
 }
 
-// elsewhere is a section of the device that uses what a section defines, by way of other definitions or
-// not, and is not in the fabric.
+// elsewhere returns a section of the device, outside the fabric, that uses a section's definition directly or
+// indirectly.
 func (x *merger) elsewhere(path []string) string {
 	if len(path) == 0 {
 		return ""
@@ -397,7 +396,7 @@ func uses(nodes []*node, names map[string]bool) bool {
 	})
 }
 
-// same reports whether two lines are the command's, about the same thing.
+// same reports whether two lines are the same command about the same object.
 func (c *command) same(a, b string) bool {
 	if c.leaf {
 		x, y := nvueLeaf(a), nvueLeaf(b)
@@ -410,7 +409,7 @@ func (c *command) same(a, b string) bool {
 	return slices.Equal(strings.Fields(bare(a))[:n], strings.Fields(bare(b))[:n])
 }
 
-// goes reports whether a line goes where the fabric has none: the command, or its no.
+// goes reports whether a line is removed if the fabric has none: the command, or its no.
 func (c *command) goes(line string) bool {
 	if strings.HasPrefix(line, "no ") {
 		return c != nil && c.off

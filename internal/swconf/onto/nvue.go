@@ -19,12 +19,12 @@ var nvue = grammar{
 	risky: []string{"nv * interface * ip address", "nv * interface * ip vrf", "nv * interface * bridge",
 		"nv * interface * bond", "nv set interface * link state down", "nv set interface * link speed"},
 	effects: nvueEffects,
-	remark:  "#", // its commands are typed into a shell, to which ! means something else
+	remark:  "#", // its commands are typed into a shell, where ! has another meaning
 	leave:   []string{"nv config apply"},
 }
 
-// nvueUndo unsets what a line sets: a leaf without its value, one of a list with it, and all of a bridge that
-// a port is in, or of RoCE's defaults.
+// nvueUndo returns the unset command for a line: a leaf without its value, one of a list with it, and all of a port's
+// bridge, or of RoCE's defaults.
 func nvueUndo(line string) string {
 	words, at := strings.Fields(line), line
 	switch c := nvueLeaf(line); {
@@ -73,7 +73,7 @@ func nvueLeaf(line string) *command {
 	case at == "bond member": // of another interface, and the fabric decides about its ports
 		c.alone, c.of, c.words = true, words[n-1], line
 	case list && words[n-2] == "address" && words[2] == "interface":
-		// the fabric's are the port's; the one loopback is that of tunnels and of others, too
+		// the fabric's are the port's; the one loopback also belongs to tunnels and others
 		c.alone = words[3] != "lo"
 		c.words = line
 	case list:

@@ -8,7 +8,7 @@ import (
 	cumulus "railyard/internal/swconf/nvue"
 )
 
-// listed are keywords behind which NVUE takes, and prints, several numbers or interfaces at once.
+// listed are keywords after which NVUE accepts, and prints, several numbers or interfaces.
 var listed = map[string]func(string) []string{"interface": namesOf, "member": namesOf, "dscp": numbersOf,
 	"switch-priority": numbersOf, "traffic-class": numbersOf, "vlan": numbersOf}
 
@@ -19,7 +19,7 @@ func namesOf(s string) []string {
 	return []string{s}
 }
 
-// numbersOf reads 0,3-5; what is none is one word.
+// numbersOf parses 0,3-5; another word is returned as is.
 func numbersOf(s string) (out []string) {
 	for _, part := range strings.Split(s, ",") {
 		from, to, two := strings.Cut(part, "-")
@@ -38,7 +38,7 @@ func numbersOf(s string) (out []string) {
 	return out
 }
 
-// single are lines that each set one thing, in place of those that set several.
+// single splits lines that set several values into lines of one value.
 func single(nodes []*node) (out []*node) {
 	for _, n := range nodes {
 		if strings.ContainsAny(n.text, `'"`) {
@@ -68,7 +68,7 @@ func single(nodes []*node) (out []*node) {
 	return out
 }
 
-// joined are steps in a row that differ in a number, as one.
+// joined combines consecutive steps that differ in a number.
 func joined(steps []Step) (out []Step) {
 	for _, s := range steps {
 		if len(out) > 0 {

@@ -10,35 +10,35 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Step is one line that is typed, or taken out.
+// Step is one typed, or removed, line.
 type Step struct {
-	Path   []string `json:"path"`              // the sections that it stands in, from the outermost
+	Path   []string `json:"path"`              // its sections, from the outermost
 	Text   string   `json:"command"`           // as typed
 	Was    string   `json:"was,omitempty"`     // the device's line that it takes the place of, or takes out
 	Line   int      `json:"line,omitempty"`    // of that
 	Effect string   `json:"effect,omitempty"`  // what it interrupts; "" for nothing
-	Source string   `json:"source,omitempty"`  // where that is written
-	Remove bool     `json:"remove"`            // it takes a line of the device out
+	Source string   `json:"source,omitempty"`  // source of the interruption
+	Remove bool     `json:"remove"`            // it removes a line of the device
 	Opens  bool     `json:"section,omitempty"` // it opens a section: steps in it follow
 }
 
-// Merge is the way from one text to another.
+// Merge is the difference between two configurations as commands.
 type Merge struct {
 	OS     swconf.OS `json:"os"`
 	Switch string    `json:"switch"`
 	Steps  []Step    `json:"steps"`
-	Kept   int       `json:"kept"` // lines of the device that stay and that the fabric does not ask for
+	Kept   int       `json:"kept"` // remaining lines of the device that are not in the fabric's configuration
 	Same   int       `json:"same"` // lines that both have
-	// Remarks are about lines of the device, each with its place: what goes besides, and what stays and may
-	// hold up the fabric's packets.
+	// Remarks are notes on lines of the device, with positions: those removed as well, and remaining ones that may
+	// affect the fabric's packets.
 	Remarks []string `json:"remarks"`
 	// Keeps is the command that saves the configuration across restarts.
 	Keeps  string `json:"keeps,omitempty"`
 	FRR    *Merge `json:"frr,omitempty"` // of a SONiC switch, whose tables have no BGP
-	File   string `json:"file"`          // that of the device
-	Text   string `json:"-"`             // the device's text with the steps taken
-	Script string `json:"script"`        // what is typed, or the JSON patch that is applied
-	origin []int  // the device's line that each of the text is, 0 where it is a step's
+	File   string `json:"file"`          // the device's
+	Text   string `json:"-"`             // the device's configuration after the steps
+	Script string `json:"script"`        // commands to type, or the JSON patch to apply
+	origin []int  // the device's line of each line of Text, 0 for a step's
 }
 
 // keeps are the commands that save what runs.
@@ -51,7 +51,7 @@ var keeps = map[swconf.OS]string{
 	swconf.NVUE:  "nv config apply --confirm takes it back unless you confirm; nv config save keeps it where auto-save is off",
 }
 
-// Refused is a merge that is not done: where, why, and what would do.
+// Refused is a refused merge: position, reason, and remedy.
 type Refused struct {
 	File string
 	Line int
@@ -65,12 +65,12 @@ func (e *Refused) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
 }
 
-// Options say what may be done.
+// Options are permissions of a merge.
 type Options struct {
-	InBand bool // whoever types this reaches the device otherwise: over a console, say
+	InBand bool // the operator reaches the device by another way, such as a console
 }
 
-// Onto makes the way from a device's text to what was rendered for it, both in one language.
+// Onto computes the merge of a rendered configuration into a device's, both in one language.
 func Onto(file string, running []byte, rendered string, os swconf.OS, opt Options) (*Merge, error) {
 	has, err := dialect.Parse(file, running, os)
 	if err != nil {
@@ -98,7 +98,7 @@ func Onto(file string, running []byte, rendered string, os swconf.OS, opt Option
 	return m, m.holds(file, running, has, want)
 }
 
-// unknown remarks lines of the device that nobody understands here.
+// unknown notes unrecognized lines of the device.
 func (m *Merge) unknown(file string, has *swconf.Config) {
 	const most = 8
 	for i, u := range has.Unknown {
@@ -111,8 +111,8 @@ func (m *Merge) unknown(file string, has *swconf.Config) {
 	}
 }
 
-// holds refuses a merge after which the device would not do what the fabric needs: by its text as it would be
-// printed then, and by what is typed behind the one that it has.
+// holds refuses a merge after which the device would not meet the fabric's needs: by the resulting configuration as
+// printed, and by the commands typed after the existing one.
 func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) error {
 	got, err := dialect.Parse(file+" with the steps", []byte(m.Text), m.OS)
 	if err != nil {
@@ -131,7 +131,7 @@ func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) err
 	if err != nil {
 		return err
 	}
-	if g := grammars[m.OS]; g != nil && g.leaf != nil { // lists are taken apart by the device
+	if g := grammars[m.OS]; g != nil && g.leaf != nil { // the device splits lists
 		nodes, err := tree(file, text)
 		if err != nil {
 			return err
@@ -150,7 +150,7 @@ func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) err
 	return nil
 }
 
-// faulty refuses a merge after which the text has an error that neither of the two has by itself.
+// faulty refuses a merge whose result has an error that neither input has.
 func (m *Merge) faulty(file string, has, want, got *swconf.Config) error {
 	for _, f := range got.Faults {
 		same := func(o swconf.Finding) bool { return o.Rule == f.Rule && o.Message == f.Message }
@@ -167,7 +167,7 @@ func (m *Merge) faulty(file string, has, want, got *swconf.Config) error {
 	return nil
 }
 
-// missed says what would not be the fabric's, and the line of the device that keeps it from that.
+// missed describes the missing property, and the line of the device that prevents it.
 func (m *Merge) missed(file string, f *fact) error {
 	line := 0
 	if n := f.at.Line; n > 0 && n <= len(m.origin) {

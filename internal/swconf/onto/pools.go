@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pools refuses to turn the mode of a buffer pool that other ports' profiles are in: a static pool takes no
-// dynamic_th, and a dynamic one no static_th. Profiles that nobody uses then go.
+// pools refuses to turn the mode of a buffer pool that other ports' profiles are in: a static pool takes no dynamic_th,
+// and a dynamic one no static_th. Unused profiles are then removed.
 func (p *patcher) pools(was map[string]string) error {
 	for _, pool := range slices.Sorted(maps.Keys(was)) {
 		mode := text(p.run["BUFFER_POOL"][pool], "mode")
@@ -94,7 +94,7 @@ func (p *patcher) bound() {
 	}
 }
 
-// text is a field of an entry.
+// text returns a field of an entry.
 func text(entry any, field string) string {
 	fields, _ := entry.(map[string]any)
 	s, _ := fields[field].(string)
@@ -115,8 +115,8 @@ func several(names []string) string {
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
-// lowered puts the classes of a policy whose shares fall before those whose shares rise: a switch takes no
-// line with which they would add up to more than all of the port.
+// lowered puts classes of a policy with falling shares before those with rising shares: a switch refuses a line whose
+// shares add up to more than the whole port.
 func lowered(path []string, run *node, want []*node) []*node {
 	if len(path) != 1 || !begins(path[0], "policy-map type queuing") {
 		return want
@@ -135,7 +135,7 @@ func rise(run, want *node) int {
 	return share(want) - share(old)
 }
 
-// share is the percentage that a class says, 0 where it says none.
+// share returns the percentage of a class, 0 if unset.
 func share(class *node) int {
 	for _, k := range class.kids {
 		if strings.HasPrefix(k.text, "bandwidth ") {

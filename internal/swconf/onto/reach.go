@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// reached are the ports over which the device may be managed as its text stands, with the line that says so;
-// none where it has a port of its own for that.
+// reached returns the ports over which the device may be managed by its current configuration, with the line that shows
+// it; none if it has a management port.
 func (x *merger) reached(run []*node) map[string]int {
 	out := map[string]int{}
 	bridged := slices.ContainsFunc(run, func(r *node) bool { // a VLAN has an address, over whatever ports
@@ -69,7 +69,7 @@ func (x *merger) reachable(reached map[string]int) error {
 	return nil
 }
 
-// own is the interface for management that is looked for.
+// own is the management interface.
 func (x *merger) own() string {
 	if x.g.leaf != nil {
 		return strings.Fields(x.g.outOfBand)[3]

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// script returns the commands to type: steps below the headings of their sections, as the device prints them, and
-// as a remark what each interrupts, once for those in a row that do the same.
+// script returns the commands to type: steps below the headings of their sections, in the device's printed form, with a
+// remark on each interruption, once for consecutive equal ones.
 func script(steps []Step, g *grammar) string {
 	if len(steps) == 0 {
 		return ""
@@ -43,8 +43,8 @@ type typist struct {
 	said string
 }
 
-// section goes to another one: out of those that it is not in, by the word for that where the language prints
-// one, and into those that it is in.
+// section changes the section: it leaves the sections that do not contain the target, with the exit command if the
+// language prints one, and enters the target's.
 func (w *typist) section(path []string) {
 	common := 0
 	for common < min(len(w.at), len(path)) && w.at[common] == path[common] {

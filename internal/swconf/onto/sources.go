@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// speaks are words before the interface whose address the device has when it speaks to others itself: to
-// servers that let people in, to collectors, to neighbours and tunnels' ends.
+// speaks are words before an interface whose address is the device's source address: to authentication servers, to
+// collectors, to neighbours and tunnels' ends.
 var speaks = []string{"source-interface", "local-interface", "update-source"}
 
-// sources refuses to take the address away from an interface by which the device speaks.
+// sources refuses to remove the address of an interface that is a source address.
 func (x *merger) sources() error {
 	for _, s := range x.Steps {
 		if len(s.Path) == 0 || s.Was == "" || !begins(s.Was, "ip address") {
@@ -28,7 +28,7 @@ func (x *merger) sources() error {
 	return nil
 }
 
-// speaker finds the line that speaks from an interface.
+// speaker finds the line that uses an interface as source.
 func speaker(nodes []*node, name string) *node {
 	for _, n := range nodes {
 		words := strings.Fields(strings.ToLower(n.text))
@@ -65,7 +65,7 @@ func (x *merger) orphans() {
 	}
 }
 
-// within finds lines about a neighbour or a route by way of an address in a subnet.
+// within finds lines about a neighbour or a route through an address in a subnet.
 func (x *merger) within(nodes []*node, subnet netip.Prefix, found func(*node)) {
 	for _, n := range nodes {
 		words := strings.Fields(n.text)

@@ -15,14 +15,14 @@ import (
 // database is SONiC's config_db.json: tables of keys with fields.
 type database map[string]map[string]any
 
-// operation is one of a JSON patch (RFC 6902), as config apply-patch takes them.
+// operation is one of a JSON patch (RFC 6902), for config apply-patch.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
 }
 
-// ownTables are those in which what the fabric names is the fabric's to the last field.
+// ownTables are those whose entries named by the fabric belong to it with all fields.
 var ownTables = map[string]bool{"DSCP_TO_TC_MAP": true, "TC_TO_QUEUE_MAP": true,
 	"TC_TO_PRIORITY_GROUP_MAP": true, "MAP_PFC_PRIORITY_TO_QUEUE": true,
 	"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": true, "SCHEDULER": true, "WRED_PROFILE": true,
@@ -32,7 +32,7 @@ var ownTables = map[string]bool{"DSCP_TO_TC_MAP": true, "TC_TO_QUEUE_MAP": true,
 // ranged are tables whose keys are ports and numbers of queues or groups.
 var ranged = map[string]bool{"BUFFER_PG": true, "BUFFER_QUEUE": true, "QUEUE": true}
 
-// deviceTables are the device's own, and its management's; devicePort the fields of a port that are.
+// deviceTables belong to the device and its management; devicePort lists such fields of a port.
 var (
 	deviceTables = map[string]bool{"DEVICE_METADATA": true, "MGMT_INTERFACE": true, "MGMT_PORT": true,
 		"MGMT_VRF_CONFIG": true}
@@ -125,7 +125,7 @@ func (m *Merge) tables(file string, running []byte, rendered string, opt Options
 	return err
 }
 
-// number refuses another AS number than the device says it has: bgpcfgd makes its BGP of that.
+// number refuses another AS number than the device's: bgpcfgd creates its BGP from that.
 func (p *patcher) number() error {
 	has := text(p.run["DEVICE_METADATA"]["localhost"], "bgp_asn")
 	if asked := text(p.want["DEVICE_METADATA"]["localhost"], "bgp_asn"); asked != "" && asked != has &&
@@ -136,7 +136,7 @@ func (p *patcher) number() error {
 	return nil
 }
 
-// decode reads a database; what is no table of keys is none of ours.
+// decode parses a database; other tables than maps of keys are ignored.
 func decode(text []byte) (database, error) {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
@@ -153,7 +153,7 @@ func decode(text []byte) (database, error) {
 	return db, nil
 }
 
-// fields counts what a database says.
+// fields counts the fields of a database.
 func (d database) fields() (n int) {
 	for _, keys := range d {
 		for _, v := range keys {
@@ -164,7 +164,7 @@ func (d database) fields() (n int) {
 	return n
 }
 
-// table makes the fabric's part of a table what it needs.
+// table merges the fabric's part of a table.
 func (p *patcher) table(table string) {
 	for _, key := range slices.Sorted(maps.Keys(p.want[table])) {
 		want, _ := p.want[table][key].(map[string]any)
@@ -190,7 +190,7 @@ func (p *patcher) table(table string) {
 	}
 }
 
-// fields makes those of one key what the fabric needs.
+// fields merges the fields of one key.
 func (p *patcher) fields(table, key string, run, want map[string]any) {
 	for _, f := range slices.Sorted(maps.Keys(want)) {
 		was, there := run[f]
@@ -215,8 +215,8 @@ func (p *patcher) fields(table, key string, run, want map[string]any) {
 	}
 }
 
-// contradicting takes out what stands against the fabric's keys in a table: other queues and groups of its
-// ports, which it decides all of, other addresses of its ports, and VLANs of ports that route.
+// contradicting removes entries that contradict the fabric's keys in a table: other queues and groups of its ports,
+// which it decides completely, other addresses of its ports, and VLANs of ports that route.
 func (p *patcher) contradicting(table string) {
 	for _, key := range slices.Sorted(maps.Keys(p.run[table])) {
 		if _, asked := p.want[table][key]; asked {
@@ -236,7 +236,7 @@ func (p *patcher) contradicting(table string) {
 			continue
 		}
 		p.take(table, key)
-		for _, port := range left { // the others of the key keep what it said
+		for _, port := range left { // the others of the key keep their setting
 			p.run[table][port+"|"+rest] = p.run[table][key]
 			p.change("add", p.run[table][key], "", table, port+"|"+rest)
 		}
@@ -255,7 +255,7 @@ func (p *patcher) members(table string) {
 	}
 }
 
-// emptied takes out tables of which the last key went: the updater refuses a database with empty tables.
+// emptied removes tables without keys: the updater refuses a database with empty tables.
 func (p *patcher) emptied() {
 	for _, table := range slices.Sorted(maps.Keys(p.run)) {
 		if taken := slices.ContainsFunc(p.ops, func(o operation) bool {

@@ -7,16 +7,16 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// node is a line with what stands below it.
+// node is a line with the lines below it.
 type node struct {
 	text string // words with single blanks
 	line int
-	body []string // of a banner or a script: lines below it, as they stand
+	body []string // of a banner or a script: the following lines, unchanged
 	kids []*node
 }
 
-// tree reads a text as a device prints it: sections are indented. Texts that were typed are not, and what
-// stands below what in them is for the switch to say.
+// tree parses a configuration as a device prints it: sections are indented. Typed configurations are not indented; only
+// the switch knows their sections.
 func tree(file string, text []byte) ([]*node, error) {
 	text, err := cli.Text(file, text)
 	if err != nil {
@@ -29,7 +29,7 @@ func tree(file string, text []byte) ([]*node, error) {
 	root := &node{}
 	stack, indents := []*node{root}, []int{-1}
 	raw := strings.Split(string(text), "\n")
-	behind := 0 // the last line of a text that is no command
+	behind := 0 // the last literal line
 	for _, l := range lines {
 		if l.Num <= behind {
 			continue
@@ -63,7 +63,7 @@ func tree(file string, text []byte) ([]*node, error) {
 	return root.kids, nil
 }
 
-// textEnd is the line that ends the texts behind a command, or its own where none follows.
+// textEnd returns the line that ends the literal blocks of a command, or its own without any.
 func textEnd(raw []string, l cli.Line) int {
 	end := l.Num
 	for range l.Texts() {
@@ -76,7 +76,7 @@ func textEnd(raw []string, l cli.Line) int {
 	return end
 }
 
-// flat is the first line of a text without indentation that belongs below the one before it, or nil.
+// flat returns the first unindented line that belongs below the one before it, or nil.
 func flat(nodes []*node) *node {
 	for i, n := range nodes {
 		if len(n.kids) > 0 {
@@ -91,7 +91,7 @@ func flat(nodes []*node) *node {
 	return nil
 }
 
-// write is the text of a tree, and the device's line that each of its lines is.
+// write returns the text of a tree, and the device's line of each of its lines.
 func write(nodes []*node, step string) (text string, origin []int) {
 	var b strings.Builder
 	var put func([]*node, string)
@@ -118,7 +118,7 @@ func count(nodes []*node) (n int) {
 	return n
 }
 
-// find is the node of a text, or nil.
+// find returns the node of a line, or nil.
 func find(nodes []*node, text string) *node {
 	for _, n := range nodes {
 		if n.text == text {
