@@ -23,9 +23,9 @@ type Spec struct {
 	Warmup      int
 	QPs         int
 	Wait        time.Duration // for the other ranks
-	Patience    time.Duration // with a rank that is not heard of [DefaultPatience]
+	Patience    time.Duration // with a silent rank [DefaultPatience]
 	Connect     verbs.ConnectOptions
-	// Progress is told how far a size is; nil for silence.
+	// Progress is called with the completed share of a size; may be nil.
 	Progress func(size int64, share float64)
 }
 
@@ -124,7 +124,7 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	for _, n := range s.Sizes {
 		out, err := r.measure(p, s, n)
 		if ctx.Err() != nil {
-			return ctx.Err() // what the others say of it is not the reason
+			return ctx.Err() // the others' error is not the cause
 		}
 		if err != nil {
 			p.fail(err)
@@ -155,7 +155,7 @@ func (s *Spec) patience() time.Duration {
 func (r *ring) measure(p *pulse, s *Spec, bytes int64) (Row, error) {
 	out := Row{Bytes: bytes, Count: bytes / int64(r.kind.size()), Type: s.Type, Op: s.Op}
 	r.prepare(int(bytes))
-	if _, err := p.gather(report{}); err != nil { // nobody writes before all have filled their buffers
+	if _, err := p.gather(report{}); err != nil { // no rank writes before all have filled their buffers
 		return out, err
 	}
 	before := r.stats()
@@ -164,7 +164,7 @@ func (r *ring) measure(p *pulse, s *Spec, bytes int64) (Row, error) {
 	}
 	total := 0.0
 	for i := range s.Iters {
-		if i == s.Iters-1 { // the result that is checked comes from the last one alone
+		if i == s.Iters-1 { // only the last one produces the checked result
 			r.spoil()
 			if _, err := p.gather(report{}); err != nil {
 				return out, err

@@ -23,7 +23,7 @@ type number interface {
 	~float32 | ~float64 | ~int32 | ~int64 | ~uint8
 }
 
-// kind is what the ring needs to know of an element type.
+// kind is the properties of an element type that the ring needs.
 type kind interface {
 	size() int
 	// reduce puts op(a, b) into dst, element by element.
@@ -86,9 +86,8 @@ func (typed[T]) reduce(dst, a, b []byte, op Op) {
 	}
 }
 
-// value returns what a rank contributes to an element: small whole numbers, so that
-// sums and products of up to a thousand ranks are exact in every type and
-// whatever the order. Products are of ones and a single two.
+// value returns a rank's contribution to an element: small integers, so that sums and products of up to a thousand
+// ranks are exact in every type and order. Products are of ones and a single two.
 func value(rank int, i int64, op Op) int64 {
 	if op == Prod {
 		if i%61 == int64(rank)%61 && rank < 4 {

@@ -14,9 +14,9 @@ import (
 	"railyard/verbs"
 )
 
-// report is what ranks tell each other when they have joined: others to rank 0
-// that they are at a barrier, with what they have measured, rank 0 to them that
-// all are. A beat only says that its sender lives, and a farewell that it is done.
+// report is a message between ranks after they have joined: other ranks report to rank 0 that they are at a barrier,
+// with their measurements, and rank 0 reports that all are. A heartbeat only shows that its sender is alive, and a
+// farewell that it is done.
 type report struct {
 	Beat    bool    `json:"beat,omitempty"`
 	Bye     bool    `json:"bye,omitempty"`
@@ -31,8 +31,8 @@ type peer struct {
 	rank    int
 	c       net.Conn
 	in      *bufio.Reader
-	writing chan bool   // holds one value while a line is written; tests' clocks stand still at a mutex
-	reports chan report // closed when it has said farewell
+	writing chan bool   // holds one value while a line is written; tests' clocks stop at a mutex
+	reports chan report // closed at its farewell
 }
 
 func newPeer(rank int, c net.Conn, in *bufio.Reader) *peer {
@@ -49,16 +49,15 @@ func (p *peer) say(v any) error {
 	return verbs.WriteLine(p.c, v)
 }
 
-// pulse keeps the ranks together after they have joined: rank 0 with all others,
-// others with rank 0. The first thing that goes wrong anywhere ends its context
-// everywhere, with the same cause.
+// pulse monitors the ranks after they have joined: rank 0 all others, others rank 0. The first failure anywhere ends
+// its context everywhere, with the same cause.
 type pulse struct {
 	ctx      context.Context
 	rank     int
 	peers    []*peer // rank 0: the others by rank from 1 on; others: rank 0
 	patience time.Duration
 	cancel   context.CancelCauseFunc
-	fate     sync.Mutex // held while the context ends: what fail starts, end waits for
+	fate     sync.Mutex // held while the context ends: end waits for the goroutines that fail starts
 	ears     sync.WaitGroup
 	mouths   sync.WaitGroup
 }
@@ -77,7 +76,7 @@ func newPulse(ctx context.Context, rank int, peers []*peer, patience time.Durati
 	return p
 }
 
-// beat tells a peer that this rank lives.
+// beat sends heartbeats to a peer.
 func (p *pulse) beat(q *peer) {
 	tick := time.NewTicker(p.patience / 5)
 	defer tick.Stop()
@@ -85,7 +84,7 @@ func (p *pulse) beat(q *peer) {
 		select {
 		case <-tick.C:
 			if q.say(&report{Beat: true}) != nil {
-				return // listening says what is wrong
+				return // the listener reports the error
 			}
 		case <-p.ctx.Done():
 			return
@@ -93,7 +92,7 @@ func (p *pulse) beat(q *peer) {
 	}
 }
 
-// listen takes what a peer says until it says nothing more.
+// listen processes a peer's messages until it sends no more.
 func (p *pulse) listen(q *peer) {
 	for {
 		var r report
@@ -133,7 +132,7 @@ func (p *pulse) fail(why error) {
 	p.fate.Lock()
 	defer p.fate.Unlock()
 	if p.ctx.Err() != nil {
-		return // somebody was faster, or it has ended
+		return // another goroutine was faster, or it has ended
 	}
 	p.cancel(why)
 	for _, q := range p.peers {
@@ -141,8 +140,8 @@ func (p *pulse) fail(why error) {
 	}
 }
 
-// gather brings a value of every rank to rank 0 (by rank) and tells the others
-// to go on: a barrier with a result. Others get only their own back.
+// gather collects a value of every rank at rank 0 (by rank) and lets the others continue: a barrier with a result.
+// Others receive only their own value.
 func (p *pulse) gather(own report) ([]report, error) {
 	all := make([]report, 1, len(p.peers)+1)
 	all[0] = own
@@ -175,8 +174,8 @@ func (p *pulse) gather(own report) ([]report, error) {
 	return all, nil
 }
 
-// end says farewell and closes the connections, when the others have closed
-// theirs: a connection closed with something unread takes back what was sent.
+// end sends farewells and closes the connections after the others have closed theirs: closing a connection with unread
+// data discards sent data.
 func (p *pulse) end() {
 	p.fate.Lock()
 	well := p.ctx.Err() == nil

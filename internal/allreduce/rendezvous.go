@@ -1,11 +1,10 @@
 // Package allreduce runs a ring all-reduce on real data between processes, over
 // the queue pairs of package verbs, and checks every element of the result.
 //
-// The ranks find each other as the seeds describe it: rank 0 listens on TCP
-// (MASTER_ADDR, MASTER_PORT), the others connect, everybody says who it is and
-// which queue pairs and memory it has, and rank 0 tells each its neighbours.
-// After that TCP carries the start signal, the results, and heartbeats: a rank
-// that is not heard of for Spec.Patience ends all others, which say its name.
+// The ranks find each other as the source documents describe: rank 0 listens on TCP (MASTER_ADDR, MASTER_PORT), the
+// others connect, each rank announces its queue pairs and memory, and rank 0 sends each its neighbours. After that TCP
+// carries the start signal, the results, and heartbeats: a rank that is silent for Spec.Patience ends all others, which
+// report its name.
 package allreduce
 
 import (
@@ -23,27 +22,27 @@ import (
 	"railyard/verbs"
 )
 
-// hello is what a rank tells rank 0.
+// hello is a rank's announcement to rank 0.
 type hello struct {
 	Rank  int          `json:"rank"`
 	World int          `json:"world"`
-	Speak int          `json:"speak"` // version of what is said
+	Speak int          `json:"speak"` // version of the messages
 	Job   string       `json:"job"`   // sizes, type and operation: all ranks must agree
 	Next  []verbs.Info `json:"next"`  // the queue pairs towards the next rank
 	Prev  []verbs.Info `json:"prev"`  // the queue pairs and memory for the previous rank
 }
 
-// speaks is the version of what ranks tell each other: 2 has heartbeats.
+// speaks is the version of the ranks' messages: 2 has heartbeats.
 const speaks = 2
 
-// welcome is what rank 0 answers: the neighbours' sides.
+// welcome is rank 0's answer: the neighbours' data.
 type welcome struct {
 	Error string       `json:"error,omitempty"`
 	Next  []verbs.Info `json:"next"` // of the next rank, for us to write to
 	Prev  []verbs.Info `json:"prev"` // of the previous rank, which writes to us
 }
 
-// JoinError says that the ranks did not come together.
+// JoinError reports that the ranks did not all connect.
 type JoinError struct{ Err error }
 
 func (e *JoinError) Error() string { return e.Err.Error() }
@@ -71,7 +70,7 @@ func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) ([
 	return join(ctx, c, h, wait)
 }
 
-// join introduces a rank to rank 0 on an open connection, which it closes unless the rank is welcome.
+// join announces a rank to rank 0 on an open connection, which it closes unless the rank is accepted.
 func join(ctx context.Context, c net.Conn, h *hello, wait time.Duration) ([]*peer, *welcome, error) {
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
@@ -157,7 +156,7 @@ func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration)
 	return peers, &welcome{Next: hellos[1%n].Prev, Prev: hellos[n-1].Next}, nil
 }
 
-// mismatch says why a rank cannot join.
+// mismatch returns the reason why a rank cannot join.
 func (own *hello) mismatch(h *hello, have []*hello) string {
 	switch {
 	case h.Speak != own.Speak:

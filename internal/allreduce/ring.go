@@ -14,19 +14,14 @@ import (
 // ring is this rank's place in the ring: queue pairs to the next rank, which it
 // writes to, and from the previous one, which writes into stage and result.
 //
-// The buffers are cut into one chunk per rank, each chunk into slices. In the
-// first world-1 steps (reduce-scatter) step s of rank r sends chunk r-s and
-// receives chunk r-s-1 into the stage, where it is added to what the rank
-// itself has; in the second world-1 steps (all-gather) it sends chunk r+1-s and
-// receives chunk r-s straight into the result. A slice is sent as soon as the
-// slice it depends on is there. Each slice is a WRITE with immediate; the
-// immediate says which all-reduce (odd or even), step and slice it was, so
-// several queue pairs, and the previous rank itself, may be ahead.
+// The buffers are cut into one chunk per rank, each chunk into slices. In the first world-1 steps (reduce-scatter) step
+// s of rank r sends chunk r-s and receives chunk r-s-1 into the stage, where it is added to the rank's own; in the
+// second world-1 steps (all-gather) it sends chunk r+1-s and receives chunk r-s directly into the result. A slice is
+// sent as soon as the slice it depends on is there. Each slice is a WRITE with immediate; the immediate contains the
+// all-reduce (odd or even), the step and the slice, so several queue pairs, and the previous rank itself, may be ahead.
 //
-// No flow control is needed beside that: a stage slot is used once per
-// all-reduce, and the previous rank can be ahead by one all-reduce at most when
-// everything we read from the stage has been read (all of its chunks have been
-// through us).
+// No further flow control is needed: a stage slot is used once per all-reduce, and the previous rank can be at most one
+// all-reduce ahead, when this rank has read its whole stage (all of its chunks have passed here).
 type ring struct {
 	rank, world int
 	dev         *verbs.Device
@@ -103,7 +98,7 @@ func (r *ring) hello(jobName string) *hello {
 	return h
 }
 
-// connect joins the neighbours.
+// connect connects to the neighbours.
 func (r *ring) connect(w *welcome, o verbs.ConnectOptions) error {
 	if len(w.Next) != len(r.next) || len(w.Prev) != len(r.prev) {
 		return errors.New("the neighbours have other numbers of queue pairs")
@@ -126,7 +121,7 @@ func (r *ring) connect(w *welcome, o verbs.ConnectOptions) error {
 	return nil
 }
 
-// prepare cuts the buffers for an all-reduce of so many bytes and fills them.
+// prepare divides the buffers for an all-reduce of a size and fills them.
 func (r *ring) prepare(bytes int) {
 	el := r.kind.size()
 	r.bytes = bytes
@@ -224,7 +219,7 @@ func (r *ring) run(ctx context.Context) error {
 	return nil
 }
 
-// blame says which neighbour a failed request leads to.
+// blame returns the neighbour of a failed request.
 func (r *ring) blame(w verbs.WC) error {
 	next, prev := r.mod(r.rank+1), r.mod(r.rank-1)
 	switch {
@@ -236,8 +231,8 @@ func (r *ring) blame(w verbs.WC) error {
 	return fmt.Errorf("rank %d: %v to rank %d failed with %v", r.rank, w.Opcode, next, w.Status)
 }
 
-// stall is the time that nothing may happen before a rank gives up although all say that they live: the network
-// between two of them may lose everything.
+// stall is the maximum time without progress while all heartbeats arrive: the network between two ranks may lose all
+// data.
 const stall = 20 * time.Second
 
 func (r *ring) wait(ctx context.Context) (int, error) {
@@ -251,8 +246,7 @@ func (r *ring) wait(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// arrived takes a slice that the previous rank has written, and passes on what
-// it makes ready.
+// arrived processes a slice that the previous rank has written, and forwards the slices that it completes.
 func (r *ring) arrived(j job) error {
 	if j.step >= r.steps() || j.slice >= r.slices() {
 		return fmt.Errorf("rank %d: the previous rank sent slice %d of step %d, which does not exist", r.rank,
@@ -313,7 +307,7 @@ func (r *ring) unblock() error {
 	return nil
 }
 
-// Stats sum up what the transport did.
+// Stats are the transport's counters.
 type Stats struct {
 	Retransmissions int64 `json:"retransmissions"`
 	Timeouts        int64 `json:"timeouts"`

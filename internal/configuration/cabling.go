@@ -22,7 +22,7 @@ func Plugged(c *cabling.Cabling) (out []swconf.Plugged) {
 }
 
 // Sockets returns, by link of the graph that was made of a cabling, the ports that its ends are plugged into there: the
-// graph numbers ports anew. Cables between the same two nodes are taken in the order in which both have them.
+// graph numbers ports anew. Cables between the same two nodes are matched in order.
 func Sockets(g *topo.Graph, c *cabling.Cabling) func(link, node int) string {
 	type ends struct{ a, b string }
 	between := map[ends][]cabling.Cable{}

@@ -1,6 +1,6 @@
-// Package configuration reads configurations of switches and of servers from files and folders: Files lists what
-// may be one, ParseAll parses those of switches side by side, HostsAmong takes out those of servers. What of a
-// folder is no configuration is named with its reason, what cannot be read is a *PartlyRead.
+// Package configuration reads configurations of switches and of servers from files and directories: Files lists
+// candidates, ParseAll parses those of switches concurrently, HostsAmong extracts those of servers. What of a folder is
+// no configuration is named with its reason, what cannot be read is a *PartlyRead.
 package configuration
 
 import (
@@ -26,13 +26,12 @@ const maxConfigs = 20_000
 // File is a file that holds a configuration, or may hold one.
 type File struct {
 	Path string
-	// perhaps: it lies in a directory that was given, and is not called as configurations are. What is in it
-	// says whether it is one.
+	// Perhaps: it is in a given directory, and its name is not that of a configuration. Its contents decide.
 	Perhaps bool
 	inside  bool // of a directory that was given
 }
 
-// PartlyRead says which configurations of directories could not be read, where the others were.
+// PartlyRead lists the unreadable configurations of directories, if others could be read.
 type PartlyRead struct {
 	of  int
 	bad []error
@@ -81,9 +80,8 @@ func Files(args []string) ([]File, error) {
 	return out, nil
 }
 
-// ParseAll reads configurations side by side; the error is that of the first that has one, and a *partlyRead
-// beside all the others where it lies in a directory that was given. Of files that perhaps are none, those
-// that are none are told with the reason.
+// ParseAll reads configurations concurrently; its error is the first one, or a *partlyRead with all the others if the
+// file was in a given directory. Uncertain files that are not configurations are listed with the reason.
 func ParseAll(files []File, os string) (read []*swconf.Config, none []string, err error) {
 	out, errs := make([]*swconf.Config, len(files)), make([]error, len(files))
 	var next atomic.Int64
@@ -137,8 +135,8 @@ func ParseAll(files []File, os string) (read []*swconf.Config, none []string, er
 	return read, none, nil
 }
 
-// distinct leaves out what was given twice: a file, or another with the same text of the same device. Two
-// texts of one device that differ both stay, with a word about it: nobody says which it runs.
+// distinct removes duplicates: a file, or another with the same contents of the same device. Two different
+// configurations of one device both remain, with a note: which one is in use is unknown.
 func distinct(read []*swconf.Config, none []string) (out []*swconf.Config, all []string) {
 	type name struct {
 		os   swconf.OS

@@ -12,8 +12,8 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Host reads a file or folder as a server's texts; nil where the file is no server's. With a language that
-// somebody gave, it is a switch's.
+// Host reads a file or directory as a server's configuration; nil if the file is not a server's. With a given language,
+// it is a switch's.
 func Host(path, language string) (*swconf.Host, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func Host(path, language string) (*swconf.Host, error) {
 	return h, nil
 }
 
-// HostText is a file that is a server's text, if it is one.
+// HostText returns a file that is a server's configuration, if it is one.
 func HostText(path, language string) (text []byte, is bool, err error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -42,13 +42,13 @@ func HostText(path, language string) (text []byte, is bool, err error) {
 	if language != "" || st.Size() > cli.MaxSize || !st.Mode().IsRegular() {
 		return nil, false, nil
 	}
-	if text, err = input.Text(path, cli.MaxSize); err != nil { // Parse says how much of a host is read
+	if text, err = input.Text(path, cli.MaxSize); err != nil { // Parse reports how much of a host is recognized
 		return nil, false, input.Fault(err)
 	}
 	return text, hostconf.Is(text), nil
 }
 
-// ReadHost reads a server's texts: a file, or all of a folder.
+// ReadHost reads a server's configuration: a file, or all of a directory.
 func ReadHost(path string) (*swconf.Host, error) {
 	var files []hostconf.File
 	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
@@ -87,8 +87,8 @@ func WithoutHosts(files []File, language string) (rest []File, hosts []string) {
 	return rest, hosts
 }
 
-// HostsAmong takes servers' texts out of a list of files, and reads them and those of folders; files that
-// are called alike but for their ends (host-1.sh, host-1.nccl.conf) are one server's.
+// HostsAmong extracts servers' configurations from a list of files, and reads them and those of directories; files
+// whose names differ only in their extension (host-1.sh, host-1.nccl.conf) belong to one server.
 func HostsAmong(folders []string, files []File, language string) (hosts []*swconf.Host, rest []File, err error) {
 	for _, f := range folders {
 		h, err := ReadHost(f)

@@ -23,7 +23,7 @@ func Parse(path, os string) (*swconf.Config, error) {
 	return c, mistaken(path, text, c, os)
 }
 
-// mistaken refuses a text of which most is not understood in the language that --os gives.
+// mistaken refuses a configuration most of which is unrecognized in the language of --os.
 func mistaken(path string, text []byte, c *swconf.Config, os string) error {
 	known := c.Read + c.Passed
 	if os == "" || 2*known >= c.Total {
@@ -36,7 +36,7 @@ func mistaken(path string, text []byte, c *swconf.Config, os string) error {
 		dialect.Title(c.OS), c.Total))
 }
 
-// LooksLike refuses a text that another language understands better.
+// LooksLike refuses a configuration that another language recognizes better.
 func LooksLike(path string, text []byte, c *swconf.Config) error {
 	found, err := dialect.Parse(path, text, "")
 	if err != nil || found.OS == c.OS || found.Read <= c.Read {
@@ -46,7 +46,7 @@ func LooksLike(path string, text []byte, c *swconf.Config) error {
 		dialect.Title(c.OS), found.OS))
 }
 
-// Against adds to a lint's input what the plan of a scenario determines: fabric, buffers, DSCPs, path MTU.
+// Against adds to a lint's input the values from the plan of a scenario: fabric, buffers, DSCPs, path MTU.
 func Against(in *swconf.Input, p *scenario.Plan) {
 	s := p.Default()
 	in.Graph, in.Base, in.Specs = p.Graph, p.Spec, p.SpecOf

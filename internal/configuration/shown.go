@@ -16,8 +16,8 @@ type Device struct {
 	Config *swconf.Config
 }
 
-// Devices reads a file, or a folder: the switches and hosts in it, or, without switches, the texts of one host. none
-// lists the files of the folder that were skipped.
+// Devices reads a file, or a directory: the switches and hosts in it, or, without switches, the configuration of one
+// host. none lists the skipped files of the directory.
 func Devices(path, language string) (all []Device, none []string, err error) {
 	if st, err := os.Stat(path); err != nil || !st.IsDir() {
 		host, err := Host(path, language)
@@ -45,7 +45,7 @@ func Devices(path, language string) (all []Device, none []string, err error) {
 		return []Device{{Host: h}}, nil, not
 	}
 	for _, cfg := range configs {
-		if cfg.HasQoS() { // a routing configuration next to that of its switch is no device
+		if cfg.HasQoS() { // a routing configuration next to that of its switch is not a device
 			all = append(all, Device{Config: cfg})
 		}
 	}

@@ -98,7 +98,7 @@ func (m Marking) Links(s Switches, links []string) (out []*Result, err error) {
 	return out, nil
 }
 
-// Described plays the cables that interface descriptions tell of.
+// Described simulates the links derived from interface descriptions.
 func (m Marking) Described(s Switches) (out []*Result) {
 	for i, k := range swconf.Described(s) {
 		out = append(out, Exchange(m.station(k.From, k.A, 2*i), m.station(k.To, k.B, 2*i+1)))

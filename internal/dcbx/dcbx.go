@@ -1,8 +1,6 @@
-// Package dcbx plays the DCBX exchange of two neighbours from their
-// configurations: which LLDP frames they send, what each port ends up doing
-// about PFC, and whether they agree. IEEE 802.1Q (annex D and clause 38) and the
-// older CEE form, DCBX 1.01, that some Nexus models speak (seed, "LLDP with
-// DCBX").
+// Package dcbx plays the DCBX exchange of two neighbours from their configurations: which LLDP frames they send, what
+// each port ends up doing about PFC, and whether they agree. IEEE 802.1Q (annex D and clause 38) and the older CEE
+// form, DCBX 1.01, that some Nexus models support (source document, "LLDP with DCBX").
 package dcbx
 
 import (
@@ -16,8 +14,7 @@ import (
 // Version is a form of DCBX.
 type Version uint8
 
-// Versions. A port in Auto speaks IEEE and falls back to CEE when the neighbour
-// speaks only that.
+// Versions. A port in Auto sends IEEE and falls back to CEE if the neighbour supports only that.
 const (
 	None Version = iota
 	IEEE
@@ -27,7 +24,7 @@ const (
 
 func (v Version) String() string { return [...]string{"none", "ieee", "cee", "auto"}[v] }
 
-// Station is one end of a cable before it has heard of the other.
+// Station is the initial state of one end of a cable.
 type Station struct {
 	Name    string // leaf-1 Ethernet1/3
 	System  string
@@ -47,7 +44,7 @@ type Station struct {
 func FromPort(c *swconf.Config, p *swconf.Port, dataDSCP, cnpDSCP, index int) Station {
 	s := Station{Name: c.Name() + " " + p.Name, System: c.Name(), Port: p.Name, MAC: mac(0x10, index),
 		LLDP:    c.LLDP.V && !p.LLDPOff.V,
-		Version: IEEE, Mode: p.PFC.V} // switches tell, they are not willing
+		Version: IEEE, Mode: p.PFC.V} // switches announce, they are not willing
 	switch {
 	case c.OS == swconf.SONiC || c.OS == swconf.FRR:
 		s.Version = None // their LLDP daemons carry no DCBX
@@ -94,9 +91,8 @@ func mac(kind byte, index int) roce.MAC {
 	return roce.MAC{0x02, kind, byte(index >> 24), byte(index >> 16), byte(index >> 8), byte(index)}
 }
 
-// ets says which class each priority has and what share of the bandwidth:
-// queues are traffic classes of their number, and shares add up to 100 as the
-// standard wants, the rest going to class 0.
+// ets returns the class of each priority and the shares of the bandwidth: queues are traffic classes of their number,
+// and shares add up to 100 as the standard requires, with the rest assigned to class 0.
 func ets(q *swconf.QoS) (e roce.ETS) {
 	sum := 0
 	for i := range q.Queues {
@@ -125,7 +121,7 @@ type Frame struct {
 // Result is the result of an exchange.
 type Result struct {
 	A, B       Station
-	Version    Version // that both speak
+	Version    Version // common version
 	OperA      uint8   // PFC priorities in operation
 	OperB      uint8
 	WhyA, WhyB string
@@ -167,10 +163,9 @@ func common(a, b Station) Version {
 	return None
 }
 
-// operate is the PFC state of one end. A symmetric parameter: a willing end takes
-// the neighbour's when that is not willing; of two willing ends the lower MAC
-// address keeps its own (802.1Q 38.4.2). CEE turns the feature off when neither
-// is willing and they differ (DCBX 1.01, 3.1.4).
+// operate is the PFC state of one end. A symmetric parameter: a willing end adopts the neighbour's if that is not
+// willing; of two willing ends the lower MAC address keeps its own (802.1Q 38.4.2). CEE turns the feature off when
+// neither is willing and they differ (DCBX 1.01, 3.1.4).
 func operate(s, peer Station, v Version) (uint8, string) {
 	switch {
 	case s.Mode == swconf.PFCOff:
@@ -198,7 +193,7 @@ func lower(a, b roce.MAC) bool {
 	return false
 }
 
-// judge names what is wrong.
+// judge lists the errors.
 func (r *Result) judge() {
 	say := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
 	for _, s := range []struct{ me, far Station }{{r.A, r.B}, {r.B, r.A}} {

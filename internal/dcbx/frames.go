@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Times of frames: a port announces itself at once, and again a second later when
-// what it does has changed (802.1AB's fast transmission).
+// Times of frames: a port sends one immediately, and another a second after its operational state has changed
+// (802.1AB's fast transmission).
 const (
 	first  = 0
 	second = unit.Second
@@ -31,7 +31,7 @@ func (r *Result) ends(fromA bool) (me, far *Station) {
 	return &r.B, &r.A
 }
 
-// hello is the first frame: the configuration as it stands.
+// hello is the first frame: the initial configuration.
 func (r *Result) hello(fromA bool) {
 	me, far := r.ends(fromA)
 	if !me.LLDP {
@@ -43,7 +43,7 @@ func (r *Result) hello(fromA bool) {
 	}
 	v := me.Version
 	if v == Auto && far.LLDP && far.Version == CEE && !fromA {
-		v = CEE // it has heard the neighbour
+		v = CEE // it has received the neighbour's frame
 	} else if v == Auto {
 		v = IEEE
 	}
@@ -58,8 +58,7 @@ func willing(s *Station) string {
 	return "not willing"
 }
 
-// answer is the frame after the neighbour has been heard, when something has
-// changed by it. CEE always acknowledges.
+// answer is the frame after a change caused by the neighbour's. CEE always acknowledges.
 func (r *Result) answer(fromA bool) {
 	me, _ := r.ends(fromA)
 	oper, why := r.OperA, r.WhyA

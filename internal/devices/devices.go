@@ -1,6 +1,6 @@
 // Package devices finds the ports of switches that run SONiC: by the name of a hwsku, by a device's own files
-// (port_config.ini, platform.json with hwsku.json, config_db.json), or by what a configuration names. Choice.Fit
-// gives a fabric's switches their ports.
+// (port_config.ini, platform.json with hwsku.json, config_db.json), or by a name in a configuration. Choice.Fit gives a
+// fabric's switches their ports.
 package devices
 
 import (
@@ -23,8 +23,8 @@ import (
 	"railyard/unit"
 )
 
-// Choice says what switches are that run SONiC, by the name of a hwsku or a device's own files, each with the switches
-// it is meant for in front: spine-*=ACS-SN5600.
+// Choice selects the devices of switches that run SONiC, by the name of a hwsku or a device's own files, each prefixed
+// by its switches: spine-*=ACS-SN5600.
 type Choice struct {
 	HwSKU   []string
 	Profile []string
@@ -38,18 +38,18 @@ type device struct {
 	used    bool
 }
 
-// Given reports whether somebody said what switches are.
+// Given reports whether flags select devices.
 func (f *Choice) Given() bool { return len(f.HwSKU)+len(f.Profile) > 0 }
 
-// Wanted reports whether the flags or the scenario say what switches are.
+// Wanted reports whether the flags or the scenario select devices.
 func (f *Choice) Wanted(g *topo.Graph) bool {
 	return f.Given() || slices.ContainsFunc(g.Nodes, func(n topo.Node) bool { return n.HwSKU != "" })
 }
 
-// chosen is what stands in front of a flag's value.
+// chosen is the prefix of a flag's value.
 var chosen = regexp.MustCompile(`^([A-Za-z0-9_.*?-]+)=(.+)$`)
 
-// devices reads what the flags name.
+// devices reads the devices in the flags.
 func (f *Choice) devices() (list []device, err error) {
 	add := func(flag, value string, read func(flag, value string) (*sonic.Profile, error)) {
 		d := device{flag: flag + " " + field.Clip(value)}
@@ -70,8 +70,8 @@ func (f *Choice) devices() (list []device, err error) {
 	return list, err
 }
 
-// Fit gives the fabric's switches the ports of their devices: what a flag says, more closely before less,
-// else what their type or their model is.
+// Fit gives the fabric's switches the ports of their devices: from flags, the most specific first, else from their type
+// or their model.
 func (f *Choice) Fit(g *topo.Graph) error {
 	list, err := f.devices()
 	if err != nil {
@@ -99,7 +99,7 @@ func (f *Choice) Fit(g *topo.Graph) error {
 		for i := range list {
 			r := rank(&list[i], n)
 			list[i].used = list[i].used || r > 0
-			if r > 0 && r >= most { // of two that are as close the last
+			if r > 0 && r >= most { // of two equally specific ones the last
 				best, most = &list[i], r
 			}
 		}
@@ -107,7 +107,7 @@ func (f *Choice) Fit(g *topo.Graph) error {
 		case best != nil:
 			return best.profile
 		case n.HwSKU != "":
-			return sonic.Known(n.HwSKU) // the scenario says it
+			return sonic.Known(n.HwSKU) // the scenario selects it
 		case n.Panel != nil && n.Panel.Device != nil:
 			return nil
 		case n.Panel != nil:
@@ -126,8 +126,8 @@ func (f *Choice) Fit(g *topo.Graph) error {
 	return nil
 }
 
-// FitTexts gives switches the ports of the device that their text names, or, where ports share an index
-// because jacks are broken out, those that it has. What does not fit is left to what lint says of ports.
+// FitTexts gives switches the ports of the device that their configuration names, or the configured ports if ports
+// share an index because of breakouts. Mismatches are left to lint's findings about ports.
 func FitTexts(g *topo.Graph, configs []*swconf.Config) error {
 	of := map[int]*sonic.Profile{}
 	for _, c := range configs {
@@ -142,7 +142,7 @@ func FitTexts(g *topo.Graph, configs []*swconf.Config) error {
 			if err != nil {
 				return input.Fault(err)
 			}
-			of[node], _ = sonic.Running(c.File, text) // lint has told what is wrong with it
+			of[node], _ = sonic.Running(c.File, text) // lint has reported its errors
 		}
 	}
 	if len(of) > 0 {
@@ -151,7 +151,7 @@ func FitTexts(g *topo.Graph, configs []*swconf.Config) error {
 	return nil
 }
 
-// broken reports whether two ports of a text have one index.
+// broken reports whether two ports of a configuration have one index.
 func broken(c *swconf.Config) bool {
 	seen := map[int]bool{}
 	for _, p := range c.Ports {
@@ -173,8 +173,8 @@ func switchNames(g *topo.Graph) (names []string) {
 	return names
 }
 
-// readProfile reads a device's file, or the files of its folder: that of a hwsku, or that of a platform,
-// whose file default_sku names one.
+// readProfile reads a device's file, or the files of its directory: a hwsku's, or a platform's, whose file default_sku
+// names one.
 func readProfile(at string) (*sonic.Profile, error) {
 	info, err := os.Stat(at)
 	if err != nil {
@@ -216,7 +216,7 @@ func readProfile(at string) (*sonic.Profile, error) {
 	return p, nil
 }
 
-// platformName is how SONiC calls platforms.
+// platformName is SONiC's form of platform names.
 var platformName = regexp.MustCompile(`^(x86_64|arm64|armhf|aarch64)-[\w.-]+$`)
 
 // defaultSKU reads the hwsku that a platform's folder names.
@@ -233,7 +233,7 @@ func defaultSKU(at string) (*sonic.Profile, error) {
 	return readProfile(filepath.Join(at, words[0]))
 }
 
-// skusBelow names the folders of a platform that are a hwsku's.
+// skusBelow lists the subdirectories of a platform that are a hwsku's.
 func skusBelow(at string) string {
 	lists, _ := filepath.Glob(filepath.Join(at, "*", "port_config.ini"))
 	skus, _ := filepath.Glob(filepath.Join(at, "*", "hwsku.json"))
@@ -252,8 +252,8 @@ func there(file string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// hasPorts reports whether a platform.json has ports: those of older devices describe fans alone, and their
-// list of ports counts.
+// hasPorts reports whether a platform.json has ports: those of older devices describe only fans, and their list of
+// ports applies.
 func hasPorts(file string) bool {
 	b, err := input.Read(file, sonic.ProfileBytes)
 	return err != nil || sonic.HasPorts(file, b)
@@ -271,7 +271,7 @@ func platformFiles(all, sku string) (*sonic.Profile, error) {
 	return sonic.Platform(all, a, sku, b)
 }
 
-// profileFile reads one file: JSON is a platform.json, whose hwsku.json lies beside it, or a config_db.json.
+// profileFile reads one file: JSON is a platform.json, with hwsku.json next to it, or a config_db.json.
 func profileFile(file string) (*sonic.Profile, error) {
 	text, err := input.Text(file, sonic.ProfileBytes)
 	if err != nil {
@@ -305,7 +305,7 @@ func profileFile(file string) (*sonic.Profile, error) {
 	return p, err
 }
 
-// named takes hwsku and platform from the folder of a file, where it lies in a platform's as SONiC has them.
+// named derives hwsku and platform from the directory of a file, in SONiC's layout.
 func named(p *sonic.Profile, dir string) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -316,7 +316,7 @@ func named(p *sonic.Profile, dir string) {
 	}
 }
 
-// BrokenOut tells what jacks of switches have been broken out into for their cables.
+// BrokenOut describes the breakouts of switches' jacks for their cables.
 func BrokenOut(g *topo.Graph) (notes []string) {
 	jacks := make([]map[string]map[string]bool, len(g.Nodes)) // by switch and mode
 	for i := range g.Links {

@@ -1,9 +1,9 @@
-// Package field has the one error for a value that somebody gave and that cannot be: in a
-// scenario, with --set, in a flag, in the page's editor.
+// Package field has the common error for an invalid value of a user: in a scenario, with --set, in a flag, in the
+// page's editor.
 //
-// Whoever refuses a value knows its name and what is wrong (New, Choice). Callers put the
-// names around it (Under); the one who read the text adds the place. So a package below
-// says tp, and what is printed is pod.yaml:31:9: workload.training.tp.
+// The function that refuses a value knows its name and the error (New, Choice). Callers add the outer names (Under);
+// the reader of the text adds the position. So a package below reports tp, and the output is pod.yaml:31:9:
+// workload.training.tp.
 package field
 
 import (
@@ -17,23 +17,23 @@ import (
 
 // Error is a value that cannot be.
 type Error struct {
-	File      string // where it was given: a file, or the --set that says it; "" not known (yet)
+	File      string // its source: a file, or the --set that contains it; "" if unknown (yet)
 	Line, Col int    // in File, from 1; 0: not known
 	Path      string // which value: fabric.host_link.rate, failures[0].at, --gpus
-	Msg       string // what is wrong with it, and what would be possible
+	Msg       string // the error, and the accepted form
 
-	Accepted []string // the words that are accepted, where the set is finite
-	Hint     string   // the one of them that is nearest to what was found
-	Lists    string   // the command that lists all of them
+	Accepted []string // accepted words, if the set is finite
+	Hint     string   // the accepted word nearest to the value
+	Lists    string   // command that lists all of them
 	found    string
 }
 
-// New says what is wrong with the value at a path.
+// New returns an error about the value at a path.
 func New(path, format string, args ...any) *Error {
 	return &Error{Path: path, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Choice says that a word is none of those that are accepted; what tells so.
+// Choice reports a word that is not accepted; what describes the kind.
 func Choice(path, found string, accepted []string, format string, args ...any) *Error {
 	e := New(path, format, args...)
 	e.Accepted, e.Hint, e.found = accepted, nearest(found, accepted), found
@@ -46,12 +46,12 @@ func (e *Error) ListedBy(command string) *Error {
 	return e
 }
 
-// Outside says that a value does not lie where it must.
+// Outside reports a value out of range.
 func Outside(path string, least, most, found any) *Error {
 	return New(path, "%[3]v is out of range %[1]v–%[2]v", least, most, found)
 }
 
-// Text is the error without its place and path.
+// Text returns the error without its position and path.
 func (e *Error) Text() string {
 	s := e.Msg
 	if e.Hint != "" {
@@ -63,15 +63,15 @@ func (e *Error) Text() string {
 	return s
 }
 
-// mostAccepted is the maximum number of accepted words that an error lists where a command lists the rest, and
-// mostListed where none does.
+// mostAccepted is the maximum number of accepted words that an error lists if a command lists the rest, and mostListed
+// the maximum without one.
 const (
 	mostAccepted = 8
 	mostListed   = 64
 )
 
-// accepted lists the accepted words, or the first of many, nearest to what was found if one resembles it, and the
-// command that lists the rest.
+// accepted lists the accepted words, or the first of many, nearest to the value if one resembles it, and the command
+// that lists the rest.
 func (e *Error) accepted() string {
 	words, show, rest := slices.Clone(e.Accepted), mostListed, ""
 	if e.Lists != "" {
@@ -88,7 +88,7 @@ func (e *Error) accepted() string {
 	return fmt.Sprintf("%s and %d more%s", strings.Join(words[:show], ", "), more, rest)
 }
 
-// Error is place, path and text, as far as they are known.
+// Error returns position, path and text, as far as they are known.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -108,13 +108,13 @@ func (e *Error) Error() string {
 // Set is the File of a value that an override gives.
 func Set(override string) string { return "--set " + Clip(override) }
 
-// List is several errors, for texts that can be read on behind the first.
+// List is several errors, for input in which parsing continues after the first.
 type List []*Error
 
-// most is how many errors of a list are told.
+// most is the maximum number of printed errors of a list.
 const most = 10
 
-// Error has a line for each, as far as somebody would read.
+// Error returns a line for each, up to most.
 func (l List) Error() string {
 	var lines []string
 	for i, e := range l {
@@ -160,8 +160,8 @@ func All(err error) List {
 	return nil
 }
 
-// Under is an error of a part, with the part's path before its own. One of another kind is
-// about the part, and so is one that has its place in another text: it is told whole.
+// Under is an error of a part, with the part's path before its own. An error of another kind concerns the part, and so
+// does one with a position in another file: it is printed in full.
 func Under(path string, err error) error {
 	if err == nil {
 		return nil
@@ -181,7 +181,7 @@ func Under(path string, err error) error {
 	return out.Err()
 }
 
-// Join is the path of a value below another: with a dot, unless it is a place in a list.
+// Join returns the path of a value below another: with a dot, unless it is an index of a list.
 func Join(path, name string) string {
 	if path == "" || name == "" || name[0] == '[' {
 		return path + name
@@ -192,7 +192,7 @@ func Join(path, name string) string {
 // At is the path of a place in a list.
 func At(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// Clip keeps what a text says short enough for an error of one line.
+// Clip shortens a quoted text for an error of one line.
 func Clip(s string) string {
 	if r := []rune(s[:min(len(s), 400)]); len(r) > 60 {
 		return string(r[:57]) + "..."
@@ -200,7 +200,7 @@ func Clip(s string) string {
 	return s
 }
 
-// Quote returns what was found, in quotation marks.
+// Quote returns a value in quotation marks.
 func Quote(s string) string { return strconv.Quote(Clip(s)) }
 
 // Flags turns the paths of values that a package below refuses into the flags that gave

@@ -39,7 +39,7 @@ func within(s, w string) bool {
 	return s == ""
 }
 
-// Distance is Levenshtein's: how many letters are added, taken away or changed.
+// Distance is Levenshtein's: the number of letters added, removed or changed.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

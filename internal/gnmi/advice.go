@@ -50,7 +50,7 @@ var hints = []struct {
 	{codes.DeadlineExceeded, "", "--gnmi-timeout waits longer"},
 }
 
-// advice returns the remedy of a failure, empty where none is known.
+// advice returns the remedy of a failure, empty if unknown.
 func advice(code codes.Code, says string) string {
 	for _, h := range hints {
 		if (h.code == codes.OK || h.code == code) && strings.Contains(says, h.says) {

@@ -29,13 +29,13 @@ type Flags struct {
 	GNMIPlain    bool          `help:"Disable TLS (sends the password in clear text)" group:"gNMI" name:"gnmi-plaintext" with:"gnmi"`
 }
 
-// Bounds of what is asked for.
+// Limits of requests.
 const (
 	maxTargets     = 4096
 	longestBetween = 24 * time.Hour
 )
 
-// check refuses what cannot be done before anybody is asked.
+// check refuses impossible settings before any request.
 func (c *Flags) check() error {
 	switch {
 	case len(c.GNMI) > maxTargets:
@@ -85,8 +85,8 @@ func (c *Flags) options() (o Options, err error) {
 	return o, nil
 }
 
-// Read reads all devices, waits, and reads again; say prints what it waits for. A device that does not answer is a note
-// as long as another one does.
+// Read reads all devices, waits, and reads again; say reports the waits. A device that does not answer is a note as
+// long as another one does.
 func (c *Flags) Read(ctx context.Context, say io.Writer) (all []counters.Snapshot, notes []string, err error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err

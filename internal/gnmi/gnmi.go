@@ -25,8 +25,8 @@ import (
 // DefaultPort is gNMI's, registered with IANA.
 const DefaultPort = "9339"
 
-// What one device may send: one message, all messages, leaves and interfaces. A chassis of 576 ports has 200,000
-// leaves; an interface's counters take 5 KB here.
+// Limits of one device's responses: one message, all messages, leaves and interfaces. A chassis of 576 ports has
+// 200,000 leaves; an interface's counters take 5 KB here.
 const (
 	maxMessage = 32 << 20
 	maxBytes   = 512 << 20
@@ -54,10 +54,10 @@ type Client struct {
 	gnmi     pb.GNMIClient
 	opts     Options
 	encoding pb.Encoding
-	named    string // what a prefix has to call it; "" where none has to
+	named    string // required name in a prefix; "" for none
 	origin   string // of paths; "" as most have it
-	whole    bool   // it knows no wildcards: lists are asked for as wholes
-	untyped  bool   // it knows no types of data in Get
+	whole    bool   // it supports no wildcards: lists are requested as wholes
+	untyped  bool   // it does not support data types in Get
 }
 
 // Dial prepares a connection; the first question opens it.
@@ -80,7 +80,7 @@ func Dial(target string, o Options) (*Client, error) {
 // Close ends the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// with adds who asks.
+// with adds the credentials.
 func (c *Client) with(ctx context.Context) context.Context {
 	if c.opts.User == "" {
 		return ctx
@@ -88,8 +88,8 @@ func (c *Client) with(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "username", c.opts.User, "password", c.opts.Password)
 }
 
-// Snapshot asks for everything that diagnosing reads. What a device does not have is a
-// note; one that has nothing of it is an error.
+// Snapshot requests all data for a diagnosis. Data that a device lacks are a note; a device without any of them is an
+// error.
 func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, error) {
 	ctx = c.with(ctx)
 	caps, err := c.gnmi.Capabilities(ctx, &pb.CapabilityRequest{})
@@ -99,7 +99,7 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 	c.encoding = pick(caps.GetSupportedEncodings())
 	t := newTree(c.target)
 	notes, err := c.all(ctx, t)
-	if err == nil && len(t.ports) == 0 { // none means this one by the specification; caches tell them apart
+	if err == nil && len(t.ports) == 0 { // none means this one by the specification; caches distinguish them
 		c.origin = "openconfig"
 		notes, err = c.all(ctx, t)
 	}
@@ -116,8 +116,8 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 	return t.snapshot(), notes, nil
 }
 
-// all asks all questions; a device that lacks one answers the others, and what one said before its time was
-// up counts.
+// all sends all requests; a device that lacks one answers the others, and an answer that was incomplete at the time
+// limit counts.
 func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 	for i, q := range questions {
 		err := c.once(ctx, q, t)
@@ -143,14 +143,14 @@ func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 var final = []codes.Code{codes.Unauthenticated, codes.PermissionDenied, codes.Unavailable,
 	codes.DeadlineExceeded, codes.ResourceExhausted, codes.Canceled}
 
-// fail says in the device's words what went wrong.
+// fail returns the device's error message.
 func (c *Client) fail(what string, err error) error {
 	st := status.Convert(err)
 	return fmt.Errorf("%s %s: %s (%v)%s", c.target, what, unwrapped(st.Message()), st.Code(),
 		advice(st.Code(), st.Message()))
 }
 
-// pick prefers the encodings that say most with least.
+// pick prefers the most compact encodings.
 func pick(has []pb.Encoding) pb.Encoding {
 	for _, e := range []pb.Encoding{pb.Encoding_JSON_IETF, pb.Encoding_PROTO, pb.Encoding_JSON} {
 		for _, h := range has {
@@ -162,11 +162,9 @@ func pick(has []pb.Encoding) pb.Encoding {
 	return pb.Encoding_JSON
 }
 
-// once asks one question. What a device wants otherwise it says in words only: a prefix with its name
-// (NVIDIA's
-// switches take any; collectors know those that they serve, and * for all), or another encoding than those
-// that it
-// lists (Junos). What it took once it is asked with from then on.
+// once sends one request. Devices report further requirements only in words: a prefix with its name (NVIDIA's switches
+// accept any; collectors accept those that they serve, and * for all), or another encoding than those that they list
+// (Junos). An accepted form is used for later requests.
 func (c *Client) once(ctx context.Context, q question, t *tree) error {
 	names := []string{c.host(), "*"}
 	encodings := []pb.Encoding{pb.Encoding_PROTO, pb.Encoding_JSON, pb.Encoding_JSON_IETF}
@@ -196,14 +194,14 @@ func (c *Client) once(ctx context.Context, q question, t *tree) error {
 	}
 }
 
-// otherwise are answers after which the same may be asked in another way.
+// otherwise the same may be requested in another form
 var otherwise = []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.NotFound, codes.Unknown,
 	codes.FailedPrecondition}
 
 // host is the device as it was named, without its port.
 func (c *Client) host() string { return c.target[:strings.LastIndexByte(c.target, ':')] }
 
-// prefix is that of a question: its own, or the name that a device wants to hear.
+// prefix returns that of a request: its own, or the name that a device requires.
 func (c *Client) prefix(q question) *pb.Path {
 	if p := q.prefix(); p != nil || c.named == "" {
 		return p
@@ -211,7 +209,7 @@ func (c *Client) prefix(q question) *pb.Path {
 	return &pb.Path{Target: c.named}
 }
 
-// path is that of a question.
+// path returns that of a request.
 func (c *Client) path(q question) *pb.Path {
 	if c.whole {
 		q = q.parent()
@@ -223,7 +221,7 @@ func (c *Client) path(q question) *pb.Path {
 	return p
 }
 
-// ask asks by Subscribe ONCE, or by Get where a device does not know that.
+// ask sends Subscribe ONCE, or Get if a device does not support that.
 func (c *Client) ask(ctx context.Context, q question, t *tree) error {
 	err := c.subscribe(ctx, q, t)
 	if status.Code(err) != codes.Unimplemented || strings.Contains(err.Error(), "ncoding") {
@@ -274,7 +272,7 @@ func (c *Client) subscribe(ctx context.Context, q question, t *tree) error {
 		if m.GetSyncResponse() {
 			return nil
 		}
-		if err := ctx.Err(); err != nil { // what has arrived is not all read first
+		if err := ctx.Err(); err != nil { // received data are not all read first
 			return status.FromContextError(err).Err()
 		}
 		if err := t.received(proto.Size(m)); err != nil {

@@ -11,16 +11,15 @@ import (
 	pb "github.com/openconfig/gnmi/proto/gnmi"
 )
 
-// question is a subtree to ask for. Origin and target are vendors'.
+// question is a requested subtree. Origin and target are vendors'.
 type question struct {
 	target string
 	elems  []string // key=* for each list
 }
 
-// questions are asked one by one, so that a device that lacks one answers the others.
-// Sources: openconfig-interfaces, -if-ethernet, -qos, -lldp; openconfig-qos-ext as Dell
-// Enterprise SONiC and Broadcom serve it (pfc-priorities); NVIDIA's switch-priority as the
-// Cumulus Linux guide lists it; SONiC's COUNTERS_DB with the names of its telemetry.
+// questions are sent one by one, so that a device that lacks one answers the others. Sources: openconfig-interfaces,
+// -if-ethernet, -qos, -lldp; openconfig-qos-ext as Dell Enterprise SONiC and Broadcom serve it (pfc-priorities);
+// NVIDIA's switch-priority as the Cumulus Linux guide lists it; SONiC's COUNTERS_DB with the names of its telemetry.
 var questions = []question{
 	{elems: []string{"system", "state", "hostname"}},
 	{elems: []string{"interfaces", "interface[name=*]", "state"}},
@@ -39,7 +38,7 @@ func (q question) name() string {
 	return "/" + strings.Join(q.elems, "/")
 }
 
-// wild reports a question that is asked of all entries of a list.
+// wild reports whether a request covers all entries of a list.
 func (q question) wild() bool { return strings.Contains(strings.Join(q.elems, "/"), "=*") }
 
 // parent returns the container of the first list.
@@ -74,11 +73,10 @@ func (q question) path() *pb.Path {
 	return p
 }
 
-// leaf stores a value: key is that of the innermost list below the interface
-// (a queue, a priority), -1 where there is none.
+// leaf stores a value: key is that of the innermost list below the interface (a queue, a priority), -1 for none.
 type leaf func(p *counters.Port, key int, v value)
 
-// value is a leaf's, as a number where it is one.
+// value returns a leaf's, as a number if it is one.
 type value struct {
 	text string
 	n    uint64
@@ -95,7 +93,7 @@ func count(of func(p *counters.Port, key int) *counters.Count) leaf {
 	}
 }
 
-// whole is a counter of the interface itself.
+// whole stores a counter of the interface itself.
 func whole(of func(p *counters.Port) *counters.Count) leaf {
 	return count(func(p *counters.Port, _ int) *counters.Count { return of(p) })
 }
@@ -179,7 +177,7 @@ var leaves = map[string]leaf{
 	},
 }
 
-// hardware is a MAC address, by which some ports call themselves; their description tells more.
+// hardware reports whether a port's name is a MAC address; its description is better then.
 var hardware = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$`)
 
 var (
@@ -187,7 +185,7 @@ var (
 	pfcSent = count(func(p *counters.Port, k int) *counters.Count { return &p.TxPFC[k] })
 )
 
-// transitions counts both ways: a link that went down and came up made two.
+// transitions counts both directions: a link that went down and came up made two.
 func transitions(p *counters.Port, _ int, v value) {
 	if v.num {
 		p.Flaps = counters.Count{V: v.n / 2, Is: true}

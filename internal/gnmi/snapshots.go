@@ -9,10 +9,10 @@ import (
 	"railyard/internal/counters"
 )
 
-// atOnce is how many devices are asked at the same time.
+// atOnce is the number of devices queried in parallel.
 const atOnce = 32
 
-// Snapshots asks each device once, some at a time; results are in the order of the devices.
+// Snapshots queries each device once, some in parallel; results are in the order of the devices.
 func Snapshots(ctx context.Context, targets []string, o Options, timeout time.Duration) (all []counters.Snapshot,
 	notes []string, err error) {
 	type answer struct {

@@ -14,10 +14,10 @@ import (
 	pb "github.com/openconfig/gnmi/proto/gnmi"
 )
 
-// tree gathers what a device answers.
+// tree collects a device's answers.
 type tree struct {
 	target string
-	name   string // as the device says
+	name   string // in the device's notation
 	at     int64  // of the first answer, in ns
 	leaves int
 	bytes  int // of all messages
@@ -184,7 +184,7 @@ func keyOf(m map[string]any) string {
 	return ""
 }
 
-// word is a value as text, a number where it is one: JSON_IETF writes 64 bits in quotes.
+// word returns a value as a string, a number if it is one: JSON_IETF quotes 64-bit values.
 func word(s string) value {
 	v := value{text: s}
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
@@ -238,12 +238,12 @@ func (t *tree) leaf(at []step, v value) error {
 	return nil
 }
 
-// perClass reports a path of a queue or a priority: without its number it is nobody's.
+// perClass reports a path of a queue or a priority: without its number it is ignored.
 func perClass(path string) bool {
 	return strings.HasPrefix(path, qosQueue) || strings.HasPrefix(path, qosPFC) || strings.HasPrefix(path, nvidia)
 }
 
-// sonicName is the port or the queue that the last element with such a name says.
+// sonicName returns the port or the queue in the last element with such a name.
 func sonicName(at []step) string {
 	for i := len(at) - 1; i >= 0; i-- {
 		if strings.HasPrefix(at[i].name, "Ethernet") {
@@ -253,7 +253,7 @@ func sonicName(at []step) string {
 	return ""
 }
 
-// number is that of a queue: 3, UC3, queue-3, Ethernet8:3; -1 where it has none.
+// number returns that of a queue: 3, UC3, queue-3, Ethernet8:3; -1 for none.
 func number(s string) int {
 	i := len(s)
 	for i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf"
 )
 
-// setupCC takes a command line of Broadcom's bnxt_setupcc.sh and does to the NIC what the script does: one
-// class for RoCE and one for all else, PFC for the first, ECN (its version 236.1.155.0).
+// setupCC processes a command line of Broadcom's bnxt_setupcc.sh as the script does: one class for RoCE and one for the
+// rest, PFC for the first, ECN (its version 236.1.155.0).
 func (r *reader) setupCC(w words) {
 	by := map[byte]option{}
 	var devs []string
@@ -159,7 +159,7 @@ func (r *reader) niccli(w words) {
 	if i == len(w.all) {
 		return
 	}
-	n := r.net(swconf.Every, w.at) // by a number that no text tells
+	n := r.net(swconf.Every, w.at) // by an unknown number
 	n.Kind = "bnxt"
 	r.out.nic = n
 	r.mark(w.at, read)

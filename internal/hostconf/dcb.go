@@ -69,7 +69,7 @@ func (r *reader) dcbx(n *swconf.HostNIC, word string, at swconf.Place) {
 	}
 }
 
-// dcbItem takes one mapping, as 3:on behind prio-pfc.
+// dcbItem processes one mapping, such as 3:on after prio-pfc.
 func (r *reader) dcbItem(n *swconf.HostNIC, what, verb, key, item string, at swconf.Place) {
 	k, v, _ := strings.Cut(item, ":")
 	if vague(item) {
@@ -182,7 +182,7 @@ func (r *reader) lldptool(w words) {
 		}
 	}
 	if !sets {
-		if dev != "" && (tlv == "PFC" || tlv == "ETS-CFG" || tlv == "APP") { // what it prints follows
+		if dev != "" && (tlv == "PFC" || tlv == "ETS-CFG" || tlv == "APP") { // its output follows
 			r.out.nic = r.net(dev, w.at)
 		}
 		return
@@ -193,7 +193,7 @@ func (r *reader) lldptool(w words) {
 	}
 }
 
-// tlv takes one setting of a TLV.
+// tlv processes one setting of a TLV.
 func (r *reader) tlv(n *swconf.HostNIC, tlv string, o option, clears bool) {
 	if vague(o.value) {
 		r.unknown(o.at, o.text, "unknown value")
@@ -251,7 +251,7 @@ func (r *reader) pfcList(n *swconf.HostNIC, s string, at swconf.Place) {
 	}
 }
 
-// app takes an entry of the APP table: PRIORITY,SELECTOR,PROTOCOL, of which selector 5 is a DSCP.
+// app processes an entry of the APP table: PRIORITY,SELECTOR,PROTOCOL, of which selector 5 is a DSCP.
 func (r *reader) app(n *swconf.HostNIC, s string, at swconf.Place, clears bool) {
 	var v [3]uint64
 	parts := strings.Split(s, ",")

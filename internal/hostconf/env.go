@@ -33,10 +33,10 @@ var ncclNumbers = map[string][2]int{
 // ncclWords are its variables about RDMA that hold something else.
 var ncclWords = []string{"NCCL_IB_HCA", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_NET_MERGE_LEVEL"}
 
-// asked is a variable that says something of RDMA.
+// asked matches variables about RDMA.
 var asked = regexp.MustCompile(`^` + variables)
 
-// sets hears of a variable of a script.
+// sets processes a variable of a script.
 func (r *reader) sets(name, value string, at slurm.Place) { r.variable(name, value, place(at)) }
 
 // environment looks for variables among a command's words: env, mpirun -x, docker run -e.
@@ -48,7 +48,7 @@ func (r *reader) environment(w words) {
 	}
 }
 
-// variable takes one of NCCL's variables that bear on the network.
+// variable processes one of NCCL's variables that concern the network.
 func (r *reader) variable(name, value string, at swconf.Place) {
 	limits, number := ncclNumbers[name]
 	word := slices.Contains(ncclWords, name)

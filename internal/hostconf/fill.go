@@ -2,7 +2,7 @@ package hostconf
 
 import "railyard/internal/swconf"
 
-// fill gives a NIC what it does not say itself and another one does.
+// fill copies settings that a NIC does not have from another one.
 func fill(to, from *swconf.HostNIC) {
 	if to.Kind == "" {
 		to.Kind = from.Kind

@@ -45,8 +45,8 @@ func (r *reader) nicctl(w words) {
 	}
 }
 
-// ionic is a NIC of Pensando's by its RDMA device; what is said of ports by numbers of cards is said of all,
-// because no text tells which is which.
+// ionic returns a NIC of Pensando's by its RDMA device; settings of ports by card numbers apply to all, because the
+// mapping is unknown.
 func (r *reader) ionic(dev string, at swconf.Place) *swconf.HostNIC {
 	n := r.rdma(dev, at)
 	n.Kind = "ionic"

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// marks are phrases of texts about a host's NICs.
+// marks are phrases of configurations of a host's NICs.
 var marks = []string{"mlnx_qos ", "cma_roce_tos", "cma_roce_mode", "/ecn/roce_np", "/ecn/roce_rp",
 	"NCCL_IB_", "UCX_IB_", "NVSHMEM_IB_", "MORI_RDMA_", "roceOptimized:", "cc_params/", "/qos/",
 	"ethernets:\n", "Pause parameters for", "FEC parameters for", "ethtool --set-fec", "lldptool\t",
@@ -29,10 +29,10 @@ var outputs = regexp.MustCompile(`(?m)^\s*(?:Priority trust state: \w|DCBX mode:
 	`\w+\t\d+\t\d+\t[0-9a-f]{4}:|/?sys/\S+:\d|[A-Z][A-Z_]+_P[12]\s+\S|` +
 	`\d+: [\w.@-]+: <|Static hostname:)`)
 
-// Looks counts the phrases of a host's text that a text has; 0: it is none.
+// Looks counts the phrases of a host's configuration in a text; 0: it is none.
 func Looks(text string) int { return swconf.Searched(text).Score(marks...) }
 
-// kind tells what a text is: a script (or a file of variables), what tools print, or neither.
+// kind detects the kind of a text: a script (or a file of variables), a tool's output, or neither.
 func kind(text string) string {
 	first := ""
 	for line := range strings.Lines(text) { // a script may write a unit
@@ -58,7 +58,7 @@ func kind(text string) string {
 	return ""
 }
 
-// ofSwitch are lines that switches' texts have and hosts' have not.
+// ofSwitch are lines of switches' configurations that hosts' do not have.
 var ofSwitch = regexp.MustCompile(`(?m)^\s*(?:interface \S|router bgp|class-map |policy-map |vlan \d|` +
 	`nv set |set class-of)`)
 
@@ -69,7 +69,7 @@ var labelled = regexp.MustCompile(
 // telling is the number of bytes from which the kind of a file is recognized.
 const telling = 256 << 10
 
-// Is reports whether a text is a host's, of those that could be a switch's as well.
+// Is reports whether a text is a host's, among those that could be a switch's as well.
 func Is(text []byte) bool {
 	s := string(cli.Decode(text[:min(len(text), telling)&^1]))
 	return !strings.HasPrefix(strings.TrimSpace(s), "{") && Looks(s) > 0 && !ofSwitch.MatchString(s) &&

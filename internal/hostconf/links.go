@@ -57,7 +57,7 @@ func (r *reader) ifconfig(w words) {
 	}
 }
 
-// ethtool takes ethtool -A eth0 rx off tx off, pauses of the whole link, its FEC and whether it negotiates.
+// ethtool processes ethtool -A eth0 rx off tx off, pauses of the whole link, its FEC and its negotiation.
 func (r *reader) ethtool(w words) {
 	switch what := w.text(0); {
 	case w.text(1) == "":
@@ -91,7 +91,7 @@ func (r *reader) ethtool(w words) {
 	n.Pause = swconf.Say(on, w.at)
 }
 
-// setFEC takes ethtool --set-fec eth0 encoding rs; of several codes the NIC takes what fits.
+// setFEC processes ethtool --set-fec eth0 encoding rs; of several codes the NIC selects one.
 func (r *reader) setFEC(w words) {
 	if w.text(2) != "encoding" || w.text(3) == "" {
 		r.wrong(w.at, "ethtool --set-fec", "has %s; it takes encoding with %s",
@@ -121,7 +121,7 @@ func (r *reader) setFEC(w words) {
 	r.net(w.text(1), w.at).FEC = swconf.Say(code, w.at)
 }
 
-// hostname takes a name that is set.
+// hostname processes a command that sets the name.
 func (r *reader) hostname(w words) {
 	if w.text(0) == "set-hostname" || w.text(0) == "hostname" {
 		w = w.from(1)

@@ -31,12 +31,12 @@ type Wanted struct {
 	Split            bool      // every queue pair has its part of a message
 }
 
-// here is the place of what is wanted and not read.
+// here is the position of values that are derived and not read.
 var here = swconf.Place{Line: 1, Col: 1}
 
 func say[T any](v T) swconf.Said[T] { return swconf.Say(v, here) }
 
-// devices are a NIC's names, as systems give them where nobody has renamed them.
+// devices are a NIC's default names on systems.
 func devices(kind string, i int) (dev, rdma string) {
 	switch kind {
 	case "bnxt":
@@ -47,8 +47,8 @@ func devices(kind string, i int) (dev, rdma string) {
 	return fmt.Sprintf("eth%d", i), fmt.Sprintf("mlx5_%d", i)
 }
 
-// Make is the host that is wanted, as its texts would be read, and notes of what cannot be written for its
-// NICs.
+// Make returns the intended host as if parsed from its configuration, and notes of settings that cannot be written for
+// its NICs.
 func Make(w Wanted) (h *swconf.Host, notes []string, err error) {
 	if !slices.Contains(Kinds, w.Kind) {
 		return nil, nil, field.Choice("--nic", w.Kind, Kinds, "found %s", field.Quote(w.Kind))

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Manifests are texts of Kubernetes, Compose and netplan, read line by line, so that templates of them are
-// read, too: variables of containers, scripts in block scalars, the MTU of netplan's devices, and what
-// NVIDIA's operator for NICs is asked for.
+// Manifests are files of Kubernetes, Compose and netplan, parsed line by line, so that templates of them are supported,
+// too: variables of containers, scripts in block scalars, the MTU of netplan's devices, and requests to NVIDIA's
+// operator for NICs.
 var (
 	manifestLike = regexp.MustCompile(`(?m)^(?:apiVersion:|network:\s*$|services:\s*$|\s*- name:\s*["']?` +
 		variables + `\w+["']?\s*$|\s+` + variables + `\w+:\s)`)
@@ -24,13 +24,13 @@ var (
 	asks    = regexp.MustCompile(`^\s*(enabled|trust|pfc|tos):\s*["']?([\w,]+)["']?\s*$`)
 )
 
-// variables begin the names of those that say something of RDMA.
+// variables are prefixes of names that concern RDMA.
 const variables = `(?:NCCL|UCX_IB|NVSHMEM_IB|MORI_RDMA)_`
 
 // indent returns the indentation of a line.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-// below are the lines that belong to one, by what they are moved in: up to the first that is not further.
+// below returns the lines that belong to one by their indentation: up to the first that is not deeper.
 func below(lines []string, i int) (end int) {
 	by := indent(lines[i])
 	for end = i + 1; end < len(lines); end++ {
@@ -41,7 +41,7 @@ func below(lines []string, i int) (end int) {
 	return end
 }
 
-// manifest reads such a text.
+// manifest parses such a file.
 func (r *reader) manifest(text string) {
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -78,7 +78,7 @@ func unquoted(s string) string {
 	return strings.Trim(strings.TrimSpace(s), `"'`)
 }
 
-// inner reads a script that stands in the text, at its own lines.
+// inner parses a script within the file, at its own lines.
 func (r *reader) inner(text string, at swconf.Place) {
 	if systemd := unitLike.MatchString(text); systemd {
 		r.unit(text)

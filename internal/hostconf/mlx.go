@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// mlnxQoS takes a command line of mlnx_qos; its own option parser says which letters mean which.
+// mlnxQoS processes a command line of mlnx_qos; its own option parser defines the letters.
 func (r *reader) mlnxQoS(w words) {
 	var dev string
 	opts := options(w, "a h help version")
@@ -37,8 +37,8 @@ func (r *reader) mlnxQoS(w words) {
 	}
 }
 
-// sharesOf checks the shares of a call as the driver does: those of all classes that share make 100, where it
-// is known which do (mlx5e_dbcnl_validate_ets).
+// sharesOf checks the shares of a call as the driver does: those of all sharing classes add up to 100, if the sharing
+// classes are known (mlx5e_dbcnl_validate_ets).
 func (r *reader) sharesOf(n *swconf.HostNIC, opts []option) {
 	sum, share := 0, false
 	at := swconf.Place{}
@@ -136,7 +136,7 @@ func digits(to []swconf.Said[uint8], most int, at swconf.Place) func(int, string
 	}
 }
 
-// list goes through values with commas between them; one that is wrong undoes all, as the tool does nothing.
+// list parses values separated by commas; an invalid one voids all, as the tool then does nothing.
 func list(r *reader, n *swconf.HostNIC, o option, least, most int, set func(i int, s string) bool) {
 	was := *n
 	parts := strings.Split(o.value, ",")
@@ -229,7 +229,7 @@ func (r *reader) cmaMode(w words) {
 	}
 }
 
-// mlxconfig takes settings of firmware: -d DEVICE set NAME=VALUE ... They hold from the next reset on.
+// mlxconfig takes settings of firmware: -d DEVICE set NAME=VALUE ... They take effect at the next reset.
 func (r *reader) mlxconfig(w words) {
 	dev, set := swconf.Every, false
 	for _, o := range options(w, "y yes e b") {
@@ -246,8 +246,8 @@ func (r *reader) mlxconfig(w words) {
 	r.mark(w.at, passed)
 }
 
-// mst is the NIC of a device as Mellanox's firmware tools name it: an RDMA device, or one that only PCI's
-// numbers tell, which stands for all.
+// mst returns the NIC of a device in the notation of Mellanox's firmware tools: an RDMA device, or one identified only
+// by PCI numbers, which applies to all.
 func (r *reader) mst(dev string, at swconf.Place) *swconf.HostNIC {
 	if !strings.HasPrefix(dev, "mlx5_") {
 		dev = swconf.Every
@@ -262,7 +262,7 @@ func (r *reader) firmware(n *swconf.HostNIC, name, value string, at swconf.Place
 	port := strings.TrimSuffix(name, "_P1")
 	if port == name {
 		if strings.HasSuffix(name, "_P2") || !strings.HasPrefix(name, "ROCE_") {
-			r.mark(at, passed) // another port's, or what is no congestion control
+			r.mark(at, passed) // another port's, or not congestion control
 			return
 		}
 	}
@@ -299,7 +299,7 @@ func (r *reader) firmware(n *swconf.HostNIC, name, value string, at swconf.Place
 	r.mark(at, read)
 }
 
-// mlxreg takes a register that is set: QPTS has the trust state.
+// mlxreg processes a register that is set: QPTS has the trust state.
 func (r *reader) mlxreg(w words) {
 	dev, reg, set := swconf.Every, "", option{}
 	for _, o := range options(w, "y yes") {

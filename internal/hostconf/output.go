@@ -21,7 +21,7 @@ type printed struct {
 	rows    string // the table of receive buffers that the next lines are
 }
 
-// line is one kind of printed line: a pattern, and what it says.
+// line is one kind of printed line: a pattern, and its meaning.
 type line struct {
 	re   *regexp.Regexp
 	take func(r *reader, m []string, at swconf.Place)
@@ -30,7 +30,7 @@ type line struct {
 // prompt matches the prompt before a command that was typed, or traced by the shell's -x.
 var prompt = regexp.MustCompile(`^(?:[\w.@:~/ \[\]-]{0,80}[#$] |\++ )(.*\S)`)
 
-// login is a prompt that says on which host.
+// login matches a prompt that names its host.
 var login = regexp.MustCompile(`^\[?[\w.-]+@([\w-][\w.-]*)[: ]`)
 
 // transcript reads what tools print, command lines among it.
@@ -57,7 +57,7 @@ func (r *reader) transcript(text string) {
 	}
 }
 
-// answered takes the content of a file of /sys that was asked for.
+// answered processes the content of a requested file of /sys.
 func (r *reader) answered(s string, at swconf.Place) bool {
 	if len(r.out.answers) == 0 || strings.ContainsAny(s, ":{") {
 		return false
@@ -103,7 +103,7 @@ func (r *reader) printedLine(s string, at swconf.Place) bool {
 	return false
 }
 
-// now is the NIC that is told of; where no line says which, all.
+// now returns the current NIC; all if no line names one.
 func (r *reader) now(at swconf.Place) *swconf.HostNIC {
 	if r.out.nic == nil {
 		r.out.nic = r.net(swconf.Every, at)
@@ -220,7 +220,7 @@ func each1(what, key string) func(*reader, []string, swconf.Place) {
 	}
 }
 
-// pair joins the two devices of a NIC.
+// pair combines the two devices of a NIC.
 func (r *reader) pair(rdma, dev string, at swconf.Place) {
 	r.rdma(rdma, at)
 	r.pairs[rdma] = dev
@@ -356,7 +356,7 @@ func ionicLines(add func(string, func(*reader, []string, swconf.Place))) {
 	}
 }
 
-// ionicPrinted are the parameters of DCQCN as nicctl prints them and as it takes them.
+// ionicPrinted maps the printed names of DCQCN's parameters in nicctl to its accepted ones.
 var ionicPrinted = [][2]string{{"Rate increase in AI phase", "ai-rate"},
 	{"Rate increase byte count", "rate-increase-byte-count"}, {"Alpha update G value", "alpha-update-g"},
 	{"Alpha update interval", "alpha-update-interval"}, {"Rate increase in HAI phase", "hai-rate"},

@@ -10,10 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// param is one parameter of a ConnectX NIC's DCQCN: its name below ecn/roce_rp or ecn/roce_np, the range of
-// the register that holds it, what it is in the simulated NIC, and the number that it ships with
-// (docs/references.md,
-// dcqcn-nic).
+// param is one parameter of a ConnectX NIC's DCQCN: its name below ecn/roce_rp or ecn/roce_np, the range of its
+// register, its counterpart in the simulated NIC, and its factory value (docs/references.md, dcqcn-nic).
 type param struct {
 	name  string
 	np    bool // of the notification point
@@ -68,8 +66,8 @@ var params = []param{
 	{name: "min_time_between_cnps", np: true, most: 1<<16 - 1, ships: 4, of: "cnp_interval", get: micros, put: unmic},
 }
 
-// bytesOf is a byte counter, in thousands of bytes; at its largest it never runs out, which is off (package
-// cc says why).
+// bytesOf is a byte counter, in thousands of bytes; at its maximum it never expires, which is off (package cc explains
+// it).
 func bytesOf(n int64) any {
 	if n >= 1<<15-1 {
 		return unit.Bytes(0)
@@ -94,8 +92,7 @@ func paramNamed(name string) *param {
 	return nil
 }
 
-// Values are the parameters of the simulated NIC's DCQCN that a NIC's text says. What the simulator has
-// not is an error that says so.
+// Values returns the parameters of the simulated NIC's DCQCN in a NIC's configuration. Unsupported ones are an error.
 func Values(n *swconf.HostNIC) (cc.Values, error) {
 	out := cc.Values{}
 	for _, said := range n.Params {
@@ -112,7 +109,7 @@ func Values(n *swconf.HostNIC) (cc.Values, error) {
 	return out, nil
 }
 
-// fault is an error at a place of a host's text.
+// fault returns an error at a position of a host's configuration.
 func fault(at swconf.Place, format string, args ...any) error {
 	return &cli.SyntaxError{File: at.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf(format, args...)}
 }
@@ -131,7 +128,7 @@ func Rounded(of string, v any) (any, error) {
 	return v, nil
 }
 
-// number is the NIC's number for a value: the nearest that its register holds, not 0 for what is more.
+// number returns the NIC's value: the nearest that its register holds, not 0 for a positive one.
 func (p *param) number(v any) (int64, error) {
 	x := p.put(v)
 	n := int64(math.Round(x))
@@ -144,7 +141,7 @@ func (p *param) number(v any) (int64, error) {
 	return n, nil
 }
 
-// Numbers are the parameters of a ConnectX NIC that say what the simulated NIC has.
+// Numbers returns the parameters of a ConnectX NIC equivalent to the simulated NIC's.
 func Numbers(v cc.Values) (out []swconf.HostParam, err error) {
 	for i := range params {
 		p := &params[i]

@@ -12,7 +12,7 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Bounds of what is read.
+// Limits of input.
 const (
 	MaxSize  = 256 << 10 // of one file
 	maxNICs  = 256
@@ -20,18 +20,18 @@ const (
 	maxTold  = 1000
 )
 
-// File is a text with its name; names below a host's folder tell files of /sys.
+// File is a file's contents with its name; names below a host's directory identify files of /sys.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// reader carries a host under way.
+// reader is the state of parsing a host.
 type reader struct {
 	h     *swconf.Host
 	file  string
 	dir   string            // the working directory of a script
-	echo  string            // what the last echo printed, for a tee behind it
+	echo  string            // output of the last echo, for a following tee
 	pairs map[string]string // RDMA device to network device
 	lines map[int]state     // of the file, once known
 	over  bool              // more NICs than a server has
@@ -53,8 +53,8 @@ func Parse(name string, text []byte) (*swconf.Host, error) {
 	return ParseFiles(name, []File{{name, text}})
 }
 
-// ParseFiles reads a host of several files, in their order: what comes later counts. The name is the
-// host's where no text says one.
+// ParseFiles parses a host of several files, in their order: later settings win. The name is the host's if no
+// configuration has one.
 func ParseFiles(name string, files []File) (*swconf.Host, error) {
 	r := &reader{h: &swconf.Host{File: name}, pairs: map[string]string{}}
 	if len(files) > maxFiles {
@@ -113,7 +113,7 @@ func (r *reader) add(f File) error {
 	return err
 }
 
-// count adds up what became of the lines of a file.
+// count adds up the results for the lines of a file.
 func (r *reader) count(text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if s := strings.TrimSpace(line); s == "" || s[0] == '#' && r.lines[i+1] == unread {
@@ -130,14 +130,14 @@ func (r *reader) count(text string) {
 	}
 }
 
-// mark notes what became of a line; what was understood of it counts.
+// mark records the result for a line; a recognized part prevails.
 func (r *reader) mark(at swconf.Place, s state) {
 	if at.File == r.file { // and not one that the script writes and runs
 		r.lines[at.Line] = max(r.lines[at.Line], s)
 	}
 }
 
-// set says what became of a line, whatever was said before.
+// set sets the result for a line, replacing earlier ones.
 func (r *reader) set(at swconf.Place, s state) {
 	if at.File == r.file {
 		r.lines[at.Line] = s
@@ -148,7 +148,7 @@ func (r *reader) at(line, col int) swconf.Place {
 	return swconf.Place{File: r.file, Line: line, Col: col}
 }
 
-// unknown lists what was not understood.
+// unknown lists unrecognized lines.
 func (r *reader) unknown(at swconf.Place, text, format string, args ...any) {
 	why := fmt.Sprintf(format, args...)
 	for _, u := range r.h.Unknown {
@@ -167,7 +167,7 @@ func (r *reader) wrong(at swconf.Place, what, format string, args ...any) {
 	r.fault(at, "the tool refuses the line, and what was set before stays", what, format, args...)
 }
 
-// fault notes a wrong value, with what comes of it.
+// fault records a wrong value, with its consequence.
 func (r *reader) fault(at swconf.Place, why, what, format string, args ...any) {
 	r.mark(at, read)
 	if len(r.h.Faults) >= maxTold {
@@ -178,14 +178,14 @@ func (r *reader) fault(at swconf.Place, why, what, format string, args ...any) {
 		Why: why, Fix: "write a value that it takes"})
 }
 
-// assume notes what no text says and the reader took for granted.
+// assume records an assumption of the reader about an unset value.
 func (r *reader) assume(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); !slices.Contains(r.h.Notes, s) && len(r.h.Notes) < maxTold {
 		r.h.Notes = append(r.h.Notes, s)
 	}
 }
 
-// wild turns a device that only the machine knows, as ls would list it, into every device.
+// wild replaces a device that only the host can list, as ls does, by every device.
 func wild(dev string) string {
 	if dev == "" || vague(dev) || strings.ContainsAny(dev, "*?[{<") {
 		return swconf.Every
@@ -226,7 +226,7 @@ func (r *reader) nic(at swconf.Place, dev func(*swconf.HostNIC) *string, name st
 	return n
 }
 
-// finish joins what is said of a NIC under its two names, and spreads what is said of every NIC.
+// finish combines the settings of a NIC under its two names, and applies those for every NIC.
 func (r *reader) finish() {
 	h := r.h
 	for _, rdma := range sorted(r.pairs) {
@@ -282,7 +282,7 @@ func (r *reader) join(rdma, dev string) {
 	}
 }
 
-// spread gives every NIC what is said of all; where none has a name, all stay one.
+// spread applies the settings for all NICs to each; if none has a name, they remain one.
 func (r *reader) spread() {
 	var all []*swconf.HostNIC
 	named := slices.DeleteFunc(slices.Clone(r.h.NICs), func(n *swconf.HostNIC) bool {

@@ -18,7 +18,7 @@ type words struct {
 	at  swconf.Place
 }
 
-// text is a word by its number; "" behind the last.
+// text returns a word by its number; "" after the last.
 func (w words) text(i int) string {
 	if i >= len(w.all) {
 		return ""
@@ -55,7 +55,7 @@ func (r *reader) script(text string) error {
 	return nil
 }
 
-// where is a place in words; notes about a whole file have no line.
+// where returns a position in words; notes about a whole file have no line.
 func where(p slurm.Place) string {
 	if p.Line == 0 {
 		return p.File
@@ -74,7 +74,7 @@ func syntax(file string, err error) error {
 
 func place(p slurm.Place) swconf.Place { return swconf.Place{File: p.File, Line: p.Line, Col: p.Col} }
 
-// tools are the commands that are understood; each says whether the rest of the line was, too.
+// tools are the supported commands; each reports whether the rest of the line was recognized, too.
 var tools map[string]func(*reader, words)
 
 func init() {
@@ -88,7 +88,7 @@ func init() {
 	}
 }
 
-// before are commands that start another one, by how many words stand in between.
+// before are commands that start another one, with the number of words between.
 func strip(w words) words {
 	for len(w.all) > 0 {
 		switch name := base(w.text(0)); {
@@ -118,7 +118,7 @@ func strip(w words) words {
 	return w
 }
 
-// command hears of a command of a script.
+// command processes a command of a script.
 func (r *reader) command(c jobscript.Command) bool {
 	w := words{all: c.Words, at: place(c.Words[0].At)}
 	r.environment(w)
@@ -176,7 +176,7 @@ func printedBy(w words) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.Join(s, " "), `\n`, ""))
 }
 
-// absolute is a path as it stands in the script's working directory.
+// absolute returns a path relative to the script's working directory.
 func (r *reader) absolute(p string) string {
 	if p == "" || strings.HasPrefix(p, "/") || r.dir == "" {
 		return p
@@ -184,8 +184,8 @@ func (r *reader) absolute(p string) string {
 	return strings.TrimSuffix(r.dir, "/") + "/" + p
 }
 
-// options are the options of a command, --name value, --name=value, -n value, and what is none; flags take
-// no value.
+// options parses the options of a command, --name value, --name=value, -n value, and the other words; flags have no
+// value.
 type option struct {
 	name, value string
 	at          swconf.Place

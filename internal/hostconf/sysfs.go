@@ -22,7 +22,7 @@ func sysPath(p string) bool {
 	return false
 }
 
-// write takes what stands in a file of /sys.
+// write processes the content written to a file of /sys.
 func (r *reader) write(p, value string, at swconf.Place) {
 	parts := strings.Split(strings.Trim(p, "/"), "/")
 	r.mark(at, read)
@@ -87,8 +87,8 @@ func (r *reader) netFile(n *swconf.HostNIC, parts []string, value string, at swc
 	}
 }
 
-// debugFile takes a parameter of congestion control below debugfs (drivers/infiniband/hw/mlx5/cong.c), of a
-// NIC that is named by its place on the PCI bus.
+// debugFile processes a parameter of congestion control below debugfs (drivers/infiniband/hw/mlx5/cong.c), of a NIC
+// identified by its PCI address.
 func (r *reader) debugFile(n *swconf.HostNIC, pci, name, value string, at swconf.Place) {
 	r.assume("no file names the NIC at %s: its settings apply to every NIC", slurm.Open(pci))
 	short, np := strings.CutPrefix(name, "np_")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Texts that hold commands and do not look like scripts: units of systemd, rules of udev.
+// Texts with commands that do not look like scripts: units of systemd, rules of udev.
 var (
 	unitLike = regexp.MustCompile(`(?m)^\[(?:Unit|Service)\]\s*$`)
 	exec     = regexp.MustCompile(`^\s*Exec(?:Start|StartPre|StartPost|Reload)=[-@:+!|]*(.*)$`)
@@ -18,7 +18,7 @@ var (
 	udevMTU  = regexp.MustCompile(`\bATTR\{mtu\}="(\d+)"`)
 )
 
-// joined are a text's lines, those that end with a backslash with the next ones, by the number of their
+// joined returns a text's lines, with lines that end with a backslash merged with the next ones, by the number of the
 // first.
 func joined(text string, take func(n int, line string)) {
 	lines := strings.Split(text, "\n")
@@ -32,7 +32,7 @@ func joined(text string, take func(n int, line string)) {
 	}
 }
 
-// unit reads what a unit of systemd starts, in its order; what %i stands for nobody knows here.
+// unit parses the commands of a unit of systemd, in order; the value of %i is unknown.
 func (r *reader) unit(text string) {
 	names := strings.NewReplacer("%%", "%", "%i", "$INSTANCE", "%I", "$INSTANCE", "%n", "$UNIT")
 	joined(text, func(n int, s string) {
@@ -51,7 +51,7 @@ func (r *reader) runs(text string, n int) {
 	}
 }
 
-// udev reads what rules run for a device that appears; where a rule does not name it, any.
+// udev parses the commands of rules for an added device; any device if a rule does not name it.
 func (r *reader) udev(text string) {
 	joined(text, func(n int, s string) {
 		if strings.HasPrefix(strings.TrimSpace(s), "#") {

@@ -7,10 +7,10 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Text is a file that is written.
+// Text is a file to be written.
 type Text struct{ Path, Text string }
 
-// Write writes the texts of a host that Make made: a script for its NICs, and NCCL's variables.
+// Write writes the files of a host from Make: a script for its NICs, and NCCL's variables.
 func Write(h *swconf.Host) []Text {
 	var b strings.Builder
 	kind := ""

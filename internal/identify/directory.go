@@ -11,13 +11,13 @@ import (
 	"railyard/unit"
 )
 
-// Limits of a directory's account: files and folders that are looked at, and folders of a kind that are named.
+// Limits of a directory's account: checked files and directories, and listed directories of a kind.
 const (
 	mostFiles   = 500
 	mostFolders = 3
 )
 
-// contents are what a directory and its folders contain.
+// contents is the contents of a directory and its subdirectories.
 type contents struct {
 	kinds         []string            // in the order in which they are found
 	files         map[string]int      // by kind
@@ -27,7 +27,7 @@ type contents struct {
 	limited       bool
 }
 
-// find looks at a directory and its folders: those of runs and hidden ones are not opened.
+// find searches a directory and its subdirectories, except those of runs and hidden ones.
 func find(dir string) (*contents, error) {
 	c := &contents{files: map[string]int{}, folders: map[string][]string{}}
 	if to, err := filepath.EvalSymlinks(dir); err == nil {

@@ -1,4 +1,4 @@
-// Package identify finds out what a file or folder is, what it shows, and which commands come next.
+// Package identify detects the kind and contents of a file or directory, and the next useful commands.
 //
 // A Kind is a kind of file with a function that recognizes it by its beginning and one that reads it with the package
 // whose format it is. Of returns the Account of a path by the first kind that recognizes it; a new kind is a line in
@@ -18,7 +18,7 @@ import (
 	"railyard/internal/measured"
 )
 
-// Account is what a file is, what it shows, and what to do next.
+// Account is a file's kind, contents, and next commands.
 type Account struct {
 	Path  string   `json:"path"`
 	Kind  string   `json:"kind"`  // its key in the registry

@@ -7,7 +7,7 @@
 //
 //	go run ./internal/ci/accuracy timely permutation
 //
-// Settings that do not go together (spraying with HPCC, NDP without trimming) are no cases: each is listed. It ends
+// Settings that do not go together (spraying with HPCC, NDP without trimming) are no cases: each is listed. It exits
 // with 1 if a case fails otherwise.
 package main
 
@@ -32,7 +32,7 @@ func main() {
 }
 
 // measure writes the accuracy of those cases whose names or settings contain one of the words, or of all, as a JSON
-// list without repetitions, and says on progress what each is off by.
+// list without repetitions, and reports each error on progress.
 func measure(out, progress io.Writer, all []fidelity.Case, words []string) error {
 	var lines []string
 	var failed []error

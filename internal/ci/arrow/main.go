@@ -1,6 +1,6 @@
 // Command arrow reads all tables of a run directory with Apache Arrow's Parquet reader, which shares no code with
-// Railyard's, and compares each value with what railyard query prints. It is a module of its own: programs do not need
-// Arrow.
+// Railyard's, and compares each value with what railyard query prints. It is a separate module, so that other programs
+// do not need Arrow.
 //
 //	cd internal/ci/arrow && go run . /path/to/railyard /path/to/run
 package main
@@ -53,7 +53,7 @@ func main() {
 	fmt.Printf("%d tables, %d rows, %d values read alike by Arrow\n", len(tables), rows, values)
 }
 
-// read returns a table's names of columns and its rows as text.
+// read returns a table's column names and its rows as strings.
 func read(path string) (rows [][]string, err error) {
 	f, err := file.OpenParquetFile(path, false)
 	if err != nil {
@@ -83,7 +83,7 @@ func read(path string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// text returns a value as text; "" for null.
+// text returns a value as a string; "" for null.
 func text(of arrow.Array, n int) string {
 	if of.IsNull(n) {
 		return ""
@@ -106,7 +106,7 @@ func queried(railyard, run, table string) ([][]string, error) {
 	return csv.NewReader(bytes.NewReader(out)).ReadAll()
 }
 
-// compare returns the number of values that are the same, or the first that are not.
+// compare returns the number of equal values, or the first difference.
 func compare(ours, theirs [][]string) (n int, err error) {
 	if len(ours) != len(theirs) {
 		return 0, fmt.Errorf("railyard reads %d rows, Arrow %d", len(ours)-1, len(theirs)-1)
@@ -125,7 +125,7 @@ func compare(ours, theirs [][]string) (n int, err error) {
 	return n, nil
 }
 
-// same reports whether texts are the same number; SQLite has 0 and 1 for false and true.
+// same reports whether strings are the same number; SQLite has 0 and 1 for false and true.
 func same(x, y string) bool {
 	switch y {
 	case "true":

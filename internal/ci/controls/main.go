@@ -1,5 +1,5 @@
-// Command controls measures by packets what each congestion control makes of a link that several senders share, and
-// of one that is its own again, and writes it as internal/flows/controls.json:
+// Command controls measures with packets the use of a link that several senders share under each congestion control,
+// and of one that is a sender's own again, and writes it as internal/flows/controls.json:
 //
 //	go run ./internal/ci/controls > internal/flows/controls.json
 //

@@ -123,7 +123,7 @@ func commandBlock(above, text string) (b block, err error) {
 	return b, nil
 }
 
-// pick returns the lines of a text that a list of patterns names, without empty ones.
+// pick returns the lines of a text that match a list of patterns, without empty ones.
 func pick(text, patterns string) (quoted []string, err error) {
 	var lines []string
 	for _, l := range strings.Split(text, "\n") {

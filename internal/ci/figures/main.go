@@ -21,9 +21,9 @@
 //
 // "picture: NAME" compares a file that the blocks have written with the one of that name next to the document.
 //
-// After "output:" stand the lines to quote, in order: a regular expression picks the next line that it matches,
-// "A..B" all lines from one that matches A to the next that matches B, and lines left out in between become
-// "...". Without a list the whole output is quoted.
+// After "output:" follow the lines to quote, in order: a regular expression picks the next line that it matches, "A..B"
+// all lines from a match of A to the next match of B, and omitted lines become "...". Without a list the whole output
+// is quoted.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command measure runs a program and appends what it took to a file, a line of JSON each; or prints such a file.
+// Command measure runs a program and appends its resource use to a file, a line of JSON each; or prints such a file.
 //
 //	go test -exec "measure FILE" ./...   # a line for each test process
 //	measure --table FILE                 # the ten with the longest wall time, and the largest memory
@@ -72,7 +72,7 @@ func run(file string, args []string) int {
 	return state.ExitCode()
 }
 
-// table prints a file of measurements and returns 1 where one held more than --most allows.
+// table prints a file of measurements and returns 1 if one used more than --most.
 func table(file string, args []string) int {
 	most := int64(0)
 	if len(args) == 2 && args[0] == "--most" {

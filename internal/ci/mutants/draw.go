@@ -10,7 +10,7 @@ import (
 
 // mutant is one drawn mutation.
 type mutant struct {
-	number int // from 1; what the switch compares with
+	number int // from 1; the switch's value
 	group  *group
 	site   site
 	variant
@@ -19,10 +19,10 @@ type mutant struct {
 // place is the mutant's file and line.
 func (m *mutant) place() string { return fmt.Sprintf("%s:%d", m.site.file.name, m.line()) }
 
-// line is the number of the line on which the mutated text begins.
+// line returns the number of the line on which the mutated text begins.
 func (m *mutant) line() int { return 1 + bytes.Count(m.site.file.text[:m.site.start], []byte("\n")) }
 
-// source is the line of code on which the mutated text begins, without the space around it.
+// source returns the line of code on which the mutated text begins, without surrounding space.
 func (m *mutant) source() string {
 	text := m.site.file.text
 	from := bytes.LastIndexByte(text[:m.site.start], '\n') + 1
@@ -33,7 +33,7 @@ func (m *mutant) source() string {
 	return strings.TrimSpace(string(text[from:to]))
 }
 
-// apply returns the file with a text in place of the mutated one.
+// apply returns the file with the mutated text replaced.
 func (m *mutant) apply(text string) []byte {
 	t := m.site.file.text
 	return bytes.Join([][]byte{t[:m.site.start], []byte(text), t[m.site.end:]}, nil)
@@ -55,7 +55,7 @@ func (m *mutant) diff() string {
 // left counts the drawn mutations that were not used, by reason.
 type left struct {
 	Uncompilable int `json:"uncompilable"` // the compiler refuses the mutated code
-	Equivalent   int `json:"equivalent"`   // reviewed: nothing can tell them apart (equivalents.go)
+	Equivalent   int `json:"equivalent"`   // reviewed: equivalent to the original (equivalents.go)
 	Unswitchable int `json:"unswitchable"` // compiles, but not with the switch in it
 }
 
@@ -90,8 +90,7 @@ func draw(groups []group, packages map[string]*code, seed uint64, count int) (ou
 	return out, why
 }
 
-// usable reports whether a mutant compiles, is not known to be equivalent and shares no text with those
-// before it.
+// usable reports whether a mutant compiles, is not known to be equivalent and shares no text with those before it.
 func (m *mutant) usable(before []*mutant, why *left) bool {
 	for _, o := range before {
 		if o.site.file == m.site.file && o.site.start < m.site.end && m.site.start < o.site.end {

@@ -1,6 +1,6 @@
 package main
 
-// equivalent is a mutation that was looked at: no test can tell it from the code as it is.
+// equivalent is a reviewed mutation that no test can distinguish from the original code.
 type equivalent struct {
 	file, fn string
 	line     string // the line of code, without the space around it
@@ -8,7 +8,7 @@ type equivalent struct {
 	why      string
 }
 
-// equivalents are keyed by content, so they move with their lines and go with them.
+// equivalents are keyed by content, so they move with their lines and disappear with them.
 var equivalents = []equivalent{
 	{"internal/exec/pipes.go", "newPipes",
 		"p.of, p.first, p.start = append(p.of, nil), append(p.first, 0), append(p.start, 0)", "0 becomes 1",

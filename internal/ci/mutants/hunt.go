@@ -22,16 +22,15 @@ type result struct {
 	How     string  `json:"how,omitempty"` // fails, never ends
 	CPU     float64 `json:"cpu_s"`
 	Reached int     `json:"reached"` // tests and groups that execute the code
-	Unrun   int     `json:"unrun"`   // of them, those for which no time was left
+	Unrun   int     `json:"unrun"`   // of them, those without time left
 }
 
 // chunk is the time that a process runs, in seconds of a processor without a mutant, before the next one is
 // started.
 const chunk = 4
 
-// plan returns the units that reach a mutant in the order in which they are tried: the package's own
-// tests, then all others, each the cheapest first, together those of one binary that take less than a
-// chunk.
+// plan returns the units that reach a mutant in their order: the package's own tests, then all others, each sorted by
+// cost, grouped by binary up to a chunk's time.
 func (b *bench) plan(m *mutant) (out [][]unit) {
 	t := m.of()
 	var own, others []unit
@@ -71,8 +70,8 @@ func (b *bench) cost(us []unit) (s float64) {
 	return s
 }
 
-// slower is by how much a process may be slower than without a mutant, and how many seconds besides,
-// before it is taken for one that never ends.
+// slower is the factor by which a process may be slower than without a mutant, and an additional number of seconds,
+// before it counts as endless.
 const slower, besides = 10, 10
 
 // hunt tries the units on a mutant until one notices or the time is used up.
@@ -101,7 +100,7 @@ func (b *bench) hunt(ctx context.Context, m *mutant) (result, error) {
 			r.How = "fails"
 		case most.Seconds() >= 3*cost+besides/2:
 			r.How = "never ends"
-		default: // cut off by the limit, not by the mutant
+		default: // ended by the limit, not by the mutant
 			r.Unrun += len(us)
 			continue
 		}
@@ -114,7 +113,7 @@ func (b *bench) hunt(ctx context.Context, m *mutant) (result, error) {
 // failed finds the test that failed or in which a process died.
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|railyard/[^\s(]*\.((?:Test|Example|Fuzz)\w+)\(`)
 
-// culprit is the unit that noticed, as far as the output says.
+// culprit returns the unit that detected it, according to the output.
 func culprit(us []unit, output []byte) string {
 	if m := failed.FindSubmatch(output); m != nil && us[0].pkg != "" {
 		return us[0].pkg + " " + string(m[1]) + string(m[2])

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// journal keeps what was found, a line of JSON each, so that a run that was interrupted goes on.
+// journal stores results, a line of JSON each, so that an interrupted run resumes.
 type journal struct {
 	dir     string
 	mu      sync.Mutex
@@ -57,7 +57,7 @@ func open(dir, name, state string) (*journal, error) {
 	for s.Scan() {
 		var e entry
 		if json.Unmarshal(s.Bytes(), &e) != nil {
-			continue // cut off in the middle of a line
+			continue // truncated in the middle of a line
 		}
 		if e.Baseline != nil {
 			j.Units[e.Unit] = *e.Baseline
@@ -69,7 +69,7 @@ func open(dir, name, state string) (*journal, error) {
 	return j, s.Err()
 }
 
-// add appends an entry, on a line of its own even after one that was cut off.
+// add appends an entry, on a line of its own even after a truncated one.
 func (j *journal) add(e entry) error {
 	b, err := json.Marshal(e)
 	if err != nil {

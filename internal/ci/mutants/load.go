@@ -39,7 +39,7 @@ type source struct {
 	ast  *ast.File
 }
 
-// tree is the module that is mutated.
+// tree is the mutated module.
 type tree struct {
 	dir    string // absolute
 	module string // the module's path
@@ -79,7 +79,7 @@ func list(dir string, args ...string) (out []listed, err error) {
 	}
 }
 
-// load parses and type-checks packages of the module that lies in dir.
+// load parses and type-checks packages of the module in dir.
 func load(dir, module string, paths []string) ([]*code, error) {
 	t := &tree{dir: dir, module: module, fset: token.NewFileSet(), export: map[string]string{}}
 	t.live = types.NewPackage(module+"/"+livePath, "live")
@@ -147,7 +147,7 @@ func (c *code) check(changed *source, text []byte, info *types.Info) (*types.Pac
 // compilers reads export data.
 var compilers = map[*tree]types.Importer{}
 
-// Import returns what a package exports.
+// Import returns the exports of a package.
 func (t *tree) Import(path string) (*types.Package, error) {
 	if path == t.live.Path() {
 		return t.live, nil

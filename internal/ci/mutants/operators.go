@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// site is a place in the code with the mutations that are possible there.
+// site is a position in the code with the possible mutations.
 type site struct {
 	in       *code
 	file     *source
 	fn       string // the function or variable around it
-	start    int    // of the text that is replaced, in bytes
+	start    int    // of the replaced text, in bytes
 	end      int
 	variants []variant
 }
@@ -22,11 +22,11 @@ type site struct {
 // variant is one mutation of a site.
 type variant struct {
 	what  string // "< becomes <="
-	plain string // what stands in place of the text
-	live  string // the same, switched by the condition that stands for on
+	plain string // replacement of the text
+	live  string // the same, switched by the condition that replaces on
 }
 
-// on is the place of the condition "this mutant is active" in a variant's live text.
+// on is the placeholder of the condition "this mutant is active" in a variant's live text.
 const on = "\x00"
 
 // silent are functions that only print or document.
@@ -62,7 +62,7 @@ func (c *code) sites() []site {
 	return out
 }
 
-// hint reports whether a function by its name only asks caches for memory.
+// hint reports whether a function's name shows that it only prefetches memory.
 func hint(name string) bool { return strings.HasPrefix(strings.ToLower(name), "touch") }
 
 // enumerator walks one file.
@@ -70,7 +70,7 @@ type enumerator struct {
 	*code
 	file  *source
 	fn    string
-	stack []ast.Node // from the outermost to the node that is looked at
+	stack []ast.Node // from the outermost to the current node
 	out   []site
 }
 
@@ -120,7 +120,7 @@ func (e *enumerator) skipped(n ast.Node) bool {
 	return false
 }
 
-// quiet reports whether a call prints, documents, ends the program or only asks for speed.
+// quiet reports whether a call prints, documents, ends the program or only affects speed.
 func (e *enumerator) quiet(call *ast.CallExpr) bool {
 	switch f := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
@@ -140,7 +140,7 @@ func (e *enumerator) quiet(call *ast.CallExpr) bool {
 	return false
 }
 
-// capacity reports whether an argument of make only says how much room to reserve.
+// capacity reports whether an argument of make is only a capacity.
 func (e *enumerator) capacity(call *ast.CallExpr, arg ast.Expr) bool {
 	f, ok := call.Fun.(*ast.Ident)
 	if !ok || f.Name != "make" {
@@ -195,7 +195,7 @@ func (e *enumerator) binary(n *ast.BinaryExpr) {
 	e.expression(n, vs)
 }
 
-// operand returns the text of an operand, in parentheses where it binds less than is needed.
+// operand returns the text of an operand, in parentheses if its precedence requires them.
 func (e *enumerator) operand(x ast.Expr, need int) string {
 	if b, ok := x.(*ast.BinaryExpr); ok && b.Op.Precedence() < need {
 		return "(" + e.text(x) + ")"
@@ -230,8 +230,8 @@ func (e *enumerator) literal(n *ast.BasicLit) {
 	e.expression(n, vs)
 }
 
-// small is up to where an integer is mutated by one; larger ones are halved and doubled, since one more
-// or less of 4,096 changes little that a test should hold.
+// small is the limit up to which an integer is mutated by one; larger ones are halved and doubled, since one more or
+// less of 4,096 changes little that a test should detect.
 const small = 16
 
 // ident mutates the use of a constant of this package, and true and false.
@@ -264,8 +264,8 @@ func (e *enumerator) field(n *ast.Ident) bool {
 	return false
 }
 
-// expression adds variants of the current expression. Where that is part of a constant, the switch stands
-// around the whole constant, which a call cannot be part of.
+// expression adds variants of the current expression. If that is part of a constant, the switch encloses the whole
+// constant, which cannot contain a call.
 func (e *enumerator) expression(n ast.Expr, vs []variant) {
 	if kv, ok := e.parent(0).(*ast.KeyValueExpr); ok && kv.Key == n {
 		return
@@ -330,7 +330,7 @@ func (e *enumerator) qualifier(p *types.Package) string {
 	return p.Name() // not imported here: the mutant does not compile and is not drawn
 }
 
-// condition negates what an if asks, unless it is a comparison, which is mutated itself.
+// condition negates the condition of an if, unless it is a comparison, which is mutated itself.
 func (e *enumerator) condition(cond ast.Expr) {
 	if b, ok := cond.(*ast.BinaryExpr); ok && b.Op != token.LAND && b.Op != token.LOR {
 		return
@@ -389,7 +389,7 @@ func (e *enumerator) isText(x ast.Expr) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// blank reports whether all that is assigned to is _.
+// blank reports whether all assigned variables are _.
 func blank(xs []ast.Expr) bool {
 	for _, x := range xs {
 		if id, ok := x.(*ast.Ident); !ok || id.Name != "_" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// process is one program that is run within bounds.
+// process is one program that is run within limits.
 type process struct {
 	dir    string
 	args   []string
@@ -25,13 +25,13 @@ type ended struct {
 	ok     bool
 	cpu    time.Duration // user and system, with children
 	ranOut bool          // of processor time, or the guard against standing still took it
-	output []byte        // the last of it
+	output []byte        // the end of it
 }
 
-// guard is the wall time after which a process that uses no processor is taken for one that waits for ever.
+// guard is the wall time after which a process that uses no processor time counts as blocked.
 const guard = 10 * time.Minute
 
-// run runs a process. Its time is that of the processor: on a busy machine a test takes longer, not more.
+// run runs a process. Its time is processor time: on a busy host a test takes longer, not more.
 func (p process) run(ctx context.Context) (ended, error) {
 	ctx, cancel := context.WithTimeout(ctx, guard)
 	defer cancel()

@@ -6,16 +6,15 @@ type group struct {
 	packages []target
 }
 
-// target is a package that is mutated, and who is to notice: its own tests, then those of packages that
-// import it, then groups of railyard validate. Importers that say little of what the package does are
-// left out.
+// target is a mutated package with the tests that should detect its mutants: its own, then those of its importers, then
+// groups of railyard validate. Importers that depend little on the package are omitted.
 type target struct {
 	path      string
 	importers []string
 	validate  []string
 }
 
-// table lists the packages that are mutated.
+// table lists the mutated packages.
 var table = []group{
 	{"engine", []target{{"internal/engine",
 		[]string{"internal/fabric", "internal/host", "internal/sim"},
@@ -55,7 +54,7 @@ var table = []group{
 		[]string{"inside servers", "pipelines", "NVLink domains", "circuits", "storage"}}}},
 }
 
-// of returns the target that a mutant lies in.
+// of returns the target of a mutant.
 func (m *mutant) of() *target {
 	for i := range m.group.packages {
 		if t := &m.group.packages[i]; t.path == m.site.in.path {

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// unit is the smallest thing that can notice a mutant: a test, or a group of railyard validate.
+// unit is the smallest thing that can detect a mutant: a test, or a group of railyard validate.
 type unit struct {
 	pkg  string // the package of a test, "" for a group
 	name string
-	dir  string // where it runs
+	dir  string // its directory
 	bin  string
 }
 
@@ -40,7 +40,7 @@ type baseline struct {
 	Failed bool    `json:"failed,omitempty"`
 }
 
-// bench holds what mutants are tried with: binaries with all mutants in them.
+// bench is the binaries that contain all mutants.
 type bench struct {
 	tree   *tree
 	bin    string // folder of binaries
@@ -52,7 +52,7 @@ type bench struct {
 	log    *journal
 }
 
-// tested matches the tests that are run: what reads no clock and talks to nobody.
+// tested matches the tests that are run: those without clocks and communication.
 var tested = regexp.MustCompile(`^(Test|Example|Fuzz)`)
 
 const untested = "TestReal"
@@ -183,7 +183,7 @@ func (b *bench) measure(ctx context.Context, say func(string, ...any)) error {
 	})
 }
 
-// each calls f for all items, several at once, until one fails.
+// each calls f for all items, several in parallel, until one fails.
 func each[T any](ctx context.Context, jobs int, items []T, f func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

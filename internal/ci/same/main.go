@@ -1,10 +1,10 @@
-// Command same runs shipped scenarios with two builds of railyard and compares what they write: a change of
-// structure or language changes no figure.
+// Command same runs shipped scenarios with two builds of railyard and compares their outputs: a change of structure or
+// language changes no figure.
 //
 //	same OLD NEW [SCENARIO ...]    # two programs; all shipped scenarios unless some are named
 //
 // Every scenario is a line: the step's time by both, and which files differ in what. Of JSON, wall time, memory,
-// versions, hashes and sentences (texts of several words) are aside; tables are compared byte by byte. A scenario
+// versions, hashes and sentences (texts of several words) are ignored; tables are compared byte by byte. A scenario
 // that one build alone refuses differs. Exit code 1 where anything differs.
 package main
 
@@ -24,7 +24,7 @@ import (
 	"strings"
 )
 
-// aside are the keys of JSON that may differ: what the machine did, and what names the build.
+// aside are the keys of JSON that may differ: host resources, and the build's identity.
 var aside = []string{"wall_seconds", "sim_seconds", "peak_memory_bytes", "version", "contents", "contents_sha256"}
 
 func main() {
@@ -88,7 +88,7 @@ func compareAll(before, after string, scenarios []string) (differ int, err error
 	return differ, nil
 }
 
-// difference says what two runs differ in; "" where they are the same.
+// difference describes the difference of two runs; "" if they are equal.
 func difference(runs, refused [2]string) string {
 	switch {
 	case (refused[0] == "") != (refused[1] == ""):
@@ -144,7 +144,7 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// differences are the places where two JSON texts differ in more than may.
+// differences are the positions of inadmissible differences between two JSON texts.
 func differences(a, b []byte) (places []string) {
 	var before, after any
 	if err := errors.Join(json.Unmarshal(a, &before), json.Unmarshal(b, &after)); err != nil {
@@ -194,7 +194,7 @@ func walk(at string, a, b any, places *[]string) {
 	}
 }
 
-// sentence reports whether a text is for people: three words or more.
+// sentence reports whether a text is prose: three words or more.
 func sentence(s string) bool { return len(strings.Fields(s)) >= 3 }
 
 // told are both runs' step times.
