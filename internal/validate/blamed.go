@@ -14,35 +14,35 @@ import (
 	"railyard/unit"
 )
 
-// Random scenarios hold the account of lost time to what it says: the cause of largest saving is taken away, and what
-// that saves is compared with what was blamed.
+// Random scenarios test the account of lost time: the cause with the largest saving is removed, and the actual saving
+// is compared with the account.
 
-// How far blame and saving may lie apart: so much of the step, or of what was saved.
+// Tolerances of the difference between account and saving: a share of the step, or of the saving.
 const (
 	blameOfStep  = 0.02
 	blameOfSaved = 0.20
-	leastBlame   = 0.03 // of the step, for a cause to be taken away
+	leastBlame   = 0.03 // of the step, for a cause to be removed
 	classOfCause = 0.05 // of the step, for a scenario to count as one with a cause
 )
 
 // Limits of a random run.
 var randomLimits = whatif.Limits{Time: 2 * unit.Second, Hops: 20 * draw.MostHops}
 
-// Judged is what became of one random scenario.
+// Judged is the result of one random scenario.
 type Judged struct {
 	Number  int      `json:"number"`
-	Meant   string   `json:"meant"`           // what it was drawn for
-	Cause   string   `json:"cause,omitempty"` // that was taken away
+	Meant   string   `json:"meant"`           // intended cause
+	Cause   string   `json:"cause,omitempty"` // removed cause
 	Without string   `json:"without,omitempty"`
 	Set     []string `json:"set,omitempty"`
 	Step    int64    `json:"step_ps"`
-	Blamed  int64    `json:"blamed_ps"` // on it, and on what the change takes away with it
+	Blamed  int64    `json:"blamed_ps"` // on it, and on the causes removed with it
 	Alone   int64    `json:"blamed_alone_ps"`
 	Saved   int64    `json:"saved_ps"`
 
 	Verdict string `json:"verdict"`          // agree, over, under, wrong sign; listed
 	Doubt   string `json:"doubt,omitempty"`  // why the counterfactual is a doubtful judge
-	Reason  string `json:"reason,omitempty"` // of what is listed
+	Reason  string `json:"reason,omitempty"` // for listed ones
 
 	Account *cause.Account `json:"account,omitempty"` // of the step
 
@@ -98,9 +98,8 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 	return j
 }
 
-// ownFault says what kind of fault a run without a cause meets that the run with the cause never does, "" for none:
-// what it saves is then the cause's cost less that fault's, which nothing in the first run shows. It looks at neither
-// the cause nor what was blamed on it.
+// ownFault returns the kind of fault that only the run without the cause has, "" for none: the saving is then the
+// cause's cost less that fault's, which the first run does not show. It uses neither the cause nor the account.
 func ownFault(with, without *result.Summary) string {
 	lost := func(s *result.Summary) int64 { return s.Retransmissions - s.Trims }
 	switch {
@@ -141,8 +140,8 @@ func (j *Judged) take(s *result.Summary, known *cause.Facts) {
 	}
 }
 
-// largest orders causes of time above line rate by what they save, or, as shown, with all reactions of congestion
-// control as one.
+// largest sorts causes of time above line rate by saving, or, as shown, with all reactions of congestion control as
+// one.
 func largest(a *cause.Account, shown bool) []cause.ID {
 	if !shown {
 		return a.Ranked()
@@ -172,7 +171,7 @@ func verdict(step, blamed, saved int64) string {
 	return Under
 }
 
-// Off returns by how much of the step blame and saving lie apart beyond what is allowed.
+// Off returns the difference between account and saving beyond the tolerance, as a share of the step.
 func (j *Judged) Off() float64 {
 	if j.Verdict == Agrees || j.Verdict == Listed || j.Step == 0 {
 		return 0
@@ -216,7 +215,7 @@ func (t *Tally) add(j *Judged) {
 	}
 }
 
-// BlameReport is what random scenarios say of the account of lost time.
+// BlameReport is the result of random scenarios for the account of lost time.
 type BlameReport struct {
 	Seed   uint64   `json:"seed"`
 	Drawn  int      `json:"drawn"`
@@ -227,7 +226,7 @@ type BlameReport struct {
 	Rows   []Judged `json:"scenarios"`
 }
 
-// NewBlameReport sums up what was judged.
+// NewBlameReport sums up the results.
 func NewBlameReport(seed uint64, rows []Judged) *BlameReport {
 	r := &BlameReport{Seed: seed, Drawn: len(rows), Rows: rows, All: Tally{Cause: "all"}}
 	of := map[string]*Tally{}
@@ -259,7 +258,7 @@ func NewBlameReport(seed uint64, rows []Judged) *BlameReport {
 	return r
 }
 
-// Worst returns the scenarios whose blame is farthest from what was saved, the worst first.
+// Worst returns the scenarios with the largest differences, sorted.
 func (r *BlameReport) Worst(n int) (worst []*Judged) {
 	for i := range r.Rows {
 		if j := &r.Rows[i]; j.Off() > 0 && j.Doubt == "" {
@@ -270,15 +269,15 @@ func (r *BlameReport) Worst(n int) (worst []*Judged) {
 	return worst[:min(n, len(worst))]
 }
 
-// What the account must reach on so many scenarios.
+// Required accuracy of the account on a number of scenarios.
 const (
 	blameAgrees   = 0.90 // of those judged
 	blameCaused   = 200  // of 300
-	blameEach     = 15   // of 300, each cause that can be taken away
+	blameEach     = 15   // of 300, each removable cause
 	blameFullSize = 300
 )
 
-// Err says what the report misses; nil where it misses nothing. Counts of causes scale with the scenarios drawn.
+// Err returns the missed requirements; nil for none. Counts of causes scale with the scenarios drawn.
 func (r *BlameReport) Err() error {
 	var faults []error
 	if r.All.N > 0 && float64(r.All.Agree) < blameAgrees*float64(r.All.N) {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// breaks holds what happens when things break to closed forms.
+// breaks compares the effects of failures with closed forms.
 func breaks() (rows []Row, err error) {
 	rows = shrinking()
 	for _, of := range []func() ([]Row, error){halfNIC, halfPlanes, blackHole, exhausted, stormBroken} {
@@ -84,8 +84,8 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 	return rows, nil
 }
 
-// halfPlanes is a ring all-reduce whose NICs have two planes, of which one goes when half of the time is
-// over: the other half takes twice as long over the plane that is left.
+// halfPlanes is a ring all-reduce whose NICs have two planes, of which one fails after half of the time: the other half
+// takes twice as long over the remaining plane.
 func halfPlanes() ([]Row, error) {
 	const text = `
 name: planes
@@ -109,8 +109,8 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 		"closed form: 1/2 + 2 x 1/2", 1.5, float64(half)/float64(whole), 0.02, "%.3f")}, nil
 }
 
-// blackHole is a flow at line rate whose spine goes. Its leaf sends into the hole until it detects that, no
-// sooner, and routes that converge later cost nothing more, since the leaf has another spine.
+// blackHole is a flow at line rate whose spine goes. Its leaf sends into the failed link until it detects the failure;
+// later convergence of routes costs nothing more, since the leaf has another spine.
 func blackHole() (rows []Row, err error) {
 	for _, detect := range []unit.Time{20 * unit.Microsecond, 80 * unit.Microsecond} {
 		r := must(finish(fmt.Sprintf(`
@@ -156,8 +156,8 @@ events: [{nic: host-2/nic-1, at: 1ms, up: false}]
 	return rows, nil
 }
 
-// stormBroken is a NIC that pauses for ever: what is behind it waits until the watchdog has seen that for
-// its detection time, and one poll more at most.
+// stormBroken is a NIC that pauses without end: packets behind it wait for the watchdog's detection time, and at most
+// one more poll.
 func stormBroken() (rows []Row, err error) {
 	r := must(finish(`
 name: storm

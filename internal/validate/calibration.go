@@ -13,8 +13,8 @@ import (
 	"railyard/unit"
 )
 
-// published is what somebody measured with nccl-tests and told of: rows of size in bytes and times in us, out
-// of place and in place.
+// published is somebody's published measurement with nccl-tests: rows of size in bytes and times in us, out of place
+// and in place.
 type published struct {
 	claim, source string
 	cluster       string // scenario
@@ -24,14 +24,14 @@ type published struct {
 	rows          [][4]float64
 	most          float64 // error of points kept aside after calibration
 	note          string
-	why           *Reason // where the error is larger
+	why           *Reason // if the error is larger
 }
 
 var onePoint = reason("points that constrain one parameter",
 	"0.5 GB reach half of the bandwidth of 4 GB. Two rounds of 48 to 96 MiB that fill NCCL's pipeline explain half of that.",
 	NoSetting, "the three fitted points constrain the NVLink share alone, and a second parameter would be a guess")
 
-// measurements are public outputs of nccl-tests; the fourth column is how many servers took part.
+// measurements are public outputs of nccl-tests; the fourth column is the number of servers.
 var measurements = []published{
 	{"2 x 4 A100, 4 NICs of 200G, ring, 0.5 to 8 GB", "nccl-tests issue 252, 24 September 2024", `
 name: measured
@@ -56,7 +56,7 @@ server: {gpu: a100, gpus: 8, nics: 4}
 		"rings on 1, 3 and 4 servers fit with NICs of 61.5 %, the tree on 2 servers with none: it was 24.7 % too fast and is 17.4 % too slow; rings and trees do not reach the same share here", nil},
 }
 
-// calibrations hold what is fitted to public measurements to those of them that were kept aside.
+// calibrations compare parameters fitted to public measurements with held-out ones.
 func calibrations() (rows []Row, err error) {
 	for i := range measurements {
 		rows = append(rows, must(measurements[i].row()))
@@ -64,7 +64,7 @@ func calibrations() (rows []Row, err error) {
 	return rows, nil
 }
 
-// text returns what nccl-tests prints.
+// text returns the output of nccl-tests.
 func (m *published) text(nodes float64) string {
 	var b strings.Builder
 	ranks := int(nodes) * m.per

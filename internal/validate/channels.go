@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// channelled is sixteen flows between two leaves, over spines to each of which a channel leads.
+// channelled is sixteen flows between two leaves, over spines connected by channels.
 const channelled = `
 name: channels
 fabric: {kind: rail, hosts: 16, segments: 2, host_link: {rate: 100Gbps, cable: 3m},
@@ -19,10 +19,10 @@ workload: {traffic: {flows: [%s]}}
 
 const channelFlows = 16
 
-// channelRows holds two hashes behind one another, over channels and over the cables inside, to their closed
-// form: n flows leave a cable that takes a share p of the hash unused with (1-p)^n. With seeds of their own
-// every cable has an equal share; with one seed the second hash says what the first has said, and the cables
-// that are used are the distinct pairs of halves, thirds and so on in which a hash can lie.
+// channelRows holds two hashes behind one another, over channels and over the cables inside, to their closed form: n
+// flows leave a cable that takes a share p of the hash unused with (1-p)^n. With separate seeds every link has an equal
+// share. With one seed the second hash repeats the first, and the used links are the distinct pairs of halves, thirds
+// and so on of the hash range.
 func channelRows() (rows []Row, err error) {
 	const source = "docs/references.md, balls-in-bins"
 	const seeds = 160
@@ -72,7 +72,7 @@ func hashShares(channels, members int, same bool) (p []float64) {
 	return p
 }
 
-// channelShare is the share of flows, over some seeds, on a channel of which one member is left.
+// channelShare is the share of flows, over some seeds, on a channel with one remaining member.
 func channelShare(seeds int) (float64, error) {
 	const lost = "failures: [{link: 'seg-1-rail-1:Eth17', at: 0s}, {link: 'seg-1-rail-1:Eth18', at: 0s}, {link: 'seg-1-rail-1:Eth19', at: 0s}]\n"
 	on, all := 0., 0.
@@ -87,7 +87,7 @@ func channelShare(seeds int) (float64, error) {
 	return on / all, nil
 }
 
-// channelLoad runs the flows and returns what each cable up from the first leaf carried, of those in use.
+// channelLoad runs the flows and returns the traffic of each used link up from the first leaf.
 func channelLoad(text string, spines, lag int, sets ...string) (map[string]int64, error) {
 	var flows []string
 	for i := range channelFlows {

@@ -12,14 +12,14 @@ type Check struct {
 	Part    *Check // of a long group, the rows that take seconds; nil: none do, or it is not long
 }
 
-// Long is how many seconds make a group long: `railyard validate --quick`, the gate and the tests leave it
-// out, or compute its part.
+// Long is the number of seconds from which a group is long: `railyard validate --quick`, the gate and the tests omit
+// it, or compute a part.
 const Long = 5
 
 // Long reports whether a group takes long.
 func (c *Check) Long() bool { return c.Seconds >= Long }
 
-// Quick is the group as far as it takes seconds; ok is false where nothing is left of it.
+// Quick is the part of the group that takes seconds; ok is false if it is empty.
 func (c Check) Quick() (quick Check, ok bool) {
 	switch {
 	case !c.Long():
@@ -30,7 +30,7 @@ func (c Check) Quick() (quick Check, ok bool) {
 	return Check{}, false
 }
 
-// Quick leaves out what takes long, and says what that is.
+// Quick omits long groups, and returns their names.
 func Quick(checks []Check) (rest []Check, left string) {
 	var whole, parts []string
 	for _, c := range checks {
@@ -72,9 +72,8 @@ func parted(name string, seconds float64, mb int, part float64, rows func(large 
 	return c
 }
 
-// Checks lists every check in the order of the report. Seconds and MB are what `time railyard validate GROUP`
-// prints on two processors of an EPYC. They order the groups and keep large ones apart; nothing fails when
-// they are stale.
+// Checks lists every check in the order of the report. Seconds and MB are the output of `time railyard validate GROUP`
+// on two processors of an EPYC. They order the groups and separate large ones; outdated values cause no failure.
 func Checks() []Check {
 	return []Check{
 		group("closed forms", 0.4, 70, closedForms),

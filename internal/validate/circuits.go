@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// circuitRows are fabrics that an optical circuit switch joins: a dragonfly that grows, a ring of cubes
-// that loses one.
+// circuitRows are fabrics connected by an optical circuit switch: a dragonfly that grows, a ring of cubes that loses
+// one.
 func circuitRows() ([]Row, error) {
 	const (
 		kim = "Kim et al. 2008: L global links of a group in a balanced dragonfly, L/(g-1) to each other"
@@ -53,8 +53,8 @@ func circuitRows() ([]Row, error) {
 	return append(rows, more...), err
 }
 
-// cubeRows are a torus of cubes whose spare one takes the place of one that fails: the same traffic among the
-// cubes that are joined takes as long before as behind, and as long as on a torus of cables.
+// cubeRows are a torus of cubes whose spare one replaces a failed one: the same traffic among the connected cubes takes
+// equally long before and after, and as long as on a torus of links.
 func cubeRows(tpu string) ([]Row, error) {
 	four := must((planner.CubeInput{Along: [3]int{4, 4, 4}, Side: 4, Spares: 1, Without: 7}).Plan())
 	rows := []Row{

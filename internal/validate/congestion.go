@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Story runs one of the source's two sequences, which are shipped scenarios, and returns what its report tells
-// in order: what happened to queues, pauses and rates, each when it happened first.
+// Story runs one of the source's two sequences, which are shipped scenarios, and returns the events of its report in
+// order: of queues, pauses and rates, each at its first occurrence.
 func Story(name string) (lines []string, r *sim.Run, err error) {
 	defer caught(&err)
 	r = must(finish(scenarios.Texts()[name+".yaml"]))
@@ -83,9 +83,8 @@ func headroom() ([]Row, error) {
 	return rows, nil
 }
 
-// HeadroomDrops runs an incast against traffic the other way, so that pause
-// frames meet a frame being sent, with the computed headroom less so many MTUs,
-// over many phases, and returns the packets lost.
+// HeadroomDrops runs an incast against traffic in the other direction, so that pause frames meet a frame being sent,
+// with the computed headroom less a number of MTUs, over many phases, and returns the lost packets.
 func HeadroomDrops(cable string, less int) (drops int64, err error) {
 	defer caught(&err)
 	text := `
@@ -156,7 +155,7 @@ func fixedPoint(large bool) ([]Row, error) {
 		rows = append(rows, within(fmt.Sprintf("fluid model, %d flows: mark probability p*", x.n),
 			"docs/references.md, dcqcn, table", x.p, got, 0.02, "%.3g"))
 	}
-	held := map[int]float64{} // what the Monte Carlo says, by number of flows
+	held := map[int]float64{} // results of the Monte Carlo, by number of flows
 	for _, n := range []int{2, 4, 8, 10} {
 		if n > 4 && !large {
 			continue
@@ -183,7 +182,7 @@ func fixedPoint(large bool) ([]Row, error) {
 	return rows, nil
 }
 
-// window is what had been counted at some moment.
+// window is the counts at a time.
 type window struct {
 	marks, packets int64
 	waited         unit.Time
@@ -194,11 +193,9 @@ var rampEnds = reason("queue beyond the marking ramp",
 	"switch.queues.3.wred_max=1955KB switch.queues.3.probability=10",
 	"the same slope, ten times as long: within 10 % (rows \"on a ramp 10 times as long\")")
 
-// packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter
-// of a second and compares marks and queue with the p at which the Monte Carlo of
-// one sender settles, and the flows with each other. The paper's ramp goes to 1 % at 200 KB; one that goes
-// on at its slope is
-// so many times as long.
+// packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter of a second and compares marks and queue
+// with the p at which the Monte Carlo of one sender settles, and the flows with each other. The paper's ramp goes to 1
+// % at 200 KB; one extended at its slope is longer by that factor.
 func packetFixedPoint(n, ramp int, p float64) ([]Row, error) {
 	text := fmt.Sprintf(`
 name: fixed-point

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// designed returns one design by name for GPUs with a NIC each of one port of 400G, on switches of so many ports.
+// designed returns one design by name for GPUs with a NIC each of one port of 400G, on switches of the given ports.
 func designed(name string, gpus, ports int) (planner.Design, error) {
 	prices := must(planner.ParsePrices("", nil))
 	s := planner.SwitchModel{Ports: ports, Rate: 400}
@@ -149,7 +149,7 @@ func plantedRows() ([]Row, error) {
 	return append(rows, exact("injected faults: healthy ports called faulty first", source, 0, wrong)), nil
 }
 
-// sonicHeadroom holds xoff to SONiC's own script, run by hand for docs/references.md, headroom.
+// sonicHeadroom compares xoff with SONiC's own script, run manually for docs/references.md, headroom.
 func sonicHeadroom() (rows []Row, err error) {
 	for _, c := range []struct {
 		asic         string

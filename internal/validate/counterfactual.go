@@ -10,19 +10,18 @@ import (
 	"railyard/unit"
 )
 
-// trial takes one cause away from a scenario: the time that saves must be the time that
-// the report blamed on it.
+// trial removes one cause from a scenario: the saved time must equal the time that the report assigned to it.
 type trial struct {
 	claim   string
 	text    string
 	as      []string // settings of both runs
 	without []string // what takes the cause away
-	instead string   // or another text
+	instead string   // or another scenario
 	blamed  func(s *result.Summary) int64
-	why     *Reason // where it differs
+	why     *Reason // if different
 }
 
-// source says what the run is compared with.
+// source describes the reference of the comparison.
 func (t *trial) source() string {
 	if t.instead != "" {
 		return "what a run without it saves (DESIGN contract 12)"
@@ -37,8 +36,7 @@ func smallModel(string) ([]byte, error) {
 		"intermediate_size": 4096, "vocab_size": 1000}`), nil
 }
 
-// row runs the scenario twice; ran keeps summaries, since many trials take one cause or another from the
-// same run.
+// row runs the scenario twice; ran caches summaries, since many trials remove one cause or another from the same run.
 func (t *trial) row(ran map[string]*result.Summary) (Row, error) {
 	var took [2]*result.Summary
 	for i, sets := range [][]string{t.as, with(t.as, t.without...)} {
@@ -72,7 +70,7 @@ func (t *trial) row(ran map[string]*result.Summary) (Row, error) {
 	return row.because(t.why), nil
 }
 
-// uncut returns what the report expects a run to save in which congestion control reduces no rate.
+// uncut returns the expected saving of a run in which congestion control reduces no rate.
 func uncut(s *result.Summary) int64     { return s.Chain.Saving[cause.Recovering] }
 func held(s *result.Summary) int64      { return s.Chain.Of(cause.Recovering) }
 func windowed(s *result.Summary) int64  { return s.Chain.Of(cause.Window) }
@@ -90,7 +88,7 @@ func others(s *result.Summary) (sum int64) {
 	return sum
 }
 
-// sum blames several causes at once, where what is taken away brings them all.
+// sum adds several causes that the removed setting causes together.
 func sum(parts ...func(*result.Summary) int64) func(*result.Summary) int64 {
 	return func(s *result.Summary) (all int64) {
 		for _, p := range parts {
@@ -168,8 +166,7 @@ transport: {qps: 2}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: ring, channels: 2}}}
 `
 
-// A flow to a free receiver crosses the same link as an incast to another one, which PFC
-// holds back.
+// A flow to a free receiver crosses the same link as an incast to another one, which PFC pauses.
 const victim = `
 fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
@@ -196,7 +193,7 @@ server: {gpus: 8, nics: 8}
 workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 8, global_batch: 8}}
 `
 
-// Two flows, the second of which waits for its rank.
+// Two flows, the second of which depends on the first at its rank.
 const late = `
 fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
@@ -389,7 +386,7 @@ func with(sets []string, more ...string) []string {
 	return append(append([]string(nil), sets...), more...)
 }
 
-// counterfactuals compares blame with what a run without the cause saves.
+// counterfactuals compares the account with the saving of a run without the cause.
 func counterfactuals() ([]Row, error) {
 	var rows []Row
 	ran := map[string]*result.Summary{}

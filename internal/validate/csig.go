@@ -11,8 +11,8 @@ var lessNews = reason("one signal for each packet",
 	"A tag has the available bandwidth of one port over the last microsecond, or its delay in the next packet. INT has both, of every port.",
 	"cc.hpcc.csig=0", "INT, and no difference; cc.hpcc.csig_interval from 250 ns to 2 us leaves +13 to +31 %")
 
-// csigRows holds congestion signaling's tags to what the ports on the path did, as frames captured there say,
-// and compares HPCC by tags with HPCC by telemetry.
+// csigRows compares congestion signaling's tags with the activity of the ports on the path, from frames captured there,
+// and HPCC by tags with HPCC by telemetry.
 func csigRows() (rows []Row, err error) {
 	for _, size := range []int{4, 8} {
 		right, all := must2(tags(size))
@@ -54,8 +54,8 @@ workload: {traffic: {permutation: {bytes: 2MB}}}
 	return slowest, carried, nil
 }
 
-// swiftByTags holds Swift with tags for its delay to the same point of rest as Swift by round trips, and
-// compares both in a permutation; hpcc is what HPCC's hosts send there with INT.
+// swiftByTags compares the equilibrium of Swift with tags for its delay and of Swift by round trips, and both in a
+// permutation; hpcc is the bytes of HPCC's hosts there with INT.
 func swiftByTags(hpcc float64) (rows []Row, err error) {
 	alone := must(swiftIncast(1, 1, 0, 0))
 	for _, n := range []int{2, 8, 32} {
@@ -76,16 +76,16 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 	return rows, nil
 }
 
-// swiftShare returns what a host under Swift sends for each packet, of what it sends under HPCC: a full packet
-// with its tag and an eighth of an answer or less, where HPCC's has INT and an answer with it each.
+// swiftShare returns a Swift host's bytes per packet relative to HPCC's: a full packet with its tag and at most an
+// eighth of an answer, while HPCC's has INT and an answer with it each.
 func swiftShare(size int) float64 {
 	const data, ack = swiftWire, ackFrame + wireGap
 	return float64(data+size) / float64(data+ack+2*intHeader)
 }
 
-// tags counts the packets whose tag, as it leaves the last switch, is the least of what the three ports on
-// its path had left, and all that ask for that. What a port had left is computed from the frames captured
-// there: a port looks when a tag leaves an interval or more after it looked last.
+// tags counts the packets whose tag, at the last switch, is the minimum of the three ports' available bandwidth, and
+// all with such a request. A port's available bandwidth is computed from the frames captured there: a port samples when
+// a tag leaves at least an interval after its last sample.
 func tags(size int) (right, all int, err error) {
 	r := must(start(fmt.Sprintf(`
 name: tags
@@ -136,7 +136,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
 				}
 			}
 		}
-		l.sent += int64(len(b) + 4 + wireGap) // and the FCS, which captures leave out
+		l.sent += int64(len(b) + 4 + wireGap) // and the FCS, which captures omit
 	})
 	return right, all, nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // deepIncast is a preset in an incast in which most hosts of a fat tree send 2 MB each to one, at 1 us per cable: 489
-// packets of each. The tree has 128 hosts, or 250 where that is too few.
+// packets of each. The tree has 128 hosts, or 250 if that is too few.
 type deepIncast struct {
 	name   string
 	fan    int
@@ -15,7 +15,7 @@ type deepIncast struct {
 	sets   []string
 	around int // bytes around each payload, with preamble and gap
 	trims  bool
-	// most is the slowest flow's time over what the receiver's cable must carry, of is where that is published.
+	// most is the slowest flow's time relative to the receiver's link, of the published value.
 	most  float64
 	of    string
 	htsim float64 // us with the last acknowledgement; 0: no run of uet-htsim has these settings

@@ -9,11 +9,11 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Switches with several ASICs keep a database for each in a namespace of its own, and one for the device
-// (SONiC multi-ASIC design). What is written of all of them together, as golden configurations and
-// config apply-patch have it, is an object of databases: localhost and asic0, asic1 and on.
+// Switches with several ASICs keep a database for each in a namespace of its own, and one for the device (SONiC
+// multi-ASIC design). Configurations of several ASICs, as golden configurations and config apply-patch have them, are
+// an object of databases: localhost and asic0, asic1 and so on.
 
-// wholeDevice names the database that is no ASIC's.
+// wholeDevice is the name of the database of the whole device.
 const wholeDevice = "localhost"
 
 // asicNumber returns which ASIC a database is of.
@@ -23,7 +23,7 @@ func asicNumber(key string) (n int, ok bool) {
 	return n, ok && err == nil && n >= 0 && strconv.Itoa(n) == tail
 }
 
-// several reports whether a text holds databases instead of tables.
+// several reports whether a file contains databases instead of tables.
 func several(root *node) bool {
 	if !root.object() || len(root.keys) == 0 {
 		return false
@@ -36,8 +36,8 @@ func several(root *node) bool {
 	return some
 }
 
-// asics reads such a text as one device: each ASIC's ports with its own maps and profiles, whose names
-// other ASICs may give to something else.
+// asics parses such a file as one device: each ASIC's ports with its own maps and profiles, whose names other ASICs may
+// use differently.
 func (r *reader) asics(root *node) (*swconf.Config, error) {
 	out := &swconf.Config{OS: swconf.SONiC, File: r.file, Bundling: bundling, Part: true}
 	out.LLDP.V = true
@@ -88,7 +88,7 @@ func join(out, c *swconf.Config, key string, at swconf.Place, chip bool) {
 		out.Watchdog = c.Watchdog
 	}
 	if c.Buffer.Is() && (!out.Buffer.Is() || c.Buffer.V < out.Buffer.V) {
-		out.Buffer = c.Buffer // a port has its own ASIC's: the least is what any has
+		out.Buffer = c.Buffer // a port uses its own ASIC's: the minimum is safe
 	}
 	if chip {
 		out.Part = out.Part && c.Part
@@ -125,8 +125,8 @@ func join(out, c *swconf.Config, key string, at swconf.Place, chip bool) {
 	out.Read, out.Passed, out.Total = out.Read+c.Read, out.Passed+c.Passed, out.Total+c.Total
 }
 
-// channels gives port channels whose number another ASIC has, too, a number that none has: they are told by
-// it here, and by their names to who reads.
+// channels renumbers port channels whose number another ASIC has, too: numbers identify them in the model, names in
+// output.
 func channels(out, c *swconf.Config) {
 	free := 10_000 // SONiC's names have four digits
 	for _, b := range append(append([]*swconf.Port{}, out.Bundles...), c.Bundles...) {
@@ -146,7 +146,7 @@ func channels(out, c *swconf.Config) {
 	}
 }
 
-// alike lets ports share the description of another ASIC's that do the same.
+// alike lets ports share the QoS of another ASIC's equal ports.
 func alike(out, c *swconf.Config) {
 	seen := map[swconf.Print]*swconf.QoS{}
 	for _, list := range [][]*swconf.Port{out.Ports, c.Ports} {

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/swconf"
 )
 
-// SONiC has BGP in two ways: bgpcfgd's templates take bgp_asn and BGP_NEIGHBOR by address, and where
-// frr_mgmt_framework_config is true (docker_routing_config_mode unified) frrcfgd takes BGP_GLOBALS and
-// neighbours by VRF, with address families and peer groups in tables of their own (sonic-bgp-global.yang).
+// SONiC has BGP in two forms: bgpcfgd's templates use bgp_asn and BGP_NEIGHBOR by address. With
+// frr_mgmt_framework_config true (docker_routing_config_mode unified) frrcfgd uses BGP_GLOBALS and neighbours by VRF,
+// with address families and peer groups in tables of their own (sonic-bgp-global.yang).
 const (
 	globalsTable  = "BGP_GLOBALS"
 	familyTable   = "BGP_GLOBALS_AF"

@@ -10,15 +10,15 @@ import (
 	"railyard/unit"
 )
 
-// pools reads the packet memory: the ingress pools together with the headroom that they share, or an egress
-// pool that is larger, as the lossless one is, which never drops.
+// pools computes the packet memory: the ingress pools together with their shared headroom, or an egress pool that is
+// larger, as the lossless one is, which never drops.
 func (p *parser) pools() {
 	table := p.table("BUFFER_POOL")
 	var in, out unit.Bytes
 	var inAt, outAt swconf.Place
 	for _, row := range values(table) {
 		if f := row.get("percentage"); f != nil {
-			p.number(row, "percentage", 100) // of what the switch finds out itself
+			p.number(row, "percentage", 100) // of the size that the switch computes
 		}
 		size, ok := p.number(row, "size", maxBytes)
 		if !ok {
@@ -49,7 +49,7 @@ func (p *parser) pools() {
 	}
 }
 
-// list notes the profiles of a list, which old images write in brackets, each of them.
+// list records the profiles of a list, which old images write in brackets.
 func (p *parser) list(n *node) {
 	if n == nil || n.text == "" {
 		return
@@ -59,14 +59,14 @@ func (p *parser) list(n *node) {
 	}
 }
 
-// uses notes what a row refers to.
+// uses records the references of a row.
 func (p *parser) uses(row *node) {
 	p.ref("BUFFER_PROFILE", row.get("profile"))
 	p.ref("SCHEDULER", row.get("scheduler"))
 	p.ref("WRED_PROFILE", row.get("wred_profile"))
 }
 
-// computed is the profile that buffermgrd makes by itself.
+// computed is a profile that buffermgrd creates itself.
 const computed = "NULL"
 
 // dynamicModel returns the groups that the dynamic model sizes: the threshold that all have, and
@@ -89,9 +89,9 @@ func (p *parser) dynamicModel() string {
 
 const parameters = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 
-// group reads what a priority group keeps for a queue. Lossless groups without a profile are SONiC's to fill:
-// in the dynamic model it computes their headroom, in the other it looks it up by speed and cable in a list
-// that the device brings.
+// group reads a priority group's buffer for a queue. Lossless groups without a profile are SONiC's to fill: in the
+// dynamic model it computes their headroom, in the other it looks it up by speed and cable in a list that the device
+// brings.
 func (p *parser) group(port *swconf.Port, k *swconf.Queue, row *node) {
 	n := row.get("profile")
 	switch {
@@ -124,7 +124,7 @@ func (p *parser) group(port *swconf.Port, k *swconf.Queue, row *node) {
 	}
 }
 
-// lookUp finds a port's profile in the list of a device that is known.
+// lookUp finds a port's profile in the list of a known device.
 func (p *parser) lookUp(port *swconf.Port) (g swconf.Pause, ok bool) {
 	host := p.table("DEVICE_METADATA").get("localhost")
 	if !port.Speed.Is() || !port.CableMM.Is() {
@@ -146,8 +146,8 @@ func (p *parser) lookUp(port *swconf.Port) (g swconf.Pause, ok bool) {
 	return g, false
 }
 
-// wred reads the thresholds of green packets: RoCE traffic is not coloured. Those of other colours are shown
-// where there are no others, and are no bytes of a queue.
+// wred reads the thresholds of green packets: RoCE traffic is not coloured. Thresholds of other colours are shown if
+// there are no others, and do not count as bytes of a queue.
 func (p *parser) wred(n *node) swconf.WRED {
 	lo, _ := p.number(n, "green_min_threshold", maxBytes)
 	hi, _ := p.number(n, "green_max_threshold", maxBytes)
@@ -173,8 +173,8 @@ func (p *parser) wred(n *node) swconf.WRED {
 	return w
 }
 
-// pause reads a lossless ingress profile: xoff is SONiC's word for headroom,
-// the static or dynamic threshold is where it begins. Lossy ones have no xoff.
+// pause reads a lossless ingress profile: xoff is SONiC's word for headroom, the static or dynamic threshold is where a
+// pause begins. Lossy ones have no xoff.
 func (p *parser) pause(n *node) (g swconf.Pause, lossless bool) {
 	head, ok := p.number(n, "xoff", maxBytes)
 	if !ok {
@@ -191,8 +191,7 @@ func (p *parser) pause(n *node) (g swconf.Pause, lossless bool) {
 	} else if d := n.get("dynamic_th"); d != nil {
 		g.Alpha = p.dynamic(d)
 	}
-	// SAI resumes at max(xon, threshold - xon_offset); offset 0 is the threshold itself, and 0 in
-	// a Pause says that nothing was said.
+	// SAI resumes at max(xon, threshold - xon_offset); offset 0 is the threshold itself, and 0 in a Pause means unset.
 	if off, ok := p.number(n, "xon_offset", maxBytes); ok {
 		g.XOnOffset = max(unit.Bytes(off), 1)
 	}
@@ -217,10 +216,10 @@ func (p *parser) egressBuffer(k *swconf.Queue, prof *node) {
 	}
 	if d := prof.get("dynamic_th"); d != nil {
 		k.Alpha = swconf.Say(p.dynamic(d), d.at)
-	} else if s := prof.get("static_th"); s != nil && !k.Pause.Is() { // what is lossless has no limit
+	} else if s := prof.get("static_th"); s != nil && !k.Pause.Is() { // a lossless queue has no limit
 		if v, ok := p.number(prof, "static_th", maxBytes); ok {
 			limit := unit.Bytes(v)
-			if p.c.Buffer.Is() { // images write more than there is where there is no limit
+			if p.c.Buffer.Is() { // images write a value above the memory for no limit
 				limit = min(limit, p.c.Buffer.V)
 			}
 			k.Limit = swconf.Say(limit, s.at)

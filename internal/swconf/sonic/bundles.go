@@ -9,17 +9,17 @@ import (
 	"railyard/unit"
 )
 
-// bundling is what counts at members of a port channel: its MTU (teammgrd gives it to them), and queues, maps
-// and PFC of the ports themselves, for which port channels have no rows.
+// bundling is the rule for members of a port channel: its MTU (teammgrd sets it at them), and queues, maps and PFC of
+// the ports themselves, for which port channels have no rows.
 var bundling = swconf.Bundling{QoS: swconf.MembersOwn, MTU: swconf.ChannelOnly, PFC: swconf.MembersOwn}
 
-// bundles reads port channels: their members, and the addresses of those that are routed.
+// bundles reads port channels: their members, and the addresses of routed ones.
 func (p *parser) bundles() {
 	t := p.table("PORTCHANNEL")
 	for i, row := range values(t) {
 		n, ok := channelNumber(t.keys[i])
 		if !ok || !p.c.Room(row.at, 1) {
-			continue // YANG accepts PortChannel and up to four digits, and images have taken others
+			continue // YANG accepts PortChannel and up to four digits, and images have accepted others
 		}
 		b := &swconf.Port{Name: t.keys[i], Number: n, At: row.at}
 		if d := row.get("description"); d != nil {
@@ -65,8 +65,8 @@ func channelNumber(name string) (n int, ok bool) {
 	return n, ok && err == nil
 }
 
-// tunnels notes the maps of what goes into tunnels and comes out of them: between the two switches that a
-// server hangs on (SONiC's dual ToR), whose packets keep a class of their own. None is simulated.
+// tunnels records the maps at the ends of tunnels between the two switches of a server (SONiC's dual ToR), whose
+// packets have a class of their own. None is simulated.
 func (p *parser) tunnels() {
 	t := p.table("TUNNEL")
 	for i, row := range values(t) {

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// tabled returns the tables of a text. Dumps of the database write its keys flat, "PORT|Ethernet0", and those
-// of show techsupport each row with its type and time to live, as redis has it; what is no text of one
-// switch's tables is refused by what it is.
+// tabled returns the tables of a file. Dumps of the database write its keys flat, "PORT|Ethernet0", and those of show
+// techsupport each row with its type and time to live, as redis stores it; other files than one switch's tables are
+// refused with their kind.
 func (r *reader) tabled(root *node) (*node, error) {
 	if what := other(root); what != "" {
 		return nil, &cli.SyntaxError{File: r.file, Line: root.at.Line, Col: root.at.Col, Msg: what}
@@ -64,7 +64,7 @@ func (n *node) add(key string, kid *node) {
 	}
 }
 
-// hash is the row in a dump of redis, or what is a row as it stands.
+// hash returns the row in a dump of redis, or the row itself.
 func (n *node) hash() *node {
 	v := n.get("value")
 	if v == nil || n.str("type") != "hash" || !v.object() {
@@ -75,7 +75,7 @@ func (n *node) hash() *node {
 	return &row
 }
 
-// other says what a text is that is JSON and not one switch's tables, or "".
+// other returns the kind of a JSON file that is not one switch's tables, or "".
 func other(root *node) string {
 	switch {
 	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].get("op") != nil && root.kids[0].get("path") != nil:
@@ -90,13 +90,13 @@ func other(root *node) string {
 	return ""
 }
 
-// ofPorts begin their keys with ports, several of them with commas between; what follows a bar is a
-// queue, a priority group, an address, or of a table that begins with something else its members.
+// ofPorts are tables whose keys begin with ports, several of them separated by commas; after a bar follows a queue, a
+// priority group, an address, or a member in tables that begin with another object.
 var ofPorts = []string{"PORT_QOS_MAP", "QUEUE", "BUFFER_QUEUE", "BUFFER_PG", "INTERFACE",
 	"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST", "PFC_WD"}
 
-// fragment makes the ports of a text without PORT, as qos.json and buffers.json are, which config load adds
-// to what there is: those that its rows name. How fast they are, and their MTU, stands elsewhere.
+// fragment creates the ports of a file without PORT, such as qos.json and buffers.json, which config load adds to the
+// configuration: those in its rows. Their speed and MTU are in another file.
 func (p *parser) fragment() {
 	p.c.Part = true
 	for _, t := range ofPorts {
@@ -133,7 +133,7 @@ func (p *parser) fragment() {
 	p.attached()
 }
 
-// found adds a port that a text names and does not describe.
+// found adds a port that is named and not described.
 func (p *parser) found(name string, at swconf.Place) {
 	if name == global || name == "GLOBAL" || p.ports[name] != nil || !strings.HasPrefix(name, "Eth") ||
 		!p.c.Room(at, 1) {

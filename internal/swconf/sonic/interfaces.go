@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// defaultMTU is of ports and port channels that say none.
+// defaultMTU is the default of ports and port channels.
 func defaultMTU() unit.Bytes {
 	n, _ := platform.Of("sonic", "").Number("mtu")
 	return unit.Bytes(n)
@@ -64,8 +64,8 @@ func (p *parser) readPorts() {
 		p.ports[name], p.order[name] = port, len(p.c.Ports)
 		p.c.Ports = append(p.c.Ports, port)
 	}
-	// Ports are down until somebody brings them up (portmgrd's DEFAULT_ADMIN_STATUS_STR); a text that says
-	// so of none is a part of one.
+	// Ports are down by default (portmgrd's DEFAULT_ADMIN_STATUS_STR); a file without any port that is up is a part of
+	// a configuration.
 	if slices.ContainsFunc(p.c.Ports, func(p *swconf.Port) bool { return p.Down.Is() }) {
 		for _, port := range p.c.Ports {
 			port.Down.V = port.Down.V || !port.Down.Is()
@@ -74,7 +74,7 @@ func (p *parser) readPorts() {
 	p.attached()
 }
 
-// attached is what other tables say of ports.
+// attached adds other tables' settings of ports.
 func (p *parser) attached() {
 	for _, list := range values(p.table("CABLE_LENGTH")) {
 		for i, name := range list.keys {
@@ -150,7 +150,7 @@ func (p *parser) subs() {
 		of, tag, _ := strings.Cut(name, ".")
 		parent := p.long(of)
 		if parent == nil && p.elsewhere("PORTCHANNEL") && strings.HasPrefix(of, "Po") {
-			by[name] = &swconf.Port{} // of a channel that another text has
+			by[name] = &swconf.Port{} // of a channel that another file has
 			continue
 		}
 		if parent == nil {

@@ -18,7 +18,7 @@ import (
 // node is a JSON value with its place.
 type node struct {
 	at    swconf.Place
-	kind  byte             // as the text begins it: { [ " t f n, 0 for a number
+	kind  byte             // first character of the value: { [ " t f n, 0 for a number
 	text  string           // of a string, number or boolean
 	keys  []string         // of an object
 	kids  []*node          // its members, or a list's
@@ -62,7 +62,7 @@ func (n *node) place(key string) swconf.Place {
 	return swconf.Place{}
 }
 
-// str returns a member's text, or "".
+// str returns a member's string, or "".
 func (n *node) str(key string) string {
 	if c := n.get(key); c != nil {
 		return c.text
@@ -73,21 +73,21 @@ func (n *node) str(key string) string {
 // maxDepth bounds nesting; config_db.json has three levels.
 const maxDepth = 16
 
-// reader builds nodes from JSON tokens and knows where each stands. A fabric's texts are hundreds of
-// megabytes of small strings: nodes are made by the slab, strings are pieces of one, and lines are counted
-// between tokens, where alone line feeds may stand.
+// reader builds nodes from JSON tokens with their positions. A fabric's files are hundreds of megabytes of small
+// strings: nodes are allocated in slabs, strings are slices of one, and lines are counted between tokens, the only
+// place of line feeds.
 type reader struct {
 	file    string
 	text    []byte
-	pieces  string // the text again, which strings are parts of
+	pieces  string // the input as a string, which other strings are slices of
 	dec     jsontext.Decoder
 	at      int // offset of the next token
-	line    int // that it is on, from 1
+	line    int // current line, from 1
 	begins  int // offset of that line
 	slab    []node
-	keys    []string // of objects that are open
+	keys    []string // of open objects
 	kids    []*node
-	allKeys []string // room for those of closed ones
+	allKeys []string // storage for those of closed ones
 	allKids []*node
 }
 
@@ -108,8 +108,8 @@ func (r *reader) fail(offset int, format string, args ...any) error {
 		Col: len(before) - bytes.LastIndexByte(before, '\n'), Msg: fmt.Sprintf(format, args...)}
 }
 
-// next goes to the next token and returns what it begins with, 0 at the end. What stands between tokens is
-// checked by the decoder.
+// next advances to the next token and returns its first character, 0 at the end. The decoder checks the characters
+// between tokens.
 func (r *reader) next() byte {
 	r.at = int(r.dec.InputOffset())
 	for ; r.at < len(r.text); r.at++ {
@@ -125,7 +125,7 @@ func (r *reader) next() byte {
 	return 0
 }
 
-// bad returns what the decoder says about a text that is no JSON.
+// bad returns the decoder's error about invalid JSON.
 func (r *reader) bad(err error) error {
 	var se *jsontext.SyntacticError
 	switch {
@@ -205,7 +205,7 @@ func (r *reader) scalar() (string, error) {
 	return string(plain), nil // halves of surrogates are replaced, as encoding/json does
 }
 
-// members reads what an object or a list has.
+// members reads the members of an object or a list.
 func (r *reader) members(n *node, depth int) error {
 	keys, kids := len(r.keys), len(r.kids)
 	for {
@@ -242,7 +242,7 @@ func (r *reader) members(n *node, depth int) error {
 // key reads the next key of an object whose members begin at keys and kids among those of open ones.
 func (r *reader) key(n *node, keys, kids int) error {
 	at := r.at
-	if r.dec.PeekKind() != '"' { // the decoder tells what is wrong
+	if r.dec.PeekKind() != '"' { // the decoder reports the error
 		_, err := r.dec.ReadToken()
 		return r.bad(cmp.Or(err, error(jsontext.ErrNonStringName)))
 	}
@@ -283,7 +283,7 @@ func shortened(key string) string {
 	return key[:most] + "…"
 }
 
-// keep copies what is kept into room that many share.
+// keep copies a slice into shared storage.
 func keep[T any](room, what []T) (kept, left []T) {
 	if len(what) == 0 {
 		return nil, room

@@ -16,10 +16,10 @@ type parser struct {
 	c     *swconf.Config
 	root  *node
 	ports map[string]*swconf.Port
-	order map[string]int // of ports in the text
+	order map[string]int // order of ports in the file
 	lost  int            // references to nothing
 
-	model     string // what is said of the dynamic buffer model, once it was asked
+	model     string // dynamic buffer model, computed on first use
 	switchMap *node  // DSCPs to traffic classes of ports without a map
 }
 
@@ -42,7 +42,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return read(file, root)
 }
 
-// read makes of the tables of one database what they say.
+// read interprets the tables of one database.
 func read(file string, root *node) (*swconf.Config, error) {
 	p := &parser{c: &swconf.Config{OS: swconf.SONiC, File: file, Bundling: bundling}, root: root,
 		ports: map[string]*swconf.Port{}, order: map[string]int{}}
@@ -73,7 +73,7 @@ func (p *parser) ref(table string, n *node) *node {
 	}
 	name := plain(table, n.text)
 	if name == "" || name == computed || p.elsewhere(table) {
-		return nil // none, one that SONiC makes itself, or one that another text has
+		return nil // none, one created by SONiC, or one in another file
 	}
 	p.c.Use(table, name, n.at)
 	to := p.table(table).get(name)
@@ -83,7 +83,7 @@ func (p *parser) ref(table string, n *node) *node {
 	return to
 }
 
-// elsewhere reports whether a table is in none but another text: qos.json and buffers.json are parts of one.
+// elsewhere reports whether a table is in another file only: qos.json and buffers.json are parts of a configuration.
 func (p *parser) elsewhere(table string) bool { return p.c.Part && p.table(table) == nil }
 
 // plain is a reference without the brackets of old images.
@@ -99,7 +99,7 @@ func (p *parser) bad(n *node, format string, args ...any) {
 		"SONiC refuses the row or ignores the field", "write a value of the kind that the YANG model has")
 }
 
-// number reads a whole number from 0 to max.
+// number parses an integer from 0 to max.
 func (p *parser) number(row *node, field string, max int64) (int64, bool) {
 	f := row.get(field)
 	if f == nil {
@@ -113,7 +113,7 @@ func (p *parser) number(row *node, field string, max int64) (int64, bool) {
 	return v, true
 }
 
-// either reports whether a field has the one value and not the other; a third is told.
+// either reports whether a field has the first of two values; a third is a fault.
 func (p *parser) either(n *node, field, yes, no string) bool {
 	if n.text != yes && n.text != no {
 		p.bad(n, "%s %q: %s or %s are accepted", field, n.text, no, yes)

@@ -11,24 +11,24 @@ import (
 	"railyard/unit"
 )
 
-// Profile is the ports of one model of switch, as SONiC's files for the device say them: which lanes of the
-// chip a port has, what it is called, what is printed beside it, how it can be broken out.
+// Profile is the ports of one model of switch, from SONiC's files for the device: the chip's lanes of a port, its name,
+// its label, and its breakouts.
 type Profile struct {
-	HwSKU    string // "" where no folder and no table says it
+	HwSKU    string // "" if neither directory nor table contains it
 	Platform string
 	From     string // the file, or that it is built in
 	Cages    []Cage // in the order of the front
 }
 
-// Cage is a jack on the front, and what can be made of it: at first what it is unless somebody breaks it
-// out otherwise. One that is known from a list of ports alone can be that only.
+// Cage is a jack on the front panel, with its breakouts: the first is the default. A cage known only from a list of
+// ports has one.
 type Cage struct {
 	Name  string // of its first port
-	Index int    // below 0: not said
+	Index int    // below 0: unknown
 	Modes []Mode
 }
 
-// Mode is a way to break a cage out.
+// Mode is a breakout of a cage.
 type Mode struct {
 	Text  string // as the device writes it: 2x400G[200G]; "" of a list of ports
 	Ports []Outlet
@@ -38,24 +38,24 @@ type Mode struct {
 type Outlet struct {
 	Name, Alias string
 	Lanes       []int
-	Index       int     // below 0: not said
-	Speed       int64   // Mbit/s, 0: not said
-	Speeds      []int64 // that it can be set to
+	Index       int     // below 0: unknown
+	Speed       int64   // Mbit/s, 0: unknown
+	Speeds      []int64 // supported speeds
 	FEC         string
 	More        [][2]string // other columns that PORT has
 
 	at swconf.Place
 }
 
-// NoProfile says that nobody knows a switch's lanes: they differ between models of the same number of
-// ports, and a port with another's lanes is another port, or none.
+// NoProfile reports that a switch's lanes are unknown: they differ between models of the same number of ports, and
+// wrong lanes select another port, or none.
 type NoProfile struct{ Switch string }
 
 func (e *NoProfile) Error() string {
 	return e.Switch + " in sonic: the switch model is not set, and lanes and names of ports differ from model to model; accepted: --hwsku NAME (railyard models lists them), --profile with a device's port_config.ini, platform.json with hwsku.json, config_db.json or the folder that has them, or a model in fabric.types of the scenario that is one of theirs"
 }
 
-// Bounds of a profile: no chip that is sold has more lanes, and lanes are numbered from 0 with gaps.
+// Limits of a profile: no chip has more lanes, and lanes are numbered from 0 with gaps.
 const (
 	mostOutlets  = 1024
 	mostLane     = 4095
@@ -66,14 +66,14 @@ const (
 // kept are the columns of a list of ports that go into PORT as they are.
 var kept = []string{"role", "asic_port_name", "core_id", "core_port_id", "num_voq"}
 
-// laneRates are what a lane of a serial link runs at, in Mbit/s, Ethernet's own rates of 10 to 200 Gbit/s.
+// laneRates are the rates of a lane of a serial link, in Mbit/s, Ethernet's own rates of 10 to 200 Gbit/s.
 var laneRates = []int64{10_000, 25_000, 50_000, 100_000, 200_000}
 
 // macRates are the speeds of a port that IEEE 802.3 has, in Mbit/s: 8 lanes of 10 Gbit/s are none.
 var macRates = []int64{10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000}
 
-// slower are the speeds of a port that says one: that, and those below it that the same lanes have at lower
-// rates; where it says none, all.
+// slower returns the speeds of a port with one listed speed: that, and lower ones of the same lanes; all if none is
+// listed.
 func slower(lanes int, speed int64) (out []int64) {
 	for _, r := range laneRates {
 		if v := r * int64(lanes); slices.Contains(macRates, v) && (v < speed || speed == 0) {
@@ -86,7 +86,7 @@ func slower(lanes int, speed int64) (out []int64) {
 	return out
 }
 
-// fec returns what a port's error correction is where the device leaves it open: RS from 25 Gbit/s a lane.
+// fec returns a port's default error correction if the device has none: RS from 25 Gbit/s a lane.
 func (o *Outlet) fec(speed int64) string {
 	switch {
 	case o.FEC != "" && speed == o.Speed:
@@ -117,7 +117,7 @@ func (p *Profile) String() string {
 	return fmt.Sprintf("%s (%s)", p.HwSKU, p.From)
 }
 
-// now are the ports that a device has unless somebody breaks them out otherwise.
+// now returns a device's default ports.
 func (p *Profile) now() (out []*Outlet) {
 	for i := range p.Cages {
 		m := &p.Cages[i].Modes[0]
@@ -128,7 +128,7 @@ func (p *Profile) now() (out []*Outlet) {
 	return out
 }
 
-// modes returns what a cage can be, in words.
+// modes lists the breakouts of a cage.
 func (c *Cage) modes() string {
 	var words []string
 	for i := range c.Modes {
@@ -160,8 +160,8 @@ func speedWords(o *Outlet) string {
 	return strings.Join(words, ", ")
 }
 
-// check finds names that two ports have. Lanes and aliases may stand twice as long as one of the two alone is
-// used: lists of ports that are shipped have such, of jacks that share lanes.
+// check finds names that two ports have. Lanes and aliases may occur twice if only one of the two is used: shipped
+// lists of ports have such, of jacks that share lanes.
 func (p *Profile) check() error {
 	names := map[string]*Outlet{}
 	all := p.now()
@@ -198,7 +198,7 @@ func lanesOf(at swconf.Place, text string) (lanes []int, err error) {
 	return lanes, nil
 }
 
-// clip keeps what is quoted short.
+// clip shortens a quotation.
 func clip(s string) string {
 	if len(s) > 60 {
 		return s[:60] + "..."
@@ -206,7 +206,7 @@ func clip(s string) string {
 	return s
 }
 
-// nameOf checks what a port is called.
+// nameOf checks a port's name.
 func nameOf(at swconf.Place, name string) error {
 	tail, ok := strings.CutPrefix(name, "Ethernet")
 	if n, err := strconv.Atoi(tail); !ok || err != nil || n < 0 || len(name) > 128 {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// use is a cable of a switch: where it is plugged in, and its speed in Mbit/s.
+// use is a cable of a switch: its port, and its speed in Mbit/s.
 type use struct {
 	jack  panel.Jack
 	speed int64
@@ -20,22 +20,21 @@ type use struct {
 // slot is a port of SONiC's: of a cage, as it is broken out, the part from 0.
 type slot struct{ cage, mode, part int }
 
-// fitting is a switch's cables on the way into a profile's ports.
+// fitting is the assignment of a switch's cables to a profile's ports, in progress.
 type fitting struct {
 	p     *Profile
 	g     *topo.Graph
 	node  int
 	uses  []use
 	first int   // cage before which all are full
-	mode  []int // by cage: what it is broken out into, below 0 as long as nothing is plugged in
+	mode  []int // by cage: its breakout, below 0 for an empty one
 	taken []int // by cage: parts that have a cable
 	out   map[panel.Jack]slot
 }
 
-// Fit gives the cables of switches the ports of their profiles, where of names one: cables are plugged into
-// jacks where the switch's type says which (its panel), else in order into the ports of SONiC's that the
-// profile has. Jacks are broken out where that is needed and the device can. The switches' panels then know
-// names, lanes and aliases.
+// Fit gives the cables of switches the ports of their profiles, where of names one: cables are assigned to jacks if the
+// switch's type defines them (its panel), else in order to SONiC's ports in the profile. Jacks are split if that is
+// needed and supported. The switches' panels then have names, lanes and aliases.
 func Fit(g *topo.Graph, of func(node int) *Profile) error {
 	if errs := Try(g, of); len(errs) > 0 {
 		return errs[0]
@@ -43,8 +42,8 @@ func Fit(g *topo.Graph, of func(node int) *Profile) error {
 	return nil
 }
 
-// Try is Fit for what may not be so: switches whose cables do not go into the ports stay as they are, and
-// it is said why.
+// Try is Fit for an uncertain profile: switches whose cables do not fit its ports stay unchanged, and the reason is
+// returned.
 func Try(g *topo.Graph, of func(node int) *Profile) (errs []error) {
 	uses := make([][]use, len(g.Nodes))
 	for i := range g.Links {
@@ -93,7 +92,7 @@ func (f *fitting) jacked() bool {
 	return front != nil && len(front.Runs) > 0 && front.Ports() != len(f.p.now())
 }
 
-// refuse says what is wrong with a cable's port.
+// refuse returns the error about a cable's port.
 func (f *fitting) refuse(u use, format string, args ...any) error {
 	l := &f.g.Links[u.link]
 	far := f.g.Nodes[l.A+l.B-f.node].Name
@@ -152,8 +151,8 @@ func (c *Cage) jack(uses []use) int {
 	})
 }
 
-// deal puts cables in order into SONiC's ports: as the device has them, or, where those are too few, with
-// jacks broken out into two, four, eight.
+// deal assigns cables in order to SONiC's ports: the device's own, or, if those are too few, with jacks split into two,
+// four, eight.
 func (f *fitting) deal() error {
 	var failed int
 	for _, parts := range []int{0, 1, 2, 4, 8} {
@@ -177,8 +176,8 @@ func (f *fitting) deal() error {
 	return f.refuse(u, "no port of %v has that speed; the first can be: %s", f.p, f.p.Cages[0].modes())
 }
 
-// place takes the next free port that runs at a cable's speed. A jack that has nothing in it yet is broken
-// out into so many parts, 0: as the device has it; where it cannot be for this speed, into as it can be.
+// place takes the next free port that runs at a cable's speed. An empty jack is split into the given number of parts,
+// 0: the device's default; if that is impossible for this speed, into a possible number.
 func (f *fitting) place(u use, parts int) bool {
 	for i := f.first; i < len(f.p.Cages); i++ {
 		c := &f.p.Cages[i]
@@ -200,8 +199,8 @@ func (f *fitting) place(u use, parts int) bool {
 	return false
 }
 
-// into is the mode whose first port runs at a speed: of so many ports (0: as many as the device has), the
-// next fewer, or the next more; below 0: none does.
+// into returns the mode whose first port has a speed: with the given number of ports (0: the device's default), the
+// next fewer, or the next more; below 0: none.
 func (c *Cage) into(speed int64, parts int) int {
 	if parts == 0 {
 		parts = len(c.Modes[0].Ports)
@@ -220,7 +219,7 @@ func (c *Cage) into(speed int64, parts int) int {
 	return best
 }
 
-// panel tells the switch what its ports are.
+// panel sets the switch's ports.
 func (f *fitting) panel() {
 	n := &f.g.Nodes[f.node]
 	front := panel.Panel{}
@@ -249,8 +248,8 @@ func (f *fitting) panel() {
 	}
 }
 
-// spare numbers ports that have no cable, for those between the two switches of a pair, which run at the
-// speed of the switch's first.
+// spare numbers ports without a cable, for those between the two switches of a pair, which have the speed of the
+// switch's first.
 func (f *fitting) spare(d *panel.Device) {
 	if len(f.uses) == 0 {
 		return

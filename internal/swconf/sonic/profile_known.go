@@ -13,25 +13,25 @@ import (
 	"railyard/internal/swconf"
 )
 
-// device is one as a rule: runs of jacks that are alike, in the order of the front.
+// device is a device as a rule: runs of equal jacks, in the order of the front panel.
 type device struct {
 	Key      string
 	Platform string
-	Model    string // which of the switches that fabric.types.NAME.model takes it is
+	Model    string // the switch model in fabric.types.NAME.model
 	Like     string // another with the same jacks
 	Now      []string
 	Jacks    []jackRun
 }
 
-// jackRun is jacks that are alike. In what is printed beside them # is the jack's index, @ the part's letter,
-// % its number from 1, and ~ its first lane, from 1.
+// jackRun is a run of equal jacks. In labels # is the jack's index, @ the part's letter, % its number from 1, and ~ its
+// first lane, from 1.
 type jackRun struct {
 	Ports, Each int    // how many, and how many lanes each has
-	Lanes       string // those of all, in order: 9-16 1-8
+	Lanes       string // lanes of all, in order: 9-16 1-8
 	First, Step int    // numbers of their names
 	Index       int    // of the first
-	Whole       string // what is printed beside one that is whole,
-	Parts       string // and beside a part
+	Whole       string // label of an unsplit jack,
+	Parts       string // and of a part
 	Modes       []string
 	Speed       int64 // of those that cannot be broken out
 	FEC         string
@@ -68,7 +68,7 @@ func HwSKUs() (names []string) {
 	return names
 }
 
-// Known is a device by its hwsku, nil where it is not known.
+// Known returns a device by its hwsku, nil if it is unknown.
 func Known(hwsku string) *Profile {
 	i := slices.IndexFunc(devices, func(k device) bool { return strings.EqualFold(k.Key, hwsku) })
 	if i < 0 {
@@ -77,7 +77,7 @@ func Known(hwsku string) *Profile {
 	return devices[i].profile()
 }
 
-// OfModel is the device that a model of switch is (site.Model's key), nil where none is known to be.
+// OfModel returns the device of a switch model (site.Model's key), nil if unknown.
 func OfModel(model string) *Profile {
 	i := slices.IndexFunc(devices, func(k device) bool { return k.Model != "" && k.Model == model })
 	if i < 0 {
@@ -86,7 +86,7 @@ func OfModel(model string) *Profile {
 	return devices[i].profile()
 }
 
-// Named is a device by its hwsku, or the error that says which are known; path names the value.
+// Named returns a device by its hwsku, or an error with the known ones; path is the value's key.
 func Named(path, hwsku string) (*Profile, error) {
 	if p := Known(hwsku); p != nil {
 		return p, nil
@@ -123,7 +123,7 @@ func (k *device) profile() *Profile {
 	return p
 }
 
-// mode is a way to break a jack out.
+// mode returns a breakout of a jack.
 func (r *jackRun) mode(c *Cage, text string, lanes []int) Mode {
 	list, _ := parts(text, len(lanes)) // the table is checked by a test
 	pattern, count := r.Whole, 0
@@ -148,7 +148,7 @@ func (r *jackRun) mode(c *Cage, text string, lanes []int) Mode {
 	return Mode{Text: text, Ports: broken(list, number(c.Name), lanes, indexes, names, swconf.Place{})}
 }
 
-// alias returns what is printed.
+// alias returns the label.
 func (r *jackRun) alias(pattern string, index, part, lane int) string {
 	return strings.NewReplacer("#", strconv.Itoa(index), "@", string(rune('a'+part)), "%",
 		strconv.Itoa(part+1),

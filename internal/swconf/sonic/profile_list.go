@@ -10,7 +10,7 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// columns of port_config.ini where it has no heading, as sonic-config-engine's portconfig.py takes them.
+// columns of port_config.ini without a heading, as in sonic-config-engine's portconfig.py.
 var columns = []string{"name", "lanes", "alias", "index"}
 
 // PortConfig reads port_config.ini: a heading behind #, and a line for each port. Ports of one index are
@@ -72,7 +72,7 @@ func cells(line string) (out []cell) {
 	return out
 }
 
-// inner reports whether a line is of a port that nobody sees: to another chip, or back into this one.
+// inner reports whether a line describes an internal port: to another chip, or back to this one.
 func inner(heads []string, cells []cell) bool {
 	i := slices.Index(heads, "role")
 	return i >= 0 && i < len(cells) && cells[i].text != "Ext"
@@ -138,7 +138,7 @@ func (o *Outlet) set(at swconf.Place, column, text string) (err error) {
 	return err
 }
 
-// listed makes a profile of a list of ports: those of one index are one jack's.
+// listed makes a profile of a list of ports: those of one index belong to one jack.
 func listed(file string, rows []Outlet) (*Profile, error) {
 	p := &Profile{From: file}
 	of := map[int]int{}
@@ -205,13 +205,13 @@ func Running(file string, text []byte) (*Profile, error) {
 	return p, nil
 }
 
-// number returns what stands behind Ethernet.
+// number returns the number after Ethernet.
 func number(name string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(name, "Ethernet"))
 	return n
 }
 
-// document is a JSON text of SONiC's.
+// document parses a JSON file of SONiC.
 func document(file string, text []byte) (*node, error) {
 	if err := cli.Check(file, text); err != nil {
 		return nil, err

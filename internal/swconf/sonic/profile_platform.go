@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Platform reads platform.json, which has what each port can be broken out into, with hwsku.json, which says
-// what it is broken out into; ports that hwsku.json leaves out the switch does not have.
+// Platform reads platform.json, which has each port's breakouts, with hwsku.json, which has the default breakouts; the
+// switch does not have ports that hwsku.json omits.
 func Platform(file string, text []byte, skuFile string, sku []byte) (*Profile, error) {
 	root, err := document(file, text)
 	if err != nil {
@@ -100,7 +100,7 @@ func cage(name string, row, now *node) (Cage, error) {
 	return c, c.choose(now.get(name), now, modes.keys, len(lanes))
 }
 
-// indexesOf are the numbers on the front of each lane's port; some files say one for all.
+// indexesOf returns the front panel numbers of each lane's port; some files have one for all.
 func indexesOf(n *node, name string, lanes int) (out []int, err error) {
 	for word := range strings.SplitSeq(n.text, ",") {
 		i, err := strconv.Atoi(strings.TrimSpace(word))
@@ -116,7 +116,7 @@ func indexesOf(n *node, name string, lanes int) (out []int, err error) {
 	return out, nil
 }
 
-// choose takes what hwsku.json says of a port: how it is broken out, and its error correction.
+// choose applies a port's settings in hwsku.json: its breakout, and its error correction.
 func (c *Cage) choose(said, all *node, texts []string, lanes int) error {
 	m := said.get("default_brkout_mode")
 	if m == nil || m.kind != '"' {
@@ -146,8 +146,8 @@ func (c *Cage) choose(said, all *node, texts []string, lanes int) error {
 	return nil
 }
 
-// brokenOut is a part of a mode: 4x100G[50G](4) is four ports of 100 or 50 Gbit/s on four lanes. Some devices
-// say the lanes first, which SONiC takes as well.
+// brokenOut is a part of a mode: 4x100G[50G](4) is four ports of 100 or 50 Gbit/s on four lanes. Some devices list the
+// lanes first, which SONiC accepts as well.
 var brokenOut = regexp.MustCompile(`^(\d{1,4})x(\d{1,7}G?)(?:\((\d{1,3})\))?(?:\[([\dG, ]*)\])?(?:\((\d{1,3})\))?$`)
 
 // part is one of a mode's parts.
@@ -156,7 +156,7 @@ type part struct {
 	speeds       []int64 // the one that it has at first, and the others
 }
 
-// parts reads a mode: parts with + between them. lanes is how many the port has.
+// parts parses a mode: parts with + between them. lanes is the port's number of lanes.
 func parts(text string, lanes int) (out []part, ok bool) {
 	for word := range strings.SplitSeq(text, "+") {
 		m := brokenOut.FindStringSubmatch(strings.TrimSpace(word))
@@ -194,7 +194,7 @@ func parts(text string, lanes int) (out []part, ok bool) {
 	return out, used <= lanes
 }
 
-// sameMode compares modes by what they say: speeds stand in any order, and all lanes need not be counted.
+// sameMode compares modes by meaning: speeds may be in any order, and lanes may be omitted.
 func sameMode(a, b string, lanes int) bool {
 	x, ok1 := parts(a, lanes)
 	y, ok2 := parts(b, lanes)
@@ -204,7 +204,7 @@ func sameMode(a, b string, lanes int) bool {
 	})
 }
 
-// mode makes the ports of a way to break a cage out; aliases are the names that are printed.
+// mode creates the ports of a breakout of a cage; aliases are the labels.
 func (c *Cage) mode(text string, aliases *node, lanes, indexes []int) (Mode, error) {
 	m := Mode{Text: text}
 	list, ok := parts(text, len(lanes))
@@ -243,8 +243,8 @@ func broken(list []part, base int, lanes, indexes []int, aliases []string, at sw
 	return out
 }
 
-// HasPorts reports whether a text is a JSON object with interfaces, as platform.json and hwsku.json are, or
-// none that could be read, which reading it says then.
+// HasPorts reports whether a file is a JSON object with interfaces, as platform.json and hwsku.json are, or is
+// unreadable, which reading it then reports.
 func HasPorts(file string, text []byte) bool {
 	root, err := document(file, text)
 	return err != nil || root.get("interfaces").object() && len(root.get("interfaces").keys) > 0

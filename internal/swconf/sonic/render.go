@@ -163,8 +163,8 @@ func system(d *design.Design, s *design.Switch, put putter) {
 	meta := row{"hostname": s.Name, "type": role, "default_bgp_status": "up",
 		"docker_routing_config_mode": "split-unified"}
 	if len(s.SIDs) > 0 {
-		// bgpcfgd writes FRR's locators, SIDs and static routes from these tables, which it leaves alone
-		// where FRR has a file of its own
+		// bgpcfgd writes FRR's locators, SIDs and static routes from these tables, and ignores them if FRR has a file
+		// of its own
 		meta["docker_routing_config_mode"] = "separated"
 	}
 	if s.Routed() {
@@ -236,8 +236,8 @@ func profiles(s *design.Switch, put putter) {
 	stockProfiles(spec, put)
 }
 
-// stockProfiles are those that images have besides: of priority group 0, in which all lossy classes are, and
-// of lossless queues, which drop nothing because groups pause before them.
+// stockProfiles are those that images also have: of priority group 0, with all lossy classes, and of lossless queues,
+// which drop nothing because groups pause before them.
 func stockProfiles(spec *queue.Spec, put putter) {
 	size := fmt.Sprint(int64(spec.Buffer))
 	switch in := pools(spec); {
@@ -261,7 +261,7 @@ func poolOf(k *queue.Class) string {
 	return ingressPool
 }
 
-// pools divides the packet memory between the ingress pools that are used.
+// pools divides the packet memory between the ingress pools in use.
 func pools(spec *queue.Spec) map[string]unit.Bytes {
 	out := map[string]unit.Bytes{}
 	for i := range spec.Queues {
@@ -276,8 +276,8 @@ func pools(spec *queue.Spec) map[string]unit.Bytes {
 	return out
 }
 
-// groupProfiles are the profiles of a lossless class with their headroom: of cables that are of a length
-// in whole metres the most.
+// groupProfiles returns the profiles of a lossless class with their headroom: the maximum among cables of one length in
+// whole metres.
 func groupProfiles(s *design.Switch, i int) map[string]unit.Bytes {
 	out := map[string]unit.Bytes{}
 	for _, p := range s.Ports {
@@ -302,8 +302,7 @@ func groupRow(k *queue.Class, headroom unit.Bytes) row {
 	return r
 }
 
-// lossyBuffer writes an egress profile where it differs from the default, an
-// equal share of the free buffer (alpha 1).
+// lossyBuffer writes an egress profile if it differs from the default, an equal share of the free buffer (alpha 1).
 func lossyBuffer(k *queue.Class, n string, buffer unit.Bytes, put putter) {
 	action := func(r row) row {
 		if k.Trim {
@@ -425,7 +424,7 @@ func portRow(s *design.Switch, p *design.Port) row {
 
 func millis(t unit.Time) string { return fmt.Sprint(int64(t / unit.Millisecond)) }
 
-// metres rounds a cable up: SONiC takes whole metres.
+// metres rounds a cable's length up: SONiC accepts whole metres.
 func metres(mm int64) string { return fmt.Sprintf("%dm", (mm+999)/1000) }
 
 // cables is the row of all cable lengths.
@@ -447,7 +446,7 @@ func lossless(spec *queue.Spec) string {
 	return strings.Join(s, ",")
 }
 
-// vlans writes VLAN rails, bundles and what holds a pair together.
+// vlans writes VLAN rails, bundles and the connection of a pair.
 func vlans(d *design.Design, s *design.Switch, put putter) {
 	for _, v := range s.VLANs {
 		name := fmt.Sprintf("Vlan%d", v.ID)

@@ -43,7 +43,7 @@ func (p *parser) resolve() {
 		} else {
 			q = seen[print]
 		}
-		if port.QoS = q; len(p.c.Faults) == faults && p.lost == lost { // else each port's rows are told of
+		if port.QoS = q; len(p.c.Faults) == faults && p.lost == lost { // otherwise each port's rows are reported
 			alike[string(key)] = q
 		}
 	}
@@ -62,14 +62,14 @@ func (p *parser) mapRows() map[string]*node {
 		}
 	}
 	p.switchMap = rows[global].get("dscp_to_tc_map")
-	p.ref("DSCP_TO_TC_MAP", p.switchMap) // whether or not a port is left to it
+	p.ref("DSCP_TO_TC_MAP", p.switchMap) // also without a port that uses it
 	return rows
 }
 
 // global is the row of PORT_QOS_MAP whose DSCP map ports have that name none.
 const global = "global"
 
-// words appends what a row says, so that two which say the same are found to do so.
+// words appends the contents of a row, so that equal ones are detected.
 func words(to []byte, row *node) []byte {
 	if row != nil {
 		for i, k := range row.keys {
@@ -90,8 +90,8 @@ func systemPort(key string) (card, rest string, ok bool) {
 	return key[:at], key[at+1:], true
 }
 
-// card returns which line card and ASIC a table of system ports is of: the hostname's, or of those that there are
-// the one whose ports are most nearly those that the switch has maps for. Others have texts of their own.
+// card returns which line card and ASIC a table of system ports is of: the hostname's, or of those that there are the
+// one whose ports are most nearly those that the switch has maps for. Others have configurations of their own.
 func (p *parser) card(t *node) (card string) {
 	mine := p.table("PORT_QOS_MAP")
 	if len(mine.names()) == 0 {
@@ -147,7 +147,7 @@ func (p *parser) perPort(table string) []indexed {
 		if host, rest, voq := systemPort(t.keys[i]); voq {
 			if host != card {
 				p.uses(row)
-				continue // of another line card or ASIC, which has a text of its own
+				continue // of another line card or ASIC, which has a configuration of its own
 			}
 			names, index, ok = strings.Cut(rest, "|")
 		}
@@ -184,8 +184,8 @@ func (p *parser) perPort(table string) []indexed {
 // classes is the number of traffic classes (sonic-types.yang), of which eight have a queue by default.
 const classes = 16
 
-// indexMap reads a map of small numbers below bound. What it leaves out, and what there is where none is
-// named, is each number itself: SAI says of traffic classes alone that they go to queue 0.
+// indexMap reads a map of small numbers below bound. Omitted entries, and a missing map, are the identity: SAI only
+// defines that traffic classes go to queue 0.
 func (p *parser) indexMap(table string, ref *node, bound int) (m [classes]int) {
 	for i := range m {
 		m[i] = i & 7
@@ -305,7 +305,7 @@ func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used 
 	return used
 }
 
-// marks reads a map of what packets are marked with.
+// marks parses a map of packet marks.
 func (p *parser) marks(what string, most int, table string, n *node, set func(mark, tc int, at swconf.Place)) {
 	m := p.ref(table, n)
 	for i, e := range values(m) {
@@ -320,8 +320,8 @@ func (p *parser) marks(what string, most int, table string, n *node, set func(ma
 	}
 }
 
-// schedule reads schedulers and WRED profiles of the queues. Weights are relative, of DWRR and WRR alike, and
-// 1 where a scheduler says none (saischeduler.h).
+// schedule reads schedulers and WRED profiles of the queues. Weights are relative, of DWRR and WRR equally, and 1 by
+// default (saischeduler.h).
 func (p *parser) schedule(q *swconf.QoS, queues *indexed) {
 	for i := 0; i < queue.Classes; i++ {
 		row := queues[i]
@@ -359,8 +359,8 @@ func (p *parser) scheduler(k *swconf.Queue, s *node) {
 	}
 }
 
-// hash reads which fields ECMP hashes (sonic-hash.yang); dumps of redis write the list with commas, and an at
-// sign behind the field's name. What the switch hashes by itself, and its seed, are in no table.
+// hash reads which fields ECMP hashes (sonic-hash.yang); dumps of redis write the list with commas, and an at sign
+// behind the field's name. The switch's own hash fields, and its seed, are in no table.
 func (p *parser) hash() {
 	row := p.table("SWITCH_HASH").get("GLOBAL")
 	n := row.get("ecmp_hash")
@@ -391,9 +391,8 @@ func (p *parser) hash() {
 // peerVLAN is the VLAN of the peer link in which the two switches talk; designs give out VLANs below it.
 const peerVLAN = 4094
 
-// pair writes what holds two switches together (SONiC's MCLAG design): the service that images have turned
-// off, the peer link, and an interface on it with the address that the session comes from, which each of
-// the two has for itself.
+// pair writes the connection of two switches (SONiC's MCLAG design): the service, which images disable, the peer link,
+// and an interface on it with the source address of the session, which differs between the two.
 func pair(s *design.Switch, put putter) {
 	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
 	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})

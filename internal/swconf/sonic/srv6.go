@@ -9,10 +9,10 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// SONiC's static SRv6 (doc/srv6/srv6_static_config_hld.md of sonic-net/SONiC, sonic-srv6.yang): a locator for
-// each uSID of the switch, the uSID itself (uN: shift, and at the last one decapsulate), and static routes to
-// those of its neighbours. What a switch has written into the outer DSCP, as of a trimmed packet, reaches
-// the NIC by decap_dscp_mode uniform only.
+// SONiC's static SRv6 (doc/srv6/srv6_static_config_hld.md of sonic-net/SONiC, sonic-srv6.yang): a locator for each uSID
+// of the switch, the uSID itself (uN: shift, and at the last one decapsulate), and static routes to those of its
+// neighbours. A switch's change of the outer DSCP, as of a trimmed packet, reaches the NIC by decap_dscp_mode uniform
+// only.
 const (
 	locatorTable = "SRV6_MY_LOCATORS"
 	sidTable     = "SRV6_MY_SIDS"
@@ -96,8 +96,8 @@ func (p *parser) sid(key string, r *node) {
 	p.c.SRv6.SIDs = append(p.c.SRv6.SIDs, s)
 }
 
-// route reads a static route: its next hops and ports are lists of equal length. Those of other VRFs, and
-// those of IPv4, say nothing of ways of segments.
+// route reads a static route: its next hops and ports are lists of equal length. Those of other VRFs, and those of
+// IPv4, are not routes of segments.
 func (p *parser) route(key string, r *node) {
 	vrf, prefix, named := strings.Cut(key, "|")
 	if !named {

@@ -9,8 +9,7 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// known are the tables that are read; each table of names is also one that
-// others may refer to.
+// known are the tables that are read; each table of names may also be referred to.
 var known = []string{"DEVICE_METADATA", "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP",
 	"TC_TO_QUEUE_MAP",
 	"TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
@@ -27,8 +26,7 @@ var named = []string{"DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC
 	"MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
 	"SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", locatorTable, groupTable}
 
-// passed are tables without bearing on queues and paths: those of the published YANG models, and what
-// releases before them have.
+// passed are tables irrelevant to queues and paths: those of the published YANG models, and those of earlier releases.
 var passed = strings.Fields(`
 	AAA ACL_RULE ACL_TABLE ACL_TABLE_TYPE ASIC_SENSORS AS_PATH_SET AUTO_TECHSUPPORT
 	AUTO_TECHSUPPORT_FEATURE BANNER_MESSAGE BGP_ALLOWED_PREFIXES BGP_BBR BGP_DEVICE_GLOBAL
@@ -60,8 +58,8 @@ var passed = strings.Fields(`
 	TC_TO_DSCP_MAP TELEMETRY TELEMETRY_CLIENT TUNNEL VERSIONS VLAN_INTERFACE VOQ_INBAND_INTERFACE
 	VXLAN_EVPN_NVO VXLAN_TUNNEL VXLAN_TUNNEL_MAP WARM_RESTART XCVRD_LOG ZTP`)
 
-// fields are what rows of the tables that decide about packets may say. A word that is none of them does
-// nothing on the switch, and what is not simulated is not taken for read.
+// fields are the valid fields of the tables that affect packets. Other fields have no effect on the switch, and fields
+// that are not simulated do not count as recognized.
 var fields = map[string]string{
 	"PORT_QOS_MAP":   "dscp_to_tc_map dot1p_to_tc_map tc_to_queue_map tc_to_pg_map tc_to_dscp_map tc_to_dot1p_map pfc_to_queue_map pfc_to_pg_map pfc_enable pfcwd_sw_enable pfc_wd_sw_enable",
 	"QUEUE":          "scheduler wred_profile",
@@ -73,7 +71,7 @@ var fields = map[string]string{
 	"PFC_WD": "action detection_time restoration_time POLL_INTERVAL BIG_RED_SWITCH pfc_stat_history",
 }
 
-// left are fields that are understood and not simulated.
+// left are fields that are recognized and not simulated.
 var left = map[string]string{"pir": "rates", "pbs": "rates", "cir": "rates", "cbs": "rates",
 	"meter_type": "rates", "scheduler": "schedulers of whole ports",
 	"dscp_to_fc_map": "forwarding classes",
@@ -83,16 +81,16 @@ var left = map[string]string{"pir": "rates", "pbs": "rates", "cir": "rates", "cb
 func Looks(text string) int {
 	switch text := strings.TrimSpace(text); {
 	case strings.HasPrefix(text, "[") && strings.Contains(text, `"path"`) && strings.Contains(text, `"op"`):
-		return 2 // a patch, which Parse tells
+		return 2 // a patch, which Parse reports
 	case strings.HasPrefix(text, "[") && strings.HasPrefix(strings.TrimSpace(text[1:]), "{"):
-		// or a configlet, which Parse tells as well
+		// or a configlet, which Parse reports as well
 	case !strings.HasPrefix(text, "{"):
 		return 0
 	}
 	for _, table := range []string{"DEVICE_METADATA", "BUFFER_PROFILE", "DSCP_TO_TC_MAP", "PORT",
 		"PORT_QOS_MAP", "WRED_PROFILE", "QUEUE", "PFC_WD", "SCHEDULER", "VERSIONS"} {
 		if strings.Contains(text, `"`+table+`"`) || strings.Contains(text, `"`+table+`|`) {
-			return 4 // one says it; texts of megabytes are not searched for the others
+			return 4 // one is sufficient; texts of megabytes are not searched for the others
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
@@ -135,7 +133,7 @@ func (p *parser) tables() error {
 					Msg: fmt.Sprintf("%s|%s is not a row: expected an object", t, k)}
 			}
 			if isNamed[t] {
-				// the tunnel between the switches of a pair, which TUNNEL has, takes what is called so
+				// the tunnel between the switches of a pair, in TUNNEL, uses objects of this name
 				quiet := strings.HasSuffix(k, "_TUNNEL") && p.table("TUNNEL") == nil
 				p.c.Define(t, k, table.kids[i].at, quiet)
 			}
@@ -145,7 +143,7 @@ func (p *parser) tables() error {
 	return nil
 }
 
-// odd notes fields that rows of a table do not have, or that are not simulated.
+// odd records invalid fields of a table's rows, and fields that are not simulated.
 func (p *parser) odd(name string, table *node) {
 	if fields[name] == "" {
 		return

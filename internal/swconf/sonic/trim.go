@@ -12,9 +12,9 @@ import (
 	"railyard/unit"
 )
 
-// SONiC's packet trimming (its high-level design of 2025): BUFFER_PROFILE says which queues trim, the one row
-// of SWITCH_TRIMMING to what. Where ports to servers give trimmed packets another DSCP, each port has a map
-// of a traffic class that nothing else is in; what these are called tells which ports are meant.
+// SONiC's packet trimming (its high-level design of 2025): BUFFER_PROFILE selects the queues that trim, the one row of
+// SWITCH_TRIMMING their parameters. If ports to servers set another DSCP on trimmed packets, each port has a map of a
+// traffic class without other packets; the names of these identify the ports.
 const (
 	trimTable  = "SWITCH_TRIMMING"
 	trimServer = "TRIM_SERVER"
@@ -36,7 +36,7 @@ func freeTC(s *queue.Spec) (tc int, ok bool) {
 	return 0, false
 }
 
-// trims refuses what SONiC cannot say of trimming.
+// trims refuses settings of trimming that SONiC cannot express.
 func trims(s *design.Switch) error {
 	t := &s.Spec.Trim
 	if s.Spec.TrimMask() == 0 {
@@ -130,7 +130,7 @@ func (p *parser) trimming() {
 			t.DSCP = swconf.Say(uint8(v), d.at)
 		}
 	}
-	switch { // one DSCP for all ports, whatever their map is called
+	switch { // one DSCP for all ports, under any map name
 	case !t.DSCP.Is():
 		t.DSCP = t.LastHop
 	case !t.LastHop.Is():

@@ -1,2 +1,2 @@
-// Package tell prints a swconf.Config in words, for the transcripts of the languages' tests.
+// Package tell describes a swconf.Config in words, for the transcripts of the languages' tests.
 package tell

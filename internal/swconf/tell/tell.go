@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Facts returns the meaning of a configuration, a fact a line, ports in the order of the text: whoever compares
-// it compares everything that lint, show and a simulated switch look at.
+// Facts returns the meaning of a configuration, a fact a line, ports in the order of the file: it contains everything
+// that lint, show and a simulated switch use.
 func Facts(c *swconf.Config) string {
 	var s []string
 	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }
@@ -275,8 +275,8 @@ func routes(b *swconf.BGP) (s []string) {
 	return s
 }
 
-// Table returns the treatment of packets as show prints it: ports that are alike, their queues from the highest one
-// down. Those that get nothing, and have nothing, are left out.
+// Table returns the treatment of packets as show prints it: groups of equal ports, their queues from the highest one
+// down. Queues without packets and settings are omitted.
 func Table(c *swconf.Config) string {
 	var s []string
 	for _, v := range c.Views() {
@@ -292,7 +292,7 @@ func Table(c *swconf.Config) string {
 	return strings.Join(s, "\n")
 }
 
-// Span is a time, or that neither text nor language says it.
+// Span formats a time, or its absence in both configuration and language.
 func Span(t unit.Time) string {
 	if t == 0 {
 		return "a time not in the text"

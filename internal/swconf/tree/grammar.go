@@ -21,7 +21,7 @@ type Grammar struct {
 	Short bool // keywords may be abbreviated
 }
 
-// place is how far a path came.
+// place is the matched part of a path.
 type place struct {
 	words map[string]*place
 	takes []capture
@@ -45,7 +45,7 @@ const (
 	rest
 )
 
-// Row is one path of a grammar, and what it does.
+// Row is one path of a grammar, and its action.
 type Row struct {
 	Pattern string
 	Do      func(*Match) // nil: known, and it does not matter here
@@ -102,7 +102,7 @@ func (g *Grammar) Add(pattern string, do func(*Match)) {
 	at.row = r
 }
 
-// Pass adds paths that are known and do not matter here, each with all that may stand below it.
+// Pass adds paths that are known and irrelevant, each with all paths below it.
 func (g *Grammar) Pass(patterns ...string) {
 	for _, p := range patterns {
 		g.Add(p+" <more...>", nil)
@@ -205,10 +205,10 @@ func (m *matcher) fail(p *place, i int) bool {
 	return false
 }
 
-// most is the number of accepted words that are listed; of more than these the nearest is.
+// most is the maximum number of listed accepted words; of more, the nearest is listed.
 const most = 8
 
-// Why says what was found, and what is accepted there.
+// Why describes the word found, and the accepted ones.
 func (m *Miss) Why(words []Word) string {
 	var keys, all []string
 	for k := range m.want.words {
@@ -260,7 +260,7 @@ func (m *Match) index(name string) int {
 // Has reports whether a capture took a word.
 func (m *Match) Has(name string) bool { return m.index(name) >= 0 }
 
-// Word returns what a capture took, or "".
+// Word returns a captured word, or "".
 func (m *Match) Word(name string) string {
 	if i := m.index(name); i >= 0 {
 		return m.Words[i].Text
@@ -276,7 +276,7 @@ func (m *Match) Rest(name string) []Word {
 	return nil
 }
 
-// Int is a captured whole number.
+// Int returns a captured integer.
 func (m *Match) Int(name string) int64 {
 	n, _ := strconv.ParseInt(m.Word(name), 10, 63)
 	return n
@@ -297,5 +297,5 @@ func (m *Match) At(name string) swconf.Place {
 	return swconf.Place{File: m.File, Line: w.Line, Col: w.Col}
 }
 
-// Say is a value at the place of a capture.
+// Say makes a value with the position of a capture.
 func Say[T any](m *Match, name string, v T) swconf.Said[T] { return swconf.Say(v, m.At(name)) }

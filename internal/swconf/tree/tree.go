@@ -19,7 +19,7 @@ type Statement struct {
 	gone  bool
 }
 
-// Tree is what a text sets, in its order.
+// Tree is the settings of a configuration, in its order.
 type Tree struct {
 	list []*Statement
 	top  *node // once something is deleted
@@ -34,7 +34,7 @@ type node struct {
 // Set adds a statement.
 func (t *Tree) Set(words []Word) { t.list = append(t.list, &Statement{Words: words}) }
 
-// Delete takes away what stands at a path and below it, and reports how many statements that were.
+// Delete removes the statements at a path and below it, and returns their number.
 func (t *Tree) Delete(path []Word) (n int) {
 	if t.top == nil {
 		t.top = &node{kids: map[string]*node{}}
@@ -71,7 +71,7 @@ func (t *Tree) Delete(path []Word) (n int) {
 	return n
 }
 
-// fell takes away all statements below a node, each once: the node is cut off.
+// fell removes all statements below a node, each once: the node is detached.
 func (d *node) fell() (n int) {
 	for _, s := range d.own {
 		s.gone = true
@@ -83,7 +83,7 @@ func (d *node) fell() (n int) {
 	return n
 }
 
-// Statements are those that stand.
+// Statements returns the remaining ones.
 func (t *Tree) Statements() (out []*Statement) {
 	for _, s := range t.list {
 		if !s.gone {
@@ -93,7 +93,7 @@ func (t *Tree) Statements() (out []*Statement) {
 	return out
 }
 
-// Texts are the words without their places.
+// Texts returns the words without their positions.
 func Texts(words []Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -102,7 +102,7 @@ func Texts(words []Word) []string {
 	return out
 }
 
-// Count tells what became of the lines of a text.
+// Count is the number of lines by result.
 type Count struct {
 	c    *swconf.Config
 	what map[int]fate
@@ -134,7 +134,7 @@ func (k *Count) note(words []Word, f fate) {
 // Read notes a statement that was understood.
 func (k *Count) Read(words []Word) { k.note(words, read) }
 
-// Passed notes a statement that is known and does not matter here.
+// Passed records a statement that is known and irrelevant.
 func (k *Count) Passed(words []Word) { k.note(words, passed) }
 
 // Unknown notes a line that was not understood, once.
