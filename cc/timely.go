@@ -149,7 +149,7 @@ func (t *Timely) OnLoss(now unit.Time, _ Loss) {
 	t.lossCuts += t.cuts - before
 }
 
-// OnLine changes the ceiling: a rate that was the line's stays it.
+// OnLine changes the maximum rate; a sender at line rate stays at line rate.
 func (t *Timely) OnLine(_ unit.Time, line unit.Rate) {
 	if t.rate >= float64(t.path.Line) {
 		t.rate = float64(line)

@@ -100,7 +100,7 @@ func Transport(p *transport.Protocol) {
 	protocols.All = append(protocols.All, p)
 }
 
-// Import adds a format of workloads: import, and trace in scenarios.
+// Import adds a file format of workloads, for railyard import and for a scenario's trace.
 func Import(i Importer) {
 	enter(&added.Importers, "importer", i.Name, slices.Contains(trace.Names(), i.Name))
 	trace.Register(i.Name, i.About, i.Is, i.Read)

@@ -52,7 +52,7 @@ type sender struct {
 
 	rtt, dev unit.Time // smoothed round trip and its deviation (RFC 6298)
 	measured bool
-	newest   unit.Time // when the latest packet left that is known to have come,
+	newest   unit.Time // departure time of the latest packet known to have arrived,
 	took     unit.Time // and how long it was out
 	recover  uint64    // no second cut before this packet is acknowledged
 	timer    unit.Time // probe, or retransmission time-out

@@ -202,7 +202,7 @@ func (e *Expectation) resolve(name string) error {
 	}
 	last := e.path[len(e.path)-1]
 	named := slices.Contains(shares, last) || strings.HasSuffix(last, "utilisation")
-	if named && at.Kind() == reflect.Float64 { // not flow_completion.mean, a time
+	if named && at.Kind() == reflect.Float64 { // excludes flow_completion.mean, which is a time
 		e.kind = share
 	}
 	return nil

@@ -26,14 +26,14 @@ type Account struct {
 	Shows []string `json:"shows"` // findings, a sentence each
 	Next  []Next   `json:"next"`
 
-	// Of measurements that were simulated: whether they are as expected, what was assumed, what was left out.
+	// Of simulated measurements: whether they are as expected, the assumptions, and the omissions.
 	Verdict string `json:"verdict,omitempty"`
 	Assumed string `json:"assumed,omitempty"`
 	Skipped string `json:"skipped,omitempty"`
 
 	// Measured are the measurements of the file, for who compares them with a scenario; nil: it has none.
 	Measured *measured.Set `json:"-"`
-	// Algorithm is the one that NCCL_ALGO set for them: ring, tree, nvls; "": the file does not say.
+	// Algorithm is NCCL_ALGO's value: ring, tree, nvls; "": unknown.
 	Algorithm string `json:"-"`
 }
 
@@ -43,7 +43,7 @@ type Next struct {
 	Purpose string `json:"purpose"`
 }
 
-// File is a path with what is needed to recognize it.
+// File is a path with the data for its recognition.
 type File struct {
 	Path     string
 	Scenario string // of the fabric that the file belongs to; "": not set
@@ -60,7 +60,7 @@ const (
 // text returns the whole file.
 func (f *File) text() ([]byte, error) { return input.Text(f.Path, maxText) }
 
-// quoted returns the path as a shell takes it.
+// quoted returns the path quoted for a shell.
 func (f *File) quoted() string { return shellWord(f.Path) }
 
 // fabric returns the flags that name the scenario, or a placeholder's.
@@ -71,7 +71,7 @@ func (f *File) fabric(flag string) string {
 	return " " + flag + " " + shellWord(f.Scenario)
 }
 
-// shellWord returns a word as a shell takes it.
+// shellWord returns a word quoted for a shell.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:=,+@") == "" {
 		return s
@@ -121,7 +121,7 @@ func Of(path, scenario string) (*Account, error) {
 	return nil, input.Fault(field.New(path, "unsupported format; supported: output of nccl-tests and perftest, counters, captures, configurations, cabling, traces, job scripts, scenarios, runs"))
 }
 
-// head returns the first bytes of a file, or what a pipe brings.
+// head returns the first bytes of a file, or of a pipe's data.
 func head(path string) ([]byte, error) {
 	if input.Pipe(path) {
 		b, err := input.Text(path, maxText)

@@ -42,7 +42,7 @@ func init() { // a directory is described by the kinds of its files
 	}
 }
 
-// Forms of texts that have no reader which recognizes them alone.
+// Kinds of files without a reader that recognizes them alone.
 var (
 	ncclTests      = regexp.MustCompile(`(?m)^(?:\s*\[\d+(?:,\d+)?\](?:<std\w+>)?:?|\s*\d+:)?\s*#.*\b(nThread|out-of-place|busbw)\b|"(?:busBw|bus_bw|average_bus_bandwidth)"`)
 	perftest       = regexp.MustCompile(`(?m)^ *#bytes +#iterations|"BW_average"|(RDMA_\w+|Send|Atomic) (BW|Latency|Post List).*Test`)
@@ -51,7 +51,7 @@ var (
 	scenarioKeys   = regexp.MustCompile(`(?m)^(fabric|workload|server):`)
 )
 
-// matches recognizes texts by a form in their beginning.
+// matches recognizes files by a pattern in their beginning.
 func matches(form *regexp.Regexp) func(*File) bool {
 	return func(f *File) bool { return form.Match(f.Head) }
 }
@@ -70,7 +70,7 @@ func isTable(f *File) bool { return bytes.HasPrefix(f.Head, []byte("PAR1")) }
 
 func isArguments(f *File) bool { return jobscript.KindOf(f.Path, f.Head) != "" }
 
-// isConfiguration recognizes a text whose lines a switch's language explains for the greater part.
+// isConfiguration recognizes a file most of whose lines a switch's language explains.
 func isConfiguration(f *File) bool {
 	text := whole(f.Head)
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // JSON, SONiC's config_db.json, has no meaning in parts
@@ -105,7 +105,7 @@ func isTrace(f *File) bool {
 	return ok
 }
 
-// whole returns the lines of a beginning that are whole, or all of a file that ends before.
+// whole returns the complete lines of a beginning, or all of a file that ends before.
 func whole(head []byte) []byte {
 	if len(head) < headSize {
 		return head

@@ -38,7 +38,7 @@ func showRunFile(f *File, a *Account) error {
 	return nil
 }
 
-// nextWhy points to the causes of a run's lost time where it has an account of them, and says why it has none.
+// nextWhy points to the causes of a run's lost time if it has an account of them, and otherwise returns the reason.
 func (a *Account) nextWhy(dir string) {
 	if _, err := result.ReadAccount(dir); err != nil {
 		a.show("%v", err)
@@ -53,7 +53,7 @@ const ownTrace = `"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":
 // isOwnTrace recognizes trace.json of a run in another directory than the run's.
 func isOwnTrace(f *File) bool { return bytes.Contains(f.Head, []byte(ownTrace)) }
 
-// showOwnTrace says what the file is for.
+// showOwnTrace describes the purpose of the file.
 func showOwnTrace(_ *File, a *Account) error {
 	a.show("ranks and pauses of a run, for Perfetto; its run directory is not here")
 	a.show("import does not read it: the run's scenario has the workload")

@@ -52,7 +52,7 @@ func showRun(f *File, a *Account) error {
 	return nil
 }
 
-// mostPackets bounds the packets of a capture that are counted.
+// mostPackets is the maximum number of counted packets of a capture.
 const mostPackets = 1_000_000
 
 // showCapture counts the packets of a capture.

@@ -11,14 +11,14 @@ import (
 	"railyard/unit"
 )
 
-// Forms of lines of nccl-tests that say that results are not to be trusted, and of the setting of an algorithm.
+// Patterns of lines of nccl-tests that invalidate results, and of the setting of an algorithm.
 var (
 	failure     = regexp.MustCompile(`Test (?:NCCL|CUDA) failure.*`)
 	outOfBounds = regexp.MustCompile(`Out of bounds values : *([1-9]\d*)`)
 	algorithm   = regexp.MustCompile(`NCCL_ALGO(?:=| set by environment to |: ?)"?(?i:(ring|tree|nvls))\b`)
 )
 
-// scanned is what the lines of a measurement say beside its rows.
+// scanned is the contents of a measurement besides its rows.
 type scanned struct {
 	count              int    // of failures
 	first              string // of them

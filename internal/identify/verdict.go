@@ -14,12 +14,12 @@ import (
 // counts as expected: repeated measurements differ by several percent.
 const asExpected = 0.10
 
-// Judge sets the verdict on measured points that were simulated, what was assumed and left out for it, and the commands
-// that find the cause. algorithm is the one of all-reduces; without says why larger sizes are not simulated.
+// Judge sets the verdict on simulated measurements, with assumptions and omissions, and the commands that find the
+// cause. algorithm is the one of all-reduces; without is the reason why larger sizes are not simulated.
 func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without string) {
 	bySize := slices.Clone(points)
 	slices.SortStableFunc(bySize, func(x, y fitting.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
-	var largest unit.Bytes // that was simulated
+	var largest unit.Bytes // largest simulated size
 	if len(bySize) > 0 {
 		largest = unit.Bytes(bySize[len(bySize)-1].Bytes)
 	}
@@ -112,7 +112,7 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 	a.Next = append(a.Next, calibrate...)
 }
 
-// skipped notes how many of the measured rows were not simulated, and returns those above the largest that were.
+// skipped notes how many of the measured rows were not simulated, and returns those above the largest simulated size.
 func (a *Account) skipped(simulated int, largest unit.Bytes, without string) (above int) {
 	total := len(a.Measured.Table()) + len(a.Measured.Pairs)
 	for _, c := range a.Measured.Table() {

@@ -18,7 +18,7 @@ import (
 	"railyard/unit"
 )
 
-// kindNames are the names of the kinds of files that say what is trained.
+// kindNames are the names of the kinds of files that describe a training.
 func kindNames() (all []string) {
 	for _, k := range jobscript.Kinds {
 		all = append(all, k.Name)
@@ -26,7 +26,7 @@ func kindNames() (all []string) {
 	return all
 }
 
-// splitArguments takes the files that say what is trained out of those that are named.
+// splitArguments separates the files that describe a training from the others.
 func (c *reader) splitArguments() (args []jobscript.File, rest []string, err error) {
 	for _, path := range c.Files {
 		st, err := os.Stat(path)
@@ -58,8 +58,7 @@ func (c *reader) splitArguments() (args []jobscript.File, rest []string, err err
 	return args, rest, nil
 }
 
-// arguments makes a scenario that trains what files say, on the fabric that others describe, or on an
-// assumed one.
+// arguments makes a scenario of the described training, on the fabric of other files, or on an assumed one.
 func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported, error) {
 	per := c.GPUs
 	if per == 0 {
@@ -114,7 +113,7 @@ func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported,
 	return out, nil
 }
 
-// blamedOn puts the words and places of arguments where a resolver refuses what came of them.
+// blamedOn adds the words and positions of arguments to a resolver's error about their results.
 func blamedOn(a *jobscript.Arguments, err error) error {
 	for _, e := range field.All(err) {
 		_, key, _ := strings.Cut(e.Path, "training.")
@@ -125,7 +124,7 @@ func blamedOn(a *jobscript.Arguments, err error) error {
 	return input.Fault(err)
 }
 
-// cabledWith returns what is imported on a fabric that files describe.
+// cabledWith returns the import on a described fabric.
 func (c *reader) cabledWith(out *Imported, cablings []string) (*Imported, error) {
 	fabric := *c
 	fabric.Files, fabric.Format = cablings, ""
@@ -141,7 +140,7 @@ func (c *reader) cabledWith(out *Imported, cablings []string) (*Imported, error)
 	return cabled, nil
 }
 
-// argumentsReport says what became of arguments: mapped, assumed, left out.
+// argumentsReport lists the mapped, assumed, and omitted arguments.
 func argumentsReport(a *jobscript.Arguments) (r trace.Report) {
 	add := func(list *[]trace.Count, what string, at slurm.Place) {
 		*list = append(*list, trace.Count{What: what, N: 1, File: at.File, Line: at.Line})

@@ -1,6 +1,6 @@
-// Package importing makes scenarios of what exists: Read takes a Request and tells by their beginnings which files
-// say what is cabled, what ranks do, what is trained, or what is inside a server; a Result has the scenario and a
-// report of what did not fit and what was assumed. Cabling reads cables alone.
+// Package importing makes scenarios from existing files. Read takes a Request and detects by their beginnings which
+// files describe cabling, ranks' work, a training, or the inside of a server; a Result has the scenario and a report of
+// omissions and assumptions. Cabling reads cables alone.
 package importing
 
 import (
@@ -22,12 +22,12 @@ import (
 	"railyard/unit"
 )
 
-// Request is what is imported, and what its files do not say.
+// Request is the input files, and settings that they do not contain.
 type Request struct {
-	Files        []string // that say what is cabled, what ranks do or what is trained, or folders of them
+	Files        []string // files that describe cabling, ranks' work or a training, or directories of them
 	Format       string   // of the files; "": recognised
-	Out          string   // where the scenario will be: files that it names are relative to that
-	Force        bool     // replace what is written next to it
+	Out          string   // path of the scenario: files that it names are relative to it
+	Force        bool     // replace existing files next to it
 	Rate         string   // of cables, 400Gbps
 	HostLength   string   // of cables to servers, 5m
 	FabricLength string   // of cables between switches
@@ -40,22 +40,22 @@ type Request struct {
 	Step         int    // of a training, by its number; 0: the last that all files have
 }
 
-// Result is what an import has come to.
+// Result is the result of an import.
 type Result interface {
 	YAML() string // a scenario, or a type of servers
 	Text() string // report, line by line
 	WrittenTo(path string)
-	Comment() bool // the report is a comment of the YAML wherever that is written
+	Comment() bool // whether the report is a comment of the YAML
 }
 
-// reader is an import under way.
+// reader is the state of an import.
 type reader struct {
 	Request
-	settings string   // YAML, of a file that says how a network behaves
-	notes    []string // what became of that file
+	settings string   // YAML of a file with network settings
+	notes    []string // notes on that file
 }
 
-// Imported is what import says with --json.
+// Imported is the JSON output of import.
 type Imported struct {
 	Formats  []string `json:"formats"`
 	Files    int      `json:"files"`
@@ -63,7 +63,7 @@ type Imported struct {
 	GPUs     int      `json:"gpus"`
 	Switches int      `json:"switches"`
 	Cables   int      `json:"cables"`
-	Rules    int      `json:"rules"`        // that stand for a pattern
+	Rules    int      `json:"rules"`        // number of rules with a pattern
 	Single   int      `json:"single_rules"` // between named nodes
 	Notes    []string `json:"notes"`
 	Trace    *Trace   `json:"trace,omitempty"`
@@ -75,7 +75,7 @@ func (out *Imported) YAML() string          { return out.Scenario }
 func (out *Imported) WrittenTo(path string) { out.Written = path }
 func (out *Imported) Comment() bool         { return false }
 
-// Read imports; large traces leave what was of use of them next to the scenario.
+// Read imports; the used parts of large traces are written next to the scenario.
 func Read(r Request) (Result, error) {
 	c := &reader{Request: r}
 	switch {
@@ -125,7 +125,7 @@ func Read(r Request) (Result, error) {
 	return out, nil
 }
 
-// either returns what is imported, or nothing beside an error.
+// either returns the import, or nothing but an error.
 func either[R Result](out R, err error) (Result, error) {
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func either[R Result](out R, err error) (Result, error) {
 	return out, nil
 }
 
-// recognised makes a scenario of what files say is cabled.
+// recognised makes a scenario from files that describe cabling.
 func (c *reader) recognised() (*Imported, error) {
 	o, err := c.options()
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *reader) recognised() (*Imported, error) {
 	}
 	read, passed, err := Cabling(c.Files, c.Format, c.Management)
 	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && slices.Equal(wrong.Accepted, cabling.Names()) {
-		wrong.Accepted = formatNames() // it might as well have been a trace
+		wrong.Accepted = formatNames() // it may also be a trace
 	}
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (c *reader) recognised() (*Imported, error) {
 	return out, nil
 }
 
-// besideOut reads files as the scenario that is written will.
+// besideOut reads files relative to the written scenario.
 func (c *reader) besideOut() scenario.ReadFile {
 	if c.Out == "" {
 		return scenariofile.Beside("here.yaml")
@@ -179,7 +179,7 @@ func (c *reader) besideOut() scenario.ReadFile {
 	return scenariofile.Beside(c.Out)
 }
 
-// options reads what the files do not say.
+// options reads settings that the files do not contain.
 func (c *reader) options() (o recognise.Options, err error) {
 	o.GPUs, o.NICPorts, o.Servers, o.Switches = c.GPUs, c.NICPorts, c.Servers, c.Switches
 	if c.Rate != "" {
@@ -223,7 +223,7 @@ func loads(text string, read scenario.ReadFile) (*scenario.Plan, error) {
 	return doc.Checked(read)
 }
 
-// affordable leaves it to the simulator to simulate flows where a scenario that was loaded has too many packets.
+// affordable lets the simulator choose flows if a loaded scenario has too many packets.
 func (out *Imported) affordable(plan *scenario.Plan) {
 	if plan.Unfit != "" {
 		out.Notes = append(out.Notes, plan.Unfit)
@@ -234,7 +234,7 @@ func (out *Imported) affordable(plan *scenario.Plan) {
 	}
 }
 
-// Text is the report.
+// Text returns the report.
 func (out *Imported) Text() string {
 	var b strings.Builder
 	if out.Trace != nil {
@@ -279,9 +279,8 @@ func (out *Imported) noted(b *strings.Builder) {
 // maxFiles bounds a folder of tables, one for each device.
 const maxFiles = 20_000
 
-// Cabling reads files and folders. In a folder what is in no known format, or not in the one
-// that is given, is passed over and told.
-// Management networks are left out unless they are wanted.
+// Cabling reads files and folders. In a directory, files of an unsupported format, or of another than the given one,
+// are ignored and reported. Management networks are left out unless they are wanted.
 func Cabling(paths []string, format string, management bool) (*cabling.Cabling, []string, error) {
 	var files []cabling.File
 	var passed []string
@@ -316,7 +315,7 @@ func Cabling(paths []string, format string, management bool) (*cabling.Cabling, 
 	return c, passed, err
 }
 
-// readFolder reads the files of a folder that say what is cabled, in the order of their names.
+// readFolder reads the files of a directory that describe cabling, sorted by name.
 func readFolder(dir, format string) (files []cabling.File, passed []string, err error) {
 	err = input.Walk(dir, maxFiles, func(path string) error {
 		text, err := input.Text(path, cabling.MaxSize)

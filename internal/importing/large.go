@@ -16,11 +16,10 @@ import (
 	"railyard/internal/trace"
 )
 
-// LargeTrace is from how many bytes on files are read as streams and a scenario names what was of use of
-// them; tests make it less.
+// LargeTrace is the size in bytes from which files are streamed and a scenario names their used parts; tests reduce it.
 var LargeTrace = int64(scenariofile.MaxSize)
 
-// beginning is as much of a file as tells its format, behind a long comment too.
+// beginning is the size of a file's start that is sufficient for detection, after a long comment too.
 func beginning(path string) ([]byte, error) {
 	f, _, err := input.Stream(path, 0)
 	if err != nil {
@@ -30,8 +29,7 @@ func beginning(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 1<<20))
 }
 
-// readTraces reads traces of one format, whole or as streams, and says which files a scenario names for
-// them.
+// readTraces reads traces of one format, whole or as streams, and returns the files that a scenario names for them.
 func (c *reader) readTraces(paths []string) (*trace.Trace, []string, error) {
 	options := trace.Options{Format: c.Format, Step: c.Step}
 	var files []trace.File
@@ -65,7 +63,7 @@ func (c *reader) readTraces(paths []string) (*trace.Trace, []string, error) {
 	return x, paths, err
 }
 
-// keeper writes what was of use of a large file.
+// keeper writes the used parts of a large file.
 type keeper struct {
 	to  *output.File // not embedded: its WriteString would write past zip
 	zip *gzip.Writer
@@ -82,7 +80,7 @@ func (k *keeper) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// readLarge reads files as streams, and writes beside the scenario what was of use of them.
+// readLarge streams files, and writes their used parts next to the scenario.
 func (c *reader) readLarge(options trace.Options, files []trace.File) (*trace.Trace, []string, error) {
 	if c.Out == "" {
 		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with --out, the part in use is written next to the scenario", files[0].Name, LargeTrace)
@@ -113,7 +111,7 @@ func (c *reader) readLarge(options trace.Options, files []trace.File) (*trace.Tr
 		switch {
 		case k == nil:
 			continue
-		case err == nil && k.n == 0 && some: // an execution trace with a profile beside it
+		case err == nil && k.n == 0 && some: // an execution trace for which there is a profile
 			k.to.Drop()
 			names[i] = ""
 			continue

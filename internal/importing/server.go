@@ -12,7 +12,7 @@ import (
 	"railyard/internal/scenariofile"
 )
 
-// Server is what import says of a server with --json.
+// Server is the JSON output of import for a server.
 type Server struct {
 	Format  string   `json:"format"`
 	NICs    []NIC    `json:"nics"`
@@ -26,7 +26,7 @@ type Server struct {
 	words string
 }
 
-// Graphs is what import says of NCCL's graphs with --json.
+// Graphs is the JSON output of import for NCCL's graphs.
 type Graphs struct {
 	Format  string          `json:"format"`
 	GPUs    int             `json:"gpus"`
@@ -63,7 +63,7 @@ type GPU struct {
 	Near string   `json:"near"`
 }
 
-// server turns what a server says of itself into a type.
+// server converts a server's description of itself to a type.
 func (c *reader) server() (*Server, error) {
 	for flag, said := range map[string]bool{"--format": c.Format != "", "--rate": c.Rate != "",
 		"--host-length": c.HostLength != "", "--fabric-length": c.FabricLength != "", "--gpus": c.GPUs != 0,
@@ -95,14 +95,14 @@ func (c *reader) server() (*Server, error) {
 	return out, nil
 }
 
-// machine takes a single file that is about the inside of a server, which needs no flag to be known: its topology, or
-// the graphs that NCCL found in it. It returns nothing for other files.
+// machine imports a single file about the inside of a server, which is detected without a flag: its topology, or NCCL's
+// graphs of it. It returns nothing for other files.
 func (c *reader) machine() (Result, error) {
 	if len(c.Files) != 1 || c.Format != "" {
 		return nil, nil
 	}
 	if st, err := os.Stat(c.Files[0]); err != nil || !st.Mode().IsRegular() {
-		return nil, nil // told by whoever reads it
+		return nil, nil // its reader reports the error
 	}
 	text, err := beginning(c.Files[0])
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *reader) machine() (Result, error) {
 	return nil, nil
 }
 
-// graphs says what NCCL's graphs say, and makes a type of as many GPUs and NICs.
+// graphs describes NCCL's graphs, and makes a type of as many GPUs and NICs.
 func (c *reader) graphs() (*Graphs, error) {
 	name := c.Files[0]
 	text, err := input.Text(name, machine.MaxSize)
@@ -146,7 +146,7 @@ func typeName(file string) string {
 	return name[:min(len(name), 31)]
 }
 
-// plainPath is what a path may have without quotes in YAML.
+// plainPath matches paths that need no quotes in YAML.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
 
 // serverType is a server as a scenario has it.

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/trace"
 )
 
-// takeSettings takes a file of settings, HPCC's config.txt, from those that are imported: what a scenario has
-// of it goes behind what the others say, its report into the notes.
+// takeSettings extracts a file of settings, HPCC's config.txt, from the imported ones: its scenario keys follow those
+// of the others, its report becomes notes.
 func (c *reader) takeSettings() error {
 	var rest []string
 	for _, path := range c.Files {

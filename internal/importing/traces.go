@@ -17,7 +17,7 @@ import (
 	"railyard/unit"
 )
 
-// Trace is what import says of a trace with --json.
+// Trace is the JSON output of import for a trace.
 type Trace struct {
 	Format string   `json:"format"`
 	Files  []string `json:"files"`
@@ -27,8 +27,7 @@ type Trace struct {
 	site     trace.Site
 }
 
-// splitTraces tells traces from what says what is cabled: by the format that is asked for, or by how
-// files begin.
+// splitTraces separates traces from cabling files: by the given format, or by their beginnings.
 func (c *reader) splitTraces(files []string) (traces, cablings []string, err error) {
 	for _, path := range files {
 		st, err := os.Stat(path)
@@ -62,8 +61,8 @@ func (c *reader) splitTraces(files []string) (traces, cablings []string, err err
 	return traces, cablings, nil
 }
 
-// folder tells the traces in a folder from the rest of it. Without any the folder is one of cablings; what is
-// beside traces and says nothing of cables is passed over and told.
+// folder separates the traces in a directory from the other files. Without any the directory is one of cablings; other
+// files that are not about cables are ignored and reported.
 func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 	if c.Format != "" && !slices.Contains(trace.Names(), c.Format) {
 		return nil, []string{dir}, nil
@@ -124,13 +123,13 @@ func formatNames() []string {
 	return slices.Compact(names) // simai is a fabric and a workload
 }
 
-// segment is how many servers an assumed fabric has on one leaf of a rail.
+// segment is the number of servers on one leaf of a rail in an assumed fabric.
 const segment = 64
 
 // ofHosts are traces whose nodes are servers with one NIC, not GPUs.
 var ofHosts = []string{"hpcc-flows", "htsim-cm"}
 
-// assumed returns a fabric for ranks of a trace that describes no fabric; site has their servers, where it names them.
+// assumed returns a fabric for ranks of a trace without a fabric; site has their servers, if it names them.
 func assumed(ranks int, format string, site trace.Site) (text, note string) {
 	per := 8
 	if ranks < per || slices.Contains(ofHosts, format) {
@@ -158,7 +157,7 @@ func assumed(ranks int, format string, site trace.Site) (text, note string) {
 			unit.Plural(hosts, "host"), server, where)
 }
 
-// settings are blocks of a scenario that a trace's own settings say.
+// settings are blocks of a scenario from a trace's own settings.
 func settings(all []trace.Setting) string {
 	var b strings.Builder
 	block := ""
@@ -193,7 +192,7 @@ func (c *reader) workloadOf(paths []string) (string, *Trace, error) {
 	return b.String(), out, nil
 }
 
-// fromOut is a file's path as the scenario that is written says it: from its own folder, or absolute.
+// fromOut returns a file's path for the written scenario: relative to its directory, or absolute.
 func (c *reader) fromOut(path string) string {
 	if c.Out == "" || filepath.IsAbs(path) {
 		return filepath.ToSlash(path)
@@ -212,7 +211,7 @@ var sameNumbers = []struct{ trace, cabling, nodes string }{
 	{"htsim-cm", "htsim", "host-{n+1}"},
 }
 
-// siteOf returns the hosts of a trace, with --gpus where the trace has no count.
+// siteOf returns the hosts of a trace, with --gpus if the trace has no count.
 func (c *reader) siteOf(found *Trace) (trace.Site, error) {
 	site := found.site
 	if c.GPUs != 0 && site.GPUs != 0 && c.GPUs != site.GPUs {
@@ -257,7 +256,7 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 		}
 		return nil, err
 	}
-	for _, x := range plan.Traces { // which knows how collectives run on the fabric
+	for _, x := range plan.Traces { // which has the algorithms of collectives on the fabric
 		found.Mapped = x.Report.Mapped
 	}
 	if i := slices.IndexFunc(traces, input.Pipe); i >= 0 && c.Out != "" {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// MaxLinks is the largest number of NVLinks of a GPU: four times those of a Blackwell GPU.
+// MaxLinks is the maximum number of NVLinks of a GPU: four times those of a Blackwell GPU.
 const MaxLinks = 72
 
 // Board is the NVSwitch chips between GPUs. Chip k of each baseboard is one plane: packets cross from baseboard to
@@ -73,7 +73,7 @@ func BoardNamed(name string) *Board {
 	return nil
 }
 
-// BoardOf returns the baseboard that a GPU is sold on in domains of so many; nil: none is known.
+// BoardOf returns the baseboard of a GPU in domains of the given size; nil: unknown.
 func BoardOf(gpu string, gpus int) *Board {
 	for i := range products {
 		b := &products[i]
@@ -100,8 +100,8 @@ func (b *Board) Chips() int { return b.Boards * len(b.Links) }
 // Plane returns the number of a chip on its baseboard, and its baseboard, from the chip's number among all.
 func (b *Board) Plane(chip int) (plane, board int) { return chip % len(b.Links), chip / len(b.Links) }
 
-// Left returns the NVLinks of a GPU that are left without some chips. One that fails takes its peers on the other
-// baseboards with it, as NVIDIA's Fabric Manager disables them (User Guide, NVSWITCH_FAILURE_MODE=1).
+// Left returns the remaining NVLinks of a GPU without some chips. A failed chip takes its peers on the other baseboards
+// with it, as NVIDIA's Fabric Manager disables them (User Guide, NVSWITCH_FAILURE_MODE=1).
 func (b *Board) Left(down map[int]bool) int {
 	planes := map[int]bool{}
 	for chip, is := range down {
@@ -151,7 +151,7 @@ func (b *Board) Across(gpu unit.Rate) unit.Rate {
 	return gpu / unit.Rate(b.PerGPU()) * unit.Rate(b.Trunk*len(b.Links))
 }
 
-// Fabric returns the pipes of GPUs on baseboards: one out of and one into each GPU, and, where the trunks are narrower
+// Fabric returns the pipes of GPUs on baseboards: one out of and one into each GPU, and, if the trunks are narrower
 // than the GPUs of a baseboard, one from each baseboard to each other.
 func (b *Board) Fabric(rate unit.Rate) *Fabric {
 	f := Switched(b.GPUs, rate)
@@ -168,5 +168,5 @@ func (b *Board) Fabric(rate unit.Rate) *Fabric {
 type Change struct {
 	Domain   int
 	At       unit.Time
-	Left, Of int // NVLinks of each GPU that are left, of all
+	Left, Of int // remaining NVLinks of each GPU, of the total
 }

@@ -11,7 +11,7 @@ import (
 // MaxGPUs is the largest number of GPUs that NVLink connects: 576 in NVIDIA's largest plan.
 const MaxGPUs = 576
 
-// Fabric is pipes of one direction each, and ways through them.
+// Fabric is pipes of one direction each, and paths through them.
 type Fabric struct {
 	GPUs  int
 	Rates []unit.Rate // by pipe
@@ -19,11 +19,10 @@ type Fabric struct {
 	kind  string
 	delay *unit.Time // from end to end; nil: NVLink's
 
-	boards int // baseboards with a pipe from each to each other behind those of the GPUs; 0: no such pipes
+	boards int // baseboards with a pipe between each two, after those of the GPUs; 0: no such pipes
 }
 
-// Switched joins GPUs by a switch that is no bottleneck, such as NVSwitch: each has a pipe out, then
-// one in.
+// Switched connects GPUs by a non-blocking switch, such as NVSwitch: each has a pipe out, then one in.
 func Switched(gpus int, rate unit.Rate) *Fabric {
 	f := &Fabric{GPUs: gpus, Rates: make([]unit.Rate, 2*gpus), kind: "NVLink"}
 	for i := range f.Rates {
@@ -32,8 +31,8 @@ func Switched(gpus int, rate unit.Rate) *Fabric {
 	return f
 }
 
-// Mesh joins any two GPUs directly at a rate, as AMD's XGMI and the ports inside a Gaudi server do: a
-// transfer has the cable between its two GPUs and no other.
+// Mesh connects any two GPUs directly at a rate, as AMD's XGMI and the ports inside a Gaudi server do: a transfer uses
+// only the link between its two GPUs.
 func Mesh(gpus int, pair unit.Rate) *Fabric {
 	rates := make([][]unit.Rate, gpus)
 	for i := range rates {
@@ -47,7 +46,7 @@ func Mesh(gpus int, pair unit.Rate) *Fabric {
 	return Pairs(rates)
 }
 
-// Pairs joins GPUs directly, each two at a rate of their own; 0 where they are not joined.
+// Pairs connects GPUs directly, each two at a rate of their own; 0 for unconnected ones.
 func Pairs(rates [][]unit.Rate) *Fabric {
 	f := &Fabric{GPUs: len(rates), ways: make([][]int32, len(rates)*len(rates)), kind: "pair link"}
 	for i, row := range rates {
@@ -77,8 +76,7 @@ func (f *Fabric) Delay(nvlink unit.Time) unit.Time {
 	return nvlink
 }
 
-// Way returns the pipes that a transfer takes, in order; none where two GPUs are not joined. The
-// result may use buf.
+// Way returns the pipes of a transfer, in order; none if two GPUs are not connected. The result may use buf.
 func (f *Fabric) Way(from, to int, buf []int32) []int32 {
 	if f.boards > 0 {
 		if a, b := f.boardOf(from), f.boardOf(to); a != b {
@@ -91,13 +89,12 @@ func (f *Fabric) Way(from, to int, buf []int32) []int32 {
 	return f.ways[from*f.GPUs+to]
 }
 
-// MaxWay is the largest number of pipes on the way of a transfer.
+// MaxWay is the maximum number of pipes of a transfer.
 const MaxWay = 3
 
 func (f *Fabric) boardOf(gpu int) int { return gpu / (f.GPUs / f.boards) }
 
-// Joined reports whether there is a way from every GPU to every other, and if not, from which to which
-// there is none.
+// Joined reports whether there is a path from every GPU to every other, or else a pair without one.
 func (f *Fabric) Joined() (from, to int, all bool) {
 	for i := 0; f.ways != nil && i < f.GPUs; i++ {
 		for k := range f.GPUs {
@@ -109,7 +106,7 @@ func (f *Fabric) Joined() (from, to int, all bool) {
 	return 0, 0, true
 }
 
-// Rate is the most that one transfer gets: that of the slowest pipe on its way.
+// Rate returns the maximum rate of one transfer: that of the slowest pipe on its path.
 func (f *Fabric) Rate(from, to int) (least unit.Rate) {
 	var buf [MaxWay]int32
 	for i, p := range f.Way(from, to, buf[:]) {
@@ -120,8 +117,7 @@ func (f *Fabric) Rate(from, to int) (least unit.Rate) {
 	return least
 }
 
-// Slowest is the rate of the pair that has the least; Widest what a GPU gets of all others together,
-// where that is least.
+// Slowest returns the lowest rate of a pair; Widest the lowest total rate of a GPU from all others.
 func (f *Fabric) Slowest() (least unit.Rate) {
 	first := true
 	for i := range f.GPUs {
@@ -131,16 +127,16 @@ func (f *Fabric) Slowest() (least unit.Rate) {
 			}
 		}
 		if f.ways == nil {
-			break // all are alike
+			break // all are equal
 		}
 	}
 	return least
 }
 
-// Paired reports whether GPUs are joined directly.
+// Paired reports whether GPUs are connected directly.
 func (f *Fabric) Paired() bool { return f != nil && f.ways != nil }
 
-// Even reports whether they are joined directly, any two at the same rate.
+// Even reports whether they are connected directly, any two at the same rate.
 func (f *Fabric) Even() bool { return f.Paired() && slices.Min(f.Rates) == slices.Max(f.Rates) }
 
 // Kind returns the name of the pipes in reports.

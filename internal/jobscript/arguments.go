@@ -10,10 +10,10 @@ import (
 	"railyard/internal/slurm"
 )
 
-// Kind is a kind of file that says what is trained.
+// Kind is a kind of file that describes a training.
 type Kind struct{ Name, About string }
 
-// Kinds are those that are read: the launch with its flags, or what it names.
+// Kinds are the supported ones: the launch with its flags, or the files that it names.
 var Kinds = []Kind{
 	{"job-script", "training script (srun, torchrun, mpirun …); parsed, not run"},
 	{"deepspeed", "DeepSpeed configuration: ZeRO stage, batch, buckets"},
@@ -32,7 +32,7 @@ var deepspeedMark = regexp.MustCompile(`"(zero_optimization|train_micro_batch_si
 // starts are commands by which scripts start trainings.
 var starts = regexp.MustCompile(`\b(srun|torchrun|torch\.distributed|deepspeed|accelerate|mpirun|python3?)\b`)
 
-// KindOf tells what a file is by its name and how it begins; "": none of them.
+// KindOf detects a file's kind by its name and its beginning; "": unsupported.
 func KindOf(name string, head []byte) string {
 	text := string(head)
 	first, _, _ := strings.Cut(text, "\n")
@@ -61,15 +61,15 @@ type File struct {
 	Text       []byte
 }
 
-// Arguments is a training as files say it.
+// Arguments is a training as described by files.
 type Arguments struct {
 	*Training
 	Said  *Said
 	Notes []slurm.Note
 }
 
-// ReadArguments reads files of the kinds above together: at most one script and one model. Per is how many
-// GPUs a server has, read finds files that a script names.
+// ReadArguments reads files of the kinds above together: at most one script and one model. Per is the number of GPUs of
+// a server, read finds files that a script names.
 func ReadArguments(files []File, per int, read ReadFile) (*Arguments, error) {
 	a := &Arguments{Said: newSaid()}
 	world := 0
@@ -108,7 +108,7 @@ func ReadArguments(files []File, per int, read ReadFile) (*Arguments, error) {
 	return a, nil
 }
 
-// script reads a script on servers that have what it asks for, and returns how many processes it starts.
+// script reads a script on servers with the requested resources, and returns the number of started processes.
 func (a *Arguments) script(f File, per int, more ReadFile) (int, error) {
 	s, err := read(f.Name, f.Text)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *Arguments) script(f File, per int, more ReadFile) (int, error) {
 		return 0, err
 	}
 	r := s.Job
-	r.NodeList, r.Exclude, r.Constraint, r.Partitions = nil, nil, "", nil // of a cluster that is not known
+	r.NodeList, r.Exclude, r.Constraint, r.Partitions = nil, nil, "", nil // of an unknown cluster
 	if err := r.Check(); err != nil {
 		return 0, err
 	}

@@ -10,7 +10,7 @@ import (
 // maxElements bounds an array.
 const maxElements = 4096
 
-// array makes an assignment NAME=(...): values in turn, or by key where the name is declared -A.
+// array executes an assignment NAME=(...): values in order, or by key if the name is declared -A.
 func (sh *shell) array(a *syntax.Assign, v expand.Variable) {
 	if v.Kind == expand.Associative {
 		sh.keyed(a, v)

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call runs a simple command: an assignment, a builtin, a function, or what it starts.
+// call runs a simple command: an assignment, a builtin, a function, or a program.
 func (sh *shell) call(c *syntax.CallExpr, s *syntax.Stmt) answer {
 	if len(c.Args) == 0 {
 		for _, a := range c.Assigns {
@@ -58,7 +58,7 @@ func (sh *shell) call(c *syntax.CallExpr, s *syntax.Stmt) answer {
 	return maybe
 }
 
-// placed are words with the places of the text that somebody wrote: behind -c, that of the whole.
+// placed are words with positions in the user's text: after -c, that of the whole word.
 func (sh *shell) placed(args []Arg) (out []Arg) {
 	for _, a := range args {
 		if sh.quoted.Line > 0 {
@@ -80,7 +80,7 @@ func (sh *shell) target(s *syntax.Stmt) (to string) {
 	return to
 }
 
-// keep notes what a command writes into a file that the script may name later.
+// keep stores the content that a command writes into a file, which the script may name later.
 func (sh *shell) keep(args []Arg, s *syntax.Stmt) bool {
 	var to, text string
 	written, appended := false, false
@@ -144,7 +144,7 @@ func texts(args []Arg) (all []string) {
 	return all
 }
 
-// builtin runs the shell's own commands that change what is known.
+// builtin runs the shell's own commands that change known state.
 func (sh *shell) builtin(args []Arg, c *syntax.CallExpr) (answer, bool) {
 	rest := texts(args[1:])
 	switch args[0].Text {
@@ -202,7 +202,7 @@ func (sh *shell) builtin(args []Arg, c *syntax.CallExpr) (answer, bool) {
 	return maybe, true
 }
 
-// text runs a text as a script of its own within this shell.
+// text runs a string as a script of its own within this shell.
 func (sh *shell) text(file, text string, p syntax.Pos) {
 	if *sh.calls >= maxCalls {
 		sh.note(p, "scripts start one another more than %d deep", maxCalls)
@@ -237,7 +237,7 @@ func (sh *shell) include(name string, p syntax.Pos) {
 	sh.file = was
 }
 
-// file1 is a file that the script has written, or that lies beside it.
+// file1 returns a file that the script has written, or that is next to it.
 func (sh *shell) file1(name string) (string, bool) {
 	name = strings.TrimPrefix(name, "./")
 	if s, ok := sh.files[name]; ok {

@@ -3,7 +3,7 @@
 // torchtitan and Hugging Face.
 //
 // Bash is parsed by mvdan.cc/sh; sh.go, words.go and subst.go follow variables, arrays, functions, tests and
-// substitutions as far as no other program is needed. A value that only a program knows keeps its name between two
-// private characters (slurm.Closed) and nothing is computed from it. [Found] is the training that results, with the
+// substitutions as far as no other program is needed. A value that only a program can compute keeps its name between
+// two private characters (slurm.Closed) and nothing is computed from it. [Found] is the training that results, with the
 // place of each value; everything that was not read is listed. Steps, words and sizes are bounded.
 package jobscript

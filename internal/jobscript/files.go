@@ -14,8 +14,8 @@ import (
 // maxFile bounds a file of arguments.
 const maxFile = 1 << 20
 
-// File reads a file of arguments: DeepSpeed's JSON, a model's config.json or another program's JSON, YAML
-// with a key a line. What was said before it counts before it.
+// File reads a file of arguments: DeepSpeed's JSON, a model's config.json or another program's JSON, YAML with a key a
+// line. An earlier setting on the command line precedes it.
 func (s *Said) File(name string, text []byte) error {
 	if len(text) > maxFile {
 		return slurm.Place{File: name}.Fail("", "is longer than the %d KiB that are read", maxFile>>10)
@@ -60,12 +60,12 @@ func (s *Said) File(name string, text []byte) error {
 	return nil
 }
 
-// deepSpeedKeys are the keys of a DeepSpeed configuration by whole paths, beside names that all have.
+// deepSpeedKeys are the keys of a DeepSpeed configuration by whole paths, in addition to the common names.
 var deepSpeedKeys = map[string]string{"train_batch_size": "global", "zero_optimization.stage": "zero",
 	"bf16.enabled": "bf16", "fp16.enabled": "fp16", "bfloat16.enabled": "bf16",
 	"tensor_parallel.autotp_size": "tp"}
 
-// fileFlag finds what a value in a file is about; nil: nothing that counts.
+// fileFlag finds the flag of a value in a file; nil: irrelevant.
 func (s *Said) fileFlag(v Value, deepspeed bool) *flag {
 	if key, ok := deepSpeedKeys[v.Name]; ok && deepspeed {
 		for i := range flags {
@@ -98,7 +98,7 @@ func flatJSON(name string, text []byte) (out []Value, err error) {
 	d.UseNumber()
 	var path []string
 	var lists []bool // by level: a list
-	key := ""        // that a value is next for
+	key := ""        // the key of the next value
 	line := func() int { return 1 + bytes.Count(text[:min(int(d.InputOffset()), len(text))], []byte("\n")) }
 	for {
 		t, err := d.Token()
@@ -204,7 +204,7 @@ func flatTOML(name, text string) (out []Value) {
 	return out
 }
 
-// refer puts the values of other keys where ${key} and ${group.key} stand, as OmegaConf does.
+// refer replaces ${key} and ${group.key} by the values of these keys, as OmegaConf does.
 func refer(vals []Value) {
 	by := map[string]string{}
 	for _, v := range vals {

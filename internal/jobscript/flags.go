@@ -13,14 +13,13 @@ import (
 type kind uint8
 
 const (
-	number kind = iota // a whole number
+	number kind = iota // an integer
 	word
 	toggle // nothing, or true and false
 )
 
-// flag is something that programs are told of a training, under the names that Megatron-LM, NeMo, DeepSpeed,
-// Hugging Face's Trainer and others have for it: without hyphens in front, _ for - inside, and behind the
-// last dot.
+// flag is a setting of a training, under its names in Megatron-LM, NeMo, DeepSpeed, Hugging Face's Trainer and others:
+// without leading hyphens, with _ for -, and without the part up to the last dot.
 type flag struct {
 	key   string
 	kind  kind
@@ -94,7 +93,7 @@ var flags = []flag{
 	{"nodes", number, "num_nodes"},
 }
 
-// remade is torchtitan's key for what is computed again: none, selective, full.
+// remade is torchtitan's key for recomputation: none, selective, full.
 const remade = "activation_checkpoint.mode"
 
 // byName finds a flag.
@@ -115,11 +114,11 @@ type Value struct {
 	At   slurm.Place
 }
 
-// Said holds the settings of a training, and those that are not used.
+// Said contains the settings of a training, and the unused ones.
 type Said struct {
 	vals  map[string]Value
 	given *Shape
-	Left  []Value // that have no bearing here, or are not known
+	Left  []Value // irrelevant, or unknown
 	Notes []slurm.Note
 }
 
@@ -131,7 +130,7 @@ func (s *Said) note(at slurm.Place, text string) {
 	}
 }
 
-// off are ways to say no.
+// off are the words for false.
 func off(v string) bool {
 	return slices.Contains([]string{"false", "False", "FALSE", "0", "no", "null", "None", "none", "off"}, v)
 }
@@ -141,7 +140,7 @@ func boolean(v string) bool {
 	return off(v) || slices.Contains([]string{"true", "True", "TRUE", "1", "yes", "on"}, v)
 }
 
-// set takes a value, the last one said of each key; vague ones are told and left out.
+// set stores a value, the last one of each key; uncertain ones are reported and omitted.
 func (s *Said) set(f *flag, v Value) error {
 	if vague(v.Text) || strings.Contains(v.Text, each) {
 		s.note(v.At, v.Name+" is "+slurm.Open(v.Text)+", which is unknown: left out (--env NAME=VALUE sets a variable)")
@@ -171,17 +170,17 @@ func (s *Said) set(f *flag, v Value) error {
 	return nil
 }
 
-// num is a number that was said, or 0.
+// num returns a number that was set, or 0.
 func (s *Said) num(key string) int64 {
 	n, _ := strconv.ParseInt(s.vals[key].Text, 10, 64)
 	return n
 }
 
-// has reports whether something was said.
+// has reports whether a setting exists.
 func (s *Said) has(key string) bool { _, ok := s.vals[key]; return ok }
 
-// Flags reads the words behind a program: --name value, --name=value, name=value with dots. The place of a
-// word is where place finds it in the script, else that of its command.
+// Flags reads the words behind a program: --name value, --name=value, name=value with dots. The position of a word is
+// where place finds it in the script, else that of its command.
 func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -246,8 +245,8 @@ func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 	return nil
 }
 
-// overrides reads the values of a model's configuration behind one flag, as Hugging Face's run_clm.py takes
-// them: n_embd=8192,n_layer=64.
+// overrides parses the values of a model's configuration after one flag, as in Hugging Face's run_clm.py:
+// n_embd=8192,n_layer=64.
 func (s *Said) overrides(v Value) error {
 	for _, one := range strings.Split(v.Text, ",") {
 		name, text, ok := strings.Cut(one, "=")
@@ -264,8 +263,8 @@ func (s *Said) overrides(v Value) error {
 	return nil
 }
 
-// abbreviated is the flag whose name a word begins: of all that begin so, if they mean one thing. A word that
-// is short may be another program's own flag and is none; of switches it must be nearly all.
+// abbreviated returns the flag whose name a word abbreviates, if all matching flags have one meaning. A short word may
+// be another program's own flag and does not count; for switches nearly the whole name is required.
 func abbreviated(name string) (found *flag) {
 	for i := range flags {
 		f := &flags[i]
@@ -304,7 +303,7 @@ func negative(w string) bool {
 	return err == nil
 }
 
-// misspelt refuses a flag that is nearly one that counts.
+// misspelt refuses a flag that nearly equals a relevant one.
 func misspelt(v Value, name string) error {
 	for _, f := range flags {
 		for _, n := range strings.Fields(f.names) {
@@ -317,7 +316,7 @@ func misspelt(v Value, name string) error {
 	return nil
 }
 
-// apart reports whether two words are at most so many letters apart.
+// apart reports whether two words differ by at most the given number of letters.
 func apart(a, b string, most int) bool {
 	if len(a) > len(b)+most || len(b) > len(a)+most {
 		return false

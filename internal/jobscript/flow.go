@@ -20,7 +20,7 @@ const (
 	breaks
 )
 
-// stopped reports whether what follows is not come to.
+// stopped reports whether the following commands are not reached.
 func (sh *shell) stopped() bool {
 	return sh.gone || sh.left || sh.jump != goesOn || *sh.steps > maxSteps
 }
@@ -46,12 +46,12 @@ func (sh *shell) binary(c *syntax.BinaryCmd) answer {
 			return no
 		}
 		if y := []*syntax.Stmt{c.Y}; left == maybe && sh.ends(y) ||
-			left == yes && sh.given(c.X.Pos(), []*syntax.Stmt{c.X}, y) { // as branch takes it
+			left == yes && sh.given(c.X.Pos(), []*syntax.Stmt{c.X}, y) { // as branch does
 			return maybe
 		}
 		return sh.stmt(c.Y)
 	case syntax.OrStmt:
-		if left != no { // a command that is not run is taken to have worked
+		if left != no { // a command that is not run is assumed to succeed
 			return left
 		}
 		return sh.stmt(c.Y)
@@ -88,7 +88,7 @@ func (sh *shell) branch(c *syntax.IfClause) answer {
 	return yes
 }
 
-// given reports whether a script would end for want of words that whoever runs it gives.
+// given reports whether a script would end for lack of arguments from its user.
 func (sh *shell) given(p syntax.Pos, cond, then []*syntax.Stmt) bool {
 	if !sh.there || sh.inside || !sh.ends(then) || !asks(cond) {
 		return false
@@ -97,7 +97,7 @@ func (sh *shell) given(p syntax.Pos, cond, then []*syntax.Stmt) bool {
 	return true
 }
 
-// asks reports whether a test is about the words that the script is given.
+// asks reports whether a test is about the script's arguments.
 func asks(cond []*syntax.Stmt) (is bool) {
 	for _, s := range cond {
 		syntax.Walk(s, func(n syntax.Node) bool {
@@ -127,7 +127,7 @@ func (sh *shell) ends(list []*syntax.Stmt) bool {
 	})
 }
 
-// loop runs a loop for each of its words, where they are known.
+// loop runs a loop for each of its words, if they are known.
 func (sh *shell) loop(c *syntax.ForClause) (last answer) {
 	x, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
@@ -189,7 +189,7 @@ func times(n int) string {
 	return "a thousand times"
 }
 
-// while runs a loop as long as what it tests is known to hold; one that waits, once.
+// while runs a loop while its condition is known to hold; a waiting loop once.
 func (sh *shell) while(c *syntax.WhileClause) (last answer) {
 	for i := 0; i < maxTurns; i++ {
 		goes := yes
@@ -233,8 +233,8 @@ func (sh *shell) choose(c *syntax.CaseClause) answer {
 	return yes
 }
 
-// guess runs the one branch that a case has for a word that is not known, or the one that starts something,
-// where a script is read for what it does once it is run.
+// guess runs the single branch of a case for an unknown word, or the one that starts a program, if a script is read for
+// the programs that it starts.
 func (sh *shell) guess(c *syntax.CaseClause, word string) answer {
 	var only *syntax.CaseItem
 	n := 0

@@ -11,27 +11,27 @@ import (
 	"mvdan.cc/sh/v3/expand"
 )
 
-// Launch is a program that a script starts, in as many processes as its launchers say.
+// Launch is a program that a script starts, with its number of processes.
 type Launch struct {
 	At      slurm.Place
-	Step    *slurm.Request // of srun, or what mpirun asks for; nil: the batch script starts it, once
+	Step    *slurm.Request // of srun, or mpirun's request; nil: the batch script starts it, once
 	By      []string       // launchers, outermost first
 	Elastic *Elastic       // torchrun and those like it
 	Program string         // python's script or module, else the program
 	Python  bool
 	Args    []Arg
-	Env     []slurm.Variable // that its processes inherit, as far as it tells how they find each other
+	Env     []slurm.Variable // inherited variables about the communication of processes
 	texts   map[string]string
 }
 
 // Elastic holds the options of a launcher on each node: how many processes there, how many nodes.
 type Elastic struct {
 	Name     string
-	Nodes    int // 0: not said
-	Procs    int // of each node; 0: not said, AllGPUs: one for each
-	World    int // of all nodes together; 0: not said
+	Nodes    int // 0: unset
+	Procs    int // per node; 0: unset, AllGPUs: one for each
+	World    int // total; 0: unset
 	Endpoint string
-	Flags    map[string]string // others, by name
+	Flags    map[string]string // other flags, by name
 	At       slurm.Place
 }
 
@@ -43,12 +43,12 @@ type Found struct {
 	Launches []Launch
 	Exports  []slurm.Variable // of the script, at its end
 	Notes    []slurm.Note
-	texts    map[string]string // that were read, by name
+	texts    map[string]string // files read, by name
 	written  map[string]string // files, by the script
 	read     ReadFile
 }
 
-// File is a file that the script has written, or that lies beside it.
+// File is a file that the script has written, or that is next to it.
 func (f *Found) File(name string) ([]byte, bool) {
 	for _, n := range []string{name, strings.TrimPrefix(name, "./"), "./" + name} {
 		if s, ok := f.written[n]; ok {
@@ -74,7 +74,7 @@ var perProcess = []string{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLUR
 	"CUDA_VISIBLE_DEVICES", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "PMIX_RANK",
 	"PMI_LOCAL_RANK"}
 
-// telling reports whether a variable says how processes find each other, or what NCCL does.
+// telling reports whether a variable concerns the communication of processes, or NCCL.
 func telling(name string) bool {
 	for _, p := range []string{"NCCL_", "MASTER_", "RCCL_", "TORCH_NCCL_", "FI_", "UCX_", "GLOO_", "OMPI_",
 		"NVSHMEM_", "MLX5_", "PMIX_", "PMI_"} {
@@ -156,7 +156,7 @@ func init() {
 	}
 }
 
-// wrappers start what stands behind their own options, once.
+// wrappers start the command after their own options, once.
 var wrappers = []string{"exec", "nohup", "time", "nice", "ionice", "numactl", "taskset", "stdbuf", "timeout",
 	"nsys", "ncu", "singularity", "apptainer", "shifter", "podman-hpc", "podman", "docker", "enroot",
 	"unbuffer", "dumb-init", "tini", "sudo", "command", "strace", "catchsegv", "dcgmi", "uv", "poetry",
@@ -181,7 +181,7 @@ func (sh *shell) wrapped(args []Arg) {
 	sh.record(Launch{Program: args[0].Text, Args: args[1:]}, args[0])
 }
 
-// record notes a program that is started.
+// record stores a started program.
 func (sh *shell) record(l Launch, first Arg) {
 	if len(sh.found.Launches) >= 256 || strings.TrimSpace(l.Program) == "" {
 		return
@@ -191,7 +191,7 @@ func (sh *shell) record(l Launch, first Arg) {
 	sh.found.Launches = append(sh.found.Launches, l)
 }
 
-// said are words with their places.
+// said are words with their positions.
 func said(args []Arg) (all []slurm.Word) {
 	for _, a := range args {
 		all = append(all, slurm.Word{Text: a.Text, At: a.At})
@@ -246,7 +246,7 @@ func (sh *shell) env(args []Arg) {
 	}
 }
 
-// bash runs commands in a shell of their own: -c, or a script that lies beside this one.
+// bash runs commands in a shell of their own: -c, or a script next to this one.
 func (sh *shell) bash(args []Arg) {
 	for i := 1; i < len(args); i++ {
 		w := args[i].Text
@@ -272,7 +272,7 @@ func (sh *shell) bash(args []Arg) {
 	}
 }
 
-// inline runs the text behind -c; its places are those of the word.
+// inline runs the text after -c; its positions are those of the word.
 func (sh *shell) inline(a Arg) {
 	n := len(sh.found.Launches)
 	f, err := parse(a.At.File, a.Text)
@@ -285,7 +285,7 @@ func (sh *shell) inline(a Arg) {
 		return
 	}
 	text := sh.found.texts[a.At.File]
-	sh.found.texts[a.At.File] = a.Text // for what is quoted of it
+	sh.found.texts[a.At.File] = a.Text // for quotations of it
 	if sh.quoted.Line == 0 {
 		sh.quoted = a.At
 	}
@@ -310,7 +310,7 @@ func shell1(name, text string) bool {
 		strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, ".bash")
 }
 
-// script runs a script that lies beside this one, in a shell of its own.
+// script runs a script next to this one, in a shell of its own.
 func (sh *shell) script(args []Arg, text string) {
 	inner := sh.child()
 	inner.file = path.Base(args[0].Text)

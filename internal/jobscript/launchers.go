@@ -11,15 +11,15 @@ import (
 	"mvdan.cc/sh/v3/expand"
 )
 
-// behindOptions reads a launcher's options up to the program: those with a value unless they are among the
-// switches. Names come without hyphens in front, and with _ for - inside.
+// behindOptions parses a launcher's options up to the program: those with a value unless they are among the switches.
+// Names come without hyphens in front, and with _ for - inside.
 func behindOptions(args []Arg, switches []string) (flags map[string]string, rest []Arg) {
 	flags = map[string]string{}
 	for i := 0; i < len(args); i++ {
 		w := args[i].Text
 		if !strings.HasPrefix(w, "-") {
 			if vague(w) && strings.HasPrefix(w, string(slurm.Unknown)) && i+1 < len(args) {
-				continue // options in a variable that is set nowhere
+				continue // options in an unset variable
 			}
 			return flags, args[i:]
 		}
@@ -40,7 +40,7 @@ func behindOptions(args []Arg, switches []string) (flags map[string]string, rest
 	return flags, nil
 }
 
-// count is a number among flags; gpu and auto stand for all GPUs of a node, 1:4 for up to 4 nodes.
+// count parses a number among flags; gpu and auto mean all GPUs of a node, 1:4 up to 4 nodes.
 func count(flags map[string]string, names ...string) int {
 	for _, n := range names {
 		v, ok := flags[n]
@@ -62,7 +62,7 @@ func count(flags map[string]string, names ...string) int {
 	return 0
 }
 
-// elastic starts what a launcher on each node starts: the script behind its options.
+// elastic starts the program of a launcher on each node: the script after its options.
 func (sh *shell) elastic(e *Elastic, at slurm.Place, rest []Arg) {
 	if len(rest) == 0 {
 		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " has no program behind its options"})

@@ -2,8 +2,8 @@ package jobscript
 
 import "strings"
 
-// Main is the launch that is the job: one that tells its work, else one under a launcher, the one with most
-// words of those; nil: the script starts nothing.
+// Main returns the launch of the job: one with a known program, else one under a launcher, among those the one with
+// most words; nil: the script starts none.
 func (f *Found) Main() *Launch {
 	var best *Launch
 	most := 0
@@ -24,7 +24,7 @@ func (f *Found) Main() *Launch {
 				score += 1000
 			}
 		}
-		if score > most || best == nil { // the first of several alike
+		if score > most || best == nil { // the first of several equal ones
 			best, most = l, score
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Process is one that works on a GPU, and what it finds in its environment.
+// Process is one that works on a GPU, with its environment.
 type Process struct {
 	Rank  int
 	Node  int // share of the allocation
@@ -31,7 +31,7 @@ type Crew struct {
 	name  string
 }
 
-// Crew lays out what a launch starts over a job's nodes. Each program takes so many GPUs a process.
+// Crew assigns a launch's processes to a job's nodes. Each program takes a number of GPUs per process.
 func (l *Launch) Crew(a *slurm.Allocation, job *slurm.Request, name string, per int) (*Crew, error) {
 	c := &Crew{Launch: l, alloc: a, job: job, name: name}
 	own := l.Step
@@ -135,7 +135,7 @@ func (c *Crew) seat(procs, per int) error {
 	return nil
 }
 
-// Environment returns the variables of a process: what Slurm sets, what the script exports, what its launcher adds.
+// Environment returns the variables of a process: Slurm's, the script's exports, its launcher's.
 func (c *Crew) Environment(p *Process) []slurm.Variable {
 	all := c.alloc.Environment(c.job, c.name, c.Step, p.Task)
 	set := func(name, value string) {
@@ -185,7 +185,7 @@ func (c *Crew) Environment(p *Process) []slurm.Variable {
 	return all
 }
 
-// fill puts a process's own values where a text names them; false: one of them is not set.
+// fill inserts a process's own values; false: one of them is not set.
 func fill(s string, get func(string) (string, bool)) (string, bool) {
 	for {
 		head, rest, ok := strings.Cut(s, each)

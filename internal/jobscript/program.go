@@ -14,18 +14,17 @@ import (
 // Work is the work of a program, by its command line and the files that it names.
 type Work struct {
 	Said       *Said
-	Collective string     // of a benchmark; else it trains, or nobody knows
+	Collective string     // of a benchmark; otherwise it trains, or is unknown
 	Bytes      unit.Bytes // of the benchmark
-	Note       string     // what is said of these
+	Note       string     // note on these
 	Each       int        // GPUs of a process, 0: one
-	Files      []string   // that were read
+	Files      []string   // files read
 }
 
-// maxBytes is the largest size of a benchmark that is simulated unless somebody asks for more: packets of a
-// table up to 16 GB would take hours.
+// maxBytes is the maximum size of a simulated benchmark by default: packets of a table up to 16 GB would take hours.
 const maxBytes = 64 * unit.MiB
 
-// Work reads what a program is told.
+// Work parses a program's arguments.
 func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 	w := &Work{Said: newSaid()}
 	name := path.Base(l.Program)
@@ -76,8 +75,8 @@ func configured(name string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml", ".toml"}, path.Ext(name))
 }
 
-// positional takes the file of configuration that stands first behind a program, as LLM-foundry's, OLMo's and
-// axolotl's trainings name it, where no flag names one.
+// positional uses the configuration file in the first position after a program, as in trainings of LLM-foundry, OLMo
+// and axolotl, if no flag names one.
 func (l *Launch) positional(s *Said) {
 	if s.has("config") || s.has("deepspeed") || len(l.Args) == 0 {
 		return
@@ -87,7 +86,7 @@ func (l *Launch) positional(s *Said) {
 	}
 }
 
-// launcher takes what accelerate says of the training itself.
+// launcher processes accelerate's settings of the training itself.
 func (w *Work) launcher(e *Elastic) {
 	for _, name := range []string{"zero_stage", "fsdp_sharding_strategy", "gradient_accumulation_steps"} {
 		f := byName[name]
@@ -99,8 +98,8 @@ func (w *Work) launcher(e *Elastic) {
 	}
 }
 
-// place finds where a flag stands in the script: where its text does for the last time before its command,
-// outside comments; else the command's place.
+// place finds the position of a flag in the script: its last occurrence before its command, outside comments; else the
+// command's position.
 func (l *Launch) place(a Arg) slurm.Place {
 	text, ok := l.texts[a.At.File]
 	name, _, _ := strings.Cut(a.Text, "=")

@@ -24,7 +24,7 @@ type ReadFile func(name string) ([]byte, error)
 type Script struct {
 	Name  string
 	Shell string         // its first line, without #!; none
-	Job   *slurm.Request // what #SBATCH lines and more options ask for
+	Job   *slurm.Request // request of #SBATCH lines and more options
 	Notes []slurm.Note
 
 	text string
@@ -71,7 +71,7 @@ func Read(name string, text []byte, more []string) (*Script, error) {
 	return s, nil
 }
 
-// ReadShell reads a script that is not for sbatch: no first line is asked for, and none of #SBATCH read.
+// ReadShell reads a script that is not for sbatch: it needs no first line, and #SBATCH lines are ignored.
 func ReadShell(name string, text []byte) (*Script, error) { return read(name, text) }
 
 // read parses a script in shell's language.
@@ -95,7 +95,7 @@ func read(name string, text []byte) (s *Script, err error) {
 	return s, err
 }
 
-// sane refuses what is no script before anybody tries to parse it.
+// sane refuses texts that are not a script before parsing.
 func sane(name string, text []byte) error {
 	if len(text) > maxScript {
 		return slurm.Place{File: name}.Fail("", "is %d bytes long, scripts of up to %d KiB are read",
@@ -126,8 +126,8 @@ func sane(name string, text []byte) error {
 // maxDepth bounds the nesting of commands.
 const maxDepth = 400
 
-// deep refuses texts whose parsing would take a stack of any size. It counts brackets and words that open
-// something, wherever they stand.
+// deep refuses texts whose parsing would need an unbounded stack. It counts brackets and opening words, in any
+// position.
 func deep(name, text string) error {
 	for i, depth := 0, 0; i < len(text); i++ {
 		switch text[i] {
@@ -150,7 +150,7 @@ func deep(name, text string) error {
 	return nil
 }
 
-// opening are the words of a text with which compound commands begin.
+// opening are words that start a compound command.
 func opening(text string) (all []string) {
 	for _, w := range strings.Fields(text) {
 		if slices.Contains([]string{"if", "while", "until", "for", "case", "time", "!", "{", "("}, w) {
@@ -160,7 +160,7 @@ func opening(text string) (all []string) {
 	return all
 }
 
-// parse turns a text into commands.
+// parse parses a text into commands.
 func parse(name, text string) (f *syntax.File, err error) {
 	defer func() { // the parser is a library; its panics are the input's fault
 		if r := recover(); r != nil {
@@ -181,8 +181,8 @@ func parse(name, text string) (f *syntax.File, err error) {
 	return f, nil
 }
 
-// bracket stands for a bracket that begins an element of an array and no index while a text is parsed, and
-// maxBrackets is how many of them there may be.
+// bracket replaces a bracket that begins an element of an array and not an index during parsing, and maxBrackets is
+// their maximum number.
 const (
 	bracket     = '\x01'
 	maxBrackets = 256

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what a script may make of itself.
+// Limits of a script's expansion.
 const (
 	maxSteps = 20_000 // commands, in loops and functions each time
 	maxCalls = 16     // functions, scripts and substitutions in one another
@@ -33,28 +33,28 @@ type shell struct {
 	vars   map[string]expand.Variable
 	params []string
 	funcs  map[string]*syntax.Stmt
-	files  map[string]string // that the script has written
+	files  map[string]string // files that the script has written
 	read   ReadFile
 	first  string // the first node, where the script runs
 	nodes  []string
 	found  *Found
-	within launcher // what has started this shell
+	within launcher // launcher of this shell
 
 	hear   func(Command) bool
 	sets   func(name, value string, at slurm.Place)
 	there  bool
-	quoted slurm.Place // of the text that is read behind -c or eval
+	quoted slurm.Place // position of the text after -c or eval
 
-	open         map[string]bool // names in the word under way that are set nowhere
+	open         map[string]bool // unset names in the current word
 	room         int             // bytes that it may still grow to
 	steps, calls *int
 	words        int
 	told         map[string]bool
-	gone         bool // it has come to exit
+	gone         bool // it has reached exit
 	left         bool // a function has come to return
 	jump         jump // a loop has come to continue or break
 	inside       bool // of a function
-	looked       bool // a test asks for a file
+	looked       bool // a test checks for a file
 }
 
 // Environment is the environment of a script when it starts.
@@ -62,10 +62,10 @@ type Environment struct {
 	Variables []slurm.Variable
 	Nodes     []string
 	Args      []string
-	Read      ReadFile // files beside the script; none are read without
+	Read      ReadFile // files next to the script; none are read without
 
-	// Command hears of every simple command before it is followed, and says whether it knows it: then it
-	// counts as run. Sets hears of variables. Files that tests ask for are there where There is set.
+	// Command is called with every simple command before it is executed, and reports whether it supports it: then it
+	// counts as run. Sets is called with variables. Files in tests exist if There is set.
 	Command func(Command) bool
 	Sets    func(name, value string, at slurm.Place)
 	There   bool
@@ -77,7 +77,7 @@ type Command struct {
 	To    string
 }
 
-// Walk goes through a script and finds what it starts.
+// Walk interprets a script and finds the programs that it starts.
 func (s *Script) Walk(e Environment) *Found {
 	sh := &shell{file: s.Name, vars: map[string]expand.Variable{}, params: e.Args,
 		funcs: map[string]*syntax.Stmt{}, files: map[string]string{}, read: e.Read, nodes: e.Nodes,
@@ -143,7 +143,7 @@ func (sh *shell) stmt(s *syntax.Stmt) answer {
 	return a
 }
 
-// command runs what a command is made of.
+// command runs the parts of a command.
 func (sh *shell) command(s *syntax.Stmt) answer {
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -186,7 +186,7 @@ func (sh *shell) command(s *syntax.Stmt) answer {
 	return maybe
 }
 
-// child is a shell with a copy of everything, for subshells and what is started.
+// child returns a shell with a copy of all state, for subshells and started programs.
 func (sh *shell) child() *shell {
 	c := *sh
 	c.vars = map[string]expand.Variable{}
@@ -271,7 +271,7 @@ func hasFlag(c *syntax.DeclClause, letter string) bool {
 	return false
 }
 
-// exports are the variables that processes inherit, which say something of how they find each other.
+// exports returns the inherited variables that concern the communication of processes.
 func (sh *shell) exports() (all []slurm.Variable) {
 	for name, v := range sh.vars {
 		if v.Exported && v.Kind == expand.String && telling(name) {

@@ -12,7 +12,7 @@ import (
 	"railyard/internal/slurm"
 )
 
-// Shape is the model of a training: a shipped one by its name, or what its config.json says.
+// Shape returns the model of a training: a shipped one by its name, or the one of its config.json.
 type Shape struct {
 	Name   string        // of a shipped model
 	Config []byte        // else
@@ -21,7 +21,7 @@ type Shape struct {
 	Gated  bool
 }
 
-// Model takes the model that somebody names on the command line: a shipped one, or the text of a config.json.
+// Model returns the model named on the command line: a shipped one, or that of a config.json.
 func (s *Said) Model(name string, config []byte) error {
 	if name == "" {
 		return nil
@@ -112,7 +112,7 @@ type config struct {
 	Tied    bool   `json:"tie_word_embeddings"`
 }
 
-// sized is a model by its sizes, as Megatron-LM derives what is left open (its arguments.py).
+// sized returns a model by its sizes, with unset ones as Megatron-LM derives them (its arguments.py).
 func (s *Said) sized() (*Shape, error) {
 	for _, need := range []string{"layers", "hidden", "heads"} {
 		if s.num(need) == 0 {
@@ -199,7 +199,7 @@ func (s *Said) unlike(c *config) {
 	say("shared experts", "experts that every token meets are not modelled, nor counted")
 }
 
-// vocabulary settles how many words the model knows, and pads them as Megatron does.
+// vocabulary sets the size of the model's vocabulary, padded as Megatron does.
 func (s *Said) vocabulary(c *config, gated bool) {
 	c.Vocab = s.num("vocab")
 	if c.Vocab == 0 {

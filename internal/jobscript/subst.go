@@ -21,7 +21,7 @@ func (sh *shell) substitute(w io.Writer, c *syntax.CmdSubst) error {
 	return err
 }
 
-// output returns what commands print where no other program is needed, else their source.
+// output returns the output of commands that need no other program, else their source.
 func (sh *shell) output(c *syntax.CmdSubst) (s string, known bool) {
 	name := sh.source(c)
 	if *sh.calls > maxCalls || len(c.Stmts) == 0 {
@@ -103,7 +103,7 @@ func (sh *shell) answer(words []string, in string) (string, bool) {
 		if len(args) == 0 || strings.HasPrefix(args[0], "-") && words[0] == "hostname" {
 			return sh.host() + "\n", sh.host() != ""
 		}
-	case "srun": // of one node, as examples ask for an address
+	case "srun": // of one node, as in examples that query an address
 		r := &slurm.Request{}
 		var list []slurm.Word
 		for _, a := range args {
@@ -244,7 +244,7 @@ func filter(words []string, in string) (string, bool) {
 	return "", false
 }
 
-// replaced applies sed's s/from/to/g to a text, where from is no more than letters.
+// replaced applies sed's s/from/to/g to a text, if from consists of letters.
 func replaced(program, in string) (string, bool) {
 	if len(program) < 2 || program[0] != 's' {
 		return "", false

@@ -71,7 +71,7 @@ func (sh *shell) test(x syntax.TestExpr) answer {
 	return maybe
 }
 
-// plain is a word in a test, where a variable that is set nowhere is empty.
+// plain returns a word in a test, where an unset variable is empty.
 func (sh *shell) plain(w *syntax.Word) string {
 	s := sh.literal(w)
 	for name := range sh.open {
@@ -111,7 +111,7 @@ func both(a, b answer) answer {
 	return maybe
 }
 
-// unary answers [ -z x ] and what is like it. Whether files are there nobody looks.
+// unary evaluates [ -z x ] and similar tests. The existence of files is not checked.
 func (sh *shell) unary(op, s string) answer {
 	switch op {
 	case "-z":
@@ -186,8 +186,7 @@ func (sh *shell) bracket(words []string) answer {
 	return maybe
 }
 
-// tested are the words of [ ... ]; variables that are set nowhere are empty, or away where no quotation
-// marks hold their place.
+// tested returns the words of [ ... ]; unset variables are empty, or removed without quotation marks.
 func (sh *shell) tested(words []*syntax.Word) (out []string) {
 	for _, w := range words {
 		for _, f := range sh.fields([]*syntax.Word{w}) {
@@ -219,7 +218,7 @@ func (sh *shell) arithmetic(x syntax.ArithmExpr) answer {
 	if x == nil {
 		return maybe
 	}
-	if b, ok := x.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn { // what is assigned may be unset
+	if b, ok := x.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn { // an assigned variable may be unset
 		w, isWord := b.X.(*syntax.Word)
 		if _, unsure := sh.unsure(b.Y); unsure && isWord {
 			if name := w.Lit(); name != "" {

@@ -9,11 +9,11 @@ import (
 	"railyard/unit"
 )
 
-// Entry is a key of a scenario's training block with its value, and who says it.
+// Entry is a key of a scenario's training block with its value, and its source.
 type Entry struct {
 	Key   string      `json:"key"`
 	Value string      `json:"value"`
-	Name  string      `json:"from"` // the flag or key that says it; a reason where none does
+	Name  string      `json:"from"` // the flag or key of the value; a reason if there is none
 	At    slurm.Place `json:"-"`
 	Said  bool        `json:"said"`
 }
@@ -31,7 +31,7 @@ type builder struct {
 	out Training
 }
 
-// say adds what a flag says, or what follows where none does.
+// say adds a flag's value, or a derived one.
 func (b *builder) say(key string, value any, from string, why string) {
 	e := Entry{Key: key, Value: fmt.Sprint(value), Name: why}
 	if v, ok := b.vals[from]; ok && from != "" {
@@ -40,8 +40,8 @@ func (b *builder) say(key string, value any, from string, why string) {
 	b.out.Entries = append(b.out.Entries, e)
 }
 
-// Training makes a training block of what is said, for so many processes, 0: as many as it takes. Without a
-// model there is none, which is no error.
+// Training builds a training block from settings, for a number of processes, 0: as many as it takes. Without a model
+// there is none, which is no error.
 func (s *Said) Training(world int) (*Training, error) {
 	shape, err := s.shape()
 	if err != nil || shape == nil {
@@ -133,7 +133,7 @@ func (b *builder) replicas(world, product int64) (int64, error) {
 	return dp, nil
 }
 
-// pipeline says how stages take turns.
+// pipeline sets the schedule of stages.
 func (b *builder) pipeline(pp int64) error {
 	vpp := b.num("vpp")
 	from := "vpp"
@@ -155,7 +155,7 @@ func (b *builder) pipeline(pp int64) error {
 	return nil
 }
 
-// batch says how many sequences of what length a step takes.
+// batch sets the number and length of sequences per step.
 func (b *builder) batch(dp, pp int64) error {
 	micro, from := b.num("micro"), "micro"
 	if micro == 0 && b.num("local") > 0 {
@@ -204,7 +204,7 @@ func (b *builder) batch(dp, pp int64) error {
 	return nil
 }
 
-// memory says what is shared and what is made again.
+// memory sets sharding and recomputation.
 func (b *builder) memory(tp int64) {
 	if b.has("sp") && tp > 1 {
 		b.say("sequence_parallel", true, "sp", "")
@@ -231,7 +231,7 @@ func (b *builder) memory(tp int64) {
 	case b.has("fsdp2"):
 		zero, from = 3, "fsdp2"
 	case b.has("shards") && b.vals["shards"].Text != "1":
-		zero, from = 3, "shards" // torchtitan's; -1: all that are left
+		zero, from = 3, "shards" // torchtitan's; -1: all remaining ones
 		if b.num("replicated") > 1 {
 			b.note(b.vals["replicated"].At, "hybrid sharding within servers is not supported: read as full")
 		}
@@ -257,8 +257,8 @@ func (b *builder) memory(tp int64) {
 	}
 }
 
-// scores says whether layers keep attention scores where no flag has activations made again: fused attention kernels
-// do not, as with selective recomputation. Megatron-LM's default is Transformer Engine, which picks a fused kernel.
+// scores sets whether layers keep attention scores if no flag enables recomputation: fused attention kernels do not, as
+// with selective recomputation. Megatron-LM's default is Transformer Engine, which picks a fused kernel.
 func (b *builder) scores() {
 	kernel, by := strings.ToLower(b.vals["attention"].Text), strings.ToLower(b.vals["layers by"].Text)
 	switch {
@@ -279,7 +279,7 @@ func (b *builder) scores() {
 	}
 }
 
-// gradients says how they are reduced.
+// gradients sets the reduction of gradients.
 func (b *builder) gradients(dp int64) {
 	if dp == 1 {
 		return
@@ -322,7 +322,7 @@ func (s *Said) deepspeed() bool {
 	return false
 }
 
-// YAML is the block's lines, behind an indentation; the model is named model where it is no shipped one.
+// YAML returns the block's lines, indented; the model is named model if it is not a shipped one.
 func (t *Training) YAML(indent, model string) string {
 	var b strings.Builder
 	if t.Shape.Name != "" {

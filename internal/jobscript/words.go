@@ -12,22 +12,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Arg is a word of a command as the command gets it; what is not known stands in it by name.
+// Arg is an expanded word of a command; unknown parts are in it by name.
 type Arg struct {
 	Text string
 	At   slurm.Place
 }
 
-// unknown is a text for what nobody knows.
+// unknown returns the placeholder of an unknown value.
 func unknown(name string) string { return slurm.Closed(slurm.Open(name)) }
 
-// vague reports whether a text has something unknown in it.
+// vague reports whether a string contains an unknown value.
 func vague(s string) bool { return strings.ContainsRune(s, slurm.Unknown) }
 
-// each begins the names of what is different for each process, and ends them as what is unknown.
+// each is the prefix of names of values that differ between processes; their suffix is that of unknown ones.
 const each = "\uE002"
 
-// own is a text for what differs between processes.
+// own returns the placeholder of a value that differs between processes.
 func own(name string) string { return each + name + string(slurm.Known) }
 
 // maxText bounds a variable, and a word.
@@ -68,7 +68,7 @@ func (sh *shell) Get(name string) expand.Variable {
 	return expand.Variable{}
 }
 
-// Each is expand.Environ; nobody is started who would need it.
+// Each implements expand.Environ; no process is started that would need it.
 func (sh *shell) Each(func(string, expand.Variable) bool) {}
 
 // Set is expand.WriteEnviron: ${NAME:=value}.
@@ -87,8 +87,8 @@ func (sh *shell) Set(name string, v expand.Variable) error {
 	return nil
 }
 
-// settled is parts of a word in which what cannot be computed is replaced by its name, so that nothing is
-// computed from what is not known, and nothing grows beyond bounds.
+// settled returns parts of a word with incomputable ones replaced by their names, so that nothing is computed from
+// unknown values, and nothing grows beyond limits.
 func (sh *shell) settled(parts []syntax.WordPart) (out []syntax.WordPart) {
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -168,7 +168,7 @@ func (sh *shell) parameter(p *syntax.ParamExp) syntax.WordPart {
 	return &c
 }
 
-// unsure reports what an arithmetic expression needs that is no number.
+// unsure returns the non-numeric part of an arithmetic expression.
 func (sh *shell) unsure(x syntax.ArithmExpr) (name string, is bool) {
 	if x == nil {
 		return "", false
@@ -244,7 +244,7 @@ func (sh *shell) fields(words []*syntax.Word) (out []Arg) {
 	return out
 }
 
-// literal is a word's text in an assignment, where it is not split.
+// literal returns a word's text in an assignment, where it is not split.
 func (sh *shell) literal(w *syntax.Word) (s string) {
 	if w == nil {
 		return ""
@@ -262,7 +262,7 @@ func (sh *shell) literal(w *syntax.Word) (s string) {
 	return s
 }
 
-// document is the text of a here-document.
+// document returns the text of a here-document.
 func (sh *shell) document(w *syntax.Word) (s string) {
 	if w == nil { // an empty one
 		return ""

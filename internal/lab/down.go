@@ -21,7 +21,7 @@ func Down(ctx context.Context, name string) (*State, error) {
 	if err != nil {
 		if empty := (&State{Name: name}); nameForm.MatchString(name) && !exists(empty.file()) &&
 			os.RemoveAll(empty.dir()+"/state.json.new") == nil && os.Remove(empty.dir()) == nil {
-			return empty, nil // an up that ended before it had noted anything
+			return empty, nil // lab up ended before it wrote its state
 		}
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package panel describes the front panel of a switch: ports, the serial lanes behind them, breakouts, and the names
-// that operating systems give to them.
+// Package panel describes the front panel of a switch: ports, the serial lanes behind them, breakouts, and their names
+// in operating systems.
 //
 // A [Socket] is a cage with lanes, a [Jack] one port or one part of a broken-out port, a [Run] a range of like
 // sockets. [Panel] numbers them and names a jack for an operating system (Ethernet1/3/1, Ethernet8, swp3s0).

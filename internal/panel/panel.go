@@ -20,8 +20,7 @@ const (
 // Systems lists them.
 func Systems() []string { return []string{NXOS, EOS, SONiC, FRR, Junos, NVUE, Dell} }
 
-// Jack is a place for a cable: a port from 1, and where that is broken out, which part of how
-// many.
+// Jack is a socket of a cable: a port from 1, or one of the parts of a split port.
 type Jack struct {
 	Port        int32
 	Part, Parts uint8 // from 1; 0: the whole port
@@ -38,20 +37,20 @@ func (j Jack) String() string {
 // Run is ports of one kind, side by side.
 type Run struct{ Ports, Lanes int }
 
-// Panel is a switch's ports. A nil one is of a switch of which nobody said what it is.
+// Panel is a switch's ports. A nil one belongs to an unknown switch.
 type Panel struct {
-	System string // one of Systems, "" where nobody said
-	Model  string // the key of the model, "" where nobody said
-	Runs   []Run  // in order; none, or no lanes: nobody said
-	Each   int    // lanes of a port that is in no run; 0: nobody said
+	System string // one of Systems, "" if unknown
+	Model  string // the key of the model, "" if unknown
+	Runs   []Run  // in order; none, or no lanes: unknown
+	Each   int    // lanes of a port that is in no run; 0: unknown
 
-	Device *Device // what SONiC's files say of it; nil: nobody has them
+	Device *Device // its description in SONiC's files; nil: none
 }
 
 // usual is the default number of lanes of a port: QSFP-DD and OSFP have eight.
 const usual = 8
 
-// at is the first lane of a port, from 0, and how many it has; told is false where they are the usual ones.
+// at returns the first lane of a port, from 0, and the number of its lanes; told is false for the default ones.
 func (p *Panel) at(port int) (first, lanes int, told bool) {
 	if p != nil {
 		for _, r := range p.Runs {
@@ -70,7 +69,7 @@ func (p *Panel) at(port int) (first, lanes int, told bool) {
 	return first + (port-1)*usual, usual, false
 }
 
-// Ports returns the number of ports, 0 where it is unknown.
+// Ports returns the number of ports, 0 if it is unknown.
 func (p *Panel) Ports() (n int) {
 	if p == nil {
 		return 0
@@ -84,13 +83,13 @@ func (p *Panel) Ports() (n int) {
 	return n
 }
 
-// Told reports whether it is known how many lanes its ports have.
+// Told reports whether the number of lanes of its ports is known.
 func (p *Panel) Told() bool {
 	_, _, told := p.at(1)
 	return told
 }
 
-// Lanes are those of a jack, from 0: the first, and how many.
+// Lanes returns those of a jack: the first, from 0, and their number.
 func (p *Panel) Lanes(j Jack) (first, lanes int) {
 	first, lanes, _ = p.at(int(j.Port))
 	if j.Parts > 1 {
@@ -100,7 +99,7 @@ func (p *Panel) Lanes(j Jack) (first, lanes int) {
 	return first, lanes
 }
 
-// Name returns what a system calls a jack:
+// Name returns a system's name of a jack:
 //
 //	nxos   Ethernet1/3   Ethernet1/3/2   interface breakout module 1 port 3
 //	eos    Ethernet3/1   Ethernet3/5     by the first of its lanes; Ethernet3 where it has one
@@ -155,11 +154,11 @@ func (p *Panel) Name(system string, j Jack) string {
 // Own returns the name of a jack in the switch's own system.
 func (p *Panel) Own(j Jack) string { return p.Name(p.System, j) }
 
-// Device holds the ports in a switch's own files: SONiC's port_config.ini, or
-// platform.json. Its names count where a system numbers by what stands there.
+// Device holds the ports in a switch's own files: SONiC's port_config.ini, or platform.json. Its names apply if a
+// system numbers ports by device.
 type Device struct {
 	HwSKU    string
-	Platform string // x86_64-...-r0, "" where nobody said
+	Platform string // x86_64-...-r0, "" if unknown
 	From     string // file, or table
 	Ports    int    // jacks are numbered to here
 	Sockets  map[Jack]Socket
@@ -169,19 +168,19 @@ type Device struct {
 type Socket struct {
 	Name, Alias string
 	Lanes       string      // as the device numbers them
-	Index       int         // on the front; below 0: not said
-	Sub         int         // which part of a port that is broken out, from 1; 0: all of it
-	FEC         string      // "" where the device leaves it open
+	Index       int         // on the front panel; below 0: unknown
+	Sub         int         // part of a split port, from 1; 0: all of it
+	FEC         string      // "" if the device sets none
 	Speeds      []int64     // in Mbit/s
-	More        [][2]string // what the device has besides
+	More        [][2]string // further fields of the device
 
-	Cage, Mode string // the jack on the front, and what it is broken out into; no mode: that is fixed
+	Cage, Mode string // the jack on the front panel, and its breakout; no mode: it is fixed
 }
 
 // Can reports whether a jack runs at a speed in Mbit/s.
 func (s *Socket) Can(speed int64) bool { return slices.Contains(s.Speeds, speed) }
 
-// Socket is a jack's, where the device is known.
+// Socket returns a jack's, if the device is known.
 func (p *Panel) Socket(j Jack) (Socket, bool) {
 	if p == nil || p.Device == nil {
 		return Socket{}, false

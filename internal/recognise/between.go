@@ -5,8 +5,8 @@ import (
 	"railyard/internal/site"
 )
 
-// joins is the rule that joins each two values of a place of one group by as many cables, nil where that is
-// not what is cabled: a dragonfly's groups.
+// joins returns the rule that connects each two values of a place of one group by as many links, nil if the cabling
+// differs: a dragonfly's groups.
 func (c *class) joins(place int) *rule {
 	g := c.lo
 	at, of := map[int]int{}, [][]int(nil)
@@ -58,7 +58,7 @@ func (c *class) joins(place int) *rule {
 	return r
 }
 
-// joined are the rules of that kind that a class may have.
+// joined are the possible rules of that kind for a class.
 func (c *class) joined() (out []*rule) {
 	if c.lo != c.hi || c.lo.kind != cabling.Switch || c.lo.folded {
 		return nil

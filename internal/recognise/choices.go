@@ -7,8 +7,8 @@ import (
 	"railyard/internal/cabling"
 )
 
-// choices returns what a place of to may be bound to, given one cable: nothing, its value there, or
-// what fits that cable and most others.
+// choices returns the possible bindings of a place of to, given one link: nothing, its value there, or a binding that
+// fits that link and most others.
 func (c *class) choices(from, to *group, e end, t, p int, wrap bool) []binding {
 	want := to.at[t][p]
 	lo, hi := want, want
@@ -79,7 +79,7 @@ func (c *class) choices(from, to *group, e end, t, p int, wrap bool) []binding {
 
 func abs(v int) int { return max(v, -v) }
 
-// likely keeps the bindings that hold for most of the cables that are left.
+// likely keeps the bindings that hold for most of the remaining links.
 func (c *class) likely(from, to *group, p int, all []binding) []binding {
 	type held struct {
 		b binding

@@ -11,11 +11,11 @@ import (
 	"railyard/internal/topo"
 )
 
-// describe writes what was found in the language.
+// describe writes the findings in the language.
 func (f *finder) describe() {
 	s := &site.Site{}
 	f.out.Site = s
-	types := map[string]int{} // what it is: its place among them
+	types := map[string]int{} // type: its index among them
 	taken := map[string]bool{}
 	for _, g := range f.groups {
 		rest := g.nodes // in the order of the boxes
@@ -289,7 +289,7 @@ func repeated(nodes []site.Group) bool {
 	return false
 }
 
-// words joins key: value pairs, those that say something.
+// words formats non-empty key: value pairs.
 type words []string
 
 func (w *words) add(key string, value any) {

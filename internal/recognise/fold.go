@@ -5,8 +5,8 @@ import (
 	"railyard/internal/field"
 )
 
-// infer finds rules, and looks whether there are fewer when a group's one number is taken for
-// two: rail-1 to rail-8 are four segments of two, though their names do not say so.
+// infer finds rules, and tries whether splitting a group's one number into two gives fewer: rail-1 to rail-8 may be
+// four segments of two, though their names do not show it.
 func (f *finder) infer() error {
 	if err := f.once(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (f *finder) aimedAt(g *group) (n int) {
 	return n
 }
 
-// fold takes a group's one number for two: blocks of so many.
+// fold splits a group's one number into two: blocks of the given size.
 func (g *group) fold(by int) {
 	n := len(g.nodes)
 	g.folded = true
@@ -67,7 +67,7 @@ func (g *group) fold(by int) {
 	g.boxes[0].vals = [][]int{count(n / by), count(by)}
 }
 
-// unfold takes that back.
+// unfold undoes fold.
 func (g *group) unfold() {
 	n := len(g.nodes)
 	g.folded = false

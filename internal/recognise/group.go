@@ -18,7 +18,7 @@ type group struct {
 	name   string
 	text   []string // between the numbers; one more than there are
 	pad    []int    // digits of a number, 0 without leading zeros
-	base   []int    // what a place's number is less than its value: 1 where names count from 0
+	base   []int    // difference of a place's value and its number: 1 if names count from 0
 	nodes  []int
 	at     [][]int // places' values, from 1, by node
 	size   []int   // largest value by place
@@ -31,7 +31,7 @@ type group struct {
 
 var number = regexp.MustCompile(`\d+`)
 
-// parts cuts a name into texts and numbers; numbers too long to be one are text.
+// parts splits a name into strings and numbers; numbers that are too long are strings.
 func parts(name string) (text []string, nums []string) {
 	last := 0
 	for _, m := range number.FindAllStringIndex(name, -1) {
@@ -91,8 +91,8 @@ func (f *finder) group() error {
 	return nil
 }
 
-// numbers turns the numbers of a group's names into places: constant ones belong to the text, and
-// names that no pattern of digits writes are groups of their own.
+// numbers converts the numbers of a group's names to places: constant ones belong to the string, and names without a
+// digit pattern are groups of their own.
 func (g *group) numbers(f *finder, raw [][]string) []*group {
 	n := len(g.text) - 1
 	g.pad, g.base = make([]int, n), make([]int, n)
@@ -220,8 +220,8 @@ func boxes(tuples [][]int, d int) (out [][][]int) {
 	return out
 }
 
-// typeOf returns the properties that tell nodes of one group apart: a server's GPUs, how many and which, and NICs,
-// a switch's model.
+// typeOf returns the properties that distinguish nodes of one group: a server's number and kind of GPUs, and NICs, a
+// switch's model.
 func (f *finder) typeOf(g *group, n int) string {
 	if f.kind[n] != cabling.Server {
 		return f.switchModel(n)
@@ -233,7 +233,7 @@ func (f *finder) typeOf(g *group, n int) string {
 	return fmt.Sprintf("%d %d %s", f.gpus(n, nics), nics, gpu)
 }
 
-// gpus are a server's: as its source says, or the options, or as many as NICs.
+// gpus returns a server's: from its source, or the options, or as many as NICs.
 func (f *finder) gpus(n, nics int) int {
 	switch g := f.c.Nodes[n].GPUs; {
 	case g >= 0:
@@ -270,7 +270,7 @@ func (g *group) call(taken func(string) bool) {
 	}
 }
 
-// nics numbers the cables of every server: by the names of its ports, or by what they lead to.
+// nics numbers the links of every server: by the names of its ports, or by their far ends.
 func (f *finder) nics() error {
 	f.nic = make([]int, len(f.cables))
 	byServer := map[int][]int{}

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// once finds rules, class by class of cables: the one that covers most of what is left and
-// nothing else, until nothing is left.
+// once finds rules, class by class of links: the one that covers most of the remaining links and nothing else, until
+// none is left.
 func (f *finder) once() error {
 	f.rules = nil
 	type kind struct {
@@ -74,7 +74,7 @@ func (c *class) stuck() error {
 	return field.New("--nic-ports", "the cables of %s follow no pattern, and single ports of a NIC cannot be named: leave it out, so that each of its cables is a NIC", n.Name)
 }
 
-// sample is the first cable that is left.
+// sample returns the first remaining link.
 func (c *class) sample() pair {
 	for c.left[c.order[c.next]] == 0 {
 		c.next++
@@ -85,7 +85,7 @@ func (c *class) sample() pair {
 // poor is the number of rules in a row that may cover hardly anything before patterns are given up.
 const poor = 24
 
-// best is the rule that covers most of what is left, and takes it away.
+// best returns the rule that covers most of the remaining links, and removes it.
 func (c *class) best() *rule {
 	s := c.sample()
 	var found []*rule
@@ -113,7 +113,7 @@ func (c *class) best() *rule {
 		}
 	}
 	c.patience++
-	if !c.take(plain) { // a NIC whose ports go different ways
+	if !c.take(plain) { // a NIC whose ports have different paths
 		return nil
 	}
 	return plain
@@ -151,7 +151,7 @@ func (r *rule) cost() (n int) {
 	return n
 }
 
-// candidates are rules that cover a cable and nothing that is not there.
+// candidates are rules that cover a link and only existing links.
 func (c *class) candidates(from *group, s pair) (out []*rule) {
 	to := c.hi
 	e, t := end{node: s.a}, s.b
@@ -182,7 +182,7 @@ func (c *class) candidates(from *group, s pair) (out []*rule) {
 	return out
 }
 
-// most bounds the combinations of bindings that are tried for a cable.
+// most is the maximum number of tried combinations of bindings for a link.
 const most = 500
 
 // few drops choices, the least likely first, until there are not too many combinations: names may
@@ -233,8 +233,8 @@ func each[T any](choices [][]T, visit func([]T)) {
 	walk(0)
 }
 
-// regions are a rule for all ends of from, and for those at some values of one place, where it
-// runs no cable that is not there.
+// regions returns a rule for all ends of from, or for those at some values of one place, if it covers only existing
+// links.
 func (c *class) regions(r *rule, ends []end, s end) (out []*rule) {
 	x := newIndex(r.to, r.binds)
 	type seen struct{ n, least int }

@@ -12,8 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// switchModel is the model of a switch that an inventory names, as types call it; "" where none is named or
-// known.
+// switchModel returns the type key of a switch model in an inventory; "" if none is named or known.
 func (f *finder) switchModel(n int) string {
 	if text := f.c.Nodes[n].Model; text != "" {
 		return site.Called(text)
@@ -29,15 +28,15 @@ func (f *finder) serverModel(n int) *site.Server {
 	return nil
 }
 
-// models keeps of the models that switches have those whose ports hold what is cabled, and says which others
-// an inventory names. Where ports are called as whole ones, they are.
+// models keeps the switch models whose ports have room for the cabling, and lists the others in an inventory. Ports
+// named as whole ones are whole.
 func (f *finder) models() {
 	types, wanted := f.out.Site.Types, []string(nil)
 	for i := range types {
 		wanted = append(wanted, types[i].Model)
 		types[i].Model = ""
 	}
-	f.build() // without rules that join nothing; anything else that is wrong with it is told by who called
+	f.build() // without rules that connect nothing; the caller reports other errors
 	for i := range types {
 		t := &types[i]
 		if t.Model = wanted[i]; t.Model == "" {
@@ -72,12 +71,12 @@ func (f *finder) models() {
 	}
 }
 
-// holds builds the description as it stands.
+// holds builds the description in its current form.
 func (f *finder) holds() (*topo.Graph, error) {
 	return f.out.Site.Build(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
 }
 
-// whole takes ports for unbroken ones, where more of them are then called as in the source.
+// whole assumes unsplit ports if more port names then match the source.
 func (f *finder) whole(t *site.Type) {
 	count := func() int {
 		g, err := f.holds()
@@ -93,7 +92,7 @@ func (f *finder) whole(t *site.Type) {
 	}
 }
 
-// modelled says in a note what servers have because their model has it.
+// modelled notes the components that servers have because of their model.
 func (f *finder) modelled() {
 	told := map[string]int{}
 	var names []string

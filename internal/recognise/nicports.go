@@ -11,8 +11,8 @@ import (
 	"railyard/internal/site"
 )
 
-// portForms are names that tell a card from its port: enp24s0f1np1 and ens1f0 (the PCI function), nic1p2,
-// mlx5_0 port 1, slot3-p1, nic1/2, and enp1s0np1 (the port that a driver numbers).
+// portForms match names with separate card and port: enp24s0f1np1 and ens1f0 (the PCI function), nic1p2, mlx5_0 port 1,
+// slot3-p1, nic1/2, and enp1s0np1 (the port that a driver numbers).
 var portForms = []*regexp.Regexp{
 	regexp.MustCompile(`^(.*\d)f(\d)(?:np\d+|d\d+)?$`),
 	regexp.MustCompile(`^(.*\d)np(\d+)$`),
@@ -39,8 +39,8 @@ func byCard(a, b string) int {
 	return cmp.Or(natural(x, y), cmp.Compare(i, k))
 }
 
-// cards says how many ports the NICs of a group's servers have: as --nic-ports does, as the names of ports
-// tell, or, with as many GPUs as it takes, so many that each has a NIC. Otherwise every cable is one.
+// cards returns the number of ports of the NICs of a group's servers: from --nic-ports, from port names, or from the
+// number of GPUs, with a NIC each. Otherwise every link is one.
 func (f *finder) cards(g *group) {
 	g.ports = max(f.o.NICPorts, 1)
 	if g.kind != cabling.Server || f.o.NICPorts > 0 || f.single {
@@ -67,7 +67,7 @@ func (f *finder) cards(g *group) {
 	}
 }
 
-// named returns the number of ports that the names of a server's ports give each NIC, 0 where they do not say.
+// named returns the number of ports per NIC in a server's port names, 0 if unknown.
 func (f *finder) named(n int) int {
 	count := map[string]int{}
 	for _, k := range f.at[n] {
@@ -95,8 +95,8 @@ func (f *finder) end(cable, n int) cabling.End {
 	}
 }
 
-// shared returns the number of ports NICs that have if every GPU has one, where that comes out even on all servers
-// and the ports of a NIC, in the order of cables, lead to different switches; else 0.
+// shared returns the number of ports of NICs if every GPU has one, provided that it is an integer on all servers and
+// the ports of a NIC, in the order of links, lead to different switches; else 0.
 func (f *finder) shared(g *group) (ports int) {
 	for _, n := range g.nodes {
 		gpus, k := f.c.Nodes[n].GPUs, len(f.at[n])
@@ -123,8 +123,7 @@ func (f *finder) shared(g *group) (ports int) {
 	return ports
 }
 
-// before orders the cables of a server: by the names of its ports where all have one, else by what they
-// lead to.
+// before orders the links of a server: by port names if all have one, else by their far ends.
 func (f *finder) before(n, a, b int) int {
 	x, y := f.end(a, n).Port, f.end(b, n).Port
 	if !slices.ContainsFunc(f.at[n], func(k int) bool { return f.end(k, n).Port == "" }) {

@@ -6,8 +6,8 @@ import (
 	"railyard/internal/cabling"
 )
 
-// plain is a rule between named nodes: one, and all of a row that it is cabled to alike; then
-// the nodes of its own row that are cabled to the same.
+// plain is a rule between named nodes: one, and all nodes of a row with equal links to it; then the nodes of its own
+// row with the same links.
 func (c *class) plain(s pair) *rule {
 	r := &rule{from: c.lo, to: c.hi, count: c.left[s], single: true, fix: make([][]int, len(c.lo.pad)),
 		toFix: make([][]int, len(c.hi.pad)), binds: make([]binding, len(c.hi.pad))}

@@ -14,9 +14,9 @@ import (
 	"railyard/internal/topo"
 )
 
-// ports makes switches' ports those of the source, as far as the language can say them: lanes and split of types
-// without a model, and the ports that each rule uses at every switch, where the order of the rules gives others.
-// It returns the graph with the most ports of the source.
+// ports sets switches' ports to those of the source, as far as the language can express them: lanes and split of types
+// without a model, and the ports of each rule at every switch, if the order of the rules gives others. It returns the
+// graph with the most ports of the source.
 func (f *finder) ports(g *topo.Graph) *topo.Graph {
 	kept := func(g *topo.Graph) int { _, same := f.keptIn(cabling.Of(g)); return same }
 	named, same := f.keptIn(cabling.Of(g))
@@ -52,8 +52,8 @@ func (f *finder) ports(g *topo.Graph) *topo.Graph {
 	return g
 }
 
-// lanes sets how many lanes the ports of a type without a model have, where its names tell: EOS counts them behind
-// the slash, SONiC through all ports.
+// lanes sets the number of lanes of ports for a type without a model, if its names show it: EOS counts them after the
+// slash, SONiC through all ports.
 func (f *finder) lanes(t *site.Type, nodes []int) {
 	if t.Model != "" || t.OS != panel.EOS && t.OS != panel.SONiC {
 		return
@@ -83,7 +83,7 @@ func (f *finder) lanes(t *site.Type, nodes []int) {
 	}
 }
 
-// list writes the ports of every rule, and how many parts a port has where no model says it. A rule whose switches
+// list writes the ports of every rule, and the number of parts of a port if no model defines it. A rule whose switches
 // use different ports becomes one for each list.
 func (f *finder) list(s *site.Site, g *topo.Graph) {
 	jacks := map[int]map[string]panel.Jack{} // by node, by port
@@ -116,7 +116,7 @@ func (f *finder) list(s *site.Site, g *topo.Graph) {
 	}
 }
 
-// portLists are the ports of a rule at one of its ends, by switch; nil where a port has no jack.
+// portLists returns the ports of a rule at one of its ends, by switch; nil if a port has no jack.
 type portLists map[int][]panel.Jack
 
 // portList is the ports that some switches use.
@@ -125,7 +125,7 @@ type portList struct {
 	nodes []int
 }
 
-// alike puts switches together that use the same ports, or the first of them.
+// alike groups switches that use the same ports, or the first of them.
 func (p portLists) alike() (out []portList) {
 	for _, n := range slices.Sorted(maps.Keys(p)) {
 		l := p[n]
@@ -228,8 +228,8 @@ func (f *finder) patterns(alike map[string][]*group, nodes []int) (out []string)
 	return out
 }
 
-// jacks finds the jacks of the ports of some nodes, which are alike, where a port has at most so many parts; ok
-// reports whether each has one of its own.
+// jacks finds the jacks of the ports of some equal nodes, with at most the given number of parts per port; ok reports
+// whether each has one of its own.
 func (f *finder) jacks(g *topo.Graph, nodes []int, parts int) (of map[int]map[string]panel.Jack, ok bool) {
 	of = map[int]map[string]panel.Jack{}
 	var whole, part map[string]panel.Jack
@@ -265,9 +265,9 @@ func (f *finder) jacks(g *topo.Graph, nodes []int, parts int) (of map[int]map[st
 	return of, true
 }
 
-// named lists the jacks of a panel by name, each port broken out into so many parts.
+// named lists the jacks of a panel by name, with each port split into the given number of parts.
 func named(p *panel.Panel, parts int) map[string]panel.Jack {
-	const most = 1024 // where the number of ports is unknown
+	const most = 1024 // if the number of ports is unknown
 	ports := p.Ports()
 	if ports == 0 {
 		ports = most

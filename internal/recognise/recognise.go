@@ -19,19 +19,19 @@ type Options struct {
 	HostMM   int64     // length of cables to servers, 5 m unless given
 	FabricMM int64     // and between switches, 30 m
 	GPUs     int       // of a server, as many as cables unless given; 0 is not given
-	NICPorts int       // of a NIC, as names and GPUs tell unless given
-	Servers  string    // names that are servers whatever else is known: gpu-*
+	NICPorts int       // of a NIC; default from names and GPUs
+	Servers  string    // names of servers, overriding other evidence: gpu-*
 	Switches string    // and switches
 }
 
-// Found is a description and what it is made of.
+// Found is a description and its components.
 type Found struct {
 	Site         *site.Site
-	Host, Fabric topo.Cable // where rules say nothing
-	GPU          string     // of the servers, where the source says so
+	Host, Fabric topo.Cable // defaults of links
+	GPU          string     // of the servers, if the source has it
 	Graph        *topo.Graph
-	Notes        []string // what was assumed, and what did not fit
-	Rules        int      // of Site.Cables, those that stand for a pattern
+	Notes        []string // assumptions, and mismatches
+	Rules        int      // rules in Site.Cables with a pattern
 	Single       int      // and those between named nodes
 }
 
@@ -72,8 +72,8 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	return f.out, nil
 }
 
-// found finds groups and rules. Where ports that nobody said share a NIC go ways that no rule can say,
-// every cable is a NIC of its own.
+// found finds groups and rules. If ports assumed to share a NIC have paths that no rule can express, every link is a
+// NIC of its own.
 func (f *finder) found() error {
 	notes, pattern := len(f.out.Notes), error(nil)
 	for {
@@ -95,8 +95,8 @@ func (f *finder) found() error {
 	}
 }
 
-// build makes the graph of what was found. A rule whose ends are named in two patterns may join
-// nothing in one of them, where its step leads out of the group: site refuses that, and it goes.
+// build builds the graph of the findings. A rule whose ends are named by two patterns may connect nothing in one of
+// them, if its step leaves the group: site refuses that, and it is removed.
 func (f *finder) build() (g *topo.Graph, err error) {
 	s := f.out.Site
 	for range len(s.Cables) + 1 {
@@ -114,7 +114,7 @@ func (f *finder) build() (g *topo.Graph, err error) {
 	return g, err
 }
 
-// finder is a search under way.
+// finder is the state of a search.
 type finder struct {
 	c       *cabling.Cabling
 	o       Options
@@ -130,13 +130,13 @@ type finder struct {
 	nic     []int    // of a cable to a server
 	ofType  [][]int  // nodes of each of the description's types
 	rules   []*rule
-	most    int  // as many rules are no better than what there is
+	most    int  // a result with as many rules is no better than the current one
 	single  bool // every cable is a NIC
-	assumed int  // GPUs of a server that nobody said
+	assumed int  // assumed GPUs of a server
 	out     *Found
 }
 
-// wire is a cable from a lower node, a server where there is one, to a higher one.
+// wire is a link from a lower node, a server if there is one, to a higher one.
 type wire struct {
 	a, b   int
 	pa, pb string
@@ -172,7 +172,7 @@ func (f *finder) wanted() *cabling.Cabling {
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// clean turns names into what a node may be called: letters, digits, dots, hyphens, underscores.
+// clean converts names to valid characters of a node: letters, digits, dots, hyphens, underscores.
 func (f *finder) clean() error {
 	nodes := slices.Clone(f.c.Nodes)
 	taken := map[string]bool{}
@@ -202,8 +202,8 @@ func (f *finder) clean() error {
 	return nil
 }
 
-// kinds tells servers and switches apart: what the source says, or the name does; then, who
-// has one cable hangs off a switch, and who is cabled to a server is one.
+// kinds separates servers and switches: by the source, or by the name; then a node with one link is a server, and a
+// node linked to a server is a switch.
 func (f *finder) kinds() error {
 	n := len(f.c.Nodes)
 	f.kind, f.gone, f.at = make([]cabling.Kind, n), make([]bool, n), make([][]int, n)
@@ -263,7 +263,7 @@ func (f *finder) kinds() error {
 	return nil
 }
 
-// told takes what somebody says that names mean.
+// told applies the user's meaning of names.
 func (f *finder) told() error {
 	for _, t := range []struct {
 		flag, text string
@@ -315,7 +315,7 @@ func (f *finder) beside(i int, k cabling.Kind) bool {
 	return slices.ContainsFunc(f.neighbours(i), func(o int) bool { return f.kind[o] == k })
 }
 
-// fewest is the least number of cables of a node, where no server is known.
+// fewest is the minimum number of links of a node, if no server is known.
 func (f *finder) fewest() (least int) {
 	for i, k := range f.kind {
 		if k == cabling.Server {
@@ -328,7 +328,7 @@ func (f *finder) fewest() (least int) {
 	return least
 }
 
-// tiers are distances from servers; roles are what source or name says, or the tier does.
+// tiers are distances from servers; roles come from source or name, or from the tier.
 func (f *finder) tiers() error {
 	n := len(f.c.Nodes)
 	f.tier, f.role = make([]int, n), make([]topo.Role, n)
@@ -366,8 +366,8 @@ func (f *finder) tiers() error {
 	return nil
 }
 
-// defaults orients cables upwards and gives them rates and lengths: what most have becomes
-// the fabric's, what the source does not say is assumed.
+// defaults orients links upwards and sets their rates and lengths: the most frequent value becomes the fabric's
+// default, missing ones are assumed.
 func (f *finder) defaults() error {
 	var count [2]map[wire]int
 	var missing int

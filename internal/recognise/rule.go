@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// What a place of the upper end can be at the lower one, besides one of its places.
+// Possible values of a place of the upper end at the lower one, besides one of its places.
 const (
 	anything = -1 // it is not bound
 	constant = -2
@@ -18,7 +18,7 @@ const (
 	thePort  = -4
 )
 
-// binding says what one place of to is at from: a place, then steps, as package site has them.
+// binding is the value of one place of to at from: a place, then steps, as in package site.
 type binding struct {
 	src   int // a place of from, or one of the above
 	value int // of a constant
@@ -57,7 +57,7 @@ func (b binding) of(at []int, nic, port int) int {
 	return v
 }
 
-// text is the binding in the language.
+// text returns the binding in the language.
 func (b binding) text(from *group) string {
 	s := strconv.Itoa(b.value)
 	switch {
@@ -91,12 +91,12 @@ type rule struct {
 	covers   int // cables
 	single   bool
 
-	between int          // a place, from 1: each two values of it are joined
-	each    int          // and a node takes so many cables before the next one does, 0: an even share
+	between int          // a place, from 1: each two values of it are connected
+	each    int          // and each node gets this number of links before the next one, 0: an even share
 	runs    map[pair]int // its cables
 }
 
-// end is one end of from: a node, and a NIC's port where it is a server.
+// end is one end of from: a node, and a NIC's port if it is a server.
 type end struct{ node, nic, port int }
 
 // pair is a cable between nodes of two groups: their places in the groups, and the lower one's
@@ -116,7 +116,7 @@ type class struct {
 	patience int
 }
 
-// ends are those of a group that has the class's lower ends, or its upper ones.
+// ends returns the lower ends of a group in the class, or its upper ones.
 func (c *class) ends(from *group) (out []end) {
 	if from.kind != cabling.Server {
 		for k := range from.nodes {
@@ -146,7 +146,7 @@ func (c *class) pair(from *group, e end, to int) pair {
 	return pair{e.node, to, 0}
 }
 
-// index finds nodes of to by the places that are bound.
+// index finds nodes of to by the bound places.
 type index struct {
 	places []int
 	at     map[string][]int
@@ -196,7 +196,7 @@ func (r *rule) stepped() bool {
 	return slices.ContainsFunc(r.binds, func(b binding) bool { return len(b.steps) > 0 })
 }
 
-// pairs are the cables that a rule runs, as often as it runs them, while visit says go on.
+// pairs yields the links of a rule, each as often as it occurs, while visit returns true.
 func (c *class) pairs(r *rule, x index, e end, visit func(p pair) bool) bool {
 	within := r.from == r.to
 	for _, t := range r.targets(x, e) {
@@ -210,7 +210,7 @@ func (c *class) pairs(r *rule, x index, e end, visit func(p pair) bool) bool {
 	return true
 }
 
-// allowed reports whether places have values that are asked for.
+// allowed reports whether places have the required values.
 func allowed(fix [][]int, at []int) bool {
 	for p, vals := range fix {
 		if vals != nil && !slices.Contains(vals, at[p]) {
@@ -225,7 +225,7 @@ func (r *rule) reach(e end) bool {
 	return allowed(r.fix, r.from.at[e.node]) && (r.nics == nil || slices.Contains(r.nics, e.nic))
 }
 
-// take removes what a rule covers, and reports whether all of it was left.
+// take removes the links that a rule covers, and reports whether all of them remained.
 func (c *class) take(r *rule) bool {
 	runs := r.runs
 	if runs == nil {

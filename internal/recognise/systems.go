@@ -17,9 +17,8 @@ var (
 	junos   = regexp.MustCompile(`^et-0/0/\d+(?::\d+)?$`)
 )
 
-// system tells by the names of a group's ports which system its switches run, "" where they do not say:
-// NX-OS has all ports in module 1, EOS a lane behind the slash and no port 0, SONiC's numbers go by lanes,
-// eights, or fours from 0 on.
+// system detects the system of a group's switches from port names, "" if unknown: NX-OS has all ports in module 1, EOS
+// a lane after the slash and no port 0, SONiC numbers by lanes, eights, or fours from 0 on.
 func (f *finder) system(g *group) string {
 	seen, module, eights, fours, zero, most := "", true, true, true, false, 0
 	for _, n := range g.nodes {
@@ -69,8 +68,8 @@ func (f *finder) zero() bool {
 	})
 }
 
-// keptIn counts the switches' ports that the source names, and those of them that are called the same in what was
-// found and lead to the same node, and there, where it is a switch, to the same port.
+// keptIn counts the switches' ports that the source names, and those of them with the same name in the findings whose
+// far end is the same node and, for a switch, the same port.
 func (f *finder) keptIn(here *cabling.Cabling) (named, same int) {
 	type end struct{ node, port string }
 	far := map[end]end{}

@@ -27,7 +27,7 @@ type Chain struct {
 
 // How a chain ended.
 const (
-	Stands     = "stands" // it did not end
+	Stands     = "stands" // the dependency did not end
 	ByItself   = "alone"
 	ByWatchdog = "watchdog"
 	ByCable    = "cable"

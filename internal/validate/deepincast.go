@@ -18,7 +18,7 @@ type deepIncast struct {
 	// most is the slowest flow's time relative to the receiver's link, of the published value.
 	most  float64
 	of    string
-	htsim float64 // us with the last acknowledgement; 0: no run of uet-htsim has these settings
+	htsim float64 // uet-htsim, us until the last acknowledgement; 0: it has no run with these settings
 }
 
 const (

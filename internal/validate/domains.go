@@ -110,7 +110,7 @@ output: {sample: 10ms}
 	return rows, nil
 }
 
-// acrossDomain returns what the first GPU of an NVLink domain gets to the last, in GB/s.
+// acrossDomain returns the rate from the first GPU of an NVLink domain to the last, in GB/s.
 func acrossDomain(gpu string, each, of int) (float64, error) {
 	const bytes = 512 * unit.MiB
 	r := must(finish(fmt.Sprintf(`

@@ -13,7 +13,7 @@ type UETRun struct {
 	Class    string  `json:"class"`
 	Expected float64 `json:"expected_us"` // its last completion
 	Ours     float64 `json:"ours_us"`
-	Off      float64 `json:"off"` // ours over that, less 1
+	Off      float64 `json:"off"` // simulated over expected, less 1
 
 	run   uetRun
 	class *uetClass

@@ -25,7 +25,7 @@ const (
 	ExpertParallel
 	DataLoading // a batch, from storage
 	Saving      // a model's states, to storage
-	Computing   // of no known part of a step, as imported traces have it
+	Computing   // purpose unknown, as in imported traces
 	OnHost      // the host launches kernels and reads data, in parallel with the GPU
 	nClasses
 )

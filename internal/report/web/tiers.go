@@ -16,7 +16,7 @@ type Tiers struct {
 	From   int64   `json:"from_ps"`
 	To     int64   `json:"to_ps"`
 	Width  float64 `json:"width_ps"`  // of a column
-	Sample int64   `json:"sample_ps"` // of the run, the shortest; 0: nothing was sampled
+	Sample int64   `json:"sample_ps"` // shortest sample interval of the run; 0: no samples
 	Ports  int     `json:"ports"`
 	Half   int     `json:"half_ports"` // number that together holds half of all queued bytes
 	Tiers  []Tier  `json:"tiers"`
