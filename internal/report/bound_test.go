@@ -165,3 +165,14 @@ func TestHeadOfSlowRank(t *testing.T) {
 		}
 	}
 }
+
+// What reuse simulated is never more than all: of short episodes it simulates more packet-hops than the run has.
+func TestReusedShare(t *testing.T) {
+	for want, hops := range map[string]int64{"25.0 % of its packet-hops simulated": 250, "saves nothing": 2450} {
+		s := &result.Summary{Reused: &result.Reused{Episodes: 4, Simulated: 3, PacketHops: hops}}
+		s.PacketHops = 1000
+		if got := fidelityOf(s); !strings.Contains(got, want) {
+			t.Errorf("%d of 1000: %q, want %q", hops, got, want)
+		}
+	}
+}

@@ -105,6 +105,8 @@ func fidelityOf(s *result.Summary) string {
 	switch {
 	case s.Reused != nil && (s.Reused.Simulated == s.Reused.Episodes || s.PacketHops <= 0):
 		return " (nothing repeats: every packet simulated)"
+	case s.Reused != nil && s.Reused.PacketHops >= s.PacketHops: // short episodes are simulated beyond their ends
+		return " (reuse saves nothing here: fidelity packet is as fast)"
 	case s.Reused != nil:
 		return fmt.Sprintf(" (%s of its packet-hops simulated, the others reused)",
 			percent(float64(s.Reused.PacketHops)/float64(s.PacketHops)))
