@@ -28,7 +28,7 @@ const notHere = -1
 type reorderState struct {
 	window
 	slots []Packet // as many as used
-	store *stored  // where they wait; nil: nothing bounds them but the window
+	store *stored  // store of early packets; nil: only the window limits them
 }
 
 // Close gives back the memory for packets that wait, when all messages have come and no other will. What may come after

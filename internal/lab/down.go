@@ -28,7 +28,7 @@ func Down(ctx context.Context, name string) (*State, error) {
 	return s, s.remove(ctx)
 }
 
-// remove deletes what is noted as made, and nothing else.
+// remove deletes the objects recorded as created, and nothing else.
 func (s *State) remove(ctx context.Context) error {
 	var problems []error
 	have, err := namespaces(ctx)
@@ -88,7 +88,7 @@ func terminate(pids []string) {
 	}
 }
 
-// ended reports whether a process has ended, also where nobody has waited for it yet (proc(5), stat).
+// ended reports whether a process has ended, also before its parent has waited for it (proc(5), stat).
 func ended(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true

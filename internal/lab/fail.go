@@ -16,12 +16,12 @@ type Failure struct {
 	Kind  string   // link, switch, nic, server
 	Name  string   // a cable's port, a switch, a NIC, a server
 	Ports []string // of a switch: a line card
-	Up    bool     // it works again, or keeps working
+	Up    bool     // it works again, or still works
 	// Share is the rate of its cables from now on, as a share of their own; 0: as it is.
 	Share     float64
 	Direction string // of the rate: out, in; both otherwise
-	// Storm: a NIC pauses for ever, until Up. Kernels' veth pairs obey no PFC, so the switch in front of it
-	// is held as a pause would: it sends nothing, its queue fills, and what comes then is lost. Nothing is
+	// Storm: a NIC pauses without end, until Up. Kernels' veth pairs ignore PFC, so the switch in front of it is
+	// stopped as a pause would stop it: it sends nothing, its queue fills, and later packets are lost. Nothing is
 	// paused further up.
 	Storm bool
 }
@@ -29,7 +29,7 @@ type Failure struct {
 // stormRate is the rate of a paused port: a byte a second.
 const stormRate unit.Rate = 8 * unit.BitPerSecond
 
-// key is by whom a port is held down.
+// key is the component that keeps a port down.
 func (f *Failure) key() string {
 	return strings.TrimSpace(f.Kind + " " + f.Name + " " + strings.Join(f.Ports, ","))
 }
@@ -40,9 +40,9 @@ type end struct{ link, node int }
 // FailureKinds are the kinds of components that can fail.
 var FailureKinds = []string{"link", "switch", "nic", "server"}
 
-// Fail lets a thing fail, or work again, or gives its cables another rate. A port works when nothing that it
-// is part of is down; what is sent into a cable whose other end is down is lost. The processes of a server
-// that goes down end. Static routes follow at once, BGP's in its own time.
+// Fail makes a component fail, or recover, or sets another rate of its links. A port works if no component that it is
+// part of is down; packets sent into a link whose other end is down are lost. The processes of a server that goes down
+// end. Static routes follow immediately, BGP's in its own time.
 func Fail(ctx context.Context, s *State, f Failure) error {
 	if err := ready("ip", "tc"); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (l *Link) heldAt(node string) bool {
 	return slices.ContainsFunc(l.DownBy, func(k string) bool { return strings.HasPrefix(k, node+": ") })
 }
 
-// storm holds the ports of switches towards a NIC, or lets go of them.
+// storm stops the switch ports towards a NIC, or resumes them.
 func (s *State) storm(ctx context.Context, f *Failure, ends []end) error {
 	if f.Kind != "nic" {
 		return refuse("only a NIC pauses continuously, found a %s", f.Kind)
@@ -117,7 +117,7 @@ func (s *State) storm(ctx context.Context, f *Failure, ends []end) error {
 	return nil
 }
 
-// slow gives cables another rate, in one direction or both: a port shapes what it sends.
+// slow sets another rate of links, in one direction or both: a port shapes its own traffic.
 func (s *State) slow(ctx context.Context, f *Failure, ends []end) error {
 	if f.Share < 0.0001 || f.Share > 1 {
 		return refuse("a share of %g of a link's rate is out of range 0.0001–1", f.Share)
@@ -208,7 +208,7 @@ func (s *State) card(of []end, f *Failure) (all []end, err error) {
 	return all, nil
 }
 
-// Flap fails a component for so long in every period, count times or until ctx ends; it works again at the end.
+// Flap makes a component fail for a time in every period, count times or until ctx ends; it works again at the end.
 func Flap(ctx context.Context, s *State, f Failure, down, period time.Duration, count int) error {
 	again := Failure{Kind: f.Kind, Name: f.Name, Ports: f.Ports, Up: true}
 	for k := 0; k < count && ctx.Err() == nil; k++ {

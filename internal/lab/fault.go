@@ -7,12 +7,12 @@ import (
 
 // Fault is something to break between two hosts, and what shows that their traffic has left it.
 type Fault struct {
-	Port  string   // that is cut, or loses packets on their way out
+	Port  string   // that fails, or loses outgoing packets
 	Path  []string // ports by which the sender's traffic goes there: sent bytes
 	Plane int      // from 0
 }
 
-// name is a port as FindPort takes it.
+// name returns a port in the form of FindPort.
 func (s *State) name(link, node int) string {
 	port, _, _ := s.Links[link].end(node)
 	return s.Nodes[node].Name + ":" + port
@@ -28,10 +28,10 @@ func (s *State) planes(host int) (links []int) {
 	return links
 }
 
-// Fault finds what breaks where a cable does that traffic from one host to another may take: at its end that
-// is nearer to the sender, which is the one that loses packets. What leaves it is what comes before: the
-// cables into that switch, or the sender's own port where a host's cable breaks. At the sender's own leaf it
-// is the cable itself, which the switch then leaves without being told.
+// Fault finds the effect of the failure of a link on the traffic from one host to another: packets are lost at the
+// link's end nearer to the sender. The traffic before it shows the effect: the links into that switch, or the sender's
+// own port if a host's link fails. At the sender's own leaf it is the link itself, which the switch then avoids without
+// notification.
 func (s *State) Fault(port string, from, to int) (*Fault, error) {
 	l, _, err := s.FindPort(port)
 	if err != nil {
@@ -102,8 +102,8 @@ func (s *State) Planes(host int) (addrs, ports []string) {
 	return addrs, ports
 }
 
-// Usual are the ports that are tried where nobody says which: one of a spine's cables to the receiver's leaf
-// in the first plane, the receiver's port in the last, and another spine's cable.
+// Usual are the default ports: one of a spine's links to the receiver's leaf in the first plane, the receiver's port in
+// the last, and another spine's link.
 func (s *State) Usual(from, to int) (cut, drained, lossy string, err error) {
 	far := s.planes(to)
 	if len(far) == 0 {

@@ -1,11 +1,9 @@
-// Package lab builds a fabric out of network namespaces and veth pairs on this
-// machine: a namespace per host and switch, a veth pair per cable, rates scaled
-// down, kernel forwarding with equal-cost multipath over layer 4, routes from
-// FRR's BGP unnumbered or static ones, and ECN marks from nftables. It needs
-// Linux and root.
+// Package lab builds a fabric out of network namespaces and veth pairs on this host: a namespace per host and switch, a
+// veth pair per link, rates scaled down, kernel forwarding with equal-cost multipath over layer 4, routes from FRR's
+// BGP unnumbered or static ones, and ECN marks from nftables. It needs Linux and root.
 //
-// What a lab consists of is written to its state file before it is made, name
-// by name, so that Down removes exactly what Up made, also after a crash.
+// Each object of a lab is written to its state file by name before it is created, so that Down removes exactly the
+// objects that Up created, also after a crash.
 package lab
 
 import (
@@ -80,8 +78,8 @@ type Link struct {
 	Rate  unit.Rate  `json:"rate_bps"`
 	AddrA netip.Addr `json:"a_addr,omitzero"`
 	AddrB netip.Addr `json:"b_addr,omitzero"`
-	Down  bool       `json:"down,omitempty"` // one of its ports is
-	// DownBy lists the components that keep its ports down: the port's node, and what is down there.
+	Down  bool       `json:"down,omitempty"` // one of its ports is down
+	// DownBy lists the components that keep its ports down: the port's node, and the failed component there.
 	DownBy []string `json:"down_by,omitempty"`
 }
 
@@ -95,14 +93,14 @@ type NIC struct {
 	Addr  netip.Addr `json:"addr"`
 }
 
-// Options says how to build a lab.
+// Options are the settings for building a lab.
 type Options struct {
 	Name     string
 	Routing  string    // frr or static
 	Rate     unit.Rate // of a host port; other ports in proportion
 	NoECN    bool
 	Numbered bool          // cables between switches have a /31 each; BGP is unnumbered otherwise
-	Wait     time.Duration // for every switch to know its routes [DefaultWait]
+	Wait     time.Duration // time for every switch to have its routes [DefaultWait]
 	Say      func(format string, args ...any)
 }
 
@@ -111,7 +109,7 @@ const DefaultWait = 30 * time.Second
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]{1,12}$`)
 
-// InputError says that a lab cannot be had here, or not so.
+// InputError reports that a lab is impossible here, or with these settings.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
@@ -149,7 +147,7 @@ func HasFRR() bool {
 	return err == nil
 }
 
-// plan lays a graph out as a lab: names, rates and addresses.
+// plan designs a lab from a graph: names, rates and addresses.
 func plan(g *topo.Graph, o Options) (*State, error) {
 	hosts, switches := len(g.Hosts), len(g.Nodes)-len(g.Hosts)
 	switch {
@@ -218,14 +216,13 @@ func portName(p *panel.Panel, j panel.Jack) string {
 	return linuxName(p.Own(j))
 }
 
-// linuxName is a port's name without what Linux and nftables keep to themselves.
+// linuxName returns a port's name without characters reserved by Linux and nftables.
 func linuxName(port string) string { return notInNames.Replace(port) }
 
 var notInNames = strings.NewReplacer("/", "_", ":", "_")
 
-// decide gives the fabric the addresses and AS numbers that config render gives
-// it. A lab has no VLANs and no bundles: rails that are VLANs become routed ports, and so does each port of a
-// NIC that has several.
+// decide gives the fabric the addresses and AS numbers that config render gives it. A lab has no VLANs and no bundles:
+// rails that are VLANs become routed ports, and so does each port of a NIC with several.
 func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	if len(g.Channels) > 0 {
 		return nil, refuse("cables are layer 3 port channels here (lag), and a lab's switches have no bonds: without lag each cable is a next hop")
@@ -292,7 +289,7 @@ func Load(name string) (*State, error) {
 	return s, nil
 }
 
-// command runs a program and turns what it complains about into the error.
+// command runs a program and converts its messages to an error.
 func command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var problems bytes.Buffer
@@ -305,7 +302,7 @@ func command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// namespaces lists the machine's network namespaces.
+// namespaces lists the host's network namespaces.
 func namespaces(ctx context.Context) (map[string]bool, error) {
 	out, err := command(ctx, "ip", "-j", "netns", "list")
 	if err != nil {

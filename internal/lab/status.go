@@ -54,7 +54,7 @@ func Status(ctx context.Context, s *State) ([]NodeStatus, error) {
 				return nil, err
 			}
 			if n.Switch && s.Routing == RoutingFRR {
-				// A daemon that is gone shows as no session.
+				// A daemon that has ended shows as no session.
 				st.Established, st.Sessions, _ = s.sessions(ctx, i)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tap asks the kernel about some ports, and takes them down, without a process for each question: a socket of
+// Tap reads ports' counters from the kernel, and sets ports down, without a process per request: with a socket of
 // rtnetlink(7) in the namespace of each.
 type Tap struct{ ports []tapped }
 
@@ -123,7 +123,7 @@ func (p *tapped) request(kind, flags uint16, index, set, change uint32, name str
 	return &all[0], nil
 }
 
-// ask asks about an interface, by name or by its index.
+// ask requests an interface, by name or by its index.
 func (p *tapped) ask(name string) (*syscall.NetlinkMessage, error) {
 	return p.request(unix.RTM_GETLINK, 0, uint32(p.index), 0, 0, name)
 }

@@ -36,7 +36,7 @@ func Up(ctx context.Context, g *topo.Graph, o Options) (*State, error) {
 	return s, s.build(ctx, o)
 }
 
-// build makes everything; what a failed attempt has made is removed.
+// build creates everything; a failed attempt is removed.
 func (s *State) build(ctx context.Context, o Options) (err error) {
 	have, err := namespaces(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *State) build(ctx context.Context, o Options) (err error) {
 	return s.save()
 }
 
-// claim makes the lab's folder: of two that are built at once under one name, one does.
+// claim creates the lab's directory: of two concurrent builds under one name, one succeeds.
 func (s *State) claim() error {
 	if err := os.MkdirAll(filepath.Dir(s.dir()), 0o755); err != nil {
 		return &InputError{err}
@@ -125,7 +125,7 @@ func (s *State) makeNamespaces(ctx context.Context) error {
 		set := []string{"netns", "exec", n.Namespace, "sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0",
 			"net.ipv4.conf.default.rp_filter=0"}
 		if n.Switch {
-			// ECMP over the 5-tuple; dead next hops are left out at once.
+			// ECMP over the 5-tuple; dead next hops are removed immediately.
 			set = append(set, "net.ipv4.ip_forward=1", "net.ipv4.fib_multipath_hash_policy=1",
 				"net.ipv4.conf.all.ignore_routes_with_linkdown=1",
 				"net.ipv4.conf.default.ignore_routes_with_linkdown=1")
@@ -155,7 +155,7 @@ func (s *State) makeLinks(ctx context.Context) error {
 	return nil
 }
 
-// raise brings a link's end up, with its address where it has one.
+// raise brings a link's end up, with its address if it has one.
 func (s *State) raise(ctx context.Context, l *Link, node int) error {
 	port, addr, _ := l.end(node)
 	ns := s.Nodes[node].Namespace
@@ -176,8 +176,7 @@ func (s *State) raise(ctx context.Context, l *Link, node int) error {
 	return err
 }
 
-// hostRoutes sends what a NIC's address sends out of that NIC, so that every
-// rail keeps to itself.
+// hostRoutes sends packets with a NIC's source address out of that NIC, so that rails stay separate.
 func (s *State) hostRoutes(ctx context.Context) error {
 	for i, nic := range s.NICs {
 		if err := s.hostRoute(ctx, i); err != nil {
@@ -202,8 +201,8 @@ func (s *State) tableOf(nic int) string {
 	return fmt.Sprint(n)
 }
 
-// hostRoute gives a NIC's port its way out; a host's first one is that of all that names no other. The
-// kernel forgets it when the port goes down.
+// hostRoute sets the route of a NIC's port; a host's first one is the default. The kernel forgets it when the port goes
+// down.
 func (s *State) hostRoute(ctx context.Context, i int) error {
 	nic, table := s.NICs[i], s.tableOf(i)
 	port, _, gw := s.Links[nic.Link].end(nic.Node)
@@ -235,7 +234,7 @@ func (s *State) shape(ctx context.Context) error {
 	return nil
 }
 
-// shapePort limits what a port sends.
+// shapePort limits the rate of a port.
 func (s *State) shapePort(ctx context.Context, link, node int, rate unit.Rate) error {
 	port, _, _ := s.Links[link].end(node)
 	_, err := command(ctx, "tc", "-n", s.Nodes[node].Namespace, "qdisc", "replace", "dev", port, "root",
@@ -244,15 +243,14 @@ func (s *State) shapePort(ctx context.Context, link, node int, rate unit.Rate) e
 	return err
 }
 
-// Marking starts when a port's packets come faster than this share of its rate:
-// a phantom queue, because this kernel has no RED. nftables counts packets, not
-// bytes: a bucket of bytes is always a second deep there. Counted are packets of
-// a path MTU of 4096, which is what data has here.
+// Marking starts when a port's packets come faster than this share of its rate: a phantom queue, because this kernel
+// has no RED. nftables counts packets, not bytes: a bucket of bytes is always a second deep there. Counted are packets
+// of a path MTU of 4096, the size of data packets here.
 const (
 	markShare   = 0.95
 	markPacket  = 4096 + roce.BaseLen - roce.FCSLen
 	markBurst   = 16
-	markMinimum = 1024 // acknowledgements and other small packets are left alone
+	markMinimum = 1024 // acknowledgements and other small packets are not marked
 )
 
 // mark lets the switches set congestion experienced on ECN-capable packets
@@ -287,7 +285,7 @@ func (s *State) mark(ctx context.Context) error {
 	return nil
 }
 
-// staticRoutes installs the shortest paths over the cables that are up.
+// staticRoutes installs the shortest paths over the links that are up.
 func (s *State) staticRoutes(ctx context.Context) error {
 	for _, nic := range s.NICs {
 		home := s.home(nic)
@@ -317,8 +315,7 @@ func (s *State) staticRoutes(ctx context.Context) error {
 	return nil
 }
 
-// distances counts cables from a switch to every other over those that are up;
-// -1 is out of reach.
+// distances counts links from a switch to every other over those that are up; -1 is unreachable.
 func (s *State) distances(from int) []int {
 	dist := make([]int, len(s.Nodes))
 	for i := range dist {
@@ -339,7 +336,7 @@ func (s *State) distances(from int) []int {
 	return dist
 }
 
-// converged waits until every switch knows the way to every NIC.
+// converged waits until every switch has a route to every NIC.
 func (s *State) converged(ctx context.Context, wait time.Duration) error {
 	until := time.Now().Add(wait)
 	for {
@@ -364,8 +361,8 @@ func (s *State) converged(ctx context.Context, wait time.Duration) error {
 // home is the switch that a NIC hangs off.
 func (s *State) home(nic NIC) int { return s.Links[nic.Link].A + s.Links[nic.Link].B - nic.Node }
 
-// missing names a route that is not there, to a NIC's port that cables between switches lead to: those of
-// another plane are none.
+// missing returns a missing route to a NIC's port that links between switches reach: those of another plane do not
+// count.
 func (s *State) missing(ctx context.Context) (string, error) {
 	away := map[int][]int{} // by a NIC's switch: how far the others are
 	for _, nic := range s.NICs {

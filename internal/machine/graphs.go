@@ -36,10 +36,10 @@ type Graph struct {
 // patterns are NCCL's, by their numbers (src/include/graph.h).
 var patterns = map[int]string{1: "balanced tree", 2: "split tree", 3: "tree", 4: "ring", 5: "NVLS", 6: "CollNet"}
 
-// IsGraphs reports whether a text is a dump of graphs, and IsServer whether Read reads it.
+// IsGraphs reports whether a file is a dump of graphs, and IsServer whether Read supports it.
 func IsGraphs(text []byte) bool { return strings.Contains(beginningOf(text), "<graphs") }
 
-// IsServer reports whether a text looks like what Read reads: NCCL's topology, or nvidia-smi's matrix.
+// IsServer reports whether a file looks like input of Read: NCCL's topology, or nvidia-smi's matrix.
 func IsServer(text []byte) bool {
 	head := beginningOf(text)
 	first, _, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
@@ -48,7 +48,7 @@ func IsServer(text []byte) bool {
 		(words[1] == "GPU1" || strings.Contains(first, "Affinity"))
 }
 
-// beginningOf is as much of a text as tells what it is.
+// beginningOf is the size of a file's start that is sufficient for detection.
 func beginningOf(text []byte) string { return string(text[:min(len(text), 2048)]) }
 
 // ReadGraphs reads a dump of graphs. Errors are *field.Error.
@@ -107,7 +107,7 @@ func Size(graphs []Graph) (gpus, nics int) {
 	return len(seen[0]), len(seen[1])
 }
 
-// Words says a graph in lines: what it is, and the way of each channel.
+// Words describes a graph in lines: its kind, and the path of each channel.
 func (g *Graph) Words() (lines []string) {
 	pattern := patterns[g.Pattern]
 	if pattern == "" {

@@ -28,7 +28,7 @@ var nearNames = []string{"", "PIX", "PXB", "PHB", "NODE", "SYS"}
 
 func (n Near) String() string { return nearNames[n] }
 
-// Bounds of a text and of what it describes.
+// Limits of a file and of its contents.
 const (
 	MaxSize = 4 << 20
 	MaxGPUs = 64
@@ -38,7 +38,7 @@ const (
 // NIC is a network card, or a port of one.
 type NIC struct {
 	Name string
-	Rate unit.Rate // 0: the source does not say
+	Rate unit.Rate // 0: unknown
 	at   int       // in XML, its device
 }
 
@@ -46,32 +46,30 @@ type NIC struct {
 type Server struct {
 	Format string
 	GPUs   []string // names
-	SM     int      // compute capability, 90 of an H100; 0: not said
-	NICs   []NIC    // those that are nearest to some GPU
+	SM     int      // compute capability, 90 for an H100; 0: unknown
+	NICs   []NIC    // those nearest to some GPU
 	Apart  []string // NICs that are nearest to none
-	Notes  []string // what was passed over
+	Notes  []string // ignored parts
 
-	// Uses is by GPU the NICs that it sends by, as places in NICs: of those that are nearest, where GPUs
-	// are as near to the same ones, its share.
+	// Uses is, by GPU, its NICs, as indices of NICs: of the nearest ones its share, if several GPUs are equally near.
 	Uses [][]int
-	// Near is by GPU how far those are.
+	// Near is, by GPU, the distance of those.
 	Near []Near
-	// Buses are PCIe's links, of those whose rate the source says, with the NICs all of whose traffic
-	// takes them.
+	// Buses are PCIe links of known rate, with the NICs whose whole traffic uses them.
 	Buses []Bus
 
-	links   [][]int // by pair of GPUs: NVLinks between them, or to the switch that joins them
+	links   [][]int // by pair of GPUs: NVLinks between them, or to their common switch
 	through bool    // by a switch
 	pcie    func(a, b int) unit.Rate
 }
 
-// Bus is a link of PCIe, and what it carries of payload in one direction.
+// Bus is a PCIe link, with its payload rate in one direction.
 type Bus struct {
 	Rate unit.Rate
 	NICs []int
 }
 
-// Read reads a server from a text of either format. Errors are *field.Error.
+// Read reads a server from a file of either format. Errors are *field.Error.
 func Read(name string, text []byte) (*Server, error) {
 	fail := func(format string, args ...any) (*Server, error) {
 		return nil, &field.Error{File: name, Msg: fmt.Sprintf(format, args...)}
@@ -91,7 +89,7 @@ func Read(name string, text []byte) (*Server, error) {
 	return readMatrix(name, text)
 }
 
-// settle finds each GPU's NICs, by how far each is from each.
+// settle finds each GPU's NICs, by distance.
 func (s *Server) settle(all []NIC, near [][]Near) {
 	best := make([][]int, len(s.GPUs)) // NICs as near as any
 	used := make([]bool, len(all))
@@ -153,8 +151,8 @@ func (s *Server) Links() (least int) {
 	return least
 }
 
-// Join makes the pipes between the GPUs, of NVLinks of so much each and of PCIe between those that have
-// none; nil where the source says nothing, and the GPU's usual ones count.
+// Join builds the pipes between the GPUs, of NVLinks of the given rate and of PCIe between GPUs without any; nil if the
+// source has no links, and the GPU's defaults apply.
 func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 	n := len(s.GPUs)
 	if s.links == nil || n < 2 {
@@ -188,7 +186,7 @@ func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 	return inside.Pairs(rates), nil
 }
 
-// String tells it in a few lines.
+// String describes it in a few lines.
 func (s *Server) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s\n", s.Format, unit.Plural(len(s.GPUs), "GPU"), unit.Plural(len(s.NICs), "NIC"))

@@ -24,7 +24,7 @@ var (
 	legend  = regexp.MustCompile(`^\s+(NIC\d+): (\S+)\s*$`)
 )
 
-// cells cuts a line at its tabs, or at spaces where it has lost them.
+// cells splits a line at its tabs, or at spaces if the tabs are lost.
 func cells(line string) (all []cell) {
 	tabs := strings.Contains(line, "\t")
 	for i := 0; i < len(line); {
@@ -56,7 +56,7 @@ type matrix struct {
 	file  string
 	names []string          // of columns
 	rows  map[string][]cell // by name, without it
-	line  map[string]int    // by name: where its row is
+	line  map[string]int    // by name: its row
 	card  map[string]string // NIC0: mlx5_0
 }
 
@@ -64,7 +64,7 @@ func (m *matrix) fail(line, col int, format string, args ...any) error {
 	return &field.Error{File: m.file, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)}
 }
 
-// readMatrix reads nvidia-smi topo -m. What stands before and behind the matrix is passed over.
+// readMatrix reads nvidia-smi topo -m. Text before and after the matrix is ignored.
 func readMatrix(file string, text []byte) (*Server, error) {
 	m := &matrix{file: file, rows: map[string][]cell{}, line: map[string]int{}, card: map[string]string{}}
 	over := false
@@ -224,8 +224,8 @@ func (m *matrix) symmetric() error {
 	return nil
 }
 
-// alike reports whether every GPU has as many NVLinks to every other, more than three GPUs could have
-// to each: they lead to a switch, as the 12 of an A100 and the 18 of an H100 do.
+// alike reports whether every GPU has the same number of NVLinks to every other, more than direct links between more
+// than three GPUs allow: they lead to a switch, as the 12 of an A100 and the 18 of an H100 do.
 func (s *Server) alike() bool {
 	if len(s.GPUs) < 3 {
 		return false

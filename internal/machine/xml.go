@@ -14,18 +14,18 @@ import (
 	"railyard/unit"
 )
 
-// device is an element of the XML: a CPU, or what is behind it.
+// device is an element of the XML: a CPU, or a device behind it.
 type device struct {
 	kind      string // cpu, pci
 	bus       string
 	parent    int // of devices; -1
 	depth     int
-	link      unit.Rate // payload of the PCIe link to the parent; 0: not said
+	link      unit.Rate // payload of the PCIe link to the parent; 0: unknown
 	vendor    string    // of a CPU
 	family    int
 	model     int
 	class     string
-	gpu, sm   int // dev of a GPU, below 0: not said
+	gpu, sm   int // dev of a GPU, below 0: unknown
 	isGPU     bool
 	nets      []net
 	hasNIC    bool
@@ -48,8 +48,8 @@ type peer struct {
 	line, col int
 }
 
-// xmlReader walks NCCL's XML (src/graph/xml.cc): system, then cpu, then pci within pci with gpu and nic
-// in them, nvlink in gpu and net in nic. What it does not know it passes over.
+// xmlReader walks NCCL's XML (src/graph/xml.cc): system, then cpu, then pci within pci with gpu and nic in them, nvlink
+// in gpu and net in nic. Unknown elements are ignored.
 type xmlReader struct {
 	file    string
 	text    []byte
@@ -58,7 +58,7 @@ type xmlReader struct {
 	hosts   map[string]bool
 	taken   map[string]int // by busid: the line
 	system  bool
-	counted int // of the text, whose lines have been counted
+	counted int // of the file, up to which lines have been counted
 	lines   int
 }
 
@@ -137,7 +137,7 @@ func (r *xmlReader) number(a attributes, key string, without, line, col int) (in
 	return int(n), nil
 }
 
-// open reads an element and returns the device that what is in it belongs to.
+// open parses an element and returns the device of its contents.
 func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 	a := attributes{}
 	for _, x := range t.Attr {
@@ -194,7 +194,7 @@ func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 	return in, err
 }
 
-// part reads what a device has.
+// part parses a component of a device.
 func (r *xmlReader) part(name string, a attributes, d *device, num func(string, int) int, line, col int) error {
 	switch name {
 	case "gpu":
@@ -217,7 +217,7 @@ func (r *xmlReader) part(name string, a attributes, d *device, num func(string, 
 		}
 		d.nvlinks = append(d.nvlinks, p)
 	case "c2c":
-		// The GPU is a chip beside the CPU: what it sends does not take the PCIe that it shows.
+		// The GPU is a chip on the CPU's module: its traffic does not use the PCIe link in the XML.
 		if n, bw := num("count", 0), num("bw", 0); n > 0 && bw > 0 && n < 1024 {
 			d.link = unit.Rate(n) * unit.Rate(bw) * 8 * unit.Mbps
 		}
@@ -339,7 +339,7 @@ func order(a, b int, x, y string) int {
 	return strings.Compare(strings.ToLower(x), strings.ToLower(y))
 }
 
-// up lists a device and what it is behind, to its CPU.
+// up lists a device and its ancestors, to its CPU.
 func (r *xmlReader) up(i int) (all []int) {
 	for ; i >= 0; i = r.devices[i].parent {
 		all = append(all, i)
@@ -347,8 +347,8 @@ func (r *xmlReader) up(i int) (all []int) {
 	return all
 }
 
-// way lists the devices whose links to their parents a transfer takes, the CPUs that it crosses, and the
-// device at which it turns, -1 between CPUs.
+// way lists the devices whose links to their parents a transfer uses, the CPUs that it crosses, and the highest device
+// on its path, -1 between CPUs.
 func (r *xmlReader) way(a, b int) (links, cpus []int, turn int) {
 	x, y := r.up(a), r.up(b)
 	turn = -1
@@ -366,7 +366,7 @@ func (r *xmlReader) way(a, b int) (links, cpus []int, turn int) {
 	return links, cpus, turn
 }
 
-// near says how far a NIC is from a GPU.
+// near returns the distance between a NIC and a GPU.
 func (r *xmlReader) near(gpu, nic int) Near {
 	links, _, turn := r.way(gpu, nic)
 	switch {
@@ -412,7 +412,7 @@ func (r *xmlReader) buses(s *Server, gpus []int) {
 	}
 }
 
-// join reads how the GPUs are joined: by NVLinks to a switch or to one another, else by PCIe.
+// join determines the links of the GPUs: NVLinks to a switch or to one another, else PCIe.
 func (r *xmlReader) join(s *Server, gpus []int) error {
 	place := map[string]int{}
 	for i, g := range gpus {
@@ -433,7 +433,7 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 				}
 			case known && k != i:
 				links[i][k] += p.count
-			case known: // Azure's NCv4 has them, where the virtual machine hides whose they are
+			case known: // Azure's NCv4 has them, where the virtual machine hides their far ends
 				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s of %s to itself ignored",
 					p.line, unit.Plural(p.count, "link"), p.target))
 			default:

@@ -158,7 +158,7 @@ func (s *Site) parse(p *Page) (links, anchors []string) {
 	return links, anchors
 }
 
-// plain returns the text of a page without its marks.
+// plain returns the text of a page without markup.
 func (s *Site) plain(p *Page) string {
 	source := []byte(p.Text)
 	return string(plainOf(markdown.Parser().Parse(text.NewReader(source)), source))

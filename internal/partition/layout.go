@@ -19,14 +19,13 @@ const (
 // Recomputations are all of them.
 var Recomputations = []string{RecomputeNone, RecomputeSelective, RecomputeFull}
 
-// Ways to schedule a pipeline.
+// Pipeline schedules.
 const (
 	GPipe       = "gpipe"       // all forward passes, then all backward passes (Huang et al. 2019)
 	OneFOneB    = "1f1b"        // one forward, one backward, once the pipeline is full
 	Interleaved = "interleaved" // 1f1b with several model chunks per rank (Narayanan et al., SC'21)
 	ZeroBubble  = "zero-bubble" // ZB-H1: weight gradients fill the bubble (Qi et al. 2023)
-	// 1f1b that goes on with the next batch where the last one ends, with two versions of the weights
-	// (PipeDream-2BW, Narayanan et al. 2021)
+	// 1f1b across batches without a flush, with two versions of the weights (PipeDream-2BW, Narayanan et al. 2021)
 	TwoVersions = "2bw"
 )
 
@@ -39,16 +38,16 @@ const (
 	PipelineInside = "tp-cp-pp-dp" // Llama 3: a replica's stages lie side by side
 )
 
-// Layout is the parallel configuration of a training: a model over GPUs, a batch over time. Its tags are the keys
-// of a scenario's training block, which it is a part of.
+// Layout is the parallel configuration of a training: a model over GPUs, a batch over time. Its tags are keys of a
+// scenario's training block, which contains it.
 type Layout struct {
 	TP int `json:"tp" yaml:"tp" range:"1,1048576" doc:"tensor parallel ranks"`
 	PP int `json:"pp" yaml:"pp" range:"1,1048576" doc:"pipeline stages"`
 	DP int `json:"dp" yaml:"dp" range:"1,1048576" doc:"data parallel replicas"`
 	CP int `json:"cp" yaml:"cp" range:"1,1048576" doc:"context parallel ranks: parts of a sequence; keys and values go around a ring"`
 	EP int `json:"ep" yaml:"ep" range:"1,1048576" doc:"expert parallel ranks, out of the dp x cp that share a model"`
-	// OverTP takes expert parallel ranks out of tp x cp x dp, with experts whole, as Megatron's
-	// expert_tensor_parallel_size of 1. The cost model alone knows it.
+	// OverTP forms expert parallel groups from tp x cp x dp ranks, with undivided experts, as Megatron's
+	// expert_tensor_parallel_size of 1. Only the cost model supports it.
 	OverTP    bool   `json:"ep_over_tp,omitempty" yaml:"-"`
 	VPP       int    `json:"vpp" yaml:"vpp" range:"1,1048576" doc:"model chunks per rank, for the interleaved schedule"`
 	ZeRO      int    `json:"zero" yaml:"zero" of:"0, 1, 2, 3" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
@@ -57,8 +56,8 @@ type Layout struct {
 	Recompute string `json:"recompute" yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
 	Schedule  string `json:"schedule" yaml:"schedule" enum:"1f1b,gpipe,interleaved,zero-bubble,2bw" doc:"pipeline schedule; zero-bubble is ZB-H1; 2bw (PipeDream-2BW) keeps two versions of the weights and never flushes, over steps of 2 and more"`
 	Order     string `json:"order" yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
-	// A token is 4 bytes when it is loaded, which is nothing beside activations: a
-	// batch of 512 sequences of 2,048 is 4 MiB. A seed makes that 4 GB.
+	// A token is 4 bytes when it is loaded, which is negligible compared with activations: a batch of 512 sequences of
+	// 2,048 is 4 MiB. A seed makes that 4 GB.
 	Micro        int64 `json:"micro_batch" yaml:"micro_batch" range:"1,1048576" doc:"sequences per microbatch and replica"`
 	Microbatches int   `json:"microbatches" yaml:"-"` // per replica and step
 	Steps        int   `json:"-" yaml:"steps" range:"1,1000" doc:"steps one after the other, each a batch"`
@@ -102,7 +101,7 @@ func (l Layout) Check(m *model.Config) error {
 	return l.checkParts(m)
 }
 
-// checkSchedule refuses names that are not known and what does not go together.
+// checkSchedule refuses unknown names and invalid combinations.
 func (l Layout) checkSchedule() error {
 	if !slices.Contains(Schedules, l.Schedule) {
 		return field.Choice("schedule", l.Schedule, Schedules, "%q is not known", l.Schedule)
@@ -133,7 +132,7 @@ func (l Layout) checkSchedule() error {
 	return nil
 }
 
-// checkParts refuses experts and sequences that are not cut evenly.
+// checkParts refuses experts and sequences that are not divided evenly.
 func (l Layout) checkParts(m *model.Config) error {
 	switch {
 	case l.EP > 1 && (m.Experts == 0 || m.Experts%int64(l.EP) != 0):
@@ -161,22 +160,21 @@ func (l Layout) ExpertTP() int {
 	return l.TP
 }
 
-// ExpertRanks returns the number of ranks out of which expert parallel groups are taken.
+// ExpertRanks returns the number of ranks from which expert parallel groups are formed.
 func (l Layout) ExpertRanks() int { return l.DP * l.CP * l.TP / l.ExpertTP() }
 
 // Chunks returns the number of parts that the layers are cut into: PP times VPP.
 func (l Layout) Chunks() int { return l.PP * l.VPP }
 
-// divides says whether the layers can be cut into even parts, or into parts of
-// which the first and the last are one layer short for the embedding and the head,
-// as Llama 3 405B's, which have nothing else (section 3.3.2).
+// divides reports whether the layers can be divided into equal parts, or into parts of which the first and the last are
+// one layer short for the embedding and the head, as in Llama 3 405B (section 3.3.2).
 func (l Layout) divides(layers int64) bool {
 	n := int64(l.Chunks())
 	return layers%n == 0 || n > 1 && (layers+2)%n == 0 || l.Uneven && n <= layers
 }
 
-// Settled is the layout with what it leaves open: without a schedule 1f1b, interleaved for several chunks per rank, and
-// layers spread unevenly where they do not divide.
+// Settled returns the layout with its defaults: without a schedule 1f1b, interleaved for several chunks per rank, and
+// layers distributed unevenly if they do not divide.
 func (l Layout) Settled(m *model.Config) Layout {
 	if l.Schedule == "" {
 		l.Schedule = OneFOneB
@@ -189,7 +187,7 @@ func (l Layout) Settled(m *model.Config) Layout {
 	return l
 }
 
-// Layers returns the layers of a part; part c lies on stage c mod PP.
+// Layers returns the layers of a part; part c is on stage c mod PP.
 func (l Layout) Layers(m *model.Config, chunk int) int64 {
 	n := int64(l.Chunks())
 	if m.Layers%n == 0 {
@@ -247,7 +245,7 @@ func (l Layout) Rank(tp, cp, dp, pp int) int {
 	return ((pp*l.DP+dp)*l.CP+cp)*l.TP + tp
 }
 
-// String writes a layout as people do: TP4 PP2 VPP4 DP16 mb1 ZeRO3. What is 1 is left out.
+// String writes a layout as people do: TP4 PP2 VPP4 DP16 mb1 ZeRO3. Degrees of 1 are omitted.
 func (l Layout) String() string {
 	s := ""
 	for _, f := range []struct {

@@ -7,10 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// StateBytes are mixed precision's bytes per parameter with Adam: parameters and
-// gradients in 16 bit; master copy, momentum and variance in 32 bit (ZeRO paper,
-// docs/references.md, zero). That is 16 TB for a trillion parameters; a seed gives the same
-// formula, (4+12) bytes, and says about 24 TB.
+// StateBytes are mixed precision's bytes per parameter with Adam: parameters and gradients in 16 bit; master copy,
+// momentum and variance in 32 bit (ZeRO paper, docs/references.md, zero). That is 16 TB for a trillion parameters; a
+// source document has the same formula, (4+12) bytes, and states about 24 TB.
 const (
 	paramBytes = 2
 	gradBytes  = 2
@@ -18,12 +17,11 @@ const (
 	StateBytes = paramBytes + gradBytes + optBytes
 )
 
-// SavedBytes are those of a parameter that a checkpoint keeps: all but the gradients.
+// SavedBytes is the bytes per parameter in a checkpoint: all but the gradients.
 const SavedBytes = paramBytes + optBytes
 
-// WeightBytes are those of a parameter in bf16, which is all that running a model needs of it: 16, 140 and
-// 810 GB for 8, 70 and 405 billion (one source's figure 13-3, which says at least 10 GPUs of 80 GB for the
-// last; they would lack 10 GB).
+// WeightBytes is the bytes per parameter in bf16, the only state for inference: 16, 140 and 810 GB for 8, 70 and 405
+// billion (one source's figure 13-3, which states at least 10 GPUs of 80 GB for the last; they would lack 10 GB).
 const WeightBytes = paramBytes
 
 // RankMemory is the memory of a rank of one pipeline stage.
@@ -62,8 +60,8 @@ func (l Layout) Activations(m *model.Config, from, to int64) (sum float64) {
 	return sum
 }
 
-// keeping is the bytes of what a layer keeps, 16 bit values. Without recomputation attention keeps 5 bytes per head,
-// token and token that it looks at besides (Korthikanti et al. 2022, table 2).
+// keeping returns the bytes of a layer's activations, 16 bit values. Without recomputation attention keeps 5 bytes per
+// head, token and token that it looks at besides (Korthikanti et al. 2022, table 2).
 func (l Layout) keeping(k model.Kept) float64 {
 	t := float64(l.TP)
 	outer := t // ranks that share the tokens
@@ -92,7 +90,8 @@ func (l Layout) again(m *model.Config, stage int) (most float64) {
 	return most
 }
 
-// InFlight returns the number of microbatches' activations that a stage keeps at once, in units of the whole stage.
+// InFlight returns the number of microbatches whose activations a stage holds at the same time, in units of the whole
+// stage.
 func (l Layout) InFlight(stage int) float64 {
 	m, p := float64(l.Microbatches), float64(l.PP)
 	switch l.Schedule {
@@ -146,7 +145,7 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		}
 		r.Weights, r.Gradients, r.Optimizer = state(paramBytes, l.ZeRO >= 3), state(gradBytes, l.ZeRO >= 2),
 			state(optBytes, l.ZeRO >= 1)
-		if l.Schedule == TwoVersions { // the one in use and the one that is made
+		if l.Schedule == TwoVersions { // the one in use and the one being built
 			r.Weights *= 2
 		}
 		act *= r.InFlight
@@ -215,9 +214,9 @@ func ZeROBytes(params, n float64, stage int) float64 {
 	return b
 }
 
-// Fits returns how many GPUs hold so many bytes per parameter, and how many with a
-// share of the memory lost to activations and fragmentation (seed: 35 and 300
-// GPUs for the states of GPT-3 and GPT-4, 400 for GPT-4 at 75 % efficiency).
+// Fits returns the number of GPUs for the given bytes per parameter, and the number with a share of the memory lost to
+// activations and fragmentation (source document: 35 and 300 GPUs for the states of GPT-3 and GPT-4, 400 for GPT-4 at
+// 75 % efficiency).
 func Fits(params float64, bytesPer float64, memory unit.Bytes, efficiency float64) int64 {
 	n := params * bytesPer / efficiency / float64(memory)
 	return int64(n + 1 - 1e-9)

@@ -4,11 +4,11 @@ import (
 	"railyard/unit"
 )
 
-// stack is how a framework spends memory beside states and what layers keep.
+// stack is a framework's memory use besides states and activations.
 type stack struct {
 	logit, logitTP float64 // bytes per logit while the loss is worked out; of ranks that share the vocabulary
 	ops            bool    // selective recomputation keeps results of operations (model.KeepsOps)
-	whole          bool    // with pipeline stages ZeRO 2 and 3 keep a stage's weights whole, its gradients in 32 bit
+	whole          bool    // with pipeline stages ZeRO 2, 3 do not divide weights; gradients in 32 bit
 }
 
 // stacks are those of frameworks by name.
@@ -16,10 +16,11 @@ type stack struct {
 // Megatron-LM's loss (core/tensor_parallel/cross_entropy.py): the product's 16 bit, their 32 bit copy, in which
 // exponentials and gradient are worked out in place, and the gradient's 16 bit.
 //
-// PyTorch's: 16 bit, their 32 bit copy, logarithms of probabilities, their gradient. Where ranks share the vocabulary
-// (distributed/tensor/parallel/loss.py) the backward pass has the logarithms, exponentials, targets, sum and product in
-// 32 bit at once. FSDP2 under pipeline stages does not shard weights again after a forward pass, so that microbatches
-// need not gather them, and adds up gradients in the type in which they are reduced (torchtitan, parallelize.py).
+// PyTorch's: 16 bit, their 32 bit copy, logarithms of probabilities, their gradient. If ranks share the vocabulary
+// (distributed/tensor/parallel/loss.py) the backward pass holds the logarithms, exponentials, targets, sum and product
+// in 32 bit at the same time. FSDP2 under pipeline stages does not shard weights again after a forward pass, so that
+// microbatches need not gather them, and adds up gradients in the type in which they are reduced (torchtitan,
+// parallelize.py).
 var stacks = map[string]stack{
 	"megatron": {logit: 8, logitTP: 8},
 	"torch":    {logit: 14, logitTP: 20, ops: true, whole: true},
@@ -48,7 +49,7 @@ func (l Layout) head(params int64) int64 {
 	return (paramBytes + 4) * params
 }
 
-// gathered returns what ZeRO 3 holds beside its shares: the layer at work and the one fetched ahead, or a stage.
+// gathered returns ZeRO 3's memory besides its shares: the current layer and the prefetched one, or a stage.
 func (l Layout) gathered(params, pair int64) unit.Bytes {
 	switch {
 	case l.stack().whole && l.PP > 1 && l.ZeRO >= 2:

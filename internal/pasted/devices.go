@@ -14,14 +14,14 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Read is what was found in pasted texts: counters are diagnosed, configurations are linted.
+// Read is the result for pasted texts: counters are diagnosed, configurations are linted.
 type Read struct {
 	Lint      *Linted          `json:"lint,omitempty"`
 	Diagnosis *diagnose.Report `json:"diagnosis,omitempty"`
 	Faults    int              `json:"faults"` // of the diagnosis
 }
 
-// Linted is what lint finds in configurations.
+// Linted is lint's findings in configurations.
 type Linted struct {
 	Devices  []Device      `json:"devices"`
 	Findings []LintFinding `json:"findings"` // errors first
@@ -30,7 +30,7 @@ type Linted struct {
 	DataDSCP int           `json:"data_dscp"`        // of RoCE data, set or assumed
 }
 
-// LintFinding is what lint found.
+// LintFinding is one finding of lint.
 type LintFinding struct{ swconf.Finding }
 
 // Device is a configuration that was read.
@@ -43,8 +43,8 @@ type Device struct {
 	OnHost bool   `json:"host"`
 }
 
-// Devices reads texts: those that hold counters are diagnosed, with the others as configurations; without counters all
-// are linted, against the fabric of a plan unless that is nil.
+// Devices reads texts: those with counters are diagnosed, with the others as configurations; without counters all are
+// linted, against the fabric of a plan unless that is nil.
 func Devices(texts []Text, plan *scenario.Plan) (*Read, error) {
 	f, err := write(texts)
 	if err != nil {
@@ -74,14 +74,14 @@ func Devices(texts []Text, plan *scenario.Plan) (*Read, error) {
 	return r, nil
 }
 
-// read parses configurations of hosts and switches. Texts that are none are named with the reason.
+// read parses configurations of hosts and switches. Other texts are listed with the reason.
 func (f *folder) read(paths []string) (hosts []*swconf.Host, all []*swconf.Config, none []string, unread string,
 	err error) {
 	files, err := configuration.Files(paths)
 	if err != nil {
 		return nil, nil, nil, "", err
 	}
-	if len(files) > 1 { // one that is pasted alone is refused with its reason
+	if len(files) > 1 { // a single text is refused with its reason
 		for i := range files {
 			files[i].Perhaps = true
 		}
@@ -137,7 +137,7 @@ func (f *folder) lint(paths []string, plan *scenario.Plan) (*Linted, error) {
 	return l, nil
 }
 
-// diagnose finds what is wrong by counters, and by configurations where there are some.
+// diagnose diagnoses by counters, and by configurations if there are some.
 func (f *folder) diagnose(outputs, configs []string) (*diagnose.Report, error) {
 	in := diagnose.Input{CNPDSCP: 48}
 	var notes []string
@@ -172,7 +172,7 @@ func (f *folder) diagnose(outputs, configs []string) (*diagnose.Report, error) {
 	return r, nil
 }
 
-// rounds tells apart outputs of two times: those below a folder before, and the others. Without the first, all are of
+// rounds separates outputs of two times: those below a directory before, and the others. Without the first, all are of
 // one time, or hold both.
 func (f *folder) rounds(outputs []string) (earlier string, later []string) {
 	for _, path := range outputs {

@@ -1,6 +1,6 @@
-// Package pasted answers, for the web page, what lint, diagnose and the plans print, from texts instead of files. Texts
-// are written into a folder of their own, so that the packages that the commands call read them; nothing else is read.
-// A scenario is resolved by the caller, which decides what it may name.
+// Package pasted produces the output of lint, diagnose and the plans for the web page, from texts instead of files.
+// Texts are written into a temporary directory, so that the packages of the commands read them; nothing else is read.
+// The caller resolves a scenario, and decides which files it may name.
 package pasted
 
 import (
@@ -14,25 +14,25 @@ import (
 	"railyard/internal/input"
 )
 
-// Text is a file that was pasted or dropped. The name may have folders: before/leaf1.txt.
+// Text is a pasted or dropped file. The name may have folders: before/leaf1.txt.
 type Text struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// Bounds of what is pasted at a time.
+// Limits of pasted texts at a time.
 const (
 	maxTexts = 500
 	maxName  = 200
 )
 
-// folder holds texts on disk until it is closed.
+// folder keeps texts on disk until it is closed.
 type folder struct {
 	dir   string
-	paths []string // of texts, in their order
+	paths []string // of texts, in order
 }
 
-// write makes a folder of texts.
+// write creates a directory of texts.
 func write(texts []Text) (f *folder, err error) {
 	if len(texts) == 0 || len(texts) > maxTexts {
 		return nil, input.Fault(fmt.Errorf("%d files; accepted: 1 to %d", len(texts), maxTexts))
@@ -75,7 +75,7 @@ func (f *folder) fill(texts []Text) error {
 // close removes the folder. What cannot be removed is the system's to remove: the folder is temporary.
 func (f *folder) close() { _ = os.RemoveAll(f.dir) }
 
-// name returns the name that a text came with.
+// name returns the original name of a text.
 func (f *folder) name(s string) string {
 	return strings.ReplaceAll(s, f.dir+string(filepath.Separator), "")
 }
@@ -89,7 +89,7 @@ func (f *folder) names(all []string) []string {
 	return out
 }
 
-// plain is an error in which texts have the names that they came with. It stays the fault of the input.
+// plain returns an error with the texts' original names. It remains an input error.
 func (f *folder) plain(err error) error {
 	if err == nil {
 		return nil
@@ -101,7 +101,7 @@ func (f *folder) plain(err error) error {
 	return out
 }
 
-// before returns the folder before that a path lies in; "" where there is none.
+// before returns the directory before of a path; "" if there is none.
 func before(path string) string {
 	for dir := filepath.Dir(path); len(dir) > 1; dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == "before" {

@@ -18,7 +18,7 @@ import (
 	"railyard/unit"
 )
 
-// MemoryForm is a parallel configuration that a form asks for.
+// MemoryForm is a parallel configuration from a form.
 type MemoryForm struct {
 	Model        string `json:"model"` // shipped
 	GPU          string `json:"gpu"`
@@ -36,7 +36,7 @@ type MemoryForm struct {
 	Microbatches int    `json:"microbatches"`
 }
 
-// Memory is what the stages of a configuration hold, as plan memory prints it.
+// Memory is the memory of a configuration's stages, as plan memory prints it.
 type Memory struct {
 	Model  string                 `json:"model"`
 	Params int64                  `json:"parameters"`
@@ -179,7 +179,7 @@ type FailuresForm struct {
 	Kinds []string `json:"kinds"`
 }
 
-// Failed is what single failures do to a step, as plan failures prints it.
+// Failed is the effect of single failures on a step, as plan failures prints it.
 type Failed struct {
 	Step  float64         `json:"step_seconds"` // without a failure
 	At    float64         `json:"at_seconds"`

@@ -31,11 +31,11 @@ type Client struct {
 	sums  bool // the server's memory cannot be read
 }
 
-// latDepth is the number of requests of the latency test that may be open: one is under way, but its answer may be
-// here before its acknowledgement.
+// latDepth is the maximum number of open requests of the latency test: one is in flight, but its answer may arrive
+// before its acknowledgement.
 const latDepth = 16
 
-// Spec says what a client measures.
+// Spec is the settings of a client's measurement.
 type Spec struct {
 	Op      Op
 	Sizes   []int64 // bytes per message, ascending
@@ -46,7 +46,7 @@ type Spec struct {
 	Stop    func() bool // reports whether a test by time is to end now; nil: when its time is over
 	Warmup  int64
 	Connect ConnectParams
-	Setup   *Setup // unless nil, hears how the session's first queue pair is set up
+	Setup   *Setup // unless nil, receives the set-up of the session's first queue pair
 }
 
 // Connect opens a session with the server at to.
@@ -147,13 +147,13 @@ func (c *Client) Close() {
 	}
 }
 
-// Finish says goodbye and returns what the server counted.
+// Finish ends the session and returns the server's counters.
 func (c *Client) Finish() (f Final, err error) {
 	err = c.exchange(last{}, &f)
 	return f, err
 }
 
-// exchange says something to the server and hears its answer, within ten seconds.
+// exchange sends a message to the server and receives its answer, within ten seconds.
 func (c *Client) exchange(say, hear any) error {
 	if err := c.tcp.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (c *Client) request(i int, size int64) verbs.SendWR {
 	return wr
 }
 
-// over reports whether a test by time ends, which has taken so long; one that counts messages does not.
+// over reports whether a test by time ends after the given time; one that counts messages does not.
 func (s *Spec) over(spent time.Duration) bool {
 	return s.Time > 0 && (spent >= s.Time || s.Stop != nil && s.Stop())
 }
@@ -301,7 +301,7 @@ func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Pr
 	return r, nil
 }
 
-// compare asks the server for the sums of its memory: MRC has no READ.
+// compare requests the checksums of the server's memory: MRC has no READ.
 func (c *Client) compare(size int64) error {
 	var got sums
 	if err := c.exchange(last{Sum: size}, &got); err != nil {
@@ -318,7 +318,7 @@ func (c *Client) compare(size int64) error {
 	return nil
 }
 
-// verify reads back what was written.
+// verify reads back the written data.
 func (c *Client) verify(ctx context.Context, size int64) error {
 	if c.sums {
 		return c.compare(size)
@@ -391,11 +391,11 @@ type pinger struct {
 	wr   verbs.SendWR
 	wc   []verbs.WC
 	open int // requests whose completion is not here yet
-	back int // answers that are
+	back int // outstanding answers
 }
 
-// ping posts a request and returns when its answer came. Its completion may come
-// later, and is reaped with a later one's.
+// ping posts a request and returns when its answer came. Its completion may come later, and is reaped with a later
+// one's.
 func (p *pinger) ping(ctx context.Context) (at time.Time, err error) {
 	qp := p.c.qps[0]
 	if err := p.reap(ctx, latDepth-1); err != nil {
@@ -414,7 +414,7 @@ func (p *pinger) ping(ctx context.Context) (at time.Time, err error) {
 	return at, qp.PostRecv(&verbs.RecvWR{})
 }
 
-// reap waits until at most so many requests are open.
+// reap waits until at most n requests are open.
 func (p *pinger) reap(ctx context.Context, most int) error {
 	for p.open > most {
 		if err := p.poll(ctx); err != nil {

@@ -35,8 +35,8 @@ type Device struct {
 	Force     bool   `help:"Replace an existing capture"`
 }
 
-// Config checks the flags and opens the capture, which names the program; done completes it, and says so. others are
-// what else the command writes.
+// Config checks the flags and opens the capture, which contains the program's name; done completes it, and prints that.
+// others are the command's other output files.
 func (d *Device) Config(program string, say io.Writer, others ...string) (cfg verbs.DeviceConfig, done func() error,
 	err error) {
 	done = func() error { return nil }
@@ -131,7 +131,7 @@ func Size(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
 	return b, nil
 }
 
-// Sizes reads a flag's list of sizes of at most so many bytes.
+// Sizes parses a flag's list of sizes up to a maximum.
 func Sizes(flag, list string, most unit.Bytes) (sizes []int64, err error) {
 	for w := range strings.SplitSeq(list, ",") {
 		b, err := Size(flag, strings.TrimSpace(w), 1, most)

@@ -26,7 +26,7 @@ const recvDepth = 256
 type Server struct {
 	Dev *verbs.Device
 	Log func(format string, args ...any) // nil for silence
-	// Transport is the only one that is served, verbs.RC or verbs.MRC; "": what clients ask for.
+	// Transport is the only accepted one, verbs.RC or verbs.MRC; "": the client's choice.
 	Transport string
 
 	listener net.Listener
@@ -35,7 +35,7 @@ type Server struct {
 	sessions atomic.Int64
 }
 
-// maxSessions bounds what a flood of connections can hold.
+// maxSessions bounds the resources of a flood of connections.
 const maxSessions = 256
 
 // Listen opens the server's TCP port on the device's address.
@@ -45,7 +45,7 @@ func (s *Server) Listen(port uint16) error {
 	return err
 }
 
-// Addr returns where the server listens.
+// Addr returns the server's listening address.
 func (s *Server) Addr() netip.AddrPort { return s.listener.Addr().(*net.TCPAddr).AddrPort() }
 
 // Serve answers sessions until the context ends.
@@ -75,8 +75,7 @@ func (s *Server) admit(ctx context.Context, g *lobby.Guest[Request]) error {
 	return err
 }
 
-// reserve takes memory for a session; all sessions together may have twice
-// what one may.
+// reserve allocates memory for a session; all sessions together may use twice the limit of one.
 func (s *Server) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,12 +129,12 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 			return fmt.Errorf("the client wants %d bytes of %d summed up", say.Sum, req.Size)
 		}
 		var out sums
-		s.Dev.Counters() // takes the device's lock: what it has written is ours to read
+		s.Dev.Counters() // takes the device's lock: its writes are then visible here
 		for _, m := range memory {
 			sum := sha256.Sum256(m[:say.Sum])
 			out.Memory = append(out.Memory, sum[:])
 		}
-		s.Dev.Counters() // and what is read is its own to write again
+		s.Dev.Counters() // and its later writes cannot race with this read
 		if err := writeSoon(g, &out); err != nil {
 			return err
 		}
@@ -153,8 +152,8 @@ func writeSoon(c net.Conn, v any) error {
 	return verbs.WriteLine(c, v)
 }
 
-// large is the memory that a session must have had for its memory to be given back to
-// the system at once: looking for it takes a collection.
+// large is the memory of a session from which it is returned to the system immediately: that takes a garbage
+// collection.
 const large = 16 << 20
 
 // prepare builds the server's side of a session. done undoes it.

@@ -1,11 +1,9 @@
 // Package perftest measures bandwidth and latency of RDMA between two
 // processes, in the manner of perftest's ib_write_bw and its sisters.
 //
-// A server waits on TCP. A client says what it wants to measure, both tell
-// each other their queue pairs, and the client runs the test; the server only
-// answers: as memory for WRITE and READ, with receives for SEND, and by writing
-// back for latency. The TCP connection stays open meanwhile; when it ends, the
-// server forgets the session.
+// A server waits on TCP. A client sends its settings, both exchange their queue pairs, and the client runs the test;
+// the server only responds: as memory for WRITE and READ, with receives for SEND, and by writing back for latency. The
+// TCP connection stays open meanwhile; when it ends, the server forgets the session.
 package perftest
 
 import (
@@ -51,7 +49,7 @@ type Request struct {
 	Connect ConnectParams `json:"connect"`
 }
 
-// ConnectParams are the attributes a client asks for both ends.
+// ConnectParams are the attributes that a client requests for both ends.
 type ConnectParams struct {
 	MTU, Timeout, RetryCount, RNRRetry, Entropy int
 	Selective, WriteOnly                        bool
@@ -83,7 +81,7 @@ type Final struct {
 
 const version = 1
 
-// check refuses what no session may ask for.
+// check refuses settings that no session may have.
 func (r *Request) check() error {
 	switch {
 	case r.Version != version:
@@ -119,9 +117,8 @@ func DeviceFor(addr, peer netip.Addr) (netip.Addr, error) {
 	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
 }
 
-// OpenNear opens a device on addr, or on the address that reaches peer. On
-// loopback, where the peer's own address is that one, the next free address of
-// 127.0.0.0/8 is taken.
+// OpenNear opens a device on addr, or on the address that reaches peer. On loopback, if the peer has the same address,
+// the next free address of 127.0.0.0/8 is used.
 func OpenNear(cfg verbs.DeviceConfig, peer netip.Addr) (*verbs.Device, error) {
 	chosen := cfg.Addr.IsValid()
 	addr, err := DeviceFor(cfg.Addr, peer)
@@ -210,8 +207,8 @@ type Result struct {
 	Cuts            int64   `json:"cuts"`               // by congestion control, here
 	MTU             int     `json:"path_mtu"`           //
 	Verified        bool    `json:"verified,omitempty"` // the bytes were compared
-	Drops           int64   `json:"kernel_drops"`       // datagrams nobody fetched in time
+	Drops           int64   `json:"kernel_drops"`       // datagrams dropped from a full socket
 }
 
-// Progress tells how far a test is: done of total work, and the rate so far.
+// Progress reports the progress of a test: done of total work, and the rate so far.
 type Progress func(done float64, gbps float64)

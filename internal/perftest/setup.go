@@ -10,19 +10,18 @@ import (
 	"railyard/verbs"
 )
 
-// Setup is the set-up of a session, as seen from one of its ends: the calls for its first queue pair in their
-// order, by the names that libibverbs has for them, and what the two ends told each other of all. The methods
-// of a nil Setup do nothing.
+// Setup is the set-up of a session, from one end: the calls for its first queue pair in order, by libibverbs' names,
+// and the data that the two ends exchanged. The methods of a nil Setup do nothing.
 type Setup struct {
 	Steps []Step       `json:"steps"`
 	Here  []verbs.Info `json:"here"`
 	There []verbs.Info `json:"there"`
 
 	at   time.Time
-	seen map[string]bool // calls that are told of already
+	seen map[string]bool // calls already listed
 }
 
-// Step is one call: what it was given or gave, and how long it took.
+// Step is one call: its arguments or results, and its duration.
 type Step struct {
 	Call   string   `json:"call"`
 	Says   []string `json:"says"`

@@ -103,8 +103,8 @@ func (c *Bandwidth) choice(s *Spec) error {
 	return nil
 }
 
-// ackTimeout chooses the timeout where the user does not: one processor works for
-// all queue pairs, so an ACK takes longer the more there are, and is not lost.
+// ackTimeout is the default timeout: one processor works for all queue pairs, so a delayed ACK is not lost, and the
+// delay grows with their number.
 func ackTimeout(chosen, qps int) int {
 	if chosen > 0 {
 		return chosen

@@ -22,7 +22,7 @@ type thing struct {
 	chip  int    // an NVSwitch among those of its domain
 	gpus  [2]int // of a PCIe switch: its first, and the one behind its last
 	links []int
-	near  []int // by link: the node whose end is meant
+	near  []int // by link: the node at the affected end
 }
 
 // key returns a string that is unique among the targets of a scenario.

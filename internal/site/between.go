@@ -30,7 +30,7 @@ func Between(of [][]int, count, each int, visit func(a, b int) bool) {
 	}
 }
 
-// between runs the cables of a rule that joins all values of a place.
+// between adds the links of a rule that connects all values of a place with each other.
 func (j *joiner) between() error {
 	r, at := j.rule, j.to.place(j.rule.Between)
 	key := j.key + ".between"

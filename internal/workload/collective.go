@@ -20,7 +20,7 @@ type CollectiveRun struct {
 	CrossNIC  bool       // rings go from rail to rail between servers
 	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
 	PerServer int
-	Servers   coll.Servers // where ranks are; unless known, PerServer in each
+	Servers   coll.Servers // positions of ranks; if unknown, PerServer in each server
 	Switch    float64      // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 }
 

@@ -21,7 +21,7 @@ import (
 	"railyard/unit"
 )
 
-// Variant is what one congestion control made of the all-reduce.
+// Variant is the result of one congestion control for the all-reduce.
 type Variant struct {
 	CC  string        `json:"cc"`
 	Row allreduce.Row `json:"result"`
@@ -32,7 +32,7 @@ type Variant struct {
 	Rates []plotter.XYs `json:"-"` // of queue pairs that changed theirs: ms, Gbit/s
 }
 
-// Controls splits a list of choices: what has a value belongs to the name before it.
+// Controls splits a list of choices: an item with a value belongs to the name before it.
 func Controls(text string) ([]string, error) {
 	if text == "all" {
 		return slices.DeleteFunc(cc.Names(), func(name string) bool {
@@ -95,7 +95,7 @@ func AllReduce(ctx context.Context, s *lab.State, args []string, out, says io.Wr
 	return err
 }
 
-// Compare runs the all-reduce that args describe under one congestion control. It writes into dir, which it makes.
+// Compare runs the all-reduce that args describe under one congestion control. It writes into dir, which it creates.
 func Compare(ctx context.Context, s *lab.State, choice, dir string, args []string, says io.Writer) (*Variant, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err

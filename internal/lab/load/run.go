@@ -27,10 +27,10 @@ import (
 type Event struct {
 	Port string
 	Loss float64 // of packets; 0: it is cut
-	What string  // as a scenario says it
+	What string  // in the scenario's notation
 }
 
-// Trial is how a lab is built and loaded.
+// Trial is the settings of a lab and its load.
 type Trial struct {
 	Name     string
 	Rate     unit.Rate     // of a host port
@@ -70,7 +70,7 @@ func Events(plan *scenario.Plan) (out []Event, err error) {
 	return out, nil
 }
 
-// usualEvents are those where the scenario has none.
+// usualEvents are the defaults if the scenario has none.
 func usualEvents(s *lab.State, from, to int) ([]Event, error) {
 	cut, drained, lossy, err := s.Usual(from, to)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Trial) Run(ctx context.Context, plan *scenario.Plan,
 	return m, all, nil
 }
 
-// load sends and looks what becomes of it.
+// load sends traffic and observes it.
 func (c *Trial) load(ctx context.Context, s *lab.State, from, to int, ev *Event,
 	fault *lab.Fault) (*Move, error) {
 	ours, _ := s.Planes(from)
@@ -142,7 +142,7 @@ func (c *Trial) load(ctx context.Context, s *lab.State, from, to int, ev *Event,
 	var out, says strings.Builder
 	cmd, err := ranks.Command(ctx, s.Inside(from), "rdma", "perf", "write", "--to", theirs[0], "--transport", "mrc",
 		"--planes", strings.Join(ours, ","), "--duration", c.Duration.String(), "--depth", "8", "--timeout", "10",
-		"--in-flight", "256KiB", // what ports hold back is a few ms
+		"--in-flight", "256KiB", // ports queue a few ms of packets
 		"--line-rate", lineOf(s, ours), "--json")
 	if err != nil {
 		return nil, err

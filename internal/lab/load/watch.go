@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Move is what became of traffic after an event, rates in Gbit/s of frames.
+// Move is the change of traffic after an event, rates in Gbit/s of frames.
 type Move struct {
 	Event    string  `json:"event"`
 	Moved    float64 `json:"moved_after_ms"` // below 0: not while the load lasted
@@ -28,18 +28,18 @@ type Move struct {
 	Path, Total plotter.XYs `json:"-"` // ms since the event, Gbit/s
 }
 
-// tick is how often counters are read, window over how long rates are taken: a few packets at least.
+// tick is the interval of counter samples, window the period of rates: a few packets at least.
 const (
 	tick   = 2 * time.Millisecond
 	window = 10 * time.Millisecond
-	// gone is the share of what went there before at which traffic has left: probes still ask after paths.
+	// gone is the share of the former traffic below which it has moved: probes still test paths.
 	gone = 0.1
 )
 
-// lasting is the time, in ms, over which traffic counts that is more than probes.
+// lasting is the time, in ms, for which traffic must continue to count as more than probes.
 const lasting = 100.0
 
-// Sample is counters at a moment.
+// Sample is counters at a time.
 type Sample struct {
 	At          time.Duration
 	Path, Total int64 // bytes
@@ -48,24 +48,24 @@ type Sample struct {
 // Watch reads counters while something breaks.
 type Watch struct {
 	tap     *lab.Tap
-	ports   int // that are tapped
-	path    int // so many of them, from the second on, lead to what breaks; at those behind data arrive
+	ports   int // tapped ports
+	path    int // the number of them, from the second on, that lead to the failure; data arrive at the others
 	Samples []Sample
 	event   time.Duration
 	Pace
 }
 
-// Pace says when the event happens and when the load is to end, by what was seen so far.
+// Pace returns the time of the event and the end of the load, from the observations so far.
 type Pace struct {
 	Happens func(w *Watch) bool
 	Enough  func(w *Watch, ev *Event) bool // nil: the load ends when its time is over
 }
 
-// Begun is how many bytes must have gone towards what breaks before the time until the event counts: more
-// than hosts that have not met exchange.
+// Begun is the number of bytes towards the failure before the time until the event counts: more than the hosts'
+// connection set-up.
 const Begun = 32 << 10
 
-// after returns a pace by the clock: the event happens so long after traffic was seen for the first time.
+// after returns a pace by the clock: the event happens at a time after the first traffic.
 func after(at time.Duration) Pace {
 	first, began := time.Duration(0), false
 	return Pace{Happens: func(w *Watch) bool {
@@ -77,8 +77,7 @@ func after(at time.Duration) Pace {
 	}}
 }
 
-// follow reads until the load has ended, has the event happen at its time, and ends the load when there was
-// enough of it.
+// follow reads until the load has ended, triggers the event in time, and ends the load after the required time.
 func (w *Watch) follow(ctx context.Context, s *lab.State, ev *Event, fault *lab.Fault, end func() error,
 	ended <-chan error) error {
 	start := time.Now()
@@ -155,7 +154,7 @@ func (w *Watch) rates(of func(Sample) int64) (out plotter.XYs) {
 	return out
 }
 
-// mean is that of points from one time to another, in ms.
+// mean returns the mean of points between two times, in ms.
 func mean(points plotter.XYs, from, to float64) float64 {
 	sum, n := 0.0, 0
 	for _, p := range points {
@@ -166,14 +165,14 @@ func mean(points plotter.XYs, from, to float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// Around is how long before the event, and before the end, rates are taken, in ms; the load's last moments
-// do not count: senders fall silent one by one.
+// Around is the period before the event, and before the end, for rates, in ms; the load's end is excluded, because
+// senders finish one by one.
 const (
 	Around  = 250.0
 	nearEnd = 150.0
 )
 
-// Judge says when traffic had left.
+// Judge computes the time at which traffic had moved.
 func (w *Watch) Judge(what string) (*Move, error) {
 	m := &Move{Event: what, Moved: -1, Path: w.rates(func(s Sample) int64 { return s.Path }),
 		Total: w.rates(func(s Sample) int64 { return s.Total })}
@@ -189,13 +188,13 @@ func (w *Watch) Judge(what string) (*Move, error) {
 		return nil, fmt.Errorf("no traffic goes there: %.6f Gbit/s before the event", m.Before)
 	}
 	m.After, m.Arrives = mean(m.Path, end-Around, end), mean(m.Total, end-Around, end)
-	last := 0.0 // end of the last window with more than is left, which is more than a few probes at once
+	last := 0.0 // end of the last window with more than a few simultaneous probes
 	for _, p := range m.Path {
 		if p.X > 0 && p.X < end && p.Y > gone*m.Before && mean(m.Path, p.X-lasting/2, p.X+lasting/2) > gone*m.Before {
 			last = p.X
 		}
 	}
-	if last < end-Around { // quiet for long enough to say so
+	if last < end-Around { // quiet for a sufficient time
 		m.Moved = last
 	}
 	return m, nil

@@ -16,7 +16,7 @@ import (
 	"railyard/internal/ranks"
 )
 
-// cpuTime is what processes took of processors, ns.
+// cpuTime returns processes' processor time, ns.
 type cpuTime struct{ user, system float64 }
 
 func (c cpuTime) total() float64         { return c.user + c.system }
@@ -32,7 +32,7 @@ func ownCPU() cpuTime {
 	return cpuTime{float64(u.Utime.Nano()), float64(u.Stime.Nano())}
 }
 
-// childCPU returns what a child took that has ended, its start (some ms) included.
+// childCPU returns the processor time of a finished child, with its start (some ms).
 func childCPU(c *exec.Cmd) cpuTime {
 	p := c.ProcessState
 	return cpuTime{float64(p.UserTime()), float64(p.SystemTime())}
@@ -41,7 +41,7 @@ func childCPU(c *exec.Cmd) cpuTime {
 // Peers of the bare measurements, other processes of this program.
 const (
 	peerUDP  = "udp4"   // sends every datagram back
-	peerTCP  = "tcp4"   // sends back what comes, 4 KiB at a time
+	peerTCP  = "tcp4"   // echoes data, 4 KiB at a time
 	peerSink = "stream" // reads a stream
 )
 
@@ -131,7 +131,7 @@ func barePingPong(ctx context.Context, network string, d time.Duration) (float64
 		if _, err := conn.Write(b); err != nil {
 			return 0, err
 		}
-		if _, err := io.ReadFull(conn, b); err != nil { // a datagram comes whole, or is lost
+		if _, err := io.ReadFull(conn, b); err != nil { // a datagram arrives completely, or is lost
 			if network == peerUDP && errors.Is(err, os.ErrDeadlineExceeded) {
 				continue
 			}
@@ -142,8 +142,8 @@ func barePingPong(ctx context.Context, network string, d time.Duration) (float64
 	return median(us), ctx.Err()
 }
 
-// bareStream writes 1 MiB at a time into a TCP connection to another process: how many bytes, and what they
-// cost both ends.
+// bareStream writes 1 MiB at a time into a TCP connection to another process, and returns the bytes and the processor
+// time of both ends.
 func bareStream(ctx context.Context, d time.Duration) (bytes float64, used cpuTime, err error) {
 	server, line, err := ranks.Start(ctx, nil, "rdma", "bench", "--peer", peerSink)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"railyard/internal/perftest"
 )
 
-// Bench is what is measured how often.
+// Bench is the measurements and their number of rounds.
 type Bench struct {
 	Iperf    string // program; without it its rows stay empty
 	Rounds   int
 	Duration time.Duration // of a measurement
 }
 
-// Row is one measured thing: its value in each round.
+// Row is one measurement: its value in each round.
 type Row struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit"`
 	Values []float64 `json:"values"`
 	Median float64   `json:"median"`
-	// Kernel is how much of CPU time the kernel took, 0 to 1, in the median.
+	// Kernel is the kernel's share of the processor time, 0 to 1, in the median.
 	Kernel float64 `json:"kernel_share,omitempty"`
 
 	kernel []float64
@@ -57,10 +57,10 @@ func newRows() []Row {
 	}
 }
 
-// measuring takes one value of a row.
+// measuring measures one value of a row.
 type measuring func(context.Context) (float64, error)
 
-// measure returns how each row is measured; one that is another's by-product is nil.
+// measure returns the measurement of each row; a by-product of another is nil.
 func (b *Bench) measure(rows []Row) []measuring {
 	cpu := func(row int, used cpuTime, bytes float64) {
 		r := &rows[row]
@@ -94,7 +94,7 @@ func (b *Bench) measure(rows []Row) []measuring {
 	}
 }
 
-// Run measures each row in each round; progress is called before each with the share that is done.
+// Run measures each row in each round; progress is called before each with the completed share.
 func (b *Bench) Run(ctx context.Context, progress func(share float64, row string)) ([]Row, error) {
 	rows := newRows()
 	measure := b.measure(rows)
@@ -119,7 +119,7 @@ func (b *Bench) Run(ctx context.Context, progress func(share float64, row string
 	return rows, nil
 }
 
-// Ratio is a row's median over another's; 0 where the other was not measured.
+// Ratio returns a row's median over another's; 0 if the other was not measured.
 func Ratio(rows []Row, a, b int) float64 {
 	if rows[b].Median == 0 {
 		return 0
@@ -127,7 +127,7 @@ func Ratio(rows []Row, a, b int) float64 {
 	return rows[a].Median / rows[b].Median
 }
 
-// Ratios returns what the comparison comes to.
+// Ratios returns the results of the comparison.
 func Ratios(rows []Row) map[string]float64 {
 	return map[string]float64{
 		"write_over_iperf3_udp": Ratio(rows, Write, UDP),

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// TCPKeys returns what the rows say of kernel TCP on this host as settings of a scenario, KEY=VALUE: the rate of a
-// copy, the core time of packets at either end, system calls among it, and what a message waits for its program. Nil
-// where one of the rows is missing.
+// TCPKeys converts the rows of kernel TCP on this host to settings of a scenario, KEY=VALUE: the rate of a copy, the
+// processor time of packets at either end, including system calls, and the delay until a message's program runs. Nil if
+// one of the rows is missing.
 func TCPKeys(rows []Row) []string {
 	copied, cpu, latency := rows[Copy].Median, rows[TCPCPU].Median, rows[TCPLat].Median
 	if copied <= 0 || cpu <= 0 || latency <= 0 {
@@ -15,7 +15,7 @@ func TCPKeys(rows []Row) []string {
 	}
 	const kib, acks = 4, 1.0 / 16 // of a packet of 4,096 B; acknowledgements for it
 	packet := max(0, kib*(cpu-2*copied)/(2+acks))
-	wakeup := max(0, 1000*latency-packet-2*kib*copied) // what a packet costs its sender delays the next
+	wakeup := max(0, 1000*latency-packet-2*kib*copied) // a packet's time at its sender delays the next
 	ns := func(v float64) string { return fmt.Sprintf("%.0fns", math.Round(v)) }
 	return []string{
 		fmt.Sprintf("transport.tcp.copy=%.0fMbps", 1024*8/copied*1000),

@@ -19,7 +19,7 @@ import (
 	"railyard/verbs"
 )
 
-// ours runs one perftest session against a server in another process; used is what that cost both.
+// ours runs one perftest session against a server in another process; used is the processor time of both.
 func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime, err error) {
 	addr, release, err := ranks.Claim()
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftes
 	return r, used.plus(childCPU(server)), err
 }
 
-// listening waits until iperf3 says that it listens.
+// listening waits until iperf3 reports that it listens.
 func listening(says io.Reader) error {
 	lines := bufio.NewScanner(says)
 	for lines.Scan() {
@@ -73,7 +73,7 @@ func listening(says io.Reader) error {
 	return fmt.Errorf("iperf3 -s ended before it listened: %s", lines.Text())
 }
 
-// iperf runs iperf3 between two processes and returns what the receiver got.
+// iperf runs iperf3 between two processes and returns the receiver's result.
 func (b *Bench) iperf(ctx context.Context, udp bool) (float64, error) {
 	const port = "5299"
 	addr, release, err := ranks.Claim()
@@ -114,7 +114,7 @@ func (b *Bench) iperf(ctx context.Context, udp bool) (float64, error) {
 	if jerr := json.Unmarshal(out, &r); err == nil {
 		err = jerr
 	}
-	if r.Error != "" { // with any exit code; it says more than that
+	if r.Error != "" { // for any exit code; it is more specific
 		err = errors.New(r.Error)
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func (w *writer) qos() {
 	}
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
-		w.Line(1, "uc-tx-queue %d", i) // as chips with the memory of the profile above call them
+		w.Line(1, "uc-tx-queue %d", i) // the name on chips with the memory of the profile above
 		if k.Strict {
 			w.Line(2, "priority strict")
 		} else {
