@@ -27,7 +27,7 @@ func Open(path string, max int64) (*File, error) {
 	if err := check(path, st, max); err != nil {
 		return nil, err
 	}
-	// It may have been exchanged since: a pipe opened so does not block.
+	// It may have been replaced since: a pipe opened this way does not block.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -21,17 +21,17 @@ const (
 	mostPiped = 256 << 20
 )
 
-// piped are the texts of pipes that have been read, by device and number, and their bytes: a command that reads a file
-// twice gets the same twice. As no pipe can be read again, none is dropped; those that most does not hold are refused.
+// piped caches the contents of pipes that have been read, by device and number, with their total size: a command that
+// reads a file twice gets the same data twice. As no pipe can be read again, none is dropped; those that most does not
+// hold are refused.
 var piped = struct {
 	sync.Mutex
 	texts       map[[2]uint64][]byte
 	bytes, most int64
 }{texts: map[[2]uint64][]byte{}, most: 4 * mostPiped}
 
-// Text reads a regular file of at most max bytes, or what a pipe brings until its writers close it: shells name
-// pipes where a command's output stands for a file. 0: of any size, of a pipe up to a bound. The byte order mark
-// with which some editors begin a text is no part of it.
+// Text reads a regular file of at most max bytes, or a pipe until its writers close it: shells substitute pipes for a
+// command's output. 0: any size, for a pipe up to a bound. The byte order mark of some editors is removed.
 func Text(path string, max int64) ([]byte, error) {
 	read := func() ([]byte, error) { return Read(path, max) }
 	if st, err := os.Stat(path); err == nil && st.Mode()&fs.ModeNamedPipe != 0 {
@@ -41,14 +41,14 @@ func Text(path string, max int64) ([]byte, error) {
 	return bytes.TrimPrefix(b, []byte("\ufeff")), err
 }
 
-// Pipe reports whether a path is that of a pipe, which is gone with its writer.
+// Pipe reports whether a path is a pipe, which disappears with its writer.
 func Pipe(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
 }
 
-// Stream opens a regular file for reading from its beginning, of at most max bytes, or a pipe; size is 0 where
-// nobody knows it.
+// Stream opens a regular file for reading from its beginning, of at most max bytes, or a pipe; size is 0 if it is
+// unknown.
 func Stream(path string, max int64) (from io.ReadCloser, size int64, err error) {
 	st, err := os.Stat(path)
 	if err != nil || st.Mode()&fs.ModeNamedPipe == 0 {
@@ -73,7 +73,7 @@ func pipe(path string, st fs.FileInfo, max int64) ([]byte, error) {
 	if text, ok := piped.texts[key]; ok {
 		return bounded(path, text, max)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for somebody to write
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not wait for a writer
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ type fault struct{ error }
 
 func (f *fault) Unwrap() error { return f.error }
 
-// Fault marks an error as the fault of what the user gave: a file, a flag, a scenario. It returns nil for nil.
+// Fault marks an error as caused by the user's input: a file, a flag, a scenario. It returns nil for nil.
 func Fault(err error) error {
 	if err == nil {
 		return nil
@@ -137,8 +137,8 @@ func IsFault(err error) bool {
 	return errors.As(err, &f)
 }
 
-// Walk visits the regular files of a folder and of those in it, in the order of their names; hidden ones
-// are left out. A folder with more than most of them is an error.
+// Walk visits the regular files of a directory and its subdirectories, sorted by name; hidden ones are omitted. A
+// folder with more than most of them is an error.
 func Walk(dir string, most int, visit func(path string) error) error {
 	n := 0
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exchange exchanges two files or directories in one step. It reports an error where the file system cannot.
+// Exchange exchanges two files or directories in one step. It reports an error if the file system does not support it.
 func Exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }

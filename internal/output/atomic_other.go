@@ -21,7 +21,7 @@ func unnamed(string) (int, error) { return -1, unix.ENOSYS }
 // name reports that this system has no files without a name.
 func name(uintptr, string) error { return unix.ENOSYS }
 
-// MountPoint reports whether a directory lies on another device than its parent.
+// MountPoint reports whether a directory is on another device than its parent.
 func MountPoint(dir string) bool {
 	var at, above unix.Stat_t
 	if unix.Stat(dir, &at) != nil || unix.Stat(filepath.Join(dir, ".."), &above) != nil {

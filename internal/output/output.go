@@ -1,6 +1,6 @@
-// Package output writes files that appear under their names once they are whole: Write and WriteBytes, or Create for
-// those who write bit by bit. An existing file is replaced with force only, and Fits refuses paths before the work that
-// they are for. Exchange swaps two directories in one step. Errors that the user can mend are marked by input.Fault.
+// Package output writes files that appear under their names once they are complete: Write and WriteBytes, or Create for
+// incremental writers. An existing file is replaced with force only, and Fits refuses paths before the work that they
+// are for. Exchange swaps two directories in one step. Errors that the user can fix are marked by input.Fault.
 package output
 
 import (
@@ -17,9 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File is a file that appears under its name once it is whole: until then it has no name,
-// so that nothing is left of a command that is killed, or, where the file system knows no
-// such files, a hidden one beside it.
+// File is a file that appears under its name once it is complete. Until then it has no name, so that a killed command
+// leaves nothing; if the file system does not support that, it is a hidden file next to the target.
 type File struct {
 	*os.File
 	path  string
@@ -43,7 +42,7 @@ func Create(path string, force bool) (*File, error) {
 		return &File{os.NewFile(uintptr(fd), path), path, force, true}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if errors.Is(err, fs.ErrNotExist) { // its own name would puzzle
+	if errors.Is(err, fs.ErrNotExist) { // its own name would confuse the user
 		return nil, input.Fault(fmt.Errorf("%s: directory %s does not exist", path, filepath.Dir(path)))
 	}
 	if err != nil {
@@ -52,8 +51,7 @@ func Create(path string, force bool) (*File, error) {
 	return &File{f, path, force, false}, nil
 }
 
-// special opens a device, or a pipe that somebody reads: without a reader it would be
-// waited for.
+// special opens a device, or a pipe with a reader: without one the call would block.
 func special(path string) (*File, error) {
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENXIO) {
@@ -68,7 +66,7 @@ func special(path string) (*File, error) {
 	return &File{File: os.NewFile(uintptr(fd), path)}, nil
 }
 
-// Keep gives a whole file its name; without force a file that has come meanwhile stays.
+// Keep gives a complete file its name; without force a file created meanwhile remains.
 func (o *File) Keep() error {
 	if o.path == "" {
 		return o.Close()
@@ -96,7 +94,7 @@ func (o *File) Keep() error {
 	return nil
 }
 
-// Drop gives a file up that is not whole.
+// Drop discards an incomplete file.
 func (o *File) Drop() {
 	o.Close()
 	if o.path != "" && !o.bare {
@@ -119,7 +117,7 @@ func Fits(force bool, paths ...string) error {
 	return nil
 }
 
-// Write writes a file whole, or leaves none.
+// Write writes a complete file, or leaves none.
 func Write(path string, force bool, write func(io.Writer) error) error {
 	f, err := Create(path, force)
 	if err != nil {
@@ -137,7 +135,7 @@ func Write(path string, force bool, write func(io.Writer) error) error {
 	return f.Keep()
 }
 
-// WriteBytes writes a file whole, or leaves none.
+// WriteBytes writes a complete file, or leaves none.
 func WriteBytes(path string, force bool, b []byte) error {
 	return Write(path, force, func(w io.Writer) error { _, err := w.Write(b); return err })
 }

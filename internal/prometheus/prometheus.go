@@ -34,11 +34,11 @@ const (
 	maxNotes  = 20
 )
 
-// Options are how a server is queried.
+// Options are the settings of queries to a server.
 type Options struct {
 	URL     string
 	Match   string        // further matchers, such as cluster="a", which all series must have
-	Label   string        // that names the device; "": instance
+	Label   string        // label with the device's name; "": instance
 	Token   string        // bearer token; "": none
 	At      time.Time     // of the later snapshot
 	Window  time.Duration // time between the snapshots
@@ -289,7 +289,7 @@ func (r *reading) take(f family, s sample) {
 	f.counts[s.Metric["__name__"]](&d.Ports[n], s.Metric, v)
 }
 
-// finish returns the devices by name, with the RDMA device of a host joined to its interface where each has one.
+// finish returns the devices by name; a host's single RDMA device is combined with its single interface.
 func (r *reading) finish() []counters.Snapshot {
 	for i := range r.all {
 		r.all[i].Ports = paired(r.all[i].Ports)
@@ -299,7 +299,7 @@ func (r *reading) finish() []counters.Snapshot {
 	return joined
 }
 
-// paired names the interface of a host's RDMA device where it has one of both: no series tells which belong together.
+// paired returns the interface of a host's RDMA device if it has one of both: no series contains the mapping.
 func paired(ports []counters.Port) []counters.Port {
 	isRDMA := func(p counters.Port) bool { return strings.Contains(p.Name, "/") }
 	rdma := slices.IndexFunc(ports, isRDMA)
@@ -309,7 +309,7 @@ func paired(ports []counters.Port) []counters.Port {
 	return ports
 }
 
-// notes returns what is worth knowing beside the counters.
+// notes returns remarks in addition to the counters.
 func (r *reading) notes(earlier *reading) (notes []string) {
 	for _, what := range slices.Sorted(maps.Keys(r.gpus)) {
 		v := r.gpus[what]

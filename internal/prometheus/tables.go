@@ -20,7 +20,7 @@ type family struct {
 	device counters.Kind
 	port   func(labels map[string]string) string // name of the port; "": none
 	counts map[string]store                      // by name of the series
-	words  map[string]string                     // of GPUs: what a value counts
+	words  map[string]string                     // of GPUs: the meaning of a value
 }
 
 // store puts a value into a port.
@@ -29,7 +29,7 @@ type store func(p *counters.Port, labels map[string]string, v float64)
 // xid ends the words of a GPU's last error, whose value is the number of the error.
 const xid = "XID error"
 
-// families are the series that are read. Sources: node_exporter, collector/infiniband_linux.go and ethtool_linux.go;
+// families are the supported series. Sources: node_exporter, collector/infiniband_linux.go and ethtool_linux.go;
 // vinted/sonic-exporter, internal/collector; NVIDIA/dcgm-exporter, etc/default-counters.csv.
 var families = []family{
 	{name: "node_ethtool", about: "node_exporter (ethtool)", device: counters.Host, port: label("device"), counts: ethtool()},
@@ -85,7 +85,7 @@ func ethtoolSeries(name string) string {
 	return "node_ethtool_" + transmitted.ReplaceAllString(s, "${1}transmitted${2}")
 }
 
-// ethtool returns the series of all counters of ethtool -S that are known.
+// ethtool returns the series of all known counters of ethtool -S.
 func ethtool() map[string]store {
 	out := map[string]store{}
 	for _, name := range counters.EthtoolNames() {
@@ -184,6 +184,6 @@ func ofQueue(at func(q *counters.Queue) *counters.Count) store {
 	}
 }
 
-// dcgm are the series of GPUs, whose errors explain a rank that is late or lost.
+// dcgm are the series of GPUs, whose errors explain a late or lost rank.
 var dcgm = map[string]store{"DCGM_FI_DEV_XID_ERRORS": nil, "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": nil,
 	"DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL": nil}

@@ -30,7 +30,7 @@ func New(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
 	return build()
 }
 
-// Prepare estimates the run of a plan, which build makes; its errors are those of New.
+// Prepare estimates the run of a plan, which build creates; its errors are those of New.
 func Prepare(p *scenario.Plan, limit unit.Bytes) (c fidelity.Cost, build func() (*fidelity.Simulation, error),
 	err error) {
 	c, make, err := fidelity.Prepare(p.Fidelity, p, limit)
@@ -60,7 +60,7 @@ func refused(err error) error {
 	return input.Fault(err)
 }
 
-// ErrInterrupted is returned for a run that its observer has ended; errors.Is takes it for context.Canceled too.
+// ErrInterrupted is returned for a run that its observer has ended; errors.Is also matches it with context.Canceled.
 var ErrInterrupted error = interrupted{}
 
 type interrupted struct{}
@@ -68,9 +68,9 @@ type interrupted struct{}
 func (interrupted) Error() string        { return "interrupted" }
 func (interrupted) Is(target error) bool { return target == context.Canceled }
 
-// Guarded runs a simulation by calling simulate with an observer. The run ends early when watch returns false, which
-// is ErrInterrupted, or when the process holds nine tenths of the run's limit of memory, so that what has been
-// simulated can still be written.
+// Guarded runs a simulation by calling simulate with an observer. The run ends early when watch returns false, which is
+// ErrInterrupted, or when the process uses nine tenths of the run's memory limit, so that the results so far can still
+// be written.
 func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.Observer) error) error {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	over := false
@@ -84,7 +84,7 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 	switch {
 	case err != nil:
 		return err
-	case over && run.Interrupted(): // not what simulated it again, to confirm what it says
+	case over && run.Interrupted(): // not an interruption of the confirming simulation
 		return outgrown(run.Limit)
 	case run.Interrupted():
 		return ErrInterrupted
@@ -92,8 +92,7 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 	return nil
 }
 
-// ErrOutgrown is what errors.Is takes the error of a run for that was stopped because it came to need more memory than
-// it may use.
+// ErrOutgrown matches, by errors.Is, the error of a run that was stopped at its memory limit.
 var ErrOutgrown = errors.New("outgrown")
 
 type outgrown unit.Bytes
@@ -104,11 +103,10 @@ func (o outgrown) Error() string {
 
 func (outgrown) Is(target error) bool { return target == ErrOutgrown }
 
-// Release is the version people speak of; a change of results raises it.
+// Release is the public version number; a change of results raises it.
 const Release = "0.1.0"
 
-// Version is the release, with the commit where the build recorded one (go
-// build does, go run does not).
+// Version is the release, with the commit if the build recorded one (go build does, go run does not).
 func Version() string {
 	v, dirty := Release, ""
 	if b, ok := debug.ReadBuildInfo(); ok {

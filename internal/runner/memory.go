@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Memory returns the bytes that can be used without swapping: available memory in Linux, or less where a control
-// group or the shell's limits (ulimit -v, -d) say so. 0 where nobody says.
+// Memory returns the bytes that can be used without swapping: available memory in Linux, or less if a control group or
+// the shell's limits (ulimit -v, -d) require it; 0 if unknown.
 func Memory() unit.Bytes {
 	least := procBytes("/proc/meminfo", "MemAvailable:")
 	lower := func(left unit.Bytes) {
@@ -25,15 +25,15 @@ func Memory() unit.Bytes {
 	for resource, used := range map[int]string{syscall.RLIMIT_AS: "VmSize:", syscall.RLIMIT_DATA: "VmData:"} {
 		var r syscall.Rlimit
 		if syscall.Getrlimit(resource, &r) == nil && r.Cur < 1<<60 {
-			// The collector keeps addresses that it has given back: a fifth is theirs.
+			// The collector keeps address space of returned memory: a fifth is reserved for that.
 			lower((unit.Bytes(r.Cur) - procBytes("/proc/self/status", used)) / 5 * 4)
 		}
 	}
 	return least
 }
 
-// FreeCores returns how many cores of this computer have nothing to do: those of the process less the load of the last
-// minute, and at least 1. Parts of a run wait for one another, so that one on a busy core holds up all.
+// FreeCores returns the number of idle cores of this host: those of the process less the load of the last minute, and
+// at least 1. Parts of a run wait for one another, so that one on a busy core holds up all.
 func FreeCores() int {
 	cores := runtime.GOMAXPROCS(0)
 	b, err := os.ReadFile("/proc/loadavg")
@@ -45,7 +45,7 @@ func FreeCores() int {
 	return max(1, cores-int(load+0.5))
 }
 
-// procBytes reads a line such as "MemAvailable: 123 kB"; 0 where there is none.
+// procBytes parses a line such as "MemAvailable: 123 kB"; 0 if there is none.
 func procBytes(file, key string) unit.Bytes {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -60,8 +60,7 @@ func procBytes(file, key string) unit.Bytes {
 	return 0
 }
 
-// cgroupBytes reads a figure of the control group that a container sees as its root;
-// 0 where there is none.
+// cgroupBytes reads a value of the control group that is a container's root; 0 if there is none.
 func cgroupBytes(name string) unit.Bytes {
 	b, err := os.ReadFile("/sys/fs/cgroup/" + name)
 	if err != nil {

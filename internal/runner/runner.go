@@ -22,23 +22,23 @@ import (
 type Runner struct {
 	Plan    *scenario.Plan
 	Run     fidelity.Run
-	Dir     string // where the run is, or will be: see Reserve; empty: nowhere
+	Dir     string // the run's directory: see Reserve; empty: none
 	Version string
 	Began   time.Time          // [when Go is called]
 	Capture *fidelity.Capture  // written as capture.pcapng; nil for none
 	Follow  *fidelity.Follower // written as followed.json; nil for none
-	// Confirm simulates what a finished run's summary says by estimate alone, and returns whether that changed it; nil:
-	// estimates stay.
+	// Confirm simulates the estimated parts of a finished run's summary, and returns whether that changed it; nil:
+	// estimates remain.
 	Confirm func(*result.Summary) bool
 
-	// Written says how often the unfinished run was written so far.
+	// Written is the number of times that the unfinished run was written.
 	Written int
-	// Moved says why Dir is not what was reserved.
+	// Moved is the reason why Dir differs from the reserved one.
 	Moved string
 
 	place        *result.Place
 	first, every time.Duration    // when an unfinished run is written
-	rest         time.Duration    // how much longer it is left alone than the writing took
+	rest         time.Duration    // minimum pause between writes, relative to the writing time
 	now          func() time.Time // time.Now, but in tests
 }
 
@@ -73,12 +73,11 @@ func (r *Runner) take(p *result.Place, err error) error {
 	return nil
 }
 
-// Release gives up what was reserved and not written.
+// Release gives up an unwritten reservation.
 func (r *Runner) Release() { r.place.Release() }
 
-// Go simulates and writes the directory, also of a run that watch stopped or that
-// can never finish: goErr says why it cannot, err that the run is not where it should be;
-// Dir says where it is.
+// Go simulates and writes the directory, also of a run that watch stopped or that can never finish: goErr is the reason
+// for the latter, err reports that the run is not in its intended directory; Dir is the actual one.
 func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	if r.every == 0 {
 		r.first, r.every, r.rest = firstWrite, nextWrite, nextRest
@@ -113,8 +112,7 @@ func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	return s, goErr, err
 }
 
-// claim makes sure that no other run is overwritten: neither one that has come into the
-// directory since, nor a finished one by one that is not.
+// claim prevents overwriting another run: one created in the directory since, or a finished one by an unfinished one.
 func (r *Runner) claim(complete bool) error {
 	switch {
 	case r.place.Taken():
@@ -128,7 +126,7 @@ func (r *Runner) claim(complete bool) error {
 	return r.take(p, err)
 }
 
-// elsewhere writes a run that could not be written where it was to be.
+// elsewhere writes a run to another directory if its own cannot be written.
 func (r *Runner) elsewhere(why error, ended bool, took time.Duration) error {
 	dir := r.Dir
 	for _, root := range fallbacks() {
@@ -164,12 +162,12 @@ func (r *Runner) name() string {
 	return name[:min(len(name), 80)]
 }
 
-// write puts what there is into the directory; the summary is returned in any case.
+// write writes the results so far into the directory; the summary is returned in any case.
 func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result.Summary, error) {
 	s, t, limits := r.Run.Outcome(r.Version)
 	s.Complete = s.Complete && ended
 	if !ended || r.Run.Interrupted() {
-		s.Outcome = nil // it has not come to that
+		s.Outcome = nil // it has not been reached
 	}
 	whole := s.Complete || s.Outcome != nil
 	if ended && r.Confirm != nil && r.Confirm(s) {
@@ -197,7 +195,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	return s, r.place.Write(m, s, t, files...)
 }
 
-// texts are the files that a plan was made of besides its scenario.
+// texts are the input files of a plan besides its scenario.
 func texts(p *scenario.Plan) map[string]string {
 	if len(p.Machines) == 0 {
 		return p.Texts
@@ -220,8 +218,7 @@ func (r *Runner) pcapng(w io.Writer) error {
 	return err
 }
 
-// peakMemory returns the process's largest resident size in bytes, zero where the
-// system does not say.
+// peakMemory returns the process's maximum resident size in bytes, zero if unknown.
 func peakMemory() int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -36,8 +36,7 @@ func (s *Site) Build(d Defaults) (*topo.Graph, error) {
 	return g, err
 }
 
-// Make makes the graph, and says of each server, as the graph numbers them, of which type it is, with
-// all that the type has from others.
+// Make builds the graph, and returns each server's type in the graph's numbering, with inherited properties.
 func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
 	b, err := s.prepare(d)
 	if err != nil {
@@ -66,8 +65,8 @@ func (s *Site) prepare(d Defaults) (*builder, error) {
 	return b, nil
 }
 
-// order numbers the nodes as the graph will, and puts the cables in order: those of servers first, as their
-// NICs' ports are, whichever rule came first.
+// order numbers the nodes as in the graph, and sorts the links: those of servers first, by their NICs' ports,
+// independent of the order of rules.
 func (b *builder) order() error {
 	for i, n := range b.nodes {
 		n.id = i

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/inside"
 )
 
-// domains puts servers that share NVLink behind one another, and says by server in which domain it is:
-// those of a group and a type are in one where the type's places agree.
+// domains makes servers that share NVLink consecutive, and returns each server's domain: servers of a group and a type
+// share one if they agree in the type's places.
 func (b *builder) domains() error {
 	number, gpus := map[string]int{}, map[int]int{}
 	of := make(map[*node]int, len(b.nodes))
@@ -45,7 +45,7 @@ func (b *builder) domains() error {
 				inside.MaxGPUs)
 		}
 	}
-	if together { // switches stay where they are
+	if together { // switches are not moved
 		var at []int
 		var servers []*node
 		for i, n := range b.nodes {
@@ -66,8 +66,8 @@ func (b *builder) domains() error {
 	return nil
 }
 
-// regions are the groups of a dragonfly: all switches that agree at a place. Which place it is, the site
-// says, or a rule that joins each two values of one (between), where no two rules say different ones.
+// regions are the groups of a dragonfly: all switches that agree at a place. The place is set by the site, or by a rule
+// that connects each two values of one (between), if no two rules differ.
 func (b *builder) regions() ([][]int, error) {
 	place := b.site.Regions
 	for i := range b.site.Cables {

@@ -6,8 +6,7 @@ import (
 	"railyard/internal/field"
 )
 
-// Floor is the plan of a hall: racks stand side by side in rows, and cables between racks go up to trays,
-// along rows and across them.
+// Floor is the plan of a hall: racks are in rows, and cables between racks go up to trays, along rows and across them.
 type Floor struct {
 	Rack   Length `yaml:"rack" range:"0|100mm,10m" doc:"from a rack to the next one of its row (default 600mm)"`
 	Row    Length `yaml:"row" range:"0|100mm,1km" doc:"from a row to the next one (default 3m)"`
@@ -16,7 +15,7 @@ type Floor struct {
 	Inside Length `yaml:"inside" range:"0|1mm,100m" doc:"a cable that stays in its rack (default 2m)"`
 }
 
-// plan is a floor with what it leaves open.
+// plan is a floor with its defaults.
 func (s *Site) plan() Floor {
 	f := Floor{}
 	if s.Floor != nil {
@@ -53,7 +52,7 @@ const (
 	maxRack = 10_000
 )
 
-// racks reads where the nodes of an entry stand: numbers, or places with steps, as in match.
+// racks parses the location of an entry's nodes: numbers, or places with steps, as in match.
 func (b *builder) racks(key string, e *Group, g *group) (func(at []int) (Rack, error), error) {
 	if len(e.At) == 0 {
 		return nil, nil

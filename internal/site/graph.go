@@ -8,7 +8,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// tiers of roles, where a type names none.
+// default tiers of roles.
 var tiers = map[topo.Role]int{
 	topo.Rail:        1,
 	topo.Leaf:        1,
@@ -81,7 +81,7 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	return g, nil
 }
 
-// stand returns the position of a node; where there is one at each place, its number is left out.
+// stand returns the location of a node; if there is one node per place, its number is omitted.
 func (b *builder) stand(n *node) topo.Stand {
 	g := b.groups[n.group]
 	words := len(g.places)

@@ -21,7 +21,7 @@ type cable struct {
 	rail      int // of the card, from 1; 0: its place in the server
 	rule      int
 	rate      unit.Rate
-	jacks     [2]panel.Jack // of from and to, where they are switches
+	jacks     [2]panel.Jack // of from and to, if they are switches
 }
 
 // joiner runs the cables of one rule.
@@ -58,7 +58,7 @@ const (
 	portPlace = -3
 )
 
-// join runs the cables of all rules.
+// join adds the links of all rules.
 func (b *builder) join() error {
 	for i := range b.site.Cables {
 		j := &joiner{b: b, key: fmt.Sprintf("cables[%d]", i), rule: &b.site.Cables[i], index: i}
@@ -200,7 +200,7 @@ func pattern(text string) (func(name string) bool, error) {
 	}, nil
 }
 
-// places reads by which places the two groups join.
+// places parses the places by which the two groups are matched.
 func (j *joiner) places() error {
 	j.word = make([]int, len(j.to.places))
 	for i := range j.word {
@@ -219,7 +219,7 @@ func (j *joiner) places() error {
 	return nil
 }
 
-// bind says what a place of to is at from.
+// bind sets the value of a place of to at from.
 func (j *joiner) bind(key, place, text string) error {
 	at := j.to.place(place)
 	if at < 0 {
@@ -375,7 +375,7 @@ func (j *joiner) end(n *node, nic, port int) error {
 	return nil
 }
 
-// reaches reports whether the rule, which may join a group to itself, leads from a node to another.
+// reaches reports whether the rule, which may connect a group to itself, leads from a node to another.
 func (j *joiner) reaches(n, to *node) bool {
 	return j.from == j.to && j.starts[n] && j.ends[to] && j.wanted(n, 0, 0) == j.keyOf(to.at)
 }
@@ -396,7 +396,7 @@ func (j *joiner) rail(to *node) int {
 	return 0
 }
 
-// nothing says why a rule joins no two nodes.
+// nothing describes why a rule connects no two nodes.
 func (j *joiner) nothing() string {
 	for i, w := range j.word {
 		if w < 0 {

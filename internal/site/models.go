@@ -14,22 +14,22 @@ type Model struct {
 	Key, Name string
 	Ports     string     // front panel
 	Split     int        // cables that a port may be broken out into
-	Radix     int        // ports that it can have at once, broken out; 0: not known
+	Radix     int        // maximum number of ports, split; 0: unknown
 	Buffer    unit.Bytes `json:"buffer_bytes"` // what packets can have of its memory; 0: not known
-	Cell      unit.Bytes `json:"cell_bytes"`   // that memory is given out in; 0: not known
+	Cell      unit.Bytes `json:"cell_bytes"`   // allocation unit of memory; 0: unknown
 
 	Rows  int    // of its front panel, whose ports are numbered down the columns; 0: not known
 	Lanes int    // serial lanes of a port of the highest rate, 0: not known
-	OS    string // that it runs, where there is one only
+	OS    string // its operating system, if there is only one
 }
 
 //go:embed switches.json
 var switchData []byte
 
-// models are switches that people build AI fabrics of. What stands in switches.json without a source is from
-// memory: Cisco's and Arista's data sheets were not at hand, so buffers of GX2 and ports of an 8122 are. No
-// public text that was found has the latencies. A buffer is the largest pool that a shipped configuration of
-// SONiC makes, or what FBOSS counts as available: a chip keeps a part of its memory for itself.
+// models are switches that people build AI fabrics of. Entries of switches.json without a source are unsourced: Cisco's
+// and Arista's data sheets were not available, so buffers of GX2 and ports of an 8122 are. No public source for the
+// latencies was found. A buffer is the largest pool that a shipped configuration of SONiC makes, or what FBOSS counts
+// as available: a chip keeps a part of its memory for itself.
 var (
 	models  []Model
 	Sheets  = load(switchData, &models) // of switches, in the order of models
@@ -37,7 +37,7 @@ var (
 	Boxes   = load(serverData, &servers) // of servers
 )
 
-// load reads a list of models and what is known of each.
+// load reads a list of models with their properties.
 func load[T any](data []byte, into *[]T) []sheet.Sheet {
 	sheets, err := sheet.Read(data)
 	if err == nil {
@@ -65,5 +65,5 @@ func modelOf(key string) *Model {
 	return nil
 }
 
-// Models lists the switches that are known.
+// Models lists the known switches.
 func Models() []Model { return slices.Clone(models) }

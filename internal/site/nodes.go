@@ -79,7 +79,7 @@ func (b *builder) block(key string, e *Group) error {
 	for _, v := range vals {
 		total *= len(v)
 	}
-	// Every port of a card takes a cable, so there are no more of them.
+	// Every port of a card has a cable, so topo.MaxLinks also limits ports.
 	if b.ports += total * t.NICs * t.NICPorts; b.ports > topo.MaxLinks {
 		return field.New(key, "more than %d ports of cards in total", topo.MaxLinks)
 	}
@@ -109,7 +109,7 @@ func (b *builder) block(key string, e *Group) error {
 	})
 }
 
-// placesOf reads an entry's places: those of per, in order, and n behind them.
+// placesOf parses an entry's places: those of per, in order, then n.
 func (b *builder) placesOf(key string, e *Group) (vals [][]int, places []string, err error) {
 	total := 1
 	add := func(place string, v []int) error {

@@ -16,12 +16,12 @@ import (
 // budget is the use of a switch's ports.
 type budget struct {
 	kinds []portKind // smallest rate first
-	panel []portKind // as they stand
+	panel []portKind // in their order
 	split int
 	used  []int                      // by kind
-	open  []map[unit.Rate]panel.Jack // by kind: the last cable of a rate in a port that is broken out
+	open  []map[unit.Rate]panel.Jack // by kind: the last cable of a rate in a split port
 	by    map[int]int                // cables by rule
-	any   int32                      // ports used, where there is no limit
+	any   int32                      // ports used, without a limit
 	ends  int                        // cables
 
 	reserved map[int32]bool   // by a map of rails or a rule's list of ports
@@ -39,8 +39,8 @@ func newBudget(t *Type) budget {
 	return b
 }
 
-// take uses a port for a cable of a rate: the slowest that can do it, one that is broken out
-// for this rate already first. It says where it is, and whether there was one.
+// take uses a port for a cable of a rate: the slowest sufficient one, preferably one already split for this rate. It
+// returns its position, and whether there was one.
 func (b *budget) take(rule int, rate unit.Rate) (panel.Jack, bool) {
 	b.by[rule]++
 	b.ends++
@@ -83,7 +83,7 @@ func (b *budget) fastest() unit.Rate {
 	return b.kinds[len(b.kinds)-1].rate
 }
 
-// account holds every port of switches and servers against what they have.
+// account compares the used ports of switches and servers with the existing ones.
 func (b *builder) account() error {
 	for _, n := range b.nodes {
 		if !n.typ.server() {
@@ -159,7 +159,7 @@ func (b *builder) account() error {
 // typeAt returns the index of a type in the file.
 func (b *builder) typeAt(t *Type) int { return slices.Index(b.typeNames, t.Name) }
 
-// sum shows what a switch's ports are used for.
+// sum describes the use of a switch's ports.
 func (b *builder) sum(n *node) string {
 	rules := make([]int, 0, len(n.ports.by))
 	for r := range n.ports.by {
@@ -186,7 +186,7 @@ func (b *builder) sum(n *node) string {
 		n.name, strings.Join(parts, " + "), n.typ.Name, n.typ.Ports, split, kept)
 }
 
-// lag checks what a rule says of channels.
+// lag checks a rule's channels.
 func (j *joiner) lag() error {
 	r := j.rule
 	switch {
@@ -226,8 +226,8 @@ func (b *builder) channels(g *topo.Graph, links []int) error {
 	return nil
 }
 
-// panel is the front of a switch: its ports as they are written, with the lanes that its model gives a port
-// of their rate. Nil where neither a model nor a system is named: nobody knows how its ports are called.
+// panel is the front of a switch: its ports as they are written, with the lanes that its model gives a port of their
+// rate. Nil if neither a model nor a system is named: port names are unknown.
 func (t *Type) panel() *panel.Panel {
 	model := modelOf(strings.ToLower(t.Model))
 	if model == nil && t.OS == "" {

@@ -11,9 +11,9 @@ import (
 	"railyard/unit"
 )
 
-// Ways to give a switch's ports to rails. In order is server by server, as the groups of eight interfaces of
-// the source's figure 13-4; panel is the source's figure 13-6: the rows of the front panel from the top, rail by
-// rail, and what is left for other switches; blocks are ports that follow one another.
+// Methods of assigning a switch's ports to rails. In order is server by server, as the groups of eight interfaces of
+// the source's figure 13-4. Panel is the source's figure 13-6: the rows of the front panel from the top, rail by rail,
+// with the rest for other switches. Blocks are consecutive ports.
 const (
 	railOrder  = "order"
 	railPanel  = "panel"
@@ -27,7 +27,7 @@ func (t *Type) mapped() bool {
 	return len(t.RailPorts) > 0 || t.RailMap != "" && t.RailMap != railOrder
 }
 
-// checkRails checks a switch's map of ports to rails, and that its front panel is known where that counts.
+// checkRails checks a switch's map of ports to rails, and that its front panel is known if needed.
 func (t *Type) checkRails(key string) error {
 	switch {
 	case t.RailMap != "" && !slices.Contains(railMaps, t.RailMap):
@@ -61,8 +61,8 @@ func (t *Type) checkRails(key string) error {
 	return err
 }
 
-// parseRails reads {1: "1,4,7,10", 2: 5/1, 6-8}: by rail its ports in the order of servers. The parts of a
-// port that is broken out are numbered from 1 behind a slash.
+// parseRails reads {1: "1,4,7,10", 2: 5/1, 6-8}: by rail its ports in the order of servers. The parts of a split port
+// are numbered from 1 after a slash.
 func (t *Type) parseRails(key string) (map[int][]panel.Jack, error) {
 	out, taken := map[int][]panel.Jack{}, map[panel.Jack]string{}
 	kinds, _ := parsePorts(t.Ports) // checked before
@@ -101,7 +101,7 @@ func (t *Type) parseRails(key string) (map[int][]panel.Jack, error) {
 	return out, nil
 }
 
-// mostJacks is how many ports a list may have: all parts of the most ports of a type.
+// mostJacks is the maximum length of a list of ports: all parts of the most ports of a type.
 const mostJacks = 4096 * 8
 
 // parseJacks reads 1,4,7-9,12/2,13-16/1-2.
@@ -136,7 +136,7 @@ func parseJacks(text string) (out []panel.Jack, err error) {
 	return out, nil
 }
 
-// kindAt returns which ports one is of, nil where there is none of that number.
+// kindAt returns a port's kind, nil if there is no port of that number.
 func kindAt(kinds []portKind, port int32) *portKind {
 	for i, k := range kinds {
 		if int(port) > k.before && int(port) <= k.before+k.count {
@@ -219,8 +219,7 @@ func (b *builder) railsOf(n *node, cables []*cable, others int) error {
 	return nil
 }
 
-// dealt is the map that rail_map means for so many cables: whole ports, or broken out where these are too
-// few.
+// dealt returns the map of rail_map for a number of cables: whole ports, or split ones if these are too few.
 func (t *Type) dealt(rails []int, by map[int][]*cable, others int) (map[int][]panel.Jack, error) {
 	kinds, _ := parsePorts(t.Ports)
 	all, most, rate := 0, 0, unit.Rate(0)
@@ -265,8 +264,8 @@ func (t *Type) dealt(rails []int, by map[int][]*cable, others int) (map[int][]pa
 	return out, nil
 }
 
-// stacked is the k-th port of a rail on a panel whose ports are numbered down its columns: a row is dealt out
-// to as many rails as it has room for, then the next one; 0 where there is none left.
+// stacked returns the kth port of a rail on a panel whose ports are numbered down its columns: a row is assigned to as
+// many rails as it has room for, then the next one; 0 if none is left.
 func (t *Type) stacked(rail, k, size, all int) int {
 	columns := all / t.Rows
 	row, column := rail*((size+columns-1)/columns)+k/columns, k%columns

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Server is a server as its maker, or who rents it out, describes it: GPUs, and the network cards that are
-// for them. How its GPUs are joined is theirs to say.
+// Server is a server as described by its maker or provider: GPUs, and their network cards. The links of its GPUs are a
+// property of the GPUs.
 type Server struct {
 	Key, Name  string
 	GPU        string
@@ -54,7 +54,7 @@ func ServerNames() (names []string) {
 	return names
 }
 
-// equip fills in what a type's model has, where that is a server.
+// equip sets the properties of a type's model, if that is a server.
 func (t *Type) equip(key string) error {
 	s := FindServer(t.Model)
 	if s == nil {
@@ -72,8 +72,8 @@ func (t *Type) equip(key string) error {
 	return nil
 }
 
-// others are names that inventories use besides a model's key. A switch of a Nexus is also called by its
-// number alone, one of NVIDIA's with Mellanox' M before it.
+// others are names in inventories besides a model's key. A switch of a Nexus is also called by its number alone, one of
+// NVIDIA's with Mellanox' M before it.
 var others = map[string][]string{
 	"n9k-c9332d-gx2b": {"9332d-gx2b"}, "n9k-c9364d-gx2a": {"9364d-gx2a"}, "n9k-c9348d-gx2a": {"9348d-gx2a"},
 	"7060x5-64s": {"7060dx5-64s", "7060px5-64s", "7060dx5-64", "7060px5-64"},
@@ -83,15 +83,15 @@ var others = map[string][]string{
 	"nd-h100-v5": {"nd96isr_h100_v5"}, "p5.48xlarge": {"p5-48xlarge"},
 }
 
-// Called finds the switch that an inventory calls so: Nexus 9332D-GX2B, DCS-7060X6-64PE-F, Q3400-RA,
-// MSN4700-WS2RO; "" where none is known.
+// Called finds the switch model of an inventory's name: Nexus 9332D-GX2B, DCS-7060X6-64PE-F, Q3400-RA, MSN4700-WS2RO;
+// "" if unknown.
 func Called(text string) string { return called(text, ModelNames()) }
 
-// ServerCalled finds the server that an inventory calls so, nil where none is known.
+// ServerCalled finds the server model of an inventory's name, nil if unknown.
 func ServerCalled(text string) *Server { return FindServer(called(text, ServerNames())) }
 
-// called finds the key of which a name has all parts, one after the other and with nothing before or behind
-// them but letters of a variant; of several the longest.
+// called finds the key all of whose parts a name contains in order, with only a variant's letters before or after them;
+// of several the longest.
 func called(text string, keys []string) (best string) {
 	long := 0
 	for _, key := range keys {
@@ -104,7 +104,7 @@ func called(text string, keys []string) (best string) {
 	return best
 }
 
-// partsOf matches names that have the parts of one, however they are joined.
+// partsOf matches names that contain the parts of one, with any separators.
 func partsOf(name string) *regexp.Regexp {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ", r) })
 	return regexp.MustCompile(`(?i)(^|[^0-9a-z])` + strings.Join(parts, `[-_. ]?`) + `($|[^0-9])`)

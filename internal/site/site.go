@@ -1,10 +1,9 @@
 // Package site is a language for clusters as their architects draw them: types of servers and
 // switches, groups of nodes at places, and rules that run cables between places.
 //
-// A place is a word and a number: segment 3, rail 7, plane 2, any word. A group of nodes stands
-// at every combination of the places in its per, count times. A rule joins two groups where
-// their places agree; a server's NICs and their ports count as places of its cables. Build
-// turns all of it into a topo.Graph and holds every switch against the ports of its type.
+// A place is a word and a number: segment 3, rail 7, plane 2, any word. A group has count nodes at every combination of
+// the places in its per. A rule connects nodes of two groups whose places agree; a server's NICs and their ports count
+// as places of its links. Build turns all of it into a topo.Graph and holds every switch against the ports of its type.
 package site
 
 import (
@@ -36,7 +35,7 @@ type Type struct {
 	HwSKU string `yaml:"hwsku" doc:"switch: which device it is where it runs SONiC (railyard models) (default its model's)"`
 
 	GPUs        int       `yaml:"gpus" range:"0|1,576" doc:"server: GPUs, 0 for storage and other servers"`
-	NoGPUs      bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
+	NoGPUs      bool      `yaml:"-"` // gpus is set to 0, overriding the base type's
 	NICs        int       `yaml:"nics" range:"0|1,576" doc:"server: network cards"`
 	StorageNICs int       `yaml:"storage_nics" range:"0|1,63" doc:"server: how many of nics, the last ones, are for storage alone (storage.network: separate)"`
 	NICPorts    int       `yaml:"nic_ports" range:"0|1,8" doc:"server: ports of a card (default 1)"`
@@ -45,7 +44,7 @@ type Type struct {
 	GPU      string          `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which is the default"`
 	NVLink   unit.Rate       `yaml:"nvlink" range:"0|1Mbps,100Tbps" doc:"server: per GPU and direction (default server's, or the GPU's)"`
 	Topology string          `yaml:"topology" doc:"server: file with what nvidia-smi topo -m prints, or NCCL's topology XML: its GPUs, NICs, and which are near to which"`
-	Machine  *machine.Server `yaml:"-"` // what it says
+	Machine  *machine.Server `yaml:"-"` // its contents
 	Domain   []string        `yaml:"domain" doc:"server: parts of its place; servers of a type that are equal in them share NVLink, as the trays of a rack: rack"`
 	Pair     unit.Rate       `yaml:"nvlink_pair" range:"0|1Mbps,100Tbps" doc:"server: between any two GPUs, connected directly as by XGMI (default server's, or the GPU's)"`
 
@@ -62,8 +61,8 @@ type Type struct {
 
 	Buffer   unit.Bytes `yaml:"buffer" range:"0|1KB,2000MB" doc:"switch: packet memory (default the model's, else switch.buffer)"`
 	Pipeline unit.Time  `yaml:"pipeline" range:"0|1ns,1s" doc:"switch: its latency (default fabric.pipeline)"`
-	Known    unit.Bytes `yaml:"-"` // its model has so much
-	Radix    int        `yaml:"-"` // ports that its model can have at once
+	Known    unit.Bytes `yaml:"-"` // its model's memory
+	Radix    int        `yaml:"-"` // maximum number of its model's ports
 	OS       string     `yaml:"os" doc:"switch: whose names its ports have: nxos, eos, sonic, frr, nvue, dell or junos (default its model's, or Eth1, Eth2)"`
 }
 
@@ -114,7 +113,7 @@ func (l Length) String() string {
 // Pairs is a mapping in the order in which it was written.
 type Pairs []Pair
 
-// Pair is a key and its value as text.
+// Pair is a key and its value as a string.
 type Pair struct{ Key, Value string }
 
 func (p Pairs) String() string {

@@ -12,10 +12,10 @@ import (
 	"railyard/unit"
 )
 
-// server reports whether a type is of servers: it has cards, or a file that says which, and no role.
+// server reports whether a type is of servers: it has cards, or a file with them, and no role.
 func (t *Type) server() bool { return t.NICs > 0 || t.GPUs > 0 || t.Machine != nil }
 
-// resolveTypes checks the types and fills in what they take from others.
+// resolveTypes checks the types and applies inheritance.
 func (b *builder) resolveTypes() error {
 	for i := range b.site.Types {
 		key := fmt.Sprintf("types[%d]", i)
@@ -29,8 +29,7 @@ func (b *builder) resolveTypes() error {
 		b.types[t.Name] = &t
 		b.typeNames = append(b.typeNames, t.Name)
 	}
-	// All take first, and are checked then: a check fills in what a model and a role stand for,
-	// which is nothing that a type said.
+	// All inherit before the checks, which set properties of a model and a role that are not a type's own.
 	for i, name := range b.typeNames {
 		if err := b.inherit(fmt.Sprintf("types[%d]", i), b.types[name], nil); err != nil {
 			return err
@@ -48,7 +47,7 @@ func (b *builder) resolveTypes() error {
 	return nil
 }
 
-// noType says that there is none of a name.
+// noType reports an unknown type.
 func (b *builder) noType(key, name string) error {
 	if len(b.typeNames) == 0 {
 		return field.New(key, "unknown type %q: types is missing", name)
@@ -232,7 +231,7 @@ func parsePorts(text string) (kinds []portKind, err error) {
 	return kinds, nil
 }
 
-// told fills in what a file says of a server, and refuses what says otherwise.
+// told applies a file's description of a server, and refuses contradictions.
 func (t *Type) told(key string) error {
 	m := t.Machine
 	if m == nil {
@@ -243,7 +242,7 @@ func (t *Type) told(key string) error {
 	rate := m.NICs[0].Rate
 	for _, n := range m.NICs {
 		if n.Rate != rate {
-			rate = 0 // they differ: cables have to say
+			rate = 0 // they differ: cables must set it
 		}
 	}
 	fill(&t.NICRate, rate)

@@ -24,7 +24,7 @@ func values(text string) ([]int, error) {
 // list reads 3, 3-5 and 1,4-6: the numbers themselves, each once, in order.
 func list(text string) (out []int, err error) { return listFrom(1, text) }
 
-// listFrom reads a list of numbers that are not below the first; names may count from 0.
+// listFrom parses a list of numbers from a minimum; names may count from 0.
 func listFrom(least int, text string) (out []int, err error) {
 	for _, part := range strings.Split(text, ",") {
 		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
@@ -117,8 +117,8 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// of evaluates; size is how many values the place has at the other end, for going round, 0
-// where a value beyond them is an end of a line and joins nothing.
+// of evaluates; size is the number of values of the place at the other end, for wrapping, 0 if values beyond them are
+// an end of a line without a link.
 func (e expr) of(v, size int) int {
 	if e.word == "" {
 		v = e.value

@@ -12,14 +12,14 @@ import (
 // Share is the part of a node that a job gets.
 type Share struct {
 	Node int   // of the cluster
-	CPUs int   // 0: nobody says how many there are
+	CPUs int   // 0: unknown
 	Most int   // tasks that fit
-	Told int   // tasks, as SLURM_TASKS_PER_NODE says
+	Told int   // tasks, as in SLURM_TASKS_PER_NODE
 	GPUs []int // which its tasks see
-	Held int   // GPUs that no other job gets: a whole node's are all
+	Held int   // GPUs reserved for the job: all of a whole node
 }
 
-// Allocation is the nodes that a job gets, in order, which is that of Slurm's node IDs.
+// Allocation is the nodes of a job in the order of Slurm's node IDs.
 type Allocation struct {
 	Cluster *Cluster
 	Shares  []Share
@@ -27,7 +27,7 @@ type Allocation struct {
 	Asked   bool // for GPUs: Slurm sets CUDA_VISIBLE_DEVICES
 	Notes   []Note
 
-	names  []string // of the shares' nodes, once asked for; folded as one word
+	names  []string // of the shares' nodes, computed on first use; folded as one word
 	folded string
 }
 
@@ -40,8 +40,8 @@ type hall struct {
 	a    *Allocation
 }
 
-// Allocate chooses nodes for a request that Check has accepted: those that are idle if they suffice, below
-// the lowest switch with room enough, leaves that fit best.
+// Allocate chooses nodes for a request that Check has accepted: idle ones if they suffice, below the lowest switch with
+// enough room, on the best-fitting leaves.
 func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 	h := &hall{c: c, r: r, a: &Allocation{Cluster: c, Whole: c.whole(r),
 		Asked: r.GPUs+r.GPUsPerNode+r.GPUsPerTask > 0}}
@@ -107,7 +107,7 @@ func (h *hall) names() error {
 	return nil
 }
 
-// features leaves out a constraint where nobody says what features nodes have.
+// features ignores a constraint if the features of nodes are unknown.
 func (h *hall) features() {
 	if h.r.Constraint == "" || slices.ContainsFunc(h.c.Nodes, func(n Node) bool { return len(n.Features) > 0 }) {
 		return
@@ -206,8 +206,8 @@ func suits(constraint string, features []string) bool {
 	return false
 }
 
-// byCPU reports whether room is counted in CPUs and not in tasks: those of all tasks together are what a job
-// asks for, and what a node has beyond whole tasks counts, too.
+// byCPU reports whether room is counted in CPUs and not in tasks: the job requests the CPUs of all tasks together, and
+// a node's CPUs beyond whole tasks count, too.
 func (h *hall) byCPU() bool {
 	r := h.r
 	return r.CPUs > 1 && r.PerNode == 0 && r.GPUsPerTask == 0 && r.PerGPU == 0 && !r.Over && !h.a.Whole
@@ -252,7 +252,7 @@ func (h *hall) fit(n *Node) int {
 	return most
 }
 
-// choose finds nodes; busy ones too if that is so.
+// choose finds nodes, optionally also busy ones.
 func (h *hall) choose(busy bool) ([]int, error) {
 	h.room = make([]int, len(h.c.Nodes))
 	why := map[string]int{}
@@ -290,7 +290,7 @@ func (h *hall) choose(busy bool) ([]int, error) {
 	return nil, h.short(why, order)
 }
 
-// short says what a job needs and the cluster has not, and of what nodes are why they cannot be had.
+// short describes the missing resources, and the reasons why nodes are unavailable.
 func (h *hall) short(why map[string]int, order []string) error {
 	lo, tasks := h.r.MinNodes, h.r.Tasks
 	free := len(h.c.Nodes)

@@ -11,10 +11,10 @@ import (
 	"railyard/unit"
 )
 
-// Node is a server as Slurm knows it.
+// Node is a server in Slurm's configuration.
 type Node struct {
 	Name       string
-	CPUs, GPUs int // 0: nobody says
+	CPUs, GPUs int // 0: unknown
 	GPUType    string
 	Features   []string
 	Partitions []string
@@ -34,11 +34,11 @@ type Cluster struct {
 	Nodes     []Node
 	Switches  []Switch // none: no node is nearer to another than to the rest
 	Default   string   // partition
-	Exclusive []string // partitions that give whole nodes
-	Whole     bool     // all give whole nodes (select/linear)
+	Exclusive []string // partitions that allocate whole nodes
+	Whole     bool     // all allocate whole nodes (select/linear)
 	Notes     []Note
 
-	// Open reads a file that slurm.conf includes, by the name that stands there; nil: none is looked for.
+	// Open opens a file that slurm.conf includes, by its name there; nil: includes are not read.
 	Open func(name string) ([]byte, error)
 
 	byName map[string]int
@@ -63,8 +63,8 @@ func (l *line) get(key string) (string, bool) {
 	return "", false
 }
 
-// lines reads a text of key=value words. A word without = belongs to the value before it; what scontrol
-// prints of one thing goes on in indented lines.
+// lines parses key=value words. A word without = belongs to the previous value; scontrol continues an object in
+// indented lines.
 func lines(file, text string, indented bool) (all []line, err error) {
 	if len(text) > maxText {
 		return nil, Place{File: file}.Fail("", "is longer than the %d MiB that are read", maxText>>20)
@@ -105,7 +105,7 @@ func lines(file, text string, indented bool) (all []line, err error) {
 	return all, nil
 }
 
-// add takes a node, or adds to one that is known.
+// add adds a node, or extends a known one.
 func (c *Cluster) add(n Node) {
 	if c.byName == nil {
 		c.byName = map[string]int{}
@@ -140,10 +140,10 @@ func (c *Cluster) add(n Node) {
 	}
 }
 
-// Add takes a node of a cluster that is known otherwise.
+// Add adds a node from another source.
 func (c *Cluster) Add(n Node) { c.add(n) }
 
-// Sort brings nodes in the order of their names, numbers as such.
+// Sort sorts nodes by name, with numbers in numeric order.
 func (c *Cluster) Sort() {
 	slices.SortStableFunc(c.Nodes, func(a, b Node) int { return natural(a.Name, b.Name) })
 	for i := range c.Nodes {
@@ -171,7 +171,7 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is with how many a text begins.
+// digits returns the number of leading digits.
 func digits(s string) (n int) {
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++
@@ -188,7 +188,7 @@ func (c *Cluster) Node(name string) (*Node, bool) {
 	return &c.Nodes[i], true
 }
 
-// state says whether a node with such a state can be had (sinfo(1), node state codes).
+// state reports whether a node with such a state is available (sinfo(1), node state codes).
 func state(s string) (down, busy string) {
 	s = strings.ToUpper(strings.TrimRight(s, "*~#!%$@^-+"))
 	for _, part := range strings.Split(s, "+") {
@@ -246,7 +246,7 @@ func split(v string) []string {
 	return strings.Split(v, ",")
 }
 
-// Check refuses a tree that names what is not there.
+// Check refuses a tree with unknown names.
 func (c *Cluster) Check() error {
 	if len(c.Nodes) == 0 {
 		return field.New("", "no node is described")
@@ -287,7 +287,7 @@ func (c *Cluster) Check() error {
 	return nil
 }
 
-// noLoop refuses a switch that lies below itself.
+// noLoop refuses a switch below itself.
 func (c *Cluster) noLoop() error {
 	index := map[string]int{}
 	for i := range c.Switches {

@@ -11,14 +11,14 @@ import (
 	"railyard/internal/field"
 )
 
-// form is a way in which clusters are written down.
+// form is a file format of clusters.
 type form struct {
 	name  string
 	looks *regexp.Regexp
 	read  func(c *Cluster, file, text string) error
 }
 
-// forms in the order in which a text is tried.
+// forms in the order of detection.
 var forms = []form{
 	{"topology.conf, scontrol show topology", regexp.MustCompile(`(?im)^\s*SwitchName=`), (*Cluster).topology},
 	{"scontrol show node", regexp.MustCompile(`(?m)^NodeName=\S+ (Arch|CoresPerSocket)=|^NodeName=\S+\s*$`),
@@ -30,7 +30,7 @@ var forms = []form{
 // blocks are lines of topology/block.
 var blocks = regexp.MustCompile(`(?im)^\s*BlockName=`)
 
-// Read adds what a file says to a cluster; its kind is recognised.
+// Read adds a file to a cluster; its kind is detected.
 func (c *Cluster) Read(file string, text []byte) error {
 	s := string(text)
 	for _, f := range forms {
@@ -45,7 +45,7 @@ func (c *Cluster) Read(file string, text []byte) error {
 	return Place{File: file}.Fail("", "contains no cluster; accepted: slurm.conf, topology.conf, what scontrol show node, scontrol show topology and sinfo print")
 }
 
-// topology reads topology.conf, and what scontrol shows of it.
+// topology parses topology.conf, and scontrol's output of it.
 func (c *Cluster) topology(file, text string) error {
 	all, err := lines(file, text, false)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Cluster) topology(file, text string) error {
 			}
 		}
 		if len(s.Switches) > 0 {
-			s.Nodes = nil // those below it, as scontrol shows
+			s.Nodes = nil // nodes below it, in scontrol's output
 		}
 		if slices.ContainsFunc(c.Switches, func(o Switch) bool { return o.Name == name }) {
 			return l.at.Fail("SwitchName", "switch %s is repeated", name)
@@ -82,13 +82,13 @@ func (c *Cluster) topology(file, text string) error {
 	return nil
 }
 
-// ErrOutside says that a file that is included is none of those that may be read.
+// ErrOutside reports that an included file may not be read.
 var ErrOutside = errors.New("lies outside of the folder of slurm.conf")
 
 // maxIncluded bounds how many files slurm.conf includes, which may include others.
 const maxIncluded = 64
 
-// partitionLine is a line of a partition with the defaults that hold there: the nodes may stand behind it.
+// partitionLine is a line of a partition with its defaults: the nodes may follow it.
 type partitionLine struct{ line, defaults line }
 
 // conf is slurm.conf while it is read.
@@ -99,7 +99,7 @@ type conf struct {
 	included     int
 }
 
-// conf reads the lines of slurm.conf that say what there is, and the files that it includes.
+// conf parses the lines of slurm.conf about resources, and the files that it includes.
 func (c *Cluster) conf(file, text string) error {
 	x := &conf{Cluster: c}
 	if err := x.lines(file, text); err != nil {
@@ -113,7 +113,7 @@ func (c *Cluster) conf(file, text string) error {
 	return nil
 }
 
-// lines takes those of one file.
+// lines parses those of one file.
 func (c *conf) lines(file, text string) error {
 	all, err := lines(file, text, false)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *conf) lines(file, text string) error {
 	return nil
 }
 
-// include reads a file where its name stands, as Slurm does.
+// include reads a file at the position of its name, as Slurm does.
 func (c *conf) include(l *line, name string) error {
 	b, err := []byte(nil), errors.New("no file is looked for")
 	if c.Open != nil {
@@ -164,7 +164,7 @@ func (c *conf) include(l *line, name string) error {
 	return c.lines(path.Base(name), string(b))
 }
 
-// or is a key's value in a line, or in that of the defaults.
+// or returns a key's value in a line, or in the defaults.
 func (l *line) or(defaults *line, key string) string {
 	if v, ok := l.get(key); ok {
 		return v
@@ -173,7 +173,7 @@ func (l *line) or(defaults *line, key string) string {
 	return v
 }
 
-// count is a number, 0 where there is none.
+// count parses a number, 0 for none.
 func (l *line) count(defaults *line, key string) (int, error) {
 	v := l.or(defaults, key)
 	if v == "" {

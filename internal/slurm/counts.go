@@ -2,8 +2,8 @@ package slurm
 
 import "railyard/unit"
 
-// tell settles what the batch script is told of tasks, and the CPUs behind that: with whole nodes and no
-// number of tasks, as many as their CPUs take.
+// tell sets the number of tasks in the batch script's environment, and the CPUs behind it: with whole nodes and no
+// number of tasks, as many as their CPUs permit.
 func (a *Allocation) tell(r *Request) {
 	var counts []int
 	if step, err := a.step(r, &Request{}, r.CPUs); err == nil && r.PerNode == 0 {
@@ -27,8 +27,8 @@ func (a *Allocation) tell(r *Request) {
 	}
 }
 
-// counts refuses what sbatch refuses of numbers that contradict each other, and settles the tasks that follow
-// from GPUs. What stands here a real Slurm 22.05 said, in TestSlurmAnswers.
+// counts refuses contradicting numbers as sbatch does, and derives tasks from GPUs. The rules are the results of a real
+// Slurm 22.05, in TestSlurmAnswers.
 func (r *Request) counts() error {
 	_, said := r.At["nodes"]
 	if n := r.GPUs; n > 0 && said && n < r.MinNodes {
@@ -45,7 +45,7 @@ func (r *Request) counts() error {
 	case tasks > 0:
 	case perNode > 0 && (exact || !said):
 		tasks = r.MinNodes * perNode
-	case said && exact && r.CPUs == 0: // sbatch takes a task a node, but not where it knows their CPUs
+	case said && exact && r.CPUs == 0: // sbatch assumes one task per node, unless it knows their CPUs
 		tasks = r.MinNodes
 	}
 	if n := r.GPUsPerNode; n > 0 {
@@ -82,8 +82,8 @@ func (r *Request) counts() error {
 	return nil
 }
 
-// planes refuses a distribution in planes that leaves nodes without a task, as sbatch and srun do, which look
-// at the nodes that were asked for.
+// planes refuses a distribution in planes that leaves nodes without a task, as sbatch and srun do, based on the
+// requested nodes.
 func (r *Request) planes() error {
 	tasks, exact := r.Tasks, r.MinNodes == r.MaxNodes
 	switch {

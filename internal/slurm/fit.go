@@ -8,8 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// enough reports whether so many nodes of a part, and where nobody says how many, all that it takes, have
-// room for the tasks and GPUs of a job.
+// enough reports whether n nodes of a part, or all of it if n is unset, have room for the tasks and GPUs of a job.
 func (h *hall) enough(part []int, nodes int) bool {
 	var usable []int
 	for _, i := range part {
@@ -52,7 +51,7 @@ func (h *hall) count(part []int) (n int) {
 	return n
 }
 
-// holds reports whether a part has all nodes that are named.
+// holds reports whether a part has all named nodes.
 func (h *hall) holds(part []int) bool {
 	for _, name := range h.r.NodeList {
 		if _, in := slices.BinarySearch(part, h.c.byName[name]); !in {
@@ -62,8 +61,8 @@ func (h *hall) holds(part []int) bool {
 	return true
 }
 
-// lowest is the nodes below the lowest switch that has so many, the one with fewest of those. Room for tasks
-// and GPUs is not looked at: a switch above it may have what is missing.
+// lowest returns the nodes below the lowest switch with enough nodes, the one with the fewest of those. Room for tasks
+// and GPUs is ignored: a higher switch may have it.
 func (h *hall) lowest(nodes int) (best []int) {
 	for _, part := range h.tree {
 		n := h.count(part)
@@ -103,7 +102,7 @@ type missing struct{ nodes, tasks, gpus int }
 
 func (m missing) none() bool { return m.nodes <= 0 && m.tasks <= 0 && m.gpus <= 0 }
 
-// take counts a node that is chosen.
+// take counts a chosen node.
 func (h *hall) take(m *missing, i int) {
 	m.nodes--
 	m.tasks -= h.room[i]
@@ -111,9 +110,9 @@ func (h *hall) take(m *missing, i int) {
 	h.room[i] = 0
 }
 
-// best picks nodes leaf after leaf (Slurm's topology guide: the lowest switch that can satisfy the request,
-// and of its leaves those on a best-fit basis): named nodes and others of their leaves first, then the leaf
-// that fits tightest, or, while none has as many as are missing, the one with most.
+// best picks nodes leaf after leaf (Slurm's topology guide: the lowest switch that can satisfy the request, and of its
+// leaves those on a best-fit basis): named nodes and others of their leaves first, then the tightest leaf with room for
+// all missing nodes, or else the one with most.
 func (h *hall) best(part []int, nodes int) (chosen []int) {
 	left := missing{nodes, h.need(), h.r.GPUs}
 	near := map[int]bool{} // leaves
@@ -145,7 +144,7 @@ func (h *hall) best(part []int, nodes int) (chosen []int) {
 	return chosen
 }
 
-// scattered says when more leaves are taken than were asked for.
+// scattered reports that more leaves are used than requested.
 func (h *hall) scattered(leaves int) {
 	if s := h.r.Switches; s > 0 && leaves > s && len(h.c.Switches) > 0 {
 		p, _ := h.r.at("switches")
@@ -166,7 +165,7 @@ func (h *hall) leafOf(node int) int {
 // isLeaf reports whether a switch has nodes itself; without a tree all nodes are on one.
 func (h *hall) isLeaf(s int) bool { return len(h.c.Switches) == 0 || len(h.c.Switches[s].Nodes) > 0 }
 
-// leaf is the one to pick from next, and what it has within a part; -1: there is nothing left.
+// leaf returns the next leaf to pick from, and its nodes within a part; -1: none is left.
 func (h *hall) leaf(part []int, nodes int, near map[int]bool) (best int, mine []int) {
 	best = -1
 	for s, below := range h.tree {
@@ -192,8 +191,8 @@ func (h *hall) leaf(part []int, nodes int, near map[int]bool) (best int, mine []
 	return best, mine
 }
 
-// spread deals out a number over nodes, in their order: as many as a node takes, but one at least for each of
-// the nodes that a job needs, and one for what it gets beyond these, as cons_tres does.
+// spread distributes a number over nodes in order: as many as a node permits, but at least one for each required node,
+// and one for each further one, as cons_tres does.
 func spread(total, nodes int, most []int) []int {
 	out := make([]int, len(most))
 	for i := range most {
@@ -221,7 +220,7 @@ func (h *hall) tasks(chosen []int) map[int]int {
 	return of
 }
 
-// share says what the job gets of each node; GPUs are dealt out in the order of nodes.
+// share computes the job's share of each node; GPUs are assigned in the order of nodes.
 func (h *hall) share(chosen []int) {
 	r := h.r
 	n := len(chosen)
@@ -233,7 +232,7 @@ func (h *hall) share(chosen []int) {
 	}
 	gpus := spread(max(r.GPUs, n), n, has)
 	var planes []int
-	if r.PerNode > 0 && r.Plane > 0 && !h.a.Whole { // all tasks in turn, more than were said for a node too
+	if r.PerNode > 0 && r.Plane > 0 && !h.a.Whole { // all tasks in turn, even beyond the number per node
 		planes = inPlanes(r.PerNode*n, n, r.Plane)
 	}
 	for k, i := range chosen {
@@ -287,7 +286,7 @@ func (h *hall) fitCPUs(n *Node) int {
 	return n.CPUs / max(1, h.r.CPUs)
 }
 
-// inPlanes deals out tasks over nodes, so many at a time.
+// inPlanes distributes tasks over nodes, n at a time.
 func inPlanes(total, nodes, size int) []int {
 	out := make([]int, nodes)
 	round := nodes * size

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/field"
 )
 
-// maxNames bounds what a list of hosts stands for.
+// maxNames is the maximum length of an expanded list of hosts.
 const maxNames = 200_000
 
 // Hosts writes out Slurm's lists of hosts: host[1-4,7],login.

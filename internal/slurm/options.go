@@ -9,7 +9,7 @@ import (
 	"railyard/internal/field"
 )
 
-// takes says whether an option has an argument.
+// takes reports whether an option has an argument.
 type takes uint8
 
 const (
@@ -26,7 +26,7 @@ type option struct {
 	set   func(r *Request, v string) error // nil: without bearing on who gets which rank where
 }
 
-// options are those that say who gets what, and behind them those that do not.
+// options are the supported ones, followed by the ignored ones.
 var options = append(bearing, idle...)
 
 var bearing = []option{
@@ -162,8 +162,7 @@ func letter(c byte, step bool) (option, bool) {
 	return all[i], true
 }
 
-// Options reads sbatch's options, or srun's (step), up to the first word that is none, and returns the
-// words from there on.
+// Options parses sbatch's options, or srun's (step), up to the first other word, and returns the words from there on.
 func (r *Request) Options(words []Word, step bool) ([]Word, error) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -211,7 +210,7 @@ func (r *Request) Options(words []Word, step bool) ([]Word, error) {
 	return nil, nil
 }
 
-// take sets what an option says.
+// take applies an option.
 func (r *Request) take(o option, arg string, w Word) error {
 	if o.set == nil {
 		r.Idle = append(r.Idle, Word{"--" + o.long, w.At})
@@ -243,8 +242,8 @@ func (r *Request) take(o option, arg string, w Word) error {
 	return nil
 }
 
-// unknown handles a long option that is not known: an error where it looks like another one's
-// name misspelled, else a note, because plugins add options.
+// unknown handles an unknown long option: an error if it resembles another one's name, else a note, because plugins add
+// options.
 func (r *Request) unknown(w Word, name string) error {
 	var names []string
 	for _, o := range bearing {
@@ -272,7 +271,7 @@ func number(v string) (int, error) {
 	return n * times, nil
 }
 
-// whole sets a number.
+// whole parses an integer.
 func whole(at func(*Request) *int) func(*Request, string) error {
 	return func(r *Request, v string) (err error) {
 		*at(r), err = number(v)

@@ -24,7 +24,7 @@ type Request struct {
 	GPUBind            string
 	Exclusive          bool
 	Over               bool // more tasks than CPUs
-	Switches           int  // at most so many leaves
+	Switches           int  // maximum number of leaves
 	NodeList, Exclude  []string
 	Constraint         string
 	Partitions         []string
@@ -113,7 +113,7 @@ func (r *Request) at(names ...string) (Place, string) {
 	return Place{}, "--" + names[0]
 }
 
-// Note adds what a careful reader should know, where an option was given.
+// Note adds a warning for the user, at an option's position.
 func (r *Request) note(option, format string, args ...any) {
 	p, _ := r.at(option)
 	r.Notes = append(r.Notes, Note{p, fmt.Sprintf(format, args...)})
@@ -125,7 +125,7 @@ func (r *Request) fail(names []string, format string, args ...any) error {
 	return p.Fail(name, format, args...)
 }
 
-// Check refuses what contradicts itself, and settles what follows from the rest: how many nodes and tasks.
+// Check refuses contradictions, and derives the number of nodes and tasks.
 func (r *Request) Check() error {
 	if err := r.planes(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *Request) Check() error {
 	if r.MinNodes == 0 {
 		r.guess()
 	}
-	if r.Tasks > 0 && r.Tasks < r.MinNodes { // sbatch does the same, and says so
+	if r.Tasks > 0 && r.Tasks < r.MinNodes { // sbatch does the same, with a warning
 		r.note("ntasks", "%s on %s: Slurm takes %s", unit.Plural(r.Tasks, "task"),
 			unit.Plural(r.MinNodes, "node"), unit.Plural(r.Tasks, "node"))
 		r.MinNodes, r.MaxNodes = r.Tasks, r.Tasks

@@ -31,11 +31,11 @@ func Bench(rows []bench.Row, path string, force bool) error {
 	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
-// benchTitles say what a unit measures.
+// benchTitles describe the measurements of a unit.
 var benchTitles = map[string]string{"Gbit/s": "throughput", "us": "latency of 4 KiB, half a ping-pong",
 	"ns/KiB": "CPU time of both ends"}
 
-// shortName is a row's name as bars beside each other have room for it.
+// shortName is a row's name that fits adjacent bars.
 var shortName = strings.NewReplacer("RDMA ", "RDMA\n", "bare ", "bare\n", "iperf3 ", "iperf3\n", "one copy ",
 	"one copy\n", " 1 MiB", "", " 4 KiB p50", "", ", equal datagrams", "", ", CPU", "")
 

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Calibration has two panels: times over sizes, measured as points and simulated as lines, and what was simulated
-// over what was measured.
+// Calibration has two panels: times over sizes, measured as points and simulated as lines, and the ratio of simulated
+// to measured time.
 func Calibration(r *fitting.Report, path string, force bool) error {
 	times, ratios := plot.New(), plot.New()
 	times.Title.Text = "measured (points; hollow: held out), before (dashed) and after (lines)"

@@ -16,17 +16,17 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Curves are what the plots of a comparison show of one run.
+// Curves are one run's data for the plots of a comparison.
 type Curves struct {
 	Label string
 	done  []float64     // completion times of messages, us, sorted
 	queue plotter.XYs   // the switch port with the longest mean queue: ms, KB
-	port  string        // which one that is
+	port  string        // its name
 	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
 	line  float64       // of the fastest of them, Gbit/s
 }
 
-// maxCurve is how many points a curve has at most.
+// maxCurve is the maximum number of points of a curve.
 const maxCurve = 2000
 
 // NewCurves takes from a run what plots show.
@@ -124,7 +124,7 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return out
 }
 
-// Completion returns which share of messages took at most so long.
+// Completion returns the share of messages that took at most the given time.
 func Completion(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
 	p.Title.Text = "completion of messages"

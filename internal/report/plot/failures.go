@@ -17,10 +17,10 @@ import (
 	"railyard/internal/study/load"
 )
 
-// maxPlotRows is how many failures of a variant a heat map shows: the worst.
+// maxPlotRows is the maximum number of failures of a variant in a heat map: the worst.
 const maxPlotRows = 20
 
-// harmGrid is the cells of a heat map: rows from the top, between 0 and 1; what is not there is NaN.
+// harmGrid is the cells of a heat map: rows from the top, between 0 and 1; missing ones are NaN.
 type harmGrid struct{ cells [][]float64 }
 
 func (g harmGrid) Dims() (cols, rows int) { return len(g.cells[0]), len(g.cells) }
@@ -28,7 +28,7 @@ func (g harmGrid) X(c int) float64        { return float64(c) }
 func (g harmGrid) Y(r int) float64        { return float64(r) }
 func (g harmGrid) Z(c, r int) float64     { return g.cells[len(g.cells)-1-r][c] }
 
-// shades are the colours from no harm, white, to the most: dark letters can be read on all of them.
+// shades are the colours from no harm, white, to the maximum: dark letters are legible on all of them.
 type shades int
 
 func (n shades) Colors() []color.Color {
@@ -94,7 +94,7 @@ func Failures(f io.Writer, path string, all []*failures.Variant) error {
 	return err
 }
 
-// harmOf is the grid of some rows and what its cells say. A step that a lost rank has ended is dark.
+// harmOf returns the grid of some rows and the labels of its cells. A step that a lost rank has ended is dark.
 func harmOf(rows []failures.Row) (g harmGrid, labels plotter.XYLabels) {
 	most := make([]float64, len(harms))
 	for _, r := range rows {
@@ -122,7 +122,7 @@ func harmOf(rows []failures.Row) (g harmGrid, labels plotter.XYLabels) {
 	return g, labels
 }
 
-// harm returns what the columns show of a failure.
+// harm returns the columns' values for a failure.
 func harm(r *failures.Row) []float64 {
 	step := r.Step
 	if r.Lost || step == 0 {
@@ -160,8 +160,8 @@ func Interference(x *interference.Result) (*plot.Plot, error) {
 	return p, nil
 }
 
-// Load draws the mean latency over the offered load, a line for each way of load balancing. Where one is
-// saturated its line leaves the plot.
+// Load draws the mean latency over the offered load, a line for each load balancing. Lines of saturated ones leave the
+// plot.
 func Load(name string, curves []load.Curve) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = name + ": mean latency of messages over offered load"

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Check refuses a plot's name that says no format.
+// Check refuses a plot's name without a supported extension.
 func Check(path string) error {
 	if ext := strings.ToLower(filepath.Ext(path)); path != "" && ext != ".png" && ext != ".svg" {
 		return field.New("--plot", "writes .png or .svg, found %q", path)
@@ -70,7 +70,7 @@ func Goodput(gpus int, days float64, seeds int, r *goodput.Result) (*plot.Plot, 
 	return p, nil
 }
 
-// Write writes a plot of a size in centimetres, as its file's name says.
+// Write writes a plot of a size in centimetres, in the format of its file's extension.
 func Write(p *plot.Plot, path string, force bool, wide, high float64) error {
 	to := Panels(path, vg.Length(wide)*vg.Centimeter, vg.Length(high)*vg.Centimeter, []*plot.Plot{p})
 	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Moves has a panel for each event: what arrives, and what goes to what broke.
+// Moves has a panel for each event: the arriving traffic, and the traffic towards the failure.
 func Moves(moves []load.Move) (*vgimg.Canvas, error) {
 	panels := make([][]*plot.Plot, len(moves))
 	most := 0.0

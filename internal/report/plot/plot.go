@@ -1,5 +1,5 @@
-// Package plot draws studies and runs as PNG or SVG: a function for each, which returns a plot that Write writes as
-// its file's name says. Colours are Okabe and Ito's, which any colour vision tells apart.
+// Package plot draws studies and runs as PNG or SVG: a function for each returns a plot, and Write writes it in the
+// format of the file's extension. Colours are Okabe and Ito's, distinguishable with any colour vision.
 package plot
 
 import (
@@ -22,7 +22,7 @@ func Picture(path string, wide, high vg.Length) vg.CanvasWriterTo {
 	return vgimg.PngCanvas{Canvas: vgimg.New(wide, high)}
 }
 
-// Panels draws plots beside each other, their axes in line.
+// Panels draws plots next to each other, with aligned axes.
 func Panels(path string, wide, high vg.Length, row []*plot.Plot) io.WriterTo {
 	to := Picture(path, wide, high)
 	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Millimeter * 6, PadTop: vg.Millimeter * 2,

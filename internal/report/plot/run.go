@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Run writes the plots of a run into a folder: its busiest ports over time, and where its collectives' time went. paths
-// are those that are written, also where a later one fails.
+// Run writes the plots of a run into a directory: its busiest ports over time, and the time of its collectives by
+// cause. paths are the written files, also if a later one fails.
 func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err error) {
 	curves, err := r.Hottest(5)
 	if err != nil {
@@ -51,7 +51,7 @@ func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err err
 	return paths, nil
 }
 
-// Tints are colours that people with any colour vision tell apart (Okabe and Ito).
+// Tints are colours that are distinguishable with any colour vision (Okabe and Ito).
 var Tints = []color.RGBA{
 	{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {0, 0, 0, 255},

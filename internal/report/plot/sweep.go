@@ -19,12 +19,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// maxLines is how many points of a study are drawn as lines: the best half of them, and others spread over the rest.
+// maxLines is the maximum number of points of a study drawn as lines: the best half of them, and others spread over the
+// rest.
 const maxLines = 1000
 
 // Sweep draws a study into its directory: a curve over the only parameter, or a heat map over the two that count most,
 // parallel coordinates, the Pareto front of two objectives, and the parameters by how much they count. It returns the
-// files that it has written.
+// written files.
 func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 	if len(a.Ranking) < 2 {
 		return nil, nil
@@ -54,7 +55,7 @@ func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 type axis struct {
 	name   string
 	values []string // different ones, in their order
-	of     []string // by ranked point; "" where a point does not set it
+	of     []string // by ranked point; "" if a point does not set it
 	log    bool     // its range is logarithmic
 	zip    string   // parameters of the same word advance together; "" varies alone
 }
@@ -94,7 +95,7 @@ func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 	return axes
 }
 
-// maxBands is how many rows and columns a heat map has; more values are joined.
+// maxBands is the maximum number of rows and columns of a heat map; more values are merged.
 const maxBands = 32
 
 // cell returns the row or column of a value, of at most maxBands.
@@ -106,7 +107,7 @@ func (x *axis) cell(v string) int {
 // cells returns the number of rows or columns.
 func (x *axis) cells() int { return min(len(x.values), maxBands) }
 
-// ticks names cells, at most so many.
+// ticks labels cells, up to a maximum.
 func (x *axis) ticks(most int) (ticks []plot.Tick) {
 	every := (x.cells() + most - 1) / most
 	for c := 0; c < x.cells(); c += every {
@@ -115,7 +116,7 @@ func (x *axis) ticks(most int) (ticks []plot.Tick) {
 	return ticks
 }
 
-// sweepGrid is a heat map's means; NaN where no point lies.
+// sweepGrid is a heat map's means; NaN without a point.
 type sweepGrid struct {
 	cols, rows int
 	sum, n     []float64
@@ -128,7 +129,7 @@ func (g *sweepGrid) Y(r int) float64         { return float64(r) }
 func (g *sweepGrid) Z(c, r int) float64      { return g.sum[r*g.cols+c] / g.n[r*g.cols+c] }
 func (g *sweepGrid) add(c, r int, x float64) { g.sum[r*g.cols+c] += x; g.n[r*g.cols+c]++ }
 
-// over says in a heat map's title over which keys its cells are means.
+// over lists, for a heat map's title, the keys over which its cells are means.
 func over(rest []*axis) string {
 	if len(rest) == 0 {
 		return ""
@@ -140,7 +141,7 @@ func over(rest []*axis) string {
 	return ", mean over " + strings.Join(names, ", ")
 }
 
-// joined makes one axis of those that advance together, by the names of all of them.
+// joined makes one axis of parameters that advance together, with all their names.
 func joined(axes []*axis) (out []*axis) {
 	for _, z := range axes {
 		i := slices.IndexFunc(out, func(x *axis) bool { return z.zip != "" && x.zip == z.zip })
@@ -203,15 +204,15 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	return p, nil
 }
 
-// ember are the colours from the smallest value to the largest: none is the white of the paper, and dark letters can be
-// read on all of them.
+// ember are the colours from the smallest value to the largest: none is the white of the paper, and dark letters are
+// legible on all of them.
 type ember int
 
 func (n ember) Colors() []color.Color {
 	return faded(int(n), color.RGBA{R: 255, G: 240, B: 190, A: 255})
 }
 
-// write puts each cell's value into it, where there is room.
+// write prints each cell's value into it, if there is room.
 func (g *sweepGrid) write(p *plot.Plot, kind space.Kind) error {
 	if g.cols > 8 || g.rows > 16 {
 		return nil
@@ -362,7 +363,7 @@ func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 	return p, nil
 }
 
-// roomy widens the range of an axis so that marks at its ends are whole.
+// roomy widens the range of an axis so that marks at its ends are complete.
 func roomy(low, high float64) (float64, float64) {
 	room := (high - low) / 20
 	return low - room, high + room

@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// curve draws the first objective over the only parameter, with the range of each point's seeds. The axis of
-// a parameter with a logarithmic range is logarithmic; words stand side by side, without a line.
+// curve draws the first objective over the only parameter, with the range of each point's seeds. The axis of a
+// parameter with a logarithmic range is logarithmic; words are next to each other, without a line.
 func curve(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	if len(axes) != 1 {
 		return nil, nil
@@ -106,7 +106,7 @@ func (x *axis) at(v string) float64 {
 	return float64(slices.Index(x.values, v))
 }
 
-// marks labels values at their places, at most so many, the first and the last among them.
+// marks labels values at their positions, up to a maximum, with the first and the last among them.
 func (x *axis) marks(most int) (ticks []plot.Tick) {
 	last := len(x.values) - 1
 	n := min(most, len(x.values))

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// maxCells is how many cells a side of a heat map has at most.
+// maxCells is the maximum number of cells of a side of a heat map.
 const maxCells = 256
 
 // grid is a heat map's data: logarithms of bytes, empty cells left out.
@@ -97,7 +97,7 @@ func scale(t *planner.Traffic, kinds []int) (lo, hi float64) {
 	return lo - 0.1, hi + 0.3*math.Max(hi-lo, 1)
 }
 
-// paint lays the heat maps out in two columns with the colour scale below.
+// paint arranges the heat maps in two columns with the colour scale below.
 func paint(f io.Writer, path string, tiles [][]*plot.Plot, bar *plot.Plot) error {
 	const side, low = 24 * vg.Centimeter, 2.5 * vg.Centimeter
 	high := side/2*vg.Length(len(tiles)) + low

@@ -1,8 +1,8 @@
-// Package screen lays out text for people: paragraphs and tables of a terminal's width, colours and bars.
+// Package screen formats text for readers: paragraphs and tables of a terminal's width, colours and bars.
 //
-// A writer that implements Screen says how wide lines may be, and whether colours and bars may be printed; Of returns
-// that, and for any other writer 80 columns without either. What goes into a file or a pipe has no colours and no bars,
-// and its paragraphs are not wrapped (R9 of LANGUAGE.md's rules, which the transcripts in testdata follow).
+// A writer that implements Screen sets the width of lines, and whether colours and bars may be printed; Of returns
+// that, and for any other writer 80 columns without either. Output into a file or a pipe has no colours and no bars,
+// and its paragraphs are not wrapped (the transcripts in testdata follow that).
 //
 //	screen.Labelled(w, "Remedy: ", "fewer senders at a time")
 //	t := screen.Table{Columns: []screen.Column{{Head: "Link"}, {Head: "ECN marks"}}}
@@ -10,8 +10,8 @@
 //	t.Print(w)
 //
 // Widths are those of grapheme clusters (Unicode Standard Annex 29, as github.com/rivo/uniseg measures them), without
-// the escape sequences of colours. Tables are this package's own because their columns come and go with the width and
-// with what they hold, which table writers leave to their callers.
+// the escape sequences of colours. Tables are this package's own because the shown columns depend on width and content,
+// which table writers leave to their callers.
 package screen
 
 import (
@@ -23,9 +23,9 @@ import (
 	"railyard/unit"
 )
 
-// Layout is what a screen can show.
+// Layout is the capabilities of a screen.
 type Layout struct {
-	Width int  // columns; 0: lines are as long as their text
+	Width int  // columns; 0: lines are not wrapped
 	Color bool // escape sequences of colours
 	Bars  bool // bars of block characters
 }
@@ -44,10 +44,10 @@ func Of(w io.Writer) Layout {
 	return Layout{Width: 80}
 }
 
-// Style is how text is emphasized where a screen has colours.
+// Style is the emphasis of text on a screen with colours.
 type Style string
 
-// The styles, by what they mean.
+// The styles, by meaning.
 const (
 	Answer   Style = "1"  // bold: the first line
 	Error    Style = "31" // red: errors and lost ranks

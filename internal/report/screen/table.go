@@ -11,7 +11,7 @@ type Column struct {
 	Head  string
 	Left  bool
 	Rare  bool // left out where all its cells are empty, zero or do not apply
-	Spare bool // left out where the screen is too narrow, the last one first
+	Spare bool // omitted if the screen is too narrow, the last one first
 }
 
 // Table is a table without lines between its cells. Its last column, if left-aligned, wraps.

@@ -22,7 +22,8 @@ const (
 	head     = 66 // of title and names of lanes
 )
 
-// colours are those of kinds, told apart with any colour vision: line rate, grey, recovering, pause, retransmission.
+// colours are those of kinds, distinguishable with any colour vision: line rate, grey, recovering, pause,
+// retransmission.
 var colours = map[Kind]color.Color{
 	Data: rgb(0x3f, 0x7c, 0xb8), Answer: rgb(0x5b, 0x64, 0x6e), Mark: rgb(0xb7, 0x7f, 0x00),
 	Pause: rgb(0x6b, 0x3f, 0xa0), Lost: rgb(0xc0, 0x36, 0x1d), Here: rgb(0x22, 0x28, 0x2e),
@@ -37,7 +38,7 @@ var (
 
 func rgb(r, g, b uint8) color.Color { return color.RGBA{r, g, b, 255} }
 
-// page is a diagram under way: y grows downwards.
+// page is a diagram in progress: y grows downwards.
 type page struct {
 	draw.Canvas
 	high vg.Length
@@ -115,7 +116,7 @@ func (s *Sequence) step(p *page, i int) {
 	p.arrow(from, y, to, down, tint)
 }
 
-// write writes a line of text, on paper that covers what is behind it where over is set.
+// write draws a line of text, with a background that hides other lines if over is set.
 func (p *page) write(x, y vg.Length, s string, size float64, c color.Color, align draw.XAlignment, over bool) {
 	if s == "" {
 		return

@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// mostRanks bounds the rows and lanes of a diagram that one reads at once.
+// mostRanks is the maximum number of rows and lanes of a readable diagram.
 const mostRanks = 16
 
-// ranks is the way from rank to switch port.
+// ranks is the path from rank to switch port.
 func ranks(r run, s *Sequence) error {
 	t := r.Topology
 	s.Title, s.Timeless, s.Lanes = "From rank to GPU, NIC and switch", true, []string{"rank", "GPU", "NIC", "switch"}

@@ -26,7 +26,7 @@ func (r run) kernel() (set func(key string) string, ok bool) {
 	return set, r.Manifest.Resolved["transport.kind"] == "tcp"
 }
 
-// hosts is the way of a message's bytes inside both servers: by the kernel, or by NICs that reach GPU memory.
+// hosts is the path of a message's bytes inside both servers: by the kernel, or by NICs that access GPU memory.
 func hosts(r run, s *Sequence) error {
 	f, err := r.followed(func(f *packetOf) bool {
 		return slices.ContainsFunc(f.Copies, func(c result.Copy) bool { return c.End == "arrived" && c.Data })
@@ -91,7 +91,7 @@ func hosts(r run, s *Sequence) error {
 	return nil
 }
 
-// sockets is how two ends of a TCP connection know each other.
+// sockets describes how two ends of a TCP connection identify each other.
 func sockets(s *Sequence, f *packetOf) {
 	a, b := f.From, f.To
 	s.Title = fmt.Sprintf("Connection %d, %s to %s: state of both ends before the first segment", f.QP, a, b)

@@ -13,17 +13,17 @@ import (
 	"railyard/unit"
 )
 
-// errNoneFollowed says how a run follows packets.
+// errNoneFollowed describes how a run traces packets.
 var errNoneFollowed = errors.New("the run followed no such packet: run its scenario with --follow 0/+400 (the packet of queue pair 0 behind its first 400)")
 
-// packetOf is a followed packet, and where it stands in its message.
+// packetOf is a traced packet, with its position in its message.
 type packetOf struct {
 	*result.Followed
 	of   *result.FlowRow
 	last bool // of its message
 }
 
-// followed returns the first followed packet that is wanted.
+// followed returns the first traced packet that matches.
 func (r run) followed(want func(*packetOf) bool) (*packetOf, error) {
 	all, err := result.ReadFollowed(r.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,7 +56,7 @@ func (r run) followed(want func(*packetOf) bool) (*packetOf, error) {
 	return nil, errNoneFollowed
 }
 
-// place finds the message of a packet: messages of a queue pair take so many packets each as the MTU makes them.
+// place finds the message of a packet: the MTU determines the number of packets of each message of a queue pair.
 func (r run) place(p *packetOf, flows []result.FlowRow) error {
 	mtu, err := strconv.ParseInt(r.Manifest.Resolved["transport.mtu"], 10, 64)
 	if err != nil || mtu <= 0 {
@@ -84,7 +84,7 @@ func (r run) place(p *packetOf, flows []result.FlowRow) error {
 // psnMask is of the 24 bits of a PSN (IBTA 9.2.1).
 const psnMask = 1<<24 - 1
 
-// node returns where a port sends from, and peer where to: "rail-1:Eth5 → spine-1".
+// node returns the source of a port, and peer its far end: "rail-1:Eth5 → spine-1".
 func node(port string) string { name, _, _ := strings.Cut(port, ":"); return name }
 func peer(port string) string { _, name, _ := strings.Cut(port, " → "); return name }
 
@@ -99,7 +99,7 @@ func nicOr(f *packetOf, node string) string {
 	return node
 }
 
-// between adds the lanes of a followed packet: its sender's, the switches on its ways, its receiver's.
+// between adds the lanes of a traced packet: its sender's, the switches on its paths, its receiver's.
 func (s *Sequence) between(f *packetOf) {
 	s.QP = f.QP
 	s.lane(f.From)
@@ -251,7 +251,7 @@ func naks(r run, s *Sequence) error {
 // trimmed reports whether a packet left a port without its payload.
 func trimmed(h result.Hop) bool { return h.Trimmed }
 
-// completion is a message's last packet, its ACK, and what its sender does next.
+// completion is a message's last packet, its ACK, and its sender's next action.
 func completion(r run, s *Sequence) error {
 	f, err := r.followed(func(f *packetOf) bool {
 		came, acked := false, false
@@ -311,7 +311,7 @@ func completion(r run, s *Sequence) error {
 	return nil
 }
 
-// setup returns what the ends of a followed queue pair know of each other.
+// setup returns the connection data of a traced queue pair's ends.
 func setup(r run, s *Sequence) error {
 	f, err := r.followed(func(*packetOf) bool { return true })
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"railyard/internal/result"
 )
 
-// ring is the first ring all-reduce whose transfers all pass the network: which chunk each rank sends in each
-// round, what it sums, and when. Chunk k starts at rank k: in round r of the reduce-scatter rank i sends chunk
-// i-r, a sum of r+1 ranks; in the all-gather chunk i+1-r, whole (Patarasuk and Yuan, JPDC 2009).
+// ring is the first ring all-reduce whose transfers all use the network: the chunk that each rank sends in each round,
+// the sum, and the time. Chunk k starts at rank k: in round r of the reduce-scatter rank i sends chunk i-r, a sum of
+// r+1 ranks; in the all-gather chunk i+1-r, complete (Patarasuk and Yuan, JPDC 2009).
 func ring(r run, s *Sequence) error {
 	all, err := table[result.CollectiveRow](r, "collectives")
 	if err != nil {
@@ -50,7 +50,7 @@ func ring(r run, s *Sequence) error {
 	return errors.New("no ring all-reduce completed in this run")
 }
 
-// lap is what one rank sends to the next one, a message a round.
+// lap is the messages of one rank to the next one, a message a round.
 type lap struct {
 	from, to string
 	sent     []result.FlowRow

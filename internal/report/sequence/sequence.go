@@ -1,6 +1,6 @@
 // Package sequence describes parts of a run as sequence diagrams: who sends what to whom, and when. A [Sequence] has
-// lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run: nothing is drawn
-// that did not happen. [Names] lists what there is, [Run.Of] makes one, [Sequence.Text] prints it, [Sequence.SVG] and
+// lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run: nothing is drawn that
+// did not happen. [Names] lists the sequences, [Run.Of] builds one, [Sequence.Text] prints it, [Sequence.SVG] and
 // [Sequence.PNG] draw it.
 package sequence
 
@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// Kind is what a step is, and gives it its colour.
+// Kind is the kind of a step, which determines its colour.
 type Kind string
 
 // Kinds of steps.
@@ -29,7 +29,7 @@ const (
 // Step goes from one lane to another, or happens at one.
 type Step struct {
 	At     int64  `json:"at_ps"`
-	Until  int64  `json:"until_ps"` // equal: in a moment
+	Until  int64  `json:"until_ps"` // equal: without duration
 	From   int    `json:"from"`     // a lane
 	To     int    `json:"to"`
 	Kind   Kind   `json:"kind"`
@@ -45,13 +45,13 @@ type Sequence struct {
 	Title    string   `json:"title"`
 	Lanes    []string `json:"lanes"`
 	Steps    []Step   `json:"steps"`
-	Notes    []string `json:"notes"`    // what else one should know
+	Notes    []string `json:"notes"`    // further remarks
 	Timeless bool     `json:"timeless"` // steps have an order and no times
 	QP       int32    `json:"qp"`       // whose packets these are; -1: of several or none
-	Port     int32    `json:"port"`     // where they are marked; -1: nowhere
+	Port     int32    `json:"port"`     // port that marks them; -1: none
 }
 
-// lane returns the lane of a name, a new one where it has none.
+// lane returns the lane of a name; a new name creates one.
 func (s *Sequence) lane(name string) int {
 	if i := slices.Index(s.Lanes, name); i >= 0 {
 		return i
@@ -66,7 +66,7 @@ func (s *Sequence) add(at, until int64, from, to string, kind Kind, label, detai
 		Label: label, Detail: detail})
 }
 
-// when formats the time of a step: since the first packet left, where three digits would not tell them apart.
+// when formats the time of a step: relative to the first packet, if three digits would not distinguish the times.
 func (s *Sequence) when(x *Step) string {
 	first := slices.IndexFunc(s.Steps, func(y Step) bool { return y.Kind != Here })
 	if s.Timeless {
@@ -80,7 +80,7 @@ func (s *Sequence) when(x *Step) string {
 	return dur(x.At)
 }
 
-// Run is a run directory, and what sequences need of it.
+// Run is a run directory with the data for sequences.
 type Run struct {
 	Dir      string
 	Manifest *result.Manifest
@@ -90,7 +90,7 @@ type Run struct {
 
 type run = *Run
 
-// mostRows bounds the tables that are read.
+// mostRows is the maximum size of tables that are read.
 const mostRows = 4_000_000
 
 // table reads a table of the run.
@@ -105,7 +105,7 @@ func table[T any](r run, name string) ([]T, error) {
 	return rows, nil
 }
 
-// kind is one of the sequences: what it shows, and how it is made.
+// kind is one of the sequences: its title, and its constructor.
 type kind struct {
 	name, shows string
 	make        func(run, *Sequence) error
@@ -131,7 +131,7 @@ func Names() (names, shows []string) {
 	return names, shows
 }
 
-// Of makes a sequence of a run. Errors say what the run lacks, and how a run has it.
+// Of makes a sequence of a run. Errors describe the missing data of the run, and how to record them.
 func (r *Run) Of(name string) (*Sequence, error) {
 	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 	if i < 0 {
@@ -148,7 +148,7 @@ func (r *Run) Of(name string) (*Sequence, error) {
 	return s, nil
 }
 
-// server returns where a GPU or NIC is.
+// server returns the server of a GPU or NIC.
 func server(name string) string {
 	host, _, _ := strings.Cut(name, "/")
 	return host

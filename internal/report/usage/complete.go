@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Values lists what a flag or an argument may be, by its name and its placeholder: the word to complete and those
-// before it are known. It lists none where a shell completes file names.
+// Values lists the possible values of a flag or an argument, by its name and its placeholder; its input is the word to
+// complete and those before it. It lists none if a shell completes file names.
 type Values func(name, holder, last string, before []string) []string
 
 // Complete returns the words that the last word of a command line may become, sorted.
@@ -79,7 +79,7 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
-// listedValues are those of an enumeration, else of values.
+// listedValues returns those of an enumeration, else of values.
 func listedValues(v *kong.Value, values Values, last string, before []string) []string {
 	if v.Enum != "" {
 		return strings.Split(v.Enum, ",")

@@ -13,15 +13,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// What a command struct says of its flags beyond kong's tags:
+// Tags of a command struct for its flags in addition to kong's:
 //
 //	range:"1,64"       a number from 1 to 64 (NaN and infinities are in no range), or a time: range:"1s,1h"
 //	with:"out"         means nothing unless --out is given (or one of several, by commas)
 //	without:"json"     means nothing beside --json
 //
-// A flag that would be passed over is refused: whoever wrote it meant something.
+// A flag without effect is refused: its user intended one.
 
-// CheckFlags checks what stands on the command line against those tags.
+// CheckFlags checks the command line against those tags.
 func CheckFlags(ctx *kong.Context) error {
 	given := map[string]bool{}
 	var values []*kong.Value
@@ -100,7 +100,7 @@ func inRange(v *kong.Value) error {
 	return nil
 }
 
-// Bounds returns the bounds of a range tag, those of times in seconds.
+// Bounds returns the bounds of a range tag, for times in seconds.
 func Bounds(text string) (low, high float64, err error) {
 	a, b, _ := strings.Cut(text, ",")
 	if low, err = bound(a); err == nil {
@@ -139,7 +139,7 @@ func number(v reflect.Value) (float64, bool) {
 	return 0, false
 }
 
-// plainly writes whole numbers without an exponent.
+// plainly formats integers without an exponent.
 func plainly(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e12 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

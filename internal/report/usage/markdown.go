@@ -53,7 +53,7 @@ func Markdown(n *kong.Node) string {
 	return b.String()
 }
 
-// Escaped returns a text whose characters have no meaning in Markdown.
+// Escaped returns a text with Markdown's special characters escaped.
 func Escaped(text string) string {
 	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", "&lt;", "|", `\|`, "[", `\[`).Replace(text)
 }

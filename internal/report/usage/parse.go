@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Parse reads a command line into the structs of a program and returns the context even with an error. With --help
-// it calls help and reports true. It takes the steps of kong.Kong.Parse except hooks: kong finds them by the names
-// of methods, and the linker then keeps all exported methods of the program, 8 MB.
+// Parse reads a command line into the structs of a program and returns the context even with an error. With --help it
+// calls help and reports true. It takes the steps of kong.Kong.Parse except hooks: kong finds them by the names of
+// methods, and the linker then keeps all exported methods of the program, 8 MB.
 func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *kong.Context, helped bool, err error) {
 	if ctx, err = kong.Trace(k, args); err == nil {
 		err = ctx.Error
@@ -33,7 +33,7 @@ func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *ko
 	return ctx, false, complete(ctx)
 }
 
-// complete checks values against their lists, and that what is required is there.
+// complete checks values against their lists, and the presence of required ones.
 func complete(ctx *kong.Context) error {
 	node := ctx.Model.Node
 	var missing []string
@@ -41,7 +41,7 @@ func complete(ctx *kong.Context) error {
 		if p.Command != nil {
 			node = p.Command
 		}
-		chosen := map[string]string{} // the flag of each group of which one may be set
+		chosen := map[string]string{} // the flag of each exclusive group
 		for _, f := range p.Flags {
 			if err := listed(f.Value, f.Target); err != nil {
 				return err
@@ -81,7 +81,7 @@ func complete(ctx *kong.Context) error {
 	return nil
 }
 
-// listed checks that a value that is set, or each of several, is in the list of accepted ones.
+// listed checks that each value that is set is in the list of accepted ones.
 func listed(v *kong.Value, target reflect.Value) error {
 	if v.Enum == "" || !v.Set && !v.HasDefault {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// rewordings replaces what the parser writes of values, in the types of its language, by what a user reads.
+// rewordings replaces the parser's descriptions of values, in types of its language, by readable ones.
 var rewordings = []struct {
 	form *regexp.Regexp
 	text string
@@ -21,7 +21,7 @@ var rewordings = []struct {
 	{regexp.MustCompile(`^unexpected argument ([^,]*)`), `unexpected argument "$1"`},
 }
 
-// argument is how the parser writes the name of an argument.
+// argument is the parser's form of an argument's name.
 var argument = regexp.MustCompile(`<[^>]*>`)
 
 // Refused returns why the parser of a program refuses a command line, and what to read next.
@@ -75,8 +75,8 @@ var elsewhere = map[string]string{
 	"run --html":          "the report of a run: railyard report RUN --html FILE",
 }
 
-// unknown returns the refusal of a word that is no command of a group, or of the program: commands of that name in
-// other groups, or similar ones.
+// unknown returns the refusal of an unknown command of a group, or of the program: with commands of that name in other
+// groups, or similar ones.
 func (p *parser) unknown(of *kong.Node, word string) (what, next string) {
 	word, similar, _ := strings.Cut(word, ", ")
 	var in []string

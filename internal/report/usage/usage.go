@@ -20,11 +20,11 @@ type Section struct {
 	Commands [][2]string // a name, or several of a group by commas
 }
 
-// Program is what the help of the whole program says.
+// Program is the content of the whole program's help.
 type Program struct {
 	About    string
 	Sections []Section
-	Notes    []string // last lines: an example, where the rest is
+	Notes    []string // last lines: an example, further help
 }
 
 // NameWidth is the number of columns of names in lists of commands.
@@ -33,7 +33,7 @@ const NameWidth = 19
 // leastColumns is the least width of help.
 const leastColumns = 80
 
-// Print prints the help of what the command line selects: a command, a group of commands, or the program p.
+// Print prints the help of the selected command, group of commands, or the program p.
 func Print(ctx *kong.Context, p Program) {
 	w := helpScreen{ctx.Stdout, screen.Of(ctx.Stdout)}
 	if w.layout.Width == 0 {
@@ -74,7 +74,7 @@ func (w helpScreen) program(p Program) {
 	}
 }
 
-// row prints a name, and a text in the columns behind it. A name of more than width columns has its own line.
+// row prints a name, and a text in the columns after it. A name of more than width columns has its own line.
 func (w helpScreen) row(indent, name string, width int, text string) {
 	if screen.Width(name)+1 > width {
 		fmt.Fprintf(w, "%s%s\n", indent, name)
@@ -109,7 +109,7 @@ func (w helpScreen) command(n *kong.Node) {
 	}
 }
 
-// continued matches where the source of examples continues a command on another line.
+// continued matches a command's line break in the source of examples.
 var continued = regexp.MustCompile(` *\\\n *`)
 
 // example prints a line of examples: the note of a command that does not fit the screen on a line above it, the command
