@@ -41,7 +41,7 @@ type Decision struct {
 type Ack struct {
 	Bytes    unit.Bytes // payload newly acknowledged
 	InFlight unit.Bytes
-	RTT      unit.Time // of the packet that it answers; zero: not measured (clock.go)
+	RTT      unit.Time // round trip of the acknowledged packet; zero: not measured (clock.go)
 
 	// Marked: a packet received since the receiver's last answer had a congestion mark. With an answer to every packet
 	// (Asker) it is the packet that this one answers. Receivers echo marks in BECN, the bit of an acknowledgement that

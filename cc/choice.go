@@ -14,7 +14,7 @@ import (
 type Choice struct {
 	*Algorithm
 	profile *Profile
-	own     Values // what differs from the profile
+	own     Values // values that differ from the profile
 }
 
 // Parse reads a choice: the algorithm, after a colon the profile if not the one for sockets, and after

@@ -26,12 +26,12 @@ type Credit struct {
 
 	sent, granted int64
 	free          int64 // sent, or to be sent, on no grant
-	kept          int64 // of that what may still go, at most
+	kept          int64 // maximum remainder of it that may still be sent
 	asked         int64
 	looked        int64     // bytes sent when Ask was last called
 	at            unit.Time // time at which the outstanding credit is overdue
 	wait          unit.Time
-	heard         unit.Time // when a grant came last, or began to be waited for
+	heard         unit.Time // time of the last grant, or start of waiting for one
 	late          bool      // at has come
 	pulled        bool      // each arriving packet is granted another, so only overdue credit is requested
 

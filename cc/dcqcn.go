@@ -45,7 +45,7 @@ type DCQCN struct {
 	rc, rt  float64 // current and target rate, bit/s
 	alpha   float64
 	alphaAt unit.Time // alpha is updated up to here
-	timerAt unit.Time // of the next increase; unit.Never at line rate
+	timerAt unit.Time // time of the next increase; unit.Never at line rate
 	first   unit.Time // CNP: both grids of the NIC's form start here
 	checkAt unit.Time // time of the next reduction; unit.Never when no CNP is pending
 	t, bc   int

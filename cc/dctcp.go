@@ -55,7 +55,7 @@ type DCTCP struct {
 	rtt    unit.Time
 	slow   bool // slow start: nothing was marked or lost yet
 
-	left          unit.Bytes // of the window in which marks are counted, to be acknowledged
+	left          unit.Bytes // bytes of the window of observation still to be acknowledged
 	acked, marked unit.Bytes // in it
 	cut           bool       // the window was reduced in this round
 	now           Decision

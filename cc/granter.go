@@ -8,7 +8,7 @@ import (
 
 // Terms are the rules by which a receiver grants credit for an algorithm.
 type Terms struct {
-	Share   float64 // of the line rate that it grants, above 0, at most 1
+	Share   float64 // granted share of the line rate, above 0, at most 1
 	Packets int     // full packets in one grant
 	Pulls   bool    // each arriving packet, whole or trimmed, is granted another; senders send no requests
 }
@@ -17,7 +17,7 @@ type Terms struct {
 // one grant at a time, round-robin among flows with requests. Flows of a higher level go before those of lower ones. It
 // has no clock and sends nothing: its owner calls Next at NextAt.
 type Granter struct {
-	Slack unit.Time // how late a grant may be and still be caught up with; simulated NICs are never late
+	Slack unit.Time // maximum lateness of a grant that is made up; simulated NICs are never late
 
 	flows   []grantee
 	idle    []int32 // flows that have left and are in no ring

@@ -23,11 +23,11 @@ type NSCC struct {
 	window  float64   // bytes
 	most    float64   // largest window, bytes
 	base    unit.Time // unloaded round trip; 0: not known yet
-	target  unit.Time // of the delay beyond it
+	target  unit.Time // target of the delay beyond it
 	rtt     unit.Time // last measured
 	hosts   float64   // mean of the hosts' part of round trips, ps,
-	slowest float64   // and the most that this was
-	mean    float64   // of delays, ps
+	slowest float64   // and its maximum
+	mean    float64   // mean delay, ps
 	now     Decision
 
 	alpha, fair, eta, fast float64 // steps for this network: bytes², bytes, or per byte and ps, as their comments say

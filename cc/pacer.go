@@ -15,13 +15,13 @@ type Pacer struct {
 	credit *Credit   // nil for a controller that needs none
 	clock  *clock    // nil for a controller that wants no acknowledgements
 	budget int64
-	left   int64 // of the budget
+	left   int64 // rest of the budget
 
 	Ctl   Controller
 	Every int        // one in every N packets requests an acknowledgement; zero: as the window needs
 	MTU   unit.Bytes // payload of a full packet
-	Timer unit.Time  // when OnTimer is due
-	own   unit.Time  // when the controller wants OnTimer
+	Timer unit.Time  // time of the next OnTimer
+	own   unit.Time  // time of the controller's own timer
 	cycle uint32
 	Named bool // answers name the packet that they are about, rc.Config.Named
 }

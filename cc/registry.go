@@ -59,7 +59,7 @@ type Make func(Path) Controller
 
 // Path describes the path of a controller's packets when it is made.
 type Path struct {
-	Line unit.Rate  // of the port: the rate to begin with, and the ceiling
+	Line unit.Rate  // the port's rate: initial and maximum rate
 	MTU  unit.Bytes // payload of a full packet
 
 	// RTT is the time of a full packet and its acknowledgement on an idle path: serialised at every hop, propagated,
@@ -101,8 +101,8 @@ const (
 	SignalAlpha  = "alpha"       // the estimate of congestion, 0 to 1
 	SignalWindow = "window"      // most that may be in flight, bytes
 	SignalDelay  = "delay"       // the round trip last measured, seconds
-	SignalLoad   = "utilisation" // how full the busiest port on the path is, 1 for full
-	CounterCuts  = "cuts"        // how often it allowed less than before
+	SignalLoad   = "utilisation" // load of the busiest port on the path, 1 for full
+	CounterCuts  = "cuts"        // number of rate reductions
 	CounterCNPs  = "cnps"        // congestion notifications received
 )
 

@@ -125,7 +125,7 @@ type Swift struct {
 	window   float64 // packets, for the fabric's delay
 	end      endWindow
 	far      unit.Time // the far end's delay
-	rtt      unit.Time // of the path before one was measured
+	rtt      unit.Time // round trip of the path before the first measurement
 	measured bool
 	cutAt    unit.Time
 	late     int // time-outs in a row

@@ -60,7 +60,7 @@ const (
 type Hop struct {
 	Rate  unit.Rate
 	At    unit.Time  // the switch's clock, which wraps around
-	Sent  unit.Bytes // of the wire, by the port before this frame; comes round after Wraps
+	Sent  unit.Bytes // bytes on the wire, sent by the port before this frame; wraps after Wraps
 	Wraps unit.Bytes
 	Queue unit.Bytes // waiting behind the frame
 }

@@ -80,7 +80,7 @@ type Timely struct {
 	rate     float64
 	rtt      unit.Time // the last one; 0: none yet
 	least    unit.Time // unit of the gradient; 0: not known yet
-	change   float64   // of the round trip, averaged, ps
+	change   float64   // averaged change of the round trip, ps
 	calm     int       // completions in a row without a rise
 	cutAt    unit.Time // for a loss
 	cuts     int64

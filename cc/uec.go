@@ -37,7 +37,7 @@ var uec = Algorithm{
 	New: func(v Values) Make {
 		s := uecTable.Read(v)
 		return func(path Path) Controller {
-			path.CoreMarks = false // what waits without a mark before the receiver is the credit's business
+			path.CoreMarks = false // packets queued without a mark before the receiver are handled by credit
 			return onCredit(newNSCC(&s.nsccSettings, path), &s.creditSettings, path)
 		}
 	},

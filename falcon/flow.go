@@ -25,7 +25,7 @@ type flow struct {
 	sent    int        // packets since the last request for an acknowledgement
 	credit  int64      // weighted turn: bytes that it is behind
 	plb     plb
-	heardAt unit.Time // when an acknowledgement last named it
+	heardAt unit.Time // time at which an acknowledgement last named it
 	since   unit.Time // time at which it took its path; feedback on earlier packets does not apply
 	silent  bool      // a packet went unanswered while other paths were answered
 }

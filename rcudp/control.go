@@ -47,7 +47,7 @@ const maxRC = 0x1f
 // zeros are reserved bytes, padding, and the place of an ICRC.
 var zeros [64]byte
 
-// control is a control packet that waits to be sent.
+// control is a queued control packet.
 type control struct {
 	conn *Conn
 	p    rc.Packet
@@ -64,7 +64,7 @@ func (e *Endpoint) push(ct control) {
 	}
 }
 
-// Silence takes back the control packets of a queue pair that wait to be sent.
+// Silence removes the queued control packets of a queue pair.
 func (e *Endpoint) Silence(c *Conn) {
 	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 }

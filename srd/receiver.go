@@ -89,5 +89,5 @@ func (r *receiver) Counter(name string) (int64, bool) { return r.in.Counter(name
 // Touch asks for nothing.
 func (*receiver) Touch(*transport.Packet, bool) {}
 
-// Close gives back the room for packets.
+// Close frees the memory for packets.
 func (r *receiver) Close() { r.in.Close() }

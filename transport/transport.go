@@ -63,7 +63,7 @@ type Packet struct {
 	PSN     uint32 // of data, or the one that an answer or a probe is about
 	Message uint32 // number of the message, from 0 as they were posted
 	Payload uint32 // bytes; of a trimmed packet those that it had
-	Offset  uint64 // where in its message they belong
+	Offset  uint64 // position of the data in their message
 	Bytes   uint64 // of the message; of an answer: payload received so far
 	Sent    unit.Time
 	Delay   unit.Time // of an answer: how long the receiver kept it

@@ -31,7 +31,7 @@ type ring struct {
 
 	kind   kind
 	op     Op
-	send   []byte // what this rank contributes
+	send   []byte // this rank's contribution
 	stage  []byte
 	result []byte
 	memory []byte // stage and result

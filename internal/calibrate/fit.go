@@ -73,7 +73,7 @@ type Refusal struct{ Name, Why string }
 // Limits for usable points.
 const (
 	faint    = 0.003 // a noticeable change that moves the points by less than this on average is no evidence
-	parallel = 0.97  // what two parameters do is the same beyond this cosine
+	parallel = 0.97  // beyond this cosine the effects of two parameters are equal
 	rounds   = 8
 	tries    = 6
 	enough   = 0.002 // an improvement of the error below this share ends the fit

@@ -50,7 +50,7 @@ type Reader struct {
 	size  int64
 	taken *counter // bytes read of the file
 	room  []byte   // buffer to complete them in,
-	used  int      // so much of it by the last
+	used  int      // bytes of it used by the last packet
 }
 
 // counter counts the bytes of a file as they are read.

@@ -253,7 +253,7 @@ func (f *finder) trace(locators []int) {
 		}
 		return
 	}
-	ended := map[place][]int32{} // where first legs end, by which buffers
+	ended := map[place][]int32{} // end points of first legs, by buffers
 	for _, region := range f.Routes.Regions {
 		f.follow(region, begin, func(b int32, p place) { ended[p] = append(ended[p], b) })
 	}

@@ -18,7 +18,7 @@ type strayed struct {
 	file    string
 	line    int
 	planned string
-	by      string // who plans: the list of cables, or the scenario
+	by      string // source of the plan: the list of cables, or the scenario
 }
 
 // plan compares the neighbour that LLDP names with the planned one.

@@ -61,7 +61,7 @@ type Port struct {
 	Rate             unit.Rate    // of the cable, from the list of cables
 	parts            []part
 	told             *counters.Port // of a simulation of the same fabric; nil
-	toldT            unit.Time      // and how long that was
+	toldT            unit.Time      // and its duration
 }
 
 // part is one output's data of a port at both times, with the differences.

@@ -37,7 +37,7 @@ type stage struct {
 	hop   unit.Time // of the shortest: propagation and the peer's pipeline
 	ports int       // number of ports that send in parallel
 	alike bool
-	side  int       // how many links, which cells take in turn,
+	side  int       // number of links, which cells use in turn,
 	back  unit.Time // and the return path over one
 }
 
@@ -336,8 +336,8 @@ type way struct {
 	pcie    unit.Rate     // of the sender; 0: it does not count
 	into    unit.Rate     // of the receiver
 	one     bool          // each stage is one port
-	free    [][]unit.Time // when the ports of a stage are free
-	last    []unit.Time   // when the last packet left each stage
+	free    [][]unit.Time // times at which the ports of a stage are free
+	last    []unit.Time   // time at which the last packet left each stage
 	fetched unit.Time     // the next payload can be fetched over PCIe
 	arrived unit.Time     // the last packet's end is at the receiver
 	written unit.Time     // all that arrived is written over PCIe

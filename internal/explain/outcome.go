@@ -44,7 +44,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		if s.Unaccounted = unaccounted(p, o); s.Unaccounted == "" {
 			b.acc = b.newAccounts()
 			if s.Unaccounted = b.acc.sum(s.StepTime); s.Unaccounted != "" {
-				b.acc.account(&s.Step, r.all(), 0) // what slow ranks cost is known
+				b.acc.account(&s.Step, r.all(), 0) // the cost of slow ranks is known
 				s.Chain, b.acc = nil, nil
 			}
 		}

@@ -25,7 +25,7 @@ type sharing struct {
 // users are the queue pairs that a port carries.
 type users struct {
 	qps    []int32
-	shares []float64 // how much of each one's bytes; nil: all
+	shares []float64 // share of each one's bytes; nil: all
 }
 
 // pathOfQP is the path of a queue pair's packets.

@@ -17,7 +17,7 @@ type Link struct {
 	Rate     unit.Rate
 	Prop     unit.Time // propagation delay
 	BER      float64   // bit error rate
-	Response unit.Time // how long the peer takes to act on a pause
+	Response unit.Time // peer's delay until a pause takes effect
 	Seed     uint64    // of the bit errors
 	Name     string    // the cable's, for its random stream
 }

@@ -253,7 +253,7 @@ const FlagGrant = FlagAckReq
 // request, grant and cells.
 func (n *Net) crossing(links []int32, size int) (t unit.Time) {
 	s, first := n.sched, &n.Ports[links[0]]
-	side := max(1, int64(s.at[first.Node].up/first.Rate)) // how many cells go side by side
+	side := max(1, int64(s.at[first.Node].up/first.Rate)) // number of cells in parallel
 	for i, port := range links {
 		tx := &n.Ports[port]
 		t += 2*unit.Serialize(s.Message, tx.Rate) + 2*tx.Flight + n.Ports[tx.Peer].Flight

@@ -18,7 +18,7 @@ const creditStep = 8192
 
 // credits are by port.
 type credits struct {
-	held  []int32 // of the neighbour, here
+	held  []int32 // bytes of the neighbour held here
 	told  []int32 // the part of it that was reported to the neighbour
 	known []int32 // last value reported by the neighbour
 

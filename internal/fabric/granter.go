@@ -20,7 +20,7 @@ type granter struct {
 	armed  bool                 // turnGrant is pending
 	waits  bool                 // it is in the ring
 	turn   bool                 // the ring let it out: one grant may go over fabric links
-	free   unit.Time            // when it may grant again
+	free   unit.Time            // time of the next possible grant
 }
 
 // flow is a VOQ as its egress port's node sees it.
@@ -34,12 +34,12 @@ type flow struct {
 	next      int32 // in the ring
 	more      int32 // of the same sender and port, in another class: + 1
 	requested int64
-	wire      int64 // what that takes of fabric links
+	wire      int64 // its bytes on fabric links
 	granted   int64
-	place     int64     // of the next packet in order in the VOQ's stream of bytes
+	place     int64     // position of the next packet in order in the VOQ's stream of bytes
 	settled   int64     // up to there nothing is due any more: it has come, or was given up
 	head      int32     // packets that lack cells, or come before their turn: sorted by place
-	heard     unit.Time // of a grant, or of a packet in order
+	heard     unit.Time // time of the last grant, or packet in order
 }
 
 func (f *iface) addGranter(port int32) (number int32) {

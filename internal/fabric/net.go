@@ -38,7 +38,7 @@ type Packet struct {
 	QP      int32  // destination queue pair; below zero: none, NIC ^QP sent it
 	PSN     uint32
 	In      int32  // port it came in by
-	enq     uint32 // when it was queued, in 1.024 ns
+	enq     uint32 // time of queueing, in 1.024 ns
 	VA      uint64
 	Final   uint16    // on a leg: destination after the region of Loc
 	Level   uint8     // cables between regions that it has crossed; see steer
@@ -199,7 +199,7 @@ type Fate struct {
 	Twice bool      // it arrives twice
 	Late  unit.Time // it arrives later by this time; others overtake it
 	Marks bool      // it arrives with a congestion mark
-	Cut   bool      // of data the headers arrive, as of a packet that a switch trimmed
+	Cut   bool      // data arrive as headers, like a packet that a switch trimmed
 	Last  bool      // with Cut: at the last hop
 }
 
@@ -231,7 +231,7 @@ type forward struct {
 	mtu      int32
 	seed     uint32
 	dscp     int32 // in tables.dscp
-	groupsOf int32 // how many groups there are
+	groupsOf int32 // number of groups
 	hashed   bool  // the chooser is a route.Hasher, with this seed
 	slow     uint8 // reasons to look twice at every packet
 }

@@ -157,5 +157,5 @@ func (n *Net) giveWay(now unit.Time, port int32, class int) {
 		}
 		pi = next
 	}
-	n.Kick(port, tx) // of other classes, or what escapes by this port
+	n.Kick(port, tx) // packets of other classes, or escaping ones, by this port
 }

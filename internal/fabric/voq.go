@@ -14,9 +14,9 @@ type voq struct {
 	nextAsk   int32 // in the ring of VOQs that may send a request,
 	nextReady int32 // and of those that may send
 	enqueued  int64
-	wire      int64 // what all of that takes of fabric links
+	wire      int64 // their bytes on fabric links
 	requested int64
-	asked     int64 // of wire, with requested
+	asked     int64 // bytes on the wire, requested
 	granted   int64
 	sent      int64
 	heard     unit.Time // time of the last grant or request

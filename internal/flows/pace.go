@@ -16,7 +16,7 @@ type pace struct {
 	since unit.Time // when part was
 	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
 	port  int32     // the limiting port, -1 for none
-	got   float64   // of line: what that has for it where all of its rate is used
+	got   float64   // of line: its use of line where its whole rate is used
 	turn  int32     // bells of other turns are void
 	at    float64   // of line: the current allowed part
 }

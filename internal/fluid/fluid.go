@@ -55,7 +55,7 @@ type Net struct {
 	on       [][]seat // by link: who crosses it
 	flows    []flow
 	free     []int32                // numbers of flows that have ended
-	ends     Heap[unit.Time, int32] // when flows end if nothing changes, with the version for which that holds
+	ends     Heap[unit.Time, int32] // ends of flows without changes, with the version for which they are valid
 
 	changed []int32 // links whose flows have changed since rates were set
 	marked  []bool  // by link: it is among them

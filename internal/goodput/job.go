@@ -41,7 +41,7 @@ type Account struct {
 	Detect     Span // failures not yet detected
 	Restart    Span // starting again
 	Wait       Span // for a server to come back from repair
-	Short      Span // of useful time, what missing replicas would have done
+	Short      Span // useful time that missing replicas would have added
 
 	Failures []int  // by part
 	Cost     []Span // by part: work done again, detection, restart and waiting that follow its failures
@@ -85,7 +85,7 @@ type job struct {
 	cycle   cycle
 	rng     rng.Stream
 	now     Span
-	back    []Span // when servers in repair come back, in order
+	back    []Span // return times of servers in repair, in order
 	servers int    // servers of the complete job
 	used    int    // servers in use
 	cause   int    // the failed part that causes the current loss; -1: none, servers are added

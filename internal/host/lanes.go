@@ -38,7 +38,7 @@ func (l *lanes) use(h *Hosts, class uint8, n *nic) {
 	}
 	if more := int32(len(n.ports)); more > l.planes {
 		next := make([]int32, len(h.carried)*int(more))
-		for c := range h.carried { // who waits stays in line
+		for c := range h.carried { // a waiting sender stays in the lane
 			copy(next[int32(c)*more:], l.next[int32(c)*l.planes:int32(c+1)*l.planes])
 		}
 		l.planes, l.next = more, next

@@ -22,8 +22,8 @@ type Service struct {
 	FarEnd bool    // acknowledgements report how long their NIC holds a packet, in four more bytes
 	Marks  bool    // acknowledgements report which packets arrived marked
 
-	Credit    cc.Terms       // how receivers grant credit; zero: senders need none
-	Telemetry roce.Telemetry // what switches write into data, and receivers send back
+	Credit    cc.Terms       // terms of receivers' credit; zero: senders need none
+	Telemetry roce.Telemetry // telemetry that switches write into data, and receivers return
 	Tags      cc.Signalled   // signal that tags request; zero: share and delay in turn
 
 	CNPs     bool      // receivers answer marks with CNPs,

@@ -49,7 +49,7 @@ func (l Layout) LayerActivations(m *model.Config) float64 { return l.Activations
 func (l Layout) Activations(m *model.Config, from, to int64) (sum float64) {
 	for layer := from; layer < to; layer++ {
 		switch k, ops := m.KeepsOps(layer); {
-		case l.Recompute == RecomputeFull: // what enters it
+		case l.Recompute == RecomputeFull: // its input
 			sum += l.keeping(model.Kept{Outer: float64(m.Hidden)})
 		case l.Recompute == RecomputeSelective && l.stack().ops && ops:
 			sum += l.keeping(k)

@@ -21,7 +21,7 @@ import (
 type Client struct {
 	dev   *verbs.Device
 	tcp   net.Conn
-	in    *bufio.Reader // what tcp brings
+	in    *bufio.Reader // data from TCP
 	op    Op
 	cq    *verbs.CQ
 	qps   []*verbs.QP

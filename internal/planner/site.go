@@ -31,7 +31,7 @@ type Site struct {
 	Pod       int       // servers of a pod; 0: there is one
 	Spread    bool      // packets or flowlets are spread: flows do not collide
 	QPs       int       // queue pairs a transfer is cut over
-	Waste     float64   // how many times as long transfers between servers take under congestion control
+	Waste     float64   // factor by which congestion control lengthens transfers between servers
 }
 
 // SiteOf reads a site off a fabric.

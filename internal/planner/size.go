@@ -28,7 +28,7 @@ type Size struct {
 	Params      float64 `json:"parameters"`
 	Active      float64 `json:"active_parameters"` // parameters that a token uses: not all of a model of experts
 	Tokens      float64 `json:"tokens"`
-	Rule        string  `json:"rule"` // where FLOPs come from
+	Rule        string  `json:"rule"` // source of FLOPs
 	FLOPs       float64 `json:"flops"`
 	GPU         string  `json:"gpu"`
 	Precision   string  `json:"precision"`

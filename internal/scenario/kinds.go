@@ -30,7 +30,7 @@ const ofPods = "super_spines super_uplinks planes far_link"
 func (p *resolver) effective() error {
 	f := &p.File.Fabric
 	count, pods := strings.Fields(kinds[f.Kind]), strings.Fields(ofPods)
-	if f.Pods <= 1 && f.Kind != "dragonfly" { // whose groups have far_link, too
+	if f.Pods <= 1 && f.Kind != "dragonfly" { // a dragonfly uses far_link, too
 		count = slices.DeleteFunc(count, func(k string) bool { return slices.Contains(pods, k) })
 	}
 	def := Default()

@@ -107,7 +107,7 @@ func (p *resolver) unstamped() error {
 // the farthest interface node: that amount must be granted ahead, and have room on arrival.
 func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes {
 	g := p.Graph
-	var hop, host unit.Time // of the slowest cable
+	var hop, host unit.Time // times of the slowest link
 	line := unit.Rate(0)
 	for i := range g.Links {
 		l := &g.Links[i]

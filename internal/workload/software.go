@@ -34,7 +34,7 @@ type Software struct {
 	ExpertPasses float64 `json:"expert_passes"` // of tokens sent to experts: permutation, casts, activation, sum by weight
 	FusedPasses  float64 `json:"fused_passes"`  // the same with a recipe of fused experts
 	ClampPasses  float64 `json:"clamp_passes"`  // of the width of experts whose clamped activation is not fused
-	ScanPasses   float64 `json:"scan_passes"`   // of a Mamba-2 block's scanned data
+	ScanPasses   float64 `json:"scan_passes"`   // memory passes over a Mamba-2 block's scanned data
 
 	// Host time in seconds that a layer and microbatch take at least, forward and backward: launches of kernels, and
 	// HostExpert for each expert of a rank.

@@ -8,7 +8,7 @@ type In struct {
 	size    uint64  // most that it grows to
 	ordered bool
 	expect  uint64 // all before it have come
-	high    uint64 // and nothing from here on
+	high    uint64 // no packet from here on has arrived
 	mtu     uint64
 
 	got     []partly // without order: a ring of messages by number, as long as slots
