@@ -36,7 +36,7 @@ const (
 	memoryOp      = 160
 	memoryCopy    = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
 	memoryQP      = 2600
-	memoryEnds    = 10_000 // of a queue pair, besides, whose NICs choose among paths or whose transport is not RC
+	memoryEnds    = 13_000 // of a queue pair, besides, whose NICs choose among paths or whose transport is not RC
 	memoryMessage = 330
 	memoryReplay  = 20_000        // of a flow under way while replays explain the run, several at a time
 	memoryTables  = 100 * unit.MB // what is sampled, once a run is long
