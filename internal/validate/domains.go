@@ -15,7 +15,7 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, order: tp-cp-pp-dp
   global_batch: %[1]d, sequence: 2048}}
 `
 
-// domainRows are domains of NVLink that are larger than a server, or are the server.
+// domainRows are NVLink domains larger than a server, or equal to it.
 func domainRows(large bool) ([]Row, error) {
 	rows := must(figure7Rows())
 	if large {
@@ -44,7 +44,7 @@ func domainRows(large bool) ([]Row, error) {
 	return rows, nil
 }
 
-// byNICs returns what a GPU gets to one in another server, by a choice of NICs, in GB/s.
+// byNICs returns the rate from a GPU to one in another server, by a choice of NICs, in GB/s.
 func byNICs(choice string) (float64, error) {
 	const bytes = 1 * unit.GiB
 	r := must(finish(fmt.Sprintf(`

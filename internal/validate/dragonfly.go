@@ -46,14 +46,13 @@ func toNeighbours(hosts, perGroup int, bytes unit.Bytes) string {
 	return b.String()
 }
 
-// carried returns which share of line rate a balanced dragonfly carries of a load that has every NIC send so
-// many bytes.
+// carried returns the share of line rate that a balanced dragonfly carries when every NIC sends the given bytes.
 func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
 	last, _, err := shares(p, lb, workload, bytes)
 	return last, err
 }
 
-// shares is that, by when the last flow ends, and by when flows end on average.
+// shares is that, by the end of the last flow, and by the mean end.
 func shares(p int, lb, workload string, bytes unit.Bytes, sets ...string) (last, mean float64, err error) {
 	if lb == "valiant" {
 		sets = append(sets, "lb_options.per_packet=true")

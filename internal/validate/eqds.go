@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// creditRows holds credit to what csg-htsim and uet-htsim print for it (docs/references.md, htsim-outputs): 100
-// Gbit/s, 1 us per hop, three tiers, 2 MB a flow, queues of 35 packets (EQDS) and of one path's worth (RCCC) that
-// trim, and mark between a fifth and four fifths. There a flow ends with the acknowledgement of its last packet, so
-// the way back of one is added here. Their packets take turns on paths that a NIC chooses; here switches choose the
-// least loaded one, which is about as even.
+// creditRows holds credit to what csg-htsim and uet-htsim print for it (docs/references.md, htsim-outputs): 100 Gbit/s,
+// 1 us per hop, three tiers, 2 MB a flow, queues of 35 packets (EQDS) and of one path's worth (RCCC) that trim, and
+// mark between a fifth and four fifths. There a flow ends with the acknowledgement of its last packet, so the return
+// path of one is added here. Their packets take turns on paths that a NIC chooses; here switches choose the least
+// loaded one, which is about as even.
 func creditRows(large bool) ([]Row, error) {
 	const (
 		eqds = "csg-htsim, 4000 B packets; docs/references.md, htsim-outputs"
@@ -85,16 +85,16 @@ func flows16(pairs ...int) string {
 	return "flows: [" + strings.TrimSuffix(b.String(), ", ") + "]"
 }
 
-// creditRun is how flows on credit came out, in us until the last acknowledgement.
+// creditRun is the times of flows on credit, in us until the last acknowledgement.
 type creditRun struct {
 	slowest, mean float64
 	drops         int
 }
 
-// ackBack is what an acknowledgement takes over six hops, in us.
+// ackBack is the time of an acknowledgement over six hops, in us.
 const ackBack = 6 * (1 + (ackFrame+wireGap)*8/100e3)
 
-// trimPacket is a full packet with the preamble and gap that switches do not keep taken off.
+// trimPacket is a full packet without the preamble and gap, which switches do not store.
 const trimPacket = 4096 + middleFrame
 
 // onCredit runs flows on credit; lb is empty for all paths.

@@ -35,8 +35,8 @@ func estimates(large bool) ([]Row, error) {
 		about, fabric string
 		training      string
 		batch         int64
-		why           *Reason // where the estimate is further off than 3 %
-		cc            string  // whose waste the model is told; the default's is none
+		why           *Reason // if the estimate's error exceeds 3 %
+		cc            string  // control whose waste is an input of the model; none for the default
 		large         bool
 	}{
 		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, nil, "", false},

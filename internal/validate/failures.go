@@ -20,7 +20,7 @@ failures:
   - {link: 'rail-1:Eth5', at: 100us, converge: 20ms}
 `
 
-// holed is a flow sprayed over two cables of which one breaks.
+// holed is a flow sprayed over two links of which one fails.
 const holed = `
 name: holed
 fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 3m},
@@ -68,7 +68,7 @@ func failures() ([]Row, error) {
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
 }
 
-// portsLost returns what a NIC of several ports, each in a plane, still carries when one of them breaks at either
+// portsLost returns the remaining rate of a NIC of several ports, each in a plane, when one of them fails at either
 // end.
 func portsLost() (rows []Row, err error) {
 	const (

@@ -12,8 +12,8 @@ var fourLabels = reason("four flow labels",
 	"A connection has at most four flow labels (Isekai, host/falcon/rue/bits.h), which switches hash to 16 paths. Four hashed paths that share links max-min reach 0.782.",
 	"lb=spray-least transport.falcon.reorder=1", "0.917")
 
-// falconRows checks what Falcon's four paths make of a fabric without faults: a permutation of 128 hosts over a
-// fat tree. Its flow labels are hashed, and the reference is a fluid model of four hashed paths per message.
+// falconRows checks what Falcon's four paths make of a fabric without faults: a permutation of 128 hosts over a fat
+// tree. Its flow labels are hashed, and the reference is a fluid model of four hashed paths per message.
 func falconRows() ([]Row, error) {
 	const seeds = 3
 	mean := func(hosts string, sets ...string) (us float64, err error) {

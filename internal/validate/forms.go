@@ -202,10 +202,10 @@ server: {gpus: 1, nics: 1, nic_latency: 0s, gpu: h100}
 cc: {algorithm: none}
 workload: `
 
-// logRows hold executing and exporting to LogGOPSim of spcl/atlahs, which was built and run on what
-// "railyard export --as goal-binary" writes of these scenarios: -L 1000 -o 0 -g 0 -G 0.020400391 -S 65535.
-// G is a byte of payload at 400 Gbit/s with its share of headers, preamble and gap (4,178 bytes for 4,096).
-// What is left is the switch, which takes a packet whole before it passes it on.
+// logRows hold executing and exporting to LogGOPSim of spcl/atlahs, which was built and run on what "railyard export
+// --as goal-binary" writes of these scenarios: -L 1000 -o 0 -g 0 -G 0.020400391 -S 65535. G is a byte of payload at 400
+// Gbit/s with its share of headers, preamble and gap (4,178 bytes for 4,096). The rest is the switch, which receives a
+// packet completely before it forwards it.
 func logRows() ([]Row, error) {
 	const source = "LogGOPSim (spcl/atlahs), run on our export"
 	var rows []Row
@@ -227,8 +227,8 @@ func logRows() ([]Row, error) {
 	return rows, nil
 }
 
-// Bytes of packets on the wire, for closed forms. They are written out from the standards: a form that takes
-// them from the code which it checks moves with the code's mistakes.
+// Bytes of packets on the wire, for closed forms. They are written out from the standards: a form based on the code
+// under test would have the code's errors.
 const (
 	wireGap  = 7 + 1 + 96/8  // preamble, start delimiter (IEEE 802.3, 3.1.1), 96 bit times of gap (4.4.2)
 	ethernet = 6 + 6 + 2 + 4 // addresses, type and FCS (IEEE 802.3, 3.1.1)
@@ -251,5 +251,6 @@ const (
 // on400 returns what bytes take at 400 Gbit/s, in ps.
 func on400(bytes int64) int64 { return bytes * 8 * 1000 / 400 }
 
-// busFactor returns what an all-reduce of n ranks moves over each, of its size (nccl-tests, PERFORMANCE.md).
+// busFactor returns the bytes that an all-reduce of n ranks sends per rank, relative to its size (nccl-tests,
+// PERFORMANCE.md).
 func busFactor(n int) float64 { return 2 * float64(n-1) / float64(n) }

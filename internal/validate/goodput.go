@@ -19,7 +19,7 @@ func goodputs() ([]Row, error) {
 
 const dalySource = "Daly, FGCS 22 (2006), complete model"
 
-// daly is Daly's best interval between checkpoints that take so long, in seconds (equation 37).
+// daly returns Daly's best interval between checkpoints of the given cost, in seconds (equation 37).
 func daly(stall, mtbf float64) float64 {
 	x := stall / (2 * mtbf)
 	return math.Sqrt(2*stall*mtbf)*(1+math.Sqrt(x)/3+x/9) - stall
@@ -80,9 +80,8 @@ func fewRates() (rows []Row) {
 	return rows
 }
 
-// goodputLlama is the 54 days of Llama 3 405B. The paper says neither how long a failure goes unnoticed nor
-// how long the job takes to start: MegaScale's published 10 minutes for noticing and diagnosis are
-// taken for both together.
+// goodputLlama is the 54 days of Llama 3 405B. The paper states neither the detection time nor the restart time:
+// MegaScale's published 10 minutes for detection and diagnosis are used for both together.
 func goodputLlama() ([]Row, error) {
 	const source = "The Llama 3 Herd of Models, section 3.3.4 and table 5"
 	m := must(model.Builtin("llama-3.1-405b"))

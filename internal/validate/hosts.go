@@ -24,8 +24,8 @@ workload:
       - {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 4MB}
 `
 
-// serverRows holds simulated NICs that a server's text configures to the same NICs configured by the
-// scenario's own keys, and texts that take something away to what must follow.
+// serverRows compares simulated NICs configured by a server's file with the same NICs configured by the scenario's own
+// keys, and files that disable a feature with the expected effect.
 func serverRows() ([]Row, error) {
 	const source = "a configuration of the servers' tools in place of the scenario's keys"
 	own := must(finish(hostBase, "cc.dcqcn.ai=40Mbps", "cc.dcqcn.rate_timer=60us", "cc.dcqcn.g=0.015625",
@@ -62,7 +62,7 @@ func wholeOf(r *sim.Run) unit.Time {
 	return unit.Time(s.StepTime)
 }
 
-// served runs the scenario with a server's text.
+// served runs the scenario with a server's configuration.
 func served(text string) (*sim.Run, error) {
 	r := must(startWith(hostBase, func(name string) ([]byte, error) {
 		if name != "server.sh" {
@@ -73,7 +73,7 @@ func served(text string) (*sim.Run, error) {
 	return r, r.Go(nil)
 }
 
-// deprived runs texts that turn one thing off.
+// deprived runs configurations that disable one feature.
 func deprived() ([]Row, error) {
 	const head = "mlnx_qos -i eth0 --trust dscp\necho 96 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class\n"
 	of := func(text string) (drops, cnps int64, err error) {

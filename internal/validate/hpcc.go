@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// hpccRows holds HPCC to its model and to its own simulator, and its header to what the source says of it.
+// hpccRows compares HPCC with its model and its own simulator, and its header with the source.
 func hpccRows(large bool) ([]Row, error) {
 	overhead := must(hpccHeader())
 	rows := []Row{overhead}
@@ -38,7 +38,7 @@ var noSteps = reason("HPCC++ without additive steps",
 	"The windows of the three earlier flows follow the load immediately, which leaves little for the additive increase of a fourth. The drafts give neither steps nor a time.",
 	"cc.hpcc-plus.max_stage=5", "1,700 us, below half of HPCC's 7,200")
 
-// hpccPlusRows measure what HPCC++ is for, and that it costs nothing of what HPCC reaches.
+// hpccPlusRows measure the benefit of HPCC++, and that it loses nothing that HPCC achieves.
 func hpccPlusRows() (rows []Row, err error) {
 	took := map[string]unit.Time{}
 	for _, algorithm := range []string{"hpcc", "hpcc-plus"} {
@@ -67,7 +67,7 @@ func atLeast(claim, source string, least, got float64) Row {
 		Ours: fmt.Sprintf("%.4g", got), Diff: "-", OK: got >= least}
 }
 
-// hpccHeader compares what a sender's port sends with and without the header, over a path of five switches.
+// hpccHeader compares the bytes of a sender's port with and without the header, over a path of five switches.
 func hpccHeader() (Row, error) {
 	wire := map[string]float64{}
 	for _, algorithm := range []string{"none", "hpcc"} {
@@ -86,14 +86,14 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-16/gpu-1, bytes: 1024
 	return row, nil
 }
 
-// share is what some flows made of a port that they share.
+// share is the use by some flows of a port that they share.
 type share struct {
 	share float64 // of its line that was in use
 	queue float64 // the longest queue since the first windows have drained, in bandwidth-delay products
-	jain  float64 // of what each brought over
+	jain  float64 // over the bytes of each flow
 }
 
-// shared lets so many servers send to one over a switch at 100 Gbit/s, and looks from one time to another.
+// shared makes n servers send to one over a switch at 100 Gbit/s, and measures between two times.
 func shared(senders int, algorithm string, from, to unit.Time, sets ...string) (s share, err error) {
 	r := must(start(fmt.Sprintf(`
 name: shared
@@ -104,7 +104,7 @@ cc: {algorithm: %s}
 workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 `, senders+1, algorithm, senders), sets...))
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
-	const rtt = 13 * unit.Microsecond // that of the paper's evaluation, and of these cables
+	const rtt = 13 * unit.Microsecond // of the paper's evaluation, and of these links
 	settled := from
 	if senders <= 8 {
 		settled = 5*rtt + rtt*unit.Time(senders-1) + r.Plan.NICs.Latency
@@ -136,10 +136,10 @@ workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 	return s, nil
 }
 
-// hpccPermutations are those that the handbook's authors ran with HPCC's ns-3.17 (section 18's fat tree,
-// 400 Gbit/s and 1 us per link, run.py's constants), and the incast. Which ports ns-3's hashes chose is
-// not known: ours are means over seeds. What ns-3 puts on the wire is less: of a full packet 90 bytes of
-// headers, of an acknowledgement 88 bytes in all, and neither preamble nor gap; we have 124 and 128.
+// hpccPermutations are those that the handbook's authors ran with HPCC's ns-3.17 (section 18's fat tree, 400 Gbit/s and
+// 1 us per link, run.py's constants), and the incast. Which ports ns-3's hashes chose is not known: ours are means over
+// seeds. ns-3's bytes on the wire are fewer: 90 bytes of headers of a full packet, 88 bytes of an acknowledgement, and
+// neither preamble nor gap; here 124 and 128.
 func hpccPermutations() (rows []Row, err error) {
 	const source = "HPCC ns-3.17, issue 15"
 	for _, c := range []struct {

@@ -89,7 +89,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
 		sent uint32
 	}
 	var sent [3]uint32
-	by := map[uint32][3]left{} // PSN: when the frame left each port, and what the port had sent
+	by := map[uint32][3]left{} // by PSN: departure time at each port, and the port's bytes sent
 	c.Frames(func(at unit.Time, port int, out bool, b []byte, _ string) {
 		var f roce.Frame
 		if !out || f.Decode(b) != nil {
@@ -111,7 +111,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
 				}
 			}
 		}
-		sent[port] += uint32(len(b) + 4 + wireGap) // and the FCS, which captures leave out
+		sent[port] += uint32(len(b) + 4 + wireGap) // and the FCS, which captures omit
 	})
 	return right, all, nil
 }

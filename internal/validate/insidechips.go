@@ -49,7 +49,7 @@ func withoutChip(gpu, sets string, rate float64, chip int) (Row, error) {
 			all-links, all), rate*float64(all-links)/float64(all), got, 0.002, "%.1f GB/s"), nil
 }
 
-// chipMeanwhile loses a chip within a transfer: what is left then takes all/left as long.
+// chipMeanwhile fails a chip during a transfer: the rest takes longer by all/left.
 func chipMeanwhile() (Row, error) {
 	const at = 500 * unit.Microsecond
 	whole := must(finish(fmt.Sprintf(chipless, "h100", "host-1/nvswitch-1", "1s")))
@@ -63,7 +63,7 @@ func chipMeanwhile() (Row, error) {
 		"%.3f"), nil
 }
 
-// ringWithoutChip is an all-reduce by ring, whose bus bandwidth is the rate that is left of a GPU.
+// ringWithoutChip is a ring all-reduce, whose bus bandwidth is a GPU's remaining rate.
 func ringWithoutChip() (Row, error) {
 	r := must(finish(`
 fabric: {kind: rail, hosts: 1, spines: 1, uplinks: 8}

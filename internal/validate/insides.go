@@ -55,9 +55,8 @@ func insides() ([]Row, error) {
 	return append(rows, apart), err
 }
 
-// meshesApart is an all-reduce of two servers whose GPUs are joined in pairs: rings that enter and leave by
-// NICs of
-// their own reach what the NICs do together.
+// meshesApart is an all-reduce of two servers whose GPUs are connected in pairs: rings that enter and leave by NICs of
+// their own reach the NICs' total rate.
 func meshesApart() (Row, error) {
 	const text = `
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps}}
@@ -72,7 +71,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: rin
 		0.03, "%.0f GB/s"), nil
 }
 
-// fromFirst returns what the first GPU of a server gets rid of together, in GB/s, to so many others at once.
+// fromFirst returns the total rate of a server's first GPU, in GB/s, to n others in parallel.
 func fromFirst(gpu string, others int) (float64, error) {
 	const each = 512 * unit.MiB
 	flows := ""
@@ -96,8 +95,7 @@ func insideCollective(how, set string) (float64, error) {
 	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * busFactor(8) / 1e9, nil
 }
 
-// betweenTrays returns what a GPU of a GB200 NVL72 gets from one in another tray of its rack, and from one in
-// another rack.
+// betweenTrays returns the rate between GPUs of a GB200 NVL72 in two trays of one rack, and in two racks.
 func betweenTrays() ([]Row, error) {
 	const (
 		source = "NVIDIA, GB200 NVL72: 72 GPUs on 18 NVLinks of 40.1 GB/s for kernels (nccl, topo.h), a ConnectX-7 of 400G per GPU"

@@ -27,8 +27,7 @@ func inLeaf(name string, host int) string {
 		name, host, host+1)
 }
 
-// jobRows holds jobs that share a cable to what fair sharing gives each, and jobs that share none to what
-// they do alone.
+// jobRows compares jobs that share a link with fair sharing, and jobs that share none with their times alone.
 func jobRows() ([]Row, error) {
 	alone := must(stepsOf(crossing("a", 1, 0)))
 	whole := alone["a"]

@@ -8,11 +8,11 @@ import (
 	"railyard/unit"
 )
 
-// A flow that is alone has its line for itself, whatever its size and whoever controls it: it takes as long as
-// its packets on the wire and one round trip, and a longer one takes longer. What stands still on the way,
-// for credit, for a window or for an acknowledgement, shows here.
+// A flow that is alone has its line for itself, under any size and control: it takes the time of its packets on the
+// wire plus one round trip, and a longer flow takes longer. Stalls for credit, for a window or for an acknowledgement
+// are visible here.
 
-// loneSizes lie closely where a flow outgrows what a path holds, and what may go without credit.
+// loneSizes are dense where a flow exceeds the path's capacity, and the unsolicited part.
 var loneSizes = []int64{1e3, 4e3, 16e3, 64e3, 150e3, 200e3, 256e3, 300e3, 400e3, 600e3, 650e3, 750e3, 900e3, 930e3,
 	1000e3, 1200e3, 1500e3, 2000e3, 2500e3, 4000e3, 16000e3, 64000e3}
 
@@ -39,8 +39,8 @@ func loneFlows() (rows []Row, err error) {
 	return rows, nil
 }
 
-// lone is a transport, with a congestion control where that is not its own. Its packets have more headers than
-// RoCEv2's, and it takes a share of the line.
+// lone is a transport, with a congestion control if it has none of its own. Its packets have more headers than
+// RoCEv2's, and it uses a share of the line.
 type lone struct {
 	preset, control string
 	more            int64
@@ -79,11 +79,11 @@ func (c *lone) row() (Row, error) {
 	return row, nil
 }
 
-// loneLinks are those between hosts of two pods.
+// loneLinks are the links between hosts of two pods.
 const loneLinks = 6
 
-// bound returns what a flow's packets take on the wire, once more over each further link for the first of them, and
-// a round trip of the links, in seconds.
+// bound returns the time of a flow's packets on the wire, plus that of the first one on each further link, plus a round
+// trip of the links, in seconds.
 func (c *lone) bound(rate unit.Rate, size int64) float64 {
 	frame := swiftWire - 4096 + c.more
 	packets := (size + 4095) / 4096

@@ -10,7 +10,7 @@ import (
 
 var shrinks = regexp.MustCompile(`--set\s+(fabric\S+=\S+)`)
 
-// metaRun is what an all-reduce in Meta's cluster came to, mean of two seeds.
+// metaRun is the result of an all-reduce in Meta's cluster, mean of two seeds.
 type metaRun struct {
 	us, marked float64 // step time; packets that met a queue
 	lost       int64
@@ -41,9 +41,9 @@ var (
 		NoSetting, "the jobs are not published; a ring has 1.01")
 )
 
-// metaRows hold three things together that Meta runs at 400G: hashing on queue pairs' numbers (E-ECMP),
-// several of them to a peer, and receivers that admit what is sent to them, without DCQCN. Their receivers do
-// so in the collective library, by buffers that it clears to send; here they do by RCCC's credits.
+// metaRows compare three features that Meta uses at 400G: hashing on queue pairs' numbers (E-ECMP), several queue pairs
+// per peer, and receiver-driven admission without DCQCN. Their receivers do so in the collective library, by buffers
+// that it clears to send; here they do by RCCC's credits.
 func metaRows() ([]Row, error) {
 	const source = "Gangidi et al., SIGCOMM 2024, from docs/references.md, meta-roce"
 	runs := map[string]metaRun{}

@@ -6,10 +6,9 @@ import (
 	"railyard/internal/rng"
 )
 
-// reactionPoint is DCQCN's sender as its paper tells it (Zhu et al. 2015, section
-// 3.1, figure 7 and equations 1 to 4), moved from event to event: the next marked
-// packet, the two timers, the byte counter. It is written on its own, in seconds
-// and bytes, and calls nothing of cc, whose senders it is held against.
+// reactionPoint is DCQCN's sender from its paper (Zhu et al. 2015, section 3.1, figure 7 and equations 1 to 4),
+// advanced from event to event: the next marked packet, the two timers, the byte counter. It is independent of cc,
+// whose senders it tests, and works in seconds and bytes.
 type reactionPoint struct {
 	line, rate, target float64 // bytes per second
 	alpha, now, sent   float64
@@ -54,8 +53,8 @@ func (s *reactionPoint) raise() {
 	s.rate = (s.rate + s.target) / 2
 }
 
-// meanRate runs the sender for so many seconds with packets marked independently
-// with probability p, and returns its mean rate after the first tenth.
+// meanRate runs the sender for the given seconds with packets marked independently with probability p, and returns its
+// mean rate after the first tenth.
 func meanRate(p, line, wire, seconds float64) float64 {
 	s := &reactionPoint{line: line, rate: line, target: line, alpha: 1, lastCNP: -1, decayAt: math.Inf(1),
 		raiseAt: math.Inf(1)}

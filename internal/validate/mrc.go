@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// mrcRows holds MRC to what was published of it (docs/references.md, mrc), on fabrics of our own size: at most 64 NICs.
+// mrcRows compares MRC with its publications (docs/references.md, mrc), on smaller fabrics: at most 64 NICs.
 func mrcRows(large bool) (rows []Row, err error) {
 	all := []func() ([]Row, error){mrcVictim, mrcRing, mrcPorts, mrcFailover}
 	if large {
@@ -83,7 +83,7 @@ func mrcVictim() (rows []Row, err error) {
 		dcqcn.because(hashedVictim), ten.because(tenVictims), alone}, nil
 }
 
-// victimRate is the goodput of a flow beside an incast.
+// victimRate is the goodput of a flow next to an incast.
 func victimRate(senders int, bytes string, sets ...string) (gbps float64, err error) {
 	const text = `
 name: victim
@@ -133,9 +133,9 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 			(roce[0]-roce[1])/(roce[0]-roce[2]))}, nil
 }
 
-// mrcLoss is a ring all-reduce of 64 NICs some of whose packets are lost, whose steps wait for one another.
-// What go-back-N loses at a message's end, with nothing behind it, waits for a timeout: few runs have one,
-// and the mean over several is what a benchmark's iterations show.
+// mrcLoss is a ring all-reduce of 64 NICs with packet losses, whose steps depend on one another. A go-back-N loss at a
+// message's end, with no later packet, waits for a timeout: few runs have one, and the mean over several corresponds to
+// a benchmark's iterations.
 func mrcLoss() ([]Row, error) {
 	took := func(loss float64, preset string, runs int) (us float64, err error) {
 		for seed := range runs {
@@ -169,7 +169,7 @@ workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
 		back, worse.because(lateLoss)}, nil
 }
 
-// planed is two servers whose NIC has so many ports of 100G in planes of their own, and what they send.
+// planed is two servers whose NIC has n ports of 100G in separate planes, with their traffic.
 func planed(ports, messages int, bytes unit.Bytes, more string) string {
 	flow := fmt.Sprintf("{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}", bytes)
 	return fmt.Sprintf(`
@@ -257,7 +257,7 @@ func mrcPlanes() ([]Row, error) {
 			designs[fmt.Sprint(d.Name, gpus)] = d
 		}
 	}
-	optics := func(d planner.Design) (gbps int) { // two per cable, by what it carries
+	optics := func(d planner.Design) (gbps int) { // two per link, by its rate
 		for _, c := range d.Cables {
 			gbps += 2 * c.Count * 800
 		}

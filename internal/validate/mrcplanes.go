@@ -63,7 +63,7 @@ func portPlanes(gpus, ports int, s planner.SwitchModel) (planner.Design, error) 
 	return planner.Design{}, fmt.Errorf("no design of port-planes")
 }
 
-// built is the fabric of a scenario, every server of which reaches every other.
+// built is the fabric of a scenario in which every server reaches every other.
 func built(text string) (*topo.Graph, error) {
 	d := must(scenario.Parse("validate", []byte(text), nil))
 	p := must(d.Network(nil))

@@ -59,11 +59,10 @@ transport: {recovery: selective, write: only, ack_every: 1, acks: cnp}
 workload: {traffic: {%s}}
 `
 
-// trimmedIncasts are senders at line rate, without any congestion control, to one receiver behind the
-// same switch. The queue of data holds its limit and no more. While a frame leaves, each sender brings
-// another; as long as the headers of those take less time than it, no more than two of each sender's
-// wait. What arrives is what was sent, and the receiver's link carries nothing but it and the headers of
-// the rest.
+// trimmedIncasts are senders at line rate, without any congestion control, to one receiver behind the same switch. The
+// queue of data holds its limit and no more. While a frame leaves, each sender delivers another; as long as their
+// headers take less time than the frame, at most two per sender are queued. The arrivals equal the sent packets, and
+// the receiver's link carries only them and the headers of the rest.
 func trimmedIncasts() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{4, 15, 40} {

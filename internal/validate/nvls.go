@@ -26,9 +26,9 @@ var (
 		"workload.traffic.collective.protocol=none calibration.launch=55us", "-0.2 to +1.4 %")
 )
 
-// nvlsRows hold all-reduces by NVSwitch to what is measured, with the settings that a user gets. NVLink's rate
-// is what kernels reach of a link's (gpus.json), n/(n+1) of it is the algorithm's, NVSwitch's share is NCCL's
-// own figure, and so are the chunks that fill the pipeline; nothing is fitted.
+// nvlsRows compare all-reduces by NVSwitch with measurements, with a user's default settings. NVLink's rate is the part
+// of a link's that kernels reach (gpus.json), the algorithm's is n/(n+1) of it, NVSwitch's share is NCCL's own figure,
+// and so are the chunks that fill the pipeline; nothing is fitted.
 func nvlsRows() ([]Row, error) {
 	const (
 		usable   = "; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
@@ -65,7 +65,7 @@ func nvlsRows() ([]Row, error) {
 	return slices.Concat(rows, must(smallRows()), more, simai), err
 }
 
-// smallRows hold the time of collectives on one server to what is measured, small ones, whose latency counts, beside
+// smallRows compare the time of collectives on one server with measurements, small ones, dominated by latency, and
 // large ones.
 func smallRows() (rows []Row, err error) {
 	const (
@@ -109,8 +109,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: %s, algorithm: %s, pr
 	return rows, nil
 }
 
-// nvlsTreeRows hold all-reduces by NVSwitches and trees between them to what is measured of two servers,
-// whose NICs a ring could not pass at that rate.
+// nvlsTreeRows compare all-reduces by NVSwitches and trees between them with measurements on two servers, whose NICs a
+// ring could not pass at that rate.
 func nvlsTreeRows() ([]Row, error) {
 	const issue = "nccl issue 2409 citing nccl-tests issue 309 (docs/references.md, busbw): 2 servers of 8 H100 and 8 NICs of 400G; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
 	got, err := nvlsRate(`

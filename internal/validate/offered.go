@@ -22,13 +22,13 @@ transport: {recovery: selective, write: only, nak_after: 32767, window: 32768}
 workload: {traffic: {background: {load: 1, sizes: 4096B, for: 200us}}}
 `
 
-// offeredPoint is what came of it, and over how many cables packets went.
+// offeredPoint is the result of it, and the number of links on packets' paths.
 type offeredPoint struct {
 	result.Load
 	cables float64
 }
 
-// offered runs a way of routing at a load of so many percent.
+// offered runs a routing at a load in percent.
 func offered(lb, to string, percent float64, sets ...string) (offeredPoint, error) {
 	if lb == "valiant" {
 		sets = append(sets, "lb_options.per_packet=true")
@@ -43,8 +43,8 @@ func offered(lb, to string, percent float64, sets ...string) (offeredPoint, erro
 		float64(s.PacketHops) / float64(s.Packets)}, nil
 }
 
-// offeredRows are their figures 8 and 14 as statements: what each way of routing carries of both loads, and
-// how long messages take meanwhile.
+// offeredRows are their figures 8 and 14 as statements: the carried part of both loads for each routing, and the times
+// of messages.
 func offeredRows() (rows []Row, err error) {
 	const worst = "next-group"
 	const own = "lb_options.credits=false" // a switch sees its own queues alone

@@ -49,7 +49,7 @@ var cheapTensor = reason("small tensor parallel sizes are priced too low",
 	"The cost model hides half of tensor parallel transfers whatever the size, and lets rings of context parallel ranks cost only what merging their results streams. Two or four tensor parallel ranks with more context ranks or stages then come out 3 to 7 % ahead of the eight that practitioners chose, who also weigh what they have tried and found stable.",
 	NoSetting, "--tp 8 limits a search to layouts that were tried; no parameter was fitted to choices of layouts")
 
-// practisedRows searches for layouts where somebody has published the one that was used.
+// practisedRows searches for layouts for which the used one is published.
 func practisedRows() ([]Row, error) {
 	var rows []Row
 	among := 0

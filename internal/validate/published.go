@@ -21,16 +21,14 @@ func (g gpt) config() (*model.Config, error) {
 			  "vocab_size":51200}`, g.hidden, g.layers, g.heads))
 }
 
-// flops returns what the papers count for a step, recomputation included (Narayanan et
-// al., SC'21, equation 3).
+// flops returns the papers' count of a step's operations, with recomputation (Narayanan et al., SC'21, equation 3).
 func (g gpt) flops(batch int64) float64 {
 	h, l := float64(g.hidden), float64(g.layers)
 	return 96 * float64(batch) * 2048 * l * h * h * (1 + 2048/(6*h) + 51200/(16*l*h))
 }
 
-// selene is the papers' machine: eight A100 with a 200G NIC each per server,
-// adaptively routed InfiniBand without oversubscription; latencies are those that NCCL
-// counts on for a hop with protocol Simple (docs/references.md, nccl-tuning).
+// selene is the papers' cluster: eight A100 with a 200G NIC each per server, adaptively routed InfiniBand without
+// oversubscription; latencies are NCCL's for a hop with protocol Simple (docs/references.md, nccl-tuning).
 func selene(gpus int) planner.Site {
 	g := model.GPUs["a100"]
 	return planner.Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC,
@@ -101,9 +99,8 @@ func solve(want float64, f func(efficiency float64) (float64, error)) (float64, 
 
 var anyMicro = []int64{1, 2, 4, 8, 16}
 
-// throughput estimates Megatron's table 1 and its comparison with ZeRO-3. One number
-// is taken from the paper: the share of the peak that matrix products reach, from
-// the first row, where nothing is parallel but data. The others follow.
+// throughput estimates Megatron's table 1 and its comparison with ZeRO-3. One number comes from the paper: the share of
+// the peak that matrix products reach, from the first row, which has only data parallelism. The others follow.
 func throughput(large bool) ([]Row, error) {
 	table := []struct {
 		billions   float64
@@ -200,7 +197,7 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 		rows = append(rows, within(fmt.Sprintf("TFLOP/s per GPU, GPT of %s on %d A100, tp 8, pp %d", r.name,
 			8*r.pp*r.dp, r.pp), source, r.want, ours, 0.1, "%.0f"))
 		if i == 0 {
-			continue // theirs was taken from it
+			continue // theirs is derived from it
 		}
 		zero := must(deepspeed(r.g, r.zGPUs, r.zMicro, r.zSize, theirs))
 		rows = append(rows,

@@ -7,9 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// recoveryRows counts what is sent again for what is lost, by bit errors, by
-// reordering and by both, with go-back-N beside it. The packets that were lost
-// include ACKs, which nobody sends again, so a ratio may lie a little below 1.
+// recoveryRows counts retransmissions per loss, by bit errors, by reordering and by both, with go-back-N for
+// comparison. The lost packets include ACKs, which are not retransmitted, so a ratio may be slightly below 1.
 func recoveryRows() ([]Row, error) {
 	text := `
 name: recovery

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// twoHalls is one message over spines of which one is further away by so many metres of each of its two cables.
+// twoHalls is one message over spines of which one has longer links by the given metres.
 func twoHalls(spines int, metres int, bytes string, extra ...string) string {
 	var switches, links strings.Builder
 	for i := 1; i <= spines; i++ {
@@ -45,9 +45,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: ` + b
 ` + strings.Join(extra, "\n")
 }
 
-// reorderRows compares a NIC's memory for packets ahead of others with what the difference of path delays makes of
-// it: of k paths that packets take in turn one is longer by d, so that while a packet is on it the others bring
-// (k-1)/k of the rate times d.
+// reorderRows compares a NIC's memory for out-of-order packets with the product of path delay differences: if packets
+// use k paths in turn and one is longer by d, the others deliver (k-1)/k of the rate times d meanwhile.
 func reorderRows() ([]Row, error) {
 	const source = "rate × difference of path delays"
 	rate := 400e9 / 8 * 4096 / float64(roce.DataLen(roce.WriteMiddle, 4096)+roce.PreambleIFG) // payload

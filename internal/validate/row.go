@@ -19,7 +19,7 @@ type Row struct {
 	Diff     string `json:"difference"`
 	OK       bool   `json:"ok"`
 	Note     string `json:"note,omitempty"` // a remark that excuses nothing
-	*Reason         // why the row differs; nil: it is ok, or nobody knows
+	*Reason         // why the row differs; nil: it is ok, or the reason is unknown
 }
 
 // Verdict returns "ok", "differs" for a known difference, or "FAILS". A difference is known if the row has a source, a
@@ -49,8 +49,8 @@ func (r *Row) Markdown() string {
 	return text
 }
 
-// failure carries the error of a scenario up to caught: rows are computed in straight lines, and a scenario of
-// this package that does not run fails its whole group.
+// failure carries the error of a scenario up to caught: rows are computed in sequence, and a scenario of this package
+// that does not run fails its whole group.
 type failure struct{ error }
 
 // do panics with an error, for caught.
@@ -76,12 +76,12 @@ func caught(err *error) {
 	}
 }
 
-// start builds the run of a scenario text.
+// start builds the run of a scenario.
 func start(text string, sets ...string) (*sim.Run, error) {
 	return startWith(text, connections, sets...)
 }
 
-// startWith is start for texts that name files.
+// startWith is start for scenarios with files.
 func startWith(text string, read scenario.ReadFile, sets ...string) (*sim.Run, error) {
 	return sim.New(must(plan("validate", []byte(text), read, sets)))
 }
@@ -101,7 +101,7 @@ func plan(name string, text []byte, read scenario.ReadFile, sets []string) (*sce
 	return must(scenario.Parse(name, text, sets)).Resolve(read)
 }
 
-// finish runs a scenario text to its end.
+// finish runs a scenario to its end.
 func finish(text string, sets ...string) (*sim.Run, error) {
 	r := must(start(text, sets...))
 	return r, r.Go(nil)

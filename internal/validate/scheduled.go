@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// What a scheduled fabric must show (docs/references.md, scheduled), on one of four interface nodes with eight NICs of
+// Properties of a scheduled fabric (docs/references.md, scheduled), on one of four interface nodes with eight NICs of
 // 400 Gbit/s each under four fabric nodes.
 const scheduledFabric = `
 name: scheduled
@@ -28,7 +28,7 @@ const (
 	cellCredit       = 4096    // bytes that one grant lets go
 
 	scheduledFrame = 4096 + middleFrame // of WRITE Middle
-	tight          = "400Gbps"          // fabric links as fast as those of servers together
+	tight          = "400Gbps"          // fabric links whose total rate equals the servers'
 	roomy          = "480Gbps"          // 20 % faster
 )
 
@@ -49,7 +49,7 @@ func around() (pairs [][2]int) {
 	return pairs
 }
 
-// into has so many hosts of the nodes behind the first one send to host 1.
+// into makes n hosts of the nodes behind the first one send to host 1.
 func into(n int) (pairs [][2]int) {
 	for i := range n {
 		pairs = append(pairs, [2]int{9 + i, 1})
@@ -57,7 +57,7 @@ func into(n int) (pairs [][2]int) {
 	return pairs
 }
 
-// cellLoad returns what a frame takes of fabric links, bytes: its cells, and a request and a grant per credit.
+// cellLoad returns a frame's bytes on fabric links: its cells, and a request and a grant per credit.
 func cellLoad(frame float64) float64 {
 	return math.Ceil(frame/(cell-cellHeader))*cell + 2*cellMessage*max(1, frame/cellCredit)
 }
@@ -82,7 +82,7 @@ func took(r *sim.Run, from, to int) unit.Time {
 	return 0
 }
 
-// lineTime returns what a transfer's packets take of a NIC.
+// lineTime returns the time of a transfer's packets on a NIC.
 func lineTime(bytes int64) unit.Time {
 	return unit.Time(on400(bytes / 4096 * (scheduledFrame + wireGap)))
 }
@@ -97,8 +97,8 @@ func scheduledRows() ([]Row, error) {
 	return rows, nil
 }
 
-// scheduledShares is a permutation between interface nodes: what the fabric carries of line rate, and how
-// evenly.
+// scheduledShares is a permutation between interface nodes: the fabric's throughput relative to line rate, and its
+// evenness.
 func scheduledShares() ([]Row, error) {
 	var rows []Row
 	const bytes = 4096 * 2000
@@ -158,8 +158,7 @@ func scheduledIncast() ([]Row, error) {
 	return rows, nil
 }
 
-// scheduledVictim is a flow beside an incast from the same interface node: over scheduled and over paused
-// links.
+// scheduledVictim is a flow next to an incast from the same interface node: over scheduled and over paused links.
 func scheduledVictim() ([]Row, error) {
 	const victim = "8192000B"
 	pair := [2]int{16, 2}
@@ -177,7 +176,7 @@ func scheduledVictim() ([]Row, error) {
 		Expected: "> 1.3", Ours: fmt.Sprintf("%.3f", times), Diff: "-", OK: times > 1.3}}, nil
 }
 
-// scheduledFirst is one packet: it takes its credit's round trip more than its way.
+// scheduledFirst is one packet: it takes its credit's round trip in addition to its path.
 func scheduledFirst() ([]Row, error) {
 	var rows []Row
 	delay := func(metres float64) unit.Time { return unit.Time(math.Round(metres / 1.98e8 * 1e12)) } // at 0.66 c
@@ -197,7 +196,7 @@ func scheduledFirst() ([]Row, error) {
 	return rows, nil
 }
 
-// steady is the share of line rate at which a transfer goes on once its first packet is there.
+// steady is the share of line rate of a transfer after its first packet has arrived.
 func steady(r *sim.Run, from, to int, bytes int64, first unit.Time) float64 {
 	return float64(lineTime(bytes)-lineTime(4096)) / float64(took(r, from, to)-first)
 }
@@ -254,8 +253,8 @@ func scheduledBuffer() ([]Row, error) {
 			held += s.HeldPeak
 		}
 	}
-	// When the last bit is in, the receiver has had line rate for as long, less the credit's first round
-	// trip, and cells are ahead of it by what it has granted.
+	// When the last bit has arrived, the receiver has had line rate for as long, less the credit's first round trip,
+	// and cells are ahead by the granted bytes.
 	s := r.Plan.Scheduled
 	frames := func(bytes int64) float64 { return float64(bytes/4096) * scheduledFrame }
 	rows = append(rows, within(fmt.Sprintf("%d:1 of 1.02 MB each: all VOQs together, MB", n),
@@ -285,7 +284,7 @@ func scheduledBuffer() ([]Row, error) {
 	return rows, nil
 }
 
-// egressRow is a transfer alone with the egress buffer that is computed, or a share of it.
+// egressRow is a transfer alone with the computed egress buffer, or a share of it.
 func egressRow(cable string, share float64, source string) (Row, error) {
 	const bytes = 4096 * 1000
 	run := func(size string, sets ...string) (*sim.Run, error) {
@@ -304,7 +303,7 @@ func egressRow(cable string, share float64, source string) (Row, error) {
 	return row, nil
 }
 
-// scheduledChassis is the source's chassis whole: every GPU sends to another one.
+// scheduledChassis is the source's complete chassis: every GPU sends to another one.
 func scheduledChassis() ([]Row, error) {
 	text := scenarios.Clusters()["clusters/chassis-1152.yaml"]
 	r := must(finish(text))

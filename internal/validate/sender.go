@@ -9,9 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// lonelySender runs one DCQCN reaction point whose packets are marked
-// independently with probability p, a CNP at most every 50 us, and returns its
-// mean rate after a tenth of the time. There is no network: what is left is cc.
+// lonelySender runs one DCQCN reaction point whose packets are marked independently with probability p, a CNP at most
+// every 50 us, and returns its mean rate after a tenth of the time. There is no network: only cc is tested.
 func lonelySender(p float64, line unit.Rate, wire unit.Bytes, length unit.Time) float64 {
 	par := cc.DCQCNPaper(line)
 	c := cc.NewDCQCN(&par, line)
@@ -45,8 +44,8 @@ func lonelySender(p float64, line unit.Rate, wire unit.Bytes, length unit.Time) 
 	return float64(sent) * 8 / (now - from).Seconds()
 }
 
-// balance finds the mark probability at which a lonely sender settles at a
-// rate, by bisection within a fifth of where it is looked for.
+// balance finds the mark probability at which a single sender settles at a rate, by bisection within a fifth of the
+// initial guess.
 func balance(rate float64, line unit.Rate, wire unit.Bytes, near float64) float64 {
 	lo, hi := near*0.8, near*1.2
 	for range 7 {
@@ -60,11 +59,10 @@ func balance(rate float64, line unit.Rate, wire unit.Bytes, near float64) float6
 	return (lo + hi) / 2
 }
 
-// fixedWire is what a packet of the fixed point's 1024 bytes occupies.
+// fixedWire is the bytes on the wire of a packet of the fixed point's 1024 bytes.
 const fixedWire = 1024 + middleFrame + wireGap
 
-// senderRows puts the fluid model and cc's sender beside the Monte Carlo's mark
-// probability p for a share of 1/n.
+// senderRows compares the fluid model and cc's sender with the Monte Carlo's mark probability p for a share of 1/n.
 func senderRows(n int, p float64) []Row {
 	const source = "event-level Monte Carlo of Zhu et al. 2015, written apart from cc"
 	claim := fmt.Sprintf("mark probability that holds a sender at 1/%d of 40 Gbit/s: ", n)
@@ -121,8 +119,8 @@ func nicSender() ([]Row, error) {
 		within("and before the next", source+": three decays lower", want*math.Pow(1-g, 3), c.Alpha(now),
 			0.005, "%.4f"))
 
-	// HPCC's values, packets and thresholds for 400G (run.py). Its code lets so
-	// much go before the first cut that the receiver's port never runs empty.
+	// HPCC's values, packets and thresholds for 400G (run.py). Its code sends so much before the first reduction that
+	// the receiver's port never runs empty.
 	r := must(finish(`
 name: incast
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Two servers of two GPUs, and storage beside.
+// Two servers of two GPUs, with storage.
 const storedScenario = `
 name: storage
 fabric: {kind: rail, hosts: 2, spines: 2}
@@ -20,7 +20,7 @@ workload: {%s}
 // payload is the share of the wire that a full packet's payload has: headers, preamble and gap are 82 bytes.
 const payload = 4096. / (4096 + middleFrame + wireGap)
 
-// storageRows hold reads, batches and checkpoints to what bytes and rates say.
+// storageRows compare reads, batches and checkpoints with bytes over rates.
 func storageRows() ([]Row, error) {
 	const source = "closed form: bytes over the slowest rate on their path"
 	took := func(storage, work string) (float64, error) {

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// manyWays is a connection between two pods of a fat tree, with as many entropy values as ways.
+// manyWays is a connection between two pods of a fat tree, with as many entropy values as paths.
 const manyWays = `
 name: ways
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 100Gbps, cable: 3m}}

@@ -8,8 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// swiftRows holds Swift, with htsim's constants, to the point at which its target and what the flows have
-// under way agree.
+// swiftRows compares Swift, with htsim's constants, with the equilibrium of its target and its flows' data in flight.
 func swiftRows() ([]Row, error) {
 	alone := must(swiftIncast(1, 1, 0, 0))
 	const source = "Kumar et al. 2020, target delay; docs/references.md, swift"
@@ -50,7 +49,7 @@ func swiftDelay(n int) float64 {
 // swiftWire is a full packet on the wire: headers, preamble and gap.
 const swiftWire = 4096 + middleFrame + wireGap
 
-// swiftSteady is what a receiver's port did while flows were at rest.
+// swiftSteady is the activity of a receiver's port while flows are in equilibrium.
 type swiftSteady struct {
 	share     float64 // of the line that was in use
 	wait, rtt float64 // mean wait of a packet at the port, and the first sender's last round trip, seconds

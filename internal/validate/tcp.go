@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// tcpRows holds kernel TCP to what is published of its windows, and its hosts to sums of what they are said to take.
+// tcpRows compares kernel TCP with published windows, and its hosts with sums of their costs.
 func tcpRows() ([]Row, error) {
 	rows := cubicRows()
 	rows = append(rows, steadyDCTCP()...)

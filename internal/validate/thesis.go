@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// The seed on large clusters argues that a scheduled fabric is an over-design: packets that are sprayed, and
-// receivers that hand out credit (EQDS), do as well with less. Both on the same 64 NICs and the same cables,
-// and on others that are as much faster as cells need.
+// The source on large clusters argues that a scheduled fabric is an over-design: packet spraying and receivers that
+// grant credit (EQDS) achieve the same with less. Both on the same 64 NICs and the same links, and on links that are
+// faster by the overhead of cells.
 const (
 	thesisSource = "seed on large clusters: a scheduled fabric is an over-design"
 
@@ -37,10 +37,10 @@ var (
 		NoSetting, "a transport that is sprayed needs these fields")
 )
 
-// thesis runs each of its scenarios once, and keeps what rows need of it.
+// thesis runs each of its scenarios once, and stores the results for rows.
 type thesis map[string]*thesisRun
 
-// thesisRun is what came of traffic under a preset.
+// thesisRun is the result of traffic under a preset.
 type thesisRun struct {
 	slowest, last unit.Time  // how long the slowest message took, and the last of those listed
 	held          int64      // by the cluster's switches, see heldBySwitches
@@ -80,7 +80,7 @@ func (t thesis) run(preset, rate, traffic string) (*thesisRun, error) {
 	return x, nil
 }
 
-// heldBySwitches is the most that queues, VOQs and egress buffers held, summed over the cluster.
+// heldBySwitches is the maximum bytes in queues, VOQs and egress buffers, summed over the cluster.
 func heldBySwitches(r *sim.Run) (bytes int64) {
 	for port := range r.Net.Ports {
 		if node := r.Net.Ports[port].Node; r.Net.Sw[node].Spec != nil {
@@ -157,7 +157,7 @@ func (t thesis) times() (rows []Row, err error) {
 	return rows, nil
 }
 
-// first is one packet: nobody sprayed asks before it sends.
+// first is one packet: a sprayed one needs no request before it is sent.
 func (t thesis) first() ([]Row, error) {
 	one := "flows: [" + transfers("4096B", [2]int{1, 17}) + "]"
 	var took [2]unit.Time
@@ -187,7 +187,7 @@ func (t thesis) buffers() (rows []Row, err error) {
 	return rows, nil
 }
 
-// costs returns what a design takes: headers, state, cables, switches.
+// costs returns the costs of a design: headers, state, links, switches.
 func (t thesis) costs() ([]Row, error) {
 	var runs [2]*thesisRun
 	for i, preset := range []string{"eqds", "scheduled"} {

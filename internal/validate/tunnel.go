@@ -69,7 +69,7 @@ func tunnelRows() (rows []Row, err error) {
 	return rows, err
 }
 
-// tunnelRun is how a run came out: its slowest flow in us and its longest queue in bytes.
+// tunnelRun is the result of a run: its slowest flow in us and its longest queue in bytes.
 type tunnelRun struct {
 	*sim.Run
 	slowest, queue float64
@@ -87,8 +87,8 @@ func inTunnel(transport, kind, traffic string) (t tunnelRun, err error) {
 	return t, nil
 }
 
-// linkRun is what a capture of the receiver's link has: bytes of the tunnel's data on the wire, and packets in it that
-// are the sender's next one, whole.
+// linkRun is the contents of a capture of the receiver's link: bytes of the tunnel's data on the wire, and packets in
+// it that are the sender's next one, complete.
 type linkRun struct{ bytes, unchanged int }
 
 func onReceiversLink(traffic string) (on linkRun, err error) {
@@ -101,7 +101,7 @@ func onReceiversLink(traffic string) (on linkRun, err error) {
 		if !out || f.Decode(b) != nil || f.BTH.Opcode != roce.WriteOnlyImm {
 			return
 		}
-		on.bytes += len(b) + 4 + wireGap // and the FCS, which captures leave out
+		on.bytes += len(b) + 4 + wireGap // and the FCS, which captures omit
 		good := in.DecodeIP(f.Payload()) == nil && in.ComputeICRC() == in.ICRC && f.ComputeICRC() == f.ICRC
 		if good && (on.unchanged == 0 || in.BTH.PSN == next) && len(in.Payload()) == 4096 {
 			on.unchanged++

@@ -73,7 +73,7 @@ type uetClass struct {
 	failed        bool
 	kind          string     // how matrices are called
 	bytes         [2]float64 // their MiB in all of an incast, MB of each flow of a permutation: above, and up to
-	most          float64    // what the root mean square may be
+	most          float64    // maximum root mean square
 	draw          int        // runs that a report draws
 	large         bool       // and not a quick one
 }
@@ -91,7 +91,7 @@ var uetClasses = []uetClass{
 	{"permutations past slow links", "rccc", true, "permutation-", [2]float64{0, 2}, 0.10, 4, true},
 }
 
-// uetRows draws runs of each class and holds ours to them.
+// uetRows draws runs of each class and compares Railyard with them.
 func uetRows(large bool) (rows []Row, err error) {
 	all := must(uetPublished())
 	for _, c := range uetClasses {
@@ -184,7 +184,7 @@ func (c *uetClass) row(sample []uetRun, of int) (Row, error) {
 		Diff: fmt.Sprintf("mean %+.1f %%, worst %+.1f %%: %s", 100*spread.mean(), 100*spread.worst, spread.where)}, nil
 }
 
-// uetSpread is how far runs are off.
+// uetSpread is the error of runs.
 type uetSpread struct {
 	n            int
 	sum, squares float64

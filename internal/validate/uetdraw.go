@@ -19,7 +19,7 @@ type UETRun struct {
 	class *uetClass
 }
 
-// UETSpread is how far the runs of a class are off.
+// UETSpread is the error of the runs of a class.
 type UETSpread struct {
 	Class string  `json:"class"`
 	Runs  int     `json:"runs"`
@@ -31,10 +31,10 @@ type UETSpread struct {
 	OK    bool    `json:"ok"`
 }
 
-// UETMemory is what a run holds at most, MB.
+// UETMemory is the maximum memory of a run, MB.
 const UETMemory = 1000
 
-// DrawUET draws n of the published runs that a class has, none twice; all where there are fewer.
+// DrawUET draws n of the published runs of a class without repetition; all if there are fewer.
 func DrawUET(seed uint64, n int) (drawn []UETRun, err error) {
 	defer caught(&err)
 	all := must(uetPublished())

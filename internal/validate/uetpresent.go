@@ -33,7 +33,7 @@ type uetPresentClass struct {
 	name, control string
 	over          int // 0: any
 	failed        bool
-	mean, last    float64 // what the root mean square of differences may be
+	mean, last    float64 // maximum root mean square of differences
 }
 
 var uetPresentClasses = []uetPresentClass{

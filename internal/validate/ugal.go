@@ -142,7 +142,7 @@ func heldBack(p int, where string, hosts, perGroup int, bytes unit.Bytes) (rows 
 	return rows, nil
 }
 
-// ugalRow holds UGAL to the better of what it chooses between.
+// ugalRow compares UGAL with the better of its two choices.
 func ugalRow(queues, what string, got float64, by map[string]float64, why *Reason) Row {
 	best := max(by["minimal"], by["valiant"])
 	r := Row{Claim: "UGAL by " + queues + " queues: " + what,

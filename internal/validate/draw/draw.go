@@ -1,6 +1,6 @@
-// Package draw makes scenarios at random, for checks that their author must not choose: fabrics of every kind, all
-// transports, controls and ways to balance, what fails, several jobs, patterns, trainings and traces. Each is
-// drawn so that one cause is likely to lose time, which a run may not confirm. A seed and a number decide a scenario.
+// Package draw creates random scenarios, for checks whose input their author must not choose: fabrics of every kind,
+// all transports, controls and load balancing, failures, several jobs, patterns, trainings and traces. Each is drawn so
+// that one cause is likely to lose time, which a run may not confirm. A seed and a number decide a scenario.
 //
 //	c, err := draw.New(7, 12)
 //	s := whatif.Scenario{Name: c.Name, Text: []byte(c.Text), Read: c.Read}
@@ -19,7 +19,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// MostHosts is how many servers a scenario has at most, MostHops how many packet-hops by the estimate.
+// MostHosts is the maximum number of servers of a scenario, MostHops the maximum of estimated packet-hops.
 const (
 	MostHosts = 64
 	MostHops  = 1_200_000
@@ -29,9 +29,9 @@ const (
 type Case struct {
 	Name   string
 	Number int
-	Meant  cause.ID          // what it is meant to lose time to
+	Meant  cause.ID          // intended cause
 	Text   string            // YAML
-	Files  map[string]string // that it names
+	Files  map[string]string // its files
 	Tries  int               // drawings before this one that no scenario can be, with the reasons
 	Refuse []string
 }
@@ -54,8 +54,8 @@ func (c *Case) Plan() (*scenario.Plan, error) {
 	return d.Resolve(c.Read)
 }
 
-// strata are the causes that scenarios are meant to lose time to, in turn, each as often as its weight says: those that
-// another cause often outweighs come more often.
+// strata are the intended causes of scenarios, in turn, with frequencies by weight: causes that another often exceeds
+// come more often.
 var strata = func() (all []cause.ID) {
 	weights := [cause.Max]int{cause.Latency: 1, cause.Recovering: 3, cause.Window: 3, cause.Credit: 3,
 		cause.Collision: 1, cause.Oversubscription: 2, cause.FailedCapacity: 3, cause.SlowLink: 3, cause.Incast: 1,
@@ -121,7 +121,7 @@ type drawing struct {
 	seed        uint64
 	number, try int
 	meant       cause.ID
-	shrink      int // sizes are halved so many times
+	shrink      int // number of times that sizes are halved
 
 	fabric, server string   // blocks
 	blocks         []string // others
@@ -156,7 +156,7 @@ func (d *drawing) set(block, format string, args ...any) {
 
 // draw draws all of it.
 func (d *drawing) draw() (*Case, error) {
-	// What is drawn does not depend on how often sizes are halved.
+	// The random choices do not depend on the number of halvings.
 	d.Stream = rng.New(d.seed, fmt.Sprintf("scenario/%d/%d", d.number, d.try))
 	d.sets, d.files = map[string][]string{}, map[string]string{}
 	own := d.between(1, 1_000_000)
@@ -187,7 +187,7 @@ func (d *drawing) draw() (*Case, error) {
 		}
 	}
 	text += strings.Join(d.blocks, "")
-	text += "output: {sample: 1ms}\n" // nobody looks at the links
+	text += "output: {sample: 1ms}\n" // link samples are not needed
 	return &Case{Name: fmt.Sprintf("drawn-%d-%d.yaml", d.seed, d.number), Number: d.number, Meant: d.meant, Text: text,
 		Files: d.files}, nil
 }

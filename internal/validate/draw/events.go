@@ -8,7 +8,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// places are what an event may name.
+// places are the possible targets of events.
 type places struct {
 	uplinks, hostLinks, spines, leaves []string
 	nics                               []string
@@ -49,7 +49,7 @@ func (d *drawing) places() (p places) {
 	return p
 }
 
-// when draws a moment: the start, or some way into the run.
+// when draws a time: the start, or a time during the run.
 func (d *drawing) when() string {
 	if d.chance(0.5) {
 		return "0s"
@@ -87,7 +87,7 @@ func (d *drawing) events() {
 	}
 }
 
-// down breaks links or switches that others stand in for.
+// down breaks links or switches for which there are alternatives.
 func (d *drawing) down(p *places, n int) (all []string) {
 	names := map[string]bool{}
 	for range n {
@@ -130,7 +130,7 @@ func (d *drawing) slow(p *places, n int) (all []string) {
 	return all
 }
 
-// either draws one of a list, or of another one where that is empty.
+// either draws one of a list, or of another one if that is empty.
 func (d *drawing) either(list, other []string) string {
 	if len(list) == 0 {
 		list = other

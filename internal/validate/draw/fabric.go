@@ -6,7 +6,7 @@ import (
 	"railyard/internal/cause"
 )
 
-// carrier draws what carries connections, first: some fabrics are for some of them.
+// carrier draws the transport, first: some fabrics suit only some of them.
 func (d *drawing) carrier() {
 	d.transport = "roce"
 	switch {
@@ -237,8 +237,8 @@ func (d *drawing) planes() {
 		d.rate*d.one(1, 1, 2))
 }
 
-// described is hosts below leaves below spines; below and above say which of them a cable joins, up is the rate of
-// links between switches.
+// described is hosts below leaves below spines; below and above are a link's two tiers, up is the rate of links between
+// switches.
 func (d *drawing) described(host, nodes, below, above string, up int) {
 	ber := ""
 	if d.is(cause.Retransmission) {
@@ -252,7 +252,7 @@ func (d *drawing) described(host, nodes, below, above string, up int) {
 	d.pcie()
 }
 
-// crosses reports whether what is meant happens between racks.
+// crosses reports whether the intended cause occurs between racks.
 func (d *drawing) crosses() bool {
 	return d.is(cause.Collision, cause.Reordering, cause.FailedCapacity, cause.SlowLink,
 		cause.Oversubscription, cause.Pause,

@@ -26,7 +26,7 @@ func (d *drawing) balance() {
 	lb := ""
 	switch {
 	case d.preset() && !d.carried():
-		return // what the word says
+		return // set by the word
 	case d.carried():
 		lb = d.of("ecmp", "ecmp", "ecmp", "spray")
 	case d.is(cause.Reordering):
@@ -80,7 +80,7 @@ func (d *drawing) control() {
 	of := func(names ...string) {
 		name := d.of(names...)
 		if name == "hpcc" && !d.ordered {
-			name = "swift" // HPCC compares what one port says of two packets
+			name = "swift" // HPCC compares one port's telemetry of two packets
 		}
 		d.set("cc", "algorithm: %s", name)
 		switch {
@@ -110,7 +110,7 @@ func (d *drawing) control() {
 	}
 }
 
-// credit draws an algorithm whose receivers grant less than their line, or whose senders may ask for little.
+// credit draws an algorithm whose receivers grant less than their line, or whose senders may request little.
 func (d *drawing) credit(name string) {
 	share := 1.0
 	if d.chance(0.8) {

@@ -26,7 +26,7 @@ func (d *drawing) length() float64 {
 	return least * math.Pow(most/least, d.Float64()) / float64(int(1)<<d.shrink)
 }
 
-// bytes draws what a NIC sends in that time.
+// bytes draws a NIC's bytes for that time.
 func (d *drawing) bytes() int { return max(1, int(d.length()*float64(d.rate*max(d.ports, 1))*1e9/8)) }
 
 // ranks returns how many GPUs there are.
@@ -169,7 +169,7 @@ func (d *drawing) flows(n int) string {
 	return list(all)
 }
 
-// hotspot is an incast with transfers beside it that share links with it.
+// hotspot is an incast with other transfers that share links with it.
 func (d *drawing) hotspot(n int) string {
 	if n < d.ranks() {
 		return d.incast(n)
@@ -189,7 +189,7 @@ func (d *drawing) hotspot(n int) string {
 	return list(all)
 }
 
-// across returns a GPU in another half of the fabric, on the same rail: another rack, where there are several.
+// across returns a GPU in another half of the fabric, on the same rail: another rack, if there are several.
 func (d *drawing) across(gpu int) int { return (gpu + d.ranks()/2/d.gpus*d.gpus) % d.ranks() }
 
 // list is a workload of transfers.
