@@ -120,7 +120,7 @@ func sonicRows(row func(r *reading, t *table, cells []string, l line) (wrong str
 	}
 }
 
-// take puts cells into counters, in order; a nil one is passed over.
+// take stores cells in counters, in order; nil counters skip a cell.
 func take(cells []string, l line, to ...*Count) (wrong string) {
 	if len(cells) < len(to) {
 		return "has fewer columns than the headings"

@@ -73,7 +73,7 @@ func (m Marking) Fabric(g *topo.Graph, s Switches, nics string) (out []*Result) 
 	return out
 }
 
-// Links plays the cables that were named.
+// Links simulates DCBX on the named links.
 func (m Marking) Links(s Switches, links []string) (out []*Result, err error) {
 	for i, l := range links {
 		var ends [2]Station

@@ -35,7 +35,7 @@ func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
 type ends struct {
 	send   transport.Sender
 	recv   transport.Receiver
-	ticks  [2]unit.Time // when an event comes for the sender and for the receiver; unit.Never
+	ticks  [2]unit.Time // times of the next event of the sender and of the receiver; unit.Never
 	next   int32        // connection of the same peer: the last one's is the first
 	lined  uint32       // planes in whose lanes it waits
 	turn   uint8        // plane to be looked at first

@@ -23,7 +23,7 @@ type signals struct {
 	open   []int32     // queue pairs that are not closed, or have not been looked at since
 	missed int64
 	next   unit.Time // when to look again
-	now    []float64 // by name, what is looked at
+	now    []float64 // current values, by name
 }
 
 // signalsEvery is the least interval at which signals are sampled: the timers that raise rates take 55 us

@@ -29,7 +29,7 @@ func (b *builder) resolveTypes() error {
 		b.types[t.Name] = &t
 		b.typeNames = append(b.typeNames, t.Name)
 	}
-	// All inherit before the checks, which set properties of a model and a role that are not a type's own.
+	// Types inherit before the checks, because a check adds values of the model and the role, which are not inherited.
 	for i, name := range b.typeNames {
 		if err := b.inherit(fmt.Sprintf("types[%d]", i), b.types[name], nil); err != nil {
 			return err

@@ -47,7 +47,7 @@ func UsualDSCPs(configs []*Config) (data, cnp int) {
 		return n
 	}
 	switch usual, other := said(24), said(26); {
-	case usual > 0 && usual >= other: // some systems' maps have both: what most switches mean counts
+	case usual > 0 && usual >= other: // some systems' maps have both: the majority of the switches decides
 		return 24, 48
 	case other > 0:
 		return 26, 48

@@ -45,7 +45,7 @@ type kineto struct {
 	}
 	steps map[int]span // by their numbers, as the CPU went through them
 
-	launched map[int64]int64      // by correlation, when the CPU launched it; within the step
+	launched map[int64]int64      // by correlation ID: launch time on the CPU, within the step
 	comms    map[int64]kinetoArgs // by external id, the arguments of record_param_comms
 	kernels  []kernel             // of the step
 	calls    []kinetoArgs         // of kernels that communicate

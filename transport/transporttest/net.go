@@ -66,7 +66,7 @@ type Net struct {
 	Sent  [2]int64    // packets, by direction
 	Again int64       // data packets that say so
 	Sum   uint64      // of all that was sent, and when
-	// Saw sees every packet that leaves; nil: nobody.
+	// Saw is called with every sent packet; may be nil.
 	Saw func(dir, conn int, p *transport.Packet)
 
 	set    Setup

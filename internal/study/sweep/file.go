@@ -22,7 +22,7 @@ type File struct {
 	Sampler    string   `yaml:"sampler" enum:"grid,random,lhc,halton,morris" json:"sampler"`
 	Samples    int      `yaml:"samples" json:"samples,omitempty"`
 	DrawSeed   uint64   `yaml:"draw_seed" json:"draw_seed,omitempty"` // of the sampler
-	Seeds      int      `yaml:"seeds" json:"seeds"`                   // per point, from the scenario's on
+	Seeds      int      `yaml:"seeds" json:"seeds"`                   // number per point, starting with the scenario's seed
 	Objectives []string `yaml:"objectives" json:"objectives"`
 	Rungs      []Rung   `yaml:"rungs" json:"rungs,omitempty"`
 	Reduce     int      `yaml:"reduce" json:"reduce,omitempty"` // a rung passes one of N points on
