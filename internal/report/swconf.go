@@ -223,8 +223,14 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 			orNone(v.Output), trust, v.PFC, watchdog, mtuText(v.MTU)))
 	}
 	if wd := c.Watchdog; wd.On.V {
-		Wrap(w, "", fmt.Sprintf("PFC watchdog: polls every %s, detects after %s, restores after %s", wd.Poll.V.Show(),
-			wd.Detect.V.Show(), wd.Restore.V.Show()))
+		show := func(t unit.Time) string {
+			if t == 0 {
+				return "a time not configured"
+			}
+			return t.Show()
+		}
+		Wrap(w, "", fmt.Sprintf("PFC watchdog: polls every %s, detects after %s, restores after %s", show(wd.Poll.V),
+			show(wd.Detect.V), show(wd.Restore.V)))
 	} else {
 		fmt.Fprintln(w, "PFC watchdog off")
 	}

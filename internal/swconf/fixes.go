@@ -83,6 +83,13 @@ var (
 	fixMTU = wording{"an MTU of 9216", map[OS]string{NXOS: "mtu 9216", EOS: "mtu 9214", FRR: "mtu 9216",
 		Dell: "mtu 9216", SONiC: `"mtu": "9100" or more in the port's row of PORT`, NVUE: "link mtu 9216",
 		Junos: "mtu 9216"}}
+	fixWatchdog = wording{"turn the PFC watchdog on", map[OS]string{
+		NXOS:  "turn the PFC watchdog on: priority-flow-control watch-dog-interval on, in global configuration",
+		EOS:   "turn the PFC watchdog on: priority-flow-control pause watchdog default timeout 0.2, in global configuration",
+		SONiC: "turn the PFC watchdog on: rows of PFC_WD for the ports, or pfcwd start_default",
+		NVUE:  "turn the PFC watchdog on: qos pfc-watchdog state enable on the ports",
+		Dell:  "turn the PFC watchdog on: priority-flow-control watchdog on, on the ports",
+		Junos: "turn the PFC watchdog on: pfc-watchdog in the congestion-notification-profile"}}
 	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
 )
 

@@ -76,11 +76,7 @@ func (l *linter) watchdogMissing() {
 					}
 				}
 			}
-			fix := "turn the PFC watchdog on"
-			if c.OS == NXOS {
-				fix += ": priority-flow-control watch-dog-interval on, in global configuration"
-			}
-			l.say(at, fix, "classes are lossless and no watchdog looks after them")
+			l.say(at, fixWatchdog.in(c), "classes are lossless and no watchdog looks after them")
 			continue
 		}
 		for _, p := range c.Ports {

@@ -212,3 +212,19 @@ func TestPriorityUnsaid(t *testing.T) {
 		}
 	}
 }
+
+// TestQueuedBy: a port's queues are those of its profile, of the policy-map of what goes out, or of its own lines.
+func TestQueuedBy(t *testing.T) {
+	const maps = "policy-map type tx-queue OUT\n class tx-queue 3\n  bandwidth percent 50\nqos profile R\n tx-queue 3\n" +
+		"  bandwidth percent 50\ninterface Ethernet1\n"
+	for own, want := range map[string]string{" service-profile R\n": "R", " service-policy type tx-queue output OUT\n": "OUT",
+		" tx-queue 3\n  bandwidth percent 50\n": "interface"} {
+		c, err := Parse("a.cfg", []byte(maps+own))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Ports[0].QoS.Output.V; got != want {
+			t.Errorf("%q: queued by %q, want %q", own, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package eos
 
 import (
+	"cmp"
 	"slices"
 
 	"railyard/internal/queue"
@@ -188,7 +189,7 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 			}
 		}
 		if k.At.Line > 0 && port != nil {
-			q.Output = swconf.Say(p.profileAt(port).V, k.At)
+			q.Output = swconf.Say(p.scheduler(port, layers), k.At)
 		}
 		for _, x := range layers {
 			take(&k.WRED, x.marks)
@@ -214,6 +215,16 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 		q.Ratio = shared(q) > 100
 	}
 	return q
+}
+
+// scheduler names what schedules the queues of a port: its profile, else the policy-map of what goes out, else its own
+// lines.
+func (p *parser) scheduler(port *swconf.Port, layers []*profile) string {
+	var output swconf.Said[string]
+	for _, x := range layers {
+		take(&output, x.output)
+	}
+	return cmp.Or(p.profileAt(port).V, output.V, "interface")
 }
 
 // served sets the default priority of queues: strict, down to the first that shares, which makes all below it share too
