@@ -4,7 +4,7 @@
 // format.
 //
 // The specification (OCP, revision 1.0 of March 2026) was not at hand; rules are from digests of it, which
-// docs/references.md, mrc lists. Sources, and Railyard's own choices:
+// docs/references.md, mrc lists. The rules that follow them, and Railyard's own choices:
 //
 // Paths. A profile of entropy values (EVs) has equally many per plane. Active values take turns in a random order,
 // drawn anew each round (ev.go); the rest are the reserve. A SACK's SKIP_ONCE and a NACK's TRIMMED leave a value out
