@@ -47,9 +47,10 @@ func (e Error) Factor() float64 {
 	return math.Exp(normal90 * e.RMS * math.Sqrt(1+1/float64(max(1, e.Cells))))
 }
 
-// Interval returns the interval of an estimate in seconds that holds 90 % of measurements.
-func (e Error) Interval(seconds float64) (low, high float64) {
-	return seconds / e.Factor(), seconds * e.Factor()
+// Interval returns the interval of the step time, in seconds, that holds 90 % of measurements. It begins at the step at
+// the GPUs' peak rate (an MFU of 100 %) or later.
+func (c *Candidate) Interval(e *Error) (low, high float64) {
+	return c.Seconds * max(1/e.Factor(), min(c.MFU, 1)), c.Seconds * e.Factor()
 }
 
 // ErrorOf returns the error of a class for a software: of held-out rows if some were fitted, else of all rows with the

@@ -28,7 +28,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 		return nil, err
 	}
 	if s.Comparison = in.Compare(); s.Error != nil {
-		s.Low, s.High = s.Error.Interval(s.Seconds)
+		s.Low, s.High = s.Interval(s.Error)
 	}
 	return s, nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"railyard/internal/partition"
 	"railyard/internal/workload"
 )
@@ -89,6 +91,36 @@ func TestSoftwareScore(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}
+}
+
+// TestIntervalBelowPeak checks that no interval has a step time below that of the GPUs' peak rate, whatever the
+// efficiency and the software of the estimate.
+func TestIntervalBelowPeak(t *testing.T) {
+	names := append(workload.SoftwareNames(), "")
+	m, h100 := builtin(t, "llama-3.1-8b"), site(t, 16)
+	rapid.Check(t, func(t *rapid.T) {
+		in := searching(m, h100, 64, 4096, rapid.Float64Range(1, 100).Draw(t, "efficiency"))
+		name := rapid.SampledFrom(names).Draw(t, "software")
+		l := partition.Layout{TP: 1, PP: 1, CP: 1, EP: 1, VPP: 1, Micro: 1, Seq: 4096,
+			Recompute: partition.RecomputeSelective}
+		if name != "" {
+			var err error
+			if in.Training.Software, err = workload.FindSoftware(name); err != nil {
+				t.Fatal(err)
+			}
+			if by := in.Training.Software; len(by.ZeRO) > 0 {
+				l.ZeRO = by.ZeRO[0]
+			}
+		}
+		s, err := in.Score(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peak := s.Seconds * s.MFU
+		if s.MFU > 1 || s.Low < peak*(1-1e-12) || s.Low > s.Seconds || s.High < s.Seconds {
+			t.Fatalf("step %g s, %g s at the peak rate, interval %g to %g s", s.Seconds, peak, s.Low, s.High)
+		}
+	})
 }
 
 // TestContradictoryStack checks that a software refuses the ZeRO stages that it does not combine with pipelines.

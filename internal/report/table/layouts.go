@@ -32,7 +32,7 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, c planner.
 		report.Wrap(w, "", fmt.Sprintf("Kernels and overheads of %s, and what it can run", by))
 	}
 	if e := c.Error; e != nil && len(r.Candidates) > 0 {
-		report.Wrap(w, "", fmt.Sprintf("90 %% interval of each estimate: ÷ and × %s, by %s", unit.Digits(e.Factor()),
+		report.Wrap(w, "", fmt.Sprintf("90 %% interval of each estimate: ÷ and × %s, with an MFU of at most 100 %%, by %s", unit.Digits(e.Factor()),
 			judges(in, e)))
 	}
 	nearest(w, in, c.Nearest)
@@ -67,7 +67,7 @@ func layoutAnswer(r *planner.Result, e *planner.Error, sims []layouts.Simulated)
 	x := &r.Candidates[0]
 	interval := ""
 	if e != nil {
-		low, high := e.Interval(x.Seconds)
+		low, high := x.Interval(e)
 		interval = fmt.Sprintf(" (90 %% interval %s to %s)", took(low), took(high))
 	}
 	return fmt.Sprintf("Best estimate: %s: step %s%s, MFU %s", x.Layout, took(x.Seconds), interval,
