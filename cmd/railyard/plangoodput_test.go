@@ -60,3 +60,21 @@ func TestRatesExample(t *testing.T) {
 		t.Errorf("%s, want %s", one, two)
 	}
 }
+
+// TestAsyncRemarks checks what is printed where asynchronous checkpoints gain nothing, and where a write takes longer
+// than Daly's interval: 5.67 TB to 5 GB/s take 18.9 min.
+func TestAsyncRemarks(t *testing.T) {
+	for storage, want := range map[string][2]string{
+		"2TB/s":   {"Async gains nothing", "(Daly)"},
+		"100GB/s": {"training stops for 5 s", "(Daly)"},
+		"5GB/s":   {"training stops for 5 s", "(simulated). Daly's 5.51 min and Young's 5.56 min do not apply: a write takes 18.9 min"},
+	} {
+		_, out, errs := call(t, "plan", "goodput", "--gpus", "16384", "--days", "5", "--seeds", "1", "--checkpoint", "5.67TB",
+			"--step", "6s", "--storage", storage, "--async")
+		useless := strings.HasPrefix(want[0], "Async")
+		if out = strings.Join(strings.Fields(out), " "); !strings.Contains(out, want[0]) ||
+			!strings.Contains(out, want[1]) || strings.Contains(out, "gains nothing") != useless {
+			t.Errorf("%s: %s\n%s", storage, out, errs)
+		}
+	}
+}

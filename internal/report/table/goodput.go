@@ -49,13 +49,21 @@ func Goodput(w io.Writer, r days.Report) {
 	}
 	line("Checkpoint", "%s at %s/s: %s, %s", unit.Bytes(r.Checkpoint).Show(), unit.Bytes(r.Storage).Show(),
 		days.Brief(r.Write), how)
+	if r.Useless() {
+		line("Async", "gains nothing: the snapshot stops the training as long as the write, or longer; leave out --async")
+	}
 	if o := r.Other; o != nil {
 		line("Async", "with --async %s effective (+%s), a checkpoint every %s, training stops for %s",
 			unit.ShowShare(o.Effective), unit.ShowShare(o.Effective-p.Effective.Mean), days.Brief(o.Interval),
 			days.Brief(o.Stall))
 	}
 	line("Recovery", "%s detection, %s restart and restore; %s", days.Brief(r.Detect), days.Brief(r.Restart), spares(&r))
-	if r.PerDay > 0 && r.Stall > 0 {
+	switch {
+	case r.PerDay == 0 || r.Stall == 0:
+	case r.Async && r.Daly < r.Write:
+		line("Optimum", "%s (simulated). Daly's %s and Young's %s do not apply: a write takes %s",
+			days.Brief(r.Best), days.Brief(r.Daly), days.Brief(r.Young), days.Brief(r.Write))
+	default:
 		line("Optimum", "%s (Daly), %s (Young), %s (simulated)", days.Brief(r.Daly), days.Brief(r.Young),
 			days.Brief(r.Best))
 	}

@@ -23,26 +23,40 @@ import (
 
 // Question is the flags about a job. Zero values take the scenario's or the default.
 type Question struct {
-	Scenario                 string // empty: none
-	Set                      []string
-	GPUs, PerServer          int
-	Days                     float64
-	Rates                    string // file
-	Detect, Restart          *time.Duration
-	Checkpoint, Storage      string
-	Async                    bool
-	Snapshot, Interval, Step time.Duration
-	Estimate                 bool
-	Spares                   int
-	Repair                   time.Duration
-	Short                    bool
-	Replica, Seeds           int
-	Seed                     uint64
+	Scenario            string // empty: none
+	Set                 []string
+	GPUs, PerServer     int
+	Days                float64
+	Rates               string // file
+	Detect, Restart     *time.Duration
+	Checkpoint, Storage string
+	Async               bool
+	Snapshot            *time.Duration // of GPU state to host memory; nil: snapshot, at most the write
+	Interval, Step      time.Duration
+	Estimate            bool
+	Spares              int
+	Repair              time.Duration
+	Short               bool
+	Replica, Seeds      int
+	Seed                uint64
 }
 
 // checkpointBytes is the bytes per parameter in a checkpoint: bf16 weights, and fp32 weights with both of Adam's
 // moments.
 const checkpointBytes = 14
+
+// snapshot is the time of a copy of GPU state to pinned host memory: "several seconds" (Jiang et al., MegaScale, NSDI
+// 2024, section 4.4).
+const snapshot = 5 * time.Second
+
+// snapshot returns the stall of an asynchronous checkpoint: by default no longer than the write, which a synchronous
+// checkpoint waits for.
+func (c *Question) snapshot(write goodput.Span) goodput.Span {
+	if c.Snapshot != nil {
+		return span(*c.Snapshot)
+	}
+	return min(span(snapshot), write)
+}
 
 // Report is an outcome with its input.
 type Report struct {
@@ -76,10 +90,14 @@ const leastGain = 0.005
 // Asynchronous returns the same input with asynchronous checkpoints; false: they would not gain enough for a line, even
 // if nothing was lost by writes and lost work.
 func (c *Question) Asynchronous(in goodput.Input, r *Report) (goodput.Input, bool) {
-	in.Stall, in.Write = span(c.Snapshot), goodput.Seconds(r.Write)
+	write := goodput.Seconds(r.Write)
+	in.Stall, in.Write = c.snapshot(write), write
 	lost := r.Chosen.Where.Checkpoint + r.Chosen.Where.Lost
-	return in, !r.Async && c.Snapshot > 0 && r.Stall > c.Snapshot.Seconds() && lost >= leastGain
+	return in, !r.Async && in.Stall < write && lost >= leastGain
 }
+
+// Useless reports whether asynchronous checkpoints stop the training as long as synchronous ones, or longer.
+func (r *Report) Useless() bool { return r.Async && r.Stall >= r.Write }
 
 // Compare stores the effective time with asynchronous checkpoints, if it is sufficiently larger.
 func (r *Report) Compare(in *goodput.Input, other *goodput.Result) {
@@ -219,9 +237,8 @@ func (c *Question) coarse() error {
 	for _, x := range []struct {
 		flag string
 		d    time.Duration
-	}{{"detect", or(c.Detect, 0)}, {"restart", or(c.Restart, 0)}, {"snapshot", c.Snapshot},
-		{"interval", c.Interval},
-		{"step", c.Step}, {"repair", c.Repair}} {
+	}{{"detect", or(c.Detect, 0)}, {"restart", or(c.Restart, 0)}, {"snapshot", or(c.Snapshot, 0)},
+		{"interval", c.Interval}, {"step", c.Step}, {"repair", c.Repair}} {
 		if x.d%time.Microsecond != 0 {
 			return field.New("--"+x.flag,
 				"%v is finer than a microsecond, which is the least that is counted", x.d)
@@ -289,7 +306,7 @@ func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error
 	}
 	in.Restart += write // it is read at the same rate
 	if in.Stall = write; c.Async {
-		in.Stall, in.Write = span(c.Snapshot), write
+		in.Stall, in.Write = c.snapshot(write), write
 	}
 	r.Stall, r.Write = in.Stall.Seconds(), write.Seconds()
 	return nil

@@ -66,10 +66,20 @@ func TestFlags(t *testing.T) {
 		}},
 		"zero is a time, not a default": {func(q *Question) { q.Detect = new(time.Duration) },
 			func(in *goodput.Input, r *Report) { in.Detect, r.Detect = 0, 0 }},
-		"asynchronous": {func(q *Question) { q.Async, q.Snapshot, q.Storage = true, 1500*time.Millisecond, "50GB/s" },
+		"asynchronous": {func(q *Question) { q.Async, q.Snapshot, q.Storage = true, new(1500*time.Millisecond), "50GB/s" },
 			func(in *goodput.Input, r *Report) { // the snapshot stops the job, the write of 20 s does not
 				in.Stall, in.Write, in.Restart = 1_500_000, 20*goodput.Second, 620*goodput.Second
 				r.Stall, r.Write, r.Restart, r.Storage, r.Async = 1.5, 20, 620, 50e9, true
+			}},
+		"a snapshot takes 5 s": {func(q *Question) { q.Async = true },
+			func(in *goodput.Input, r *Report) {
+				in.Stall, in.Write = 5*goodput.Second, 10*goodput.Second
+				r.Stall, r.Async = 5, true
+			}},
+		"a snapshot takes no longer than the write": {func(q *Question) { q.Async, q.Storage = true, "500GB/s" },
+			func(in *goodput.Input, r *Report) {
+				in.Stall, in.Write, in.Restart = 2*goodput.Second, 2*goodput.Second, 602*goodput.Second
+				r.Stall, r.Write, r.Restart, r.Storage, r.Async = 2, 2, 602, 500e9, true
 			}},
 		"degraded": {func(q *Question) { q.Short, q.Replica, q.PerServer = true, 16, 4 },
 			func(in *goodput.Input, r *Report) { in.Replica, in.PerServer, r.Short = 16, 4, true }},
@@ -146,7 +156,8 @@ func TestStorage(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(llama2, "steps: 3", "steps: 3, checkpoint: {every: 3, mode: async, bytes: 10}", 1) +
 		"storage: {servers: 2, nics: 2, nic_rate: 200Gbps, write: 20GB/s}\n"
-	q := Question{Scenario: file(t, "stored.yaml", text), Days: 5, Step: time.Second, Seeds: 1}
+	q := Question{Scenario: file(t, "stored.yaml", text), Days: 5, Step: time.Second, Snapshot: new(time.Duration),
+		Seeds: 1}
 	in, r, err := q.Input(unsimulated(t))
 	if err != nil || r.Checkpoint != 67_384_156_160 || r.Storage != 40e9 || !r.Async || in.Stall != 0 ||
 		in.Write != 1_684_604 || in.Restart != 601_684_604 {
@@ -212,7 +223,7 @@ func TestRefuses(t *testing.T) {
 		"--storage: takes 11.6 days for a checkpoint":  func(q *Question) { q.Storage = "8Mbps" },
 		"--step: is missing":                           func(q *Question) { q.Step = 0 },
 		"--step: 1.5µs is finer than a microsecond":    func(q *Question) { q.Step = 1500 },
-		"--snapshot: 1ns is finer":                     func(q *Question) { q.Snapshot = 1 },
+		"--snapshot: 1ns is finer":                     func(q *Question) { q.Snapshot = new(time.Duration(1)) },
 		"--detect: 1ns is finer":                       func(q *Question) { q.Detect = new(time.Duration(1)) },
 		"--step: a step of 5 days is not over in 5":    func(q *Question) { q.Step = 120 * time.Hour },
 		"--estimate and --set need a scenario":         func(q *Question) { q.Estimate = true },

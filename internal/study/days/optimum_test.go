@@ -13,7 +13,7 @@ func TestOptimum(t *testing.T) {
 	t.Parallel()
 	ask := func(change func(*Question)) (*Question, goodput.Input, Report) {
 		q := flags()
-		q.GPUs, q.Days, q.Storage, q.Snapshot = 16384, 30, "20GB/s", 5*time.Second
+		q.GPUs, q.Days, q.Storage = 16384, 30, "20GB/s"
 		change(&q)
 		in, r, err := q.Input(unsimulated(t))
 		if err != nil {
@@ -49,5 +49,19 @@ func TestOptimum(t *testing.T) {
 	q, in, r = ask(func(q *Question) { q.GPUs, q.Storage = 64, "1TB/s" })
 	if _, ok := q.Asynchronous(in, &r); ok {
 		t.Errorf("a write of %g s gains", r.Write)
+	}
+}
+
+// TestUseless checks that asynchronous checkpoints gain nothing where their snapshot lasts as long as the write.
+func TestUseless(t *testing.T) {
+	t.Parallel()
+	for storage, want := range map[string]bool{"100GB/s": false, "200GB/s": true, "1TB/s": true} {
+		for _, async := range []bool{true, false} {
+			q := flags()
+			q.Async, q.Storage = async, storage
+			if _, r, err := q.Input(unsimulated(t)); err != nil || r.Useless() != (async && want) {
+				t.Errorf("%s, async %t: %v, a write of %g s, a stall of %g s", storage, async, err, r.Write, r.Stall)
+			}
+		}
 	}
 }
