@@ -25,8 +25,7 @@ func (a *accounts) slowless(there bool) (v without) {
 func (a *accounts) account(s *result.Step, ops [2]int32, start unit.Time) {
 	s.Chain = a.step(ops, start)
 	p, cost, r := a.alone[cause.SlowRank], s.Chain.Own[cause.SlowRank], a.m.b.r
-	last, done := r.lastOf(ops)
-	if cost == 0 || !done {
+	if _, done := r.lastOf(ops); cost == 0 || !done {
 		return
 	}
 	first := p.lastIn(ops)
@@ -35,7 +34,7 @@ func (a *accounts) account(s *result.Step, ops [2]int32, start unit.Time) {
 		return
 	}
 	even.StepTime, even.Chain, even.Slow = s.StepTime, s.Chain, cost
-	even.SlowRanks = a.slowRanks(ops, last, start)
+	even.SlowRanks = a.slowRanks(ops)
 	*s = even
 }
 
@@ -60,42 +59,31 @@ func resized(s *result.Step, to int64) bool {
 	return true
 }
 
-// mostSlow bounds the slow ranks that a step names.
-const mostSlow = 8
-
-// slowRanks returns the slow ranks whose computing is on the critical path, the one that exceeds its siblings most
-// there first.
-func (a *accounts) slowRanks(ops [2]int32, last int32, start unit.Time) (all []result.SlowRank) {
-	r, usual := a.m.b.r, map[int32]unit.Time{}
+// slowRanks returns the ranks of some operations that the replay without slow ranks changes, the one that exceeds its
+// siblings most first. Which of them is on the critical path is chance: it hides the others.
+func (a *accounts) slowRanks(ops [2]int32) (all []result.SlowRank) {
+	r, at := a.m.b.r, map[int32]int{} // by rank
 	for _, s := range a.m.slower {
-		usual[s.Op] = s.Usual
-	}
-	at := map[int32]int{} // by rank
-	for op, end := last, r.exec.End[last]; op >= 0 && end > start; op = r.exec.Cause[op] {
-		o, from := &r.dag.Ops[op], max(start, r.exec.Start[op])
-		if u, slow := usual[op]; slow && end-from > u {
-			i, known := at[o.Rank]
-			if !known {
-				i, at[o.Rank] = len(all), len(all)
-				all = append(all, result.SlowRank{Rank: o.Rank, GPU: r.graph.GPUName(int(o.Rank))})
-			}
-			all[i].Excess += int64(end - from - u)
+		if s.Op < ops[0] || s.Op >= ops[1] {
+			continue
 		}
-		end = min(end, from)
+		o := &r.dag.Ops[s.Op]
+		i, known := at[o.Rank]
+		if !known {
+			i, at[o.Rank] = len(all), len(all)
+			all = append(all, result.SlowRank{Rank: o.Rank, GPU: r.graph.GPUName(int(o.Rank))})
+		}
+		all[i].Usual -= int64(o.Dur - s.Usual)
 	}
 	for op := ops[0]; op < ops[1]; op++ {
 		o := &r.dag.Ops[op]
 		if i, is := at[o.Rank]; is && o.Compute() && bookOf(&result.Step{}, o) == nil {
-			took := o.Dur
-			if u, slow := usual[op]; slow {
-				took = u
-			}
 			all[i].Compute += int64(o.Dur)
-			all[i].Usual += int64(took)
+			all[i].Usual += int64(o.Dur)
 		}
 	}
 	slices.SortFunc(all, func(x, y result.SlowRank) int {
-		return cmp.Or(cmp.Compare(y.Excess, x.Excess), cmp.Compare(x.Rank, y.Rank))
+		return cmp.Or(cmp.Compare(y.Excess(), x.Excess()), cmp.Compare(x.Rank, y.Rank))
 	})
-	return all[:min(len(all), mostSlow)]
+	return all
 }

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -155,6 +156,10 @@ func TestSlowRank(t *testing.T) {
 			}
 			return 500 * us
 		}, none, none, []int32{2, 5}},
+		{"the slower one hides the other", 1, func(r, _ int) int { return cmp.Or(map[int]int{4: 900, 5: 890}[r], 500) * us },
+			none, none, []int32{4, 5}},
+		{"three hide one another", 2, func(r, _ int) int { return []int{890, 900, 880, 500}[min(r, 3)] * us },
+			none, none, []int32{1, 0, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -179,7 +184,7 @@ func TestSlowRank(t *testing.T) {
 			}
 			var named []int32
 			for _, x := range s.SlowRanks {
-				if named = append(named, x.Rank); x.Compute-x.Usual < x.Excess || x.Excess <= 0 {
+				if named = append(named, x.Rank); x.Compute <= x.Usual {
 					t.Errorf("%+v", x)
 				}
 			}
@@ -208,6 +213,31 @@ func TestNoSlowRank(t *testing.T) {
 				t.Errorf("%d ps of the step, %d in its parts: %+v", ps, s.Slow, s.SlowRanks)
 			}
 		})
+	}
+}
+
+// TestWaitForAlike checks that, where half of the ranks or more compute longer than the others, the one that is waited
+// for is not the only one: the others are counted. Where all compute as long, none are.
+func TestWaitForAlike(t *testing.T) {
+	t.Parallel()
+	for slow, alike := range map[int]int{4: 3, 5: 4} {
+		s := ofGoal(t, rings(8, 2, 100_000, func(rank, _ int) int { return 900_000 - 400_000*((rank+8-slow)/8) },
+			func(int) int { return 0 }), 8, &cause.Change{})
+		if len(s.WaitedFor) != 1 || s.WaitedFor[0].Alike != alike || len(s.SlowRanks) > 0 {
+			t.Errorf("%d of 8: waits for %+v, slow %+v", slow, s.WaitedFor, s.SlowRanks)
+		}
+	}
+	s := ofGoal(t, goals(3, func(g *goal, rank int) { // one after the other
+		var after []int
+		if rank > 0 {
+			after = []int{g.add(fmt.Sprintf("recv 100b from %d tag 1", rank-1))}
+		}
+		if after = []int{g.add("calc 500000", after...)}; rank < 2 {
+			g.add(fmt.Sprintf("send 100b to %d tag 1", rank+1), after...)
+		}
+	}), 3, &cause.Change{})
+	if len(s.WaitedFor) != 2 || s.WaitedFor[0].Alike+s.WaitedFor[1].Alike != 0 {
+		t.Errorf("in turn: waits for %+v", s.WaitedFor)
 	}
 }
 

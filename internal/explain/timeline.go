@@ -76,6 +76,7 @@ func (r *reading) timelineOf(x times, ops [2]int32, last int32, start, end unit.
 		g.blame(last, last, at, tail)
 	}
 	s.WaitedFor = g.waitedFor(last, start)
+	g.alike(s.WaitedFor, ops, rank)
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
 		s.ExposedLoad + s.ExposedSave + s.ExposedHost
 	return s
@@ -162,6 +163,34 @@ func (g *gaps) waitedFor(last int32, start unit.Time) []result.Waited {
 	}
 	return all
 }
+
+// alike counts, for each rank that another one waited for, the ranks that compute as long in the same operations.
+func (g *gaps) alike(waits []result.Waited, ops [2]int32, waiting int32) {
+	if len(waits) == 0 {
+		return
+	}
+	took := map[int32]unit.Time{} // by rank
+	for i := ops[0]; i < ops[1]; i++ {
+		if o := &g.r.dag.Ops[i]; o.Compute() && bookOf(g.s, o) == nil && g.x.stops(i) != unit.Never {
+			took[o.Rank] += g.x.stops(i) - g.x.starts(i)
+		}
+	}
+	for i := range waits {
+		w := &waits[i]
+		least := unit.Time((1 - asLong) * float64(took[w.Rank]))
+		if took[waiting] >= least {
+			continue
+		}
+		for rank, d := range took {
+			if rank != w.Rank && d >= least {
+				w.Alike++
+			}
+		}
+	}
+}
+
+// asLong is the share by which computing of ranks may differ that take about as long.
+const asLong = 0.05
 
 // staged reports whether an operation belongs to a training with pipeline stages.
 func (r *reading) staged(op int32) bool {

@@ -57,6 +57,7 @@ func TestHeadOfWait(t *testing.T) {
 		{[]result.Waited{five}, "waiting for rank 5"},
 		{[]result.Waited{five, {Rank: 7, Time: 1e7}}, "waiting for rank 5"},
 		{[]result.Waited{{Rank: 5, Time: 4e8}, {Rank: 7, Time: 26e7}}, "waiting for ranks 5 and 7"},
+		{[]result.Waited{{Rank: 5, GPU: "host-1/gpu-6", Time: 65e7, Path: 95e7, Alike: 3}}, "waiting for rank 5 and 3 others"},
 		{[]result.Waited{{Rank: 5, Time: 65e7}}, "waiting for rank 5"}, // off the critical path of the last operation
 		{nil, "waiting for the start of the work"},
 	} {
@@ -132,20 +133,27 @@ func TestHeadOfBubble(t *testing.T) {
 
 // TestHeadOfSlowRank checks that a slow rank is named in the first line, the step, the account and why.
 func TestHeadOfSlowRank(t *testing.T) {
-	five := result.SlowRank{Rank: 5, GPU: "host-1/gpu-6", Excess: 9e8, Compute: 198e7, Usual: 11e8}
+	five := result.SlowRank{Rank: 5, GPU: "host-1/gpu-6", Compute: 198e7, Usual: 11e8}
+	of := func(rank int32, excess int64) result.SlowRank {
+		return result.SlowRank{Rank: rank, Compute: 11e8 + excess, Usual: 11e8}
+	}
 	for _, c := range []struct {
-		of   []result.SlowRank
-		want string
+		of          []result.SlowRank
+		want, saves string
 	}{
-		{[]result.SlowRank{five}, "slow rank 5"},
-		{[]result.SlowRank{five, {Rank: 7, Excess: 8e8}}, "slow ranks 5 and 7"},
-		{[]result.SlowRank{five, {Rank: 7, Excess: 8e8}, {Rank: 2, Excess: 7e8}}, "slow ranks 5, 7 and others"},
-		{[]result.SlowRank{five, {Rank: 7, Excess: 1e7}}, "slow rank 5"},
+		{[]result.SlowRank{five}, "slow rank 5", "alone"},
+		{[]result.SlowRank{five, of(7, 8e8)}, "slow ranks 5 and 7", "for both ranks together"},
+		{[]result.SlowRank{five, of(7, 1e7)}, "slow ranks 5 and 7", "for both ranks together"},
+		{[]result.SlowRank{five, of(7, 8e8), of(2, 7e8)}, "slow ranks 5, 7 and 1 other", "for all 3 ranks together"},
+		{[]result.SlowRank{five, of(7, 8e8), of(6, 7e8)}, "slow ranks 5 to 7", "for all 3 ranks together"},
+		{[]result.SlowRank{five, of(7, 2e8), of(6, 1e8), of(4, 1e8)}, "slow ranks 5, 7 and 2 others", // one stands out
+			"for all 4 ranks together"},
 	} {
 		s := &result.Summary{Complete: true}
 		s.Chain, s.Name, s.StepTime, s.Slow, s.SlowRanks = &cause.Account{}, "ring", 314e7, 72e7, c.of
 		s.Compute = s.StepTime - s.Slow
 		s.Chain.Own[cause.Compute], s.Chain.Own[cause.SlowRank] = s.Compute, s.Slow
+		s.Chain.Saving[cause.SlowRank], s.Simulated = s.Slow, []string{cause.SlowRank.Get().Key}
 		if got := answer(s); !strings.HasSuffix(got, "main cause: "+c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
@@ -155,6 +163,7 @@ func TestHeadOfSlowRank(t *testing.T) {
 		for what, got := range map[string]string{"text": b.String(), "why": why.String()} {
 			got = strings.Join(strings.Fields(got), " ")
 			if !strings.Contains(got, c.want+" 720 µs 22.9 %") ||
+				!strings.Contains(got, "saves 720 µs "+c.saves+" (simulated)") ||
 				!strings.Contains(got, "Slow rank 5 (host-1/gpu-6) computes for 1.98 ms, its siblings for 1.1 ms (median).") {
 				t.Errorf("%s: %s", what, got)
 			}

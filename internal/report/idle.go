@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/cause"
 	"railyard/internal/result"
+	"railyard/unit"
 )
 
 // idle is time in which the rank that ended last neither computed nor waited for transfers.
@@ -27,20 +28,8 @@ func idleOf(s *result.Summary) idle {
 	return idle{s.Bubble, "pipeline bubble", "the pipeline bubble is a matter of the schedule (above)."}
 }
 
-// dominant is the minimum share of a wait, or of the cost of slow ranks, at which a single rank is named for it.
+// dominant is the minimum share of a wait at which a single rank is named for it.
 const dominant = 0.9
-
-// ranksOf names ranks, the one with the longest time first.
-func ranksOf(ranks []int32, first, whole int64) string {
-	switch {
-	case len(ranks) == 1, float64(first) >= dominant*float64(whole):
-		return fmt.Sprintf("rank %d", ranks[0])
-	case len(ranks) == 2:
-		return fmt.Sprintf("ranks %d and %d", ranks[0], ranks[1])
-	default:
-		return fmt.Sprintf("ranks %d, %d and others", ranks[0], ranks[1])
-	}
-}
 
 // nameOf names a cause, and with it the slow ranks.
 func nameOf(s *result.Summary, id cause.ID) string {
@@ -50,30 +39,48 @@ func nameOf(s *result.Summary, id cause.ID) string {
 	return id.Get().Name
 }
 
-// slowRanks names the slow ranks of a step.
+// slowRanks names the slow ranks of a step: as a range if they are adjacent and none exceeds its siblings by more than
+// twice as much as another.
 func slowRanks(s *result.Step) string {
-	var ranks []int32
-	var whole int64
-	for _, x := range s.SlowRanks {
-		ranks, whole = append(ranks, x.Rank), whole+x.Excess
-	}
-	if len(ranks) == 0 {
+	all := s.SlowRanks
+	switch len(all) {
+	case 0:
 		return cause.SlowRank.Get().Name
+	case 1:
+		return fmt.Sprintf("slow rank %d", all[0].Rank)
+	case 2:
+		return fmt.Sprintf("slow ranks %d and %d", all[0].Rank, all[1].Rank)
 	}
-	return "slow " + ranksOf(ranks, s.SlowRanks[0].Excess, whole)
+	from, to := all[0].Rank, all[0].Rank
+	for _, x := range all {
+		from, to = min(from, x.Rank), max(to, x.Rank)
+	}
+	if int(to-from) == len(all)-1 && all[0].Excess() <= 2*all[len(all)-1].Excess() {
+		return fmt.Sprintf("slow ranks %d to %d", from, to)
+	}
+	return fmt.Sprintf("slow ranks %d, %d and %s", all[0].Rank, all[1].Rank, unit.Plural(len(all)-2, "other"))
 }
 
 // waitingFor names the ranks that the rank that ended last waited for, or the start of the work.
 func waitingFor(s *result.Summary) string {
-	var ranks []int32
 	var named int64
-	for _, x := range s.WaitedFor {
-		ranks, named = append(ranks, x.Rank), named+x.Time
+	all := s.WaitedFor
+	for _, x := range all {
+		named += x.Time
 	}
-	if len(ranks) == 0 || 2*named < s.Waiting {
+	switch {
+	case len(all) == 0 || 2*named < s.Waiting:
 		return "waiting for the start of the work"
+	case len(all) == 1, float64(all[0].Time) >= dominant*float64(s.Waiting):
+		if all[0].Alike > 0 {
+			return fmt.Sprintf("waiting for rank %d and %s", all[0].Rank, unit.Plural(all[0].Alike, "other"))
+		}
+		return fmt.Sprintf("waiting for rank %d", all[0].Rank)
+	case len(all) == 2:
+		return fmt.Sprintf("waiting for ranks %d and %d", all[0].Rank, all[1].Rank)
+	default:
+		return fmt.Sprintf("waiting for ranks %d, %d and others", all[0].Rank, all[1].Rank)
 	}
-	return "waiting for " + ranksOf(ranks, s.WaitedFor[0].Time, s.Waiting)
 }
 
 // Idle describes relevant idle times and slow ranks, and the changes that shorten idle times: no remedy of the network

@@ -149,6 +149,11 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 			alone = "with " + c.Name
 		}
 	}
+	if n := len(s.SlowRanks); id == cause.SlowRank && n > 1 {
+		if alone = "for both ranks together"; n > 2 {
+			alone = fmt.Sprintf("for all %d ranks together", n)
+		}
+	}
 	share := float64(saving) / float64(s.StepTime)
 	switch {
 	case how == "simulated" && saving != 0 && max(share, -share) < chance:

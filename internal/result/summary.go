@@ -239,10 +239,10 @@ type Step struct {
 
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
-	// Slow is the cost of slow ranks. The other parts are those of the step without it, in which each slow rank
-	// computes as long as the median of its siblings.
+	// Slow is the cost of all slow ranks together. The other parts are those of the step without it, in which each slow
+	// rank computes as long as the median of its siblings.
 	Slow      int64      `json:"slow_ranks_ps,omitempty"`
-	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // the one that costs most first
+	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // all, the one that exceeds its siblings most first
 
 	// Chain is the step once more, along the operations that its end waited for.
 	Chain *cause.Account `json:"chain,omitempty"`
@@ -254,16 +254,22 @@ type Waited struct {
 	GPU  string `json:"gpu"`
 	Time int64  `json:"waited_ps"`
 	Path int64  `json:"critical_ps"` // its computing on the critical path
+
+	// Alike is the number of other ranks that compute about as long or longer, of a rank that computes longer than the
+	// one that waited: any of them makes it wait.
+	Alike int `json:"alike,omitempty"`
 }
 
-// SlowRank is a rank with computing on the critical path that takes longer than the median of its siblings.
+// SlowRank is a rank with computing that takes longer than the median of its siblings.
 type SlowRank struct {
 	Rank    int32  `json:"rank"` // of a placed job: its GPU
 	GPU     string `json:"gpu"`
-	Excess  int64  `json:"excess_ps"`           // its computing on the critical path beyond that of its siblings
 	Compute int64  `json:"compute_ps"`          // all its computing
 	Usual   int64  `json:"siblings_compute_ps"` // its computing, with the siblings' median for the slow part
 }
+
+// Excess is the rank's computing beyond that of its siblings, in ps.
+func (s *SlowRank) Excess() int64 { return s.Compute - s.Usual }
 
 // Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.
 const Bubble = "bubble"

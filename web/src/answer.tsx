@@ -169,7 +169,7 @@ function Lede({ info, data }: { info: Info; data: Figures }) {
 
 /** waitingFor names the rank that a step waited for. */
 const waitingFor = ({ waited_for: all }: Info["summary"]) =>
-  all?.length === 1 ? `waiting for rank ${all[0].rank}` : "waiting for other ranks";
+  all?.length === 1 && !all[0].alike ? `waiting for rank ${all[0].rank}` : "waiting for other ranks";
 
 /** seen is the step as the rank that ended last saw it, with what hides behind computing left out. */
 function seen({ summary: s }: Info): string {

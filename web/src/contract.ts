@@ -51,12 +51,12 @@ export interface Waited {
   gpu: string;
   waited_ps: number;
   critical_ps: number;
+  alike?: number;
 }
 
 export interface SlowRank {
   rank: number;
   gpu: string;
-  excess_ps: number;
   compute_ps: number;
   siblings_compute_ps: number;
 }
