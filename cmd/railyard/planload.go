@@ -25,8 +25,10 @@ type planLoadCmd struct {
 
 func (c *planLoadCmd) Help() string {
 	return `Simulates Poisson arrivals at each GPU at increasing load. The first third of the messages is
-warm-up and left out. A network is saturated when it delivers less than 95 % of the offered load, or
-when latency exceeds ten times that of the lowest load. Higher loads of that policy are skipped.
+warm-up and left out. The load that is drawn at random differs from the offered one. A network is
+saturated when it delivers less than 95 % of the drawn load and messages under way do not explain the
+difference (95 % confidence), or when latency exceeds ten times that of the lowest load. Higher loads
+of that policy are skipped.
 
 Examples:
   railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal --plot uniform.png

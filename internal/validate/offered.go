@@ -39,7 +39,8 @@ func offered(lb, to string, percent float64, sets ...string) (offeredPoint, erro
 	if s.Drops > 0 || s.Deadlock != nil {
 		return offeredPoint{}, fmt.Errorf("%s at %g %% lost %d packets, chains %+v", lb, percent, s.Drops, s.Deadlock)
 	}
-	return offeredPoint{result.NewLoad(t.Flows, float64(s.GPUs)*1e11, int64(3*unit.Microsecond)),
+	alone := result.Alone{Base: float64(3 * unit.Microsecond)}
+	return offeredPoint{result.NewLoad(t.Flows, float64(s.GPUs)*1e11, alone),
 		float64(s.PacketHops) / float64(s.Packets)}, nil
 }
 

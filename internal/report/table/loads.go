@@ -110,16 +110,16 @@ func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 			unit.ShowShare(curves[best].Most))
 	}
 	screen.Painted(w, screen.Answer, "", say)
-	t := screen.Table{Columns: []screen.Column{{Head: "Load balancing"}, {Head: "offered, %"}, {Head: "delivered, %"},
-		{Head: "mean"}, {Head: "p99"}, {Head: "PFC pauses", Rare: true}, {Head: "", Left: true, Rare: true}}}
+	t := screen.Table{Columns: []screen.Column{{Head: "Load balancing"}, {Head: "offered, %"}, {Head: "drawn, %"},
+		{Head: "delivered, %"}, {Head: "mean"}, {Head: "p99"}, {Head: "PFC pauses", Rare: true}, {Head: "", Left: true, Rare: true}}}
 	for _, c := range curves {
 		for _, p := range c.Points {
 			note := ""
 			if p.Saturated {
 				note = "saturated"
 			}
-			t.Add(p.LB, percent(p.Offered), percent(p.Delivered), unit.Time(p.Mean).Show(), unit.Time(p.P99).Show(),
-				unit.ShowCount(p.Pauses), note)
+			t.Add(p.LB, percent(p.Offered), percent(p.Drawn), percent(p.Delivered), unit.Time(p.Mean).Show(),
+				unit.Time(p.P99).Show(), unit.ShowCount(p.Pauses), note)
 		}
 	}
 	t.Print(w)

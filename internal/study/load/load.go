@@ -54,7 +54,7 @@ func Curves(ctx context.Context, pool *study.Pool, path string, sets, names []st
 // newCurve simulates one load balancing.
 func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string, lb string, loads []float64) (
 	Curve, error) {
-	curve, least := Curve{LB: lb}, int64(0)
+	curve, alone := Curve{LB: lb}, result.Alone{}
 	for _, percent := range loads {
 		plan, err := scenariofile.Plan(path, append(slices.Clone(sets),
 			fmt.Sprintf("workload.traffic.background.load=%g", percent)), nil)
@@ -70,12 +70,12 @@ func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string,
 		if int64(len(t.Flows)) < s.Flows.Count {
 			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten workload.traffic.background.for", label, s.Flows.Count, len(t.Flows))
 		}
-		point := Point{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
-			Load: result.NewLoad(t.Flows, rate, least)}
-		if least == 0 {
-			least = point.Mean
+		if len(curve.Points) == 0 {
+			alone = result.NewAlone(t.Flows)
 		}
-		point.Saturated = point.Delivered < 0.95*point.Drawn || point.Mean > slowAt*least
+		point := Point{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
+			Load: result.NewLoad(t.Flows, rate, alone)}
+		point.Saturated = point.Backlogged() || len(curve.Points) > 0 && point.Mean > slowAt*curve.Points[0].Mean
 		curve.Points = append(curve.Points, point)
 		if curve.Most = max(curve.Most, point.Delivered); point.Saturated {
 			break
