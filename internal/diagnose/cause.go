@@ -171,6 +171,7 @@ func (f *Fabric) Find() (out []Finding) {
 			if !c.state {
 				x.stale()
 			}
+			f.dispute(&x)
 			out = append(out, x)
 		}
 	}

@@ -14,7 +14,7 @@ type place struct{ At swconf.Place }
 // them the longest queue does, if the output shows it. With WRED on and ECN off, it drops packets that it should mark,
 // before any pause; otherwise a lossless class loses packets at an egress only by a watchdog.
 var ecnOff = Cause{Name: "ecn-off", About: "a switch sends pauses and no ECN marks", find: findECNOff,
-	By: []string{"packets marked", "packets sent", "peak bytes queued", "packets dropped"}}
+	By: []string{"packets marked", "packets sent", "peak bytes queued", "packets dropped", "pauses sent"}}
 
 func findECNOff(f *Fabric, c *Cause) (out []Finding) {
 	meant := f.meantFor()

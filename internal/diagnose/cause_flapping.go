@@ -3,7 +3,7 @@ package diagnose
 // flapping is a link that goes down and comes up again. Its counter of changes grew; a link that went down once and
 // stayed down is not flapping.
 var flapping = Cause{Name: "flapping", About: "a link goes down and up", find: findFlapping,
-	By: []string{"link failures", "packets out of sequence"}}
+	By: []string{"link failures", "packets out of sequence", "ACK timeouts"}}
 
 func findFlapping(f *Fabric, c *Cause) (out []Finding) {
 	told := map[*Port]bool{}

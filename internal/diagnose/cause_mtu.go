@@ -10,7 +10,7 @@ import (
 // all lengths and counts CRC errors.
 var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", find: findMTU,
 	By: []string{"frames longer than the MTU", "input errors", "input discards", "output discards",
-		"output errors", "MTU of both ends"}}
+		"output errors", "MTU of both ends", "ACK timeouts"}}
 
 func findMTU(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {

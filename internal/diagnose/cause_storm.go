@@ -33,8 +33,8 @@ func findStorms(f *Fabric, c *Cause) (out []Finding) {
 			nic := x.From
 			d := c.at(nic, ch.Class, sure, "%v pauses %v in priority %d without end: %s", nic, x.To,
 				ch.Class, why)
-			d.show(x.Got, x.Sent, x.To.read(rxDur(max(ch.Class, 0))), x.To.read(txPackets(max(ch.Class, 0))),
-				x.To.read(detected(max(ch.Class, 0))), x.To.read(flushed(max(ch.Class, 0))))
+			d.show(x.Got, x.Sent, x.To.read(rxDur(max(ch.Class, 0))), x.To.read(txPackets(max(ch.Class, 0))))
+			d.showSome(x.To.read(detected(max(ch.Class, 0))), x.To.read(flushed(max(ch.Class, 0))))
 			d.reach(ch)
 			d.Why, d.Fix = stormWhy, stormFix
 			d.next(nic, askNIC, "are pauses still sent?")

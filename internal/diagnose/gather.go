@@ -37,9 +37,10 @@ func Gather(in Input) (*Fabric, error) {
 	}
 	f.cables(in.Cables)
 	f.simulate(in.Simulated, in.SimTook)
+	f.configure(in)
+	f.refuse()
 	f.unseen()
 	f.unheard()
-	f.configure(in)
 	f.hosts(in.Hosts)
 	f.lossless()
 	f.findPauses()
