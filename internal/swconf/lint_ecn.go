@@ -94,6 +94,12 @@ func (l *linter) ecnDiffers() {
 		}
 		for _, g := range v.groups(l, i) {
 			u := usual[g]
+			if o := u.other(v.c); g.tier > 0 && u.of == 2 && m.far(o) {
+				l.say(q.differing(m, o[0].mark), "the thresholds that are meant, on both switches",
+					"queue %d marks from %v, and on %s, the other of two %v, from %v", i, m, o[0].c.Name(), g,
+					o[0].mark)
+				return
+			}
 			if u.of < 3 || len(u.most) == 0 || u.has(m) {
 				continue
 			}
@@ -104,10 +110,49 @@ func (l *linter) ecnDiffers() {
 	})
 }
 
-// usualMarks is the ECN that more than half of a group's switches have.
+// usualMarks is the ECN of a group's switches, and that of more than half of them.
 type usualMarks struct {
 	of   int // switches
+	all  []ownMark
 	most []usualMark
+}
+
+type ownMark struct {
+	mark
+	c *Config
+}
+
+// other returns the ECN of the group's other switches than c.
+func (u usualMarks) other(c *Config) (out []ownMark) {
+	for _, x := range u.all {
+		if x.c != c {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// far reports whether a threshold is above twice or below half of that of every other mark; of two switches that differ
+// less, each may be meant.
+func (m mark) far(others []ownMark) bool {
+	apart := func(a, b float64) bool { return max(a, b) > 2*min(a, b) }
+	for _, o := range others {
+		low, high := m.values()
+		if l, h := o.values(); m.lowText == "" != (o.lowText == "") || !apart(low, l) && !apart(high, h) {
+			return false
+		}
+	}
+	return len(others) > 0
+}
+
+// values returns the thresholds as numbers, in the configuration's unit.
+func (m mark) values() (low, high float64) {
+	low, high = float64(m.low), float64(m.high)
+	if m.highText != "" {
+		_, _ = fmt.Sscanf(m.lowText, "%g", &low)
+		_, _ = fmt.Sscanf(m.highText, "%g", &high)
+	}
+	return low, high
 }
 
 type usualMark struct {
@@ -133,6 +178,7 @@ func (l *linter) usualMarks() map[peerGroup]usualMarks {
 	}
 	count, order, of := map[use]int{}, []use{}, map[peerGroup]int{}
 	seenMark, seenGroup := map[use]*Config{}, map[peerGroup]*Config{}
+	out := map[peerGroup]usualMarks{}
 	l.queues(func(v variant, i int, q *Queue) {
 		m, ok := q.marked()
 		if !ok {
@@ -146,19 +192,21 @@ func (l *linter) usualMarks() map[peerGroup]usualMarks {
 			}
 			if seenMark[u] != v.c {
 				seenMark[u] = v.c
+				x := out[g]
+				x.all = append(x.all, ownMark{m, v.c})
+				out[g] = x
 				if count[u]++; count[u] == 1 {
 					order = append(order, u)
 				}
 			}
 		}
 	})
-	out := map[peerGroup]usualMarks{}
 	for _, u := range order {
-		if n := of[u.g]; 2*count[u] > n {
-			x := out[u.g]
-			x.of, x.most = n, append(x.most, usualMark{u.m, count[u]})
-			out[u.g] = x
+		x, n := out[u.g], of[u.g]
+		if x.of = n; 2*count[u] > n {
+			x.most = append(x.most, usualMark{u.m, count[u]})
 		}
+		out[u.g] = x
 	}
 	return out
 }

@@ -12,7 +12,7 @@ var rules = []Rule{
 		"packets in flight when the pause takes effect find no buffer and are lost; one lost packet stalls a collective", (*linter).headroom},
 	{"ecn-missing", Error, "every queue under PFC marks ECN",
 		"without marks nothing slows the senders but PFC: pauses become the only congestion control and spread through the fabric", (*linter).ecnMissing},
-	{"ecn-differs", Warning, "ECN thresholds are those of the scenario, and of most switches of a kind (3 or more of one tier and rate), within 5 %",
+	{"ecn-differs", Warning, "ECN thresholds are those of the scenario, and of most switches of a kind (3 or more of one tier and rate), within 5 %; on 2 of one tier, within a factor of 2",
 		"switches that mark earlier than others reduce rates without congestion, and those that mark later pause first: flows over them get less or more than their share, and the simulation of the scenario does not show it", (*linter).ecnDiffers},
 	{"ecn-range", Warning, "ECN marks above 4 packets and below a queue's share of the packet memory (alpha / (1 + alpha) of it)",
 		"packets from several ports queue briefly without congestion: marks at a few packets reduce rates for nothing; a threshold that the queue cannot reach never marks, and PFC or drops act first", (*linter).ecnRange},

@@ -1,7 +1,10 @@
 package dialect_test
 
 import (
+	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,6 +158,55 @@ func TestThresholdsBeyondEveryChip(t *testing.T) {
 		found := swconf.Lint(swconf.Input{Configs: []*swconf.Config{c}, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096})
 		if got := slices.ContainsFunc(found, func(f swconf.Finding) bool { return f.Rule == "ecn-range" }); got != want {
 			t.Errorf("%s: found %v, want %v: %+v", change, got, want, found)
+		}
+	}
+}
+
+// Of two switches of a tier that differ by more than a factor of two, nobody knows which is right: both are named.
+func TestTwoSwitchesMarkApart(t *testing.T) {
+	g := fabric(t, "rail")
+	texts := maps.Clone(ecnTexts)
+	texts[swconf.Junos] = [3]string{"fill-level 5\n"}
+	for os, lines := range texts {
+		d, err := plan(g, spec(), os, design.Numbered, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, written := configs(t, d)
+		number := regexp.MustCompile(`\d+`).FindString(lines[0])
+		for _, x := range []struct {
+			factor int
+			both   bool
+		}{{1, false}, {2, false}, {10, true}} {
+			n, _ := strconv.Atoi(number)
+			value := strings.Replace(lines[0], number, strconv.Itoa(n*x.factor), 1)
+			found, spines := map[string]bool{}, 0
+			var cs []*swconf.Config
+			for path, text := range written {
+				if !strings.HasPrefix(path, "spine") || !strings.Contains(text, strings.Fields(lines[0])[0]) {
+					continue
+				}
+				if spines++; spines == 1 {
+					if !strings.Contains(text, lines[0]) {
+						t.Fatalf("%s: no %q", os, lines[0])
+					}
+					text = strings.ReplaceAll(text, lines[0], value)
+				}
+				c, err := dialect.Parse(path, []byte(text), os)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cs = append(cs, c)
+			}
+			for _, f := range swconf.Lint(swconf.Input{Configs: cs, Graph: g, DataDSCP: 24, CNPDSCP: 48,
+				PathMTU: 4096}) {
+				if f.Rule == "ecn-differs" {
+					found[f.File] = true
+				}
+			}
+			if len(cs) != 2 || len(found) != map[bool]int{true: 2}[x.both] {
+				t.Errorf("%s, %d times as much on one of %d: found %v", os, x.factor, len(cs), found)
+			}
 		}
 	}
 }
