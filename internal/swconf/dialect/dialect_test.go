@@ -316,7 +316,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"NVUE restores when it polls": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
 			s.Watchdog.Restore = unit.Second
-		}), "restores after 1s; it does after a polling interval, 200ms"},
+		}), "restores after 1s; its polling interval, 200ms, is accepted (switch.watchdog.restore, or "},
 		"NVUE detects in whole intervals": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
 			s.Watchdog.Detect = 300 * unit.Millisecond
 		}), "1 to 1000 times its polling interval"},

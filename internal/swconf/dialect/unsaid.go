@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/unit"
@@ -120,6 +121,27 @@ func pfcModes(d *design.Design) (notes []string) {
 	return notes
 }
 
+// headrooms returns notes on headroom of classes with a dynamic pause threshold that NX-OS computes: its pause
+// buffer-size takes one only with a fixed threshold.
+func headrooms(d *design.Design) (notes []string) {
+	var on [queue.Classes][]string
+	var most [queue.Classes]unit.Bytes
+	for _, s := range d.Switches {
+		spec := d.Spec(s.Node)
+		for i := range spec.Queues {
+			if k := &spec.Queues[i]; d.OS == swconf.NXOS && k.Lossless && k.XOff == 0 && k.Headroom > 0 {
+				on[i], most[i] = append(on[i], s.Name), max(most[i], k.Headroom)
+			}
+		}
+	}
+	for i, names := range on {
+		if names != nil {
+			notes = append(notes, fmt.Sprintf("queue %d of %s: a headroom of %v is not written: with a dynamic pause threshold NX-OS computes headroom (a fixed one, switch.queues.%d.xoff, writes it as pause buffer-size)", i, swconf.Switches(names), most[i], i))
+		}
+	}
+	return notes
+}
+
 // Unsaid tells what a fabric does and its configurations do not say.
 func Unsaid(d *design.Design) (notes []string) {
 	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
@@ -146,7 +168,7 @@ func Unsaid(d *design.Design) (notes []string) {
 			told[n] = true
 		}
 	}
-	notes = append(notes, pfcModes(d)...)
+	notes = slices.Concat(notes, pfcModes(d), headrooms(d))
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older ones refuse these lines")
 	}

@@ -120,3 +120,36 @@ func TestNoPolicyIsDropped(t *testing.T) {
 		}
 	}
 }
+
+// Headroom that is set for a class with a dynamic pause threshold is in what is written, refused, or noted.
+func TestHeadroomOfDynamicThresholds(t *testing.T) {
+	for _, os := range []swconf.OS{swconf.NXOS, swconf.EOS, swconf.SONiC, swconf.NVUE, swconf.Junos} {
+		written := func(headroom unit.Bytes) (text string, notes string) {
+			base := queue.Default()
+			base.Queues[3] = queue.Class{Lossless: true, Alpha: 0.125, Headroom: headroom}
+			base.Watchdog.On = false
+			d, err := plan(fabric(t, "rail"), base, os, design.Numbered, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := dialect.Render(d)
+			if err != nil {
+				return "", err.Error()
+			}
+			for _, f := range files {
+				text += f.Text
+			}
+			return text, strings.Join(dialect.Unsaid(d), "\n")
+		}
+		without, none := written(0)
+		with, notes := written(400_000)
+		if says := strings.Contains(notes, "a headroom of 400KB"); with == without && !says {
+			t.Errorf("%s: neither written nor noted: %q", os, notes)
+		} else if with != without && with != "" && says {
+			t.Errorf("%s: written, and noted as not written", os)
+		}
+		if strings.Contains(none, "a headroom of") {
+			t.Errorf("%s: noted without headroom: %s", os, none)
+		}
+	}
+}

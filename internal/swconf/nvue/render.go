@@ -62,10 +62,10 @@ func sayable(d *design.Design, s *design.Switch) error {
 		case w.Poll%unit.Millisecond != 0 || w.Poll < 100*unit.Millisecond || w.Poll > 5*unit.Second:
 			return refuse("a watchdog that polls every %v; 100ms to 5s, in milliseconds, are accepted (switch.watchdog.poll)", w.Poll)
 		case w.Detect%w.Poll != 0 || w.Detect < w.Poll || w.Detect > 1000*w.Poll:
-			return refuse("a watchdog that detects in %v; 1 to 1000 times its polling interval of %v are accepted",
+			return refuse("a watchdog that detects in %v; 1 to 1000 times its polling interval of %v are accepted (switch.watchdog.detect)",
 				w.Detect, w.Poll)
 		case w.Restore != w.Poll:
-			return refuse("a watchdog that restores after %v; it does after a polling interval, %v",
+			return refuse("a watchdog that restores after %v; its polling interval, %v, is accepted (switch.watchdog.restore, or the recovery time in switches.config)",
 				w.Restore, w.Poll)
 		case w.Forward:
 			return refuse("a watchdog that forwards (switch.watchdog.action); Cumulus Linux drops")
