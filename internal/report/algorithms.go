@@ -37,7 +37,7 @@ var figures = []figure{
 
 func sizes(v float64) string { return size(int64(v)) }
 
-// Algorithms prints a row for each congestion control, with the median over seeds, then the hardware that each needs,
+// Algorithms prints a row for each congestion control, with the mean over seeds, then the hardware that each needs,
 // and why others are infeasible.
 func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []result.Unfit) {
 	names := lines(w, title, variants)
@@ -48,7 +48,7 @@ func Algorithms(w io.Writer, title string, variants []result.Variant, unfit []re
 // mostFailures is the maximum number of reasons of failed variants that Many prints.
 const mostFailures = 5
 
-// Many prints a row for each of many variants, with the median over seeds.
+// Many prints a row for each of many variants, with the mean over seeds.
 func Many(w io.Writer, title string, variants []result.Variant) {
 	lines(w, title, variants)
 	failures(w, variants)
@@ -93,7 +93,7 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 		}
 		cells := []string{names[i]}
 		for _, f := range figures {
-			cells = append(cells, f.show(median(values(metric{value: f.value}, v))))
+			cells = append(cells, f.show(mean(values(metric{value: f.value}, v))))
 		}
 		t.Add(cells...)
 	}
@@ -103,10 +103,10 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 	return names
 }
 
-// mostSpread is the range of steps over seeds, of the median, from which on the footer has it: a median alone hides it.
+// mostSpread is the range of steps over seeds, relative to the mean, from which on the footer has it.
 const mostSpread = 0.05
 
-// overSeeds describes the number of seeds behind the medians, and the variants whose steps differ far between seeds.
+// overSeeds describes the number of seeds behind the means, and the variants whose steps differ far between seeds.
 func overSeeds(w io.Writer, variants []result.Variant) {
 	n := seeds(variants)
 	if n < 2 {
@@ -116,14 +116,14 @@ func overSeeds(w io.Writer, variants []result.Variant) {
 	for _, v := range variants {
 		steps := values(completion, v)
 		slices.Sort(steps)
-		if len(steps) > 1 && steps[len(steps)-1]-steps[0] > mostSpread*median(steps) {
+		if len(steps) > 1 && steps[len(steps)-1]-steps[0] > mostSpread*mean(steps) {
 			wide = append(wide, fmt.Sprintf("%s %s to %s", v.Label, completion.show(steps[0]),
 				completion.show(steps[len(steps)-1])))
 		}
 	}
-	text := fmt.Sprintf("Medians over %d seeds.", n)
+	text := fmt.Sprintf("Means over %d seeds.", n)
 	if len(wide) > 0 {
-		text = fmt.Sprintf("Medians over %d seeds; steps from the best to the worst seed: %s.", n, strings.Join(wide, "; "))
+		text = fmt.Sprintf("Means over %d seeds; steps from the best to the worst seed: %s.", n, strings.Join(wide, "; "))
 	}
 	Wrap(w, "", text)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 
 	"railyard/internal/cause"
@@ -184,7 +183,7 @@ func ofCauses(variants []result.Variant) (rows []metric) {
 	return rows
 }
 
-// Compare prints the answer, the variants next to each other with the median over seeds, and notes. Variants with equal
+// Compare prints the answer, the variants next to each other with the mean over seeds, and notes. Variants with equal
 // columns share one.
 func Compare(w io.Writer, title string, all []result.Variant) {
 	verdict(w, title, all)
@@ -214,7 +213,7 @@ func Compare(w io.Writer, title string, all []result.Variant) {
 		Wrap(w, "", "No "+joined(none, "or")+".")
 	}
 	if n := seeds(all); n > 1 {
-		fmt.Fprintf(w, "Medians over %d seeds; best and worst are of single seeds.\n", n)
+		fmt.Fprintf(w, "Means over %d seeds; best and worst are of single seeds.\n", n)
 	}
 	var labels []string
 	for _, v := range all {
@@ -310,7 +309,7 @@ func columns(some []group, rows []metric, all []group) *screen.Table {
 		return cells
 	}
 	for _, m := range rows {
-		middle := func(v *result.Variant) float64 { return median(values(m, *v)) }
+		middle := func(v *result.Variant) float64 { return mean(values(m, *v)) }
 		cells := row(m.name, func(v *result.Variant) string { return m.show(middle(v)) })
 		if two {
 			cells = append(cells, unit.ShowChange(middle(&all[1].Variant), middle(&all[0].Variant)))
@@ -326,38 +325,11 @@ func columns(some []group, rows []metric, all []group) *screen.Table {
 			})...)
 		}
 		if many {
-			t.Add(row("  best seed", func(v *result.Variant) string { return m.show(values(m, *v)[0]) })...)
-			t.Add(row("  worst seed", func(v *result.Variant) string { return m.show(values(m, *v)[len(v.Runs)-1]) })...)
+			t.Add(row("  best seed", func(v *result.Variant) string { return m.show(slices.Min(values(m, *v))) })...)
+			t.Add(row("  worst seed", func(v *result.Variant) string { return m.show(slices.Max(values(m, *v))) })...)
 		}
 	}
 	return t
-}
-
-// seeds returns how many the variants were run with, at most.
-func seeds(variants []result.Variant) (n int) {
-	for _, v := range variants {
-		n = max(n, len(v.Runs))
-	}
-	return n
-}
-
-func values(m metric, v result.Variant) []float64 {
-	x := make([]float64, len(v.Runs))
-	for i, r := range v.Runs {
-		x[i] = m.value(r)
-	}
-	sort.Float64s(x)
-	return x
-}
-
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	if len(x)%2 == 1 {
-		return x[len(x)/2]
-	}
-	return (x[len(x)/2-1] + x[len(x)/2]) / 2
 }
 
 // ranked returns the variants whose runs ended: those that were stopped took less time and were not faster.
@@ -393,7 +365,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	default:
 		by, per = perToken, " per token (the "+what+" differ)"
 	}
-	of := func(i int) float64 { return median(values(by, variants[i])) }
+	of := func(i int) float64 { return mean(values(by, variants[i])) }
 	best, worst := 0, 0
 	for i := range variants {
 		if of(i) < of(best) {
@@ -415,11 +387,11 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	case tw < tb*1.005:
 		say("no difference, all variants take %s ± %.1f %%%s%s", by.show(tb), 100*(tw/tb-1), per, how)
 	case best == 0:
-		say("%s: %s%s (slowest: %s, %s%s)", fastest, by.show(tb), per, variants[worst].Label,
-			unit.ShowChange(tw, tb), also)
+		say("%s: %s%s (slowest: %s, %s%s)%s", fastest, by.show(tb), per, variants[worst].Label,
+			unit.ShowChange(tw, tb), also, noise(by, &variants[best], variants))
 	default:
-		say("%s: %s%s (%s vs %s%s)", fastest, by.show(tb), per, unit.ShowChange(tb, of(0)),
-			variants[0].Label, also)
+		say("%s: %s%s (%s vs %s%s)%s", fastest, by.show(tb), per, unit.ShowChange(tb, of(0)),
+			variants[0].Label, also, noise(by, &variants[best], variants))
 	}
 	overfull(w, all)
 	if s := first; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&

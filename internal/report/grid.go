@@ -50,12 +50,12 @@ func NewGrid(lists []string, variants []result.Variant) *Grid {
 	return g
 }
 
-// Steps returns the steps in milliseconds, row by row, the median over seeds; 0 of a variant that failed.
+// Steps returns the steps in milliseconds, row by row, the mean over seeds; 0 of a variant that failed.
 func (g *Grid) Steps() (rows [][]float64) {
 	for i := range g.Rows {
 		var row []float64
 		for _, v := range g.at(i) {
-			row = append(row, median(values(completion, v))/1e9)
+			row = append(row, mean(values(completion, v))/1e9)
 		}
 		rows = append(rows, row)
 	}
@@ -68,7 +68,7 @@ var ofGrid = []metric{
 	{name: "  drops", value: func(s *result.Summary) float64 { return float64(s.Drops) }, show: plain},
 }
 
-// Table prints the answer, and the step of each variant, the median over seeds, with a column for each value of the
+// Table prints the answer, and the step of each variant, the mean over seeds, with a column for each value of the
 // last list.
 func (g *Grid) Table(w io.Writer, title string) {
 	verdict(w, title, g.Variants)
@@ -84,7 +84,7 @@ func (g *Grid) Table(w io.Writer, title string) {
 				cells = append(cells, "failed")
 				continue
 			}
-			cells = append(cells, completion.show(median(values(completion, v))))
+			cells = append(cells, completion.show(mean(values(completion, v))))
 		}
 		t.Add(cells...)
 		for _, m := range ofGrid {
@@ -94,7 +94,7 @@ func (g *Grid) Table(w io.Writer, title string) {
 			}
 			cells := []string{m.name}
 			for _, v := range row {
-				cells = append(cells, m.show(median(values(m, v))))
+				cells = append(cells, m.show(mean(values(m, v))))
 			}
 			t.AddStyled(screen.Baseline, cells...)
 		}

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// TestSpreadOverSeeds checks that a footer of medians names the variants whose seeds lie apart, and no others.
+// TestSpreadOverSeeds checks that a footer of means names the variants whose seeds lie apart, and no others.
 func TestSpreadOverSeeds(t *testing.T) {
 	of := func(label string, steps ...unit.Time) (v result.Variant) {
 		v.Label = label
@@ -21,9 +21,9 @@ func TestSpreadOverSeeds(t *testing.T) {
 	}
 	near := of("roce", 1000, 1030, 1010)
 	for want, variants := range map[string][]result.Variant{
-		"":                        {of("roce", 1000)},
-		"Medians over 3 seeds.\n": {near},
-		"Medians over 3 seeds; steps from the best to the worst seed: uec 1.33 ms to 1.45 ms.\n": {near,
+		"":                      {of("roce", 1000)},
+		"Means over 3 seeds.\n": {near},
+		"Means over 3 seeds; steps from the best to the worst seed: uec 1.33 ms to 1.45 ms.\n": {near,
 			of("uec", 1330, 1446, 1330)},
 	} {
 		var b strings.Builder

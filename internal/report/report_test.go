@@ -130,7 +130,7 @@ func TestTextFitsTheScreen(t *testing.T) {
 	}
 }
 
-// Variants stand side by side with the median over their seeds, and the verdict
+// Variants stand side by side with the mean over their seeds, and the verdict
 // is drawn from the same figures.
 func TestCompare(t *testing.T) {
 	with := func(step unit.Time, change func(s *result.Summary)) *result.Summary {
@@ -143,12 +143,17 @@ func TestCompare(t *testing.T) {
 		variants []result.Variant
 		says     []string
 	}{
-		"one is faster, by the medians of three seeds": {[]result.Variant{
+		"one is faster, by the means of three seeds, but not beyond the noise": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same),
 				with(4*unit.Millisecond, same), with(6*unit.Millisecond, same)}},
 			{Label: "spray", Runs: []*result.Summary{with(3*unit.Millisecond, same),
 				with(3*unit.Millisecond, same), with(8*unit.Millisecond, same)}},
-		}, []string{"6 ms", "Medians over 3 seeds", "two ways: spray is fastest: 3 ms (−50.0 % vs ecmp)"}},
+		}, []string{"6.33 ms", "Means over 3 seeds",
+			"spray is fastest: 4.67 ms (−26.3 % vs ecmp); within the noise of 3\nseeds: 1 other variant"}},
+		"one is faster with each seed": {[]result.Variant{
+			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same), with(4*unit.Millisecond, same)}},
+			{Label: "spray", Runs: []*result.Summary{with(8*unit.Millisecond, same), with(3*unit.Millisecond, same)}},
+		}, []string{"spray is fastest: 5.5 ms (−15.4 % vs ecmp); beyond the noise of 2"}},
 		"neither is": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(1000*unit.Microsecond, same)}},
 			{Label: "spray", Runs: []*result.Summary{with(1001*unit.Microsecond, same)}},

@@ -137,15 +137,22 @@ func soFar(a *sweep.Analysis) string {
 	return fmt.Sprintf(" so far (%s of %s ended)", unit.ShowCount(len(a.Ranking)), unit.Plural(a.Points, "point"))
 }
 
-// asGood returns the number of points equal to the best, and of those whose difference is not significant.
+// asGood returns the number of points equal to the best, and names those whose difference is not significant.
 func asGood(a *sweep.Analysis) (say string) {
 	same, near := a.Noise()
 	if same > 0 {
 		say += "; equal: " + unit.Plural(same, "other point")
 	}
+	var within []string
+	if near > 0 {
+		within = append(within, unit.Plural(near, "other point"))
+	}
+	if a.Baseline != nil && a.Near(a.Baseline) {
+		within = append(within, "the scenario")
+	}
 	switch seeds := len(a.Ranking[0].Seeds); {
-	case near > 0:
-		say += fmt.Sprintf("; within the noise of %d seeds: %s", seeds, unit.Plural(near, "other point"))
+	case len(within) > 0:
+		say += fmt.Sprintf("; within the noise of %d seeds: %s", seeds, strings.Join(within, ", "))
 	case seeds > 1 && same < len(a.Ranking)-1:
 		say += fmt.Sprintf("; beyond the noise of %d seeds", seeds)
 	}
@@ -200,6 +207,7 @@ func ranking(w io.Writer, s *sweep.Study, a *sweep.Analysis, top int) {
 			t.Columns = append(t.Columns, screen.Column{Head: f.Words, Rare: true, Spare: true})
 		}
 	}
+	t.Columns = append(t.Columns, screen.Column{Head: "vs best", Left: true, Rare: true})
 	line := func(rank string, r *sweep.Ranked, style screen.Style) {
 		cells := []string{rank}
 		for _, c := range columns {
@@ -222,7 +230,11 @@ func ranking(w io.Writer, s *sweep.Study, a *sweep.Analysis, top int) {
 		for _, f := range more {
 			cells = append(cells, Quantity(r.Figures.Of(f), f.Kind))
 		}
-		t.AddStyled(style, cells...)
+		near := ""
+		if len(a.Objectives) == 1 && a.Near(r) {
+			near = "in noise"
+		}
+		t.AddStyled(style, append(cells, near)...)
 	}
 	for i := range a.Ranking[:min(top, len(a.Ranking))] {
 		line(fmt.Sprint(i+1), &a.Ranking[i], "")

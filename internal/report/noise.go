@@ -1,0 +1,49 @@
+package report
+
+import (
+	"fmt"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// seeds returns how many the variants were run with, at most.
+func seeds(variants []result.Variant) (n int) {
+	for _, v := range variants {
+		n = max(n, len(v.Runs))
+	}
+	return n
+}
+
+// values returns the figures of all seeds, in the order of the seeds.
+func values(m metric, v result.Variant) []float64 {
+	x := make([]float64, len(v.Runs))
+	for i, r := range v.Runs {
+		x[i] = m.value(r)
+	}
+	return x
+}
+
+func mean(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(max(1, len(x)))
+}
+
+// noise describes the variants whose difference to the best is not significant over seeds.
+func noise(by metric, best *result.Variant, variants []result.Variant) string {
+	if len(best.Runs) < 2 || best.Failed != "" {
+		return ""
+	}
+	near := -1 // best itself
+	for _, v := range variants {
+		if v.Failed == "" && !result.Differ(values(by, *best), values(by, v)) {
+			near++
+		}
+	}
+	if near == 0 {
+		return fmt.Sprintf("; beyond the noise of %d seeds", len(best.Runs))
+	}
+	return fmt.Sprintf("; within the noise of %d seeds: %s", len(best.Runs), unit.Plural(near, "other variant"))
+}
