@@ -52,10 +52,12 @@ func (c *compareCmd) Run(e *env) error {
 	if err := c.plotsFit(); err != nil {
 		return input.Fault(err)
 	}
+	notes := s.Idle
 	if len(c.Config) > 0 {
-		for _, n := range s.Notes {
-			report.Labelled(e.stderr, "note: ", n)
-		}
+		notes = s.Notes
+	}
+	for _, n := range notes {
+		report.Labelled(e.stderr, "note: ", n)
 	}
 	ctx, pool, release := e.pool()
 	defer release()

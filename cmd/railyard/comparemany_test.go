@@ -23,3 +23,15 @@ func TestCompareMany(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 }
+
+// TestCompareNotesIdle checks that a comparison of values without effect says so, once.
+func TestCompareNotesIdle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "small.yaml")
+	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errs := call(t, "compare", path, "--set", "placement=packed,random,spread")
+	if code != 0 || strings.Count(errs, "placement has no effect: the scenario has no jobs") != 1 {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}

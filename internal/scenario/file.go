@@ -28,7 +28,7 @@ type File struct {
 	Storage     *Storage          `yaml:"storage" doc:"servers that keep data sets and checkpoints"`
 	Workload    Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
 	Jobs        []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
-	Placement   string            `yaml:"placement" enum:"@place" doc:"default placement of jobs"`
+	Placement   string            `yaml:"placement" enum:"@place" doc:"default placement of jobs: which GPUs they get"`
 	Deviations  []Deviation       `yaml:"deviations" doc:"single switches, servers or ports that differ from the rest of this file: misconfigured or broken ones"`
 	Failures    []Failure         `yaml:"failures" doc:"links that break, and when they are back: short for two events"`
 	Events      []Event           `yaml:"events" doc:"times at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause continuously"`

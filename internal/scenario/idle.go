@@ -47,8 +47,8 @@ func (p *resolver) idle() error {
 	for _, of := range protocols.All {
 		p.idleProtocol(&def, of)
 	}
-	if len(p.File.Jobs) == 0 && !p.setBy("placement") {
-		p.noteIdle(&def, "", "the scenario has no jobs: a workload takes GPUs in their order", "placement")
+	if len(p.File.Jobs) == 0 {
+		p.noteIdle(&def, "", "the scenario has no jobs, and ranks of a workload are in the order of hosts; jobs.NAME.on sets another order, as on: [host-2, host-1]", "placement")
 	}
 	placed := func(j Job) bool { return j.Place == "" && len(j.On) == 0 && !j.named() }
 	if len(p.File.Jobs) > 0 && !slices.ContainsFunc(p.File.Jobs, placed) {
@@ -116,8 +116,14 @@ func (p *resolver) noteIdle(def *File, chooser, why string, keys ...string) {
 		if len(keys) > 1 {
 			has = "have"
 		}
-		p.note("%s %s no effect: %s", strings.Join(keys, ", "), has, why)
+		p.idleNote("%s %s no effect: %s", strings.Join(keys, ", "), has, why)
 	}
+}
+
+// idleNote adds a note about values without effect.
+func (p *resolver) idleNote(format string, args ...any) {
+	p.note(format, args...)
+	p.Idle = append(p.Idle, p.Notes[len(p.Notes)-1])
 }
 
 // watched reports whether a switch has the watchdog on.

@@ -82,3 +82,27 @@ func TestIdlePlacementIsNoted(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacementOfAllGPUs checks the note about a placement that can only be one: of a job on all GPUs, of a workload.
+func TestPlacementOfAllGPUs(t *testing.T) {
+	const site = "fabric: {kind: rail, hosts: 4, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
+	const work = "traffic: {permutation: {bytes: 1MB}}"
+	for _, c := range []struct{ text, set, want string }{
+		{"jobs: {a: {gpus: 8, " + work + "}}", "placement=random", "placement random has no effect: job a has all GPUs"},
+		{"jobs: {a: {gpus: 8, placement: spread, " + work + "}}", "seed=2", "placement spread has no effect: job a"},
+		{"jobs: {a: {gpus: 8, " + work + "}}", "placement=packed", ""},
+		{"jobs: {a: {gpus: 8, " + work + "}}", "placement=rail", ""}, // another order
+		{"jobs: {a: {gpus: 6, " + work + "}}", "placement=random", ""},
+		{"workload: {" + work + "}", "placement=random", "placement has no effect: the scenario has no jobs"},
+	} {
+		p, err := resolved(t, site+c.text+"\n", c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(p.Idle, "\n")
+		if (notes != "") != (c.want != "") || !strings.Contains(notes, c.want) || c.want != "" &&
+			(!strings.Contains(notes, "order of hosts") || !strings.Contains(notes, "on: [host-2, host-1]")) {
+			t.Errorf("%s --set %s: notes %q", c.text, c.set, p.Idle)
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 type Job struct {
 	Name  string    `yaml:"name" doc:"what it is called"`
 	GPUs  int       `yaml:"gpus" range:"0|1,1048576" doc:"how many it gets; 0: as many as its training layout or trace needs, or the GPUs that on names"`
-	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; default the scenario's placement"`
+	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; its ranks are in the order of hosts (rail: of rails), on sets another; default the scenario's placement"`
 	On    []string  `yaml:"on" doc:"its GPUs in the order of ranks, instead of a placement: host-1/gpu-1, host-1 for all of a server, ranges as host-[3-6]"`
 	Start unit.Time `yaml:"start" range:"0s,3600s" doc:"when it starts"`
 	DSCP  *int      `yaml:"dscp" range:"0,63" doc:"of its data and ACKs, and so the queue that switches put it in (default transport.data_dscp)"`
@@ -171,7 +171,11 @@ func (p *resolver) crewOf(f *floor, i int) (crew, error) {
 	if j.Place == "" {
 		j.Place = p.File.Placement
 	}
-	return f.place(key, j, need, together)
+	all, err := f.place(key, j, need, together)
+	if j.Place != placements[0].name && len(all) == p.Graph.TotalGPUs() && slices.IsSorted(all) {
+		p.idleNote("placement %s has no effect: job %s has all GPUs, and its ranks are in the order of hosts; jobs.%s.on sets another order, as on: [host-2, host-1]", j.Place, j.Name, j.Name)
+	}
+	return all, err
 }
 
 // needs returns the number of GPUs of a job, 0 if unset, and the number of them that must share a server.

@@ -85,6 +85,7 @@ type Plan struct {
 	Totals     bool      // the outcome has the totals of the run, no tables
 	Steps      int       // kinds of things that happen, to be told in order
 	Notes      []string  // what a careful reader should know
+	Idle       []string  // those of Notes about values without effect
 	QueueNotes []string  // those of Notes about the switches' configurations and queues
 	Efficiency float64   // percentage that the training says that Fabric left out; 0: it says none
 	Unfit      string    // why a step has more operations than a simulation takes; empty: none has

@@ -22,8 +22,8 @@ type Comparison struct {
 
 	// Unfit are the variants that Prepare has left out.
 	Unfit []result.Unfit
-	// Notes are those of the variants' plans.
-	Notes []string
+	// Notes are those of the variants' plans, and Idle those of them about values without effect, each once.
+	Notes, Idle []string
 
 	variants []Variant
 	columns  []result.Variant
@@ -53,6 +53,11 @@ func (c *Comparison) Prepare() error {
 		plan, err := v.Plan(0)
 		if err == nil {
 			c.Notes, over[i] = append(c.Notes, plan.Notes...), overfull(plan)
+			for _, n := range plan.Idle {
+				if !slices.Contains(c.Idle, n) {
+					c.Idle = append(c.Idle, n)
+				}
+			}
 			continue
 		}
 		if !c.LeavesOut() || !v.runsWithout() {
