@@ -261,6 +261,20 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 	return bus * float64(m.Nodes*m.PerNode) / all
 }
 
+// LeastLL returns the least time of a collective of the given bytes with LL, in microseconds, by the bandwidth that
+// kernels reach with it, however fast links are (llMaxBws of nccl src/graph/tuning.cc). 0: no ring and no tree.
+func (m Machine) LeastLL(kind Kind, algorithm string, bytes float64) float64 {
+	_, ll, _ := m.limit()
+	switch algorithm {
+	case ByRing:
+		all, _ := m.steps(kind)
+		return bytes * all / float64(m.Nodes*m.PerNode) / (1000 * ll)
+	case ByTree:
+		return 2 * bytes / (1000 * ll)
+	}
+	return 0
+}
+
 // treeBandwidth likewise for trees, which move every byte up and down.
 func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	tree, ll, _ := m.limit()

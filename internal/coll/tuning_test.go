@@ -288,3 +288,29 @@ func TestNothingAboveTheWire(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// TestLeastLL checks that no estimate of NCCL's model with LL is below the time of LL's kernels: 64 H100 in 8 servers
+// reach 35 GB/s of bus bandwidth by rings (llMaxBws), however fast their NICs are.
+func TestLeastLL(t *testing.T) {
+	for _, c := range []struct {
+		nodes     int
+		algorithm string
+		want      float64 // µs of 1 GB
+	}{{8, ByRing, 1e6 * 2 * 63 / 64 / 35.0}, {8, ByTree, 1e6 * 2 / 35.0}, {2, ByRing, 1e6 * 2 * 15 / 16 / 45.0},
+		{8, ByNVLSTree, 0}} {
+		m := Machine{Nodes: c.nodes, PerNode: 8, NVLink: 360, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
+		got := m.LeastLL(AllReduce, c.algorithm, 1e9)
+		if math.Abs(got-c.want) > 1 {
+			t.Errorf("%d servers, %s: %g us, want %g", c.nodes, c.algorithm, got, c.want)
+		}
+		all, err := m.Tune(AllReduce, 1e9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range all {
+			if x.Protocol == LL && x.Reckoned < m.LeastLL(AllReduce, x.Algorithm, 1e9) {
+				t.Errorf("%+v is below the kernels of LL", x)
+			}
+		}
+	}
+}

@@ -97,7 +97,9 @@ func explained(w io.Writer, g *fitting.Gap) {
 		}
 		screen.Labelled(w, "    scenario: ", t.Scenario)
 		screen.Labelled(w, "    confirm:  ", t.Confirm)
-		screen.Labelled(w, "    remedy:   ", t.Remedy)
+		if t.Remedy != "" {
+			screen.Labelled(w, "    remedy:   ", t.Remedy)
+		}
 	}
 	note := "error is the root mean square of log ratios over " + unit.Plural(g.Points, "size")
 	if g.Flows {

@@ -71,3 +71,33 @@ func TestTracedCollectives(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastLL checks that a scenario with protocol ll has the least time of LL's kernels, 45 GB/s of bus bandwidth on
+// two servers of H100, and a note of it where the bandwidth decides; one where NCCL chooses LL has neither.
+func TestLeastLL(t *testing.T) {
+	for _, c := range []struct {
+		collective string
+		least      unit.Time
+		says       bool
+	}{
+		{"bytes: 45MB, algorithm: ring, protocol: ll", 1875 * unit.Microsecond, true},
+		{"bytes: 4500B, algorithm: ring, protocol: ll", 187500 * unit.Picosecond, false},
+		{"bytes: 4500B, algorithm: ring, protocol: auto", 0, false},
+		{"bytes: 45MB, algorithm: ring, protocol: ll128", 0, false},
+		{"kind: broadcast, bytes: 45MB, protocol: ll", 0, false},
+	} {
+		d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 1}\n"+
+			"server: {gpu: h100, gpus: 8, nics: 8}\nworkload: {traffic: {collective: {"+c.collective+"}}}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := strings.Contains(strings.Join(p.Notes, "\n"), "kernels with protocol ll need at least 1.88 ms for 45MB")
+		if off := p.LeastLL - c.least; off < -unit.Nanosecond || off > unit.Nanosecond || says != c.says {
+			t.Errorf("%s: at least %v, want %v; %q", c.collective, p.LeastLL, c.least, p.Notes)
+		}
+	}
+}

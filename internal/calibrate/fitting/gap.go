@@ -116,7 +116,13 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 			return nil, err
 		}
 	}
-	return x.Gap, x.refine()
+	err = x.refine()
+	if slow := func(p Point) bool { return p.Before/p.Measured-1 < -Expected }; !slices.ContainsFunc(points, slow) {
+		for i := range x.Best {
+			x.Best[i].Remedy = ""
+		}
+	}
+	return x.Gap, err
 }
 
 // search is an explanation under way. Times are in µs.

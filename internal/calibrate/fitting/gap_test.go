@@ -3,10 +3,14 @@ package fitting
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"railyard/internal/calibrate"
+	"railyard/internal/coll"
+	"railyard/internal/scenario"
+	"railyard/internal/scenariofile"
 	"railyard/unit"
 )
 
@@ -95,6 +99,62 @@ func TestExplainPairs(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestBoundLL simulates all-reduces of 8 H100 on 2 servers with each protocol in no time at all: those with LL take the
+// time of the 45 GB/s of bus bandwidth that NCCL's kernels reach with it on two servers (llMaxBws of
+// src/graph/tuning.cc), others none.
+func TestBoundLL(t *testing.T) {
+	t.Parallel()
+	q := &Question{Fabric: file(t, "s.yaml", healthy), NCCLTests: []string{file(t, "nccl.txt", ncclTests(t, healthy,
+		[]int{1 << 20, 1 << 25}, 2))}}
+	set, err := q.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, protocol := range append(coll.Protocols, "none", "") {
+		b, err := calibrate.NewBench(calibrate.Setup{Files: scenariofile.Beside(q.Fabric), Protocol: protocol,
+			Load:      func() (*scenario.Document, error) { return scenariofile.Read(q.Fabric, nil) },
+			Simulate:  func(*scenario.Plan) (float64, error) { return 0, nil },
+			Algorithm: coll.ByRing, Largest: 64 * unit.MiB}, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range b.Points {
+			want := 0.0
+			if protocol == coll.LL {
+				want = float64(p.Bytes) * 2 * 7 / 8 / 45e9
+			}
+			if got, err := b.Time(i); err != nil || math.Abs(got-want) > 1e-3*want {
+				t.Errorf("%s, %v: %g s, want %g, %v", protocol, p.Bytes, got, want, err)
+			}
+		}
+	}
+}
+
+// TestNoRemedy checks that what explains a table without a slow size has no remedy, and that of a slow one has.
+func TestNoRemedy(t *testing.T) {
+	t.Parallel()
+	for _, times := range []float64{0.5, 2} {
+		q := &Question{Fabric: file(t, "s.yaml", healthy), Algorithm: "auto", Largest: 64 * unit.MiB,
+			NCCLTests: []string{file(t, "nccl.txt", ncclTests(t, healthy, []int{1 << 20, 1 << 25}, 2))}}
+		points, _, err := q.Compared(8, simulate, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range points {
+			points[i].Measured *= times
+		}
+		g, err := q.Explain(points, false, simulate, quiet)
+		if err != nil || len(g.Best) == 0 {
+			t.Fatalf("%g times: %+v, %v", times, g, err)
+		}
+		for _, h := range g.Best {
+			if (h.Remedy == "") != (times < 1) {
+				t.Errorf("%g times as long: %s: remedy %q", times, h.Name, h.Remedy)
+			}
+		}
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 // what repairs it.
 type Hypothesis struct {
 	Name     string `json:"name"`
-	Scenario string `json:"scenario"` // the change: flags, or a block of the scenario
-	Confirm  string `json:"confirm"`  // command on the cluster
-	Remedy   string `json:"remedy"`
+	Scenario string `json:"scenario"`         // the change: flags, or a block of the scenario
+	Confirm  string `json:"confirm"`          // command on the cluster
+	Remedy   string `json:"remedy,omitempty"` // empty: no size is slower than simulated
 
 	set    []string
 	change func(*scenario.File)

@@ -3,6 +3,7 @@ package fitting
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,8 +71,8 @@ func TestPlantedFaults(t *testing.T) {
 }
 
 // TestPlantedHalf reads a table of 8 servers of 8 GPUs: 70 µs and size over 195 GB/s of bus bandwidth, which is half of
-// what their NICs of 400G carry. Sizes of the middle are faster than simulated. A fault is named before protocol LL,
-// which is half as fast and explains all sizes with a launch; that pair is listed too.
+// what their NICs of 400G carry. Sizes of the middle are faster than simulated. A fault is named, and not
+// protocol LL, whose kernels reach 35 GB/s.
 func TestPlantedHalf(t *testing.T) {
 	if !long.On() {
 		t.Skip("simulates 64 GPUs for each hypothesis; TestFaultsBeforeChoices ranks the same errors")
@@ -98,11 +99,10 @@ func TestPlantedHalf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair := false
-	for _, h := range g.Best {
-		pair = pair || h.Pair && h.choice() && g.Explains(&h)
+	ll := func(t Trial) bool {
+		return strings.Contains(t.Name, "protocol ll,") || strings.HasSuffix(t.Name, "protocol ll")
 	}
-	if !pair || g.Best[0].choice() || !g.Carries(&g.Best[0]) {
+	if slices.ContainsFunc(g.Best, ll) || g.Best[0].choice() || !g.Carries(&g.Best[0]) {
 		for _, h := range g.Best {
 			t.Errorf("%.3f %.3f %s", h.Error, h.Bandwidth, h.Name)
 		}
