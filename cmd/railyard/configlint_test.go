@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,8 +43,12 @@ func TestLintAgainstScenario(t *testing.T) {
 	for _, file := range files[1:] {
 		change(file, usual, low)
 	}
-	if _, out := lint("--fabric", fabric); strings.Count(out, "in the scenario from 150KB to 3MB") != len(files) {
-		t.Errorf("%d switches: %s", len(files), out)
+	_, out := lint("--fabric", fabric)
+	for _, part := range []string{"in the scenario from 150KB to 3MB", "switches: rail-1 to rail-4", "switches: spine-1 to spine-4",
+		fmt.Sprintf("0 errors, %d warnings", len(files))} {
+		if !strings.Contains(out, part) {
+			t.Errorf("%d switches, no %q: %s", len(files), part, out)
+		}
 	}
 	change(files[0], "ingress headroom bytes 72", "ingress headroom bytes 22")
 	if code, out := lint("--fabric", fabric); code != exitFailed || !strings.Contains(out, "error[headroom]") {
