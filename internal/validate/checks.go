@@ -120,7 +120,7 @@ func Checks() []Check {
 		group("structured EVs", 0.4, 80, structuredRows),
 		group("port channels", 1.9, 70, channelRows),
 		parted("HPCC", 8, 140, 1, hpccRows),
-		group("slowdown over size", 55, 330, slowdownRows),
+		parted("slowdown over size", 58, 330, 3, slowdownRows),
 		group("CSIG", 0.7, 80, csigRows),
 		group("IFA", 1, 80, ifaRows),
 		group("EQDS tunnel", 2, 90, tunnelRows),
