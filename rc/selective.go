@@ -178,7 +178,7 @@ func (k *selective) cut(from, to uint64) {
 	}
 }
 
-// add makes what no span covers of [from, to) wait to be sent again.
+// add queues the packets of [from, to) that no span covers for retransmission.
 func (k *selective) add(from, to uint64) {
 	if from <= k.timed && k.timed < to {
 		k.timed = 0 // a retransmitted packet gives no round trip (Karn)
@@ -214,8 +214,8 @@ func (k *selective) sentAgain(s uint64) (sp span, ok bool) {
 	return span{}, false
 }
 
-// lost makes [from, to) wait to be sent again: what already went again only if again is set. For an executed READ the
-// data are requested again, else the request of one packet is retransmitted.
+// lost queues [from, to) for retransmission, and packets that were retransmitted before only if again is set. For an
+// executed READ the data are requested again, else the request of one packet is retransmitted.
 func (q *QP) lost(from, to uint64, again bool) {
 	k := q.sel
 	from, to = max(from, q.una), min(to, q.next)

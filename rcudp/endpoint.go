@@ -267,7 +267,7 @@ func (e *Endpoint) addressed(src netip.AddrPort) *Conn {
 	switch {
 	case c == nil:
 		e.Count.UnknownQP++
-	case !c.hears(src.Addr()):
+	case !c.isPeer(src.Addr()):
 		e.Count.WrongPeer++
 	case h.PKey&0x7fff != roce.DefaultPKey&0x7fff:
 		e.Count.BadPKey++

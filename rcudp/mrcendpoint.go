@@ -62,7 +62,7 @@ func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
 		return
 	}
 	q := e.asked.of(uint16(p.PSN))
-	if q == nil || q.conn.mrc == nil || !q.conn.hears(src.Addr()) {
+	if q == nil || q.conn.mrc == nil || !q.conn.isPeer(src.Addr()) {
 		return
 	}
 	p.PSN = q.id
@@ -75,7 +75,7 @@ func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
 func (e *Endpoint) tellMRC(now unit.Time, src netip.AddrPort, p *transport.Packet) {
 	known := false
 	for _, c := range e.ring {
-		if c.mrc == nil || !c.hears(src.Addr()) {
+		if c.mrc == nil || !c.isPeer(src.Addr()) {
 			continue
 		}
 		known = true
@@ -89,8 +89,8 @@ func (e *Endpoint) tellMRC(now unit.Time, src netip.AddrPort, p *transport.Packe
 	}
 }
 
-// hears reports whether an address belongs to the peer, on any plane.
-func (c *Conn) hears(a netip.Addr) bool {
+// isPeer reports whether an address belongs to the peer, on any plane.
+func (c *Conn) isPeer(a netip.Addr) bool {
 	a = a.Unmap()
 	if c.Peer == a {
 		return true

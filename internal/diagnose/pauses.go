@@ -8,7 +8,7 @@ import (
 	"railyard/internal/counters"
 )
 
-// Pause is that one port pauses its peer: an edge of the graph of who pauses whom. Its direction is that of the frames,
+// Pause is one port's pauses of its peer: an edge of the graph of pauses. Its direction is that of the frames,
 // opposite to the data.
 type Pause struct {
 	From, To  *Port // To stops sending
@@ -56,7 +56,7 @@ type Chain struct {
 // that its links do not show to be a switch counts as one.
 func (c *Chain) NIC() bool { return c.Root.Kind != Switch }
 
-// findPauses lists who pauses whom, in the order of devices and ports.
+// findPauses lists the pauses between ports, in the order of devices and ports.
 func (f *Fabric) findPauses() {
 	for _, d := range f.Devices {
 		for _, p := range d.Ports {

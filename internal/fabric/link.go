@@ -44,7 +44,7 @@ func (n *Net) Link(port int32) LinkState {
 // old rate, and neither end begins another before both have finished, as ports that train a link together would.
 // Otherwise a pause after a slow frame would reach an already fast sender later than the headroom allows, which is
 // sized for the link's own rate (Rate), as WRED's idle time is. A port that has become faster serves a pause's quanta
-// in less time, so the pauses in force are sent again.
+// in less time, so the pauses in force are repeated.
 func (n *Net) SetLink(port int32, s LinkState) {
 	ends := [2]int32{port, n.Ports[port].Peer}
 	was := n.Link(port)

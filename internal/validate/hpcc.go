@@ -136,8 +136,8 @@ workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 	return s, nil
 }
 
-// hpccPermutations are those that the handbook's authors ran with HPCC's ns-3.17 (section 18's fat tree, 400 Gbit/s and
-// 1 us per link, run.py's constants), and the incast. Which ports ns-3's hashes chose is not known: ours are means over
+// hpccPermutations are permutations that were measured with HPCC's ns-3.17 (a fat tree, 400 Gbit/s and 1 us per link,
+// run.py's constants), and the incast. Which ports ns-3's hashes chose is not known: ours are means over
 // seeds. ns-3's bytes on the wire are fewer: 90 bytes of headers of a full packet, 88 bytes of an acknowledgement, and
 // neither preamble nor gap; here 124 and 128.
 func hpccPermutations() (rows []Row, err error) {

@@ -60,7 +60,7 @@ type Out struct {
 	offset   uint64 // in it
 	first    uint32 // number of messages[0]
 
-	lost     []uint64 // a ring: packets to be sent again, in the order of Lose
+	lost     []uint64 // a ring: packets to be retransmitted, in the order of Lose
 	lostHead int
 	lostLen  int
 
@@ -78,7 +78,7 @@ func NewOut(packets int, mtu unit.Bytes) Out {
 	return Out{size: uint64(packets), mtu: uint64(mtu)}
 }
 
-// grow doubles the room for packets, and for those to be sent again.
+// grow doubles the room for packets, and for those to be retransmitted.
 func (o *Out) grow() {
 	slots := make([]Slot, min(max(few, 2*len(o.slots)), int(o.size)))
 	for psn := o.una; psn < o.next; psn++ {
@@ -87,7 +87,7 @@ func (o *Out) grow() {
 	o.slots = slots
 }
 
-// room makes as much room for packets to be sent again as there is for packets.
+// room makes as much room for packets to be retransmitted as there is for packets.
 func (o *Out) room() {
 	lost := make([]uint64, len(o.slots))
 	for i := range o.lostLen {
