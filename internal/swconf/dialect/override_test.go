@@ -8,7 +8,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// A port that takes a priority's PFC off, although a template that others share has it on, is reported at its own line.
+// A port that takes a priority's PFC off, or goes by VLAN tags, although a template that others share says otherwise,
+// is reported at its own line.
 func TestOverrideIsReportedAtThePort(t *testing.T) {
 	for _, x := range []struct {
 		os        swconf.OS
@@ -22,6 +23,7 @@ func TestOverrideIsReportedAtThePort(t *testing.T) {
 			"no priority-flow-control priority 3 no-drop", "Ethernet2/1"},
 		{swconf.EOS, eosProfile + "   no priority-flow-control on\n", "pfc-interface", "no priority-flow-control on", ""},
 		{swconf.EOS, eosProfile + "   no priority-flow-control\n", "pfc-interface", "no priority-flow-control", ""},
+		{swconf.EOS, eosProfile + "   qos trust cos\n", "dscp-differs", "qos trust cos", ""},
 		{swconf.EOS, shares + "   tx-queue 3\n      bandwidth percent 30\n", "bandwidth-left", "bandwidth percent 30",
 			"Ethernet2/1"},
 		{swconf.Dell, "roce enable\ninterface Eth1/1\n no shutdown\ninterface Eth1/2\n no priority-flow-control priority 3\n",
