@@ -19,6 +19,9 @@ func (a *Analysis) Noise() (equal, near int) {
 // Near reports whether the first objective of a point, or of the scenario, is within the noise of the best one's: their
 // means differ, but not significantly.
 func (a *Analysis) Near(r *Ranked) bool {
+	if len(a.Ranking) == 0 {
+		return false
+	}
 	best := &a.Ranking[0]
 	return r.Stats[0].Mean != best.Stats[0].Mean && !result.Differ(best.Seeds, r.Seeds)
 }

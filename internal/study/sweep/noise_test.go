@@ -32,3 +32,20 @@ func TestNoise(t *testing.T) {
 		}
 	}
 }
+
+// JSON says which points are as good as the best, as the table does, also where all points failed.
+func TestNoiseInReport(t *testing.T) {
+	s := &Study{}
+	ranked := func(mean float64, seeds ...float64) Ranked {
+		return Ranked{Stats: []Stat{{Mean: mean}}, Seeds: seeds, Figures: make(Means, len(Figures))}
+	}
+	near := ranked(26.25, 14, 18, 36, 37)
+	a := &Analysis{Baseline: &near, Ranking: []Ranked{ranked(25, 10, 20, 30, 40), near}}
+	r := s.Report(a, nil, 2)
+	if r.Best[0].Noise || !r.Best[1].Noise || !r.Near || r.Best[1].Seeds != 4 {
+		t.Errorf("%+v, scenario within noise: %v", r.Best, r.Near)
+	}
+	if a.Ranking = nil; s.Report(a, nil, 2).Near {
+		t.Error("within the noise of no point")
+	}
+}

@@ -18,6 +18,7 @@ type Report struct {
 	Simulated  int                `json:"simulated_now"`
 	Seconds    float64            `json:"core_seconds"`
 	Baseline   map[string]float64 `json:"scenario_figures"`
+	Near       bool               `json:"scenario_within_noise,omitempty"`
 	Front      []PointReport      `json:"front"`
 	Best       []PointReport      `json:"best"`
 	Effects    []EffectReport     `json:"parameters"`
@@ -29,6 +30,8 @@ type PointReport struct {
 	Point   int                `json:"point"`
 	Set     []string           `json:"set"`
 	Figures map[string]float64 `json:"figures"`
+	Seeds   int                `json:"seeds"`
+	Noise   bool               `json:"within_noise,omitempty"` // the first objective is not significantly the best's
 }
 
 // EffectReport is a parameter's effect on the first objective.
@@ -48,10 +51,10 @@ func (s *Study) Report(a *Analysis, files []string, top int) *Report {
 		Partial:   a.Partial,
 		Simulated: s.Simulated, Seconds: c.Seconds, Files: files}
 	if a.Baseline != nil {
-		r.Baseline = columned(a.Baseline.Figures)
+		r.Baseline, r.Near = columned(a.Baseline.Figures), a.Near(a.Baseline)
 	}
 	for i, p := range a.Ranking {
-		x := PointReport{p.Point, p.Set, columned(p.Figures)}
+		x := PointReport{p.Point, p.Set, columned(p.Figures), len(p.Seeds), a.Near(&p)}
 		if i < a.Front {
 			r.Front = append(r.Front, x)
 		}
