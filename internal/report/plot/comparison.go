@@ -1,8 +1,9 @@
 package plot
 
 import (
-	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/cc"
 	"railyard/internal/allreduce/rates"
@@ -19,7 +20,7 @@ import (
 // Curves are one run's data for the plots of a comparison.
 type Curves struct {
 	Label string
-	done  []float64     // completion times of messages, us, sorted
+	done  []float64     // completion times of messages, µs, sorted, not 0
 	queue plotter.XYs   // the switch port with the longest mean queue: ms, KB
 	port  string        // its name
 	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
@@ -34,7 +35,7 @@ func NewCurves(label string, s *result.Summary, t *result.Tables) Curves {
 	c := Curves{Label: label}
 	for i := range t.Flows {
 		if f := &t.Flows[i]; f.Done >= 0 {
-			c.done = append(c.done, unit.Time(f.Done-f.Posted).Micros())
+			c.done = append(c.done, max(1e-6, unit.Time(f.Done-f.Posted).Micros()))
 		}
 	}
 	slices.Sort(c.done)
@@ -127,9 +128,10 @@ func thinned(points plotter.XYs) plotter.XYs {
 // Completion returns the share of messages that took at most the given time.
 func Completion(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
-	p.Title.Text = "completion of messages"
-	p.X.Label.Text, p.Y.Label.Text = "time, us", "messages done, %"
-	p.Y.Min, p.Y.Max, p.Legend.Top, p.Legend.Left = 0, 100, true, true
+	p.Title.Text = "Messages that took at most a time"
+	p.X.Label.Text, p.Y.Label.Text = "time, µs", "share of messages, %"
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.Y.Min, p.Y.Max = 0, 100 // the legend is at the bottom right, which curves do not reach
 	for i, c := range all {
 		var points plotter.XYs
 		for k, t := range c.done {
@@ -145,20 +147,19 @@ func Completion(all []Curves) (*vgimg.Canvas, error) {
 
 // Queues is the longest queue of each over time.
 func Queues(all []Curves) (*vgimg.Canvas, error) {
-	p := plot.New()
-	p.Title.Text = "the switch port with the longest mean queue"
-	p.X.Label.Text, p.Y.Label.Text = "time, ms", "queue, KB"
-	p.X.Min, p.Y.Min, p.Legend.Top = 0, 0, true
-	for i, c := range all {
-		name := c.Label
-		if c.port != "" {
-			name += ", " + c.port
+	s := strips{title: "Queue of the switch port with the longest mean queue", note: "all to one scale", tint: amber}
+	for _, c := range all {
+		one := strip{name: c.Label, note: c.port}
+		most := 0.0
+		for i := 1; i < len(c.queue); i++ {
+			a, b := c.queue[i-1], c.queue[i]
+			one.on, most = append(one.on, stretch{a.X * 1e9, b.X * 1e9, b.Y * 1e3}), max(most, b.Y*1e3)
+			s.end = max(s.end, b.X*1e9)
 		}
-		if err := AddLine(p, name, c.queue, i); err != nil {
-			return nil, err
-		}
+		one.note = strings.TrimPrefix(one.note+", peak "+unit.Bytes(most).Show(), ", ")
+		s.all, s.most = append(s.all, one), max(s.most, most)
 	}
-	return drawn(p), nil
+	return s.image(), nil
 }
 
 // AddLine draws a curve; colours repeat with other dashes.
@@ -183,50 +184,29 @@ func AddLine(p *plot.Plot, name string, points plotter.XYs, i int) error {
 
 // drawn is a plot on a canvas of its own.
 func drawn(p *plot.Plot) *vgimg.Canvas {
-	img := vgimg.New(24*vg.Centimeter, 12*vg.Centimeter)
-	p.Draw(draw.New(img))
+	img := image(24*vg.Centimeter, 12*vg.Centimeter)
+	p.Draw(draw.Crop(draw.New(img), 2*vg.Millimeter, -6*vg.Millimeter, 2*vg.Millimeter, -2*vg.Millimeter))
 	return img
 }
 
-// Rates has a panel for each run, with the rates of its first queue pairs, all to one scale.
+// Rates draws what congestion control allows the first queue pairs of each run: the lowest to the highest rate, and
+// their mean, all to one scale.
 func Rates(all []Curves) (*vgimg.Canvas, error) {
-	const across = 3
-	rows := (len(all) + across - 1) / across
-	most := slices.MaxFunc(all, func(a, b Curves) int { return cmp.Compare(a.line, b.line) }).line
-	end := 0.0
+	s := strips{tint: tint("#aecae3")}
 	for _, c := range all {
+		one, low := strip{name: c.Label, band: true}, c.line
 		for _, r := range c.rates {
-			end = max(end, r[len(r)-1].X)
-		}
-	}
-	panels := make([][]*plot.Plot, rows)
-	for r := range panels {
-		panels[r] = make([]*plot.Plot, across)
-		for k := range across {
-			i := r*across + k
-			if i >= len(all) {
-				continue
-			}
-			p := plot.New()
-			p.Title.Text = all[i].Label
-			p.X.Label.Text, p.Y.Label.Text = "time, ms", "allowed rate, Gbit/s"
-			p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, 1.05*most
-			for q, points := range all[i].rates {
-				if err := AddLine(p, "", points, q); err != nil {
-					return nil, err
+			for i := 1; i < len(r); i++ {
+				if r[i].X > r[i-1].X {
+					one.on = append(one.on, stretch{r[i-1].X * 1e9, r[i].X * 1e9, r[i-1].Y * 1e9})
 				}
-			}
-			panels[r][k] = p
-		}
-	}
-	img := vgimg.New(30*vg.Centimeter, vg.Length(rows)*8*vg.Centimeter)
-	tiles := draw.Tiles{Rows: rows, Cols: across, PadX: vg.Millimeter * 4, PadY: vg.Millimeter * 4}
-	for r, canvases := range plot.Align(panels, tiles, draw.New(img)) {
-		for k, canvas := range canvases {
-			if panels[r][k] != nil {
-				panels[r][k].Draw(canvas)
+				low, s.end = min(low, r[i].Y), max(s.end, r[i].X*1e9)
 			}
 		}
+		one.note = "lowest " + unit.Rate(low*1e9).Show()
+		s.all, s.most = append(s.all, one), max(s.most, c.line*1e9)
 	}
-	return img, nil
+	s.title = "Rate that congestion control allows, of " + unit.Rate(s.most).Show()
+	s.note = "lowest to highest of up to " + strconv.Itoa(rates.MaxCurves) + " queue pairs, and their mean"
+	return s.image(), nil
 }

@@ -45,7 +45,7 @@ func Moves(moves []load.Move) (*vgimg.Canvas, error) {
 		p.Legend.Top = true
 		panels[i] = []*plot.Plot{p}
 	}
-	img := vgimg.New(24*vg.Centimeter, vg.Length(len(moves))*8*vg.Centimeter)
+	img := image(24*vg.Centimeter, vg.Length(len(moves))*8*vg.Centimeter)
 	tiles := draw.Tiles{Rows: len(moves), Cols: 1, PadY: vg.Millimeter * 4}
 	for r, canvases := range plot.Align(panels, tiles, draw.New(img)) {
 		panels[r][0].Draw(canvases[0])

@@ -8,18 +8,28 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
+func init() {
+	plot.DefaultFont.Variant, plotter.DefaultFont.Variant = "Sans", "Sans"
+}
+
+// image is an empty PNG, sharp on a slide.
+func image(wide, high vg.Length) *vgimg.Canvas {
+	return vgimg.NewWith(vgimg.UseWH(wide, high), vgimg.UseDPI(192))
+}
+
 // Picture is an empty one, SVG or PNG by the ending of the file that it is for.
 func Picture(path string, wide, high vg.Length) vg.CanvasWriterTo {
 	if strings.EqualFold(filepath.Ext(path), ".svg") {
 		return vgsvg.New(wide, high)
 	}
-	return vgimg.PngCanvas{Canvas: vgimg.New(wide, high)}
+	return vgimg.PngCanvas{Canvas: image(wide, high)}
 }
 
 // Panels draws plots next to each other, with aligned axes.

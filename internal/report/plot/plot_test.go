@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,5 +66,24 @@ func TestMarksAreWhole(t *testing.T) {
 	dots, err := pareto(a, nil)
 	if err != nil || dots.X.Min >= 1 || dots.X.Max <= 2 || dots.Y.Min >= 1 || dots.Y.Max <= 2 {
 		t.Errorf("dots from 1 to 2: %v, %v", dots.X, err)
+	}
+}
+
+// TestStrips checks that a peak keeps its height, that between samples nothing is drawn, and that times on the axis are
+// 1, 2 or 5 of a unit apart.
+func TestStrips(t *testing.T) {
+	low, mean, high := columns([]stretch{{0, 1, 4}, {1, 2, 9}, {8, 10, 3}, {8, 10, 5}}, 0, 10, 5)
+	if got := fmt.Sprint(low, mean, high); got != "[4 0 0 0 3] [6.5 0 0 0 4] [9 0 0 0 5]" {
+		t.Error(got)
+	}
+	for want, ends := range map[string][2]float64{"0, 20, 40, 60, 80 µs": {0, 89e6}, "440, 460, 480, 500, 520, 540, 560 ms": {440e9, 565e9},
+		"0, 0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4 ms": {0, 1.51e9}} {
+		var labels []string
+		for _, x := range ticks(ends[0], ends[1]) {
+			labels = append(labels, x.Label)
+		}
+		if got := strings.Join(labels, ", "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -1,54 +1,64 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"railyard/internal/cause"
 	"railyard/internal/input"
+	"railyard/internal/output"
 	"railyard/internal/report/web"
 	"railyard/unit"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Run writes the plots of a run into a directory: its busiest ports over time, and the time of its collectives by
 // cause. paths are the written files, also if a later one fails.
 func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err error) {
-	curves, err := r.Hottest(5)
-	if err != nil {
-		return nil, input.Fault(err)
+	var drawings []drawing
+	for _, queue := range []bool{false, true} {
+		curves, err := r.Hottest(5, queue)
+		if err != nil {
+			return nil, input.Fault(err)
+		}
+		if len(curves) > 0 {
+			drawings = append(drawings, ports(r, curves, queue))
+		}
 	}
 	parts, err := r.Parts()
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	for _, p := range []struct {
-		name string
-		draw func() (*plot.Plot, error)
-	}{{"utilisation", func() (*plot.Plot, error) { return Ports(r, curves, false) }},
-		{"queues", func() (*plot.Plot, error) { return Ports(r, curves, true) }},
-		{"collectives", func() (*plot.Plot, error) { return Collectives(r, parts) }}} {
-		if p.name == "collectives" && len(parts) == 0 {
-			continue
-		}
-		fig, err := p.draw()
-		if err != nil {
-			return paths, err
-		}
-		path := filepath.Join(dir, p.name+"."+ext)
-		if err := Write(fig, path, force, 24, 12); err != nil {
+	if len(parts) > 0 {
+		drawings = append(drawings, collectives(r, parts))
+	}
+	for _, d := range drawings {
+		path := filepath.Join(dir, d.name+"."+ext)
+		to := Picture(path, figureWide, d.high)
+		d.draw(to)
+		write := func(w io.Writer) error { _, err := to.WriteTo(w); return err }
+		if err := output.Write(path, force, write); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// drawing is a figure before it is PNG or SVG; name is that of its file.
+type drawing struct {
+	name string
+	high vg.Length
+	draw func(to vg.CanvasSizer)
 }
 
 // Tints are colours that are distinguishable with any colour vision (Okabe and Ito).
@@ -63,80 +73,76 @@ func tint(hex string) color.RGBA {
 	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}
 }
 
-func Ports(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
-	p.X.Label.Text, p.Y.Label.Text = "time, ms", "share of line rate, %"
+// ports draws the queue of ports, or their load, over time: the highest value of each part of the picture.
+func ports(r *web.Directory, curves []web.Curve, queue bool) drawing {
+	s := strips{end: float64(r.Summary.StepTime), tint: blue, most: 1}
+	name, first := "utilisation", &curves[0]
+	s.title = fmt.Sprintf("%s carries %s of its line rate in the mean", first.Name, unit.ShowShare(first.Mean))
+	s.note = r.Summary.Name + ": load of the ports that sent most, 0 to 100 %"
 	if queue {
-		p.Title.Text, p.Y.Label.Text = r.Summary.Name+": longest queues, with the marking thresholds", "queue, KB"
+		name, s.tint, s.most = "queues", amber, first.Most(true)
+		s.title = first.Name + " queues " + unit.Bytes(s.most).Show()
+		s.note = r.Summary.Name + ": longest queues, all to one scale"
+		if q := r.Topology.Configs; len(q) > 0 && q[0].WREDMax > 0 {
+			s.limit = float64(q[0].WREDMin)
+			s.most = max(s.most, 1.1*s.limit)
+			s.note += "; dotted: WRED min " + unit.Bytes(q[0].WREDMin).Show()
+		}
 	}
-	p.Legend.Top = true
-	p.Y.Min = 0
-	for i, c := range curves {
-		points := make(plotter.XYs, 0, 2*len(c.Points))
-		for _, x := range c.Points {
-			v := 100 * x.Use
-			if queue {
-				v = x.Queue / 1e3
-			}
-			points = append(points, plotter.XY{X: x.At / 1e9, Y: v}, plotter.XY{X: (x.At + x.Length) / 1e9, Y: v})
+	for _, c := range curves {
+		one := strip{name: c.Name, note: "mean " + unit.ShowShare(c.Mean) + " of line rate"}
+		if queue {
+			one.note = "peak " + unit.Bytes(c.Most(true)).Show()
 		}
-		if len(points) == 0 {
-			continue
+		for _, p := range c.Points {
+			one.on = append(one.on, stretch{p.At, p.At + p.Length, p.Value(queue)})
 		}
-		line, err := plotter.NewLine(points)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = Tints[i%len(Tints)], vg.Points(1.2)
-		p.Add(line)
-		p.Legend.Add(c.Name, line)
+		s.all = append(s.all, one)
 	}
-	if q := r.Topology.Configs; queue && len(q) > 0 && q[0].WREDMax > 0 {
-		for _, t := range []struct {
-			name string
-			v    int64
-			dash float64
-		}{{"WRED min", q[0].WREDMin, 2}, {"WRED max", q[0].WREDMax, 7}} {
-			line := plotter.NewFunction(func(float64) float64 { return float64(t.v) / 1e3 })
-			line.Dashes = []vg.Length{vg.Points(t.dash), vg.Points(3)}
-			p.Add(line)
-			p.Legend.Add(fmt.Sprintf("%s, %v", t.name, unit.Bytes(t.v)), line)
-		}
-		p.X.Min, p.X.Max = 0, float64(r.Summary.StepTime)/1e9
-	}
-	return p, nil
+	return drawing{name, s.high(), s.draw}
 }
 
-func Collectives(r *web.Directory, parts []web.Part) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = r.Summary.Name + ": where the time of collectives went"
-	p.Y.Label.Text = "share of their time, %"
-	p.Y.Min, p.Y.Max = 0, 100
-	p.Legend.Top = true
-	names := make([]string, len(parts))
-	var below *plotter.BarChart
-	for i, about := range cause.All() {
-		if !slices.ContainsFunc(parts, func(x web.Part) bool { return x.Shares[i] > 0 }) {
-			continue
-		}
-		values := make(plotter.Values, len(parts))
-		for j, x := range parts {
-			values[j], names[j] = 100*x.Shares[i], x.Name
-		}
-		bars, err := plotter.NewBarChart(values, vg.Points(28))
-		if err != nil {
-			return nil, err
-		}
-		bars.Color, bars.LineStyle = tint(about.Color), draw.LineStyle{}
-		if below != nil {
-			bars.StackOn(below)
-		}
-		below = bars
-		p.Add(bars)
-		p.Legend.Add(about.Name, bars)
+// legible returns the colour of words on a ground.
+func legible(on color.RGBA) color.Color {
+	if 299*int(on.R)+587*int(on.G)+114*int(on.B) > 128_000 {
+		return ink
 	}
-	p.NominalX(names...)
-	p.X.Max += 1.5 // room for the legend
-	return p, nil
+	return color.White
+}
+
+// collectives draws a bar for the time of each collective, by cause.
+func collectives(r *web.Directory, parts []web.Part) drawing {
+	const rowHigh = 13 * vg.Millimeter
+	present := slices.DeleteFunc(slices.Clone(cause.All()), func(x *cause.Cause) bool {
+		return !slices.ContainsFunc(parts, func(p web.Part) bool { return p.Shares[x.ID] >= 0.005 })
+	})
+	worst := slices.MinFunc(parts, func(a, b web.Part) int {
+		return cmp.Compare(a.Shares[cause.LineRate], b.Shares[cause.LineRate])
+	})
+	title := fmt.Sprintf("%s of the time of %s is line rate", unit.ShowShare(worst.Shares[cause.LineRate]), worst.Name)
+	return drawing{"collectives", headHigh + footHigh + vg.Length(len(parts))*rowHigh, func(to vg.CanvasSizer) {
+		c := headed(to, title, r.Summary.Name+": time of collectives by cause, %")
+		left, right, bottom := c.Min.X+stripLeft, c.Max.X-3*vg.Millimeter, c.Min.Y+footHigh
+		for i, p := range parts {
+			y := c.Max.Y - vg.Length(i+1)*rowHigh + 3*vg.Millimeter
+			say(c, ink, 10.5, vg.Point{X: c.Min.X, Y: y + 3*vg.Millimeter}, text.XLeft, p.Name)
+			x := left
+			for _, about := range present {
+				wide := vg.Length(p.Shares[about.ID]) * (right - left)
+				box(c, tint(about.Color), x, y, wide, 9*vg.Millimeter)
+				if wide > 9*vg.Millimeter {
+					at := vg.Point{X: x + wide/2, Y: y + 3.2*vg.Millimeter}
+					say(c, legible(tint(about.Color)), 9, at, text.XCenter, unit.Digits(100*p.Shares[about.ID]))
+				}
+				x += wide
+			}
+		}
+		x := left
+		for _, about := range present {
+			box(c, tint(about.Color), x, bottom-6*vg.Millimeter, 8, 8)
+			say(c, ink, 9, vg.Point{X: x + 12, Y: bottom - 6*vg.Millimeter + 1}, text.XLeft, about.Name)
+			wide, _, _ := plot.DefaultTextHandler.Box(about.Name, font.From(plot.DefaultFont, 9))
+			x += 24 + wide
+		}
+	}}
 }

@@ -11,14 +11,32 @@ import (
 // Curve is a port over time.
 type Curve struct {
 	Name   string
+	Mean   float64 // share of line rate
 	Points []Point
+}
+
+// Most returns the highest value.
+func (c *Curve) Most(queue bool) (most float64) {
+	for _, p := range c.Points {
+		most = max(most, p.Value(queue))
+	}
+	return most
 }
 
 // Point is one sample: times in picoseconds, use as a share of line rate, bytes.
 type Point struct{ At, Length, Use, Queue float64 }
 
-// Hottest returns the curves of the ports that sent most for their rate.
-func (r *Directory) Hottest(n int) ([]Curve, error) {
+// Value returns the queue in bytes, or the share of line rate.
+func (p Point) Value(queue bool) float64 {
+	if queue {
+		return p.Queue
+	}
+	return p.Use
+}
+
+// Hottest returns the curves of the ports that sent most for their rate, or of the switch ports with the longest
+// queues.
+func (r *Directory) Hottest(n int, queue bool) ([]Curve, error) {
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
 		return nil, err
@@ -28,12 +46,21 @@ func (r *Directory) Hottest(n int) ([]Curve, error) {
 		order[i] = i
 	}
 	use := func(i int) float64 { return float64(r.ports[i].WireBytes) / float64(max(r.ports[i].Rate, 1)) }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(use(b), use(a)) })
+	by := use
+	if queue {
+		by = func(i int) float64 {
+			if r.ports[i].Role == "host" {
+				return 0
+			}
+			return float64(r.ports[i].QueuePeak)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by(b), by(a)) })
 	at := map[int32]int{}
 	var out []Curve
 	for _, i := range order[:min(n, len(order))] {
 		at[int32(i)] = len(out)
-		out = append(out, Curve{Name: r.ports[i].Name})
+		out = append(out, Curve{Name: r.ports[i].Name, Mean: use(i) * 8e12 / float64(max(r.Summary.StepTime, 1))})
 	}
 	for _, l := range links {
 		if k, ok := at[l.Port]; ok && l.Length > 0 {

@@ -19,7 +19,7 @@ func TestPlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curves, err := r.Hottest(3)
+	curves, err := r.Hottest(3, false)
 	if err != nil || len(curves) != 3 {
 		t.Fatalf("%d curves, %v", len(curves), err)
 	}

@@ -395,7 +395,7 @@ func TestHTML(t *testing.T) {
 	if _, err := r.View("port", url.Values{"id": {"1"}}); err != nil {
 		t.Error(err)
 	}
-	if c, err := r.Hottest(3); err != nil || len(c) != 3 || len(c[0].Points) == 0 {
+	if c, err := r.Hottest(3, false); err != nil || len(c) != 3 || len(c[0].Points) == 0 {
 		t.Errorf("%v %d", err, len(c))
 	}
 	parts, err := r.Parts()
