@@ -339,7 +339,6 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 		return 0, err
 	}
 	if t, err = b.Simulate(plan); err == nil {
-		t = max(t, plan.LeastLL.Seconds())
 		b.known[key] = t
 	}
 	return t, err

@@ -261,16 +261,16 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 	return bus * float64(m.Nodes*m.PerNode) / all
 }
 
-// LeastLL returns the least time of a collective of the given bytes with LL, in microseconds, by the bandwidth that
-// kernels reach with it, however fast links are (llMaxBws of nccl src/graph/tuning.cc). 0: no ring and no tree.
-func (m Machine) LeastLL(kind Kind, algorithm string, bytes float64) float64 {
-	_, ll, _ := m.limit()
-	switch algorithm {
-	case ByRing:
-		all, _ := m.steps(kind)
-		return bytes * all / float64(m.Nodes*m.PerNode) / (1000 * ll)
-	case ByTree:
-		return 2 * bytes / (1000 * ll)
+// CopyRate returns the rate at which a rank's kernels copy data with a protocol, all channels together and however fast
+// links are, in GB/s: llMaxBws and perChMaxRingLL128Bws of nccl src/graph/tuning.cc. A ring passes a rank's share of
+// bus bandwidth, a tree each byte up and down. 0: no bound, or one that NVLink does not exceed.
+func (m Machine) CopyRate(algorithm, protocol string) float64 {
+	_, ll, ll128 := m.limit()
+	switch {
+	case protocol == LL:
+		return ll
+	case protocol == LL128 && algorithm == ByRing && float64(m.Channels)*ll128 < m.NVLink:
+		return float64(m.Channels) * ll128
 	}
 	return 0
 }

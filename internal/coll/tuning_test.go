@@ -289,27 +289,32 @@ func TestNothingAboveTheWire(t *testing.T) {
 	}
 }
 
-// TestLeastLL checks that no estimate of NCCL's model with LL is below the time of LL's kernels: 64 H100 in 8 servers
-// reach 35 GB/s of bus bandwidth by rings (llMaxBws), however fast their NICs are.
-func TestLeastLL(t *testing.T) {
+// TestCopyRate checks the rates of kernels against NCCL's tables (llMaxBws, perChMaxRingLL128Bws), and that no estimate
+// is below the time of copying: a ring's 2(n-1)/n of the bytes, a tree's bytes up and down.
+func TestCopyRate(t *testing.T) {
 	for _, c := range []struct {
-		nodes     int
-		algorithm string
-		want      float64 // µs of 1 GB
-	}{{8, ByRing, 1e6 * 2 * 63 / 64 / 35.0}, {8, ByTree, 1e6 * 2 / 35.0}, {2, ByRing, 1e6 * 2 * 15 / 16 / 45.0},
-		{8, ByNVLSTree, 0}} {
-		m := Machine{Nodes: c.nodes, PerNode: 8, NVLink: 360, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
-		got := m.LeastLL(AllReduce, c.algorithm, 1e9)
-		if math.Abs(got-c.want) > 1 {
-			t.Errorf("%d servers, %s: %g us, want %g", c.nodes, c.algorithm, got, c.want)
+		nodes, channels     int
+		hopper              bool
+		algorithm, protocol string
+		want                float64
+	}{
+		{1, 16, true, ByRing, LL, 141}, {2, 16, true, ByTree, LL, 45}, {8, 16, true, ByRing, LL, 35},
+		{8, 16, false, ByRing, LL, 19}, {8, 16, true, ByRing, LL128, 0}, {8, 2, true, ByRing, LL128, 73.4},
+		{8, 2, true, ByTree, LL128, 0}, {8, 2, true, ByRing, Simple, 0}, {8, 16, true, ByNVLSTree, Simple, 0},
+	} {
+		m := Machine{Nodes: c.nodes, PerNode: 8, NVLink: 360, NIC: 400, Channels: c.channels, Hopper: c.hopper}
+		if got := m.CopyRate(c.algorithm, c.protocol); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %g GB/s", c, got)
 		}
 		all, err := m.Tune(AllReduce, 1e9)
 		if err != nil {
 			t.Fatal(err)
 		}
+		n := float64(8 * c.nodes)
+		sent := map[string]float64{ByRing: 2 * (n - 1) / n * 1e9, ByTree: 2e9}
 		for _, x := range all {
-			if x.Protocol == LL && x.Reckoned < m.LeastLL(AllReduce, x.Algorithm, 1e9) {
-				t.Errorf("%+v is below the kernels of LL", x)
+			if rate := m.CopyRate(x.Algorithm, x.Protocol); rate > 0 && x.Reckoned < sent[x.Algorithm]/(1000*rate) {
+				t.Errorf("%+v is below the time of copying at %g GB/s", x, rate)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Ahead is a mix of jobs in two parts: operations that wait for no transfer over the network, directly or not, and
-// share no pipe inside a server with one that does, and the others. The first have the same times whatever the network
-// does, and are executed once.
+// share no pipe inside a server and no rank's copying with one that does, and the others. The first have the same times
+// whatever the network does, and are executed once.
 type Ahead struct {
 	Whole *workload.Mix
 	// Rest has the other operations, and as computations without inputs those that they wait for.
@@ -37,7 +37,7 @@ func (a *Ahead) Execution(c Carrier, m Machine) *Execution {
 	x := &Execution{Work: a.Whole, DAG: a.Whole.DAG, Machine: m, Start: slices.Clone(a.Start), End: slices.Clone(a.End),
 		Cause: slices.Clone(a.Cause), Left: len(a.of), NetBytes: a.netBytes, NVBytes: a.nvBytes, carrier: c,
 		deps: make([]int32, len(a.at))}
-	x.pipes = newPipes(&x.Machine)
+	x.pipes, x.copied = newPipes(&x.Machine), make([]unit.Time, len(m.Server))
 	for _, i := range a.of {
 		if x.End[i] == unit.Never {
 			x.deps[i] = x.DAG.Ops[i].Deps
@@ -92,9 +92,9 @@ func (c *alone) After(d unit.Time, b Bell)        { c.bells.Push(c.now+d, b) }
 func (c *alone) Send(int32, int, int, unit.Bytes) {}
 func (c *alone) Reaches(from, to int) bool        { return true }
 
-// later finds the operations that wait for the network or share pipes with those, and counts them.
+// later finds the operations that wait for the network or share pipes or copying with those, and counts them.
 func (x *Execution) later() (later []bool, n int) {
-	later, used := make([]bool, len(x.DAG.Ops)), make([]bool, x.Pipes())
+	later, used, copies := make([]bool, len(x.DAG.Ops)), make([]bool, x.Pipes()), make([]bool, len(x.Machine.Server))
 	var found []int32
 	add := func(i int32) {
 		if !later[i] {
@@ -128,14 +128,20 @@ func (x *Execution) later() (later []bool, n int) {
 			for _, s := range x.DAG.After(i) {
 				add(s)
 			}
-			if !x.DAG.Ops[i].Compute() {
+			if o := &x.DAG.Ops[i]; o.Copies() {
+				copies[o.Rank] = true
+			} else if !o.Compute() {
 				for _, pipe := range way(i) {
 					used[pipe] = true
 				}
 			}
 		}
 		for i := range x.DAG.Ops {
-			if later[i] || x.DAG.Ops[i].Compute() {
+			o := &x.DAG.Ops[i]
+			if o.Copies() && copies[o.Rank] {
+				add(int32(i))
+			}
+			if later[i] || o.Compute() {
 				continue
 			}
 			for _, pipe := range way(int32(i)) {

@@ -32,6 +32,9 @@ func TestAhead(t *testing.T) {
 				from := rapid.IntRange(0, servers-1).Draw(t, "from")
 				to, sends := rapid.IntRange(0, servers-1).Draw(t, "to"), rapid.IntRange(0, 4).Draw(t, "kind") == 0
 				if sends && to != from {
+					if rapid.Bool().Draw(t, "copied") {
+						after = []int32{b.Copy(from, unit.Time(duration.Draw(t, "copying")), after...)}
+					}
 					ids = append(ids, b.Transfer(from, to, unit.Bytes(duration.Draw(t, "bytes"))/100+1, after...))
 				} else {
 					ids = append(ids, b.Compute(from, unit.Time(duration.Draw(t, "takes")), workload.Forward, after...))

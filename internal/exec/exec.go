@@ -40,6 +40,7 @@ type Machine struct {
 	Server []int // by GPU: the server it is in
 	Rail   []int // by GPU: of its NIC; AnyRail: it needs no relay
 	NVLink NVLink
+	NICs   []unit.Rate // by GPU: of its NICs together; nil: unknown
 	// Inside lists, by server, the fabrics between GPUs that differ from a pipe in and one out per GPU at NVLink's
 	// rate; nil: there are none.
 	Inside []*inside.Fabric
@@ -82,6 +83,7 @@ type Execution struct {
 	deps    []int32 // operations that each waits for
 	ahead   []int32 // executed ahead of it: see Ahead.Execution
 	pipes   pipes
+	copied  []unit.Time // by GPU: when its kernels have copied what they were given
 }
 
 // New prepares jobs for execution.
@@ -92,7 +94,7 @@ func New(c Carrier, m Machine, jobs *workload.Mix) *Execution {
 	x.Cause = make([]int32, len(d.Ops))
 	x.Start = make([]unit.Time, len(d.Ops))
 	x.End = make([]unit.Time, len(d.Ops))
-	x.pipes = newPipes(&x.Machine)
+	x.pipes, x.copied = newPipes(&x.Machine), make([]unit.Time, len(m.Server))
 	for i := range d.Ops {
 		o := &d.Ops[i]
 		x.deps[i], x.Cause[i], x.End[i] = o.Deps, -1, unit.Never
@@ -177,7 +179,7 @@ func (x *Execution) Begin() {
 // begin releases the operations of a job that wait for nothing.
 func (x *Execution) begin(j int) {
 	for i := x.Work.Jobs[j].Ops[0]; i < x.Work.Jobs[j].Ops[1]; i++ {
-		if x.deps[i] == 0 && x.End[i] == unit.Never {
+		if x.DAG.Ops[i].Deps == 0 && x.End[i] == unit.Never {
 			x.launch(i)
 		}
 	}
@@ -193,6 +195,10 @@ func (x *Execution) launch(i int32) {
 		return
 	}
 	x.Start[i] = x.carrier.Now()
+	if o.Copies() {
+		x.copy(i)
+		return
+	}
 	if o.Compute() {
 		x.after(o.Dur, i, computed)
 		return
@@ -207,6 +213,35 @@ func (x *Execution) launch(i int32) {
 		return
 	}
 	x.carrier.Send(i, from, to, o.Bytes)
+}
+
+// copy copies the bytes of a transfer after those that the GPU was given before. The transfer starts while they are
+// copied: an idle path carries the last of them at once.
+func (x *Execution) copy(i int32) {
+	o, now := &x.DAG.Ops[i], x.carrier.Now()
+	end := max(now, x.copied[o.Rank]) + o.Dur
+	x.copied[o.Rank] = end
+	carried := x.DAG.After(i)[0]
+	for x.DAG.Ops[carried].Compute() { // a wait in between
+		carried = x.DAG.After(carried)[0]
+	}
+	x.after(end-min(o.Dur, x.carriedIn(carried))-now, i, computed)
+}
+
+// carriedIn returns the time of a transfer's bytes on the first part of an idle path: NVLink or the sender's NICs.
+func (x *Execution) carriedIn(i int32) (line unit.Time) {
+	o := &x.DAG.Ops[i]
+	from, to := int(o.Rank), int(o.Peer)
+	if !x.Local(from, to) {
+		if to = x.Relay(from, to); to == from {
+			if nics := x.Machine.NICs; nics != nil {
+				return unit.Serialize(o.Bytes, nics[from])
+			}
+			return 0
+		}
+	}
+	line, _ = x.Alone(from, to, o.Bytes)
+	return line
 }
 
 // after schedules a bell for an operation.

@@ -97,6 +97,37 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// TestCopies: a rank copies the bytes of one transfer after another, at whatever time they are ready, and the last of
+// them are carried at once, over NVLink, the network and a relay; a path slower than copying starts with it.
+func TestCopies(t *testing.T) {
+	m := machine(2)
+	m.NVLink.PXN, m.NICs = true, []unit.Rate{rate, rate, rate, rate}
+	nvlink, network := unit.Serialize(unit.MB, m.NVLink.Rate), unit.Serialize(unit.MB, rate)
+	for _, c := range []struct {
+		to            int
+		takes, behind unit.Time // a copy, and delivery after its end
+	}{
+		{1, 50 * us, us}, {2, 50 * us, lat}, {3, 50 * us, us + network + lat},
+		{1, us, us + nvlink - us}, {2, us, lat + network - us},
+	} {
+		b := workload.NewBuilder(4)
+		first := b.Transfer(0, c.to, unit.MB, b.Copy(0, c.takes))
+		second := b.Transfer(0, c.to, unit.MB, b.Copy(0, c.takes))
+		other := b.Transfer(1, 0, unit.MB, b.Copy(1, c.takes))
+		x, w := over(m, seal(t, b))
+		w.run()
+		if got, want := x.End[first], c.takes+c.behind; got != want {
+			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+		if got, want := x.End[second], max(2*c.takes+c.behind, x.End[first]+min(nvlink, network)); got < want {
+			t.Errorf("%+v: the second %v, at least %v", c, got, want)
+		}
+		if got, want := x.End[other], us+max(c.takes, nvlink); got != want {
+			t.Errorf("%+v: of another rank %v, want %v", c, got, want)
+		}
+	}
+}
+
 // TestRelays: a transfer to another rail goes to the NIC of that rail over NVLink when PXN
 // is on, or when the network does not connect the rails.
 func TestRelays(t *testing.T) {

@@ -397,11 +397,7 @@ func (p *replay) walk(last int32, from unit.Time, only int32, to *cause.Account)
 			to.Own[cause.LateRank] += int64(t - from)
 			return
 		case o.Compute():
-			id := cause.ID(cause.Compute)
-			if synchronises(p.m.b.r.dag, o, next) {
-				id = cause.Latency
-			}
-			to.Own[id] += int64(t - start)
+			to.Own[computes(r.dag, o, next)] += int64(t - start)
 		case p.m.b.first[op] < 0 || r.exec.Local(int(o.Rank), int(o.Peer)):
 			p.inside(int(o.Rank), int(o.Peer), op, t-start, to)
 		default:

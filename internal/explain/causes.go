@@ -179,3 +179,14 @@ func (b *blamer) message(x int32) *result.CollectiveRow {
 func synchronises(d *workload.DAG, o *workload.Op, next int32) bool {
 	return o.Compute() && o.Class == workload.Other && next >= 0 && d.Colls[next].Kind != coll.SendRecv
 }
+
+// computes returns what the time of an operation before another of a collective is spent on.
+func computes(d *workload.DAG, o *workload.Op, next int32) cause.ID {
+	switch {
+	case o.Copies():
+		return cause.LineRate
+	case synchronises(d, o, next):
+		return cause.Latency
+	}
+	return cause.Compute
+}

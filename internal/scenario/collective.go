@@ -85,8 +85,8 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 			return run, err
 		}
 	}
-	if s.Protocol == coll.LL {
-		p.limitLL(at, s, &run)
+	if m, err := p.machine(at.crew, s.Groups == "rail"); err == nil { // else no constants of these GPUs
+		run.CopyRate = m.CopyRate(run.Algorithm, run.Protocol)
 	}
 	ring := run.Algorithm == coll.ByRing && run.Kind != coll.ToAll
 	if run.Kind == coll.Bcast {
@@ -96,29 +96,6 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 		run.Channels = p.rings(at.crew)
 	}
 	return run, nil
-}
-
-// limitLL sets the least time of a collective with LL, and notes the limit where it exceeds the latency: the simulation
-// doubles LL's bytes, but has no bandwidth of kernels.
-func (p *resolver) limitLL(at task, s *CollSpec, run *workload.CollectiveRun) {
-	m, err := p.machine(at.crew, s.Groups == "rail")
-	if err != nil {
-		return // no constants of these GPUs
-	}
-	all, err := m.Tune(run.Kind, float64(s.Bytes))
-	i := slices.IndexFunc(all, func(c coll.Choice) bool {
-		return c.Algorithm == run.Algorithm && c.Protocol == coll.LL
-	})
-	if err != nil || i < 0 {
-		return
-	}
-	us := m.LeastLL(run.Kind, run.Algorithm, float64(s.Bytes))
-	least := unit.Time(us * float64(unit.Microsecond))
-	p.LeastLL = max(p.LeastLL, least)
-	if us > all[i].Micros/2 {
-		p.note("kernels with protocol ll need at least %s for %v by NCCL's tuning model, which is not simulated",
-			least.Show(), s.Bytes)
-	}
 }
 
 // mesh reports whether GPUs of all servers are connected in pairs.

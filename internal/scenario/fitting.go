@@ -149,4 +149,7 @@ func (f *fitted) run(run *trace.Run, ranks []int) {
 	if bare {
 		run.Protocol = ""
 	}
+	if f.known {
+		run.CopyRate = f.machine.CopyRate(run.Algorithm, run.Protocol)
+	}
 }

@@ -68,7 +68,6 @@ type Plan struct {
 	Phases    []Phase           // maps of OCSes by phases of the jobs
 	Mirrors   unit.Time         // how long these take to move
 	PXN       bool              // transfers to another rail go over NVLink first
-	LeastLL   unit.Time         // least time of collectives with protocol ll: not simulated
 
 	Storage *StoragePlan // nil: no server keeps data
 

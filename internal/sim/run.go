@@ -167,6 +167,13 @@ func Machine(p *scenario.Plan) exec.Machine {
 	m := exec.Machine{Inside: p.Inside, Changes: p.Chips,
 		NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
+		rate := unit.Rate(0)
+		for way := range g.Ways(gpu) {
+			for _, l := range g.NICs[g.WayOf(gpu, way)].Links {
+				rate += g.Links[l].Rate
+			}
+		}
+		m.NICs = append(m.NICs, rate)
 		m.Server = append(m.Server, g.DomainOf(g.HostOf(gpu)))
 		if g.StoreOf(gpu) >= 0 {
 			m.Rail = append(m.Rail, exec.AnyRail)

@@ -21,6 +21,7 @@ type CollectiveRun struct {
 	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
 	PerServer int
 	Servers   coll.Servers // positions of ranks; if unknown, PerServer in each server
+	CopyRate  float64      // GB/s at which the protocol's kernels copy on each rank; 0: no bound
 	Switch    float64      // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 }
 
@@ -158,6 +159,9 @@ func (c CollectiveRun) Transfers(n int) float64 {
 	if c.Protocol != "" {
 		ops *= 2 // a protocol's cost is an operation of its own
 	}
+	if c.CopyRate > 0 && c.Protocol == coll.LL128 { // and copying besides; LL has no cost
+		ops *= 1.5
+	}
 	return ops
 }
 
@@ -250,20 +254,21 @@ func (c CollectiveRun) sink(b *Builder, ranks int) coll.Sink {
 	if c.Protocol == "" {
 		return b
 	}
-	p := &protocol{Builder: b, name: c.Protocol, by: c.Algorithm, on: c.on()}
+	p := &protocol{Builder: b, name: c.Protocol, by: c.Algorithm, on: c.on(), rate: c.CopyRate}
 	if c.Algorithm == coll.ByNVLS {
 		p.fill = coll.NVLSFill(c.Switch, ranks, c.Bytes)
 	}
 	return p
 }
 
-// protocol adds the costs of NCCL's protocols: LL sends a flag with every word, LL128 with every 120 bytes; and per hop
-// the tuning model's latency beyond LL, whose latency is the wire's.
+// protocol adds the costs of NCCL's protocols: LL sends a flag with every word, LL128 with every 120 bytes; per hop the
+// tuning model's latency beyond LL, whose latency is the wire's; and the rate at which kernels copy words and flags.
 type protocol struct {
 	*Builder
 	name string
 	by   string
 	on   coll.Servers
+	rate float64    // GB/s; 0: no bound
 	fill unit.Bytes // of NVLS's pipeline, for each transfer
 }
 
@@ -277,6 +282,9 @@ func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int3
 	d := unit.Time(wait * float64(unit.Microsecond))
 	if d > 0 {
 		after = []int32{p.Compute(src, d, Other, after...)}
+	}
+	if p.rate > 0 {
+		after = []int32{p.Copy(src, unit.Time(float64(bytes)/p.rate*float64(unit.Nanosecond)), after...)}
 	}
 	return p.Builder.Transfer(src, dst, unit.Bytes(float64(bytes)*wire+0.5)+p.fill, after...)
 }

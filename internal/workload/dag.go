@@ -45,7 +45,7 @@ type Op struct {
 	Dur   unit.Time
 	Bytes unit.Bytes
 	Rank  int32
-	Peer  int32 // -1 for compute
+	Peer  int32 // -1 for compute, copies for a copy
 	Coll  int32 // collective it belongs to, -1 for none
 	Deps  int32 // how many operations it waits for
 	Class Class
@@ -53,6 +53,13 @@ type Op struct {
 
 // Compute reports whether the op computes.
 func (o *Op) Compute() bool { return o.Peer < 0 }
+
+// copies is the peer of copies.
+const copies = -2
+
+// Copies reports whether the op computes by copying the bytes of the transfer behind it: a rank copies those of one
+// transfer after another, each for Dur, and its transfer carries them meanwhile.
+func (o *Op) Copies() bool { return o.Peer == copies }
 
 // Collective is one instance of a collective.
 type Collective struct {
@@ -146,6 +153,11 @@ func (b *Builder) add(o Op, after []int32) int32 {
 // Compute adds a computation.
 func (b *Builder) Compute(rank int, d unit.Time, c Class, after ...int32) int32 {
 	return b.add(Op{Dur: d, Rank: int32(rank), Peer: -1, Coll: -1, Class: c}, after)
+}
+
+// Copy adds the copying of bytes that takes d; the one operation that depends on it is their transfer.
+func (b *Builder) Copy(rank int, d unit.Time, after ...int32) int32 {
+	return b.add(Op{Dur: d, Rank: int32(rank), Peer: copies, Coll: -1}, after)
 }
 
 // Transfer adds a transfer to the current collective; it makes Builder a

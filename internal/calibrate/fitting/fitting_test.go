@@ -153,7 +153,7 @@ func TestSimulatesWhatItWrites(t *testing.T) {
 	t.Parallel()
 	sizes := []int{1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 23}
 	rows := ncclTests(t, measuredCluster+"calibration: {nic_share: 60, launch: 30us}\n", sizes, 2)
-	q := &Question{Fabric: file(t, "plain.yaml", measuredCluster), Aside: 3, Largest: 64 * unit.KiB, Algorithm: "auto",
+	q := &Question{Fabric: file(t, "plain.yaml", measuredCluster), Aside: 3, Largest: 4 * unit.MiB, Algorithm: "auto",
 		NCCLTests: []string{file(t, "out.txt", rows)}, Out: filepath.Join(t.TempDir(), "calibrated.yaml")}
 	r, b, err := q.Fitted(simulate, quiet)
 	if err == nil {
