@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"railyard/internal/cause"
 	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/workload"
