@@ -45,7 +45,7 @@ func ring(r run, s *Sequence) error {
 		}
 	}
 	if found {
-		return errors.New("its ring all-reduces pass NVLink inside servers, whose transfers flows.parquet does not have: this sequence is of rings of one GPU a server")
+		return errors.New("no ring all-reduce of this run has all transfers in flows.parquet, where those over NVLink are not")
 	}
 	return errors.New("no ring all-reduce completed in this run")
 }
@@ -56,10 +56,10 @@ type lap struct {
 	sent     []result.FlowRow
 }
 
-// lapsOf are a ring's, in its order, or nil if they are not all in flows.parquet.
-func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) []lap {
-	n, by := int(c.Ranks), map[string]*lap{}
-	first := ""
+// lapsOf are a ring's, in its order, or nil if they are not all in flows.parquet. Rings of other ranks run at the same
+// time; of those that are whole in the time of the collective it is the one that ends with it.
+func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) (best []lap) {
+	by, order := map[string]*lap{}, []string{}
 	for _, m := range flows {
 		if m.Posted < c.Start || m.Done > c.End || m.Done < 0 || m.Class != c.Class || m.Job != c.Job {
 			continue
@@ -67,27 +67,53 @@ func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) []lap {
 		l := by[m.From]
 		if l == nil {
 			l = &lap{from: m.From, to: m.To}
-			by[m.From] = l
-			if first == "" {
-				first = m.From
-			}
+			by[m.From], order = l, append(order, m.From)
 		}
 		if l.to != m.To {
-			return nil
+			l.to = "" // it sends to two
 		}
 		l.sent = append(l.sent, m)
 	}
-	if n < 2 || len(by) != n {
+	last := int64(-1)
+	for _, first := range order {
+		if laps := around(first, by, int(c.Ranks)); laps != nil {
+			end := int64(0)
+			for _, l := range laps {
+				end = max(end, l.sent[len(l.sent)-1].Done)
+			}
+			if end > last {
+				best, last = laps, end
+			}
+		}
+	}
+	return best
+}
+
+// around follows a ring of n ranks from one back to it, or returns nil. Messages of one round, one for each queue pair,
+// become one.
+func around(first string, by map[string]*lap, n int) (laps []lap) {
+	if n < 2 {
 		return nil
 	}
-	var laps []lap
-	for at := first; len(laps) < n; at = by[at].to {
+	rounds, at := 2*(n-1), first
+	for range n {
 		l := by[at]
-		if l == nil || len(l.sent) != 2*(n-1) {
+		if l == nil || len(l.sent)%rounds != 0 || len(l.sent) != len(by[first].sent) || len(laps) > 0 && at == first {
 			return nil
 		}
 		slices.SortStableFunc(l.sent, func(a, b result.FlowRow) int { return cmp.Compare(a.Posted, b.Posted) })
-		laps = append(laps, *l)
+		one := lap{from: l.from, to: l.to}
+		for part := range slices.Chunk(l.sent, len(l.sent)/rounds) {
+			m := part[0]
+			for _, x := range part[1:] {
+				m.Done, m.Bytes = max(m.Done, x.Done), m.Bytes+x.Bytes
+			}
+			one.sent = append(one.sent, m)
+		}
+		laps, at = append(laps, one), l.to
+	}
+	if at != first {
+		return nil
 	}
 	return laps
 }

@@ -81,6 +81,29 @@ func TestNoRing(t *testing.T) {
 	}
 }
 
+// TestRingsAtOnce checks that of two rings at the same time the one that ends with its collective is drawn, and that
+// messages of two queue pairs are one transfer of a round.
+func TestRingsAtOnce(t *testing.T) {
+	c := result.CollectiveRow{Ranks: 2, End: 90}
+	var flows []result.FlowRow
+	for round := range int64(2) {
+		for _, x := range []string{"ab", "ba", "cd", "dc"} {
+			for qp := range int32(2) {
+				end := 40*(round+1) + int64(x[0]-'a') + int64(qp)
+				flows = append(flows, result.FlowRow{From: x[:1], To: x[1:], QP: qp, Bytes: 5, Posted: 40 * round,
+					Done: end})
+			}
+		}
+	}
+	laps := lapsOf(&c, flows)
+	if len(laps) != 2 || laps[0].from != "c" || len(laps[0].sent) != 2 {
+		t.Fatalf("%+v", laps)
+	}
+	if second := laps[0].sent[1]; second.Bytes != 10 || second.Done != 83 {
+		t.Errorf("%+v", second)
+	}
+}
+
 // TestNoRate checks the reason why a run has no samples of a rate: of its fidelity or of its congestion control.
 func TestNoRate(t *testing.T) {
 	for want, s := range map[string]*result.Summary{
