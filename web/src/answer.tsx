@@ -38,7 +38,7 @@ export function Answer({ info }: { info: Info }) {
       </p>
       <h1 data-testid="verdict">{verdict(info, data)}</h1>
       <p class="lede" data-testid="lede">
-        <Lede info={info} data={data} />
+        <Lede info={info} />
       </p>
       </div>
       <Lost data={data} step={step} />
@@ -46,16 +46,18 @@ export function Answer({ info }: { info: Info }) {
       {sum > 0 && (
         <>
           <StepBar parts={data.parts} causes={data.causes_present} step={sum} />
-          <p class="note" data-testid="seen">
-            Critical path: the chain of operations that the end of the step waited for. Parts sum to{" "}
-            {f.time(sum)}. {seen(info)}
-            {data.parts.some((p) => !["compute", "idle", "unfinished"].includes(p.key) && (p.causes ?? []).some(hidden(sum))) &&
-              " Compute without losses: a step that loses nothing computes in this time."}
-          </p>
         </>
       )}
       <Remedies info={info} data={data} step={step} />
       <Pictures info={info} data={data} />
+      {sum > 0 && (
+        <p class="note" data-testid="seen">
+          The bar is the critical path: the chain of operations that the end of the step waited for. Parts sum to{" "}
+          {f.time(sum)}. {seen(info)}
+          {data.parts.some((p) => !["compute", "idle", "unfinished"].includes(p.key) && (p.causes ?? []).some(hidden(sum))) &&
+            " Compute without losses: a step that loses nothing computes in this time."}
+        </p>
+      )}
       <Details info={info} data={data} />
     </section>
   );
@@ -134,19 +136,13 @@ function verdict(info: Info, a: Figures): string {
   return `${f.begin(first.name)}${where} ${verb} ${share(ps)} on the critical path.`;
 }
 
-/** Lede says what comes with the largest loss, and what the slowest message met. */
-function Lede({ info, data }: { info: Info; data: Figures }) {
+/** Lede says what the slowest message met. */
+function Lede({ info }: { info: Info }) {
   const s = info.summary;
-  const [first] = data.losses ?? [];
   const slow = s.slowest_flow;
   if (s.outcome) return <>{f.begin(s.outcome.why)}.</>;
   return (
     <>
-      {first && first.reaction_ps > 0 && (
-        <>
-          Congestion control recovering after it takes another <b>{f.time(first.reaction_ps)}</b>.{" "}
-        </>
-      )}
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (
         <>
           The slowest message,{" "}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Info, QPView } from "./api";
-import { ink, load, table } from "./colour";
+import { ink, type Limits, lineTokens, load, queueStep, table } from "./colour";
 import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
@@ -16,6 +16,19 @@ export interface Values {
   bytes: Uint8Array;
 }
 
+/** Label is words beside a port's link; of the root of pauses the link is drawn as well. */
+export interface Label {
+  port: number;
+  words: string;
+  root?: boolean;
+}
+
+/** Queues are what the grid's values mean where they are queues: bytes of 255, and the thresholds of each port. */
+export interface Queues {
+  scale: number;
+  limits: Limits[];
+}
+
 /** Canvas draws the fabric: what goes on at a moment, or what a failure leaves. */
 export function Canvas(props: {
   info: Info;
@@ -28,6 +41,8 @@ export function Canvas(props: {
   on: Map<number, Paused>;
   states: Map<number, State>;
   loss?: Loss;
+  labels: Label[];
+  queues?: Queues;
   fail: (name: string) => void;
 }) {
   const box = useRef<HTMLCanvasElement>(null);
@@ -166,6 +181,8 @@ interface Drawn {
   on: Map<number, Paused>;
   states: Map<number, State>;
   loss?: Loss;
+  labels: Label[];
+  queues?: Queues;
 }
 
 function draw(
@@ -213,7 +230,34 @@ function draw(
     g,
     layout.boxes.filter((b) => !framed.has(b)),
   );
+  if (path.size === 0) label(g, size.w, layout, props.labels);
   for (const x of props.motion?.flying ?? []) fly(g, layout, x);
+}
+
+/** label names links beside them, where no other name is. */
+function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: Label[]) {
+  const taken: [number, number, number, number][] = [];
+  g.lineWidth = 4;
+  g.strokeStyle = ink("--bg");
+  for (const l of all) {
+    const i = layout.cables.findIndex((c) => c.links.length === 1 && [c.links[0].from_a, c.links[0].from_b].includes(l.port));
+    if (i < 0) continue;
+    const [ax, ay, bx, by] = ends(layout.cables[i], (i % 5) - 2);
+    g.font = `${l.root ? "600 " : ""}11px system-ui, sans-serif`;
+    const w = g.measureText(l.words).width;
+    for (const k of [0.5, 0.36, 0.64, 0.22, 0.78]) {
+      const [x, y] = [ax + k * (bx - ax), ay + k * (by - ay)];
+      const at = x + w + 12 < wide ? x + 8 : x - w - 8;
+      if (taken.some(([p, q, r, s]) => at < r && at + w > p && y - 8 < s && y + 8 > q)) continue;
+      taken.push([at, y - 8, at + w, y + 8]);
+      g.textAlign = "left";
+      g.strokeText(l.words, at, y);
+      g.fillStyle = ink("--ink");
+      g.fillText(l.words, at, y);
+      g.textAlign = "center";
+      break;
+    }
+  }
 }
 
 /** fly draws a packet where it is: a diamond once it is marked, with a ring where it waits. */
@@ -259,6 +303,8 @@ function fly(g: CanvasRenderingContext2D, layout: Layout, x: Flying) {
 function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path: Set<number>) {
   const calm = ink("--line-2");
   const ramp = table(load().slice(1));
+  const steps = lineTokens.map(ink);
+  const roots = new Set(props.labels.filter((l) => l.root).map((l) => l.port));
   const strokes = layout.cables.map((cable, i) => {
     const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false, down: 0, slow: 0 };
     for (const l of cable.links) {
@@ -278,7 +324,9 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
   strokes.forEach(({ cable, i, value, chosen, onPath, paused, down, slow }) => {
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
-    g.strokeStyle = value === 0 ? calm : ramp[Math.round(value)];
+    const q = props.queues;
+    g.strokeStyle =
+      value === 0 ? calm : q ? steps[queueStep((value / 255) * q.scale, q.limits[hottest(cable, props.data, props.t)])] : ramp[Math.round(value)];
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
     if (down === cable.links.length) g.strokeStyle = ink("--bg"); // the dashes alone are left of it
     if (paused) g.strokeStyle = ink("--bg"); // likewise
@@ -294,7 +342,11 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
       g.stroke();
       g.setLineDash([]);
     }
-    if (paused || chosen || onPath) {
+    if (cable.links.some((l) => roots.has(l.from_a) || roots.has(l.from_b))) {
+      g.strokeStyle = ink("--ink");
+      g.lineWidth = 4;
+      g.stroke();
+    } else if (paused || chosen || onPath) {
       g.strokeStyle = paused ? ink("--c-pause") : ink("--accent");
       g.lineWidth = paused ? 3 : 1.5;
       g.setLineDash(paused ? [4, 3] : onPath ? [] : [8, 3]);
@@ -359,8 +411,8 @@ function frame(g: CanvasRenderingContext2D, around: Frame[], boxes: Box[]): Set<
   for (const fr of around) {
     g.beginPath();
     g.roundRect(fr.x - 3, fr.y - 5, fr.w + 6, fr.h + 25, 6);
-    g.fillStyle = "rgba(230,159,0,.14)";
-    g.strokeStyle = "#b87700";
+    g.fillStyle = ink("--sunk");
+    g.strokeStyle = ink("--line-2");
     g.lineWidth = 1.5;
     g.fill();
     g.stroke();
@@ -415,7 +467,7 @@ function server(g: CanvasRenderingContext2D, props: Drawn, b: Box, parts: Inside
   const { topology } = props.info;
   const node = b.nodes[0];
   const { loss } = props;
-  const fine = ink("--fine");
+  const [fine, gpu] = [ink("--fine"), ink("--c-compute")];
   const row = (n: number, y: number, h: number, colour: (i: number) => string) => {
     for (let i = 0; i < n; i++) {
       g.fillStyle = colour(i);
@@ -426,10 +478,10 @@ function server(g: CanvasRenderingContext2D, props: Drawn, b: Box, parts: Inside
   const gpus = gpusOf(topology, node);
   const cut = new Set(loss?.cut.get(node));
   row(nics.length, b.y + 4, 7, (i) =>
-    !loss ? "#009e73" : !dead && loss.nics.has(nics[i]) ? ink("--bad") : fine,
+    !dead && loss?.nics.has(nics[i]) ? ink("--bad") : fine,
   );
-  if (topology.domains ? parts.owner.has(node) : gpus > 1) row(1, b.y + b.h - 32, 4, () => "#e69f00");
-  row(gpus, b.y + b.h - 25, 9, (i) => (!loss ? "#0072b2" : !dead && cut.has(i + 1) ? ink("--bad") : fine));
+  if (topology.domains ? parts.owner.has(node) : gpus > 1) row(1, b.y + b.h - 32, 3, () => ink("--line-2"));
+  row(gpus, b.y + b.h - 25, 9, (i) => (!dead && cut.has(i + 1) ? ink("--bad") : gpu));
   g.fillStyle = ink(dead ? "--bg" : "--ink");
   g.fillText(b.label, b.x + b.w / 2, b.y + b.h - 8, b.w - 4);
 }

@@ -34,5 +34,25 @@ export function between(ramp: string[], v: number): string {
 
 export const lines = ["#3f7cb8", "#d4502a", "#2b9a8b", "#a63d84", "#e2a112", "#8a9cea"];
 
+/** Limits are the thresholds of a queue. */
+export interface Limits {
+  wred_min_bytes: number;
+  wred_max_bytes: number;
+}
+
+/** queueTokens are the colours of a queue: empty, below WRED min, above it, above the middle, above WRED max. */
+export const queueTokens = ["--q-empty", "--q-below", "--q-wred", "--q-mid", "--q-max"];
+
+/** lineTokens are those of links, which are thin: the two shades above WRED min are one. */
+export const lineTokens = ["--q-empty", "--q-below", "--q-mid", "--q-mid", "--q-max"];
+
+/** queueStep is which of them a queue has. */
+export function queueStep(bytes: number, t: Limits): number {
+  if (bytes === 0) return 0;
+  if (t.wred_min_bytes === 0 || bytes < t.wred_min_bytes) return 1;
+  if (t.wred_max_bytes > 0 && bytes >= t.wred_max_bytes) return 4;
+  return bytes < (t.wred_min_bytes + t.wred_max_bytes) / 2 ? 2 : 3;
+}
+
 /** table is 256 colours of a ramp. */
 export const table = (ramp: string[]) => Array.from({ length: 256 }, (_, i) => between(ramp, i / 255));

@@ -136,7 +136,7 @@ function Table({ info }: { info: Info }) {
   return (
     <>
       <div class="head">
-        <h2>Collectives</h2>
+        <h2>{data.sums.every((c) => c.name === "flows") ? "Flows" : "Collectives"}</h2>
         <p class="kinds">
           {causes.map((x) => (
             <span title={x.about}>

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Grid, type Info, type Pauses, type QPView, standalone, view } from "./api";
 import type { Tiers as Held } from "./contract";
-import { Canvas, type Values } from "./canvas";
-import { load } from "./colour";
+import { Canvas, type Label, type Values } from "./canvas";
+import { type Limits, load } from "./colour";
 import * as domains from "./domains";
 import { fabric } from "./failures";
 import * as f from "./format";
@@ -14,7 +14,7 @@ import { type Paused, pausedAt, PauseRoots, PauseTree } from "./pauses";
 import { PortPanel, QPPanel } from "./port";
 import { here, set, useData, usePlace } from "./state";
 import { useWidth } from "./stepbar";
-import { Culprits, Tiers } from "./tiers";
+import { Culprits, QueueScale, Tiers } from "./tiers";
 
 const metrics: Record<string, string> = {
   util: "utilization",
@@ -89,6 +89,8 @@ function Topology({ info }: { info: Info }) {
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
   const peak = useMemo(() => busiest(data), [data]);
+  const limits = useMemo(() => limitsOf(info), [info]);
+  const queues = metric === "queue" && grid.data ? { scale: grid.data.scale, limits } : undefined;
   const step = Math.max(1, info.summary.step_time_ps);
   const t = place.args.has("at") ? columnOf(place.args, cols, step) : peak;
   /** move shows a column: the address has the time at which it begins. */
@@ -122,6 +124,7 @@ function Topology({ info }: { info: Info }) {
     ),
     [offered, port],
   );
+  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, grid.data)), [info, metric, t, data, losing]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
   const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
@@ -154,8 +157,9 @@ function Topology({ info }: { info: Info }) {
   return (
     <section class="fabric" aria-label="Fabric">
       <h1 class="finding" data-testid="finding">
-        {losing ? "What a failure cuts off" : said}
+        {losing ? "What a failure cuts off" : said[0]}
       </h1>
+      {!losing && said[1] && <p class="lede">{said[1]}</p>}
       <div class="bar">
         <label>
           show{" "}
@@ -176,7 +180,7 @@ function Topology({ info }: { info: Info }) {
         )}
         {!losing && (
           <>
-            <Legend metric={metric} grid={grid.data} />
+            {queues ? <QueueScale lines of={limits.find((l) => l.wred_min_bytes > 0)} /> : <Legend metric={metric} grid={grid.data} />}
             <button onClick={() => move(t - 1)} aria-label="one step back">
               ◀︎
             </button>
@@ -213,6 +217,7 @@ function Topology({ info }: { info: Info }) {
           </>
         )}
       </div>
+      {!grid.data && !grid.error && <p class="loading">Loading {f.plural(info.ports.length, "port")}…</p>}
       {grid.error && (
         <p class="error" role="alert">
           {grid.error}
@@ -231,6 +236,8 @@ function Topology({ info }: { info: Info }) {
             on={losing ? none : on}
             states={states}
             loss={loss}
+            labels={labels}
+            queues={queues}
             fail={(name) => set({ gone: chosen(gone, name) }, false)}
           />
           {!losing && <Mover {...moving} />}
@@ -275,7 +282,7 @@ function Below({ info, step, now }: { info: Info; step: number; now: number }) {
   const { box, width } = useWidth(900);
   return (
     <div class="below" ref={box}>
-      <Lanes info={info} from={0} to={step} width={width} left={width < 500 ? 88 : 150} cursor={now} />
+      <Lanes info={info} from={0} to={step} width={width} left={width < 500 ? 88 : 150} cursor={now} axis />
     </div>
   );
 }
@@ -295,21 +302,27 @@ function telling({ summary: s }: Info): string {
   return s.ecn_marks + s.drops > 0 ? "queue" : "util";
 }
 
-/** finding is what the fabric's ports say of the whole step: the root of its pauses, else its longest queue, else its
- *  busiest link. */
-function finding({ summary: s, ports }: Info): string {
+/** finding is what the fabric's ports say of the whole step, and more of it: the root of its pauses, else its longest
+ *  queue, else its busiest link. */
+function finding({ summary: s, ports }: Info): [string, string] {
   const roots = s.pause_roots;
   if (roots?.roots?.[0] && roots.paused_ps > 0)
-    return `${roots.roots[0].name} causes ${f.percent(roots.roots[0].pause_ps / roots.paused_ps)} of the pause time.`;
+    return [
+      `${roots.roots[0].name} causes ${f.percent(roots.roots[0].pause_ps / roots.paused_ps)} of the pause time.`,
+      `${f.plural(s.pfc_pauses, "PFC pause")} stop${s.pfc_pauses === 1 ? "s" : ""} ${f.plural(roots.paused_ports, "port")} for ${f.time(roots.paused_ps)} in sum, for the bytes of ${f.plural(roots.flow_count, "flow")}.`,
+    ];
   const longest = ports.reduce<(typeof ports)[number] | undefined>(
     (top, p) => (p.role !== "host" && p.queue_peak_bytes > (top?.queue_peak_bytes ?? 0) ? p : top),
     undefined,
   );
   if (longest && s.ecn_marks + s.drops > 0)
-    return `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`;
+    return [
+      `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`,
+      `Ports above WRED min mark ${f.plural(s.ecn_marks, "packet")}; ${s.drops > 0 ? f.plural(s.drops, "packet") : "none"} ${s.drops === 1 ? "is" : "are"} dropped, no port is paused.`,
+    ];
   const busy = s.links.hottest?.[0];
-  if (!busy) return "No link carries packets.";
-  return `The busiest link is ${busy.name}, at ${f.percent(busy.utilisation)} over the step.`;
+  if (!busy) return ["No link carries packets.", ""];
+  return [`The busiest link is ${busy.name}, at ${f.percent(busy.utilisation)} over the step.`, ""];
 }
 
 const none: Map<number, Paused> = new Map();
@@ -321,16 +334,16 @@ function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: 
   return (
     <p class="kinds key">
       <span>
-        <i style={{ background: losing ? "var(--fine)" : "#009e73" }} />
+        <i style={{ background: "var(--fine)" }} />
         NIC
       </span>
       <span>
-        <i style={{ background: losing ? "var(--fine)" : "#0072b2" }} />
+        <i style={{ background: "var(--c-compute)" }} />
         GPU
       </span>
       {by.length > 0 && (
         <span>
-          <i style={{ background: "#e69f00", height: "4px", verticalAlign: "3px" }} />
+          <i style={{ background: "var(--line-2)", height: "3px", verticalAlign: "3px" }} />
           {by.slice(0, 3).join("; ")}
           {by.length > 3 && " and others"}
         </span>
@@ -382,26 +395,52 @@ function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: 
   );
 }
 
-/** Busiest lists the ports with most of what is shown at a moment: where to look first, also by keyboard. */
-function Busiest(props: { info: Info; data?: Values; t: number; metric: string; grid?: Grid }) {
-  const { info, data, t, grid } = props;
-  if (!data || !grid) return null;
+/** limitsOf is the thresholds of each port's queue; of a server none. */
+function limitsOf(info: Info): Limits[] {
+  const by = new Map(info.topology.nodes.map((n) => [n.name, info.topology.configs?.[n.config]]));
+  return info.ports.map((p) => by.get(p.node) ?? { wred_min_bytes: 0, wred_max_bytes: 0 });
+}
+
+/** topPorts are the ports with the largest values of a column, in one pass: a large fabric has too many to sort in a
+ * frame. */
+function topPorts(info: Info, data: Values, t: number, n: number): number[] {
   const at = (p: number) => data.bytes[p * data.cols + t] ?? 0;
-  // The six largest in one pass: a large fabric has too many ports to sort in a frame.
   const top: number[] = [];
   for (let p = 0, v: number, least = 0; p < info.ports.length; p++) {
     if ((v = at(p)) <= least) continue;
     const i = top.findIndex((q) => at(q) < v);
     top.splice(i < 0 ? top.length : i, 0, p);
-    if (top.length > 6) top.pop();
-    if (top.length === 6) least = at(top[5]);
+    if (top.length > n) top.pop();
+    if (top.length === n) least = at(top[n - 1]);
   }
-  const show = (v: number) =>
-    props.metric === "queue"
-      ? f.bytes((v / 255) * grid.scale)
-      : props.metric === "marks"
-        ? f.count(Math.round((v / 255) * grid.scale))
-        : f.percent((v / 255) * grid.scale);
+  return top;
+}
+
+/** worth is a value of the grid in words. */
+function worth(metric: string, grid: Grid, v: number): string {
+  if (metric === "queue") return f.bytes((v / 255) * grid.scale);
+  return metric === "marks" ? f.count(Math.round((v / 255) * grid.scale)) : f.percent((v / 255) * grid.scale);
+}
+
+/** named are the links to name in the drawing: the root of pauses, and the largest values of the time. */
+function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid): Label[] {
+  const root = metric === "pause" ? info.summary.pause_roots?.roots?.[0] : undefined;
+  const first = root ? [{ port: root.port, words: `root: ${root.name}`, root: true }] : [];
+  if (!data || !grid) return first;
+  return first.concat(
+    topPorts(info, data, t, 3).map((p) => ({
+      port: p,
+      words: `${info.ports[p].name.split(" → ")[0]} ${worth(metric, grid, data.bytes[p * data.cols + t])}`,
+      root: false,
+    })),
+  );
+}
+
+/** Busiest lists the ports with most of what is shown at a moment: where to look first, also by keyboard. */
+function Busiest(props: { info: Info; data?: Values; t: number; metric: string; grid?: Grid }) {
+  const { info, data, t, grid } = props;
+  if (!data || !grid) return null;
+  const top = topPorts(info, data, t, 6);
   return (
     <div class="panel" data-testid="busiest">
       <h3>{most[props.metric]} at this time</h3>
@@ -417,7 +456,7 @@ function Busiest(props: { info: Info; data?: Values; t: number; metric: string; 
                     {info.ports[p].name}
                   </button>
                 </td>
-                <td class="n">{show(at(p))}</td>
+                <td class="n">{worth(props.metric, grid, data.bytes[p * data.cols + t])}</td>
               </tr>
             ))}
           </tbody>

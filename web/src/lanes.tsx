@@ -30,8 +30,8 @@ interface Lane {
 
 /** Lanes are what the fabric did, on the axis of the tracks: queue, ports above WRED min, marks, pauses, drops, and the
  * rates of chosen queue pairs. A click sets the time that all views look at. */
-export function Lanes(props: { info: Info; from: number; to: number; width: number; left: number; cursor: number }) {
-  const { info, from, to, width, left, cursor } = props;
+export function Lanes(props: { info: Info; from: number; to: number; width: number; left: number; cursor: number; axis?: boolean }) {
+  const { info, from, to, width, left, cursor, axis } = props;
   const { args } = usePlace();
   const shut = args.get("lanes") === "0";
   const window = useLater([from, to], `${from} ${to}`);
@@ -62,7 +62,12 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
         {error}
       </p>
     );
-  if (!data) return <div style={{ height: `${high * 3}px` }} />;
+  if (!data)
+    return (
+      <p class="loading" style={{ height: `${high * 3}px` }}>
+        Loading lanes…
+      </p>
+    );
   const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
   const some = (v: number[]) => v.some((a) => a > 0);
   const all: Lane[] = [
@@ -88,9 +93,10 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   const small = left < 120;
   // A control without a rate or window has no lane; a line says so.
   const rated = qps.length > 0 && !(rates.data && rates.data.every((q) => q.signals.length === 0));
+  const bottom = (drawn.length + (rated ? 1 : 0)) * (high + 6) + 4;
   return (
     <div class="lanes" data-testid="lanes">
-      <svg width={width} height={(drawn.length + (rated ? 1 : 0)) * (high + 6) + 4} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}
+      <svg width={width} height={bottom + (axis ? 20 : 0)} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}
         onClick={(e) => {
           const at = from + ((e.clientX - e.currentTarget.getBoundingClientRect().left - left) / (width - left)) * (to - from);
           if (at >= from) set({ at: Math.round(Math.min(to, at)) });
@@ -139,7 +145,13 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
         {rated && rates.data && (
           <Rates info={info} list={rates.data} y={drawn.length * (high + 6) + 4} x={x} left={left} width={width} />
         )}
-        {there && <path d={`M${x(cursor)} 0V2000`} stroke="var(--accent)" />}
+        {axis &&
+          f.axis(from, to, Math.max(3, Math.floor((width - left) / 130))).map((t) => (
+            <text x={x(t.at)} y={bottom + 14} text-anchor={x(t.at) > width - 30 ? "end" : "middle"}>
+              {t.label}
+            </text>
+          ))}
+        {there && <path d={`M${x(cursor)} 0V${bottom}`} stroke="var(--accent)" />}
       </svg>
       <p class="kinds">
         {qps.map((q, i) => {

@@ -113,10 +113,10 @@ export function Life({ info }: { info: Info }) {
       <h2>
         {at + 1}. {c.title}
       </h2>
+      <div class="scene">
       <div class={`picture ${playing ? "moves" : ""}`} tabIndex={0} role="region" aria-label={c.title}>
         {scene ? <Passage info={info} {...scene} at={time} otherwise={c.picture} /> : c.picture}
       </div>
-      <div class="scene">
         <div class="captions" aria-live="polite">
           {c.lines.map((l) => (
             <p>{l}</p>

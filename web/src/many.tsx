@@ -73,7 +73,8 @@ function Points({ many }: { many: Many }) {
   };
   const first = many.by[0];
   const differs = many.figures.map((_, k) => k).filter((k) => many.points.some((p) => p.figures[k] !== many.points[0].figures[k]));
-  const second = many.by.find((k) => k !== first && differs.includes(k)) ?? differs.find((k) => k !== first) ?? first;
+  const other = differs.filter((k) => many.points.some((p) => p.figures[k] !== p.figures[first])); // a figure of its own
+  const second = many.by.find((k) => other.includes(k)) ?? other[0] ?? first;
   const [x, y] = [number("x", many.axes.length, 0), number("y", many.axes.length, 1)];
   const of = number("of", many.figures.length, first);
   const [px, py] = [number("px", many.figures.length, first), number("py", many.figures.length, second)];

@@ -28,6 +28,20 @@ export const figure = (v: number, x: ManyFigure) =>
 const beyond = (from: number, to: number, x: ManyFigure) =>
   from !== to && figure(from, x) === figure(to, x) ? `${to > from ? "+" : "−"}${figure(Math.abs(to - from), x)}` : figure(to, x);
 
+/** wide reports whether values span more than a factor of ten: their scale is logarithmic, so that one point that is far
+ * off does not hide the others. */
+const wide = (low: number, high: number) => low > 0 && high > 10 * low;
+
+/** place is where a value lies from low to high, from 0 to 1. */
+const place = (v: number, low: number, high: number) =>
+  high <= low ? 0.5 : wide(low, high) ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low);
+
+/** decades are ticks of a logarithmic axis: 1, 2 and 5 of each power of ten. */
+const decades = (low: number, high: number) =>
+  Array.from({ length: 3 * Math.ceil(Math.log10(high / low) + 1) }, (_, i) => [1, 2, 5][i % 3] * 10 ** (Math.floor(Math.log10(low)) + Math.floor(i / 3))).filter(
+    (v) => v >= low && v <= high,
+  );
+
 const bands = 32; // rows and columns of a heat map; more values are joined
 const shades = 6; // of the ramp, --l1 to --l6
 
@@ -53,7 +67,7 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
   const w = (width - left) / cols;
   const h = Math.max(16, Math.min(80, 280 / rows));
   const shade = (v: number) => {
-    const share = high > low ? (v - low) / (high - low) : 0;
+    const share = high > low ? place(v, low, high) : 0;
     return 1 + Math.min(shades - 1, Math.floor((of.higher ? share : 1 - share) * shades));
   };
   const every = Math.max(1, Math.ceil((7.2 * Math.max(...ax.shown.map((s) => s.length)) + 10) / w));
@@ -106,7 +120,7 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
         ))}
         <span>
           {figure(of.higher ? high : low, of)} (best) to {beyond(of.higher ? high : low, of.higher ? low : high, of)}
-          {high > low && low > 0 && `, ${f.percent(high / low - 1)} apart`}
+          {high > low && low > 0 && (wide(low, high) ? `, × ${f.digits(high / low)}, logarithmic` : `, ${f.percent(high / low - 1)} apart`)}
           {many.axes.length > (ay ? 2 : 1) && ", mean over the other settings"}
         </span>
       </p>
@@ -136,18 +150,21 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
     const v = all.map((p) => p.figures[k]);
     if (seeds && k === props.x) v.push(...best.flatMap((i) => (many.points[i].high > many.points[i].low ? [many.points[i].low, many.points[i].high] : [])));
     const [a, b] = [Math.min(...v), Math.max(...v)];
+    if (wide(a, b)) return [a / 1.15, b * 1.15];
     const pad = (b - a || Math.abs(b) || 1) * 0.06;
     return [a >= 0 ? Math.max(0, a - pad) : a - pad, b + pad];
   };
   const [[x0, x1], [y0, y1]] = [range(props.x), range(props.y)];
   const [left, height, foot] = [74, 320, 40];
-  const X = (v: number) => left + ((v - x0) / (x1 - x0)) * (width - left - 14);
-  const Y = (v: number) => 8 + (1 - (v - y0) / (y1 - y0)) * (height - foot - 8);
+  const X = (v: number) => left + place(v, x0, x1) * (width - left - 14);
+  const Y = (v: number) => 8 + (1 - place(v, y0, y1)) * (height - foot - 8);
   const on = new Set(best);
   const at = (p: ManyPoint): [number, number] => [X(p.figures[props.x]), Y(p.figures[props.y])];
   // Labels that would read the same are written once.
   const ticks = (k: ManyFigure, from: number, to: number, n: number) =>
-    k.kind === "time"
+    wide(from, to)
+      ? decades(from, to).map((v) => ({ at: v, label: figure(v, k) }))
+      : k.kind === "time"
       ? f.axis(from, to, n)
       : f.ticks(from, to, n).map((v, i, all) => ({ at: v, label: i > 0 && figure(v, k) === figure(all[i - 1], k) ? "" : figure(v, k) }));
   const path = best
@@ -265,7 +282,7 @@ export function Parallel(props: {
       ...props.axes.map((a, k) => p.at[a] >= 0 && `${X(k)} ${Yv(a, p.at[a])}`),
       ...props.figures.map((g, k) => {
         const [lo, hi] = ranges[k];
-        return `${X(props.axes.length + k)} ${Y(hi > lo ? (p.figures[g] - lo) / (hi - lo) : 0.5)}`;
+        return `${X(props.axes.length + k)} ${Y(place(p.figures[g], lo, hi))}`;
       }),
     ].filter(Boolean);
     return "M" + at.join("L");

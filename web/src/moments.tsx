@@ -5,7 +5,7 @@ import { address } from "./state";
 import { standalone } from "./api";
 
 const W = 360; // of a picture's own coordinates
-const H = 92;
+const H = 78;
 
 const to = (info: Info, what: string, args: Record<string, string | number | undefined>) =>
   address(standalone() ? [what] : ["run", info.name, what], args);
@@ -119,12 +119,10 @@ function Ends({ info, p }: { info: Info; p: EndPicture }) {
   const x = (ps: number) => (wide > 0 ? ((ps - p.first_ps) / wide) * W : W);
   return (
     <a class="card" href={to(info, "time", { ...around(info, p.last_ps), rank: p.rank })}>
-      <h3>
-        Last rank: {p.name}
-        {late > 0 && `, ${f.time(late)} after the median`}
-      </h3>
+      <h3>Last rank: {p.name}</h3>
       <p class="note">
-        End of the last operation of {f.plural(p.ranks, "rank")}, within {f.time(wide)}
+        {late > 0 && `${f.time(late)} after the median; `}
+        {f.plural(p.ranks, "rank")} end within {f.time(wide)}
       </p>
       <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label="when ranks ended, as a histogram">
         {p.counts.map((n, i) =>

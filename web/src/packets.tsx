@@ -37,6 +37,7 @@ export function Packets({ info }: { info: Info }) {
       <h1 class="finding" data-testid="packet-finding">
         {m ? finding(m) : "No message matches."}
       </h1>
+      {m && slowest(info, m) && <p class="lede">{slowest(info, m)}</p>}
       <div class="split packets">
         <aside>
           <div class="bar">
@@ -95,6 +96,13 @@ export function Packets({ info }: { info: Info }) {
 }
 
 const took = (m: Message) => m.done_ps - m.posted_ps;
+
+/** slowest says why the run's slowest message took longer than its ideal time. */
+function slowest({ summary: s }: Info, m: Message): string {
+  const x = s.slowest_flow;
+  const same = x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === took(m);
+  return same ? `${f.begin(x.why.replace(/^[\d.,]+ × ideal \([^)]*\): /, ""))}.` : "";
+}
 
 /** finding says of a message what it took, and against what. */
 function finding(m: Message): string {

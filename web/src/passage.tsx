@@ -32,7 +32,16 @@ function stations(info: Info, path: Path, hot: number) {
       last.nodes = [node, ...last.nodes.filter((n) => n !== node)];
     }
   }
-  return out;
+  // A switch in whose ports no packet waited is known from the port before it.
+  for (const p of path) {
+    const node = info.ports[p.port].peer;
+    const t = tier.get(node) ?? -1;
+    if (t < 0 || out.some((s) => s.nodes.includes(node))) continue;
+    const last = out.find((s) => s.rank === 1000 - t);
+    if (last) last.nodes.push(node);
+    else out.push({ rank: 1000 - t, nodes: [node], hot: false });
+  }
+  return out.sort((a, b) => a.rank - b.rank);
 }
 
 interface Props {
@@ -101,7 +110,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   const colour = held === 0 ? "var(--q-empty)" : low > 0 && held < low ? "var(--q-below)" : high > 0 && held > high ? "var(--q-max)" : "var(--q-mid)";
   const h = boxes.findIndex((b) => b.hot);
   const leftward = h > boxes.length / 2; // where labels of the queue have room
-  const limitsRight = leftward || (h === 1 && pitch < 260); // the rate stands at its left
+  const limitsRight = leftward; // the queue's own words stand at the other side
 
   // The lanes below.
   const some = (k: number) => samples.some((s) => s[k] > 0);
@@ -144,10 +153,10 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
             <rect class="tank" x={centre(h) - wide / 2} y={top} width={wide} height={deep} />
             <rect class="held" x={centre(h) - wide / 2} width={wide} style={{ y: level(held), height: y - level(held), fill: colour }} />
             {[["WRED min", low], ["WRED max", high]].map(([words, v]) =>
-              Number(v) > 0 && Number(v) <= tank && !(small && !limitsRight && v === low) ? (
+              Number(v) > 0 && Number(v) <= tank && !(small && h < 2 && !limitsRight) ? (
                 <g>
                   <path class="limit" d={`M${centre(h) - wide / 2 - 5} ${level(Number(v))}h${wide + 10}`} />
-                  <text class="small" x={centre(h) + (limitsRight ? 1 : -1) * (wide / 2 + 9)} y={level(Number(v)) + 4} text-anchor={limitsRight ? "start" : "end"}>
+                  <text class="small" x={centre(h) + (limitsRight ? 1 : -1) * (wide / 2 + 9)} y={Math.min(y - 14, level(Number(v)) + 4)} text-anchor={limitsRight ? "start" : "end"}>
                     {small ? f.bytes(Number(v)) : `${words} ${f.bytes(Number(v))}`}
                   </text>
                 </g>

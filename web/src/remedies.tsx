@@ -40,11 +40,12 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
       saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.expected_ps,
     };
   });
-  // A run's figure before the model's; what can be run before advice in words.
-  const rank = (c: Card) => (c.done ? 2 : c.remedy.set ? 1 : 0);
+  // A run's figure before the model's, then by saving; of equal ones what can be run before advice in words.
   const good = cards
     .filter((c) => !(c.done && c.saves <= 0))
-    .sort((a, b) => rank(b) - rank(a) || b.saves - a.saves);
+    .sort((a, b) => Number(!!b.done) - Number(!!a.done) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set))
+    .slice(0, 3);
+  const first = good.find((c) => c.remedy.set);
   const worse = cards.filter((c) => c.done && c.saves <= 0);
   if (cards.length === 0) return null;
   const run = (set: string[]) =>
@@ -66,7 +67,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
         </p>
       )}
       <div class="grid3" data-testid="remedies">
-        {good.slice(0, 3).map((c, i) => (
+        {good.map((c) => (
           <article class="card">
             <h3>{f.begin(c.remedy.says)}</h3>
             <Saving c={c} step={step} />
@@ -78,7 +79,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
               <State c={c} />
               {c.done ? (
                 <a
-                  class={`button ${i === 0 ? "primary" : ""}`}
+                  class={`button ${c === first ? "primary" : ""}`}
                   href={address(["compare"], { runs: `${info.name},${c.done.run}` })}
                 >
                   Compare
@@ -90,7 +91,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
               ) : (
                 c.remedy.set &&
                 !alone && (
-                  <button class={i === 0 ? "button primary" : ""} onClick={() => run(c.remedy.set!)}>
+                  <button class={c === first ? "button primary" : ""} onClick={() => run(c.remedy.set!)}>
                     Run this variant
                   </button>
                 )
@@ -133,10 +134,6 @@ function Saving({ c, step }: { c: Card; step: number }) {
       <div class={c.done ? "meter" : "meter guess"} aria-hidden="true">
         <i style={{ width: `${100 * Math.min(1, share)}%` }} />
       </div>
-      <p class="ends" aria-hidden="true">
-        <span>0</span>
-        <span>{f.time(step)}</span>
-      </p>
     </>
   );
 }

@@ -178,7 +178,7 @@ function Studies({ list }: { list: api.StudyEntry[] }) {
             {e.state && (
               <>
                 <p class="note">
-                  {f.plural(e.state.points, "point")} of {e.state.scenario}
+                  {f.plural(e.state.points, "point")} of {e.state.scenario.split("/").pop()}
                   {e.state.seeds > 1 && ` · ${e.state.seeds} seeds`} · {f.when(e.state.at)}
                 </p>
                 {e.state.open > 0 ? (

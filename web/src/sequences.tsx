@@ -25,7 +25,7 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
         {error}
       </p>
     );
-  if (!data) return null;
+  if (!data) return <p class="loading">Loading the sequence…</p>;
   return (
     <section class="sequences" aria-label="Sequences of this run">
       <div class="bar" role="group" aria-label="Sequence">

@@ -4,8 +4,8 @@ import * as f from "./format";
 /** Steps lists what happened in order, each thing when it happened first. */
 export function Steps({ all }: { all: Happened[] }) {
   return (
-    <div class="panel" data-testid="steps">
-      <h3>What happened, in order</h3>
+    <details class="events" data-testid="steps" open={all.length <= 12}>
+      <summary>What happened, in order: {f.plural(all.length, "event")}</summary>
       <ol>
         {all.map((h) => (
           <li>
@@ -14,6 +14,6 @@ export function Steps({ all }: { all: Happened[] }) {
           </li>
         ))}
       </ol>
-    </div>
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Info, standalone, view } from "./api";
-import { ink, load, rgb, table } from "./colour";
+import { ink, type Limits, lineTokens, load, queueStep, queueTokens, rgb, table } from "./colour";
 import type { Tier, Tiers as Figures } from "./contract";
 import * as f from "./format";
 import { PauseRoots } from "./pauses";
@@ -11,16 +11,6 @@ const rows = ["p50", "p90", "p99", "max"];
 const rowHeight = 13;
 const shareHeight = 22;
 const gap = 12;
-
-/** step is which of five queue colours a queue has: by the thresholds of its port. */
-function step(bytes: number, t: Tier): number {
-  if (bytes === 0) return 0;
-  if (t.wred_min_bytes === 0) return 1;
-  if (bytes < t.wred_min_bytes) return 1;
-  if (t.wred_max_bytes > 0 && bytes >= t.wred_max_bytes) return 4;
-  return bytes < (t.wred_min_bytes + t.wred_max_bytes) / 2 ? 2 : 3;
-}
-const tokens = ["--q-empty", "--q-below", "--q-wred", "--q-mid", "--q-max"];
 
 /** Matrix draws tiers: quantiles over time from one image a tier, the share above WRED min as heights below. */
 function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at?: number; flows: boolean }) {
@@ -42,7 +32,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
     const g = c.getContext("2d")!;
     g.scale(scale, scale);
     g.imageSmoothingEnabled = false;
-    const queue = tokens.map((t) => rgb(ink(t)));
+    const queue = queueTokens.map((t) => rgb(ink(t)));
     const ramp = table(load()).map((s) => s.match(/\d+/g)!.map(Number));
     const cols = data.tiers[0]?.above.length ?? 0;
     const top = Math.max(0.02, ...data.tiers.flatMap((t) => t.above)); // one scale for all tiers
@@ -55,7 +45,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
       for (let r = 0; r < rows.length; r++)
         for (let k = 0; k < cols; k++) {
           const [a, b, d] =
-            metric === "util" ? ramp[Math.round(255 * t.load[r][k])] : queue[step(t.queue_bytes[r][k], t)];
+            metric === "util" ? ramp[Math.round(255 * t.load[r][k])] : queue[queueStep(t.queue_bytes[r][k], t)];
           image.data.set([a, b, d, 255], 4 * (r * cols + k));
         }
       cell.getContext("2d")!.putImageData(image, 0, 0);
@@ -305,7 +295,11 @@ function Scale({ metric, data }: { metric: string; data: Figures }) {
         0 <span class="ramp" style={{ background: `linear-gradient(to right, ${load().join(",")})` }} /> 100 % of line rate
       </span>
     );
-  const t = data.tiers.find((x) => x.wred_min_bytes > 0);
+  return <QueueScale of={data.tiers.find((x) => x.wred_min_bytes > 0)} />;
+}
+
+/** QueueScale is the colours of queues with the thresholds that they stand for. */
+export function QueueScale({ of: t, lines }: { of?: Limits; lines?: boolean }) {
   const words = t
     ? [
         "empty",
@@ -317,14 +311,21 @@ function Scale({ metric, data }: { metric: string; data: Figures }) {
     : ["empty", "queued"];
   return (
     <span class="kinds">
-      {words.map((w, i) => (
+      {words.map((w, i) => (lines && i === 3 ? null : (
         <span>
-          <i style={{ background: `var(${tokens[i]})` }} />
+          <i style={{ background: `var(${(lines ? lineTokens : queueTokens)[i]})` }} />
           {w}
         </span>
-      ))}
+      )))}
     </span>
   );
+}
+
+/** pairs are up to two of the flows' ends, each once, with their number. */
+function pairs(flows: { from: string; to: string }[]): [string, number][] {
+  const by = new Map<string, number>();
+  for (const x of flows) by.set(`${x.from} → ${x.to}`, (by.get(`${x.from} → ${x.to}`) ?? 0) + 1);
+  return [...by].slice(0, 2);
 }
 
 export function Culprits({ data }: { data: Figures }) {
@@ -342,15 +343,16 @@ export function Culprits({ data }: { data: Figures }) {
           </tr>
         </thead>
         <tbody>
-          {data.culprits.map((c) => (
+          {data.culprits.slice(0, 5).map((c) => (
             <tr>
               <td>
                 <button class="plain" onClick={() => set({ view: "topology", port: c.port, metric: "queue" }, false)}>
                   {c.name}
                 </button>
-                {c.flows.slice(0, 2).map((x) => (
+                {pairs(c.flows).map(([name, n]) => (
                   <div class="note">
-                    {x.from} → {x.to}
+                    {name}
+                    {n > 1 && ` × ${n}`}
                   </div>
                 ))}
               </td>

@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Critical, type Info, type Ranks, standalone, type Total, view } from "./api";
+import { type Answer, type Critical, type Info, type Ranks, standalone, view } from "./api";
 import { ink, kindToken } from "./colour";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
 import { Lanes } from "./lanes";
+import { Minimap } from "./minimap";
 import { address, here, set, useData, usePlace } from "./state";
 
 const rowHeight = 18;
@@ -36,84 +37,62 @@ function kindOf(names: string[], s: number[]): string {
 const pinned = 3; // ranks of the critical path on top
 
 /** nameOf is the host and the GPU of a rank. */
-function gpuNames(info: Info): (rank: number) => string {
+function gpuNames(info: Info): string[] {
   const out: string[] = [];
   for (const n of info.topology.nodes)
     if (n.role === "host") for (let g = 1; g <= (n.gpus || info.topology.gpus_per_host); g++) out.push(`${n.name} ▸ GPU ${g}`);
-  return (rank) => out[rank] ?? `rank ${rank}`;
+  return out;
 }
 
-/** Minimap is the whole step: what servers send, the longest queue as a line, drops, pauses or marks below, and the
- * window, which a drag moves. */
-function Minimap(props: { info: Info; from: number; to: number; width: number; left: number }) {
-  const { info, from, to, width, left } = props;
-  const { data } = useData(() => view<Total>(info.name, "total"), [info.name]);
-  const box = useRef<SVGSVGElement>(null);
-  const step = Math.max(1, info.summary.step_time_ps);
-  const w = width - left;
-  const x = (ps: number) => left + (ps / step) * w;
-  const cols = data?.cols ?? [];
-  const top = Math.max(1, ...cols.map((c) => c[0]));
-  const area = cols.map((c, i) => `H${x(i * data!.width_ps)}V${30 - (c[0] / top) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
-  const move = (e: PointerEvent) => {
-    if (e.buttons === 0 && e.type === "pointermove") return;
-    const r = box.current!.getBoundingClientRect();
-    const span = to - from;
-    const at = ((e.clientX - r.left - left) / w) * step;
-    const a = Math.max(0, Math.min(step - span, at - span / 2));
-    if (span < step) set({ from: Math.round(a), to: Math.round(a + span) });
-    else set({ at: Math.round(Math.max(0, Math.min(step, at))) });
-  };
-  const below = cols.map((c): string => (c[4] > 0 ? "--bad" : c[2] > 0.01 ? "--c-pause" : c[1] > 0.5 ? "--c-rate_not_given_back" : ""));
-  const present = [
-    ["--bad", "drops"],
-    ["--c-pause", "pauses"],
-    ["--c-rate_not_given_back", "marks"],
-  ].filter(([token]) => below.includes(token));
-  const longest = Math.max(1, ...cols.map((c) => c[3]));
-  const queue = cols.map((c, i) => `${i === 0 ? "M" : "L"}${x(i * data!.width_ps)} ${30 - (c[3] / longest) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
-  return (
-    <svg
-      ref={box}
-      class="minimap"
-      width={width}
-      height={58}
-      role="img"
-      aria-label={`the whole step: traffic of servers, longest queue, ${present.map(([, name]) => name + ", ").join("")}and the window`}
-      onPointerDown={move}
-      onPointerMove={move}
-    >
-      <text x={8} y={19}>
-        {left < 120 ? "Sent" : "Sent by servers"}
-      </text>
-      <path d={`M${left} 30${area}V30Z`} fill="var(--o-tensor-parallel)" />
-      {longest > 1 && <path d={queue} fill="none" stroke="var(--q-mid)" />}
-      {below.map((token, i) => token && <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill={`var(${token})`} />)}
-      <text class="small" x={8} y={35}>
-        {present.map(([token, name]) => (
-          <tspan fill={`var(${token})`} dx={4}>
-            ■<tspan fill="var(--ink-2)"> {name}</tspan>
-          </tspan>
-        ))}
-      </text>
-      <rect x={x(from)} y={1} width={Math.max(2, x(to) - x(from))} height={35} fill="none" stroke="var(--ink)" stroke-width={1.5} />
-      {f.axis(from, to, Math.max(3, Math.floor(w / 130))).map((t) => {
-        const at = left + ((t.at - from) / (to - from)) * w;
-        return (
-          <>
-            <path d={`M${at} 52v6`} stroke="var(--line-2)" />
-            <text x={at} y={50} text-anchor={at > width - 40 ? "end" : at < left + 20 ? "start" : "middle"}>
-              {t.label}
-            </text>
-          </>
-        );
-      })}
-    </svg>
-  );
+/** found is the rank that words name: its number, or parts of the name, those of "host-5/gpu-6" as well. */
+function found(names: string[], words: string): number {
+  const parts = words.toLowerCase().replace("gpu-", "gpu ").split(/[\s/▸]+/).filter(Boolean).join(" ▸ ").replace(" ▸ gpu ▸ ", " ▸ gpu ");
+  const rank = names.findIndex((n) => n.toLowerCase() === parts);
+  if (rank >= 0) return rank;
+  return /^\d+$/.test(parts) ? Math.min(Number(parts), names.length - 1) : names.findIndex((n) => n.toLowerCase().startsWith(parts));
+}
+
+type Piece = Critical["path"][number];
+
+/** arrows lead from where the critical path leaves a rank to where it goes on, of pieces that are far enough apart. */
+function arrows(g: CanvasRenderingContext2D, path: Piece[], x: (t: number) => number, y: (rank: number) => number | undefined) {
+  g.strokeStyle = g.fillStyle = ink("--ink");
+  g.lineWidth = 1;
+  if (path.length > 60) return; // they would cover the tracks: zoom in
+  let last = -Infinity;
+  for (let i = 1; i < path.length; i++) {
+    const [a, b] = [y(path[i - 1].rank), y(path[i].rank)];
+    const at = x(path[i].start_ps);
+    if (a === undefined || b === undefined || a === b || at - last < 14) continue;
+    last = at;
+    const up = b < a ? 1 : -1;
+    g.beginPath();
+    g.moveTo(at, a);
+    g.lineTo(at, b + 5 * up);
+    g.stroke();
+    g.beginPath();
+    g.moveTo(at, b + up);
+    g.lineTo(at - 3.5, b + 7 * up);
+    g.lineTo(at + 3.5, b + 7 * up);
+    g.fill();
+  }
+}
+
+/** finding is what the tracks say: how far apart ranks end, and through whom the critical path runs longest. */
+function finding(critical: Critical | undefined, answer: Answer | undefined, names: string[], pins: number[], window: number): [string, string?] {
+  const path = critical?.path ?? [];
+  if (names.length === 0) return [critical ? "No operation lies in this window." : "Time"];
+  const sums = new Map<string, number>();
+  for (const p of path) if (p.rank === pins[0]) sums.set(p.class, (sums.get(p.class) ?? 0) + p.end_ps - p.start_ps);
+  const classes = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  const longest = `The critical path runs longest through ${names[0]}: ${classes.map(([c, ps]) => `${c} ${f.time(ps)}`).join(", ")}.`;
+  const e = answer?.ends;
+  if (!e || e.last_ps - e.first_ps < 0.005 * window) return [longest];
+  return [`${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}; ${e.name.replace("/gpu-", " ▸ GPU ")} is the last.`, longest];
 }
 
 /** TimeLine draws ranks as tracks: computing above, communication below. On top the critical path whole, and the ranks
- * that it goes through longest; red outlines are its pieces. */
+ * that it goes through longest; ink lines are its pieces, arrows its ways from rank to rank. */
 export function TimeLine({ info }: { info: Info }) {
   const place = usePlace();
   const step = Math.max(1, info.summary.step_time_ps);
@@ -122,6 +101,7 @@ export function TimeLine({ info }: { info: Info }) {
   const cursor = place.args.has("at") ? Number(place.args.get("at")) : -1;
   // A rank that a picture leads to is shown with those of its page.
   const asked = Number(place.args.get("rank") ?? 0);
+  const sought = place.args.has("rank");
   const first = Number(place.args.get("first") ?? asked - (asked % shownRanks));
   const what = standalone()
     ? "ranks"
@@ -137,7 +117,10 @@ export function TimeLine({ info }: { info: Info }) {
   if (spans.data) last.current = spans.data;
   const data = spans.data ?? last.current;
   const ranks = Math.min(shownRanks, Math.max(1, (data?.ranks ?? 1) - first));
-  const label = useMemo(() => gpuNames(info), [info]);
+  const names = useMemo(() => gpuNames(info), [info]);
+  const label = (rank: number) => names[rank] ?? `rank ${rank}`;
+  const { data: answer } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
+  const card = useRef<HTMLDivElement>(null);
   // The ranks that the path goes through longest, in this window.
   const pins = useMemo(() => {
     const sums = new Map<number, number>();
@@ -182,6 +165,13 @@ export function TimeLine({ info }: { info: Info }) {
     return () => watch.disconnect();
   }, []);
 
+  useEffect(() => {
+    const el = box.current;
+    const i = rows.lastIndexOf(asked);
+    if (el?.parentElement && sought && data && i >= 0)
+      el.parentElement.scrollTop = Math.max(0, el.offsetTop + yOf(i) - el.parentElement.clientHeight * 0.8);
+  }, [asked, sought, !data, pins.length]);
+
   const happened = useMemo(() => happenings(info.summary), [info.summary]);
   // When each rank computed, in order: what it sends meanwhile is hidden.
   const work = useMemo(() => {
@@ -215,6 +205,10 @@ export function TimeLine({ info }: { info: Info }) {
     g.font = "600 11px system-ui, sans-serif";
     g.fillText("Critical path", 8, rowHeight / 2 + 2);
     rows.forEach((r, i) => {
+      if (sought && r === asked && i >= pins.length) {
+        g.fillStyle = ink("--sunk");
+        g.fillRect(0, yOf(i), width, rowHeight);
+      }
       g.font = `${i < pins.length ? "600 " : ""}11px system-ui, sans-serif`;
       g.fillStyle = ink(i < pins.length ? "--ink" : "--ink-2");
       g.fillText((left < 100 ? label(r).replace("GPU ", "") : label(r)).slice(0, Math.floor((left - 12) / 6)), 8, yOf(i) + rowHeight / 2);
@@ -260,6 +254,10 @@ export function TimeLine({ info }: { info: Info }) {
       for (const i of at.get(p.rank) ?? [])
         g.fillRect(x(p.start_ps), yOf(i) + rowHeight - 2.5, Math.max(0.7, x(p.end_ps) - x(p.start_ps)), 1.8);
     }
+    arrows(g, (path.data?.path ?? []).filter((p) => p.end_ps >= from && p.start_ps <= to), x, (r) => {
+      const i = rows.indexOf(r);
+      return i < 0 ? undefined : yOf(i) + rowHeight - 1.6;
+    });
     const base = yOf(rows.length) + 4;
     for (const h of happened) {
       if (h.at < from || h.at > to) continue;
@@ -327,41 +325,55 @@ export function TimeLine({ info }: { info: Info }) {
       e.preventDefault();
     }
   };
-  const find = (e: MouseEvent) => {
+  /** under is what lies at a place of the drawing: its time, words, and of communication the rank and the span. */
+  const under = (e: MouseEvent) => {
     const r = box.current!.getBoundingClientRect();
     const t = from + ((e.clientX - r.left - left) / (width - left)) * (to - from);
     const y = e.clientY - r.top;
     const i = rows.findIndex((_, n) => y >= yOf(n) && y < yOf(n) + rowHeight);
-    set({ at: Math.round(Math.max(0, Math.min(step, t))) });
-    pick(undefined);
     if (i < 0) {
       const p = y < head ? path.data?.path.find((p) => p.start_ps <= t && p.end_ps > t) : undefined;
-      choose(p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}` : f.time(t));
-      return;
+      return { t, words: p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}` : f.time(t) };
     }
     const sends = y - yOf(i) > rowHeight / 2;
     const s = (spansOf.get(rows[i]) ?? []).find((s) => s[0] <= t && s[1] >= t && s[4] === sends);
-    if (s && sends)
-      pick({ gpu: label(rows[i]).replace(" ▸ GPU ", "/gpu-"), from: Math.floor(s[0]), to: Math.ceil(s[1]) });
-    choose(
-      s
-        ? `${label(rows[i])} (rank ${rows[i]}): ${s[3]}, ${s[2]}, from ${f.time(s[0])} for ${f.time(s[1] - s[0])}`
-        : `${label(rows[i])} (rank ${rows[i]}) at ${f.time(t)}: nothing`,
-    );
+    const words = s
+      ? `${label(rows[i])} (rank ${rows[i]}): ${s[3]}, ${s[2]}, from ${f.time(s[0])} for ${f.time(s[1] - s[0])}`
+      : `${label(rows[i])} (rank ${rows[i]}) at ${f.time(t)}: nothing`;
+    return { t, words, span: s, rank: s && sends ? rows[i] : undefined };
+  };
+  const find = (e: MouseEvent) => {
+    const { t, words, span, rank } = under(e);
+    set({ at: Math.round(Math.max(0, Math.min(step, t))) });
+    pick(span && rank !== undefined ? { gpu: label(rank).replace(" ▸ GPU ", "/gpu-"), from: Math.floor(span[0]), to: Math.ceil(span[1]) } : undefined);
+    choose(words);
+  };
+  /** hover shows at the pointer what a click would say, without drawing anew. */
+  const hover = (e?: PointerEvent) => {
+    const el = card.current;
+    if (!el) return;
+    const at = e && e.pointerType === "mouse" && e.offsetX > left ? under(e) : undefined;
+    el.hidden = !at?.span;
+    if (!at?.span || !e) return;
+    el.textContent = at.words;
+    el.style.left = `${Math.min(e.clientX + 12, innerWidth - 340)}px`;
+    el.style.top = `${e.clientY + 16}px`;
   };
   // A drag moves the window, a press without one reads a span.
   const drag = useRef<{ x: number; from: number; to: number; moved: boolean } | undefined>(undefined);
   const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => kindOf(data!.names, s)))], [data]);
-  const title =
-    pins.length > 0
-      ? `The critical path runs longest through ${label(pins[0])}.`
-      : "No operation lies in this window.";
+  const [title, more] = finding(path.data, from === 0 && to === step ? answer : undefined, pins.map(label), pins, to - from);
   return (
     <section aria-label="Time line" class="timeline">
       <h1 class="finding">{title}</h1>
+      {more && <p class="lede">{more}</p>}
       <div class="bar">
-        <button onClick={() => zoom(0.5)}>Zoom in</button>
-        <button onClick={() => zoom(2)}>Zoom out</button>
+        <button onClick={() => zoom(0.5)} aria-label="zoom in">
+          +
+        </button>
+        <button onClick={() => zoom(2)} aria-label="zoom out">
+          −
+        </button>
         <button onClick={() => pan(-0.2)} aria-label="earlier">
           ◀︎
         </button>
@@ -369,24 +381,33 @@ export function TimeLine({ info }: { info: Info }) {
           ▶︎
         </button>
         <button onClick={() => set({ from: undefined, to: undefined })}>Whole step</button>
-        {!standalone() && (data?.ranks ?? 0) > shownRanks && (
-          <label>
-            first rank{" "}
-            <input
-              type="number"
-              min={0}
-              max={(data?.ranks ?? 1) - 1}
-              step={shownRanks}
-              value={first}
-              onChange={(e) => set({ first: e.currentTarget.value })}
-            />
-          </label>
+        {!standalone() && (
+          <input
+            type="search"
+            aria-label="find a rank"
+            placeholder={`find: ${label(Math.min(ranks, data?.ranks ?? 1) - 1)}`}
+            onChange={(e) => {
+              const rank = found(names, e.currentTarget.value);
+              set(rank >= 0 && e.currentTarget.value ? { rank, first: undefined } : { rank: undefined });
+            }}
+          />
+        )}
+        {(data?.ranks ?? 0) > shownRanks && !standalone() && (
+          <span>
+            <button aria-label="ranks before" disabled={first === 0} onClick={() => set({ first: Math.max(0, first - shownRanks), rank: undefined })}>
+              ▲︎
+            </button>{" "}
+            ranks {f.count(first)} to {f.count(first + ranks - 1)} of {f.count(data!.ranks)}{" "}
+            <button aria-label="ranks after" disabled={first + ranks >= data!.ranks} onClick={() => set({ first: first + shownRanks, rank: undefined })}>
+              ▼︎
+            </button>
+          </span>
         )}
         <span>
           {f.time(from)} to {f.time(to)}
         </span>
         {!standalone() && (
-          <a href={address(["run", info.name, "packet"], { from: Math.floor(from), to: Math.ceil(to) })}>messages and packets of this window</a>
+          <a href={address(["run", info.name, "packet"], { from: Math.floor(from), to: Math.ceil(to) })}>messages of this window</a>
         )}
         <span class="kinds">
           {kinds.map((k) => (
@@ -412,6 +433,7 @@ export function TimeLine({ info }: { info: Info }) {
           {spans.error}
         </p>
       )}
+      {!data && !spans.error && <p class="loading">Loading {f.time(to - from)} of tracks…</p>}
       {data && data.spans.length === 0 && (
         <p class="hint">No operation of these ranks lies in this window.</p>
       )}
@@ -427,13 +449,15 @@ export function TimeLine({ info }: { info: Info }) {
           ref={box}
           role="img"
           aria-label={`what ${ranks} ranks did`}
+          onPointerLeave={() => hover()}
           onPointerDown={(e) => {
+            hover();
             drag.current = { x: e.clientX, from, to, moved: false };
             box.current!.setPointerCapture(e.pointerId);
           }}
           onPointerMove={(e) => {
             const d = drag.current;
-            if (!d) return;
+            if (!d) return hover(e);
             const by = ((d.x - e.clientX) / (width - left)) * (d.to - d.from);
             if (Math.abs(e.clientX - d.x) > 4) d.moved = true;
             const a = Math.max(0, Math.min(step - (d.to - d.from), d.from + by));
@@ -452,10 +476,11 @@ export function TimeLine({ info }: { info: Info }) {
           }}
         />
       </div>
+      <div ref={card} class="hovercard" hidden />
       <p class="hint" aria-live="polite">
         {chosen ||
-          "Click a span to read it; drag to move. W and S zoom, A and D move, F shows the whole step. Above: computing; " +
-            "below: communication, pale where computing hides it. The line below a track is the critical path."}{" "}
+          "Drag to move; W and S zoom, A and D move, F shows the whole step. Above: computing; below: communication, pale where " +
+            "computing hides it. Ink lines: the critical path, with arrows where zoomed in."}{" "}
         {picked && !standalone() && (
           <a href={address(["run", info.name, "packet"], { text: picked.gpu, from: picked.from, to: picked.to })}>
             Messages of {picked.gpu} then

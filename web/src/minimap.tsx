@@ -1,0 +1,73 @@
+import { useRef } from "preact/hooks";
+import { type Info, type Total, view } from "./api";
+import * as f from "./format";
+import { set, useData } from "./state";
+
+/** Minimap is the whole step: what servers send, the longest queue as a line, drops, pauses or marks below, and the
+ * window, which a drag moves. */
+export function Minimap(props: { info: Info; from: number; to: number; width: number; left: number }) {
+  const { info, from, to, width, left } = props;
+  const { data } = useData(() => view<Total>(info.name, "total"), [info.name]);
+  const box = useRef<SVGSVGElement>(null);
+  const step = Math.max(1, info.summary.step_time_ps);
+  const w = width - left;
+  const x = (ps: number) => left + (ps / step) * w;
+  const cols = data?.cols ?? [];
+  const top = Math.max(1, ...cols.map((c) => c[0]));
+  const area = cols.map((c, i) => `H${x(i * data!.width_ps)}V${30 - (c[0] / top) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
+  const move = (e: PointerEvent) => {
+    if (e.buttons === 0 && e.type === "pointermove") return;
+    const r = box.current!.getBoundingClientRect();
+    const span = to - from;
+    const at = ((e.clientX - r.left - left) / w) * step;
+    const a = Math.max(0, Math.min(step - span, at - span / 2));
+    if (span < step) set({ from: Math.round(a), to: Math.round(a + span) });
+    else set({ at: Math.round(Math.max(0, Math.min(step, at))) });
+  };
+  const below = cols.map((c): string => (c[4] > 0 ? "--bad" : c[2] > 0.01 ? "--c-pause" : c[1] > 0.5 ? "--c-rate_not_given_back" : ""));
+  const present = [
+    ["--bad", "drops"],
+    ["--c-pause", "pauses"],
+    ["--c-rate_not_given_back", "marks"],
+  ].filter(([token]) => below.includes(token));
+  const longest = Math.max(1, ...cols.map((c) => c[3]));
+  const queue = cols.map((c, i) => `${i === 0 ? "M" : "L"}${x(i * data!.width_ps)} ${30 - (c[3] / longest) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
+  return (
+    <svg
+      ref={box}
+      class="minimap"
+      width={width}
+      height={58}
+      role="img"
+      aria-label={`the whole step: traffic of servers, longest queue, ${present.map(([, name]) => name + ", ").join("")}and the window`}
+      onPointerDown={move}
+      onPointerMove={move}
+    >
+      <text x={8} y={19}>
+        {left < 120 ? "Sent" : "Sent by servers"}
+      </text>
+      <path d={`M${left} 30${area}V30Z`} fill="var(--o-tensor-parallel)" />
+      {longest > 1 && <path d={queue} fill="none" stroke="var(--q-mid)" />}
+      {below.map((token, i) => token && <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill={`var(${token})`} />)}
+      <text class="small" x={8} y={35}>
+        {present.map(([token, name]) => (
+          <tspan fill={`var(${token})`} dx={4}>
+            ■<tspan fill="var(--ink-2)"> {name}</tspan>
+          </tspan>
+        ))}
+      </text>
+      <rect x={x(from)} y={1} width={Math.max(2, x(to) - x(from))} height={35} fill="none" stroke="var(--ink)" stroke-width={1.5} />
+      {f.axis(from, to, Math.max(3, Math.floor(w / 130))).map((t) => {
+        const at = left + ((t.at - from) / (to - from)) * w;
+        return (
+          <>
+            <path d={`M${at} 52v6`} stroke="var(--line-2)" />
+            <text x={at} y={50} text-anchor={at > width - 40 ? "end" : at < left + 20 ? "start" : "middle"}>
+              {t.label}
+            </text>
+          </>
+        );
+      })}
+    </svg>
+  );
+}
