@@ -16,6 +16,7 @@ type practised struct {
 	gpus                       int
 	layout                     partition.Layout
 	global, seq                int64
+	megascale                  bool // MegaScale's changes to the software
 }
 
 const benchmarking = "NVIDIA/dgxc-benchmarking v25.02 to 25.05"
@@ -24,7 +25,8 @@ func practisedRuns() (all []practised) {
 	add := func(name, model, gpu, software string, gpus int, global, seq int64, tp, pp, cp, ep, vpp int) {
 		l := partition.Layout{TP: tp, PP: pp, CP: cp, EP: ep, VPP: vpp, Micro: 1, ZeRO: 1, Seq: seq,
 			Recompute: partition.RecomputeSelective, Sequence: tp > 1}
-		all = append(all, practised{name, model, gpu, software, gpus, l, global, seq})
+		all = append(all, practised{name: name, model: model, gpu: gpu, software: software, gpus: gpus, layout: l,
+			global: global, seq: seq})
 	}
 	for _, n := range []int{8, 128} {
 		add("Llama 3.1 8B", "llama-3.1-8b", "h100", "nemo", n, int64(16*n), 8192, 1, 1, 2, 1, 1)
@@ -40,6 +42,7 @@ func practisedRuns() (all []practised) {
 	add("Mixtral 8x7B", "mixtral-8x7b", "h100", "nemo", 64, 256, 4096, 1, 4, 1, 8, 8)
 	for _, n := range []int{256, 512, 768, 1024, 6144} {
 		add("175B of MegaScale's table 2", "", "a100", "megatron-lm", n, int64(max(768, n)), 2048, 8, 8, 1, 1, 6)
+		all[len(all)-1].megascale = true
 	}
 	return all
 }
@@ -87,6 +90,13 @@ func (p *practised) search() (rank, of int, slower float64, err error) {
 	in := planner.SearchInput{Training: t, Site: planner.Site{GPU: g, GPUs: p.gpus, PerServer: 8, NVLink: g.Reached(),
 		NIC: g.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1,
 		Segment: max(1, p.gpus/8), QPs: 1, Spread: true}}
+	if p.megascale {
+		// The layout is MegaScale's, which overlaps tensor parallel transfers (section 3.2). Context parallel ranks
+		// came with Megatron Core 0.4 (NVIDIA/Megatron-LM, CHANGELOG.md), after its runs.
+		own := *t.Software
+		own.HideTensor = must(workload.FindSoftware("custom")).HideTensor
+		in.Training.Software, in.Only.CP = &own, []int{1}
+	}
 	s, err := in.Score(p.layout)
 	if err != nil {
 		return 0, 0, 0, err
