@@ -180,6 +180,11 @@ await page.locator(".tracks").focus();
 await page.keyboard.press("+");
 await page.waitForURL(/from=.*to=/);
 await check("time");
+// A rank is found by its name, also as messages name it.
+await page.getByLabel("find a rank").fill("host-2/gpu-1");
+await page.keyboard.press("Enter");
+const second = (await json(`api/runs/${training}/info`)).topology.gpus_per_host;
+await page.waitForURL(new RegExp(`rank=${second}(&|$)`));
 // Lanes of the fabric on the same axis: their peaks are the API's, and rates are drawn for the queue pairs chosen.
 await open(`#/run/${cascade}/time`);
 await page.getByTestId("lanes").locator("[data-lane]").first().waitFor();
@@ -363,6 +368,23 @@ assert.ok(!page.url().includes(`/${training}/`), "the new run is opened");
 await shows(page.getByTestId("followed"), `packet ${slow.qp}/+${slow.first_packet} of queue pair ${slow.qp}`);
 await page.getByTestId("capture").waitFor();
 await check("packets-followed");
+
+// A switch is drawn also where no packet waited in it: the peer of the port before it.
+const names = async (run, qp) => {
+  const { ports } = await json(`api/runs/${run}/info`);
+  const path = ((await json(`api/runs/${run}/qp?id=${qp}`)).path ?? []).map((p) => ports[p.port]);
+  const peers = path.map((p) => p.peer).filter((n) => !/^host-/.test(n));
+  return peers.filter((n) => !path.some((p) => p.node === n));
+};
+let still;
+for (const run of [wide, placed])
+  for (const m of (await json(`api/runs/${run}/messages`)).messages.slice(0, 40))
+    if (!still && (await names(run, m.qp)).length > 0) still = { run, qp: m.qp, message: m.message };
+assert.ok(still, "in one switch no packet waited");
+await open(`#/run/${still.run}/packet?qp=${still.qp}&message=${still.message}`);
+await page.getByTestId("passage").locator("[data-lane]").first().waitFor();
+const drawnPath = await page.getByTestId("passage").locator("svg").getAttribute("aria-label");
+for (const name of await names(still.run, still.qp)) assert.ok(drawnPath.includes(name), `${name} is on the path: ${drawnPath}`);
 
 // Other transports: named with what they mean; MRC's packets by its own headers, SRD's by what the simulator
 // says of them.
@@ -610,7 +632,7 @@ await check("places");
 
 // What a failure cuts off: by keyboard from the list, by a click, a place and a switch together.
 await open(`#/run/${placed}/fabric?view=topology`);
-await page.getByLabel("show").selectOption("lost");
+await page.locator(".fabric > .bar select").first().selectOption("lost");
 await page.getByRole("combobox", { name: "what fails" }).selectOption("rtsw-1-3");
 const lost = page.getByTestId("lost-says");
 await shows(lost, "1 NIC of 96, in 1 server, is cut off: they hang on this alone.");

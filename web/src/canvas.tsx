@@ -239,7 +239,7 @@ function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: L
   const taken: [number, number, number, number][] = [];
   g.lineWidth = 4;
   g.strokeStyle = ink("--bg");
-  for (const l of all) {
+  for (const l of wide < 500 ? all.slice(0, 1) : all) {
     const i = layout.cables.findIndex((c) => c.links.length === 1 && [c.links[0].from_a, c.links[0].from_b].includes(l.port));
     if (i < 0) continue;
     const [ax, ay, bx, by] = ends(layout.cables[i], (i % 5) - 2);

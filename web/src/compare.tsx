@@ -165,6 +165,7 @@ function Beside() {
     // What was chosen before what follows from it; what all runs have before what one algorithm has alone.
     .sort((x, y) => Number(follows(x)) - Number(follows(y)) || absent(x, infos) - absent(y, infos) || (x < y ? -1 : 1));
   const warned = unlike(infos);
+  const bars = <Bars infos={infos} a={a} b={b} choose={(name) => set({ b: name })} />;
   return (
     <section aria-label="Compare" class="wrap">
       <p class="eyebrow">
@@ -189,14 +190,55 @@ function Beside() {
       )}
       {!b && !job && <Others of={a} />}
       {job && <Following id={job} runs={names.join(",")} />}
-      <div class="split even">
-        <Bars infos={infos} a={a} b={b} choose={(name) => set({ b: name })} />
-        {b && <Waterfall a={a} b={b} />}
-      </div>
-      {b && <Reading a={a} b={b} infos={infos} keys={settings} />}
-      <div class={infos.length < 4 ? "split even" : ""}>
-      {settings.length > 0 && <Settings keys={settings} infos={infos} />}
-      <div>
+      {infos.length < 4 && b ? (
+        <div class="sides">
+          <div>
+            {bars}
+            <Results data={data} />
+          </div>
+          <div>
+            <Waterfall a={a} b={b} />
+            <Reading a={a} b={b} infos={infos} keys={settings} />
+            {settings.length > 0 && <Settings keys={settings} infos={infos} />}
+          </div>
+        </div>
+      ) : (
+        <>
+          <div class="split even">
+            {bars}
+            {b && <Waterfall a={a} b={b} />}
+          </div>
+          {b && <Reading a={a} b={b} infos={infos} keys={settings} />}
+          {settings.length > 0 && <Settings keys={settings} infos={infos} />}
+          <Results data={data} />
+        </>
+      )}
+      <details>
+        <summary>Over time</summary>
+        <Chart
+          title="Sent into the network by servers"
+          x={curves.x}
+          curves={curves.sent}
+          format={f.rate}
+          height={200}
+        />
+        <Chart title="Longest queue" x={curves.x} curves={curves.queue} format={f.bytes} height={180} />
+        <Chart
+          title="Packets marked"
+          x={curves.x}
+          curves={curves.marks}
+          format={(v) => f.count(Math.round(v))}
+          height={180}
+        />
+      </details>
+    </section>
+  );
+}
+
+/** Results are the figures of runs, changes against the first. */
+function Results({ data }: { data: { info: Info }[] }) {
+  return (
+    <div class="last">
       <div class="head">
         <h2>Results</h2>
       </div>
@@ -225,7 +267,7 @@ function Beside() {
                     <td class="n">
                       {Number.isNaN(x) ? "–" : show(x)}
                       {i > 0 && v[0] > 0 && Math.abs(x / v[0] - 1) >= 0.0005 && (
-                        <small> {f.changePercent(x / v[0] - 1)}</small>
+                        <small> {show === f.percent ? f.points(x - v[0]) : f.changePercent(x / v[0] - 1)}</small>
                       )}
                     </td>
                   ))}
@@ -235,27 +277,7 @@ function Beside() {
           </tbody>
         </table>
       </div>
-      </div>
-      </div>
-      <details>
-        <summary>Over time</summary>
-        <Chart
-          title="Sent into the network by servers"
-          x={curves.x}
-          curves={curves.sent}
-          format={f.rate}
-          height={200}
-        />
-        <Chart title="Longest queue" x={curves.x} curves={curves.queue} format={f.bytes} height={180} />
-        <Chart
-          title="Packets marked"
-          x={curves.x}
-          curves={curves.marks}
-          format={(v) => f.count(Math.round(v))}
-          height={180}
-        />
-      </details>
-    </section>
+    </div>
   );
 }
 
@@ -299,8 +321,8 @@ function verdict(a: Info, b: Info | undefined): string {
   return `${b.name} finishes ${f.time(Math.abs(d))} (${share < 9.995 ? f.percent(share) : `× ${f.count(Math.round(share + 1))}`}) ${d < 0 ? "earlier" : "later"} than ${a.name}.`;
 }
 
-/** follows reports whether a value is computed from others, or names the run alone. */
-const follows = (key: string) => key.startsWith("computed.") || key === "name";
+/** follows reports whether a value is computed from others, or names and describes the run alone. */
+const follows = (key: string) => key.startsWith("computed.") || key === "name" || key === "about";
 
 /** absent counts the runs that have no such setting. */
 const absent = (key: string, infos: Info[]) => infos.filter((i) => i.manifest.resolved[key] === undefined).length;

@@ -190,9 +190,7 @@ function Topology({ info }: { info: Info }) {
             <button onClick={() => move(t + 1)} aria-label="one step on">
               ▶︎
             </button>
-            <button onClick={() => set({ at: undefined })} disabled={t === peak}>
-              busiest moment
-            </button>
+            {t !== peak && <button onClick={() => set({ at: undefined })}>busiest moment</button>}
             <label>
               speed{" "}
               <select value={speed} onChange={(e) => faster(Number(e.currentTarget.value))}>

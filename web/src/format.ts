@@ -37,6 +37,8 @@ export const percent = (share: number) => `${(100 * share).toFixed(1).replace("-
 export const change = (ps: number) => (ps > 0 ? "+" : ps < 0 ? "−" : "") + time(Math.abs(ps));
 /** changePercent is a change in percent, of tenfold and more as a factor. */
 export const changePercent = (share: number) => (share >= 9.995 ? `× ${count(Math.round(share + 1))}` : (share > 0 ? "+" : "") + percent(share));
+/** points is a difference of percentages, in percentage points. */
+export const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1).replace("-", "−")}${nb}pp`;
 export const when = (iso: string) => (iso ? new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
 export const plural = (n: number, what: string) => `${count(n)}${nb}${what}${n === 1 ? "" : "s"}`;
 /** begin writes a sentence's first letter large. */

@@ -60,18 +60,18 @@ function Axis({ from, to }: { from: number; to: number }) {
 
 function Port({ info, p }: { info: Info; p: PortPicture }) {
   const step = p.width_ps * p.queue_bytes.length;
-  const top = Math.max(p.peak_bytes, 1);
+  const top = Math.max(p.peak_bytes, p.wred_min_bytes, 1); // a queue below WRED min looks short
   const y = (b: number) => H - (b / top) * (H - 16);
   const w = W / p.queue_bytes.length;
   const area = p.queue_bytes.map((b, i) => `H${i * w}V${y(b)}H${(i + 1) * w}`).join("");
-  const line = p.wred_min_bytes > 0 && p.wred_min_bytes < top;
+  const line = p.wred_min_bytes > 0;
   const calm = Math.max(...p.queue_bytes.slice(0, 40)) < p.wred_min_bytes; // room for words
   return (
     <a class="card" href={to(info, "fabric", { metric: "queue", port: p.port, ...around(info, p.at_ps) })}>
       <h3>Longest queue: {f.bytes(p.peak_bytes)}</h3>
       <p class="note">{p.name}</p>
       <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label={`queue of ${p.name} over the step`}>
-        <path d={`M0 ${H}${area}V${H}Z`} fill="var(--c-rate_not_given_back)" />
+        <path d={`M0 ${H}${area}V${H}Z`} fill={line && p.peak_bytes < p.wred_min_bytes ? "var(--q-below)" : "var(--c-rate_not_given_back)"} />
         {line && (
           <>
             <path d={`M0 ${y(p.wred_min_bytes)}H${W}`} stroke="var(--ink)" stroke-dasharray="2 3" />

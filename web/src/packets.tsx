@@ -53,7 +53,7 @@ export function Packets({ info }: { info: Info }) {
               <button onClick={() => set({ qp: undefined, message: undefined })}>queue pair {qp} ✕</button>
             )}
           </div>
-          <List list={list} count={data.count} chosen={m} />
+          <List list={list} count={data.count} chosen={m} all={qp !== undefined || text !== ""} />
         </aside>
         <div>
           {m && <Path info={info} m={m} at={place.args.has("at") ? arg("at") : undefined} />}
@@ -112,8 +112,21 @@ function finding(m: Message): string {
   return `${size} in ${f.time(took(m))}${over ? `, ${f.digits(took(m) / m.ideal_ps)} × its ideal time` : ", its ideal time"}.`;
 }
 
+/** pairsOf is the slowest message of each pair of GPUs with how many of its messages are listed; of a search every one. */
+function pairsOf(list: Message[], all: boolean): [Message, number][] {
+  const by = new Map<string, [Message, number]>();
+  for (const m of list) {
+    const key = all ? String(m.message) : `${m.from} ${m.to}`;
+    const have = by.get(key);
+    if (have) have[1]++;
+    else by.set(key, [m, 1]);
+  }
+  return [...by.values()].slice(0, 100);
+}
+
 /** List is the messages to pick from, the slowest first. */
-function List({ list, count, chosen }: { list: Message[]; count: number; chosen?: Message }) {
+function List({ list, count, chosen, all }: { list: Message[]; count: number; chosen?: Message; all: boolean }) {
+  const rows = pairsOf(list, all);
   return (
     <>
       <div class="pickbox" tabIndex={0} role="region" aria-label="messages">
@@ -127,12 +140,17 @@ function List({ list, count, chosen }: { list: Message[]; count: number; chosen?
             </tr>
           </thead>
           <tbody>
-            {list.slice(0, 100).map((m) => (
+            {rows.map(([m, n]) => (
               <tr class={m === chosen ? "chosen" : ""}>
                 <td>
                   <button class="plain" aria-pressed={m === chosen} onClick={() => set({ message: m.message })}>
                     {m.from} → {m.to}
-                  </button>
+                  </button>{" "}
+                  {n > 1 && (
+                    <button class="plain" title="list all of them" onClick={() => set({ text: `${m.from} ${m.to}`, message: m.message })}>
+                      × {n}
+                    </button>
+                  )}
                 </td>
                 <td class="n">{f.bytes(m.bytes)}</td>
                 <td class="n">{m.done_ps < 0 ? "–" : f.time(took(m))}</td>
@@ -144,7 +162,8 @@ function List({ list, count, chosen }: { list: Message[]; count: number; chosen?
       </div>
       <p class="note">
         {f.plural(count, "message")}
-        {count > 100 ? ", the 100 slowest listed" : ", the slowest first"}
+        {count > list.length && `, the ${f.count(list.length)} slowest listed`}
+        {rows.length < list.length ? (all ? ", the first 100" : ", the slowest of each pair") : ", the slowest first"}
       </p>
     </>
   );

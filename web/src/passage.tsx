@@ -121,7 +121,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
     ...(some(5) ? [{ key: "paused", name: "PFC paused", note: small ? "" : `share of a sample, at ${name}`, high: 34 }] : []),
     ...(rates ? [{ key: "rate", name: "Sending rate", note: small ? f.rate(line) : `queue pair ${pair.qp.qp}`, high: 62 }] : []),
   ];
-  const left = small ? 88 : Math.min(0.3 * width, Math.max(120, 16 + 6.2 * Math.max(...lanes.map((l) => l.note.length))));
+  const left = small ? 98 : Math.min(0.3 * width, Math.max(120, 16 + 6.2 * Math.max(...lanes.map((l) => l.note.length))));
   const x = (t: number) => left + ((Math.max(from, Math.min(to, t)) - from) / Math.max(1, to - from)) * (width - left - 8);
   const start = y + 76;
   let below = start;
