@@ -48,7 +48,8 @@ type Evidence struct {
 	Counter string  `json:"counter,omitempty"`
 	Before  *uint64 `json:"before,omitempty"`
 	After   *uint64 `json:"after,omitempty"`
-	Grew    *uint64 `json:"grew,omitempty"`
+	Grew    *uint64 `json:"grew,omitempty"` // absent for a gauge
+	Unit    string  `json:"unit,omitempty"` // of a gauge: B or %
 	PerSec  float64 `json:"per_second,omitempty"`
 	Says    string  `json:"says,omitempty"` // text, if it is not a counter
 }
@@ -125,7 +126,10 @@ func (x *Finding) show(rs ...Reading) {
 		}
 		after, grew := r.Now, r.Grew
 		e := Evidence{File: r.File, Line: r.Line, Device: r.Port.On.Name, Port: r.Port.Name, Counter: r.Name,
-			After: &after, Grew: &grew, PerSec: math.Round(r.PerSecond()*10) / 10}
+			After: &after, Grew: &grew, Unit: r.Unit, PerSec: math.Round(r.PerSecond()*10) / 10}
+		if r.Unit != "" {
+			e.Grew = nil
+		}
 		if r.Two {
 			was := r.Was
 			e.Before = &was

@@ -88,8 +88,9 @@ type Reading struct {
 	Name     string
 	Was, Now uint64
 	Grew     uint64
-	Is       bool // the outputs show it
-	Two      bool // at both times
+	Unit     string // of a gauge: B or %; Grew is its later value
+	Is       bool   // the outputs show it
+	Two      bool   // at both times
 	File     string
 	Line     int
 }
@@ -100,9 +101,9 @@ func (r Reading) Some() bool { return r.Is && r.Grew > 0 }
 // None reports that it is shown and has counted nothing.
 func (r Reading) None() bool { return r.Is && r.Grew == 0 }
 
-// PerSecond returns the rate of its growth, 0 if the interval is unknown.
+// PerSecond returns the rate of its growth, 0 if the interval is unknown or it is a gauge.
 func (r Reading) PerSecond() float64 {
-	if over := r.Port.On.Over; r.Two && over > 0 {
+	if over := r.Port.On.Over; r.Two && over > 0 && r.Unit == "" {
 		return float64(r.Grew) / over.Seconds()
 	}
 	return 0
@@ -112,6 +113,7 @@ func (r Reading) PerSecond() float64 {
 type meter struct {
 	name string
 	of   func(*counters.Port) *counters.Count
+	unit string // of a gauge
 }
 
 // read is a counter of a port, from the first output that shows it.
@@ -123,7 +125,7 @@ func (p *Port) read(m meter) Reading {
 			continue
 		}
 		now := m.of(x.now)
-		r = Reading{Port: p, Name: m.name, Now: now.V, Grew: c.V, Is: true, File: x.file, Line: now.Line}
+		r = Reading{Port: p, Name: m.name, Unit: m.unit, Now: now.V, Grew: c.V, Is: true, File: x.file, Line: now.Line}
 		if x.was != nil {
 			was := m.of(x.was)
 			r.Was, r.Two = was.V, was.Is

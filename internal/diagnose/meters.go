@@ -9,28 +9,28 @@ import (
 // The counters that causes use, with their descriptions.
 
 func rxPFC(k int) meter {
-	return meter{fmt.Sprintf("pauses received, priority %d", k),
-		func(p *counters.Port) *counters.Count { return &p.RxPFC[k] }}
+	return meter{name: fmt.Sprintf("pauses received, priority %d", k),
+		of: func(p *counters.Port) *counters.Count { return &p.RxPFC[k] }}
 }
 
 func txPFC(k int) meter {
-	return meter{fmt.Sprintf("pauses sent, priority %d", k),
-		func(p *counters.Port) *counters.Count { return &p.TxPFC[k] }}
+	return meter{name: fmt.Sprintf("pauses sent, priority %d", k),
+		of: func(p *counters.Port) *counters.Count { return &p.TxPFC[k] }}
 }
 
 func rxDur(k int) meter {
-	return meter{fmt.Sprintf("µs paused, priority %d", k),
-		func(p *counters.Port) *counters.Count { return &p.RxDur[k] }}
+	return meter{name: fmt.Sprintf("µs paused, priority %d", k),
+		of: func(p *counters.Port) *counters.Count { return &p.RxDur[k] }}
 }
 
 func txDur(k int) meter {
-	return meter{fmt.Sprintf("µs of pauses sent, priority %d", k),
-		func(p *counters.Port) *counters.Count { return &p.TxDur[k] }}
+	return meter{name: fmt.Sprintf("µs of pauses sent, priority %d", k),
+		of: func(p *counters.Port) *counters.Count { return &p.TxDur[k] }}
 }
 
 func queued(k int, what string, of func(*counters.Queue) *counters.Count) meter {
-	return meter{fmt.Sprintf("queue %d: %s", k, what),
-		func(p *counters.Port) *counters.Count { return of(&p.Queues[k]) }}
+	return meter{name: fmt.Sprintf("queue %d: %s", k, what),
+		of: func(p *counters.Port) *counters.Count { return of(&p.Queues[k]) }}
 }
 
 func txPackets(k int) meter {
@@ -50,7 +50,7 @@ func marked(k int) meter {
 }
 
 func peak(k int) meter {
-	return queued(k, "peak bytes queued", func(q *counters.Queue) *counters.Count { return &q.Peak })
+	return queued(k, "peak bytes queued", func(q *counters.Queue) *counters.Count { return &q.Peak }).gauge("B")
 }
 
 func detected(k int) meter {
@@ -62,8 +62,8 @@ func flushed(k int) meter {
 }
 
 func group(k int, what string, of func(*counters.Group) *counters.Count) meter {
-	return meter{fmt.Sprintf("class %d at the ingress: %s", k, what),
-		func(p *counters.Port) *counters.Count { return of(&p.Groups[k]) }}
+	return meter{name: fmt.Sprintf("class %d at the ingress: %s", k, what),
+		of: func(p *counters.Port) *counters.Count { return of(&p.Groups[k]) }}
 }
 
 func rxBytes(k int) meter {
@@ -80,14 +80,23 @@ func refused(k int) meter {
 
 func sharedPeak(k int) meter {
 	return group(k, "peak bytes in the shared buffer",
-		func(g *counters.Group) *counters.Count { return &g.SharedPeak })
+		func(g *counters.Group) *counters.Count { return &g.SharedPeak }).gauge("B")
 }
 
 func headroomPeak(k int) meter {
-	return group(k, "peak bytes in the headroom", func(g *counters.Group) *counters.Count { return &g.HeadroomPeak })
+	return group(k, "peak bytes in the headroom",
+		func(g *counters.Group) *counters.Count { return &g.HeadroomPeak }).gauge("B")
 }
 
-func whole(name string, of func(*counters.Port) *counters.Count) meter { return meter{name, of} }
+// gauge returns the meter of a current value or a maximum, which has a unit and no difference.
+func (m meter) gauge(unit string) meter {
+	m.unit = unit
+	return m
+}
+
+func whole(name string, of func(*counters.Port) *counters.Count) meter {
+	return meter{name: name, of: of}
+}
 
 var (
 	crc         = whole("CRC errors", func(p *counters.Port) *counters.Count { return &p.CRC })

@@ -188,6 +188,8 @@ func (e Evidence) String() string {
 	switch {
 	case e.Counter == "":
 		s += ": " + e.Says
+	case e.Unit != "":
+		s += ": " + e.Counter + ": " + e.gauge()
 	case e.Before == nil:
 		s += fmt.Sprintf(": %s: %d", e.Counter, *e.After)
 	case *e.After-*e.Before != *e.Grew: // it wrapped, or was cleared
@@ -210,6 +212,20 @@ func (e Evidence) String() string {
 		s += " (" + e.File + ")"
 	}
 	return s
+}
+
+// gauge returns the value of a gauge, behind the earlier one if it rose in between.
+func (e Evidence) gauge() string {
+	show := func(v uint64) string {
+		if e.Unit == "B" {
+			return unit.Bytes(min(v, math.MaxInt64)).Show()
+		}
+		return fmt.Sprintf("%d %s", v, e.Unit)
+	}
+	if e.Before != nil && *e.Before < *e.After {
+		return show(*e.Before) + " → " + show(*e.After)
+	}
+	return show(*e.After)
 }
 
 // Short returns a number of three significant digits with an SI prefix: "28.7 k".

@@ -1271,6 +1271,7 @@ export interface Evidence {
   before?: number;
   after?: number;
   grew?: number;
+  unit?: string;
   per_second?: number;
   says?: string;
 }
