@@ -1,8 +1,12 @@
 package cause
 
-import "railyard/unit"
+import (
+	"fmt"
 
-// Facts holds the facts of a run that remedies and counterfactuals need. internal/whatif fills it from a resolved
+	"railyard/unit"
+)
+
+// Facts holds the facts of a run that remedies and counterfactuals need. internal/facts fills it from a resolved
 // plan, and Lost from what the run counted.
 type Facts struct {
 	Transport  string // roce, mrc, srd, falcon
@@ -14,6 +18,7 @@ type Facts struct {
 	Recovery   string // go-back-n, selective; RC only
 	Overtakes  bool   // packets of a flow may overtake one another
 	NakAfter   int    // selective: packets behind a gap before it counts as loss
+	Window     int    // selective: packets ahead of a gap for which the longest path needs room; 0: they have it
 	Mixes      bool   // packets of a flow overtake one another, and go-back-N takes that for loss
 	WriteOnly  bool   // each packet carries its address
 	Lossless   bool   // PFC protects the queue of data
@@ -153,7 +158,7 @@ func sprays(f *Facts) Change {
 // inAnyOrder adds what NICs need to place packets in any order.
 func inAnyOrder(f *Facts, c *Change) {
 	if f.Recovery != "selective" {
-		c.Set, c.Needs = append(c.Set, "transport.recovery=selective"), anyPlace
+		c.Set, c.Needs = append(c.Set, selective(f)...), anyPlace
 		if f.Lost.BitErrors+f.Lost.Down > 0 {
 			c.Doubt = "packets that links lose are recovered in another way"
 		}
@@ -161,6 +166,15 @@ func inAnyOrder(f *Facts, c *Change) {
 	if !f.WriteOnly {
 		c.Set, c.Needs = append(c.Set, "transport.write=only"), anyPlace
 	}
+}
+
+// selective sets selective retransmission, with a window that fills the longest path.
+func selective(f *Facts) []string {
+	set := []string{"transport.recovery=selective"}
+	if f.Window > 0 {
+		set = append(set, fmt.Sprint("transport.window=", f.Window))
+	}
+	return set
 }
 
 // anyOrder is NICs that place packets in any order.

@@ -10,7 +10,7 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 		switch inOrder := !f.Overtakes && f.NakAfter > 0; {
 		case f.Transport == "roce" && f.Recovery == "go-back-n":
 			c := Change{Says: "selective retransmission", Needs: "NICs that keep packets ahead of a gap",
-				Set: []string{"transport.recovery=selective"}}
+				Set: selective(f)}
 			if inOrder {
 				c.Set = append(c.Set, early)
 			}

@@ -31,7 +31,7 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 // them.
 func widest(f *Facts) string {
 	if f.Transport == "roce" && f.Recovery == "selective" {
-		return "transport.window=32768"
+		return "transport.window=65536"
 	}
 	return map[string]string{"srd": "transport.srd.window=16384", "falcon": "transport.falcon.window=4096",
 		"mrc": "transport.mrc.psn_range=32640"}[f.Transport]

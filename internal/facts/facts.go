@@ -9,6 +9,7 @@ import (
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/rc"
+	"railyard/unit"
 )
 
 // blind are the congestion controls to which round-trip times mean nothing: neither targets nor windows follow them.
@@ -47,26 +48,49 @@ func Of(p *scenario.Plan) *cause.Facts {
 	for i := range g.NICs {
 		f.Ports = max(f.Ports, len(g.NICs[i].Links))
 	}
-	tiers := map[int]bool{}
+	const edge = -1
+	tiers := map[int]unit.Time{} // the longest cable of each
 	for i := range g.Links {
 		l := &g.Links[i]
 		f.BitErrors = f.BitErrors || l.BER > 0
+		tier := edge
 		if IsFabric(g, l) {
 			f.FabricRate = max(f.FabricRate, l.Rate)
-			tiers[min(g.Nodes[l.A].Tier, g.Nodes[l.B].Tier)] = true
+			tier = min(g.Nodes[l.A].Tier, g.Nodes[l.B].Tier)
 		} else {
 			f.HostRate = max(f.HostRate, l.Rate)
 		}
+		tiers[tier] = max(tiers[tier], l.Propagation())
 	}
 	for i := range p.Events {
 		f.BitErrors = f.BitErrors || p.Events[i].BER > 0
 	}
+	roundTrip := unit.Time(0)
+	for _, cable := range tiers {
+		roundTrip += 4 * cable // up and down, and back
+	}
+	f.Window = window(roundTrip.Seconds()*float64(f.HostRate)/8/float64(p.RC.MTU), p.RC.Window)
+	delete(tiers, edge)
 	f.Switches = len(tiers)
 	if t := file.Workload.Traffic; t != nil && t.Collective != nil {
 		c := p.Jobs[0].DAG.Colls
 		f.Trees = len(c) > 0 && c[0].By == coll.ByTree
 	}
 	return f
+}
+
+// window returns the transport.window with which selective retransmission fills a path: twice the packets of a round
+// trip, since a retransmission takes another one. It is 0 where the one that is set has room for them.
+func window(packets float64, set int) int {
+	const most = 65536
+	need := 2
+	for need < most && float64(need) < 2*packets {
+		need *= 2
+	}
+	if need <= set {
+		return 0
+	}
+	return need
 }
 
 // Count adds what a run sent and lost to the facts of its scenario.

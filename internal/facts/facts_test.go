@@ -114,3 +114,25 @@ func TestRetransmissionRemedies(t *testing.T) {
 		}
 	}
 }
+
+// A remedy of losses on a long path comes with a window that fills it: 40 km of cable at each of two hosts and 400
+// Gbit/s have 9,766 packets of 4 KiB in a round trip, 2 * 80 km * 5 ns/m of it.
+func TestWindowOfLongPath(t *testing.T) {
+	const long = `
+name: long
+fabric: {kind: single-rail, hosts: 2, host_link: {rate: 400Gbps, cable: 40km, bit_error_rate: 1e-9}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+`
+	for set, want := range map[string]int{"name=as-it-is": 32768, "transport.window=32768": 0,
+		"fabric.host_link.cable=400m": 0, "transport.mtu=2048": 65536} {
+		f := Of(planOf(t, long, set))
+		if f.Window != want {
+			t.Errorf("%s: window %d, want %d", set, f.Window, want)
+		}
+		first := cause.Retransmission.Get().Remedies(f)[0]
+		if has := slices.Contains(first.Set, "transport.window=32768"); has != (want == 32768) {
+			t.Errorf("%s: %v", set, first.Set)
+		}
+	}
+}
