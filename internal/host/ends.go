@@ -41,7 +41,7 @@ type ends struct {
 	turn   uint8        // plane to be looked at first
 	broken bool
 
-	posted []int32    // messages by number, written as they are posted
+	posted []int32    // messages by the transport's number, written as they are posted; those in pieces several times
 	again  int64      // packets sent again
 	ce     int64      // that came marked,
 	cut    int64      // and as headers
@@ -235,21 +235,43 @@ func (h *Hosts) planeIs(c, nic, port int32, up bool) {
 	}
 }
 
-// postTo hands a message to its connection's sender.
+// postTo hands a message to its connection's sender, in pieces the transport can take.
 func (h *Hosts) postTo(m int32) {
 	msg := &h.Messages[m]
 	e := &h.carried[msg.Conn]
-	e.posted = append(e.posted, m)
+	pieces := max(1, (msg.Bytes+rc.MaxMessage-1)/rc.MaxMessage)
+	for range pieces {
+		e.posted = append(e.posted, m)
+	}
+	if pieces > 1 {
+		if h.pieces == nil {
+			h.pieces = map[int32]int{}
+		}
+		h.pieces[m] = int(pieces)
+	}
 	src, _ := h.Peers(msg.Conn)
 	if !h.Net.Owns(h.Net.Ports[h.nics[src].ports[0]].Node) {
 		return
 	}
 	now := h.Net.Q.Now()
-	if err := e.send.Post(now, transport.Request{ID: uint64(m) + 1, Bytes: int64(msg.Bytes)}); err != nil {
-		h.broke(msg.Conn, e, rc.Flushed)
-		return
+	for left := int64(msg.Bytes); pieces > 0; pieces-- {
+		n := min(left, rc.MaxMessage)
+		left -= n
+		if err := e.send.Post(now, transport.Request{ID: uint64(m) + 1, Bytes: n}); err != nil {
+			h.broke(msg.Conn, e, rc.Flushed)
+			return
+		}
 	}
 	h.sent(now, msg.Conn, e)
+}
+
+// missing reports whether pieces of a message are still to come, now that one has.
+func (h *Hosts) missing(m int32) bool {
+	if h.Messages[m].Bytes <= rc.MaxMessage {
+		return false
+	}
+	h.pieces[m]--
+	return h.pieces[m] > 0
 }
 
 // rxForward is a receiver: something came from its sender.
@@ -300,10 +322,13 @@ func (h *Hosts) received(now unit.Time, c int32, e *ends) {
 			break
 		}
 		m := e.posted[number]
-		e.done += h.Messages[m].Bytes
 		if e.came++; h.senders[c].ending != open && int(e.came) == len(e.posted) {
 			closeEnd(e.recv)
 		}
+		if h.missing(m) {
+			continue
+		}
+		e.done += h.Messages[m].Bytes
 		n := &h.nics[h.senders[c].dst]
 		h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, h.base+KindDeliver, m)
 	}

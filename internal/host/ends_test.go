@@ -97,6 +97,18 @@ func TestPlanesTogether(t *testing.T) {
 	}
 }
 
+// A message above the largest of IBTA 9.7.1 is posted in pieces, and delivered once, when the last of them has arrived.
+func TestMessageInPieces(t *testing.T) {
+	l := newPlanes(t, &plain{window: 64, timeout: unit.Second}, 1, 2, nil)
+	c := l.connect(0, 1, 0)
+	const bytes = rc.MaxMessage + 4096
+	m := l.Send(c, bytes, 7)
+	l.run(unit.Second)
+	if l.Placed(c) != bytes || len(l.ends) != 1 || l.ends[0] != m || len(l.carried[c].posted) != 2 || len(l.lost) > 0 {
+		t.Errorf("%v placed in %d pieces, ends %v, failures %v", l.Placed(c), len(l.carried[c].posted), l.ends, l.lost)
+	}
+}
+
 // With a window of one packet it takes one round trip each, by the planes in turn, and Held says what the
 // rest of the time was.
 func TestWindowOfOne(t *testing.T) {

@@ -193,9 +193,10 @@ type Hosts struct {
 	receivers []receiver
 	take      [256]Taker // of what arrives, by opcode
 	rings     rings
-	carried   []ends // by connection, of those that a protocol carries; no longer than the last of them
-	wide      bool   // there are widePorts
-	lanes     *lanes // nil: no service names a protocol
+	carried   []ends        // by connection, of those that a protocol carries; no longer than the last of them
+	pieces    map[int32]int // those still to come, of messages above rc.MaxMessage that a protocol carries
+	wide      bool          // there are widePorts
+	lanes     *lanes        // nil: no service names a protocol
 	peers     map[peerKey]*peer
 	hosts     map[engine.Element]*transport.Host // those of ends in software
 	summed    Counters                           // what ends had counted when they were summed up last
