@@ -185,6 +185,14 @@ await page.getByLabel("find a rank").fill("host-2/gpu-1");
 await page.keyboard.press("Enter");
 const second = (await json(`api/runs/${training}/info`)).topology.gpus_per_host;
 await page.waitForURL(new RegExp(`rank=${second}(&|$)`));
+// Hosts of a page of many ranks are folded but one; a button opens all, and the drawing grows by their ranks.
+await open(`#/run/${wide}/time`);
+const drawing0 = page.locator(".tracks > canvas");
+await page.getByRole("button", { name: "Open hosts" }).waitFor();
+const short = (await drawing0.boundingBox()).height;
+await page.getByRole("button", { name: "Open hosts" }).press("Enter");
+await eventually(async () => (await drawing0.boundingBox()).height >= short + 7 * 8 * 18, "seven hosts of eight ranks open");
+await check("time-hosts");
 // Lanes of the fabric on the same axis: their peaks are the API's, and rates are drawn for the queue pairs chosen.
 await open(`#/run/${cascade}/time`);
 await page.getByTestId("lanes").locator("[data-lane]").first().waitFor();

@@ -3,11 +3,11 @@ import { type Answer, type Critical, type Info, type Ranks, standalone, view } f
 import { ink, kindToken } from "./colour";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
+import { folded, type Host, hostsOf, rowHeight, shares, type Span } from "./hosts";
 import { Lanes } from "./lanes";
 import { Minimap } from "./minimap";
 import { address, here, set, useData, usePlace } from "./state";
 
-const rowHeight = 18;
 const shownRanks = 64;
 
 /** bare is what of a span no interval of a sorted list covers. */
@@ -85,7 +85,7 @@ function finding(critical: Critical | undefined, answer: Answer | undefined, nam
   const sums = new Map<string, number>();
   for (const p of path) if (p.rank === pins[0]) sums.set(p.class, (sums.get(p.class) ?? 0) + p.end_ps - p.start_ps);
   const classes = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 3);
-  const longest = `The critical path runs longest through ${names[0]}: ${classes.map(([c, ps]) => `${c} ${f.time(ps)}`).join(", ")}.`;
+  const longest = `The critical path runs longest through ${names[0]}: ${classes.map(([c, ps]) => `${c === "other" ? "transfers" : c} ${f.time(ps)}`).join(", ")}.`;
   const e = answer?.ends;
   if (!e || e.last_ps - e.first_ps < 0.005 * window) return [longest];
   return [`${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}; ${e.name.replace("/gpu-", " ▸ GPU ")} is the last.`, longest];
@@ -140,14 +140,31 @@ export function TimeLine({ info }: { info: Info }) {
           ),
     [info.name, what, far.join()],
   );
-  const rows = [...pins, ...Array.from({ length: ranks }, (_, i) => first + i)];
+  // Hosts with their ranks, where a page has more than fit: open are those asked for, else that of the first pinned rank.
+  const hosts = useMemo(() => hostsOf(names, first, ranks), [names, first, ranks]);
+  const asks = place.args.get("hosts");
+  const isOpen = (h: Host) =>
+    (sought && h.ranks.includes(asked)) ||
+    (asks !== null ? asks === "all" || asks.split("|").includes(h.name) : h.ranks.includes(pins[0]) || (h === hosts[0] && !hosts.some((o) => o.ranks.includes(pins[0]))));
+  const toggle = (h: Host) => {
+    const open = hosts.filter(isOpen).map((o) => o.name);
+    set({ rank: undefined, hosts: (open.includes(h.name) ? open.filter((n) => n !== h.name) : [...open, h.name]).join("|") || "none" });
+  };
+  const whole = hosts.every(isOpen);
+  // A row is a rank, or a host as -1 - its index.
+  const rows = [
+    ...pins,
+    ...(hosts.length === 0 ? Array.from({ length: ranks }, (_, i) => first + i) : hosts.flatMap((h, i) => [-1 - i, ...(isOpen(h) ? h.ranks : [])])),
+  ];
+  /** rowOf is the row of a rank, also of one in a folded host. */
+  const rowOf = (rank: number) => (rows.includes(rank) ? rows.indexOf(rank) : rows.indexOf(-1 - hosts.findIndex((h) => h.ranks.includes(rank))));
   const head = rowHeight + 6; // the path's own row
   const gap = pins.length > 0 ? 8 : 0;
   const yOf = (i: number) => head + i * rowHeight + (i >= pins.length ? gap : 0);
   const height = yOf(rows.length) + 20;
   // By rank: spans with the names of their kind and of themselves.
   const spansOf = useMemo(() => {
-    const by = new Map<number, [from: number, to: number, kind: string, name: string, sends: boolean][]>();
+    const by = new Map<number, Span[]>();
     for (const d of [data, ...(extra.data ?? [])])
       for (const s of d?.spans ?? []) {
         const list = by.get(s[0]) ?? [];
@@ -167,11 +184,12 @@ export function TimeLine({ info }: { info: Info }) {
 
   useEffect(() => {
     const el = box.current;
-    const i = rows.lastIndexOf(asked);
+    const i = Math.max(rows.lastIndexOf(asked), rowOf(asked));
     if (el?.parentElement && sought && data && i >= 0)
       el.parentElement.scrollTop = Math.max(0, el.offsetTop + yOf(i) - el.parentElement.clientHeight * 0.8);
   }, [asked, sought, !data, pins.length]);
 
+  const states = useMemo(() => hosts.map((h) => shares(h, spansOf, from, to)), [hosts, spansOf, from, to]);
   const happened = useMemo(() => happenings(info.summary), [info.summary]);
   // When each rank computed, in order: what it sends meanwhile is hidden.
   const work = useMemo(() => {
@@ -211,6 +229,11 @@ export function TimeLine({ info }: { info: Info }) {
       }
       g.font = `${i < pins.length ? "600 " : ""}11px system-ui, sans-serif`;
       g.fillStyle = ink(i < pins.length ? "--ink" : "--ink-2");
+      if (r < 0) {
+        const h = hosts[-1 - r];
+        g.fillText(`${isOpen(h) ? "▾" : "▸"} ${h.name}${isOpen(h) || left < 100 ? "" : `, ${h.ranks.length} GPUs`}`, 8, yOf(i) + rowHeight / 2);
+        return;
+      }
       g.fillText((left < 100 ? label(r).replace("GPU ", "") : label(r)).slice(0, Math.floor((left - 12) / 6)), 8, yOf(i) + rowHeight / 2);
     });
     g.fillStyle = ink("--line");
@@ -233,6 +256,10 @@ export function TimeLine({ info }: { info: Info }) {
       g.fillRect(x(p.start_ps), 3, Math.max(0.7, x(p.end_ps) - x(p.start_ps)), rowHeight - 4);
     }
     rows.forEach((r, i) => {
+      if (r < 0) {
+        if (!isOpen(hosts[-1 - r])) folded(g, states[-1 - r], left, width - left, yOf(i), colour);
+        return;
+      }
       for (const [a, b, kind, , sends] of spansOf.get(r) ?? []) {
         if (b < from || a > to) continue;
         const y = yOf(i) + (sends ? rowHeight / 2 : 1);
@@ -248,14 +275,16 @@ export function TimeLine({ info }: { info: Info }) {
     // The ink line below a track is what the critical path took of it.
     g.fillStyle = ink("--ink");
     const at = new Map<number, number[]>();
-    rows.forEach((r, i) => at.set(r, [...(at.get(r) ?? []), i]));
+    rows.forEach((r, i) => {
+      for (const of of r >= 0 ? [r] : isOpen(hosts[-1 - r]) ? [] : hosts[-1 - r].ranks) at.set(of, [...(at.get(of) ?? []), i]);
+    });
     for (const p of path.data?.path ?? []) {
       if (p.end_ps < from || p.start_ps > to) continue;
       for (const i of at.get(p.rank) ?? [])
         g.fillRect(x(p.start_ps), yOf(i) + rowHeight - 2.5, Math.max(0.7, x(p.end_ps) - x(p.start_ps)), 1.8);
     }
     arrows(g, (path.data?.path ?? []).filter((p) => p.end_ps >= from && p.start_ps <= to), x, (r) => {
-      const i = rows.indexOf(r);
+      const i = rowOf(r);
       return i < 0 ? undefined : yOf(i) + rowHeight - 1.6;
     });
     const base = yOf(rows.length) + 4;
@@ -335,6 +364,10 @@ export function TimeLine({ info }: { info: Info }) {
       const p = y < head ? path.data?.path.find((p) => p.start_ps <= t && p.end_ps > t) : undefined;
       return { t, words: p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}` : f.time(t) };
     }
+    if (rows[i] < 0) {
+      const h = hosts[-1 - rows[i]];
+      return { t, words: `${h.name}: ${f.plural(h.ranks.length, "GPU")}, click to ${isOpen(h) ? "fold" : "open"}`, host: h };
+    }
     const sends = y - yOf(i) > rowHeight / 2;
     const s = (spansOf.get(rows[i]) ?? []).find((s) => s[0] <= t && s[1] >= t && s[4] === sends);
     const words = s
@@ -343,7 +376,8 @@ export function TimeLine({ info }: { info: Info }) {
     return { t, words, span: s, rank: s && sends ? rows[i] : undefined };
   };
   const find = (e: MouseEvent) => {
-    const { t, words, span, rank } = under(e);
+    const { t, words, span, rank, host } = under(e);
+    if (host && e.clientX - box.current!.getBoundingClientRect().left < left) return toggle(host);
     set({ at: Math.round(Math.max(0, Math.min(step, t))) });
     pick(span && rank !== undefined ? { gpu: label(rank).replace(" ▸ GPU ", "/gpu-"), from: Math.floor(span[0]), to: Math.ceil(span[1]) } : undefined);
     choose(words);
@@ -352,9 +386,10 @@ export function TimeLine({ info }: { info: Info }) {
   const hover = (e?: PointerEvent) => {
     const el = card.current;
     if (!el) return;
-    const at = e && e.pointerType === "mouse" && e.offsetX > left ? under(e) : undefined;
-    el.hidden = !at?.span;
-    if (!at?.span || !e) return;
+    const found = e && e.pointerType === "mouse" ? under(e) : undefined;
+    const at = found?.host || (found?.span && e!.offsetX > left) ? found : undefined;
+    el.hidden = !at;
+    if (!at || !e) return;
     el.textContent = at.words;
     el.style.left = `${Math.min(e.clientX + 12, innerWidth - 340)}px`;
     el.style.top = `${e.clientY + 16}px`;
@@ -403,6 +438,7 @@ export function TimeLine({ info }: { info: Info }) {
             </button>
           </span>
         )}
+        {hosts.length > 0 && <button onClick={() => set({ hosts: whole ? "none" : "all" })}>{whole ? "Fold hosts" : "Open hosts"}</button>}
         <span>
           {f.time(from)} to {f.time(to)}
         </span>
