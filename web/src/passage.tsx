@@ -110,7 +110,8 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   const colour = held === 0 ? "var(--q-empty)" : low > 0 && held < low ? "var(--q-below)" : high > 0 && held > high ? "var(--q-max)" : "var(--q-mid)";
   const h = boxes.findIndex((b) => b.hot);
   const leftward = h > boxes.length / 2; // where labels of the queue have room
-  const limitsRight = leftward; // the queue's own words stand at the other side
+  /** beside is at which side of the queue a threshold has room: where the queue's own words are not. */
+  const beside = (v: number) => leftward || Math.abs(Math.min(y - 14, level(v)) - (top + deep / 2 + 4)) > 22;
 
   // The lanes below.
   const some = (k: number) => samples.some((s) => s[k] > 0);
@@ -153,10 +154,10 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
             <rect class="tank" x={centre(h) - wide / 2} y={top} width={wide} height={deep} />
             <rect class="held" x={centre(h) - wide / 2} width={wide} style={{ y: level(held), height: y - level(held), fill: colour }} />
             {[["WRED min", low], ["WRED max", high]].map(([words, v]) =>
-              Number(v) > 0 && Number(v) <= tank && !(small && h < 2 && !limitsRight) ? (
+              Number(v) > 0 && Number(v) <= tank && !(small && h < 2 && !beside(Number(v))) ? (
                 <g>
                   <path class="limit" d={`M${centre(h) - wide / 2 - 5} ${level(Number(v))}h${wide + 10}`} />
-                  <text class="small" x={centre(h) + (limitsRight ? 1 : -1) * (wide / 2 + 9)} y={Math.min(y - 14, level(Number(v)) + 4)} text-anchor={limitsRight ? "start" : "end"}>
+                  <text class="small" x={centre(h) + (beside(Number(v)) ? 1 : -1) * (wide / 2 + 9)} y={Math.min(y - 14, level(Number(v)) + 4)} text-anchor={beside(Number(v)) ? "start" : "end"}>
                     {small ? f.bytes(Number(v)) : `${words} ${f.bytes(Number(v))}`}
                   </text>
                 </g>

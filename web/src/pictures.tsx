@@ -26,10 +26,10 @@ export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?
           )}
         </g>
       ))}
-      <circle r={7} cx={20} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
+      <circle r={7} cx={10} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
       {boxes.map(([name, note], i) => (
         <g>
-          <text x={10 + i * w + (w - 24) / 2} y={66} text-anchor="middle" style={fits(name, 14)}>
+          <text x={10 + i * w + (w - 24) / 2} y={note ? 66 : 73} text-anchor="middle" style={fits(name, 14)}>
             {name}
           </text>
           {note && (
@@ -110,7 +110,8 @@ export function Mesh({ ranks, name, star }: { ranks: number; name: string; star?
   );
 }
 
-export function Bars({ rows }: { rows: [string, number, string][] }) {
+export function Bars({ rows: all }: { rows: [string, number, string][] }) {
+  const rows = all.filter((r) => r[1] > 0);
   const top = Math.max(...rows.map((r) => r[1]), 1);
   return (
     <svg
