@@ -80,9 +80,6 @@ var (
 	fixLLDPPort = wording{"LLDP in both directions on the port", map[OS]string{
 		NXOS: "lldp transmit and lldp receive on the port", EOS: "lldp transmit and lldp receive on the port",
 		Dell: "lldp transmit and lldp receive on the port"}}
-	fixMTU = wording{"an MTU of 9216", map[OS]string{NXOS: "mtu 9216", EOS: "mtu 9214", FRR: "mtu 9216",
-		Dell: "mtu 9216", SONiC: `"mtu": "9100" or more in the port's row of PORT`, NVUE: "link mtu 9216",
-		Junos: "mtu 9216"}}
 	fixWatchdog = wording{"turn the PFC watchdog on", map[OS]string{
 		NXOS:  "turn the PFC watchdog on: priority-flow-control watch-dog-interval on, in global configuration",
 		EOS:   "turn the PFC watchdog on: priority-flow-control pause watchdog default timeout 0.2, in global configuration",
@@ -92,6 +89,18 @@ var (
 		Junos: "turn the PFC watchdog on: pfc-watchdog in the congestion-notification-profile"}}
 	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
 )
+
+// fixMTU returns the command by which a port takes packets of a size, within the limit of its language.
+func fixMTU(c *Config, packet unit.Bytes) string {
+	mtu := int64(min(packet+c.header(), mostMTU(c.OS)))
+	switch c.OS {
+	case SONiC:
+		return fmt.Sprintf(`"mtu": "%d" in the port's row of PORT`, mtu)
+	case NVUE:
+		return fmt.Sprintf("link mtu %d", mtu)
+	}
+	return fmt.Sprintf("mtu %d", mtu)
+}
 
 // fixSpeed returns the command that sets a rate in a language.
 func fixSpeed(c *Config, r unit.Rate) string {

@@ -374,10 +374,11 @@ func (l *linter) hostMTU() {
 		}
 		s, where := x.wrong(func(s side) bool {
 			mtu, ok := s.q.mtu(s.port)
-			return ok && n.MTU.V > mtu
+			return ok && n.MTU.V > mtu-s.c.header()
 		})
 		if where != "" {
 			mtu, _ := s.q.mtu(s.port)
+			mtu -= s.c.header()
 			x.fault(n, n.MTU.At, fmt.Sprintf("an MTU of at most %d", int64(mtu)), "MTU %d, and %s takes %d",
 				int64(n.MTU.V), where, int64(mtu))
 		}

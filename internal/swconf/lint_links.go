@@ -47,16 +47,6 @@ func (l *linter) pfcModeDiffers() {
 	})
 }
 
-func (l *linter) mtuDiffers() {
-	l.ends(func(e, far *end) {
-		a, b := e.port.MTU, far.port.MTU
-		if a.Is() && b.Is() && a.V < b.V {
-			l.say(a.At, "the same MTU on both ends", "%s has MTU %d, its neighbour %s has %d", e.port.Name,
-				a.V, e.far(), b.V)
-		}
-	})
-}
-
 func (l *linter) speed() {
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {

@@ -58,7 +58,7 @@ var rules = []Rule{
 		(*linter).memberIdle},
 	{"mtu-small", Error, "the MTU holds the RoCE path MTU and its headers",
 		"full-size RoCE packets are dropped: small messages work, large ones hang", (*linter).mtuSmall},
-	{"mtu-differs", Error, "both ends of a cable have one MTU",
+	{"mtu-differs", Error, "both ends of a cable take packets of one length (a note if frames of the RoCE path MTU fit both)",
 		"frames of one end are too long for the other and dropped there", (*linter).mtuDiffers},
 	{"bandwidth-sum", Error, "bandwidth shares add up to at most 100 %",
 		"the switch rejects the policy, or scales the shares", (*linter).bandwidthSum},

@@ -1,0 +1,134 @@
+package swconf
+
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
+// jumbo is the MTU that switches have where they carry RoCE, if nothing else limits it.
+const jumbo unit.Bytes = 9216
+
+// mostMTU is the maximum MTU of a language, in its own terms: Arista's user manual has 9214 (platform, mtu_max), the
+// references of the others 9216; some of them take more on some chips.
+func mostMTU(os OS) unit.Bytes {
+	if os == EOS {
+		return 9214
+	}
+	return jumbo
+}
+
+// header is the part of an MTU that is no packet: Junos counts the Ethernet header of an interface (Junos Interfaces
+// User Guide, default MTU of Ethernet), the other languages the packet alone.
+func (c *Config) header() unit.Bytes {
+	if c.OS == Junos {
+		return 14
+	}
+	return 0
+}
+
+// packet is the longest packet that a port takes, without its Ethernet header.
+func (e *end) packet() unit.Bytes { return e.port.MTU.V - e.c.header() }
+
+// mtu formats the MTU of a port, and what it counts if that is not the packet alone.
+func (e *end) mtu() string {
+	if e.c.header() > 0 {
+		return fmt.Sprintf("%d with the Ethernet header", e.port.MTU.V)
+	}
+	return fmt.Sprint(int64(e.port.MTU.V))
+}
+
+// holds is the longest packet of an end if a frame of RoCE fits, else the longest that its language has an MTU for.
+func (l *linter) holds(e *end) unit.Bytes {
+	if mtu := e.port.MTU; mtu.Is() && l.fits(mtu.V) {
+		return e.packet()
+	}
+	return mostMTU(e.c.OS) - e.c.header()
+}
+
+// fits reports whether RoCE's frames of the path MTU fit an MTU.
+func (l *linter) fits(mtu unit.Bytes) bool { return int64(mtu) >= int64(l.PathMTU+Headers) }
+
+// farMTU is the command by which a port takes the packets of its neighbour.
+func (l *linter) farMTU(c *Config, p *Port) string {
+	packet := jumbo
+	l.ends(func(e, far *end) {
+		if e.port == p {
+			packet = l.holds(far)
+		}
+	})
+	return fixMTU(c, packet)
+}
+
+// mtuDiffers compares the packets that both ends of a cable take. Without an end that RoCE's frames do not fit, it is a
+// note.
+func (l *linter) mtuDiffers() {
+	l.ends(func(e, far *end) {
+		a, b := e.port.MTU, far.port.MTU
+		if !a.Is() || !b.Is() || e.packet() >= far.packet() {
+			return
+		}
+		fix := fixMTU(e.c, l.holds(far))
+		if a.V >= mostMTU(e.c.OS) {
+			fix = fixMTU(far.c, e.packet()) + " at the neighbour"
+		}
+		l.say(a.At, fix, "%s has MTU %s, its neighbour %s has %s", e.port.Name, e.mtu(), e.far(), far.mtu())
+		if l.fits(a.V) {
+			f := &l.findings[len(l.findings)-1]
+			f.Severity = Info
+			f.Why = fmt.Sprintf("frames of RoCE (%d bytes) fit both ends; packets longer than %d bytes are dropped here",
+				l.PathMTU+Headers, e.packet())
+		}
+	})
+}
+
+// defaultMTU is the default MTU of a routed port.
+const defaultMTU = 1500
+
+func (l *linter) mtuSmall() {
+	need := int64(l.PathMTU + Headers)
+	for _, c := range l.Configs {
+		if !c.HasQoS() {
+			continue
+		}
+		seen := map[Place]bool{}
+		for _, p := range c.Ports {
+			if p.QoS == nil || p.Down.V || !p.QoS.rdma() && !l.cabled(c, p) {
+				continue
+			}
+			at, mtu := p.At, int64(defaultMTU)
+			if !p.MTU.Is() && (p.Switched || c.OS == Junos && c.Part) {
+				mtu = need // frames of any size that the chip supports, or interfaces are configured elsewhere
+			}
+			if p.MTU.V > 0 {
+				at, mtu = first(p.MTU.At, p.At), int64(p.MTU.V)
+			} else if m, ok := p.QoS.mtu(p); ok {
+				at, mtu = p.At, int64(m)
+				for i := range p.QoS.Queues {
+					if q := &p.QoS.Queues[i]; q.MTU.Is() && q.MTU.V == m {
+						at = q.MTU.At
+					}
+				}
+			}
+			say := l.say
+			if mtu >= 2048+Headers || p.QoS.paused() == 0 || c.Part && !p.MTU.Is() {
+				// enough for the next smaller path MTU, or set elsewhere
+				say = l.advise
+			}
+			if mtu < need && !seen[at] {
+				seen[at] = true
+				say(at, l.farMTU(c, p), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name,
+					mtu, l.PathMTU, need)
+			}
+			for i := range p.QoS.Queues {
+				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need &&
+					!seen[q.MTU.At] {
+					seen[q.MTU.At] = true
+					say(q.MTU.At, fixMTU(c, jumbo),
+						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
+						l.PathMTU, need)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package swconf
+
+import (
+	"testing"
+
+	"railyard/unit"
+)
+
+// facing returns two switches of these languages, a cable between them and an MTU at each end.
+func facing(os, far OS, mtu, theirs unit.Bytes) []*Config {
+	a, b := leaf(), leaf()
+	a.OS, a.File, a.Hostname.V, b.OS, b.File, b.Hostname.V = os, "a.cfg", "a", far, "b.cfg", "b"
+	for _, c := range []*Config{a, b} {
+		c.Ports[0].MTU.At.File = c.File
+	}
+	a.Ports[0].Desc, b.Ports[0].Desc = Say("to b Ethernet1", at(80)), Say("to a Ethernet1", at(80))
+	a.Ports[0].MTU.V, b.Ports[0].MTU.V = mtu, theirs
+	return []*Config{a, b}
+}
+
+// MTUs of two languages are compared by the packets that they take: EOS and NX-OS count them without the Ethernet
+// header, Junos with it. What no frame of RoCE meets is a note. A remedy is in the language and within the limit of its
+// port, and applying it leaves nothing.
+func TestMTUOfTwoLanguages(t *testing.T) {
+	for _, x := range []struct {
+		os, far     OS
+		mtu, theirs unit.Bytes
+		want        Severity
+		file, fix   string
+	}{
+		{EOS, NXOS, 9214, 9214, "", "", ""},
+		{EOS, NXOS, 9214, 9216, Info, "a.cfg", "mtu 9214 at the neighbour"},
+		{EOS, NXOS, 9000, 9216, Info, "a.cfg", "mtu 9214"},
+		{EOS, NXOS, 9214, 1500, Error, "b.cfg", "mtu 9214"},
+		{NXOS, EOS, 9216, 1500, Error, "b.cfg", "mtu 9214"},
+		{NXOS, EOS, 4177, 4178, Error, "a.cfg", "mtu 4178"},
+		{NXOS, EOS, 4178, 4179, Info, "a.cfg", "mtu 4179"},
+		{NXOS, NXOS, 2000, 1500, Error, "b.cfg", "mtu 9216"},
+		{Junos, NXOS, 9214, 9200, "", "", ""},
+		{Junos, NXOS, 9216, 9216, Info, "a.cfg", "mtu 9202 at the neighbour"},
+		{Junos, NXOS, 4000, 9200, Error, "a.cfg", "mtu 9214"},
+		{NXOS, Junos, 1500, 9200, Error, "a.cfg", "mtu 9186"},
+		{SONiC, NXOS, 1500, 9200, Error, "a.cfg", `"mtu": "9200" in the port's row of PORT`},
+	} {
+		var got Finding
+		for _, f := range linted(facing(x.os, x.far, x.mtu, x.theirs)...) {
+			switch f.Rule {
+			case "mtu-differs":
+				got = f
+			case "mtu-small":
+				if f.File == x.file && f.Fix != x.fix {
+					t.Errorf("%s %d, %s %d: %s: %s, want %s", x.os, x.mtu, x.far, x.theirs, f.Rule, f.Fix, x.fix)
+				}
+			}
+		}
+		if got.Severity != x.want || got.File != x.file || got.Fix != x.fix {
+			t.Errorf("%s %d, %s %d: %s of %s: %s, want %s of %s: %s", x.os, x.mtu, x.far, x.theirs, got.Severity, got.File,
+				got.Fix, x.want, x.file, x.fix)
+		}
+	}
+}
