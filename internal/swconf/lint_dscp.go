@@ -45,7 +45,54 @@ func (l *linter) dscpUnmapped() {
 	})
 }
 
-// dscpDiffers compares the maps of all switches, and of the ports of one.
+// treatment is what a packet finds at a switch. Numbers of queues are names: what has to agree from end to end is
+// whether it is lossless, by which PFC priority on the wire (IEEE 802.1Qbb), its scheduling and its marking.
+type treatment struct {
+	lossless             bool
+	priority             int // of PFC
+	strict, marks, trims bool
+	open                 bool // lossy, and no line schedules it: strict or not
+}
+
+// String names a treatment in a remedy.
+func (t treatment) String() string {
+	switch {
+	case t.lossless:
+		return fmt.Sprintf("lossless by PFC priority %d", t.priority)
+	case t.strict:
+		return "strict"
+	case t.trims:
+		return "trimmed"
+	case t.marks:
+		return "marked by ECN"
+	}
+	return "best effort"
+}
+
+// treats returns the treatment of a DSCP.
+func (v variant) treats(d int) treatment { return v.serves(&v.q.Queues[v.q.DSCP[d].V&7]) }
+
+// serves returns the treatment by a queue.
+func (v variant) serves(q *Queue) (t treatment) {
+	if q.Pause.Is() {
+		return treatment{lossless: true, priority: q.Pause.V}
+	}
+	t.marks, t.trims = q.WRED.V.ECN, q.Trim.V
+	if t.open = !q.Strict.Is() && !q.Share.Is() && (v.c.Strict || !v.q.Output.Is()); !t.open {
+		t.strict = q.Strict.V
+	}
+	return t
+}
+
+// like reports whether two treatments may be one.
+func (t treatment) like(o treatment) bool {
+	if t.open || o.open {
+		t.open, t.strict = o.open, o.strict
+	}
+	return t == o
+}
+
+// dscpDiffers compares the treatment of DSCPs by all switches, and by the ports of one.
 func (l *linter) dscpDiffers() {
 	var all, tagged []variant
 	l.variants(func(v variant) {
@@ -61,39 +108,52 @@ func (l *linter) dscpDiffers() {
 	type fault struct {
 		at       Place
 		from, to uint8
+		fix      string
 		silent   bool // no line maps them
 		apart    bool // not RoCE's, and by another map of the same configuration, or lossless nowhere
+		unused   bool // not RoCE's, and no line of any switch maps them
+		lossy    bool // here and elsewhere
 	}
 	bad := map[fault][]int{}
 	var order []fault
 	for d := range 64 {
-		var said, silent []uint8
+		var said, silent []treatment
 		for _, v := range all {
 			if m := v.q.DSCP[d]; m.Is() {
-				said = append(said, m.V)
+				said = append(said, v.treats(d))
 			} else {
-				silent = append(silent, m.V)
+				silent = append(silent, v.treats(d))
 			}
 		}
-		paused := slices.ContainsFunc(all, func(v variant) bool {
-			return v.q.DSCP[d].Is() && v.q.Queues[v.q.DSCP[d].V&7].Pause.Is()
-		})
-		most := majority(append(said, silent...)) // on a tie, those that map it are right
+		paused := slices.ContainsFunc(said, func(t treatment) bool { return t.lossless })
+		unused := len(said) == 0 && d != l.DataDSCP && d != l.CNPDSCP // by maps of the platforms
+		most := majority(append(said, silent...))                     // on a tie, those that map it are right
+		right := map[uint8]bool{}
 		for _, v := range all {
-			m := v.q.DSCP[d]
-			if m.V == most {
+			if v.treats(d) == most {
+				right[v.q.DSCP[d].V] = true
+			}
+		}
+		for _, v := range all {
+			m, t := v.q.DSCP[d], v.treats(d)
+			if right[m.V] || t.like(most) {
+				continue // alike, or by other settings of one queue, which other rules compare
+			}
+			lossy := !most.lossless && !t.lossless
+			if unused && lossy {
 				continue
 			}
+			to := elsewhere(all, v, d, most)
 			at := m.At
 			if !m.Is() { // unmapped here, mapped elsewhere
 				at = v.q.Input.At
 				if !v.q.Default { // the class of the queue, where a line would add the DSCP
-					at = first(v.q.Feeds[most], at)
+					at = first(v.q.Feeds[to&7], at)
 				}
 			}
 			apart := d != l.DataDSCP && d != l.CNPDSCP && (!paused || slices.ContainsFunc(all,
-				func(o variant) bool { return o.c == v.c && o.q.DSCP[d].V == most && o.q.Input.V != v.q.Input.V }))
-			f := fault{at, m.V, most, !m.Is(), apart}
+				func(o variant) bool { return o.c == v.c && o.treats(d) == most && o.q.Input.V != v.q.Input.V }))
+			f := fault{at, m.V, to, v.remap(to, most), !m.Is(), apart, unused, lossy}
 			if bad[f] == nil {
 				order = append(order, f)
 			}
@@ -110,10 +170,47 @@ func (l *linter) dscpDiffers() {
 		if f.silent {
 			how = " by default (no line sets it)"
 		}
-		say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to),
-			"DSCP %s goes to queue %d here%s and to queue %d on "+l.others(), ranges(slices.Compact(d)),
+		say(f.at, f.fix, "DSCP %s goes to queue %d here%s and to queue %d on "+l.others(), ranges(slices.Compact(d)),
 			f.from, how, f.to)
+		last := &l.findings[len(l.findings)-1]
+		if f.unused {
+			last.Severity = Info
+		}
+		if f.lossy {
+			last.Why = "packets have strict priority, or ECN, at one hop and not at the next"
+		}
 	}
+}
+
+// remap is the remedy for a DSCP that most switches have in a queue: its own of that number, if it treats packets as
+// theirs do, or another one that does.
+func (v variant) remap(to uint8, most treatment) string {
+	own := slices.IndexFunc(v.q.Queues[:], func(q Queue) bool { return v.serves(&q) == most })
+	if k := &v.q.Queues[to&7]; v.serves(k) == most || own < 0 && v.serves(k).like(most) {
+		return fmt.Sprintf("map it to queue %d as the others do, or change all", to)
+	}
+	if own >= 0 {
+		return fmt.Sprintf("map it to queue %d, which is %v as on the others, or change all", own, most)
+	}
+	return fmt.Sprintf("map it to a queue that is %v as on the others, or change all", most)
+}
+
+// elsewhere is the queue in which most switches treat a DSCP as they do: that of v's own language, if any.
+func elsewhere(all []variant, v variant, d int, most treatment) uint8 {
+	var own, others []uint8
+	for _, o := range all {
+		switch {
+		case o.treats(d) != most:
+		case o.c.OS == v.c.OS:
+			own = append(own, o.q.DSCP[d].V)
+		default:
+			others = append(others, o.q.DSCP[d].V)
+		}
+	}
+	if len(own) > 0 {
+		return majority(own)
+	}
+	return majority(others)
 }
 
 // tagsDiffer finds routed ports that classify by the VLAN tag, which their packets lack, while others have the DSCP of

@@ -76,13 +76,14 @@ func TestDSCPByDefault(t *testing.T) {
 	}
 }
 
-// Two maps of classes that nobody pauses are no error: packets are dropped at either hop.
+// Two maps of classes that nobody pauses are no error: packets are dropped at either hop. Two queues that treat them
+// alike are none at all.
 func TestMapsOfLossyClassesDiffer(t *testing.T) {
 	for _, x := range []struct {
 		dscp int
 		to   uint8
 		want Severity
-	}{{8, 1, Warning}, {8, 3, Error}, {24, 1, Error}} {
+	}{{8, 1, ""}, {8, 7, Warning}, {8, 3, Error}, {24, 1, Error}} {
 		a, b, c := leaf(), leaf(), leaf()
 		for _, o := range []*Config{a, b, c} {
 			o.QoS.DSCP[8] = Say(uint8(0), at(25))

@@ -209,8 +209,10 @@ func TestPlantedFaults(t *testing.T) {
 func TestDSCPDiffersOfTwo(t *testing.T) {
 	const with = "hostname a\nclass-map type qos match-any R\n  match dscp 24\n" +
 		"class-map type qos match-any X\n  match dscp 10\npolicy-map type qos P\n  class R\n" +
-		"    set qos-group 3\n  class X\n    set qos-group 2\ninterface Ethernet1/1\n" +
-		"  service-policy type qos input P\n"
+		"    set qos-group 3\n  class X\n    set qos-group 2\npolicy-map type queuing O\n" +
+		"  class type queuing c-out-8q-q2\n    priority level 1\n  class type queuing c-out-8q-q-default\n" +
+		"    bandwidth remaining percent 100\nsystem qos\n  service-policy type queuing output O\n" +
+		"interface Ethernet1/1\n  service-policy type qos input P\n"
 	without := strings.NewReplacer("hostname a", "hostname b",
 		"class-map type qos match-any X\n  match dscp 10\n", "", "  class X\n    set qos-group 2\n",
 		"").Replace(with)
