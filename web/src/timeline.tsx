@@ -409,13 +409,17 @@ export function TimeLine({ info }: { info: Info }) {
         <button onClick={() => zoom(2)} aria-label="zoom out">
           −
         </button>
-        <button onClick={() => pan(-0.2)} aria-label="earlier">
-          ◀︎
-        </button>
-        <button onClick={() => pan(0.2)} aria-label="later">
-          ▶︎
-        </button>
-        <button onClick={() => set({ from: undefined, to: undefined })}>Whole step</button>
+        {to - from < step && (
+          <>
+            <button onClick={() => pan(-0.2)} aria-label="earlier">
+              ◀︎
+            </button>
+            <button onClick={() => pan(0.2)} aria-label="later">
+              ▶︎
+            </button>
+            <button onClick={() => set({ from: undefined, to: undefined })}>Whole step</button>
+          </>
+        )}
         {!standalone() && (
           <input
             type="search"
