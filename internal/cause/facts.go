@@ -38,6 +38,7 @@ type Facts struct {
 	Bond       string    // server.bond
 	QPs        int       // per pair of GPUs
 	CutThrough bool
+	Far        bool      // packets are in the longest path's cables for much longer than in its switches
 	PCIe       unit.Rate // server.pcie; 0: no limit
 	SlowPCIe   bool      // of some server, by whatever key
 	BitErrors  bool      // a link has a bit error rate

@@ -2,11 +2,11 @@ package cause
 
 import "testing"
 
-// Switches are no remedy for the latency of a run that sends nothing through one.
+// Switches are no remedy for the latency of a run that sends nothing through one, nor for that of long cables.
 func TestCutThroughIsForPackets(t *testing.T) {
-	for inside, want := range map[bool]int{false: 1, true: 0} {
-		if got := latency.Remedies(&Facts{Inside: inside}); len(got) != want {
-			t.Errorf("inside %v: %v", inside, got)
+	for f, want := range map[Facts]int{{}: 1, {Inside: true}: 0, {Far: true}: 0} {
+		if got := latency.Remedies(&f); len(got) != want {
+			t.Errorf("%+v: %v", f, got)
 		}
 	}
 }

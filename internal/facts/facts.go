@@ -72,6 +72,8 @@ func Of(p *scenario.Plan) *cause.Facts {
 	f.Window = window(roundTrip.Seconds()*float64(f.HostRate)/8/float64(p.RC.MTU), p.RC.Window)
 	delete(tiers, edge)
 	f.Switches = len(tiers)
+	stored := unit.Time(2*len(tiers)+1) * unit.Serialize(unit.Bytes(p.RC.MTU), max(f.HostRate, unit.Gbps))
+	f.Far = roundTrip/2 > 10*stored
 	if t := file.Workload.Traffic; t != nil && t.Collective != nil {
 		c := p.Jobs[0].DAG.Colls
 		f.Trees = len(c) > 0 && c[0].By == coll.ByTree

@@ -125,8 +125,11 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `
 	for set, want := range map[string]int{"name=as-it-is": 32768, "transport.window=32768": 0,
-		"fabric.host_link.cable=400m": 0, "transport.mtu=2048": 65536} {
+		"fabric.host_link.cable=4m": 0, "transport.mtu=2048": 65536} {
 		f := Of(planOf(t, long, set))
+		if far := set != "fabric.host_link.cable=4m"; f.Far != far {
+			t.Errorf("%s: far %v, want %v", set, f.Far, far)
+		}
 		if f.Window != want {
 			t.Errorf("%s: window %d, want %d", set, f.Window, want)
 		}
