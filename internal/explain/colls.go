@@ -5,8 +5,22 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/result"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
+
+// uneven reports whether operations differ in size, or a rank has several.
+func uneven(d *workload.DAG, ops []int32) bool {
+	from := map[int32]bool{}
+	for _, i := range ops {
+		o := &d.Ops[i]
+		if o.Bytes != d.Ops[ops[0]].Bytes || from[o.Rank] {
+			return true
+		}
+		from[o.Rank] = true
+	}
+	return false
+}
 
 // collectives sums up the instances of each collective. Time runs from the first transfer that starts, or from the
 // start of its protocol before it, to the last one delivered, so a rank that comes late makes the collective slow and
@@ -61,6 +75,7 @@ func (r *reading) collectives() []result.Collective {
 				Algorithm: c.By, Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
+		o.Uneven = o.Uneven || c.Kind == coll.SendRecv && uneven(r.dag, ops(i))
 		if !r.plan.Totals {
 			if bound, why := limits.bound(c, ops(i)); bound > o.Bound {
 				o.Bound, o.BoundWhy = bound, why

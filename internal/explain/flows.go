@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"railyard/internal/result"
+	"railyard/internal/workload"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -96,6 +97,8 @@ func (r *reading) latency(path *pathCost, payload unit.Bytes, delays bool) unit.
 // flows fills the flow table and the completion times.
 func (r *reading) flows(s *result.Summary, t *result.Tables) {
 	times := make([]int64, 0, len(r.seen.Messages))
+	var slower []float64
+	random := !slices.ContainsFunc(r.plan.Jobs, func(j workload.Job) bool { return !j.Open })
 	t.Flows = slices.Grow(t.Flows, len(r.seen.Messages))
 	names := make([]string, r.graph.Ends())
 	for i := range names {
@@ -113,11 +116,25 @@ func (r *reading) flows(s *result.Summary, t *result.Tables) {
 			row.Done = -1
 		} else {
 			times = append(times, int64(m.Done-m.Posted))
+			if random && row.Ideal > 0 {
+				slower = append(slower, float64(row.Done-row.Posted)/float64(row.Ideal))
+			}
 		}
 		t.Flows = append(t.Flows, row)
 	}
 	s.Flows = flowTimes(times)
+	if len(slower) > 0 {
+		slices.Sort(slower)
+		at := func(p int) float64 { return slower[nearest(len(slower), p)] }
+		s.Flows.Slowdown = &result.Slowdowns{P50: at(50), P99: at(99), Max: at(100)}
+		for _, x := range slower {
+			s.Flows.Slowdown.Mean += x / float64(len(slower))
+		}
+	}
 }
+
+// nearest is the index of a percentile of so many sorted values: the nearest rank.
+func nearest(values, percent int) int { return (values*percent+99)/100 - 1 }
 
 func flowTimes(times []int64) result.FlowTimes {
 	f := result.FlowTimes{Count: int64(len(times))}
@@ -129,7 +146,7 @@ func flowTimes(times []int64) result.FlowTimes {
 	for _, x := range times {
 		sum += x / int64(len(times))
 	}
-	at := func(p int) int64 { return times[(len(times)*p+99)/100-1] } // nearest rank
+	at := func(p int) int64 { return times[nearest(len(times), p)] }
 	f.Mean, f.P50, f.P99, f.Max = sum, at(50), at(99), times[len(times)-1]
 	return f
 }

@@ -30,6 +30,19 @@ var perToken = metric{name: "time per token", value: func(s *result.Summary) flo
 	return float64(s.StepTime) / float64(max(s.Tokens, 1))
 }, show: times}
 
+// slower is a row and a ranking of runs whose messages all begin at random times: the end of the last one says little
+// of them.
+var slower = metric{name: "mean slowdown", value: func(s *result.Summary) float64 { return slowdownOf(s).Mean },
+	show: unit.ShowFactor, rare: true}
+
+// slowdownOf is zero for runs without one.
+func slowdownOf(s *result.Summary) result.Slowdowns {
+	if s.Flows.Slowdown == nil {
+		return result.Slowdowns{}
+	}
+	return *s.Flows.Slowdown
+}
+
 // differ lists the differences between the variants' steps: workloads, models or batches; "" if they are equal.
 func differ(variants []result.Variant) (what string) {
 	first := -1
@@ -68,6 +81,9 @@ var completion = metric{name: "step", value: func(s *result.Summary) float64 { r
 // timed are the rows before the causes of lost time.
 var timed = []metric{
 	{name: "slowest message", value: func(s *result.Summary) float64 { return float64(s.Flows.Max) }, show: times},
+	slower,
+	{name: "p99 slowdown", value: func(s *result.Summary) float64 { return slowdownOf(s).P99 }, show: unit.ShowFactor,
+		rare: true},
 	{name: "mean message", value: func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, show: times},
 	{name: "pipeline exposed", value: ofStorage(func(s *result.Summary) int64 { return s.ExposedPP }), show: times,
 		rare: true},
@@ -359,6 +375,9 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	by, per := completion, ""
 	switch what := differ(variants); what {
 	case "":
+		if !slices.ContainsFunc(variants, func(v result.Variant) bool { return v.Runs[0].Flows.Slowdown == nil }) {
+			by, per = slower, " mean slowdown"
+		}
 	case "workloads":
 		say("not comparable: only some of the variants train")
 		return

@@ -36,3 +36,19 @@ func TestCompareDifferentWork(t *testing.T) {
 		}
 	}
 }
+
+// Messages that begin at random times are compared by their slowdown: the end of the last one says when it began.
+func TestCompareSlowdowns(t *testing.T) {
+	random := func(took int64, mean, p99 float64) []*result.Summary {
+		s := run(took, 0, 0, 0)
+		s.Flows.Slowdown = &result.Slowdowns{Mean: mean, P99: p99}
+		return []*result.Summary{s}
+	}
+	var out strings.Builder
+	Compare(&out, "x", []result.Variant{{Label: "a", Runs: random(1000, 4, 30)}, {Label: "b", Runs: random(2000, 3, 10)}})
+	for _, want := range []string{"b is fastest: 3 × mean slowdown (−25.0 % vs a)", "p99 slowdown"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}

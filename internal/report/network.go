@@ -172,6 +172,10 @@ func messages(w io.Writer, s *result.Summary) {
 	if f.Count > 0 {
 		Labelled(w, "Messages  ", fmt.Sprintf("%s: mean %s, p50 %s, p99 %s, max %s", count(f.Count), dur(f.Mean),
 			dur(f.P50), dur(f.P99), dur(f.Max)))
+		if x := f.Slowdown; x != nil {
+			Wrap(w, "          ", fmt.Sprintf("slowdown (time over time on an idle fabric): mean %s, p50 %s, p99 %s, max %s",
+				unit.ShowFactor(x.Mean), unit.ShowFactor(x.P50), unit.ShowFactor(x.P99), unit.ShowFactor(x.Max)))
+		}
 	}
 	x := s.Slowest
 	if x == nil {

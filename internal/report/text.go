@@ -62,10 +62,14 @@ func answer(s *result.Summary) string {
 	case !s.Complete:
 		head += " simulated"
 	}
-	if s.MFU > 0 {
+	if x := s.Flows.Slowdown; x != nil {
+		head += fmt.Sprintf(", slowdown of messages %s (p99 %s)", unit.ShowFactor(x.Mean), unit.ShowFactor(x.P99))
+	} else if s.MFU > 0 {
 		head += ", MFU " + percent(s.MFU)
 	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
-		head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
+		if !c[0].Uneven {
+			head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
+		}
 		if AtBound(s) {
 			return head + ", bound by " + c[0].BoundWhy
 		}
@@ -329,8 +333,14 @@ func colls(w io.Writer, list []result.Collective) {
 		if c.Bound > 0 {
 			bound = fmt.Sprintf("%s %s %.0f %%", unit.Digits(c.Bound/1e9), c.BoundWhy, 100*c.BusBW/c.Bound)
 		}
-		t.Add(name, count(int64(c.Count)), size(c.Bytes), count(int64(c.Ranks)), dur(c.Time),
-			unit.Digits(c.AlgBW/1e9), unit.Digits(c.BusBW/1e9), bound)
+		bytes, alg, bus := size(c.Bytes), unit.Digits(c.AlgBW/1e9), unit.Digits(c.BusBW/1e9)
+		if c.Uneven { // the rate of the largest message over the time of all is none
+			bytes, alg, bus = "≤ "+bytes, unit.NotApplicable, unit.NotApplicable
+			if c.Bound > 0 {
+				bound = fmt.Sprintf("%s %.0f %%", c.BoundWhy, 100*c.BusBW/c.Bound)
+			}
+		}
+		t.Add(name, count(int64(c.Count)), bytes, count(int64(c.Ranks)), dur(c.Time), alg, bus, bound)
 	}
 	t.Print(w)
 }

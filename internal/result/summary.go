@@ -358,6 +358,8 @@ type Collective struct {
 	// of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
 	Bound    float64 `json:"bound_bytes_per_second"`
 	BoundWhy string  `json:"bound_by"`
+	// messages of several sizes, or several of a rank: bytes are those of the largest, its rate is not one of the whole
+	Uneven bool `json:"uneven,omitempty"`
 }
 
 // LinkEvent is a change of a link at a time.
@@ -399,6 +401,16 @@ type FlowTimes struct {
 	P50   int64 `json:"p50"`
 	P99   int64 `json:"p99"`
 	Max   int64 `json:"max"`
+	// of a run whose messages all begin at random times
+	Slowdown *Slowdowns `json:"slowdown,omitempty"`
+}
+
+// Slowdowns are ratios of the times of messages to their times on an idle fabric.
+type Slowdowns struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
 }
 
 // LinkUse sums up the directions of all links.

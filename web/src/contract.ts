@@ -140,12 +140,20 @@ export interface Control {
   signals: Signal[];
 }
 
+export interface Slowdowns {
+  mean: number;
+  p50: number;
+  p99: number;
+  max: number;
+}
+
 export interface FlowTimes {
   count: number;
   mean: number;
   p50: number;
   p99: number;
   max: number;
+  slowdown?: Slowdowns;
 }
 
 export interface Job {
@@ -244,6 +252,7 @@ export interface Collective {
   busbw_best_bytes_per_second: number;
   bound_bytes_per_second: number;
   bound_by: string;
+  uneven?: boolean;
 }
 
 export interface LinkLoad {
