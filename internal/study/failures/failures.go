@@ -224,7 +224,7 @@ func (v *Variant) sum() {
 		v.Notes = append(v.Notes, "some steps are shorter than without failure: ECMP hashed the flows anew, with fewer collisions; several seeds, or lb=spray, show the cost of the failure itself")
 	}
 	if r := v.plan.Settled().Fabric.Routing; r.Detect == nil && r.Converge == 0 {
-		v.Notes = append(v.Notes, "all switches learn of a failure immediately: rows have the cost of less capacity, not of packets lost until routes converge (loss of signal takes ms, BFD about 1 s, BGP's hold time 9 s or 180 s); with it: --set fabric.routing.detect=10ms")
+		v.Notes = append(v.Notes, "all switches learn of a failure immediately: rows have the cost of less capacity and of congestion control's reaction to it (cc.algorithm=none leaves the first), not of packets lost until routes converge (loss of signal takes ms, BFD about 1 s, BGP's hold time 9 s or 180 s); with it: --set fabric.routing.detect=10ms")
 	}
 }
 
