@@ -92,8 +92,9 @@ type Port struct {
 	Enabled  Said[bool] // by its configuration
 	Speed    Said[unit.Rate]
 	MTU      Said[unit.Bytes]
-	PFC      Said[bool]  // PFC runs, whatever was configured
-	Lossless Said[uint8] // bitmap of the priorities that it runs for
+	TxUtil   Said[float64] // share of its line rate that it sends, as the device measures it
+	PFC      Said[bool]    // PFC runs, whatever was configured
+	Lossless Said[uint8]   // bitmap of the priorities that it runs for
 
 	RxPFC, TxPFC       [Priorities]Count // pause frames got and sent
 	RxPFCAll, TxPFCAll Count             // of all priorities, if only their sum is shown

@@ -71,6 +71,7 @@ func (p *Port) Take(o *Port) (differs string, was, is uint64) {
 	takeSaid(&p.Enabled, &o.Enabled)
 	takeSaid(&p.Speed, &o.Speed)
 	takeSaid(&p.MTU, &o.MTU)
+	takeSaid(&p.TxUtil, &o.TxUtil)
 	takeSaid(&p.PFC, &o.PFC)
 	takeSaid(&p.Lossless, &o.Lossless)
 	if o.Peer.Is() {

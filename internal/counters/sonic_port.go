@@ -39,7 +39,13 @@ func rowInterface(r *reading, t *table, cells []string, l line) string {
 			to = &p.Uncorrected
 		case "FEC_CORR", "FEC_SYMBOL_ERR": // what FEC corrected, and the symbols in which it was wrong
 			continue
-		case "IFACE", "RX_BPS", "RX_UTIL", "TX_BPS", "TX_UTIL", "RX_PPS", "TX_PPS":
+		case "TX_UTIL":
+			percent, is := strings.CutSuffix(cells[i], "%")
+			if v, err := strconv.ParseFloat(percent, 64); is && err == nil && v >= 0 {
+				p.TxUtil = Said[float64]{v / 100, l.n, true}
+			}
+			continue
+		case "IFACE", "RX_BPS", "RX_UTIL", "TX_BPS", "RX_PPS", "TX_PPS":
 			continue
 		default:
 			r.skip(h, cells[i], l)
@@ -60,8 +66,12 @@ func writeSonicInterfaces(w *bytes.Buffer, s *Snapshot) {
 		if !anyOf(p.RxPackets, p.TxPackets, p.InErrors, p.InDiscards, p.OutErrors, p.OutDiscards) {
 			continue
 		}
+		util := "N/A"
+		if p.TxUtil.Is {
+			util = fmt.Sprintf("%.2f%%", 100*p.TxUtil.V)
+		}
 		g.add(p.Name, p.letter(), p.RxPackets.grouped(), "N/A", "N/A", p.InErrors.grouped(),
-			p.InDiscards.grouped(), "N/A", p.TxPackets.grouped(), "N/A", "N/A", p.OutErrors.grouped(),
+			p.InDiscards.grouped(), "N/A", p.TxPackets.grouped(), "N/A", util, p.OutErrors.grouped(),
 			p.OutDiscards.grouped(), "N/A")
 	}
 	g.write(w)

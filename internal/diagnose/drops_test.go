@@ -134,8 +134,8 @@ Ethernet0       0       0       0  123,456       0       0       0       0
 		if got != want {
 			t.Errorf("incast at %q, want %q", got, want)
 		}
-		if said := strings.Contains(strings.Join(r.Notes, "\n"), "start at leaf01"); said != (want == "") {
-			t.Errorf("notes: %q", r.Notes)
+		if said := strings.Contains(r.Undecided, "start at leaf01"); said != (want == "") {
+			t.Errorf("undecided: %q", r.Undecided)
 		}
 	}
 }

@@ -22,6 +22,7 @@ func (k Kind) String() string { return [...]string{"device", "switch", "host"}[k
 type Fabric struct {
 	Devices  []*Device
 	Notes    []string // checks that are impossible, with the reasons
+	Open     []string // what speaks of congestion or a fault and cannot be decided, with the missing output
 	Lossless uint8    // bitmap of paused priorities
 	CNP      int      // the queue that CNPs belong into, -1: not known
 	Pauses   []Pause
@@ -158,6 +159,7 @@ func earlier[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, ok
 func speedOf(p *counters.Port) *counters.Said[unit.Rate] { return &p.Speed }
 func upOf(p *counters.Port) *counters.Said[bool]         { return &p.Up }
 func mtuOf(p *counters.Port) *counters.Said[unit.Bytes]  { return &p.MTU }
+func utilOf(p *counters.Port) *counters.Said[float64]    { return &p.TxUtil }
 func pfcOf(p *counters.Port) *counters.Said[bool]        { return &p.PFC }
 func priosOf(p *counters.Port) *counters.Said[uint8]     { return &p.Lossless }
 
@@ -187,6 +189,16 @@ func (p *Port) load(r Reading) float64 {
 		return -1
 	}
 	return float64(r.Grew) / float64(unit.InTime(s, over))
+}
+
+// sends returns the share of its line rate that a port sends: by its bytes, else as its output states it; -1 if
+// unknown.
+func (p *Port) sends() float64 {
+	l := p.load(p.sent())
+	if v, _, _, ok := said(p, utilOf); l < 0 && ok {
+		return v
+	}
+	return l
 }
 
 // Device returns a device by its name, or nil.

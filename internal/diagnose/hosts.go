@@ -159,7 +159,7 @@ func (f *Fabric) missing() {
 		}
 	}
 	if len(names) > 0 {
-		f.note("pauses come from %s, which has no counters here: their root is unknown", some(names))
+		f.open("pauses come from %s, which has no counters here, so that their root is unknown: add its outputs", some(names))
 	}
 }
 

@@ -99,23 +99,25 @@ func whole(name string, of func(*counters.Port) *counters.Count) meter {
 }
 
 var (
-	crc         = whole("CRC errors", func(p *counters.Port) *counters.Count { return &p.CRC })
-	symbols     = whole("symbol errors", func(p *counters.Port) *counters.Count { return &p.Symbol })
-	uncorrected = whole("errors not corrected by FEC", func(p *counters.Port) *counters.Count { return &p.Uncorrected })
-	inErrors    = whole("input errors", func(p *counters.Port) *counters.Count { return &p.InErrors })
-	inDiscards  = whole("input discards", func(p *counters.Port) *counters.Count { return &p.InDiscards })
-	outDiscards = whole("output discards", func(p *counters.Port) *counters.Count { return &p.OutDiscards })
-	outErrors   = whole("output errors", func(p *counters.Port) *counters.Count { return &p.OutErrors })
-	giants      = whole("frames longer than the MTU", func(p *counters.Port) *counters.Count { return &p.Giants })
-	flaps       = whole("link failures", func(p *counters.Port) *counters.Count { return &p.Flaps })
-	allTxBytes  = whole("bytes sent", func(p *counters.Port) *counters.Count { return &p.TxBytes })
-	allRxBytes  = whole("bytes received", func(p *counters.Port) *counters.Count { return &p.RxBytes })
-	allRxPFC    = whole("pauses received", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
-	allTxPFC    = whole("pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPFCAll })
-	rxPause     = whole("802.3x pauses received", func(p *counters.Port) *counters.Count { return &p.RxPause })
-	txPause     = whole("802.3x pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPause })
-	cnpSent     = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
-	outOfOrder  = whole("packets out of sequence",
+	crc          = whole("CRC errors", func(p *counters.Port) *counters.Count { return &p.CRC })
+	symbols      = whole("symbol errors", func(p *counters.Port) *counters.Count { return &p.Symbol })
+	uncorrected  = whole("errors not corrected by FEC", func(p *counters.Port) *counters.Count { return &p.Uncorrected })
+	inErrors     = whole("input errors", func(p *counters.Port) *counters.Count { return &p.InErrors })
+	inDiscards   = whole("input discards", func(p *counters.Port) *counters.Count { return &p.InDiscards })
+	outDiscards  = whole("output discards", func(p *counters.Port) *counters.Count { return &p.OutDiscards })
+	outErrors    = whole("output errors", func(p *counters.Port) *counters.Count { return &p.OutErrors })
+	giants       = whole("frames longer than the MTU", func(p *counters.Port) *counters.Count { return &p.Giants })
+	flaps        = whole("link failures", func(p *counters.Port) *counters.Count { return &p.Flaps })
+	allTxBytes   = whole("bytes sent", func(p *counters.Port) *counters.Count { return &p.TxBytes })
+	allRxBytes   = whole("bytes received", func(p *counters.Port) *counters.Count { return &p.RxBytes })
+	allTxPackets = whole("packets sent", func(p *counters.Port) *counters.Count { return &p.TxPackets })
+	allRxPackets = whole("packets received", func(p *counters.Port) *counters.Count { return &p.RxPackets })
+	allRxPFC     = whole("pauses received", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
+	allTxPFC     = whole("pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPFCAll })
+	rxPause      = whole("802.3x pauses received", func(p *counters.Port) *counters.Count { return &p.RxPause })
+	txPause      = whole("802.3x pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPause })
+	cnpSent      = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
+	outOfOrder   = whole("packets out of sequence",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfSequence })
 	seqErr   = whole("sequence errors reported", func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
 	timeouts = whole("ACK timeouts", func(p *counters.Port) *counters.Count { return &p.RoCE.Timeouts })
@@ -128,6 +130,11 @@ func (p *Port) sent() Reading { return p.sum(allTxBytes, txBytes) }
 
 // got returns how many bytes it got.
 func (p *Port) got() Reading { return p.sum(allRxBytes, rxBytes) }
+
+// sentPackets and gotPackets are the same in packets.
+func (p *Port) sentPackets() Reading { return p.sum(allTxPackets, txPackets) }
+
+func (p *Port) gotPackets() Reading { return p.sum(allRxPackets, rxPackets) }
 
 // sum is a counter of the whole port, else the sum over its classes.
 func (p *Port) sum(all meter, of func(int) meter) Reading {

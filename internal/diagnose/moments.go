@@ -324,9 +324,13 @@ func (f *Fabric) attach(d *Device, was *counters.Snapshot, now latest, grew *cou
 	}
 }
 
-func (f *Fabric) note(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
-	if !slices.Contains(f.Notes, s) {
-		f.Notes = append(f.Notes, s)
+func (f *Fabric) note(format string, args ...any) { once(&f.Notes, fmt.Sprintf(format, args...)) }
+
+// open adds what cannot be decided.
+func (f *Fabric) open(format string, args ...any) { once(&f.Open, fmt.Sprintf(format, args...)) }
+
+func once(to *[]string, s string) {
+	if !slices.Contains(*to, s) {
+		*to = append(*to, s)
 	}
 }

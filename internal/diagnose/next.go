@@ -23,6 +23,7 @@ const (
 	askSenders  // which ports receive
 	askHeadroom // askQueues if one output shows both
 	askErrors   // errors of the link, FEC, optical power
+	askDepth    // length of queues; askMarks if the system does not print it
 )
 
 // commands by the system whose outputs were read, with %s for the port.
@@ -39,7 +40,8 @@ var commands = map[string]map[topic]string{
 		askNeighbours: "show lldp neighbors %s detail", askSenders: "show interfaces counters rates",
 		askErrors: "show interfaces %[1]s; show interfaces %[1]s transceiver"},
 	"sonic": {askPFC: "show pfc counters", askState: "show pfc priority", askQueues: "show queue counters %s",
-		askLink: "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
+		askDepth: "show queue watermark unicast",
+		askLink:  "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
 		askClass: "show priority-group watermark shared", askMarks: "show queue wredcounters %s",
 		askNeighbours: "show lldp neighbors %s", askSenders: "show interfaces counters rates",
 		askHeadroom: "show priority-group drop counters; show priority-group watermark headroom",
@@ -50,16 +52,31 @@ var commands = map[string]map[topic]string{
 		askNeighbours: "lldpctl %s", askErrors: "ethtool -S %[1]s | grep -e err -e fec; ethtool -m %[1]s"},
 }
 
+// command returns the command of a system about a topic, "" if it has none.
+func command(system string, t topic) string {
+	like := map[topic]topic{askState: askPFC, askHeadroom: askQueues, askDepth: askMarks}
+	if to, is := like[t]; is && commands[system][t] == "" {
+		t = to
+	}
+	return commands[system][t]
+}
+
+// missing asks for an output of all ports of a device, by its command if the system is known.
+func (d *Device) missing(t topic) string {
+	c := strings.ReplaceAll(command(d.System, t), " %s", "")
+	if c == "" {
+		return sprintf("add the counters of all ports of %s", d.Name)
+	}
+	return sprintf("add `%s` of all ports of %s", c, d.Name)
+}
+
 // next adds a command to type at a port. For devices of an unknown system, the command is a host's, or none.
 func (x *Finding) next(p *Port, t topic, why string) {
 	system := p.On.System
 	if system == "" && p.On.Kind == Host {
 		system = "host"
 	}
-	if like, is := map[topic]topic{askState: askPFC, askHeadroom: askQueues}[t]; is && commands[system][t] == "" {
-		t = like
-	}
-	c := commands[system][t]
+	c := command(system, t)
 	if c == "" {
 		return
 	}
@@ -73,7 +90,7 @@ func (x *Finding) next(p *Port, t topic, why string) {
 	if strings.Contains(c, "%") {
 		c = fmt.Sprintf(c, strings.ToLower(name[:1])+name[1:])
 		if system == "sonic" {
-			c = fmt.Sprintf(commands[system][t], name)
+			c = fmt.Sprintf(command(system, t), name)
 		}
 	}
 	all := []string{c}

@@ -247,8 +247,8 @@ func (f *Fabric) way(root *Device, class int) (out []Pause) {
 }
 
 // congested returns the egress of a switch where a class is queued: the one with most packets marked or dropped, else
-// with the longest queue, else with the highest load, else with most bytes sent. Data that arrive at a port do not
-// leave by it: a port that is the only one to send pauses is excluded.
+// with the longest queue, else with the highest load, else with most bytes or packets sent. Data that arrive at a port
+// do not leave by it: a port that is the only one to send pauses is excluded.
 func (f *Fabric) congested(d *Device, class int) *Port {
 	if class < 0 {
 		return nil
@@ -262,7 +262,8 @@ func (f *Fabric) congested(d *Device, class int) *Port {
 		if len(sends) == 1 && sends[p] {
 			continue
 		}
-		if p.Seen() && p.read(txBytes(class)).Grew+p.sent().Grew > 0 && (best == nil || p.busier(best, class)) {
+		sent := p.read(txBytes(class)).Grew + p.sent().Grew + p.sentPackets().Grew
+		if p.Seen() && sent > 0 && (best == nil || p.busier(best, class)) {
 			best = p
 		}
 	}
@@ -280,8 +281,15 @@ func (p *Port) busier(q *Port, class int) bool {
 	if !a.Is || !b.Is {
 		a, b = p.sent(), q.sent()
 	}
-	if x, y := p.load(a), q.load(b); x >= 0 && y >= 0 && x != y {
+	x, y := p.load(a), q.load(b)
+	if x < 0 || y < 0 {
+		x, y = p.sends(), q.sends()
+	}
+	if x >= 0 && y >= 0 && x != y {
 		return x > y
+	}
+	if !a.Is || !b.Is {
+		a, b = p.sentPackets(), q.sentPackets()
 	}
 	return a.Grew > b.Grew
 }

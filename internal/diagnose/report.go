@@ -20,6 +20,9 @@ type Report struct {
 	Devices  int        `json:"devices"`
 	Ports    int        `json:"ports"`
 	Notes    []string   `json:"notes"`
+
+	// Undecided is why neither a fault nor congestion is found or excluded, and the missing output.
+	Undecided string `json:"undecided,omitempty"`
 }
 
 // Edge is a PFC pause relation: From pauses To.
@@ -50,10 +53,13 @@ func Diagnose(in Input) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Findings: f.Find(), Pauses: f.edges(), Drops: f.drops(), Compared: f.compare()}
+	open := f.Open
 	if len(r.Findings)+len(r.Drops) == 0 {
-		f.oldDrops()
+		if f.oldDrops(); len(open) > 0 {
+			r.Undecided, open = open[0], open[1:]
+		}
 	}
-	r.Notes = f.Notes
+	r.Notes = append(f.Notes, open...)
 	for _, d := range f.Devices {
 		if d.Seen {
 			r.Devices++

@@ -28,7 +28,7 @@ func TestPausesOfASwitchWithoutOutputs(t *testing.T) {
 		for _, x := range f.Find() {
 			t.Errorf("%v: %s: %s", to, x.Cause, x.Says)
 		}
-		if s := strings.Join(f.Notes, "\n"); !strings.Contains(s, "pauses come from leaf2, which has no counters") {
+		if s := strings.Join(f.Open, "\n"); !strings.Contains(s, "pauses come from leaf2, which has no counters") {
 			t.Errorf("%v: nobody says that leaf2 is missing: %s", to, s)
 		}
 	}

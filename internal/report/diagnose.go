@@ -62,6 +62,8 @@ func answered(r *diagnose.Report) string {
 			n += d.Packets
 		}
 		return fmt.Sprintf("%s dropped, cause unknown from these counters; most: %s", unit.Plural(n, "packet"), most)
+	case r.Undecided != "":
+		return "Undecided: " + r.Undecided
 	default:
 		return "No fault and no congestion in these counters"
 	}

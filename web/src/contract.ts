@@ -1340,6 +1340,7 @@ export interface Report {
   devices: number;
   ports: number;
   notes: string[];
+  undecided?: string;
 }
 
 export interface Read {
