@@ -9,7 +9,8 @@ import "railyard/unit"
 //
 // Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn): their acknowledgements may
 // belong to another copy, or may have been delayed by the missing packet. Where answers name their packets, none waits,
-// and only packets that went again are left out.
+// and only packets that went again are left out. The first retransmission of a packet that was trimmed is measured: no
+// other copy of it can arrive (uet-htsim measures first retransmissions, validateSendTs of uec.cpp).
 type clock struct {
 	asked []question // a ring
 	head  int
@@ -23,8 +24,10 @@ type clock struct {
 
 // question is a packet that requested an acknowledgement.
 type question struct {
-	psn uint32
-	at  unit.Time
+	psn     uint32
+	trimmed bool // not retransmitted since
+	again   bool // at is the time of the first retransmission
+	at      unit.Time
 }
 
 // mostAsked is the maximum number of packets that are timed at a time; further packets in flight are not timed. The
@@ -37,7 +40,7 @@ func behind(a, b uint32) bool { return int32((a-b)<<8) < 0 }
 // launched notes a packet that leaves now.
 func (k *clock) launched(now unit.Time, psn uint32, asks, again bool) {
 	if again && k.named {
-		k.forget(psn)
+		k.again(now, psn)
 	} else if again {
 		k.n = 0
 	}
@@ -54,13 +57,22 @@ func (k *clock) launched(now unit.Time, psn uint32, asks, again bool) {
 	if again {
 		return
 	}
+	k.insert(k.n, question{psn: psn, at: now})
+}
+
+// insert makes a question the ith of the ring, unless mostAsked packets are timed.
+func (k *clock) insert(i int, q question) {
 	if k.n == len(k.asked) {
 		if k.n == mostAsked {
 			return
 		}
 		k.grow()
 	}
-	k.asked[(k.head+k.n)&(len(k.asked)-1)] = question{psn, now}
+	mask := len(k.asked) - 1
+	for j := k.n; j > i; j-- {
+		k.asked[(k.head+j)&mask] = k.asked[(k.head+j-1)&mask]
+	}
+	k.asked[(k.head+i)&mask] = q
 	k.n++
 }
 
@@ -91,14 +103,14 @@ func (k *clock) answered(now unit.Time, una, psn uint32) (rtt unit.Time) {
 		k.n--
 	}
 	if k.named && behind(una, psn) {
-		if q := k.find(psn); q != nil {
+		if q, _ := k.find(psn); q != nil {
 			rtt = k.since(now, *q)
 		}
 	}
 	return rtt
 }
 
-// wentAgain is the time of a packet that went once more.
+// wentAgain is the time of a packet whose answer may be that of another copy.
 const wentAgain = unit.Never
 
 func (k *clock) since(now unit.Time, q question) unit.Time {
@@ -108,27 +120,46 @@ func (k *clock) since(now unit.Time, q question) unit.Time {
 	return now - q.at
 }
 
-// find returns the question of a packet that has not been acknowledged in order, or nil if it requested no
-// acknowledgement.
-func (k *clock) find(psn uint32) *question {
+// find returns the question of a packet that has not been acknowledged in order, and its place in the ring; nil and the
+// place that it would have, if the packet requested no acknowledgement.
+func (k *clock) find(psn uint32) (*question, int) {
 	lo, hi := 0, k.n
 	for lo < hi {
 		mid := (lo + hi) / 2
 		switch q := &k.asked[(k.head+mid)&(len(k.asked)-1)]; {
 		case q.psn == psn:
-			return q
+			return q, mid
 		case behind(q.psn, psn):
 			lo = mid + 1
 		default:
 			hi = mid
 		}
 	}
-	return nil
+	return nil, lo
 }
 
-// forget removes a packet that is retransmitted.
-func (k *clock) forget(psn uint32) {
-	if q := k.find(psn); q != nil {
-		q.at = wentAgain
+// trimmed notes that a switch trimmed the copy of a packet that is in flight.
+func (k *clock) trimmed(psn uint32) {
+	if !k.named {
+		return
+	}
+	if q, i := k.find(psn); q == nil {
+		k.insert(i, question{psn: psn, trimmed: true, at: wentAgain})
+	} else {
+		q.trimmed = true
+	}
+}
+
+// again notes that a packet is retransmitted.
+func (k *clock) again(now unit.Time, psn uint32) {
+	q, i := k.find(psn)
+	if q == nil {
+		k.insert(i, question{psn: psn, again: true, at: wentAgain})
+		return
+	}
+	first := q.trimmed && !q.again
+	q.trimmed, q.again = false, true
+	if q.at = wentAgain; first {
+		q.at = now
 	}
 }

@@ -96,6 +96,94 @@ func TestRoundTripsAgainstAMap(t *testing.T) {
 	})
 }
 
+// Where answers name their packets, the first retransmission of a trimmed packet gives a round trip, whether the packet
+// requested an answer the first time or not. A second one gives none, and neither does one for another reason.
+func TestRoundTripsOfTrimmedPackets(t *testing.T) {
+	const us = unit.Microsecond
+	e := &ear{}
+	p := cc.Pacer{Line: 100 * unit.Gbps, Named: true}
+	p.Start(e)
+	answer := func(now unit.Time, psn uint32) unit.Time {
+		p.Acknowledged(now, 0, psn, cc.Ack{Bytes: 4096})
+		return e.acks[len(e.acks)-1].RTT
+	}
+	for psn := range uint32(8) {
+		p.Launched(0, psn, psn%4 == 3, false)
+	}
+	for _, psn := range []uint32{1, 3, 4} {
+		p.Trimmed(psn)
+		p.Launched(10*us, psn, true, true)
+	}
+	p.Trimmed(4)
+	p.Launched(30*us, 4, true, true)
+	p.Launched(30*us, 6, true, true) // for want of an answer
+	p.Launched(31*us, 7, true, true)
+	p.Trimmed(7) // one copy or the other
+	p.Launched(35*us, 7, true, true)
+	for psn, want := range map[uint32]unit.Time{1: 40 * us, 3: 40 * us, 4: 0, 6: 0, 7: 0} {
+		if got := answer(50*us, psn); got != want {
+			t.Errorf("the round trip of packet %d is %v, want %v", psn, got, want)
+		}
+	}
+}
+
+// Against a map, for random traffic with named answers: packets in any order, of which some are trimmed or lost.
+func TestNamedRoundTripsAgainstAMap(t *testing.T) {
+	type copies struct {
+		at             unit.Time // 0: not timed
+		trimmed, again bool
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		e := &ear{}
+		p := cc.Pacer{Line: 100 * unit.Gbps, Named: true}
+		p.Start(e)
+		const mask = 1<<24 - 1
+		una := rapid.Uint32Range(0, mask).Draw(rt, "psn")
+		next := una
+		sent := map[uint32]*copies{}
+		for now := unit.Time(1); now < 1000; now++ {
+			n := (next - una) & mask
+			what := rapid.IntRange(0, 9).Draw(rt, "what")
+			if what < 4 || n == 0 {
+				asks := rapid.Bool().Draw(rt, "asks")
+				if p.Launched(now, next, asks, false); asks {
+					sent[next] = &copies{at: now}
+				} else {
+					sent[next] = &copies{}
+				}
+				next = (next + 1) & mask
+				continue
+			}
+			psn := (una + rapid.Uint32Range(0, n-1).Draw(rt, "which")) & mask
+			s := sent[psn]
+			switch {
+			case what < 6:
+				s.trimmed = true
+				p.Trimmed(psn)
+			case what < 8:
+				first := s.trimmed && !s.again
+				s.at, s.trimmed, s.again = 0, false, true
+				if first {
+					s.at = now
+				}
+				p.Launched(now, psn, true, true)
+			default:
+				if psn == una || rapid.Bool().Draw(rt, "in order") {
+					una = (psn + 1) & mask
+				}
+				p.Acknowledged(now, una, psn, cc.Ack{Bytes: 4096})
+				want := unit.Time(0)
+				if s.at != 0 {
+					want = now - s.at
+				}
+				if got := e.acks[len(e.acks)-1].RTT; got != want {
+					rt.Fatalf("the round trip of %d is %v, want %v", psn, got, want)
+				}
+			}
+		}
+	})
+}
+
 // A window that shrinks below what is under way closes only where an answer is still to come: else
 // nothing would open it but a time-out.
 func TestAClosedWindowIsOpenedAgain(t *testing.T) {

@@ -143,6 +143,13 @@ func (p *Pacer) Launched(now unit.Time, psn uint32, asks, again bool) {
 	}
 }
 
+// Trimmed records that a switch trimmed a packet in flight. Launched with its retransmission comes later.
+func (p *Pacer) Trimmed(psn uint32) {
+	if p.clock != nil {
+		p.clock.trimmed(psn)
+	}
+}
+
 // Acknowledged passes newly acknowledged bytes to the controller; una is the oldest unacknowledged PSN. An ACK's own
 // PSN, or the one that it names, identifies the acknowledged packet. Other answers (a NAK, READ data) acknowledge no
 // timed packet, and psn is una. a holds the other fields of the answer. It returns false for a controller that does not

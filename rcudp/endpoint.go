@@ -292,6 +292,10 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 			c.decide()
 		}
 	}
+	if p.Opcode == roce.Acknowledge && p.Syndrome.IsTrimmed() {
+		psn, _ := p.Missing()
+		c.pace.Trimmed(psn)
+	}
 	switch {
 	case p.Opcode != roce.Acknowledge:
 	case p.Syndrome == roce.NakSequence, p.Syndrome == roce.NakMissing:

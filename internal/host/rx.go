@@ -157,6 +157,10 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	if n > 0 && s.acknowledged(now, in, ack) {
 		h.decide(c)
 	}
+	if p.Synd.IsTrimmed() {
+		psn, _ := in.Missing()
+		s.pace.Trimmed(psn)
+	}
 	switch p.Synd {
 	case roce.NakSequence, roce.NakMissing:
 		s.paths.Lost(now, in, entropy.Missing)
