@@ -72,7 +72,7 @@ func (c *uetPresentClass) rows(sample []uetPresentRun, of int) ([]Row, error) {
 	var means, lasts uetSpread
 	for i := range sample {
 		u := &sample[i]
-		last, mean, err := u.simulate()
+		last, mean, err := u.simulate(1)
 		if err != nil {
 			return nil, fmt.Errorf("%v: %w", &u.uetRun, err)
 		}
