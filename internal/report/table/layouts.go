@@ -35,7 +35,9 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, c planner.
 		report.Wrap(w, "", fmt.Sprintf("90 %% interval of each estimate: ÷ and × %s, with an MFU of at most 100 %%, by %s", unit.Digits(e.Factor()),
 			judges(in, e)))
 	}
+	asFast(w, r.Candidates)
 	nearest(w, in, c.Nearest)
+	here(w, r.Candidates, c.Nearest)
 	if cc != "" {
 		report.Wrap(w, "", fmt.Sprintf("%s: transfers between hosts take %s as long as without congestion control, measured on a ring of four hosts", cc, unit.ShowFactor(in.Site.Waste)))
 	}
@@ -94,6 +96,33 @@ func nearest(w io.Writer, in *planner.SearchInput, n *planner.Nearest) {
 		report.Wrap(w, "", fmt.Sprintf("Nearest published: %s %s, sequences of %s tokens, %s, %s: MFU %s",
 			unit.ShowCount(n.GPUs), strings.ToUpper(in.Site.GPU.Name), unit.ShowCount(n.Sequence), n.Layout, n.Software,
 			unit.ShowShare(n.MFU)))
+	}
+}
+
+// asFast counts the configurations whose order a search does not settle.
+func asFast(w io.Writer, all []planner.Candidate) {
+	const share = 0.05
+	n := 0
+	for i := range all {
+		if all[i].Seconds <= (1+share)*all[0].Seconds {
+			n++
+		}
+	}
+	if n > 1 {
+		report.Wrap(w, "", fmt.Sprintf("%s configurations are within %s of the best: closer than estimates are to measured steps",
+			unit.ShowCount(n), unit.ShowShare(share)))
+	}
+}
+
+// here says what the nearest published configuration would take in this search.
+func here(w io.Writer, all []planner.Candidate, n *planner.Nearest) {
+	if n == nil {
+		return
+	}
+	i := slices.IndexFunc(all, func(c planner.Candidate) bool { return c.Layout.String() == n.Layout })
+	if i > 0 {
+		report.Wrap(w, "", fmt.Sprintf("That configuration here: step %s (%s), place %s", took(all[i].Seconds),
+			unit.ShowChange(all[i].Seconds, all[0].Seconds), unit.ShowCount(i+1)))
 	}
 }
 
