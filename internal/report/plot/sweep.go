@@ -357,7 +357,7 @@ func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 		p.Add(dots)
 		p.Legend.Add(g.name, dots)
 	}
-	p.Legend.Top = true
+	// The legend is at the bottom right: points that are bad in one figure tend to be bad in the other.
 	p.X.Min, p.X.Max = roomy(p.X.Min, p.X.Max)
 	p.Y.Min, p.Y.Max = roomy(p.Y.Min, p.Y.Max)
 	return p, nil

@@ -36,6 +36,8 @@ func Setting(v string) string {
 		return unit.NotApplicable
 	case k == space.Size:
 		return unit.Bytes(x).ShowSet()
+	case k == space.Number && x == math.Trunc(x) && math.Abs(x) < 1e15:
+		return unit.ShowCount(int64(x)) // as configured: mtu 1,024
 	case k != space.Word:
 		return Quantity(x, k)
 	}

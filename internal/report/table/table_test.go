@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/study/failures"
 	"railyard/internal/study/layouts"
+	"railyard/unit"
 )
 
 // A failure that loses a rank, one that only slows, one without an end: each in its words, with what is weak below.
@@ -56,6 +57,16 @@ func TestSimulated(t *testing.T) {
 		"Simulated, packet level: 1 of 7 feasible"} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, b.String())
+		}
+	}
+}
+
+// TestSettings checks that a configured number is not rounded: an MTU of 1024 is no 1,020.
+func TestSettings(t *testing.T) {
+	for v, want := range map[string]string{"1024": "1,024", "4096": "4,096", "0.125": "0.125", "150KB": "150 KB",
+		"ecmp": "ecmp", "": unit.NotApplicable} {
+		if got := Setting(v); got != want {
+			t.Errorf("%s: %s, want %s", v, got, want)
 		}
 	}
 }
