@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"railyard/unit"
 )
@@ -118,17 +119,52 @@ func fixSpeed(c *Config, r unit.Rate) string {
 	return fmt.Sprintf("a speed of %v", r)
 }
 
-// fixPausing returns the command by which a port pauses a priority in a language.
-func fixPausing(c *Config, prio int) string {
+// fixPausing returns the commands by which a port pauses priorities: what another port of the switch has that pauses
+// them, if the port lacks it, or all lines that the port lacks, with the PFC mode of its neighbour.
+func fixPausing(c *Config, p *Port, priorities uint8, mode PFCMode) string {
+	var like *Port
+	for _, o := range c.Ports {
+		if like == nil && o != p && !o.Down.V && o.Paused()&priorities == priorities {
+			like = o
+		}
+	}
+	lossless := p.QoS != nil && p.QoS.paused()&priorities == priorities
 	switch c.OS {
 	case SONiC:
-		return fmt.Sprintf(`"pfc_enable": "%d" in the port's row of PORT_QOS_MAP`, prio)
+		paused := p.Paused() | priorities
+		if like != nil {
+			paused = like.Paused()
+		}
+		return fmt.Sprintf(`"pfc_enable": "%s" in the port's row of PORT_QOS_MAP`, Priorities(paused))
 	case EOS:
-		return fmt.Sprintf("priority-flow-control priority %d no-drop on the port", prio)
+		if like != nil {
+			for _, x := range like.Policies {
+				if !has(p.Policies, x.V) {
+					return fmt.Sprintf("at the port, as %s has: %s", like.Name, x.V)
+				}
+			}
+		}
+		var lines []string
+		if p.PFC.V == PFCOff {
+			lines = append(lines, "priority-flow-control on")
+		}
+		for i := range 8 {
+			if priorities>>i&1 == 1 && !lossless {
+				lines = append(lines, fmt.Sprintf("priority-flow-control priority %d no-drop", i))
+			}
+		}
+		return "at the port: " + strings.Join(lines, ", ")
 	case Dell:
-		return fmt.Sprintf("priority-flow-control priority %d on the port", prio)
+		return fmt.Sprintf("at the port: priority-flow-control priority %s", Priorities(priorities))
+	case NXOS:
+		if lossless && like != nil {
+			return fmt.Sprintf("at the port, as %s has: priority-flow-control mode %v", like.Name, like.PFC.V)
+		}
+		if lossless {
+			return fmt.Sprintf("at the port: priority-flow-control mode %v", mode)
+		}
 	}
-	return fmt.Sprintf("PFC for priority %d on the port", prio)
+	return fmt.Sprintf("PFC for priority %s on the port", Priorities(priorities))
 }
 
 // fixRemote returns the statement of a neighbor's AS number in a language.

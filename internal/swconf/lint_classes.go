@@ -88,7 +88,8 @@ func (l *linter) atPorts(v variant, say func(at Place, fix, format string, args 
 	for _, p := range v.c.Ports {
 		if p.QoS == v.q && !p.Down.V {
 			l.on = &[]string{p.Name}
-			say(p.unpaused(1<<(prio&7)), fixPausing(v.c, prio), format, args...)
+			priority := uint8(1) << (prio & 7)
+			say(p.unpaused(priority), fixPausing(v.c, p, priority, PFCOn), format, args...)
 		}
 	}
 }
@@ -131,7 +132,7 @@ func (l *linter) pfcInterface() {
 				say = l.advise // disabled, and without RoCE traffic: it leads elsewhere
 			}
 			if m := p.QoS.paused(); m != 0 {
-				say(first(p.PFC.At, p.At), "turn PFC on for the port",
+				say(first(p.PFC.At, p.At), fixPausing(c, p, m, PFCOn),
 					"%s does no PFC although priority %s is lossless", p.Name, Priorities(m))
 			}
 		}

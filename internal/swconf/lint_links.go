@@ -27,7 +27,7 @@ func (l *linter) pfcOneEnd() {
 		if mine == theirs || mine&^theirs != 0 { // reported at the end that lacks priorities
 			return
 		}
-		l.say(e.port.unpaused(theirs&^mine), "configure PFC equally on both ends",
+		l.say(e.port.unpaused(theirs&^mine), fixPausing(e.c, e.port, theirs&^mine, far.port.PFC.V),
 			"%s pauses priorities %s, its neighbour %s pauses %s",
 			e.port.Name, Priorities(mine), e.far(), Priorities(theirs))
 	})

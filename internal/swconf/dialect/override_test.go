@@ -87,6 +87,50 @@ set interfaces et-0/0/1 unit 0 family inet address 10.0.0.2/31
 	}
 }
 
+// The remedy for a port without PFC is all lines that it lacks: below its interface they leave nothing to report.
+func TestRemedyOfPausingIsWhole(t *testing.T) {
+	const profile, trust, lines = "   service-profile ROCE\n", "   qos trust dscp\n", "   priority-flow-control on\n" +
+		"   priority-flow-control priority 3 no-drop\n"
+	const perPort = "hostname leaf-1\nqos map dscp 24 to traffic-class 3\n" +
+		"interface Ethernet1/1\n   ip address 10.0.0.0/31\n" + trust + lines +
+		"interface Ethernet2/1\n   ip address 10.0.0.2/31\n" + trust
+	for _, x := range []struct {
+		os        swconf.OS
+		text, fix string
+	}{
+		{swconf.EOS, strings.TrimSuffix(eosProfile, profile) + trust,
+			"at the port, as Ethernet1/1 has: service-profile ROCE"},
+		{swconf.EOS, perPort,
+			"at the port: priority-flow-control on, priority-flow-control priority 3 no-drop"},
+		{swconf.EOS, perPort + "   priority-flow-control on\n", "at the port: priority-flow-control priority 3 no-drop"},
+		{swconf.EOS, eosProfile + "   no priority-flow-control on\n", "at the port: priority-flow-control on"},
+		{swconf.NXOS, bundled + "interface Ethernet1/3\n  mtu 9216\n  service-policy type qos input CLASSIFY\n" +
+			"  priority-flow-control mode off\n", "at the port, as Ethernet1/1 has: priority-flow-control mode auto"},
+	} {
+		fixes := func(text string) (fix string) {
+			c, err := dialect.Parse("leaf-1", []byte(text), x.os)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			for _, f := range lint(nil, []*swconf.Config{c}) {
+				if f.Rule == "pfc-class" || f.Rule == "pfc-interface" {
+					fix = f.Fix
+				}
+			}
+			return fix
+		}
+		fix := fixes(x.text)
+		if fix != x.fix {
+			t.Errorf("%s: %s, want %s", x.os, fix, x.fix)
+			continue
+		}
+		_, add, _ := strings.Cut(fix, ": ")
+		if left := fixes(x.text + "   " + strings.ReplaceAll(add, ", ", "\n   ") + "\n"); left != "" {
+			t.Errorf("%s: after %s: %s", x.os, fix, left)
+		}
+	}
+}
+
 // eosProfile is two ports with one profile; the second may say something of its own behind it.
 const eosProfile = `hostname leaf-1
 qos map dscp 24 to traffic-class 3

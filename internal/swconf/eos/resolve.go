@@ -18,6 +18,9 @@ func (p *parser) resolve() {
 	q := new(swconf.QoS)
 	for _, port := range c.Ports {
 		layers := p.layers(port)
+		if use := p.profileAt(port); use.Is() {
+			port.Policies = []swconf.Said[string]{swconf.Say("service-profile "+use.V, use.At)}
+		}
 		key := p.qos(q, port, layers).Fingerprint()
 		if port.QoS = seen[key]; port.QoS == nil {
 			port.QoS, seen[key], q = q, q, new(swconf.QoS)
