@@ -279,7 +279,7 @@ func (m *model) heat() {
 			add(s)
 		}
 		over(w.ports)
-		for _, ports := range w.even {
+		for _, ports := range w.even[0] {
 			over(ports)
 		}
 		for _, was := range w.was {

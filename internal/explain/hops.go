@@ -5,42 +5,43 @@ import (
 
 	"railyard/internal/fluid"
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 // walk lists hop by hop the links between switches over which a connection's bytes could be spread, and their ports
-// with the share that each has where every switch spreads them evenly.
-func (m *model) walk(c int32, routes *topo.Routes) (sets []int32, even [][]fluid.Use) {
+// with the share that each has where every switch spreads them evenly or, with least, to its least loaded ports.
+func (m *model) walk(c int32, over spreadOver) (sets []int32, shares [][]fluid.Use) {
 	r := m.b.r
-	if r.seen.Rules.Detours && routes == r.seen.Routes {
+	if r.seen.Rules.Detours && over.routes == r.seen.Routes {
 		for _, ports := range r.seen.Ways.Choices(c) {
 			if r.peer(ports[0]).Role != topo.Host {
 				var uses []fluid.Use
 				for _, p := range ports {
 					uses = append(uses, fluid.Use{Link: p, Share: 1 / float64(len(ports))})
 				}
-				sets, even = append(sets, m.set(ports)), append(even, uses)
+				sets, shares = append(sets, m.set(ports)), append(shares, uses)
 			}
 		}
-		return sets, even
+		return sets, shares
 	}
 	src, dst := r.seen.peers(c)
 	starts := []int32{r.seen.Conns[c].Port}
 	if r.seen.Rules.SpreadsNIC {
 		starts = m.b.share.nicPorts(src, true)
 	}
-	m.hops(starts, dst, routes, func(hop *topo.Hop) {
-		over := m.crossed[hop]
-		if over == nil {
-			over = m.hopOver(hop)
-			m.crossed[hop] = over
+	m.hops(starts, dst, over, func(hop *topo.Hop) {
+		known := m.crossed[hop]
+		if known == nil {
+			known = m.hopOver(hop)
+			m.crossed[hop] = known
 		}
-		sets, even = append(sets, over.set), append(even, over.even)
+		sets, shares = append(sets, known.set), append(shares, known.shares)
 	})
-	return sets, even
+	return sets, shares
 }
 
 // hops calls f for each hop between switches from ports of a NIC to another NIC.
-func (m *model) hops(starts []int32, dst int32, routes *topo.Routes, f func(hop *topo.Hop)) {
+func (m *model) hops(starts []int32, dst int32, over spreadOver, f func(hop *topo.Hop)) {
 	r := m.b.r
 	var nodes []int
 	var shares []float64
@@ -52,14 +53,18 @@ func (m *model) hops(starts []int32, dst int32, routes *topo.Routes, f func(hop 
 		}
 		shares[i] += 1 / float64(len(starts))
 	}
-	fronts := m.fronts[routes]
+	fronts := m.fronts[over]
 	if fronts == nil {
-		fronts = routes.Fronts()
-		m.fronts[routes] = fronts
+		if fronts = over.routes.Fronts(); over.least {
+			fronts = over.routes.Weighted(func(link, from int) float64 {
+				return float64(max(1, m.usual(m.b.r.port(link, from), over.routes == m.whole)))
+			})
+		}
+		m.fronts[over] = fronts
 	}
 	at := fronts.At(nodes, shares)
 	for range len(r.graph.Nodes) {
-		hop := fronts.To(at, routes.Locator[dst])
+		hop := fronts.To(at, over.routes.Locator[dst])
 		if len(hop.Links) == 0 {
 			break
 		}
@@ -70,14 +75,14 @@ func (m *model) hops(starts []int32, dst int32, routes *topo.Routes, f func(hop 
 
 // hopOver is a hop between switches as links of the model.
 type hopOver struct {
-	set  int32
-	even []fluid.Use
+	set    int32
+	shares []fluid.Use
 }
 
 func (m *model) hopOver(hop *topo.Hop) *hopOver {
 	over, ports := &hopOver{}, m.portsOver(hop)
 	for i, p := range ports {
-		over.even = append(over.even, fluid.Use{Link: p, Share: hop.Shares[i]})
+		over.shares = append(over.shares, fluid.Use{Link: p, Share: hop.Shares[i]})
 	}
 	over.set = m.set(ports)
 	return over
@@ -90,4 +95,25 @@ func (m *model) portsOver(hop *topo.Hop) []int32 {
 		ports[i] = m.b.r.port(l, hop.From[i])
 	}
 	return ports
+}
+
+// spreadOver is routes over which switches spread bytes: evenly, or each to the least loaded of its own ports.
+type spreadOver struct {
+	routes *topo.Routes
+	least  bool
+}
+
+// usual returns the mean rate of a port during the run, with whole as if it never failed.
+func (m *model) usual(port int32, whole bool) unit.Rate {
+	r := m.b.r
+	rate, since, sum := r.graph.Links[port/2].Rate, unit.Time(0), 0.0
+	for i := range r.lives[int(port/2)] {
+		e := &r.lives[int(port/2)][i]
+		sum, since = sum+float64(rate)*float64(e.At-since), e.At
+		if rate = sends(port, e); !e.Up && !whole {
+			rate = 0
+		}
+	}
+	sum += float64(rate) * float64(r.seen.At-since)
+	return unit.Rate(sum / float64(max(1, r.seen.At)))
 }

@@ -60,7 +60,7 @@ type model struct {
 	at    map[unit.Time][]int32 // links that change at one
 	whole *topo.Routes          // with nothing broken; nil: nothing is
 
-	fronts  map[*topo.Routes]*topo.Fronts
+	fronts  map[spreadOver]*topo.Fronts
 	crossed map[*topo.Hop]*hopOver
 
 	// aheads is what of the run waits for no network: without latency, without changes of NVLinks, without slow ranks.
@@ -109,17 +109,19 @@ type wayOf struct {
 	home                  int32 // egress were nothing broken
 	egressAll, ingressAll int32 // all ports of its NICs
 	ports                 []fluid.Use
-	sets, full            []int32       // of the fabric, as balancing could use it, and were nothing broken
-	even, evenFull        [][]fluid.Use // the same ports, each with its share where packets are spread evenly
-	scale                 []float64     // by ports: what of its load it would have were nothing broken
-	one, window, grant    int32         // its caps, and its receiver's credit; -1: it has none
-	owned                 int32         // cap of its transport's own window; -1: none
-	cores                 int32         // what its hosts' cores carry of it; -1: it takes none
-	hosts                 unit.Time     // that its hosts take for a message beside
-	pcie                  []int32       // out of memory of the sender, and into the receiver's, where they limit
-	sends                 int           // of pcie: how many are the sender's
-	latency               unit.Time
-	was                   []pastWay // before routes changed
+	sets, full            []int32 // of the fabric, as balancing could use it, and were nothing broken
+	// The same ports, each with its share where packets are spread evenly, and where switches send to their least
+	// loaded ports; the second: were nothing broken.
+	even, least        [2][][]fluid.Use
+	scale              []float64 // by ports: what of its load it would have were nothing broken
+	one, window, grant int32     // its caps, and its receiver's credit; -1: it has none
+	owned              int32     // cap of its transport's own window; -1: none
+	cores              int32     // what its hosts' cores carry of it; -1: it takes none
+	hosts              unit.Time // that its hosts take for a message beside
+	pcie               []int32   // out of memory of the sender, and into the receiver's, where they limit
+	sends              int       // of pcie: how many are the sender's
+	latency            unit.Time
+	was                []pastWay // before routes changed
 }
 
 // excess is what a message took beyond its fluid time, by cause and reaction to a cause; part is what of its bytes
@@ -149,7 +151,7 @@ func (b *blamer) newModel() *model {
 	r := b.r
 	m := &model{b: b, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
 		replays: map[without]*replay{}, aheads: map[[3]bool]*exec.Ahead{},
-		at: map[unit.Time][]int32{}, fronts: map[*topo.Routes]*topo.Fronts{},
+		at: map[unit.Time][]int32{}, fronts: map[spreadOver]*topo.Fronts{},
 		crossed: map[*topo.Hop]*hopOver{}, backs: map[int32]wayBack{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {
 		m.whole = r.graph.Reroute(nil, r.seen.Routes, scenario.Besides(r.plan.LB, r.plan.Scheduled))
@@ -178,8 +180,8 @@ func (b *blamer) newModel() *model {
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {
-		sets [2][]int32
-		even [2][][]fluid.Use
+		sets        [2][]int32
+		even, least [2][][]fluid.Use
 	}
 	known := map[route]found{}
 	m.ways = make([]wayOf, len(r.seen.Conns))
@@ -203,13 +205,19 @@ func (b *blamer) newModel() *model {
 		}
 		f, ok := known[k]
 		if !ok {
-			f.sets[0], f.even[0] = m.walk(int32(c), r.seen.Routes)
-			if f.sets[1], f.even[1] = f.sets[0], f.even[0]; m.whole != nil {
-				f.sets[1], f.even[1] = m.walk(int32(c), m.whole)
+			for i, routes := range []*topo.Routes{r.seen.Routes, m.whole} {
+				if i > 0 && routes == nil {
+					f.sets[i], f.even[i], f.least[i] = f.sets[0], f.even[0], f.least[0]
+					break
+				}
+				f.sets[i], f.even[i] = m.walk(int32(c), spreadOver{routes: routes})
+				if m.evenly {
+					_, f.least[i] = m.walk(int32(c), spreadOver{routes, true})
+				}
 			}
 			known[k] = f
 		}
-		w.sets, w.full, w.even, w.evenFull = f.sets[0], f.sets[1], f.even[0], f.even[1]
+		w.sets, w.full, w.even, w.least = f.sets[0], f.sets[1], f.even, f.least
 		w.ingressAll = m.set(b.share.nicPorts(dst, false))
 		w.ingress = w.ingressAll
 		m.own(int32(c), w)
@@ -371,14 +379,11 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	}
 	add(egress, false)
 	balanced := v.has(cause.Collision) && !v.stays || moved || len(w.ports) == 0 && then == nil
-	evenly := m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray")
 	switch {
 	case then != nil:
 		buf = append(buf, then.ports...)
-	case balanced && evenly && v.has(cause.FailedCapacity):
-		spread(w.evenFull)
-	case balanced && evenly:
-		spread(w.even)
+	case balanced && m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray"):
+		spread(w.shares(v))
 	case balanced && v.has(cause.FailedCapacity):
 		for _, s := range w.full {
 			add(s, true)
@@ -425,6 +430,19 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 		add(w.grant, false)
 	}
 	return buf
+}
+
+// shares returns the ports of a connection with their shares where packets are spread one by one. Without collisions
+// switches send to the least loaded of their own ports (cause.Collision), of which slow ones take less.
+func (w *wayOf) shares(v without) [][]fluid.Use {
+	routes := 0
+	if v.has(cause.FailedCapacity) {
+		routes = 1
+	}
+	if v.has(cause.Collision) && !v.has(cause.SlowLink) {
+		return w.least[routes]
+	}
+	return w.even[routes]
 }
 
 // send lists what a message uses of what its connection does. A burst begins without credit, which a first grant voids

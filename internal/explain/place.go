@@ -160,7 +160,8 @@ func (m *model) backBy(conn int32, f func(ports []int32)) {
 		return
 	}
 	src, dst := r.seen.peers(conn)
-	m.hops(m.b.share.nicPorts(dst, true), src, r.seen.Routes, func(hop *topo.Hop) { f(m.portsOver(hop)) })
+	over := spreadOver{routes: r.seen.Routes}
+	m.hops(m.b.share.nicPorts(dst, true), src, over, func(hop *topo.Hop) { f(m.portsOver(hop)) })
 	f(m.b.share.nicPorts(src, false))
 }
 

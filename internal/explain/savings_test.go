@@ -34,6 +34,7 @@ var drawn = []struct {
 	{"trimmed-round-trips.yaml", cause.Latency},
 	{"overtaken-and-lost.yaml", cause.Reordering},
 	{"acknowledged-ring.yaml", cause.Window},
+	{"sprayed-beside-a-slow-uplink.yaml", cause.Collision},
 }
 
 // savings reads a drawn scenario.

@@ -13,6 +13,7 @@ type Fronts struct {
 	unlike [][]int // by locator: the switches that route it unlike its class, in order
 	number map[string]int32
 	all    []front
+	weight func(link, from int) float64
 	hops   map[hopKey]*Hop
 }
 
@@ -30,17 +31,20 @@ type hopKey struct {
 }
 
 // Hop is the links over which bytes at a front go on, in order, with the switch that each leads away from and the share
-// of the bytes that it gets where switches spread them evenly. Next is the front they lead to. Without links there is
-// no path, or the destination is reached.
+// of the bytes that its weight gives it. Next is the front they lead to. Without links there is no path, or the
+// destination is reached.
 type Hop struct {
 	Links, From []int
 	Shares      []float64
 	Next        int32
 }
 
-// Fronts returns a Fronts for the routes.
-func (r *Routes) Fronts() *Fronts {
-	f := &Fronts{routes: r, unlike: make([][]int, len(r.class)), number: map[string]int32{},
+// Fronts returns a Fronts for the routes, along which each switch spreads bytes evenly over its links.
+func (r *Routes) Fronts() *Fronts { return r.Weighted(func(int, int) float64 { return 1 }) }
+
+// Weighted returns a Fronts along which each switch spreads bytes over its links by their weights, all above 0.
+func (r *Routes) Weighted(weight func(link, from int) float64) *Fronts {
+	f := &Fronts{routes: r, weight: weight, unlike: make([][]int, len(r.class)), number: map[string]int32{},
 		hops: map[hopKey]*Hop{}}
 	for n, apart := range r.apart { // in order of n
 		for _, x := range apart {
@@ -93,10 +97,13 @@ func (f *Fronts) To(at int32, loc int) *Hop {
 func (f *Fronts) find(at int32, loc int) *Hop {
 	here, h := &f.all[at], &Hop{}
 	for i, n := range here.nodes {
-		next := f.routes.Next(n, loc)
+		next, sum := f.routes.Next(n, loc), 0.0
+		for _, l := range next {
+			sum += f.weight(l, n)
+		}
 		for _, l := range next {
 			h.Links, h.From = append(h.Links, l), append(h.From, n)
-			h.Shares = append(h.Shares, here.shares[i]/float64(len(next)))
+			h.Shares = append(h.Shares, here.shares[i]*f.weight(l, n)/sum)
 		}
 	}
 	for _, known := range here.hops {

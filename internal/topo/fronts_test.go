@@ -20,7 +20,12 @@ func TestFrontsGoOnLikeTheirSwitches(t *testing.T) {
 			}
 		}
 		r := g.Route(down)
+		weight := func(link, from int) float64 { return 1 }
 		f := r.Fronts()
+		if rapid.Bool().Draw(t, "weighted") {
+			weight = func(link, from int) float64 { return float64(1 + (3*link+from)%5) }
+			f = r.Weighted(weight)
+		}
 		for range 20 {
 			from := rapid.SliceOfNDistinct(rapid.SampledFrom(switches), 1, min(3, len(switches)), rapid.ID).Draw(t, "from")
 			shares := slices.Repeat([]float64{1 / float64(len(from))}, len(from))
@@ -28,7 +33,7 @@ func TestFrontsGoOnLikeTheirSwitches(t *testing.T) {
 			at := f.At(from, shares)
 			for range len(switches) + 1 {
 				hop := f.To(at, loc)
-				goesOn(t, g, r, hop, f.all[at], loc)
+				goesOn(t, g, r, hop, f.all[at], loc, weight)
 				if len(hop.Links) == 0 {
 					break
 				}
@@ -40,11 +45,15 @@ func TestFrontsGoOnLikeTheirSwitches(t *testing.T) {
 }
 
 // goesOn compares a hop with the ways of each of a front's switches.
-func goesOn(t *rapid.T, g *Graph, r *Routes, hop *Hop, here front, loc int) {
+func goesOn(t *rapid.T, g *Graph, r *Routes, hop *Hop, here front, loc int, weight func(link, from int) float64) {
 	k := 0
 	for i, n := range here.nodes {
+		sum := 0.0
 		for _, l := range r.Next(n, loc) {
-			share := here.shares[i] / float64(len(r.Next(n, loc)))
+			sum += weight(l, n)
+		}
+		for _, l := range r.Next(n, loc) {
+			share := here.shares[i] * weight(l, n) / sum
 			if k == len(hop.Links) || hop.Links[k] != l || hop.From[k] != n || math.Abs(hop.Shares[k]-share) > 1e-12 {
 				t.Fatalf("link %d of the hop from %v to locator %d is not %d from %s with %g", k, here.nodes, loc, l,
 					g.Nodes[n].Name, share)
