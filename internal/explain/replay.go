@@ -290,7 +290,10 @@ func (p *replay) moved(k int, x int32) {
 	fluid := max(p.now, least)
 	capped := max(0, p.full[x]-p.m.filledBy(x, p.m.limits[x]))
 	sends := p.m.bytes(x, p.v) / p.m.bytes(x, without{})
-	still := func(id cause.ID) float64 { return p.still(x, id) }
+	e := &p.m.extra[x]
+	// Shared links limit a message for a share of the fluid's time: reactions to their queues are as much shorter.
+	shorter := min(1, float64(fluid-p.began[x])/float64(max(1, e.fluid-e.began)))
+	still := func(id cause.ID) float64 { return shorter * p.still(x, id) }
 	other := func(id cause.ID) float64 {
 		switch {
 		case id == cause.Collision && p.m.hot[c] && !p.v.has(cause.Oversubscription):
@@ -298,12 +301,12 @@ func (p *replay) moved(k int, x int32) {
 		case id == cause.SlowLink && p.m.spreads(c):
 			return 0 // what is left are paths that are alike
 		}
-		return p.other[x]
+		return shorter * p.other[x]
 	}
 	trip := float64(p.m.latency(x, p.v)) / float64(max(1, p.m.latency(x, without{})))
-	at := fluid + p.m.extra[x].without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, trip, still, other)
+	at := fluid + e.without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, trip, still, other)
 	// Who shares links otherwise is held up no longer than it was.
-	at = max(fluid, min(at, p.began[x]+p.m.extra[x].took))
+	at = max(fluid, min(at, p.began[x]+e.took))
 	p.bells.Push(at, bell{what: ringNext, of: c})
 	p.bells.Push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
 }
@@ -404,8 +407,8 @@ func (m *model) bytes(x int32, v without) float64 {
 // as full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
 // longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
-// links are others, a reaction to what is not left out is there as far as shared links still limit the message; one to
-// pauses stays. Round trips are trip times as long, and where links are others their waits go as reactions do.
+// links are others, a reaction to what is not left out is there for as long as shared links still limit the message.
+// Round trips are trip times as long, and where links are others their waits go as reactions do.
 func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, trip float64,
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
@@ -418,7 +421,7 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, tr
 			sum += unit.Time(float64(p.time) * other(p.id))
 		default:
 			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
-			if p.reaction && p.id != cause.Pause && v.elsewhere() && !v.has(p.id) {
+			if p.reaction && v.elsewhere() && !v.has(p.id) {
 				time = unit.Time(float64(time) * still(p.id))
 			}
 			if p.id == cause.Window && !p.reaction {

@@ -35,6 +35,7 @@ var drawn = []struct {
 	{"overtaken-and-lost.yaml", cause.Reordering},
 	{"acknowledged-ring.yaml", cause.Window},
 	{"sprayed-beside-a-slow-uplink.yaml", cause.Collision},
+	{"lighter-reaction.yaml", cause.Incast},
 }
 
 // savings reads a drawn scenario.
