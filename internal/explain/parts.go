@@ -181,6 +181,9 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 		if id := m.fabricCause(conn, met.Port); id != cause.Collision || b.flows[met.Port] > 1 {
 			return id
 		}
+		if src, _ := b.r.seen.peers(conn); b.r.rate(met.Port) < b.r.nicRate(src) {
+			return cause.Oversubscription // one NIC alone sends faster
+		}
 		return cause.Recovering
 	case m.slow(met.Port):
 		return cause.SlowLink

@@ -36,6 +36,7 @@ var drawn = []struct {
 	{"acknowledged-ring.yaml", cause.Window},
 	{"sprayed-beside-a-slow-uplink.yaml", cause.Collision},
 	{"lighter-reaction.yaml", cause.Incast},
+	{"uplinks-below-nics.yaml", cause.Oversubscription},
 }
 
 // savings reads a drawn scenario.
