@@ -12,6 +12,7 @@ import (
 	"railyard/internal/report"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
 )
@@ -121,8 +122,8 @@ func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b
 }
 
 // simulator returns a function that simulates plans, with one progress bar for all.
-func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64, error), bar *meter, release func(),
-	err error) {
+func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (*result.Summary, error), bar *meter,
+	release func(), err error) {
 	ctx, pool, free := e.pool()
 	finish, err := c.keep(ctx, e, pool, "calibrate", []string{c.Fabric}, c.Force)
 	if err != nil {
@@ -131,12 +132,9 @@ func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (float64
 	}
 	bar = newMeter(e)
 	pool.Progress = nil // the bar is of the fit
-	return func(p *scenario.Plan) (float64, error) {
+	return func(p *scenario.Plan) (*result.Summary, error) {
 		s, _, err := pool.Whole(ctx, "", p)
-		if err != nil {
-			return 0, err
-		}
-		return unit.Time(s.StepTime).Seconds(), nil
+		return s, err
 	}, bar, func() { bar.finish(); finish(); free() }, nil
 }
 

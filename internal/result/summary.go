@@ -362,6 +362,16 @@ type Collective struct {
 	Uneven bool `json:"uneven,omitempty"`
 }
 
+// Iteration returns the time of a workload, of one that repeats a collective that of its fastest run, with what a run
+// takes before and behind its transfers.
+func (s *Summary) Iteration() unit.Time {
+	if len(s.Collectives) != 1 {
+		return unit.Time(s.StepTime)
+	}
+	c := &s.Collectives[0]
+	return unit.Time(c.TimeMin + s.StepTime/int64(c.Count) - c.Time)
+}
+
 // LinkEvent is a change of a link at a time.
 type LinkEvent struct {
 	At     int64  `json:"at_ps"`

@@ -70,7 +70,7 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 	}
 	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol,
 		s.Channels, s.Chunk
-	run.CrossNIC = s.CrossNIC
+	run.CrossNIC, run.Repeat = s.CrossNIC, s.Repeat
 	if run.Protocol == "none" {
 		run.Protocol = ""
 	}

@@ -224,6 +224,7 @@ type CollSpec struct {
 	Channels  int        `yaml:"channels" range:"0,64" doc:"rings or chains side by side, crossing servers on different rails; with a number auto picks a ring; 0: as many as use all NICs, one per GPU of a server; in one server one, or where GPUs are connected in pairs (XGMI) one per other GPU"`
 	CrossNIC  bool       `yaml:"cross_nic" doc:"rings side by side leave a server by another NIC than they enter the next by, from rail to rail (NCCL_CROSS_NIC=1); false: by the same one"`
 	Without   []string   `yaml:"without" doc:"auto: what the tuning model leaves out, of ring, tree, nvls, nvls-tree, and of the protocols ll, ll128, simple (NCCL_ALGO=^NVLS, NCCL_NVLS_ENABLE=0)"`
+	Repeat    int        `yaml:"repeat" range:"0,1000" doc:"runs one after another over the same queue pairs, as iterations of nccl-tests; 0: one"`
 	Chunk     unit.Bytes `yaml:"chunk" range:"0|1KB,100000GB" doc:"rings: bytes per rank and piece, pieces follow each other; 0B: whole steps"`
 }
 

@@ -3,11 +3,11 @@ package validate
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"railyard/internal/calibrate"
 	"railyard/internal/measured"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/unit"
@@ -101,15 +101,17 @@ func (m *published) row() (Row, error) {
 	set := must(measured.Read(files...))
 	b := must(calibrate.NewBench(calibrate.Setup{
 		Load: func() (*scenario.Document, error) { return scenario.Parse("measured.yaml", []byte(m.cluster), nil) },
-		Simulate: func(p *scenario.Plan) (float64, error) {
+		Simulate: func(p *scenario.Plan) (*result.Summary, error) {
+			p.Totals = true
 			r, err := sim.New(p)
 			if err == nil {
 				err = r.Go(nil)
 			}
 			if err != nil {
-				return 0, err
+				return nil, err
 			}
-			return slices.Max(r.Exec.End).Seconds(), nil
+			s, _, _ := r.Outcome("")
+			return s, nil
 		}, Aside: 2, Largest: 64 * unit.MiB, Algorithm: m.algorithm}, set))
 	fit := must(b.Fit(nil))
 	was, is := math.Expm1(fit.HeldWas), math.Expm1(fit.HeldIs)

@@ -18,6 +18,7 @@ type CollectiveRun struct {
 	Channels  int        // rings side by side
 	Orders    [][]int    // of these rings, as indices of ranks; nil: as the servers' rails have them
 	CrossNIC  bool       // rings go from rail to rail between servers
+	Repeat    int        // runs one after another, each on a rank when the one before is done there; 0: one
 	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
 	PerServer int
 	Servers   coll.Servers // positions of ranks; if unknown, PerServer in each server
@@ -64,7 +65,7 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		if _, err := c.runs(g); err != nil {
 			return nil, err
 		}
-		if ops := c.Transfers(len(g)) * float64(len(groups)); ops > MaxOps {
+		if ops := c.Transfers(len(g)) * float64(len(groups)*max(1, c.Repeat)); ops > MaxOps {
 			return nil,
 				field.New("bytes",
 					"about %.3g transfers are more than the %d that are taken; use larger chunks",
@@ -74,8 +75,16 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		if c.Algorithm != "" && c.Algorithm != Algorithms(c.Kind)[0] {
 			name = c.Algorithm + " " + name
 		}
-		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g,
-			By: usual(c.Kind, c.Algorithm)}, func() { c.Into(b, g, make([][]int32, len(g))) })
+		ready := make([][]int32, len(g))
+		for k := range max(1, c.Repeat) {
+			for i, done := range ready {
+				if k > 0 {
+					ready[i] = []int32{b.Compute(g[i], 0, Other, done...)}
+				}
+			}
+			b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g,
+				By: usual(c.Kind, c.Algorithm)}, func() { ready, _ = c.Into(b, g, ready) })
+		}
 	}
 	return b.Seal()
 }
@@ -88,8 +97,10 @@ func SumCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 			if len(g) < 2 {
 				return fmt.Errorf("a collective needs two ranks, found %d", len(g))
 			}
-			if _, err := c.Into(b, g, make([][]int32, len(g))); err != nil {
-				return err
+			for range max(1, c.Repeat) {
+				if _, err := c.Into(b, g, make([][]int32, len(g))); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

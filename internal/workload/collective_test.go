@@ -301,3 +301,40 @@ func TestProtocolStart(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeat runs a collective three times: each rank begins the next when it is done with the one before, and there
+// are as many transfers and collectives as three have.
+func TestRepeat(t *testing.T) {
+	for _, protocol := range []string{"", coll.LL128} {
+		c := CollectiveRun{Kind: coll.AllReduce, Bytes: unit.MB, Channels: 2, PerServer: 2, Protocol: protocol}
+		once, err := RunCollective(4, c, All(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Repeat = 3
+		d, err := RunCollective(4, c, All(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := len(d.Ops), 3*len(once.Ops)+2*4; len(d.Colls) != 3 || got != want {
+			t.Fatalf("%q: %d collectives, %d operations, want %d", protocol, len(d.Colls), got, want)
+		}
+		if got, want := d.Critical(), 3*once.Critical(); got != want {
+			t.Errorf("%q: %v of computing, want %v", protocol, got, want)
+		}
+		waits := make([]int, 3) // transfers of each run that another's end sets free, directly or not
+		for i := range d.Ops {
+			for _, s := range d.After(int32(i)) {
+				if a, b := d.Ops[i].Coll, d.Ops[s].Coll; a >= 0 && b >= 0 && a != b {
+					t.Errorf("%q: transfer %d of run %d waits for %d of run %d", protocol, s, b, i, a)
+				}
+			}
+			if c := d.Ops[i].Coll; c >= 0 && d.Ops[i].Deps > 0 {
+				waits[c]++
+			}
+		}
+		if n := waits[1]; n == 0 || waits[2] != n {
+			t.Errorf("%q: transfers that wait, by run: %v", protocol, waits)
+		}
+	}
+}

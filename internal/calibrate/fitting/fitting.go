@@ -17,6 +17,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/measured"
 	"railyard/internal/output"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/tally"
@@ -73,7 +74,7 @@ func (c *Question) Timed() bool {
 }
 
 // Fitted fits to times, where there are some.
-func (c *Question) Fitted(simulate func(*scenario.Plan) (float64, error),
+func (c *Question) Fitted(simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (*Report, *calibrate.Bench, error) {
 	if !c.Timed() {
 		doc, err := scenariofile.Read(c.Fabric, c.Set)
@@ -98,7 +99,7 @@ func (c *Question) Fitted(simulate func(*scenario.Plan) (float64, error),
 }
 
 // bench returns a bench of the scenario and all that was measured.
-func (c *Question) bench(simulate func(*scenario.Plan) (float64, error),
+func (c *Question) bench(simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (*calibrate.Bench, error) {
 	set, err := c.read()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"railyard/internal/calibrate"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
@@ -53,7 +54,7 @@ const (
 func Differ(points []Point) bool { return shape(points) != "" }
 
 // Explain tries hypotheses on points that Compared returned. fixed: the measurement sets its algorithm.
-func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.Plan) (float64, error),
+func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (*Gap, error) {
 	set, err := c.read()
 	if err != nil {

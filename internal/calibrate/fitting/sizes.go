@@ -10,6 +10,7 @@ import (
 
 	"railyard/internal/calibrate"
 	"railyard/internal/input"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/unit"
@@ -63,7 +64,7 @@ func asFlows(doc *scenario.Document) bool {
 // Compared simulates at most so many of the measured points, evenly spread, with the calibration that the scenario has:
 // by packets, and as flows where packets are too many. Nothing is fitted. without says why larger points are not
 // simulated.
-func (c *Question) Compared(most int, simulate func(*scenario.Plan) (float64, error),
+func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (all []Point, without string, err error) {
 	set, err := c.read()
 	if err != nil {
