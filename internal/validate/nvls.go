@@ -14,7 +14,7 @@ var (
 		"calibration.launch=8us", "238 GB/s")
 	launches = reason("start of kernels on GB200",
 		"Published times do not fall below 15 us, and up to 256 KiB they hardly grow. NCCL's tuning model has 6.6 us for the start of a ring and 0.6 us per hop, for every GPU; constants for GB200 are not published.",
-		"calibration.launch=6us", "-23 to +2 %")
+		"calibration.launch=6us", "-12 to +2 %")
 	nvlsKernels = reason("NCCL's kernels between two servers",
 		"NCCL's own table ends at 57.7 GB/s for each of 8 channels over two servers, 462 GB/s, a limit of its kernels. The simulator has the NVLink share and the NICs.",
 		"calibration.nvlink_share=90", "468 GB/s")
