@@ -46,6 +46,25 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// The only spine of a rail separates its halves, and isolates none of them. A leaf separates
+// nobody: those that are up reach one another.
+func TestSplit(t *testing.T) {
+	g, err := Build("rail", Params{Hosts: 4, Segments: 2, Server: Server{GPUs: 1, NICs: 1, Ports: 1}, Spines: 1,
+		Uplinks: 4, HostCable: cable(unit.Gbps), Fabric: cable(unit.Gbps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range g.FailureDomains() {
+		off, split := 4, 0
+		if g.Nodes[d.Nodes[0]].Role == Spine {
+			off, split = 0, 8
+		}
+		if d.Off != off || d.Split != split {
+			t.Errorf("%s: %d isolated, %d separated, want %d, %d", d.Name, d.Off, d.Split, off, split)
+		}
+	}
+}
+
 // Pair by pair it comes to the same.
 func TestCutOffPairByPair(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -64,9 +64,10 @@ type Domain struct {
 	Nodes []int  `json:"-"`
 	Own   int    `json:"gpus_inside"` // in the servers that it takes away
 	Off   int    `json:"gpus_cut_off"`
+	Split int    `json:"gpus_split,omitempty"` // others, one of whose NICs no longer reaches some that are up
 }
 
-// FailureDomains lists switches and racks with the GPUs that each isolates on failure, the worst first.
+// FailureDomains lists switches and racks with the GPUs that each isolates or separates on failure, the worst first.
 func (g *Graph) FailureDomains() (out []Domain) {
 	of := make([][]int, len(g.Nodes))
 	for i, l := range g.Links {
@@ -82,6 +83,7 @@ func (g *Graph) FailureDomains() (out []Domain) {
 			out = append(out, Domain{Kind: "switch", Name: n.Name, Nodes: []int{i}})
 		}
 	}
+	before := g.reach(nil)
 	for i := range out {
 		d, down := &out[i], map[int]bool{}
 		gone := map[int]bool{}
@@ -95,11 +97,18 @@ func (g *Graph) FailureDomains() (out []Domain) {
 		for _, nic := range g.CutOff(down) {
 			off[nic] = true
 		}
+		after, dead := g.reach(down), 0
+		for _, n := range after {
+			if n == 0 {
+				dead++
+			}
+		}
 		for gpu := range g.TotalGPUs() {
-			lost := true
+			lost, split := true, false
 			for w := range g.Ways(gpu) {
 				nic := g.WayOf(gpu, w)
 				lost = lost && off[nic]
+				split = split || before[nic]-after[nic] > dead
 				if off[nic] && g.NICs[nic].Port > 0 {
 					lost = true // its queue pairs are lost with that port
 					break
@@ -110,11 +119,13 @@ func (g *Graph) FailureDomains() (out []Domain) {
 				d.Own++
 			case lost:
 				d.Off++
+			case split:
+				d.Split++
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Domain) int {
-		return cmp.Or((b.Own+b.Off)-(a.Own+a.Off), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or((b.Own+b.Off)-(a.Own+a.Off), b.Split-a.Split, cmp.Compare(a.Kind, b.Kind))
 	})
 	return out
 }

@@ -125,30 +125,36 @@ func CableKinds(w io.Writer, inv *topo.Inventory, kinds []planner.CableKind, cur
 // FailureDomains prints switches and racks with the GPUs that their failure isolates.
 func FailureDomains(w io.Writer, list []topo.Domain) {
 	t := screen.Table{Columns: []screen.Column{{Head: "Failure domain"}, {Left: true}, {Head: "GPUs inside", Rare: true},
-		{Head: "GPUs isolated", Rare: true}}}
+		{Head: "GPUs isolated", Rare: true}, {Head: "GPUs separated", Rare: true}}}
 	for i := 0; i < len(list); {
 		k := i
 		for k < len(list) && list[k].Kind == list[i].Kind && list[k].Own == list[i].Own &&
-			list[k].Off == list[i].Off {
+			list[k].Off == list[i].Off && list[k].Split == list[i].Split {
 			k++
 		}
 		name := list[i].Name
 		if k > i+1 {
 			name += fmt.Sprintf(" and %d more", k-i-1)
 		}
-		t.Add(list[i].Kind, name, unit.ShowCount(list[i].Own), unit.ShowCount(list[i].Off))
+		t.Add(list[i].Kind, name, unit.ShowCount(list[i].Own), unit.ShowCount(list[i].Off),
+			unit.ShowCount(list[i].Split))
 		i = k
 	}
+	off, split := 0, 0
+	for _, d := range list {
+		switch {
+		case d.Off > 0:
+			off++
+		case d.Split > 0:
+			split++
+		}
+	}
 	answer := "no failure of a switch or rack isolates a GPU"
-	if n := 0; t.Rows() > 0 {
-		for _, d := range list {
-			if d.Off > 0 {
-				n++
-			}
-		}
-		if n > 0 {
-			answer = fmt.Sprintf("%d of %d failure domains isolate GPUs", n, len(list))
-		}
+	if off > 0 {
+		answer = fmt.Sprintf("%d of %d failure domains isolate GPUs", off, len(list))
+	}
+	if split > 0 {
+		answer += fmt.Sprintf("; %d separate those of a rail or plane, whose NICs no longer reach all others", split)
 	}
 	screen.Painted(w, screen.Answer, "", answer)
 	t.Print(w)
