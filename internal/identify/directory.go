@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/diagnose/readings"
 	"railyard/unit"
 )
 
@@ -113,7 +114,11 @@ func showDirectory(f *File, a *Account) error {
 			nextOf(name, f, a)
 			continue
 		}
-		for _, in := range c.folders[name][:min(mostFolders, len(c.folders[name]))] {
+		folders := c.folders[name]
+		if name == "counters" {
+			folders = diagnosed(f.Path, folders)
+		}
+		for _, in := range folders[:min(mostFolders, len(folders))] {
 			nextOf(name, &File{Path: filepath.Join(f.Path, in), Scenario: f.Scenario}, a)
 		}
 	}
@@ -127,6 +132,23 @@ func showDirectory(f *File, a *Account) error {
 		a.show("%s of unsupported formats", unit.Plural(c.unknown, "file"))
 	}
 	return nil
+}
+
+// diagnosed are the folders of counters of a directory as diagnose is given them: before/ and after/ of one folder are
+// two snapshots, which are diagnosed together.
+func diagnosed(dir string, folders []string) (out []string) {
+	for _, in := range folders {
+		for d := in; d != "."; d = filepath.Dir(d) {
+			_, _, two := readings.Two(filepath.Join(dir, filepath.Dir(d)))
+			if base := filepath.Base(d); two && (base == "before" || base == "after") {
+				in = filepath.Dir(d)
+			}
+		}
+		if !slices.Contains(out, in) {
+			out = append(out, in)
+		}
+	}
+	return out
 }
 
 // nextOf lists the command for a folder with files of a kind.

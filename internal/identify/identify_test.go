@@ -131,3 +131,45 @@ func TestAnyBytes(t *testing.T) {
 		}
 	})
 }
+
+// TestTwoSnapshots checks that before/ and after/ of one folder are diagnosed together, and other folders each.
+func TestTwoSnapshots(t *testing.T) {
+	const text = "admin@leaf1:~$ show pfc counters\n" +
+		"  Port Tx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7\n" +
+		"---------  ------  ------  ------  ------  ------  ------  ------  ------\n" +
+		"Ethernet0       0       0       0       5       0       0       0       0\n"
+	for _, c := range []struct {
+		folders []string
+		want    []string // folders of the commands
+	}{
+		{[]string{"before", "after"}, []string{""}},
+		{[]string{"june/before/leaves", "june/after"}, []string{"june"}},
+		{[]string{"june/after", "june/before", "july"}, []string{"july", "june"}},
+		{[]string{"before", "later"}, []string{"before", "later"}},
+	} {
+		dir := t.TempDir()
+		for _, f := range c.folders {
+			f = filepath.Join(dir, f)
+			if err := os.MkdirAll(f, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(f, "leaf1.txt"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := Of(dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want []string
+		for _, n := range a.Next {
+			got = append(got, n.Command)
+		}
+		for _, w := range c.want {
+			want = append(want, "diagnose "+filepath.Join(dir, w))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: %q, want %q", c.folders, got, want)
+		}
+	}
+}

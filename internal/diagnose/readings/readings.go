@@ -24,9 +24,8 @@ func Snapshots(earlier string, paths []string) (before, after []counters.Snapsho
 		first = []string{earlier}
 	}
 	for _, a := range paths {
-		was, is := filepath.Join(a, "before"), filepath.Join(a, "after")
-		switch {
-		case folder(was) && folder(is):
+		switch was, is, two := Two(a); {
+		case two:
 			first, second = append(first, was), append(second, is)
 		case len(paths) == 2 && len(first) == 0 && filepath.Base(a) == "before" && folder(a):
 			first = append(first, a)
@@ -42,6 +41,12 @@ func Snapshots(earlier string, paths []string) (before, after []counters.Snapsho
 		before, err = r.read(first)
 	}
 	return before, after, r.summary(), err
+}
+
+// Two returns the folders of two snapshots in a directory, and whether it has both.
+func Two(dir string) (before, after string, is bool) {
+	before, after = filepath.Join(dir, "before"), filepath.Join(dir, "after")
+	return before, after, folder(before) && folder(after)
 }
 
 // folder reports whether a path is a directory.
