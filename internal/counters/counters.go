@@ -112,6 +112,7 @@ type Port struct {
 	NoRoute                                Count
 	Flaps                                  Count // times that the link went down
 	RoCE                                   RoCE
+	PCI                                    PCI
 	Peer                                   Peer
 }
 
@@ -147,6 +148,14 @@ type RoCE struct {
 	ImpliedNAK    Count // implied_nak_seq_err
 	OutOfBuffer   Count // out_of_buffer
 	Retransmitted Count // retransmitted packets, if the NIC counts them
+}
+
+// PCI is how a NIC was held up by its host, by mlx5's names. Stalled is the percentage of the last second without
+// credits.
+type PCI struct {
+	StalledWr, StalledRd               Count // outbound_pci_stalled_wr, _rd
+	StalledWrSeconds, StalledRdSeconds Count // outbound_pci_stalled_wr_events, _rd_events: seconds above 30 %
+	Overflow                           Count // outbound_pci_buffer_overflow: packets dropped
 }
 
 // Peer is the neighbour that LLDP reports.

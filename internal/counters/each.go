@@ -65,6 +65,11 @@ func (p *Port) Each(visit func(name string, c *Count, gauge bool)) {
 	}
 	p.eachWhole(func(name string, c *Count) { visit(name, c, false) })
 	p.RoCE.each(func(name string, c *Count) { visit(name, c, false) })
+	visit("pci writes stalled", &p.PCI.StalledWr, true)
+	visit("pci reads stalled", &p.PCI.StalledRd, true)
+	visit("pci writes stalled, seconds", &p.PCI.StalledWrSeconds, false)
+	visit("pci reads stalled, seconds", &p.PCI.StalledRdSeconds, false)
+	visit("pci buffer overflow", &p.PCI.Overflow, false)
 }
 
 // eachWhole visits the counters of all classes together.

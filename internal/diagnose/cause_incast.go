@@ -15,9 +15,16 @@ var incast = Cause{Name: "incast", About: "more is sent to a port than it can se
 		"packets received", "bytes received", "port utilization", "peak bytes queued"}}
 
 func findIncast(f *Fabric, c *Cause) (out []Finding) {
+	none := true
 	for i := range f.Chains {
 		ch := &f.Chains[i]
-		if ch.NIC() {
+		if ch.brief() {
+			for k := range ch.First {
+				f.noteBrief(&ch.First[k])
+			}
+			continue
+		}
+		if none = false; ch.NIC() {
 			continue
 		}
 		if ch.Port == nil {
@@ -57,7 +64,7 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 		x.harm = share(ch.Frames, f.allPauses())
 		out = append(out, x)
 	}
-	if len(f.Chains) > 0 {
+	if !none {
 		return out
 	}
 	if out = f.marksAlone(c); out == nil {

@@ -121,7 +121,7 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 	if n := p.read(detected(x.Class)); n.Some() {
 		return fmt.Sprintf("the PFC watchdog of the switch detected %s", unit.Plural(n.Grew, "storm")), Proven, true
 	}
-	if sent.Is && sent.Two && x.Frames() > sent.Grew {
+	if sent.Is && sent.Two && x.Frames() > sent.Grew && !x.brief() {
 		return fmt.Sprintf("it sent %s while the switch transmitted %s to it", unit.Plural(x.Frames(), "pause"),
 			unit.Plural(sent.Grew, "packet")), Proven, true
 	}

@@ -154,7 +154,8 @@ func (f *Fabric) unheard() {
 func (f *Fabric) missing() {
 	var names []string
 	for i := range f.Chains {
-		if d := f.Chains[i].Root; d.Kind == Switch && !d.Seen && !slices.Contains(names, d.Name) {
+		c := &f.Chains[i]
+		if d := c.Root; d.Kind == Switch && !d.Seen && !c.brief() && !slices.Contains(names, d.Name) {
 			names = append(names, d.Name)
 		}
 	}

@@ -119,8 +119,18 @@ var (
 	cnpSent      = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
 	outOfOrder   = whole("packets out of sequence",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfSequence })
-	seqErr   = whole("sequence errors reported", func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
-	timeouts = whole("ACK timeouts", func(p *counters.Port) *counters.Count { return &p.RoCE.Timeouts })
+	seqErr    = whole("sequence errors reported", func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
+	timeouts  = whole("ACK timeouts", func(p *counters.Port) *counters.Count { return &p.RoCE.Timeouts })
+	stalledWr = whole("PCIe writes stalled in the last second",
+		func(p *counters.Port) *counters.Count { return &p.PCI.StalledWr }).gauge("%")
+	stalledRd = whole("PCIe reads stalled in the last second",
+		func(p *counters.Port) *counters.Count { return &p.PCI.StalledRd }).gauge("%")
+	stalledWrSeconds = whole("seconds of PCIe writes stalled above 30 %",
+		func(p *counters.Port) *counters.Count { return &p.PCI.StalledWrSeconds })
+	stalledRdSeconds = whole("seconds of PCIe reads stalled above 30 %",
+		func(p *counters.Port) *counters.Count { return &p.PCI.StalledRdSeconds })
+	overflow = whole("packets dropped at the PCIe buffer",
+		func(p *counters.Port) *counters.Count { return &p.PCI.Overflow })
 	noBuffer = whole("packets without a receive buffer",
 		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfBuffer })
 )

@@ -47,7 +47,7 @@ var commands = map[string]map[topic]string{
 		askHeadroom: "show priority-group drop counters; show priority-group watermark headroom",
 		askErrors:   "show interfaces counters fec-stats; show interfaces transceiver eeprom --dom %s"},
 	"host": {askPFC: "mlnx_qos -i %s", askQueues: "ethtool -S %s | grep prio", askLink: "ethtool %s",
-		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e pause",
+		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e pause -e pci",
 		askClass: "mlnx_qos -i %s", askMarks: "cat /sys/class/net/%s/ecn/roce_np/cnp_802p_prio",
 		askNeighbours: "lldpctl %s", askErrors: "ethtool -S %[1]s | grep -e err -e fec; ethtool -m %[1]s"},
 }

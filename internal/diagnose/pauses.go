@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"railyard/internal/counters"
+	"railyard/unit"
 )
 
 // Pause is one port's pauses of its peer: an edge of the graph of pauses. Its direction is that of the frames,
@@ -40,6 +41,39 @@ func (p *Pause) contradicted() bool {
 	return p.Sent.Two && p.Got.Two && (p.Sent.Some() && p.Got.None() || p.Sent.None() && p.Got.Some())
 }
 
+// took returns the time that the pauses stopped the peer, by the counters of time at ends that counted the frames. It
+// has none where they are not shown or counted nothing.
+func (p *Pause) took() (most Reading) {
+	if p.Class < 0 {
+		return most
+	}
+	got, sent := p.To.read(rxDur(p.Class)), p.From.read(txDur(p.Class))
+	for _, r := range []struct{ frames, time Reading }{{p.Got, got}, {p.Sent, sent}} {
+		if r.frames.Some() && r.time.Some() && r.time.Two && r.time.Grew > most.Grew {
+			most = r.time
+		}
+	}
+	return most
+}
+
+// leastPaused is the share of the interval below which pauses are no finding: they cost less than that of the rate.
+const leastPaused = 0.001
+
+// brief reports whether the pauses are known to have stopped the peer for too short a time to be a finding. Their count
+// decides where no time is known.
+func (p *Pause) brief() bool {
+	took, over := p.took(), max(p.To.On.Over, p.From.On.Over)
+	return took.Is && over > 0 && float64(took.Grew) < leastPaused*float64(over)/float64(unit.Microsecond)
+}
+
+// noteBrief notes such pauses.
+func (f *Fabric) noteBrief(p *Pause) {
+	took := unit.Time(p.took().Grew) * unit.Microsecond
+	f.note("%v sent %s of %s to %v, which stopped it for %s of %s: less than %g %%, no finding", p.From,
+		unit.Plural(p.Frames(), "pause"), classWord(p.Class), p.To, took.Show(),
+		max(p.To.On.Over, p.From.On.Over).Show(), 100*leastPaused)
+}
+
 // Chain is the root of pauses and the ports that they reach.
 type Chain struct {
 	Class   int
@@ -55,6 +89,11 @@ type Chain struct {
 // NIC reports whether it begins at a host, which forwards nothing: the pauses are its own. A device without counters
 // that its links do not show to be a switch counts as one.
 func (c *Chain) NIC() bool { return c.Root.Kind != Switch }
+
+// brief reports whether all pauses of the root are brief.
+func (c *Chain) brief() bool {
+	return !slices.ContainsFunc(c.First, func(p Pause) bool { return !p.brief() })
+}
 
 // findPauses lists the pauses between ports, in the order of devices and ports.
 func (f *Fabric) findPauses() {
