@@ -246,19 +246,10 @@ func (x *search) tryAll(all []Hypothesis, progress func(share float64, label str
 
 // rank sorts the best: what explains all sizes, what explains the bandwidth, and the rest; of each, what more sizes
 // determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's). A choice of NCCL,
-// which somebody has set, is rarer than a fault of hosts and links: it has rare times that penalty. Where sizes are
-// faster than simulated, which neither makes them, the bandwidth decides between the two.
+// which somebody has set, is rarer than a fault of hosts and links: it has rare times that penalty.
 func (x *search) rank() {
-	faster, faults := x.fast(), math.Inf(1)
-	for i := range x.Best {
-		if t := &x.Best[i]; !t.choice() && (x.Explains(t) || x.Carries(t)) {
-			faults = min(faults, t.Bandwidth)
-		}
-	}
 	class := func(t *Trial) int {
 		switch {
-		case faster && t.choice() && x.Explains(t) && math.Log1p(faults)-math.Log1p(t.Bandwidth) <= noise:
-			return 1
 		case x.Explains(t):
 			return 0
 		case x.Carries(t):
