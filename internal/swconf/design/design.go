@@ -212,9 +212,12 @@ func Make(f Fabric) (*Design, error) {
 	for _, s := range d.Switches {
 		s.Spec = d.spec(s)
 		for _, p := range s.Ports {
-			if p.Far == nil || d.OS == swconf.SONiC && !p.Far.told() {
+			switch os := s.language(p.Far, d.OS); {
+			case p.Far == nil || os == swconf.SONiC && !p.Far.told():
 				p.FarLabel = p.FarPort
-			} else {
+			case os != d.OS:
+				p.FarLabel = p.Far.Panel.Own(p.FarJack)
+			default:
 				p.FarLabel = d.Naming(p.Far.Panel, p.FarJack)
 			}
 		}

@@ -2,9 +2,11 @@ package design_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"railyard/internal/panel"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
@@ -116,5 +118,41 @@ func TestLines(t *testing.T) {
 	w.Line(1, "100%%")
 	if got := w.String(); got != "a 1\n      b\n   100%\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// In a fabric of several languages a description names the port of the neighbour as the neighbour's configuration does,
+// if the switch itself is written in its own language; else all are written in one.
+func TestDescriptionsNamePortsOfTheirSwitch(t *testing.T) {
+	for own, want := range map[string]string{panel.NXOS: "Ethernet31/1", panel.SONiC: "Ethernet1/31"} {
+		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1}, Hosts: 2, Segments: 2,
+			Spines: 1, Uplinks: 1, HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
+			Fabric: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range g.Nodes {
+			g.Nodes[n].Panel = &panel.Panel{System: panel.EOS, Runs: []panel.Run{{Ports: 64, Lanes: 8}}}
+			if g.Nodes[n].Role == topo.Spine {
+				g.Nodes[n].Panel.System = own
+			}
+		}
+		d, err := design.Make(design.Fabric{Name: "test", Graph: g,
+			Spec: func(int) queue.Spec { return queue.Default() }, DataDSCP: 24, CNPDSCP: 48, OS: swconf.NXOS,
+			Addressing: design.Numbered})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range d.Switches {
+			for _, p := range s.Ports {
+				if p.Far == nil || s.Role != topo.Spine {
+					continue
+				}
+				port := strings.Replace(want, "31", fmt.Sprint(p.FarJack.Port), 1)
+				if want := "to " + p.FarName + " " + port; p.Description() != want {
+					t.Errorf("a spine of %s: %s, want %s", own, p.Description(), want)
+				}
+			}
+		}
 	}
 }

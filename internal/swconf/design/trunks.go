@@ -105,7 +105,9 @@ func Aggregated(id int) int {
 func (t *Trunk) Name(os swconf.OS) string { return ChannelName(os, t.ID) }
 
 // Description returns its interface's description.
-func (t *Trunk) Description(os swconf.OS) string { return "to " + t.Far.Name + " " + t.FarEnd.Name(os) }
+func (t *Trunk) Description(os swconf.OS) string {
+	return "to " + t.Far.Name + " " + t.FarEnd.Name(t.FarEnd.Far.language(t.Far, os))
+}
 
 // Session is a routed link to another switch: a cable, or a channel.
 type Session struct {
@@ -128,4 +130,13 @@ func (s *Switch) Sessions(os swconf.OS) (out []Session) {
 		}
 	}
 	return out
+}
+
+// language is that of another switch, seen from one that is written in its own: the fabric has several. Otherwise all
+// switches are written in one.
+func (s *Switch) language(far *Switch, os swconf.OS) swconf.OS {
+	if s.Panel == nil || s.Panel.System != string(os) || far == nil || far.Panel == nil || far.Panel.System == "" {
+		return os
+	}
+	return swconf.OS(far.Panel.System)
 }
