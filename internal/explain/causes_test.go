@@ -301,3 +301,16 @@ func TestIncastNamesTheReceiver(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+// Pauses that hold up a message behind an incast count as pauses, and not as a reaction to them.
+func TestPausesBehindIncast(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/victim.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, _ := runAll(t, string(text))
+	own, reaction := s.Chain.Own[cause.Pause], s.Chain.Reaction[cause.Pause]
+	if incast := s.Chain.Own[cause.Incast]; own < 400_000_000 || own < 5*reaction || incast < own {
+		t.Errorf("pauses %d ps, reaction to them %d, incast %d", own, reaction, incast)
+	}
+}

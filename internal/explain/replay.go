@@ -407,8 +407,9 @@ func (m *model) bytes(x int32, v without) float64 {
 // as full without the cause, for such a share of the message's time, congestion control reacts to that. For how much
 // longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
-// links are others, a reaction to what is not left out is there for as long as shared links still limit the message.
-// Round trips are trip times as long, and where links are others their waits go as reactions do.
+// links are others, a reaction to what is not left out is there for as long as shared links still limit the message;
+// one to pauses stays, since without it a replay that leaves out pauses as well would be longer. Round trips are trip
+// times as long, and where links are others their waits go as reactions do.
 func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, trip float64,
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
@@ -421,7 +422,7 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, tr
 			sum += unit.Time(float64(p.time) * other(p.id))
 		default:
 			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
-			if p.reaction && v.elsewhere() && !v.has(p.id) {
+			if p.reaction && p.id != cause.Pause && v.elsewhere() && !v.has(p.id) {
 				time = unit.Time(float64(time) * still(p.id))
 			}
 			if p.id == cause.Window && !p.reaction {
