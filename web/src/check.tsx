@@ -173,6 +173,7 @@ function verdict(found: Read | undefined): string {
   }
   const first = found?.diagnosis?.findings?.[0];
   if (first) return f.begin(first.says) + ".";
+  if (found?.diagnosis?.undecided) return `Undecided: ${found.diagnosis.undecided}.`;
   if (found?.diagnosis) return `No fault in the counters of ${f.plural(found.diagnosis.devices, "device")}.`;
   return "Lint configurations, diagnose counters";
 }
