@@ -58,8 +58,10 @@ func TestImportLarge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := plan.Jobs[0].DAG // of computing, the start of LL128 (14us), and what it takes twice
-		if len(d.Ops) == 0 || d.Critical().String() != "116.6us" {
+		// computing, the start of LL128 (14us) and what it takes twice, and copying 16 MB by two channels at 36.7 GB/s
+		// (NCCL's perChMaxRingLL128Bws): of 500us in the profile
+		d := plan.Jobs[0].DAG
+		if len(d.Ops) == 0 || d.Critical().String() != "334.584us" {
 			t.Errorf("%s: %d operations, %v", s, len(d.Ops), d.Critical())
 		}
 	}
