@@ -18,6 +18,7 @@ type Facts struct {
 	Recovery   string // go-back-n, selective; RC only
 	Overtakes  bool   // packets of a flow may overtake one another
 	NakAfter   int    // selective: packets behind a gap before it counts as loss
+	Flight     int    // packets in flight that the transport's own setting permits; 0: it has none
 	Window     int    // selective: packets ahead of a gap for which the longest path needs room; 0: they have it
 	Mixes      bool   // packets of a flow overtake one another, and go-back-N takes that for loss
 	WriteOnly  bool   // each packet carries its address

@@ -1,5 +1,7 @@
 package cause
 
+import "fmt"
+
 var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 	About: "the congestion window is smaller than the path holds",
 	Color: "#b8a400", Loss: true, Trigger: false,
@@ -27,12 +29,22 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		return append(all, controls(f, "dcqcn")...)
 	}}
 
-// widest sets a transport's most packets in flight to the largest accepted; "": nothing but congestion control limits
-// them.
+// widest sets a transport's most packets in flight to the largest accepted; "": they have it, or nothing but congestion
+// control limits them.
 func widest(f *Facts) string {
-	if f.Transport == "roce" && f.Recovery == "selective" {
-		return "transport.window=65536"
+	key, most := "", 0
+	switch {
+	case f.Transport == "roce" && f.Recovery == "selective":
+		key, most = "transport.window", 65536
+	case f.Transport == "srd":
+		key, most = "transport.srd.window", 16384
+	case f.Transport == "falcon":
+		key, most = "transport.falcon.window", 4096
+	case f.Transport == "mrc":
+		key, most = "transport.mrc.psn_range", 32640
 	}
-	return map[string]string{"srd": "transport.srd.window=16384", "falcon": "transport.falcon.window=4096",
-		"mrc": "transport.mrc.psn_range=32640"}[f.Transport]
+	if key == "" || f.Flight >= most {
+		return ""
+	}
+	return fmt.Sprintf("%s=%d", key, most)
 }

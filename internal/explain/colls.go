@@ -11,6 +11,9 @@ import (
 
 // uneven reports whether operations differ in size, or a rank has several.
 func uneven(d *workload.DAG, ops []int32) bool {
+	if len(ops) < 2 {
+		return false
+	}
 	from := map[int32]bool{}
 	for _, i := range ops {
 		o := &d.Ops[i]

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"math/bits"
 	"strconv"
 
 	"railyard/internal/cause"
@@ -34,9 +35,14 @@ func Of(p *scenario.Plan) *cause.Facts {
 		f.Delays = f.Delays || s.Carried.Own
 		f.Hosted = s.Carried.Free != nil
 		f.GPUDirect, _ = s.Carried.Values["gpudirect"].(bool)
+		for _, key := range []string{"window", "psn_range"} {
+			if n, is := s.Carried.Values[key].(int); is {
+				f.Flight = n
+			}
+		}
 	}
 	if p.RC.Recovery == rc.Selective {
-		f.Recovery = "selective"
+		f.Recovery, f.Flight = "selective", p.RC.Window
 	}
 	number := p.Spec.DSCP[s.DSCP]
 	queue := &p.Spec.Queues[number]
@@ -85,10 +91,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 // trip, since a retransmission takes another one. It is 0 where the one that is set has room for them.
 func window(packets float64, set int) int {
 	const most = 65536
-	need := 2
-	for need < most && float64(need) < 2*packets {
-		need *= 2
-	}
+	need := min(most, 1<<bits.Len(uint(2*packets)))
 	if need <= set {
 		return 0
 	}

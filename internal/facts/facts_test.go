@@ -115,6 +115,28 @@ func TestRetransmissionRemedies(t *testing.T) {
 	}
 }
 
+// The largest window is no remedy where it is set already.
+func TestLargestWindow(t *testing.T) {
+	for set, want := range map[string]string{
+		"transport=srd transport.srd.window=1024":                             "transport.srd.window=16384",
+		"transport=falcon transport.falcon.window=1024":                       "transport.falcon.window=4096",
+		"transport=falcon transport.falcon.window=4096":                       "",
+		"transport=mrc transport.mrc.psn_range=32640":                         "",
+		"transport.recovery=selective transport.window=32768":                 "transport.window=65536",
+		"transport.recovery=selective transport.window=65536 transport.qps=1": "",
+	} {
+		got := ""
+		for _, r := range cause.Window.Get().Remedies(Of(planOf(t, rails, strings.Fields(set)...))) {
+			if len(r.Set) == 1 && (strings.Contains(r.Set[0], "window=") || strings.Contains(r.Set[0], "psn_range=")) {
+				got = r.Set[0]
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", set, got, want)
+		}
+	}
+}
+
 // A remedy of losses on a long path comes with a window that fills it: 40 km of cable at each of two hosts and 400
 // Gbit/s have 9,766 packets of 4 KiB in a round trip, 2 * 80 km * 5 ns/m of it.
 func TestWindowOfLongPath(t *testing.T) {
