@@ -10,26 +10,27 @@ import (
 
 // Part is a count of equal links, and the cables and optics that form them.
 type Part struct {
-	From   string  `json:"from"`
-	To     string  `json:"to"`
-	Count  int     `json:"count"` // links of the scenario
-	Metres float64 `json:"metres"`
-	Rate   int     `json:"gbps"`  // of each link
-	Order  []Item  `json:"order"` // for the hosts that the GPUs need
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Count  int    `json:"count"`  // links of the scenario
+	Metres int    `json:"metres"` // of the longest
+	Rate   int    `json:"gbps"`   // of each link
+	Order  []Item `json:"order"`  // for the hosts that the GPUs need
 
 	each    int // links between two switches that have any
 	columns int // of links to hosts: leaves that share the same hosts
+	hosts   int // and the number of these hosts
 }
 
 // Item is a count of equal cables or optics to order.
 type Item struct {
-	Count  int     `json:"count"`
-	Name   string  `json:"part"`
-	Rate   int     `json:"gbps"`             // of the port that it is plugged into
-	Parts  int     `json:"parts,omitempty"`  // links of that port, broken out; 0: it is one
-	Link   int     `json:"link_gbps"`        // of each link
-	Both   bool    `json:"both,omitempty"`   // a straight cable whose two ports are broken out
-	Metres float64 `json:"metres,omitempty"` // 0: an optic
+	Count  int    `json:"count"`
+	Name   string `json:"part"`
+	Rate   int    `json:"gbps"`             // of the port that it is plugged into
+	Parts  int    `json:"parts,omitempty"`  // links of that port, broken out; 0: it is one
+	Link   int    `json:"link_gbps"`        // of each link
+	Both   bool   `json:"both,omitempty"`   // a straight cable whose two ports are broken out
+	Metres int    `json:"metres,omitempty"` // 0: an optic
 
 	Price float64 `json:"unit_price"`
 	Total float64 `json:"total_price"`
@@ -38,7 +39,7 @@ type Item struct {
 }
 
 func (x Item) String() string {
-	split, length := fmt.Sprintf("%d × %dG", x.Parts, x.Link), fmt.Sprintf("%s, %g m", x.Name, x.Metres)
+	split, length := fmt.Sprintf("%d × %dG", x.Parts, x.Link), fmt.Sprintf("%s, %d m", x.Name, x.Metres)
 	switch {
 	case x.Metres == 0 && x.Parts == 0:
 		return fmt.Sprintf("%dG %s", x.Rate, x.Name)
@@ -95,7 +96,7 @@ func (s SwitchModel) end(rate int) end {
 }
 
 // linkPrice returns the price of one link between two switches connected by several.
-func (in *FabricInput) linkPrice(rate int, metres float64, each int, one, other SwitchModel) (sum float64) {
+func (in *FabricInput) linkPrice(rate, metres, each int, one, other SwitchModel) (sum float64) {
 	a, b := one.end(rate), other.end(rate)
 	n := each * a.parts * b.parts
 	a.ports, b.ports = n/a.parts, n/b.parts
@@ -132,12 +133,7 @@ func (in *FabricInput) bill(d *Design, p *Part) {
 	to, _ := d.tier(p.To)
 	from, ok := d.tier(p.From)
 	if !ok {
-		column := in.Hosts() * in.PerServer * d.NICPorts / p.columns
-		whole, rest := column/to.Down, column%to.Down
-		x := in.model(to).end(p.Rate)
-		x.ports = p.columns * (whole*ceilInt(to.Down, x.parts) + ceilInt(rest, x.parts))
-		p.Order = in.Prices.order(column*p.columns, 1, p.Rate, p.Metres,
-			end{p.Rate, 1, column * p.columns}, x)
+		in.hostBill(d, p, to)
 		return
 	}
 	a, b := in.side(from, p.Rate, p.Count), in.side(to, p.Rate, p.Count)
@@ -148,11 +144,36 @@ func (in *FabricInput) bill(d *Design, p *Part) {
 	p.Order = in.Prices.order(p.Count, max(1, p.each), p.Rate, p.Metres, a, b)
 }
 
+// hostBill lists the items of links to hosts. Hosts in the rack of their switch have a cable inside it, as far as these
+// fill ports of the switch; the others have the longest.
+func (in *FabricInput) hostBill(d *Design, p *Part, to Tier) {
+	column := in.Hosts() * in.PerServer * d.NICPorts / p.columns
+	x := in.model(to).end(p.Rate)
+	same := to.Down // links of a switch to the hosts in its rack
+	if in.Prices.Racks.count(p.hosts) > 1 {
+		same = to.Down / p.hosts * in.Prices.Racks.Hosts / x.parts * x.parts
+	}
+	var links, ports [2]int // inside the rack, and from others
+	add := func(switches, n int) {
+		for i, n := range []int{min(n, same), n - min(n, same)} {
+			links[i], ports[i] = links[i]+switches*n, ports[i]+switches*ceilInt(n, x.parts)
+		}
+	}
+	add(p.columns*(column/to.Down), to.Down)
+	add(p.columns, column%to.Down)
+	for i, metres := range []int{sold(in.Prices.Racks.Inside), p.Metres} {
+		if x.ports = ports[i]; links[i] > 0 {
+			p.Order = append(p.Order,
+				in.Prices.order(links[i], 1, p.Rate, metres, end{p.Rate, 1, links[i]}, x)...)
+		}
+	}
+}
+
 // order lists the cables and optics of several links between the same two devices. A split port uses a breakout cable
 // if the other ends are whole ports. If both ends are broken out, as many links as a port has share a straight cable
 // between the same two switches, and the rest have an optic in each port and fibres.
-func (p *Prices) order(links, each, rate int, metres float64, a, b end) (out []Item) {
-	cable, far := p.cablePart(metres), p.optics(metres)
+func (p *Prices) order(links, each, rate, metres int, a, b end) (out []Item) {
+	cable, far := p.cablePart(float64(metres)), p.optics(float64(metres))
 	add := func(n int, c CablePrice, x end) *Item {
 		c = c.at(x.rate)
 		y := Item{Count: n, Name: c.Name, Rate: x.rate, Link: rate, Metres: metres, Price: c.Price, watts: c.Watts}

@@ -16,26 +16,35 @@ func TestBillOfBrokenOutPorts(t *testing.T) {
 		leaf, ratio, name string
 		want              string
 	}{
-		{1024, "128x400G", "1:1", "rail-spine", "1024 400G DAC, 3 m; 1024 400G AOC, 30 m"},
-		{1024, "64x800G", "1:1", "rail-only", "512 800G to 2 × 400G DAC, 3 m"},
-		{1024, "64x800G", "1:1", "rail-planes", "512 800G to 2 × 400G DAC, 3 m; 512 800G AOC, 30 m"},
-		{2048, "64x800G", "1:1", "rail-spine", "1024 800G to 2 × 400G DAC, 3 m; 1024 800G AOC, 30 m, both ports 2 × 400G"},
-		{4096, "64x800G", "1:1", "rail-spine", "2048 800G to 2 × 400G DAC, 3 m; 2048 800G AOC, 30 m, both ports 2 × 400G"},
-		{8192, "64x800G", "1:1", "rail-spine", "4096 800G to 2 × 400G DAC, 3 m; 8192 800G optic, 2 × 400G; " +
-			"8192 400G fibre, 30 m"},
+		{1024, "128x400G", "1:1", "rail-spine", "64 400G DAC, 2 m; 960 400G AOC, 15 m; 1024 400G AOC, 15 m"},
+		{1024, "64x800G", "1:1", "rail-only", "16 800G to 2 × 400G DAC, 2 m; 496 800G to 2 × 400G AOC, 15 m"},
+		{1024, "64x800G", "1:1", "rail-planes", "32 800G to 2 × 400G DAC, 2 m; " +
+			"480 800G to 2 × 400G AOC, 15 m; 512 800G AOC, 15 m"},
+		{2048, "64x800G", "1:1", "rail-spine", "64 800G to 2 × 400G DAC, 2 m; " +
+			"960 800G to 2 × 400G AOC, 15 m; 1024 800G AOC, 20 m, both ports 2 × 400G"},
+		{4096, "64x800G", "1:1", "rail-spine", "128 800G to 2 × 400G DAC, 2 m; " +
+			"1920 800G to 2 × 400G AOC, 15 m; 2048 800G AOC, 30 m, both ports 2 × 400G"},
+		{8192, "64x800G", "1:1", "rail-spine", "256 800G to 2 × 400G DAC, 2 m; " +
+			"3840 800G to 2 × 400G AOC, 15 m; 8192 800G optic, 2 × 400G; 8192 400G fibre, 50 m"},
 		// 13 leaves of 10 hosts hold 1,040 GPUs; the bill is for those that were asked for.
-		{1024, "64x800G", "2:1", "fat-tree", "512 800G to 2 × 400G DAC, 3 m; 260 800G AOC, 30 m, both ports 2 × 400G"},
+		{1024, "64x800G", "2:1", "fat-tree", "208 800G to 2 × 400G DAC, 2 m; " +
+			"304 800G to 2 × 400G AOC, 7 m; 260 800G AOC, 15 m, both ports 2 × 400G"},
 	} {
-		var parts []string
-		for _, p := range find(t, input(t, c.gpus, c.leaf, c.leaf, c.ratio), c.name).Cables {
-			for _, x := range p.Order {
-				parts = append(parts, fmt.Sprint(x.Count, x))
-			}
-		}
-		if got := strings.Join(parts, "; "); got != c.want {
+		d := find(t, input(t, c.gpus, c.leaf, c.leaf, c.ratio), c.name)
+		if got := strings.Join(ordered(d), "; "); got != c.want {
 			t.Errorf("%d GPUs, %s on %s, %s:\n%s, want\n%s", c.gpus, c.name, c.leaf, c.ratio, got, c.want)
 		}
 	}
+}
+
+// ordered lists what a design's cables take to order.
+func ordered(d Design) (out []string) {
+	for _, p := range d.Cables {
+		for _, x := range p.Order {
+			out = append(out, fmt.Sprint(x.Count, x))
+		}
+	}
+	return out
 }
 
 // Three links between two switches are a straight cable of two and half of an optic at each end.

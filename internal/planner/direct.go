@@ -37,11 +37,12 @@ func dragonfly(in FabricInput, d Design) Design {
 	a, switches, n := x.GroupSize, x.GroupSize*x.Groups, x.Hosts()
 	d.GPUs = n
 	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "leaf", Count: n, Metres: hostMetres, columns: 1},
-		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres,
+	m := in.dragonflyLengths(x)
+	d.Cables = []Part{{From: "host", To: "leaf", Count: n, Metres: m.host, hosts: x.K / in.PerServer, columns: 1},
+		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: m.near,
 			each: x.Local},
 		{From: "leaf", To: "leaf of another group",
-			Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: superMetres}}
+			Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: m.far}}
 	d.Hops = 4
 	global := x.Between() * (x.Groups - 1)
 	d.Ratio = float64(x.K*a) / float64(global)
@@ -57,7 +58,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	if n <= topo.MaxGPUs {
 		d.Scenario = in.flat("dragonfly",
 			fmt.Sprintf("k: %d\n  group_size: %d\n  local_links: %d\n  global_links: %d\n  groups: %d",
-				x.K, a, x.Local, x.Global, x.Groups), lengths{hostMetres, superMetres}) + "lb: minimal\n"
+				x.K, a, x.Local, x.Global, x.Groups), m) + "lb: minimal\n"
 	}
 	return d
 }
@@ -103,13 +104,27 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 // costOf returns the price of a dragonfly's switches and cables.
 func (in FabricInput) costOf(x topo.Dragonfly) float64 {
 	price, _ := in.Prices.switchPart(in.Leaf)
-	host := in.linkPrice(in.NICRate, hostMetres, 1, SwitchModel{Ports: 1, Rate: in.NICRate}, in.Leaf)
-	near := in.linkPrice(in.NICRate, hostMetres, x.Local, in.Leaf, in.Leaf)
-	far := in.linkPrice(in.NICRate, superMetres, 1, in.Leaf, in.Leaf)
+	m := in.dragonflyLengths(x)
+	host := in.linkPrice(in.NICRate, m.host, 1, SwitchModel{Ports: 1, Rate: in.NICRate}, in.Leaf)
+	near := in.linkPrice(in.NICRate, m.near, x.Local, in.Leaf, in.Leaf)
+	far := in.linkPrice(in.NICRate, m.far, 1, in.Leaf, in.Leaf)
 	local := x.Groups * x.Local * x.GroupSize * (x.GroupSize - 1) / 2
 	global := x.Between() * x.Groups * (x.Groups - 1) / 2
 	return float64(x.GroupSize*x.Groups)*price + float64(x.Hosts())*host + float64(local)*near +
 		float64(global)*far
+}
+
+// dragonflyLengths returns the lengths of a dragonfly's cables: from end to end of a group's racks, and of all.
+func (in FabricInput) dragonflyLengths(x topo.Dragonfly) lengths {
+	r, hosts := in.Prices.Racks, x.K/in.PerServer
+	return lengths{r.middle(hosts), r.across(x.GroupSize * hosts), r.across(in.Hosts())}
+}
+
+// torusLengths returns the lengths of a torus's cables. Rows of switches are folded, so that a neighbour is two away at
+// most: in the direction whose neighbours are farthest apart, with the racks of two layers between them.
+func (in FabricInput) torusLengths(side, hosts int) lengths {
+	r := in.Prices.Racks
+	return lengths{host: r.middle(hosts), near: r.across(min(2*side*side*hosts, in.Hosts()))}
 }
 
 // torus is a cube of switches that have six neighbours, each with as many servers and with as many cables to
@@ -135,7 +150,7 @@ func torus(in FabricInput, d Design) Design {
 		cables := min(most, max(1, int(math.Ceil(1/(in.Ratio*full)-1e-9))))
 		got := min(1/in.Ratio, full*float64(cables))
 		nodes := float64(side * side * side)
-		link := in.linkPrice(in.NICRate, spineMetres, cables, in.Leaf, in.Leaf)
+		link := in.linkPrice(in.NICRate, in.torusLengths(side, h).near, cables, in.Leaf, in.Leaf)
 		cost := nodes*price + nodes*float64(neighbours*cables)/2*link
 		built := side <= maxSide && side*side*side*down <= topo.MaxGPUs
 		if built && !whole || built == whole && (got > share+1e-9 || got > share-1e-9 && cost < least) {
@@ -153,8 +168,9 @@ func torus(in FabricInput, d Design) Design {
 	if n == 2 {
 		d.Tiers[0].Up, links, cut = 3*per, links/2, cut/2
 	}
-	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres, columns: 1},
-		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres, each: per}}
+	m := in.torusLengths(n, hosts)
+	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: m.host, hosts: hosts, columns: 1},
+		{From: "leaf", To: "leaf", Count: links, Metres: m.near, each: per}}
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
 	d.Ratio = max(1, 1/d.Bisection)
@@ -167,7 +183,7 @@ func torus(in FabricInput, d Design) Design {
 			Fabric: in.cable()}
 	}
 	if d.GPUs <= topo.MaxGPUs && n <= maxSide {
-		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per), lengths{near: spineMetres}) +
+		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per), m) +
 			"lb: dimension-order\n"
 	}
 	return d

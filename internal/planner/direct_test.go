@@ -109,7 +109,7 @@ func builtAs(t *testing.T, what string, in FabricInput, d Design) {
 		metres[float64(l.LengthMM)/1000]++
 	}
 	for _, c := range d.Cables {
-		metres[c.Metres] -= c.Count
+		metres[float64(c.Metres)] -= c.Count
 	}
 	for length, n := range metres {
 		if n != 0 {

@@ -88,13 +88,6 @@ func (d *Design) Cabled() (n int) {
 	return n
 }
 
-// Cable lengths: within a rack row, across the hall, between halls.
-const (
-	hostMetres  = 3
-	spineMetres = 30
-	superMetres = 100
-)
-
 // Fabrics designs every kind of fabric for an input. Designs that cannot be
 // formed are returned with the reason.
 func Fabrics(in FabricInput) ([]Design, error) {
@@ -223,9 +216,9 @@ func refuse(d Design, format string, args ...any) Design {
 
 func ceilInt(a, b int) int { return (a + b - 1) / b }
 
-// lengths returns the cables between a design's switches, in metres, as in its Cables; far is between groups and to
-// super-spines, 0 if there are none.
-type lengths struct{ near, far int }
+// lengths holds the cables of a design, in metres, as in its Cables: to hosts, between switches, and between groups and
+// to super-spines, 0 if there are none.
+type lengths struct{ host, near, far int }
 
 // scenario writes a design as a scenario that run accepts: the fabric and a
 // permutation over it.
@@ -246,7 +239,7 @@ switch: {buffer: %dMB}
 workload:
   traffic:
     permutation: {bytes: 1MB, groups: rail}
-`, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, hostMetres, in.NICRate, between.near,
+`, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, between.host, in.NICRate, between.near,
 		far, in.PerServer, in.PerServer, nicPorts,
 		in.buffer())
 }

@@ -162,7 +162,9 @@ func TestFabricRefuses(t *testing.T) {
 		`{"switches":[],"cables":[]}`: "at least one entry",
 		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "price and watts 0–1e9",
 		`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":0}]}`: "must be " +
-			"positive"} {
+			"positive",
+		`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":1}],"racks":{"hosts":0}}`: "hosts 1–1024",
+	} {
 		if _, err := ParsePrices("p.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -40,12 +40,13 @@ func fatTree(in FabricInput, d Design) Design {
 	nics := x.down * per
 	d.GPUs = x.groups * nics
 	leaf, top := in.Leaf.String(), in.Top.String()
-	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: hostMetres, columns: 1}}
+	m := in.treeLengths(x)
+	d.Cables = []Part{{From: "host", To: "leaf", Count: d.GPUs, Metres: m.host, hosts: x.down, columns: 1}}
 	if x.pods == 0 {
 		d.Hops, d.Ratio = 3, float64(nics)/float64(x.up())
 		d.Tiers = []Tier{{"leaf", leaf, x.groups, nics, x.up(), nics, 0, 0},
 			{"spine", top, x.tops, x.groups * x.each, 0, 0, 0, 0}}
-		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: spineMetres,
+		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: x.groups * x.up(), Metres: m.near,
 			each: x.each})
 		d.Note = fmt.Sprintf("%s, %s", unit.Plural(x.groups, "leaf"), unit.Plural(x.tops, "spine"))
 		d.because = fmt.Sprintf("%s under a leaf have %s up", unit.Plural(nics, "NIC"), unit.Plural(x.up(), "link"))
@@ -57,8 +58,8 @@ func fatTree(in FabricInput, d Design) Design {
 			{"aggregation", top, x.pods * x.aggs, leaves, x.out, 0, 0, 0},
 			{"core", top, x.tops, x.pods * x.aggs / x.planes * x.each, 0, 0, 0, 0}}
 		d.Cables = append(d.Cables,
-			Part{From: "leaf", To: "aggregation", Count: x.groups * x.aggs, Metres: spineMetres},
-			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: superMetres,
+			Part{From: "leaf", To: "aggregation", Count: x.groups * x.aggs, Metres: m.near},
+			Part{From: "aggregation", To: "core", Count: x.pods * x.aggs * x.out, Metres: m.far,
 				each: x.each})
 		d.Note = fmt.Sprintf("%s of %s", unit.Plural(x.pods, "pod"), unit.Plural(d.GPUs/x.pods, "GPU"))
 		d.because = fmt.Sprintf("%s down from an aggregation switch have %d up", unit.Plural(leaves, "link"), x.out)
@@ -111,13 +112,23 @@ func (in FabricInput) threeTiers(k int) (best tree, ok bool) {
 	return best, ok
 }
 
+// treeLengths returns the lengths of a tree's cables: aggregation switches are in the middle of their pod.
+func (in FabricInput) treeLengths(x tree) lengths {
+	r := in.Prices.Racks
+	m := lengths{host: r.middle(x.down), near: r.middle(in.Hosts())}
+	if x.pods > 0 {
+		m.near, m.far = r.middle(x.groups/x.pods*x.down), m.near
+	}
+	return m
+}
+
 // treeScenario writes one by types, nodes and cables.
 func (in FabricInput) treeScenario(x tree) string {
-	leaf := fmt.Sprintf("leaf: %d", x.groups)
+	m, leaf := in.treeLengths(x), fmt.Sprintf("leaf: %d", x.groups)
 	above := fmt.Sprintf("    spine: {type: spine, count: %d}", x.tops)
 	types := fmt.Sprintf("    spine: {%s, role: spine}", in.Top.yaml(in.NICRate))
 	cables := fmt.Sprintf("    - {from: host, to: leaf, same: leaf, length: %dm}\n"+
-		"    - {from: leaf, to: spine, count: %d, length: %dm}", hostMetres, x.each, spineMetres)
+		"    - {from: leaf, to: spine, count: %d, length: %dm}", m.host, x.each, m.near)
 	if x.pods > 0 {
 		leaf = fmt.Sprintf("pod: %d, leaf: %d", x.pods, x.groups/x.pods)
 		above = fmt.Sprintf("    aggregation: {type: aggregation, per: {pod: %d, plane: %d}, count: %d}\n    core: {type: core, per: {plane: %d}, count: %d}", x.pods, x.planes, x.aggs/x.planes,
@@ -126,8 +137,8 @@ func (in FabricInput) treeScenario(x tree) string {
 			in.Top.yaml(in.NICRate), in.Top.yaml(in.NICRate))
 		cables = fmt.Sprintf("    - {from: host, to: leaf, same: [pod, leaf], length: %dm}\n"+
 			"    - {from: leaf, to: aggregation, same: pod, length: %dm}\n"+
-			"    - {from: aggregation, to: core, same: plane, count: %d, length: %dm}", hostMetres, spineMetres,
-			x.each, superMetres)
+			"    - {from: aggregation, to: core, same: plane, count: %d, length: %dm}", m.host, m.near,
+			x.each, m.far)
 	}
 	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.
 name: fat-tree-%d

@@ -57,13 +57,19 @@ func (x *planes) fill(d *Design) {
 	d.GPUs = x.groups * min(most, int(sent*in.Ratio/float64(x.port)+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), 0, 0, 0},
 		{"spine", in.Top.String(), x.count * x.tops, perPlane * x.each, 0, 0, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, Rate: x.port,
+	m := x.lengths()
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: m.host, Rate: x.port, hosts: x.down,
 		columns: x.count * x.rails},
-		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, Rate: x.cable, each: x.each}}
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: m.near, Rate: x.cable, each: x.each}}
 	d.Hops, d.Ratio = 3, float64(x.down*x.port)/sent
 	d.because = fmt.Sprintf("%s of %dG under a leaf have %s of %dG up", unit.Plural(x.down, "port"), x.port,
 		unit.Plural(x.up(), "link"), x.cable)
 	d.Bisection = crossing(x.groups*x.down, level{x.groups, sent / float64(x.port)}, level{x.down, 1})
+}
+
+// lengths returns those of the cables.
+func (x *planes) lengths() lengths {
+	return lengths{host: x.Prices.Racks.middle(x.down), near: x.Prices.Racks.middle(x.Hosts())}
 }
 
 // railPlanes has a network of two tiers for each NIC of a server: a multi-plane fat tree (DeepSeek-AI,
@@ -105,7 +111,7 @@ func portPlanes(in FabricInput, d Design) Design {
 // scenario writes a design by types, nodes and cables. leaves are the places of a leaf within its segment,
 // plane is the one that spines have, too.
 func (x *planes) scenario(ports int, leaves, match, plane string) string {
-	in := &x.FabricInput
+	in, m := &x.FabricInput, x.lengths()
 	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.
 name: planes-%d
 fabric:
@@ -127,6 +133,6 @@ workload:
     permutation: {bytes: 1MB, groups: rail}
 `, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, ports, x.port,
 		in.Leaf.yaml(min(x.port, x.cable)), in.Top.yaml(x.cable), x.groups, x.down, x.groups,
-		leaves, plane, x.count, x.tops, match, hostMetres, plane, x.each, spineMetres, x.cable,
+		leaves, plane, x.count, x.tops, match, m.host, plane, x.each, m.near, x.cable,
 		in.buffer())
 }

@@ -23,6 +23,7 @@ type Prices struct {
 	Currency string        `json:"currency"`
 	Switches []SwitchPrice `json:"switches"`
 	Cables   []CablePrice  `json:"cables"`
+	Racks    *Racks        `json:"racks,omitempty"` // set by ParsePrices: the embedded file's
 }
 
 // SwitchPrice is one size of switch.
@@ -100,6 +101,9 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 				Msg: "upto_m must be positive, rate_gbps 0–1000000, price and watts not negative and at most 1e9"}
 		}
 	}
+	if err := p.racks(name); err != nil {
+		return nil, err
+	}
 	sort.SliceStable(p.Cables, func(i, j int) bool { return p.Cables[i].UpTo < p.Cables[j].UpTo })
 	return p, nil
 }
@@ -133,14 +137,15 @@ func (p *Prices) cablePart(metres float64) CablePrice {
 	return p.Cables[len(p.Cables)-1]
 }
 
-// optics is the shortest fibre for a length that optics terminate; without any in the list it has no Optic.
-func (p *Prices) optics(metres float64) (none CablePrice) {
+// optics is the shortest fibre for a length that optics terminate, or the longest of all; without any in the list it
+// has no Optic.
+func (p *Prices) optics(metres float64) (x CablePrice) {
 	for _, c := range p.Cables {
-		if c.Optic != nil && metres <= c.UpTo {
-			return c
+		if c.Optic != nil && (x.Optic == nil || x.UpTo < metres) {
+			x = c
 		}
 	}
-	return none
+	return x
 }
 
 // CableKind is the cables of one kind, by the price list's products for their lengths.

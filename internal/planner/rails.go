@@ -21,11 +21,12 @@ func singleSwitch(in FabricInput, d Design) Design {
 			unit.ShowCount(in.ports(s)))
 	}
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
+	m := in.Prices.Racks.middle(in.Hosts())
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: hostMetres, columns: 1}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: nics, Metres: m, hosts: in.Hosts(), columns: 1}}
 	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
 	d.Note = "NICs reach their own rail only; NVLink connects the rails inside a host"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.Hosts()), lengths{near: spineMetres}, 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.Hosts()), lengths{host: m, near: m}, 1)
 	return d
 }
 
@@ -37,12 +38,13 @@ func railOnly(in FabricInput, d Design) Design {
 			unit.ShowCount(in.Hosts()), in.Leaf, unit.ShowCount(most), unit.ShowCount(most*in.PerServer))
 	}
 	d.GPUs = most * in.PerServer
+	m := in.Prices.Racks.middle(in.Hosts())
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.Hosts(), 0, in.Hosts(), 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: in.Hosts() * in.PerServer, Metres: hostMetres,
-		columns: in.PerServer}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: in.Hosts() * in.PerServer, Metres: m,
+		hosts: in.Hosts(), columns: in.PerServer}}
 	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
 	d.Note = "traffic between rails uses NVLink first"
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.Hosts()), lengths{near: spineMetres}, 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d", in.Hosts()), lengths{host: m, near: m}, 1)
 	return d
 }
 
@@ -69,14 +71,16 @@ func railSpine(in FabricInput, d Design) Design {
 	d.GPUs = x.groups * min(most, int(float64(x.up())*in.Ratio+1e-9)) * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, x.down, x.up(), x.down, 0, 0},
 		{"spine", in.Top.String(), x.tops, leaves * x.each, 0, 0, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: hostMetres, columns: in.PerServer},
-		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: spineMetres, each: x.each}}
+	m := lengths{in.Prices.Racks.middle(x.down), in.Prices.Racks.middle(in.Hosts()), 0}
+	d.Cables = []Part{{From: "host", To: "rail", Count: leaves * x.down, Metres: m.host, hosts: x.down,
+		columns: in.PerServer},
+		{From: "rail", To: "spine", Count: leaves * x.up(), Metres: m.near, each: x.each}}
 	d.Hops, d.Ratio = 3, float64(x.down)/float64(x.up())
 	d.because = fmt.Sprintf("%s under a rail switch have %s up", unit.Plural(x.down, "host"),
 		unit.Plural(x.up(), "link"))
 	d.Bisection = crossing(x.groups*x.down, level{x.groups, float64(x.up())}, level{x.down, 1})
 	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d",
-		x.down, x.groups, x.tops, x.each), lengths{near: spineMetres}, 1)
+		x.down, x.groups, x.tops, x.each), m, 1)
 	return d
 }
 
@@ -106,9 +110,11 @@ func railPods(in FabricInput, d Design) Design {
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts, 0, 0},
 		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0, 0, 0},
 		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: d.GPUs, Metres: hostMetres, columns: in.PerServer},
-		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
-		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres, each: superUp}}
+	r := in.Prices.Racks
+	m := lengths{r.middle(hosts), r.middle(segments * hosts), r.middle(in.Hosts())}
+	d.Cables = []Part{{From: "host", To: "rail", Count: d.GPUs, Metres: m.host, hosts: hosts, columns: in.PerServer},
+		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: m.near},
+		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: m.far, each: superUp}}
 	d.Hops, d.Ratio = 5, float64(segments*in.PerServer)/float64(aggUp)
 	d.because = fmt.Sprintf("%s down from an aggregation switch have %d up",
 		unit.Plural(segments*in.PerServer, "link"), aggUp)
@@ -119,7 +125,7 @@ func railPods(in FabricInput, d Design) Design {
 	if d.GPUs <= topo.MaxGPUs {
 		d.Scenario = in.scenario(d.Kind,
 			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  super_spines: %d\n  super_uplinks: %d\n  planes: %d",
-				pods, hosts, segments, aggs, supers, superUp, planes), lengths{spineMetres, superMetres}, 1)
+				pods, hosts, segments, aggs, supers, superUp, planes), m, 1)
 	}
 	return d
 }
@@ -177,12 +183,14 @@ func pairPod(in FabricInput, d Design) Design {
 	d.GPUs = pods * perPod
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0, 0, 0},
 		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0, 0, 0}}
-	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres, columns: 2,
+	r := in.Prices.Racks
+	between := lengths{host: r.middle(hosts), near: r.middle(segments * hosts)}
+	d.Cables = []Part{{From: "host", To: "rail", Count: 2 * d.GPUs, Metres: between.host, hosts: hosts, columns: 2,
 		Rate: in.NICRate},
-		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres,
+		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: between.near,
 			each: up, Rate: in.NICRate}}
 	d.Hops, d.Ratio, d.because = 3, 1, "one pod has no tier above its spines, to which it has 1:1"
-	spread, between := []level{{segments, hosts}, {hosts, 1}}, lengths{near: spineMetres}
+	spread := []level{{segments, hosts}, {hosts, 1}}
 	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, up)
 	d.Note = "every NIC has two ports on two switches: one switch isolates no GPU"
 	if pods > 1 {
@@ -194,10 +202,10 @@ func pairPod(in FabricInput, d Design) Design {
 		}
 		d.Tiers[1].Up = each * supers
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0, 0, 0})
+		between.far = r.middle(in.Hosts())
 		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
-			Count: pods * spines * supers * each, Metres: superMetres, each: each,
+			Count: pods * spines * supers * each, Metres: between.far, each: each,
 			Rate: in.NICRate})
-		between.far = superMetres
 		d.Hops, d.Ratio = 5, float64(2*segments*up)/float64(each*supers)
 		d.because = fmt.Sprintf("%s down from a spine have %d up, as many to each of %s",
 			unit.Plural(2*segments*up, "link"), each*supers, unit.Plural(supers, "super-spine"))

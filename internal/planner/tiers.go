@@ -28,7 +28,7 @@ func (in FabricInput) cheapest(least, perGroup, rate int, size func(groups int) 
 			if tops*each > room {
 				continue
 			}
-			cable := in.linkPrice(rate, spineMetres, each, in.Leaf, in.Top)
+			cable := in.linkPrice(rate, in.Prices.Racks.middle(in.Hosts()), each, in.Leaf, in.Top)
 			sum := float64(networks) * (leaf*float64(leaves) + top*float64(tops) + cable*float64(leaves*tops*each))
 			if n := leaves + tops; sum < cost || sum == cost && n < switches {
 				best, cost, switches = clos{groups, down, tops, each}, sum, n

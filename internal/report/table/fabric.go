@@ -62,6 +62,11 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		for i := range fits {
 			fabricParts(w, in, &fits[i], more)
 		}
+		if r := in.Prices.Racks; len(fits) > 0 {
+			fmt.Fprintln(w)
+			report.Wrap(w, "", fmt.Sprintf("Cable lengths follow from racks in the price file: here %s a rack, %s a row; a switch is in the middle of its hosts' racks.",
+				unit.Plural(r.Hosts, "host"), unit.Plural(r.Row, "rack")))
+		}
 	} else {
 		listed(w, "Deadlock", fits, func(d *planner.Design) string { return more.Deadlock[d.Name] })
 		listed(w, "Scenarios", fits, func(d *planner.Design) string {
