@@ -47,7 +47,7 @@ func (qp *QP) Info(mr *MR) Info {
 	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads,
 		Room: int64(d.cfg.InFlight)}
 	i.FarEnd, i.MRC = d.far, qp.announce()
-	if d.cfg.Selective {
+	if qp.init.Selective {
 		i.Window, i.Named = selectiveWindow, d.named
 	}
 	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {

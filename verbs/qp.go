@@ -20,6 +20,7 @@ type QPInitAttr struct {
 	MaxSGE         int    // [16]
 	Transport      string // RC or MRC [the device's]
 	SignalAll      bool   // every send request completes in the CQ, even without the flag
+	Selective      bool   // keep packets that arrive out of order if the peer does, too [the device's]
 }
 
 // QP is a queue pair: a reliable connection, or one of MRC.
@@ -54,11 +55,11 @@ type sent struct {
 }
 
 // transport returns the attributes of a queue pair in RESET.
-func (d *Device) transport() *rc.Config {
+func (d *Device) transport(selective bool) *rc.Config {
 	c := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7,
 		RNRTimer:  12,
 		WriteOnly: d.cfg.WriteOnly}
-	if d.cfg.Selective {
+	if selective {
 		c.Recovery, c.Window, c.NakAfter = rc.Selective, selectiveWindow, batch
 	}
 	return c
@@ -90,6 +91,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 		return nil, errors.New("a queue pair needs a send and a receive completion queue")
 	}
 	d := pd.dev
+	a.Selective = a.Selective || d.cfg.Selective
 	if err := d.alive(); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 		piece: readPiece}
 	d.qpns[qp.QPN] = true
 	d.mu.Unlock()
-	qp.cfg = d.transport()
+	qp.cfg = d.transport(a.Selective)
 	qp.conn = rcudp.NewConn(qp.cfg, pd.mem, nil, d.cfg.Line, d.cfg.InFlight)
 	qp.conn.Paced, qp.conn.QPN, qp.conn.Choose = d.cfg.Paced, qp.QPN, d.choose
 	qp.conn.OnComplete, qp.conn.OnReceive = qp.completed, qp.received

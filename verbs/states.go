@@ -151,7 +151,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 	c, from := qp.conn, qp.conn.QP.State()
 	attr, cfg := qp.attr, *qp.cfg
 	if attr.set(a, m); a.State == Reset {
-		attr, cfg = QPAttr{}, *qp.pd.dev.transport()
+		attr, cfg = QPAttr{}, *qp.pd.dev.transport(qp.init.Selective)
 	}
 	attr.into(&cfg, m)
 	if err := cfg.Validate(); err != nil {

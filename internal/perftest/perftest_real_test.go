@@ -14,9 +14,15 @@ import (
 // session runs a server and connects a client to it, over loopback.
 func session(t testing.TB, s *Spec, change func(*verbs.DeviceConfig)) *Client {
 	t.Helper()
+	return between(t, s, change, change)
+}
+
+// between is session with devices that differ: each is changed on its own.
+func between(t testing.TB, s *Spec, served, calling func(*verbs.DeviceConfig)) *Client {
+	t.Helper()
 	cfg := verbs.DeviceConfig{}
-	if change != nil {
-		change(&cfg)
+	if served != nil {
+		served(&cfg)
 	}
 	var server *verbs.Device
 	for addr := netip.MustParseAddr("127.77.0.1"); server == nil; addr = addr.Next() {
@@ -44,7 +50,10 @@ func session(t testing.TB, s *Spec, change func(*verbs.DeviceConfig)) *Client {
 		<-done
 		server.Close()
 	})
-	cfg.Addr = netip.Addr{}
+	cfg = verbs.DeviceConfig{}
+	if calling != nil {
+		calling(&cfg)
+	}
 	dev, err := OpenNear(cfg, server.Addr())
 	if err != nil {
 		t.Fatal(err)
@@ -130,5 +139,19 @@ func BenchmarkWrite(b *testing.B) {
 		}
 		b.ReportMetric(r.Gbps, "Gbit/s")
 		b.ReportMetric(float64(r.Retransmissions), "retrans")
+	}
+}
+
+// TestRealSprayIsSelective sprays to a server that was started without flags: packets overtake one another, and no end
+// goes back N for that.
+func TestRealSprayIsSelective(t *testing.T) {
+	s := &Spec{Op: OpWrite, Sizes: []int64{256 << 10}, QPs: 1, Depth: 4, Iters: 50, Connect: plainConnect}
+	s.Connect.Entropy = 16
+	c := between(t, s, nil, func(cfg *verbs.DeviceConfig) { cfg.WriteOnly, cfg.Selective = true, true })
+	if c.peers[0].Window == 0 {
+		t.Error("the server goes back N")
+	}
+	if r, err := c.Run(t.Context(), s, s.Sizes[0], nil); err != nil || !r.Verified {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

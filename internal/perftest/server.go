@@ -200,7 +200,8 @@ func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (r
 			return reply, nil, done, err
 		}
 		mrs = append(mrs, mr)
-		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth, Transport: transport})
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth, Transport: transport,
+			Selective: info.Window > 0})
 		if err != nil {
 			return reply, nil, done, err
 		}

@@ -52,7 +52,6 @@ type Request struct {
 // ConnectParams are the attributes that a client requests for both ends.
 type ConnectParams struct {
 	MTU, Timeout, RetryCount, RNRRetry, Entropy int
-	Selective, WriteOnly                        bool
 	Transport                                   string // verbs.RC or verbs.MRC [RC]
 }
 
