@@ -1200,6 +1200,8 @@ export interface ManyPoint {
   figures: number[];
   low: number;
   high: number;
+  seeds?: number[];
+  tie: boolean;
   causes: CauseTime[];
   runs?: string[];
 }

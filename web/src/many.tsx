@@ -2,10 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { figure, front, Heat, type Looked, Multiples, Parallel, Pareto } from "./manyplots";
+import { figure, Heat, type Looked, Parallel, Pareto } from "./manyplots";
+import { baseOf, Ranked } from "./ranked";
 import { address, set, useData, usePlace } from "./state";
-
-const listed = 20; // points of the table before more are asked for
 
 /** Study is a study of any number of points, also one that runs: it is asked for again while trials are open. */
 export function Study({ name }: { name: string }) {
@@ -78,7 +77,6 @@ function Points({ many }: { many: Many }) {
   const [x, y] = [number("x", many.axes.length, 0), number("y", many.axes.length, 1)];
   const of = number("of", many.figures.length, first);
   const [px, py] = [number("px", many.figures.length, first), number("py", many.figures.length, second)];
-  const label = (i: number) => [...(many.study ? [] : [many.points[i].name]), ...settings(many, many.points[i])].slice(0, 5).join(" · ");
   return (
     <section aria-label="Compare" class="wrap many" onMouseLeave={() => look(-1)}>
       <p class="eyebrow">
@@ -101,10 +99,16 @@ function Points({ many }: { many: Many }) {
       ))}
       {many.points.length > 0 && (
         <>
+          <Ranked many={many} shown={shown} looked={looked} />
+          {pinned >= 0 && shown.includes(pinned) && (
+            <p class="looked" data-testid="looked">
+              <Chosen many={many} i={pinned} />
+            </p>
+          )}
           <Differ many={many} kept={kept} only={only} />
-          <p class="looked" data-testid="looked">
-            {looked.at >= 0 ? <Chosen many={many} i={looked.at} /> : <span class="note">Point at a dot, a line or a bar to see its settings; a click keeps it.</span>}
-          </p>
+          <details class="more" open={["of", "x", "y", "px", "py"].some((k) => args.has(k))}>
+            <summary>Heat map, Pareto front, parallel coordinates</summary>
+            <p class="looked">{looked.at >= 0 && <Chosen many={many} i={looked.at} />}</p>
           <div class="split even">
             {many.axes.length > 0 && (
               <div>
@@ -150,38 +154,51 @@ function Points({ many }: { many: Many }) {
             only={only}
             looked={looked}
           />
-          <div class="head">
-            <h2>Step by cause</h2>
-          </div>
-          <Multiples many={many} shown={shown} most={24} label={label} looked={looked} />
-          <Table many={many} shown={shown} figures={[...new Set([...many.by, px, py])]} looked={looked} />
+          </details>
         </>
       )}
     </section>
   );
 }
 
-/** settings are those of a point, short. */
-const settings = (many: Many, p: ManyPoint) =>
-  many.axes.flatMap((a, k) => (p.at[k] >= 0 ? [`${a.short} ${a.shown[p.at[k]]}`] : []));
+/** settings are those of a point on some axes, or on all, short. */
+const settings = (many: Many, p: ManyPoint, axes?: number[]) =>
+  many.axes.flatMap((a, k) => (p.at[k] >= 0 && (!axes || axes.includes(k)) ? [`${a.short} ${a.shown[p.at[k]]}`] : []));
 
-/** baseOf names what points are compared with. */
-const baseOf = (many: Many) => (many.study && !many.study.command ? "the scenario" : many.base!.name);
-
-/** verdict says what the best point is, against the scenario as it is or the run named first. */
+/** verdict says what the best point is, against the scenario as it is or the run named first, and which points tie with
+ * it: their difference is none, or within the noise of the seeds. */
 function verdict(many: Many): string {
   const best = many.points[0];
   if (!best) return "No point has ended yet.";
   const k = many.by[0];
   const fig = many.figures[k];
-  const name = many.study ? settings(many, best).slice(0, 4).join(", ") : best.name;
+  const tied = many.points.filter((p) => p.tie);
+  const same = many.axes.map((_, a) => a).filter((a) => tied.every((p) => p.at[a] === best.at[a]));
+  const free = many.axes.map((_, a) => a).filter((a) => !same.includes(a));
+  const whole = many.study && (tied.length < 2 || same.some((a) => best.at[a] >= 0));
+  const name = many.study
+    ? settings(many, best, whole && tied.length > 1 ? same : undefined).slice(0, 4).join(", ")
+    : best.name;
+  const noise = many.study && many.study.seeds > 1 ? ` within the noise of ${many.study.seeds} seeds` : "";
+  const varied = [...new Set(tied.flatMap((p) => settings(many, p, free.slice(0, 1))))];
+  const tie =
+    tied.length < 2
+      ? ""
+      : !many.study || !whole
+        ? `; ${f.plural(tied.length, many.study ? "point" : "run")} tie${noise}`
+        : free.length === 1 && varied.length < 4
+          ? `; ${varied.join(" and ")} tie`
+          : `; its ${f.plural(tied.length, "point")} tie${noise}`;
   const base = many.base?.figures[k] ?? 0;
   const share = base > 0 ? best.figures[k] / base - 1 : 0;
-  if (many.base?.name === best.name) return `${name} has the best ${fig.words}, ${figure(best.figures[k], fig)}.`;
-  if (Math.abs(share) < 0.0005) return `${name}: ${fig.words} ${figure(best.figures[k], fig)}, as ${many.base?.name ?? "the others"}.`;
+  const value = figure(best.figures[k], fig);
+  if (many.base?.name === best.name) return `${name} has the best ${fig.words}, ${value}${tie}.`;
+  if (Math.abs(share) < 0.0005) return `${name}: ${fig.words} ${value}, as ${many.base?.name ?? "the others"}${tie}.`;
+  if (many.study && many.base?.tie)
+    return `Best and scenario tie within the noise of ${many.study.seeds} seeds: ${fig.words} ${value} and ${figure(base, fig)}.`;
   if (fig.key === "step_time")
-    return `${name} finishes ${f.time(Math.abs(best.figures[k] - base))} (${f.percent(Math.abs(share))}) ${share < 0 ? "earlier" : "later"} than ${baseOf(many)}.`;
-  return `${name}: ${fig.words} ${figure(best.figures[k], fig)}, ${f.changePercent(share)} against ${baseOf(many)}.`;
+    return `${name} finishes ${f.time(Math.abs(best.figures[k] - base))} (${f.percent(Math.abs(share))}) ${share < 0 ? "earlier" : "later"} than ${baseOf(many)}${tie}.`;
+  return `${name}: ${fig.words} ${value}, ${f.changePercent(share)} against ${baseOf(many)}${tie}.`;
 }
 
 /** Progress is how far a study is, and what failed. */
@@ -202,9 +219,12 @@ function Progress({ many }: { many: Many }) {
         </p>
       )}
       {s.failed > 0 && (
-        <p class="warn">
-          {f.plural(s.failed, "trial")} failed{s.error && `: ${s.error}`}
-        </p>
+        <details class="note">
+          <summary>
+            {f.count(s.failed)} of {f.plural(s.trials, "trial")} failed
+          </summary>
+          {s.error}
+        </details>
       )}
     </div>
   );
@@ -309,87 +329,6 @@ function Chosen({ many, i }: { many: Many; i: number }) {
         </span>
       )}{" "}
       <code>{many.axes.flatMap((a, k) => (p.at[k] >= 0 ? [`--set ${a.key}=${a.typed[p.at[k]]}`] : [])).join(" ")}</code>
-    </>
-  );
-}
-
-/** Table is the points, the best first; those of the front are marked. */
-function Table(props: { many: Many; shown: number[]; figures: number[]; looked: Looked }) {
-  const { many, shown, looked } = props;
-  const [most, more] = useState(listed);
-  const axes = many.axes.map((_, k) => k).slice(0, 6);
-  const on = new Set(many.by.length > 1 ? front(many, shown, many.by[0], many.by[1]) : []);
-  const kept = (many.study ? shown : []).flatMap((i) => many.points[i].runs?.slice(0, 1) ?? []).slice(0, 6);
-  const against = (v: number, k: number) => {
-    const b = many.base?.figures[k] ?? 0;
-    return b > 0 && Math.abs(v / b - 1) >= 0.0005 ? f.changePercent(v / b - 1) : "";
-  };
-  return (
-    <>
-      <div class="head">
-        <h2>{many.study ? "Points" : "Runs"}</h2>
-        <p class="note">
-          {kept.length > 1 && (
-            <>
-              <a href={address(["compare"], { runs: kept.join(",") })}>Compare the {f.plural(kept.length, "best kept run")}</a>.{" "}
-            </>
-          )}
-          {many.study && !many.study.command && kept.length === 0 && "This study keeps no run directories (--keep best:5 keeps five). "}
-          {on.size > 0 && "★ on the Pareto front. "}
-          {many.base && `Changes against ${baseOf(many)}.`}
-          {many.of > many.points.length && ` ${f.count(many.points.length)} of ${f.count(many.of)} points are drawn: the best, and others spread over the rest.`}
-        </p>
-      </div>
-      <div class="scroll" tabIndex={0} role="region" aria-label="points">
-        <table class="tight" data-testid="points">
-          <thead>
-            <tr>
-              <th>{many.study ? "point" : "run"}</th>
-              {axes.map((k) => (
-                <th class="n" title={many.axes[k].key}>
-                  {many.axes[k].short}
-                </th>
-              ))}
-              {props.figures.map((k) => (
-                <th class="n">{many.figures[k].words}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.slice(0, most).map((i) => {
-              const p = many.points[i];
-              return (
-                <tr class={looked.at === i ? "chosen" : ""} onMouseEnter={() => looked.look(i)}>
-                  <th scope="row" class="when">
-                    <button class="plain" aria-pressed={looked.at === i} onClick={() => looked.pin(i)}>
-                      {p.name}
-                    </button>
-                    {on.has(i) && " ★"}
-                    {p.runs?.[0] && (
-                      <a class="kept" href={address(["run", p.runs[0]])} title={`open ${p.runs[0]}`}>
-                        run
-                      </a>
-                    )}
-                  </th>
-                  {axes.map((k) => (
-                    <td class="n">{p.at[k] >= 0 ? many.axes[k].shown[p.at[k]] : "–"}</td>
-                  ))}
-                  {props.figures.map((k) => (
-                    <td class="n">
-                      {figure(p.figures[k], many.figures[k])} <small class="against">{against(p.figures[k], k)}</small>
-                    </td>
-                  ))}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-        {shown.length > most && (
-          <button onClick={() => more(most + 200)}>
-            show {f.count(Math.min(200, shown.length - most))} more
-          </button>
-        )}
-      </div>
     </>
   );
 }

@@ -1,5 +1,3 @@
-import { causeColour } from "./colour";
-import { names } from "./causes";
 import type { Many, ManyFigure, ManyPoint } from "./contract";
 import * as f from "./format";
 import { address } from "./state";
@@ -356,49 +354,6 @@ export function Parallel(props: {
           })}
         </svg>
       </div>
-    </div>
-  );
-}
-
-/** Multiples are the steps of the best points by cause, each its own small picture, on one scale unless they are more
- * than ten times apart. */
-export function Multiples(props: { many: Many; shown: number[]; most: number; label: (i: number) => string; looked: Looked }) {
-  const { many, looked } = props;
-  const some = props.shown.slice(0, props.most).filter((i) => many.points[i].causes.length > 0);
-  if (some.length === 0) return null;
-  const sum = (p: ManyPoint) => p.causes.reduce((n, c) => n + c.time_ps, 0);
-  const most = Math.max(...some.map((i) => sum(many.points[i])));
-  const far = wide(Math.min(...some.map((i) => sum(many.points[i]))), most); // on one scale short steps would be specks
-  const present = names.filter(([k]) => some.some((i) => many.points[i].causes.some((c) => c.key === k && c.time_ps >= 0.002 * most)));
-  return (
-    <div data-testid="multiples">
-      <p class="kinds">
-        {far && <span>Each bar is its whole step.</span>}
-        {present.map(([k, name]) => (
-          <span>
-            <i style={{ background: causeColour(k) }} />
-            {name}
-          </span>
-        ))}
-      </p>
-      <ul class="multiples">
-        {some.map((i) => {
-          const p = many.points[i];
-          const words = p.causes.map((c) => `${names.find(([k]) => k === c.key)?.[1] ?? c.key} ${f.time(c.time_ps)}`).join(", ");
-          return (
-            <li class={looked.at === i ? "on" : ""} onMouseEnter={() => looked.look(i)} onClick={() => looked.pin(i)}>
-              <span class="label">{props.label(i)}</span>
-              <b>{f.time(sum(p))}</b>
-              <div class="splitbar" role="img" aria-label={`${props.label(i)}: ${words}`} title={words}>
-                {p.causes.map((c) => (
-                  <span style={{ width: `${(100 * c.time_ps) / (far ? Math.max(1, sum(p)) : most)}%`, background: causeColour(c.key) }} />
-                ))}
-              </div>
-            </li>
-          );
-        })}
-      </ul>
-      {props.shown.length > some.length && <p class="note">The best {some.length} of {f.count(props.shown.length)}.</p>}
     </div>
   );
 }

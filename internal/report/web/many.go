@@ -56,7 +56,9 @@ type ManyPoint struct {
 	Figures []float64   `json:"figures"` // means over the seeds
 	Low     float64     `json:"low"`     // of the first objective over the seeds
 	High    float64     `json:"high"`
-	Causes  []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+	Seeds   []float64   `json:"seeds,omitempty"` // the first objective by seed, of several
+	Tie     bool        `json:"tie"`             // it equals the best point's, or the seeds cannot tell both apart
+	Causes  []CauseTime `json:"causes"`          // of the step along its critical path, in the order of bars
 	// Runs has the run directories that a study keeps of the point, as STUDY/NAME.
 	Runs []string `json:"runs,omitempty"`
 }
@@ -142,7 +144,7 @@ func (m *Many) rank(all []one) {
 	of := make([]sweep.Means, len(all))
 	for i := range all {
 		m.Points = append(m.Points, ManyPoint{Name: all[i].name, Low: steps[i], High: steps[i],
-			Causes: causesOf(all[i].summary.Chain)})
+			Tie: steps[i] == steps[0], Causes: causesOf(all[i].summary.Chain)})
 		for _, f := range sweep.Figures {
 			of[i] = append(of[i], f.Of(&all[i].summary))
 		}

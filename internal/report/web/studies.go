@@ -178,7 +178,10 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 	of := make([]sweep.Means, len(all))
 	for i := range all {
 		p := ManyPoint{Name: fmt.Sprintf("point %d", all[i].Point), Low: all[i].Stats[0].Min, High: all[i].Stats[0].Max,
-			Causes: []CauseTime{}}
+			Tie: a.Tie(&all[i]), Causes: []CauseTime{}}
+		if len(all[i].Seeds) > 1 {
+			p.Seeds = all[i].Seeds
+		}
 		for _, c := range cause.All() {
 			if ps := int64(all[i].Causes[c.Key]); ps > 0 {
 				p.Causes = append(p.Causes, CauseTime{c.Key, ps})

@@ -25,3 +25,8 @@ func (a *Analysis) Near(r *Ranked) bool {
 	best := &a.Ranking[0]
 	return r.Stats[0].Mean != best.Stats[0].Mean && !result.Differ(best.Seeds, r.Seeds)
 }
+
+// Tie reports whether the first objective of a point, or of the scenario, equals the best one's or is within its noise.
+func (a *Analysis) Tie(r *Ranked) bool {
+	return len(a.Ranking) > 0 && (r.Stats[0].Mean == a.Ranking[0].Stats[0].Mean || a.Near(r))
+}

@@ -45,6 +45,12 @@ func TestNoiseInReport(t *testing.T) {
 	if r.Best[0].Noise || !r.Best[1].Noise || !r.Near || r.Best[1].Seeds != 4 {
 		t.Errorf("%+v, scenario within noise: %v", r.Best, r.Near)
 	}
+	if even := ranked(25, 40, 30, 20, 10); !a.Tie(&near) || !a.Tie(&even) {
+		t.Error("a point within the noise, or with the same mean, does not tie")
+	}
+	if far := ranked(26, 11, 21.1, 30.9, 41); a.Tie(&far) {
+		t.Error("a point that is worse by every seed ties")
+	}
 	if a.Ranking = nil; s.Report(a, nil, 2).Near {
 		t.Error("within the noise of no point")
 	}

@@ -1,0 +1,171 @@
+import { useState } from "preact/hooks";
+import { causeColour } from "./colour";
+import { names } from "./causes";
+import type { Many, ManyPoint } from "./contract";
+import * as f from "./format";
+import { figure, front, type Looked } from "./manyplots";
+import { address } from "./state";
+
+const listed = 20; // rows before more are asked for
+
+/** baseOf names what points are compared with. */
+export const baseOf = (many: Many) => (many.study && !many.study.command ? "the scenario" : many.base!.name);
+
+/** Ranked is the points as one chart, the best first: the step by cause, the spread over the seeds, the change against
+ * the scenario or the run named first, and a second objective. */
+export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
+  const { many, looked } = props;
+  const [most, more] = useState(listed);
+  const first = many.by[0];
+  const fig = many.figures[first];
+  const worse = (a: number, b: number) => (fig.higher ? -1 : 1) * (many.points[a].figures[first] - many.points[b].figures[first]);
+  const all = [...props.shown].sort((a, b) => worse(a, b) || a - b);
+  const rows = all.slice(0, most);
+  const others = many.by.slice(1);
+  const axes = many.axes.map((_, k) => k).slice(0, 6);
+  const ties = many.points.filter((p) => p.tie).length;
+  const on = new Set(others.length > 0 ? front(many, props.shown, first, others[0]) : []);
+  const causes = fig.key === "step_time" && rows.every((i) => many.points[i].causes.length > 0);
+  const base = many.base && !many.points.includes(many.base) ? many.base : undefined;
+  const top = Math.max(1e-12, base?.figures[first] ?? 0, ...rows.map((i) => Math.max(many.points[i].high, many.points[i].figures[first])));
+  const at = (v: number) => `${(100 * Math.max(0, v)) / top}%`;
+  const spread = rows.some((i) => many.points[i].high > many.points[i].low);
+  const present = names.filter(([k]) => causes && rows.some((i) => many.points[i].causes.some((c) => c.key === k && c.time_ps >= 0.002 * top)));
+  const ticks = fig.kind === "time" ? f.axis(0, top, 4) : f.ticks(0, top, 4).map((v) => ({ at: v, label: figure(v, fig) }));
+  const change = (v: number, k: number) => {
+    const b = many.base?.figures[k] ?? 0;
+    return b > 0 && Math.abs(v / b - 1) >= 0.0005 ? f.changePercent(v / b - 1) : "";
+  };
+  const better = (v: number, k: number) => (v < many.base!.figures[k]) !== many.figures[k].higher;
+  const label = (p: ManyPoint) => axes.flatMap((k) => (p.at[k] >= 0 ? [`${many.axes[k].short} ${many.axes[k].shown[p.at[k]]}`] : [])).join(", ");
+  const kept = (many.study ? all : []).flatMap((i) => many.points[i].runs?.slice(0, 1) ?? []).slice(0, 6);
+  const words = (p: ManyPoint) =>
+    `${many.study ? label(p) : p.name}: ${causes ? p.causes.map((c) => `${names.find(([k]) => k === c.key)?.[1] ?? c.key} ${f.time(c.time_ps)}`).join(", ") : figure(p.figures[first], fig)}`;
+  return (
+    <div>
+      <p class="kinds" data-testid="legend">
+        {present.map(([k, name]) => (
+          <span>
+            <i style={{ background: causeColour(k) }} />
+            {name}
+          </span>
+        ))}
+        {spread && (
+          <span>
+            <i class="whisker" />
+            {many.points.some((p) => (p.seeds ?? []).length > 1) ? "each seed, and their range" : "range over the seeds"}
+          </span>
+        )}
+        {base && (
+          <span>
+            <i class="baseline" />
+            {base.name} {figure(base.figures[first], fig)}
+          </span>
+        )}
+        {on.size > 0 && <span>★ on the Pareto front</span>}
+        {ties > 1 && (
+          <span>
+            tie: {many.study && many.study.seeds > 1 ? `seed by seed, no difference from the best beyond the noise` : `as the best`}
+          </span>
+        )}
+      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="points">
+        <table class="ranked" data-testid="points">
+          <thead>
+            <tr>
+              <th>{many.study ? "" : "run"}</th>
+              {axes.map((k) => (
+                <th title={many.axes[k].key}>{many.axes[k].short}</th>
+              ))}
+              <th class="bars">
+                {causes ? `${fig.words} by cause` : fig.words}
+                {many.study && many.study.seeds > 1 && `, mean of ${many.study.seeds} seeds`}
+              </th>
+              <th class="n">{fig.words}</th>
+              <th class="n">{many.base ? `vs ${baseOf(many).replace("the ", "")}` : ""}</th>
+              {others.map((k) => (
+                <th class="n" colSpan={2}>
+                  {many.figures[k].words}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((i, n) => {
+              const p = many.points[i];
+              const v = p.figures[first];
+              return (
+                <tr class={looked.at === i ? "chosen" : ""}>
+                  <th scope="row">
+                    <button class="plain" aria-pressed={looked.at === i} onClick={() => looked.pin(i)}>
+                      {many.study ? n + 1 : p.name}
+                      {many.study && <span class="hidden"> {p.name}</span>}
+                    </button>
+                    {on.has(i) && " ★"}
+                    {p.tie && n > 0 && <span class="tie">tie</span>}
+                    {p.runs?.[0] && (
+                      <a class="kept" href={address(["run", p.runs[0]])} title={`open ${p.runs[0]}`}>
+                        run
+                      </a>
+                    )}
+                  </th>
+                  {axes.map((k) => (
+                    <td class="set" data-axis={many.axes[k].short}>
+                      {p.at[k] >= 0 ? many.axes[k].shown[p.at[k]] : "–"}
+                    </td>
+                  ))}
+                  <td class="bars" role="img" aria-label={words(p)} title={words(p)}>
+                    <div>
+                      {ticks.map((t) => (
+                        <s style={{ left: at(t.at) }} />
+                      ))}
+                      {causes ? (
+                        p.causes.map((c, k) => {
+                          const before = p.causes.slice(0, k).reduce((sum, x) => sum + x.time_ps, 0);
+                          return <i style={{ left: at(before), width: at(c.time_ps), background: causeColour(c.key) }} />;
+                        })
+                      ) : (
+                        <i style={{ left: 0, width: at(v), background: "var(--l4)" }} />
+                      )}
+                      {base && <b style={{ left: at(base.figures[first]) }} />}
+                      {p.high > p.low && <u style={{ left: at(p.low), width: at(p.high - p.low) }} />}
+                      {p.high > p.low && (p.seeds ?? []).map((s) => <em style={{ left: at(s) }} />)}
+                    </div>
+                  </td>
+                  <td class="n value">{figure(v, fig)}</td>
+                  <td class={`n change ${change(v, first) && better(v, first) ? "good" : ""}`}>{change(v, first)}</td>
+                  {others.flatMap((k) => [
+                    <td class="n">{figure(p.figures[k], many.figures[k])}</td>,
+                    <td class={`n change ${change(p.figures[k], k) && better(p.figures[k], k) ? "good" : ""}`}>{change(p.figures[k], k)}</td>,
+                  ])}
+                </tr>
+              );
+            })}
+          </tbody>
+          <tfoot>
+            <tr>
+              <td colSpan={1 + axes.length} />
+              <td class="bars">
+                <div>
+                  {ticks.map((t) => (
+                    <span style={{ left: at(t.at) }}>{t.label}</span>
+                  ))}
+                </div>
+              </td>
+              <td colSpan={2 + 2 * others.length} />
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+      <p class="note">
+        {all.length > most && (
+          <button onClick={() => more(most + 200)}>
+            show {f.count(Math.min(200, all.length - most))} more of {f.count(all.length)}
+          </button>
+        )}{" "}
+        {kept.length > 1 && <a href={address(["compare"], { runs: kept.join(",") })}>Compare the {f.plural(kept.length, "best kept run")}</a>}
+        {many.of > many.points.length && ` ${f.count(many.points.length)} of ${f.count(many.of)} points are drawn: the best, and others spread over the rest.`}
+      </p>
+    </div>
+  );
+}
