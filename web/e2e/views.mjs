@@ -180,6 +180,27 @@ await page.locator(".tracks").focus();
 await page.keyboard.press("+");
 await page.waitForURL(/from=.*to=/);
 await check("time");
+// The view opens on the window that lost time, where it is a part of the step; the title has the answer's figures.
+for (const run of [training, wide, cascade]) {
+  const a = await json(`api/runs/${run}/answer`);
+  const [all, whole] = [await json(`api/runs/${run}/critical`), (await json(`api/runs/${run}/info`)).summary.step_time_ps];
+  await open(`#/run/${run}/time`);
+  await page.locator(".tracks canvas").waitFor();
+  const title = page.locator(".timeline h1");
+  if (a.rows?.[0]) await shows(title, time(a.rows[0].time_ps));
+  if (a.losing_ps) {
+    assert.ok(a.losing_ps[0] >= 0 && a.losing_ps[1] <= whole);
+    await page.getByRole("button", { name: "Whole step" }).press("Enter");
+    await page.waitForURL(new RegExp(`from=0&to=${whole}`));
+  }
+  all.path.forEach((p, i) => {
+    const sum = all.shares[i]?.reduce((n, v) => n + v, 0) ?? 0;
+    assert.ok(sum === 0 ? true : Math.abs(sum - 1) < 0.02, `${run}: causes of piece ${i} sum to ${sum}`);
+    if (p.peer < 0) assert.equal(sum, 0, `${run}: piece ${i} computes`);
+  });
+}
+await open(`#/run/${training}/time`);
+await page.locator(".tracks canvas").waitFor();
 // A rank is found by its name, also as messages name it.
 await page.getByLabel("find a rank").fill("host-2/gpu-1");
 await page.keyboard.press("Enter");
@@ -207,6 +228,14 @@ for (const [name, values] of [
   assert.equal(await lane.count(), most > 0 ? 1 : 0, name);
   if (most > 0) assert.equal(Number(await lane.getAttribute("data-max")), most, name);
 }
+// Flags stand where the lanes have their first mark and pause, and their longest queue.
+const flagged = await page.getByTestId("flags").locator("[data-at]").evaluateAll((all) => all.map((e) => Number(e.dataset.at)));
+for (const v of [lanes.ecn_marks, lanes.paused]) {
+  const c = v.findIndex((x) => x > 0);
+  if (c >= 0) assert.ok(flagged.includes(Math.round(c * lanes.width_ps)), `${flagged} has column ${c}`);
+}
+const top = lanes.queue_bytes.indexOf(Math.max(...lanes.queue_bytes));
+assert.ok(flagged.includes(Math.round((top + 0.5) * lanes.width_ps)), "the longest queue is flagged");
 await page.getByLabel("show the rate of a queue pair").selectOption({ index: 1 });
 await page.waitForURL(/qps=/);
 await check("lanes");

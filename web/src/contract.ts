@@ -739,6 +739,7 @@ export interface Answer {
   losses: StepLoss[];
   minor: StepLoss[];
   place?: Place;
+  losing_ps?: [number, number];
   remedies: Remedy[];
   port?: PortPicture;
   link?: LinkPicture;
@@ -941,6 +942,8 @@ export interface Critical {
   to_ps: number;
   path: CriticalRow[];
   operations: number;
+  causes: string[];
+  shares: number[][];
 }
 
 export interface Pauses {

@@ -55,6 +55,13 @@ export function ticks(from: number, to: number, n: number): number[] {
   return out;
 }
 
+/** nice is the next round value (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 × 10^n) from a value on, the top of a scale. */
+export function nice(v: number): number {
+  if (!(v > 0)) return 1;
+  const base = 10 ** Math.floor(Math.log10(v) + 1e-12);
+  return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((k) => k * base).find((s) => s >= v * (1 - 1e-9))!;
+}
+
 const units: [number, string][] = [
   [1e12, "s"],
   [1e9, "ms"],

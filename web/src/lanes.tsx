@@ -30,7 +30,7 @@ interface Lane {
 
 /** Lanes are what the fabric did, on the axis of the tracks: queue, ports above WRED min, marks, pauses, drops, and the
  * rates of chosen queue pairs. A click sets the time that all views look at. */
-export function Lanes(props: { info: Info; from: number; to: number; width: number; left: number; cursor: number; axis?: boolean }) {
+export function Lanes(props: { info: Info; from: number; to: number; width: number; left: number; cursor: number; axis?: boolean; marks?: Flag[] }) {
   const { info, from, to, width, left, cursor, axis } = props;
   const { args } = usePlace();
   const shut = args.get("lanes") === "0";
@@ -88,12 +88,14 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   // Runs of earlier versions count drops but do not say when.
   const untimed = info.summary.drops > 0 && !some(data.drops) && to - from >= info.summary.step_time_ps;
   const none = all.filter((l) => l.values.length > 0 && !some(l.values) && !(untimed && l.name === "Drops")).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
+  const flags = flagsOf(data, props.marks ?? []).filter((m) => m.at >= from && m.at <= to);
+  const head = flags.length > 0 ? 34 : 4; // two rows of flags
   const at = (t: number) => Math.floor((t - data.from_ps) / data.width_ps);
   const there = cursor >= from && cursor <= to;
   const small = left < 120;
   // A control without a rate or window has no lane; a line says so.
   const rated = qps.length > 0 && !(rates.data && rates.data.every((q) => q.signals.length === 0));
-  const bottom = (drawn.length + (rated ? 1 : 0)) * (high + 6) + 4;
+  const bottom = (drawn.length + (rated ? 1 : 0)) * (high + 6) + head;
   return (
     <div class="lanes" data-testid="lanes">
       <svg width={width} height={bottom + (axis ? 20 : 0)} role="img" aria-label={`lanes: ${drawn.map((l) => l.name).join(", ")}${qps.length > 0 ? ", rates of queue pairs" : ""}`}
@@ -106,8 +108,8 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
           <rect x={left} y={0} width={width - left} height={2000} />
         </clipPath>
         {drawn.map((l, i) => {
-          const y = i * (high + 6) + 4;
-          const top = Math.max(...l.values, l.line?.at ?? 0);
+          const y = i * (high + 6) + head;
+          const top = f.nice(Math.max(...l.values, l.line?.at ?? 0));
           const h = (v: number) => (v / top) * (high - 4);
           const path = l.values
             .map((v, c) => `${c === 0 ? "M" : "L"}${x(data.from_ps + c * data.width_ps)} ${y + high - h(v)}H${x(data.from_ps + (c + 1) * data.width_ps)}`)
@@ -138,12 +140,12 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
                   </>
                 )}
               </g>
-              <path class="axis" d={`M${left} ${y + high}H${width}`} />
+              <Scale y={y} left={left} width={width} top={l.show(top)} />
             </g>
           );
         })}
         {rated && rates.data && (
-          <Rates info={info} list={rates.data} y={drawn.length * (high + 6) + 4} x={x} left={left} width={width} />
+          <Rates info={info} list={rates.data} y={drawn.length * (high + 6) + head} x={x} left={left} width={width} />
         )}
         {axis &&
           f.axis(from, to, Math.max(3, Math.floor((width - left) / 130))).map((t) => (
@@ -151,6 +153,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
               {t.label}
             </text>
           ))}
+        <Flags list={flags} x={x} left={left} width={width} bottom={bottom} />
         {there && <path d={`M${x(cursor)} 0V${bottom}`} stroke="var(--accent)" />}
       </svg>
       <p class="kinds">
@@ -247,7 +250,75 @@ function Rates(props: { info: Info; list: QPView[]; y: number; x: (t: number) =>
           return <path data-qp={list[i].qp.qp} d={path} fill="none" stroke={lines[i % lines.length]} stroke-width={1.4} />;
         })}
       </g>
+      <Scale y={y} left={left} width={width} top={show(top)} />
+    </g>
+  );
+}
+
+/** Scale is the axis of a lane from zero: its top is named, and drawn where labels have room. */
+function Scale(props: { y: number; left: number; width: number; top: string }) {
+  const { y, left, width } = props;
+  const out = left >= 120;
+  return (
+    <>
+      <path class="grid" d={`M${left} ${y + 4}H${width}`} />
       <path class="axis" d={`M${left} ${y + high}H${width}`} />
+      <text class="over small" x={out ? left - 4 : left + 2} y={y + (out ? 8 : 12)} text-anchor={out ? "end" : "start"}>
+        {props.top}
+      </text>
+      {out && (
+        <text class="small" x={left - 4} y={y + high} text-anchor="end">
+          0
+        </text>
+      )}
+    </>
+  );
+}
+
+/** Flag is an event of the run. */
+export interface Flag {
+  at: number;
+  words: string;
+}
+
+/** flagsOf are the first mark, pause and drop of a window, and its longest queue, with what else happened. */
+function flagsOf(data: Data, others: Flag[]): Flag[] {
+  const first = (v: number[], words: string): Flag[] => {
+    const c = v.findIndex((a) => a > 0);
+    return c < 0 || (c === 0 && data.from_ps > 0) ? [] : [{ at: data.from_ps + c * data.width_ps, words }];
+  };
+  const peak = Math.max(0, ...data.queue_bytes);
+  const longest = peak > 0 ? [{ at: data.from_ps + (data.queue_bytes.indexOf(peak) + 0.5) * data.width_ps, words: `longest queue ${f.bytes(peak)}` }] : [];
+  return [...first(data.ecn_marks, "first ECN mark"), ...first(data.paused, "first PFC pause"), ...first(data.drops, "first drop"), ...longest, ...others].sort(
+    (a, b) => a.at - b.at,
+  );
+}
+
+/** Flags are events above the lanes, with a line through them; labels that would overlap go to the second row. */
+function Flags(props: { list: Flag[]; x: (t: number) => number; left: number; width: number; bottom: number }) {
+  const ends = [-Infinity, -Infinity];
+  return (
+    <g data-testid="flags">
+      {props.list.map((m) => {
+        const at = props.x(m.at);
+        const long = m.words.length * 6 + 12;
+        const back = at + long > props.width;
+        const [a, b] = back ? [at - long, at] : [at, at + long];
+        const row = ends.findIndex((e) => e <= a);
+        if (row >= 0) ends[row] = b;
+        return (
+          <g data-at={Math.round(m.at)}>
+            <title>{`${m.words} at ${f.time(m.at)}`}</title>
+            <path d={`M${at} ${row === 1 ? 20 : 4}V${props.bottom}`} stroke="var(--ink-2)" stroke-dasharray="1 3" />
+            <path d={`M${at} ${row === 1 ? 19 : 3}h${back ? -6 : 6}l${back ? 2 : -2} 4l${back ? -2 : 2} 4h${back ? 6 : -6}Z`} fill="var(--ink)" />
+            {row >= 0 && (
+              <text class="over" x={back ? at - 9 : at + 9} y={row === 1 ? 27 : 12} text-anchor={back ? "end" : "start"}>
+                {m.words}
+              </text>
+            )}
+          </g>
+        );
+      })}
     </g>
   );
 }

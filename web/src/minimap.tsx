@@ -57,6 +57,7 @@ export function Minimap(props: { info: Info; from: number; to: number; width: nu
         ))}
       </text>
       <rect x={x(from)} y={1} width={Math.max(2, x(to) - x(from))} height={35} fill="none" stroke="var(--ink)" stroke-width={1.5} />
+      {to - from < step && <path d={`M${x(from)} 36L${left} 57H${width}L${x(to)} 36Z`} fill="var(--sunk)" />}
       {f.axis(from, to, Math.max(3, Math.floor(w / 130))).map((t) => {
         const at = left + ((t.at - from) / (to - from)) * w;
         return (

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answer, type Critical, type Info, type Ranks, standalone, view } from "./api";
-import { ink, kindToken } from "./colour";
+import { names as causeNames } from "./causes";
+import { causeColour, ink, kindToken } from "./colour";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
 import { folded, type Host, hostsOf, rowHeight, shares, type Span } from "./hosts";
@@ -78,8 +79,20 @@ function arrows(g: CanvasRenderingContext2D, path: Piece[], x: (t: number) => nu
   }
 }
 
+/** nameOf is the name of a cause. */
+const nameOf = (key: string) => causeNames.find(([k]) => k === key)?.[1] ?? key;
+
+/** lossOf is where the step lost its time, and to what, as the answer has it. */
+function lossOf(a: Answer): string | undefined {
+  const [first, second] = a.rows ?? [];
+  if (!first || !a.losing_ps) return;
+  const after = second?.after && second.key === first.key ? `, and CC recovering after it, ${f.time(second.time_ps)}` : "";
+  return `Most time is lost from ${f.timeWithin(a.losing_ps[0], 0, a.losing_ps[1])} to ${f.timeWithin(a.losing_ps[1], 0, a.losing_ps[1])}: ${first.name}, ${f.time(first.time_ps)}${after}.`;
+}
+
 /** finding is what the tracks say: how far apart ranks end, and through whom the critical path runs longest. */
 function finding(critical: Critical | undefined, answer: Answer | undefined, names: string[], pins: number[], window: number): [string, string?] {
+  const loss = answer && lossOf(answer);
   const path = critical?.path ?? [];
   if (names.length === 0) return [critical ? "No operation lies in this window." : "Time"];
   const sums = new Map<string, number>();
@@ -87,7 +100,11 @@ function finding(critical: Critical | undefined, answer: Answer | undefined, nam
   const classes = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 3);
   const longest = `The critical path runs longest through ${names[0]}: ${classes.map(([c, ps]) => `${c === "other" ? "transfers" : c} ${f.time(ps)}`).join(", ")}.`;
   const e = answer?.ends;
-  if (!e || e.last_ps - e.first_ps < 0.005 * window) return [longest];
+  if (!e || e.last_ps - e.first_ps < 0.005 * window) return loss ? [loss, longest] : [longest];
+  if (loss) return [loss, `${longest} ${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}, ${e.name.replace("/gpu-", " ▸ GPU ")} last.`];
+  const [first] = answer?.rows ?? [];
+  if (first)
+    return [`${f.begin(first.name)} takes ${f.time(first.time_ps)} of the critical path; ${e.name.replace("/gpu-", " ▸ GPU ")} ends last, ${f.time(e.last_ps - e.first_ps)} after the first.`, longest];
   return [`${f.plural(e.ranks, "rank")} end within ${f.time(e.last_ps - e.first_ps)}; ${e.name.replace("/gpu-", " ▸ GPU ")} is the last.`, longest];
 }
 
@@ -96,8 +113,16 @@ function finding(critical: Critical | undefined, answer: Answer | undefined, nam
 export function TimeLine({ info }: { info: Info }) {
   const place = usePlace();
   const step = Math.max(1, info.summary.step_time_ps);
-  const from = Math.max(0, Number(place.args.get("from") ?? 0));
-  const to = Math.min(step, Number(place.args.get("to") ?? step)) || step;
+  const { data: answer, error: unanswered } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
+  // Without a window in the address the view opens on the one that lost time.
+  const open = !place.args.has("from") && !place.args.has("to");
+  const losing = answer?.losing_ps;
+  const window = (args: URLSearchParams): [number, number] => [
+    Math.max(0, Number(args.get("from") ?? (open && losing ? losing[0] : 0))),
+    Math.min(step, Number(args.get("to") ?? (open && losing ? losing[1] : step))) || step,
+  ];
+  const [from, to] = window(place.args);
+  const waiting = open && !answer && !unanswered;
   const cursor = place.args.has("at") ? Number(place.args.get("at")) : -1;
   // A rank that a picture leads to is shown with those of its page.
   const asked = Number(place.args.get("rank") ?? 0);
@@ -106,9 +131,9 @@ export function TimeLine({ info }: { info: Info }) {
   const what = standalone()
     ? "ranks"
     : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
-  const spans = useData(() => view<Ranks>(info.name, what), [info.name, what]);
+  const spans = useData(waiting ? null : () => view<Ranks>(info.name, what), [info.name, what, waiting]);
   const way = standalone() ? "critical" : `critical?from=${Math.floor(from)}&to=${Math.ceil(to)}`;
-  const path = useData(() => view<Critical>(info.name, way), [info.name, way]);
+  const path = useData(waiting ? null : () => view<Critical>(info.name, way), [info.name, way, waiting]);
   const [chosen, choose] = useState<string>("");
   const [picked, pick] = useState<{ gpu: string; from: number; to: number } | undefined>(undefined);
   const box = useRef<HTMLCanvasElement>(null);
@@ -119,7 +144,6 @@ export function TimeLine({ info }: { info: Info }) {
   const ranks = Math.min(shownRanks, Math.max(1, (data?.ranks ?? 1) - first));
   const names = useMemo(() => gpuNames(info), [info]);
   const label = (rank: number) => names[rank] ?? `rank ${rank}`;
-  const { data: answer } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
   const card = useRef<HTMLDivElement>(null);
   // The ranks that the path goes through longest, in this window.
   const pins = useMemo(() => {
@@ -150,7 +174,7 @@ export function TimeLine({ info }: { info: Info }) {
     const open = hosts.filter(isOpen).map((o) => o.name);
     set({ rank: undefined, hosts: (open.includes(h.name) ? open.filter((n) => n !== h.name) : [...open, h.name]).join("|") || "none" });
   };
-  const whole = hosts.every(isOpen);
+  const unfolded = hosts.every(isOpen);
   // A row is a rank, or a host as -1 - its index.
   const rows = [
     ...pins,
@@ -158,7 +182,7 @@ export function TimeLine({ info }: { info: Info }) {
   ];
   /** rowOf is the row of a rank, also of one in a folded host. */
   const rowOf = (rank: number) => (rows.includes(rank) ? rows.indexOf(rank) : rows.indexOf(-1 - hosts.findIndex((h) => h.ranks.includes(rank))));
-  const head = rowHeight + 6; // the path's own row
+  const head = 36; // the path's own row
   const gap = pins.length > 0 ? 8 : 0;
   const yOf = (i: number) => head + i * rowHeight + (i >= pins.length ? gap : 0);
   const height = yOf(rows.length) + 20;
@@ -191,6 +215,11 @@ export function TimeLine({ info }: { info: Info }) {
 
   const states = useMemo(() => hosts.map((h) => shares(h, spansOf, from, to)), [hosts, spansOf, from, to]);
   const happened = useMemo(() => happenings(info.summary), [info.summary]);
+  const ends = answer?.ends;
+  const marks = [
+    ...happened.map((h) => ({ at: h.at, words: h.routes ? "routes changed" : h.what.split(/ \(|, /)[0] })),
+    ...(ends ? [{ at: ends.last_ps, words: `${ends.name.replace("/gpu-", " ▸ GPU ")} ends last` }] : []),
+  ];
   // When each rank computed, in order: what it sends meanwhile is hidden.
   const work = useMemo(() => {
     const by = new Map<number, [number, number][]>();
@@ -204,7 +233,7 @@ export function TimeLine({ info }: { info: Info }) {
     return by;
   }, [spansOf]);
 
-  const left = width < 600 ? 92 : 150;
+  const left = width < 600 ? 92 : 184;
   const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
   useEffect(() => {
     const c = box.current;
@@ -221,7 +250,7 @@ export function TimeLine({ info }: { info: Info }) {
     g.textBaseline = "middle";
     g.fillStyle = ink("--ink");
     g.font = "600 11px system-ui, sans-serif";
-    g.fillText("Critical path", 8, rowHeight / 2 + 2);
+    g.fillText("Critical path", 8, head / 2 - 2);
     rows.forEach((r, i) => {
       if (sought && r === asked && i >= pins.length) {
         g.fillStyle = ink("--sunk");
@@ -250,11 +279,21 @@ export function TimeLine({ info }: { info: Info }) {
       if (!c) colours.set(kind, (c = ink(kindToken(kind)) || ink("--o-wait")));
       return c;
     };
-    for (const p of path.data?.path ?? []) {
-      if (p.end_ps < from || p.start_ps > to) continue;
-      g.fillStyle = colour(p.class);
-      g.fillRect(x(p.start_ps), 3, Math.max(0.7, x(p.end_ps) - x(p.start_ps)), rowHeight - 4);
-    }
+    // The path by cause: of communication the height is divided as the time of its collectives was.
+    const causes = path.data?.causes ?? [];
+    const tints = causes.map((k) => ink(`--c-${k}`));
+    path.data?.path.forEach((p, k) => {
+      if (p.end_ps < from || p.start_ps > to) return;
+      const [a, w] = [x(p.start_ps), Math.max(0.7, x(p.end_ps) - x(p.start_ps))];
+      const share = path.data!.shares[k] ?? [];
+      g.fillStyle = p.peer < 0 && p.operations > 0 ? ink("--c-compute") : colour(p.class);
+      g.fillRect(a, 3, w, head - 9);
+      let y = head - 6;
+      share.forEach((part, c) => {
+        g.fillStyle = tints[c];
+        g.fillRect(a, (y -= part * (head - 9)), w, part * (head - 9));
+      });
+    });
     rows.forEach((r, i) => {
       if (r < 0) {
         if (!isOpen(hosts[-1 - r])) folded(g, states[-1 - r], left, width - left, yOf(i), colour);
@@ -310,13 +349,7 @@ export function TimeLine({ info }: { info: Info }) {
   });
 
   // Keys can be faster than this page is drawn: the address knows the window.
-  const shown = (): [number, number] => {
-    const args = here().args;
-    return [
-      Math.max(0, Number(args.get("from") ?? 0)),
-      Math.min(step, Number(args.get("to") ?? step)) || step,
-    ];
-  };
+  const shown = () => window(here().args);
   const zoom = (factor: number, at = 0.5) => {
     const [from, to] = shown();
     const span = Math.max(1000, Math.min(step, (to - from) * factor));
@@ -330,6 +363,7 @@ export function TimeLine({ info }: { info: Info }) {
     const a = Math.max(0, Math.min(step - (to - from), from + d));
     set({ from: Math.round(a), to: Math.round(a + (to - from)) });
   };
+  const whole = () => set({ from: 0, to: step });
   /** at shows the surroundings of a moment: a twentieth of the step. */
   const at = (h: Happening) => {
     const a = Math.max(0, Math.min(step * 0.95, h.at - step / 40));
@@ -342,8 +376,8 @@ export function TimeLine({ info }: { info: Info }) {
       "-": () => zoom(2),
       ArrowLeft: () => pan(-0.2),
       ArrowRight: () => pan(0.2),
-      "0": () => set({ from: undefined, to: undefined }),
-      f: () => set({ from: undefined, to: undefined }),
+      "0": () => whole(),
+      f: () => whole(),
       w: () => zoom(0.5),
       s: () => zoom(2),
       a: () => pan(-0.2),
@@ -362,7 +396,12 @@ export function TimeLine({ info }: { info: Info }) {
     const i = rows.findIndex((_, n) => y >= yOf(n) && y < yOf(n) + rowHeight);
     if (i < 0) {
       const p = y < head ? path.data?.path.find((p) => p.start_ps <= t && p.end_ps > t) : undefined;
-      return { t, words: p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}` : f.time(t) };
+      const share = p ? (path.data!.shares[path.data!.path.indexOf(p)] ?? []) : [];
+      const parts = share.flatMap((v, c) => (v >= 0.005 ? [`${nameOf(path.data!.causes[c])} ${f.percent(v)}`] : []));
+      return {
+        t,
+        words: p ? `critical path: ${p.class} of ${label(p.rank)}, ${f.time(p.end_ps - p.start_ps)}${parts.length > 0 ? `; ${p.class} then: ${parts.join(", ")}` : ""}` : f.time(t),
+      };
     }
     if (rows[i] < 0) {
       const h = hosts[-1 - rows[i]];
@@ -397,7 +436,7 @@ export function TimeLine({ info }: { info: Info }) {
   // A drag moves the window, a press without one reads a span.
   const drag = useRef<{ x: number; from: number; to: number; moved: boolean } | undefined>(undefined);
   const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => kindOf(data!.names, s)))], [data]);
-  const [title, more] = finding(path.data, from === 0 && to === step ? answer : undefined, pins.map(label), pins, to - from);
+  const [title, more] = finding(path.data, open || (from === 0 && to === step) ? answer : undefined, pins.map(label), pins, to - from);
   return (
     <section aria-label="Time line" class="timeline">
       <h1 class="finding">{title}</h1>
@@ -417,7 +456,7 @@ export function TimeLine({ info }: { info: Info }) {
             <button onClick={() => pan(0.2)} aria-label="later">
               ▶︎
             </button>
-            <button onClick={() => set({ from: undefined, to: undefined })}>Whole step</button>
+            <button onClick={() => whole()}>Whole step</button>
           </>
         )}
         {!standalone() && (
@@ -442,7 +481,7 @@ export function TimeLine({ info }: { info: Info }) {
             </button>
           </span>
         )}
-        {hosts.length > 0 && <button onClick={() => set({ hosts: whole ? "none" : "all" })}>{whole ? "Fold hosts" : "Open hosts"}</button>}
+        {hosts.length > 0 && <button onClick={() => set({ hosts: unfolded ? "none" : "all" })}>{unfolded ? "Fold hosts" : "Open hosts"}</button>}
         <span>
           {f.time(from)} to {f.time(to)}
         </span>
@@ -458,8 +497,16 @@ export function TimeLine({ info }: { info: Info }) {
           ))}
           <span>
             <i class="line" />
-            critical path
+            critical path{(path.data?.causes ?? []).length > 0 && ", by cause:"}
           </span>
+          {(path.data?.causes ?? []).map((k, c) => (
+            path.data!.shares.some((s) => (s ?? [])[c] >= 0.02) && (
+              <span>
+                <i style={{ background: causeColour(k) }} />
+                {nameOf(k)}
+              </span>
+            )
+          ))}
           {[...new Set(happened.map((h) => h.routes))].map((routes) => (
             <span>
               <i class={routes ? "ways" : "cable"} />
@@ -484,7 +531,7 @@ export function TimeLine({ info }: { info: Info }) {
         aria-label="time line; W and S or plus and minus zoom, A and D or arrows move, F or 0 shows the whole step"
       >
         <Minimap info={info} from={from} to={to} width={width} left={left} />
-        {!standalone() && <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} />}
+        {!standalone() && <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} marks={marks} />}
         <canvas
           ref={box}
           role="img"
@@ -520,7 +567,7 @@ export function TimeLine({ info }: { info: Info }) {
       <p class="hint" aria-live="polite">
         {chosen ||
           "Drag to move; W and S zoom, A and D move, F shows the whole step. Above: computing; below: communication, pale where " +
-            "computing hides it. Ink lines: the critical path, with arrows where zoomed in."}{" "}
+            "computing hides it."}{" "}
         {picked && !standalone() && (
           <a href={address(["run", info.name, "packet"], { text: picked.gpu, from: picked.from, to: picked.to })}>
             Messages of {picked.gpu} then

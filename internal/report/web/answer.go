@@ -38,6 +38,8 @@ type Answer struct {
 	Losses []StepLoss `json:"losses"`
 	Minor  []StepLoss `json:"minor"`
 	Place  *Place     `json:"place,omitempty"` // of the first loss
+	// Losing is the shortest window with nine tenths of that time; absent where it is most of the run.
+	Losing *[2]int64 `json:"losing_ps,omitempty"`
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
 	Remedies []result.Remedy `json:"remedies"`
 	Port     *PortPicture    `json:"port,omitempty"`
@@ -165,6 +167,9 @@ func (r *Directory) answer() (any, error) {
 	a.Fidelity, a.Signals = strings.Trim(a.Fidelity, " ()"), report.Signals(s)
 	a.lost(s)
 	if a.Place, err = r.placeOf(a.Losses); err != nil {
+		return nil, err
+	}
+	if a.Losing, err = r.losing(); err != nil {
 		return nil, err
 	}
 	for _, x := range r.Summary.Remedies {

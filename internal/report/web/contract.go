@@ -103,6 +103,9 @@ type Critical struct {
 	To         int64                `json:"to_ps"`
 	Path       []result.CriticalRow `json:"path"`
 	Operations int                  `json:"operations"` // number of operations in the pieces
+	// Shares are, by piece of communication, the shares of Causes in the time of the collectives of its class then.
+	Causes []string    `json:"causes"`
+	Shares [][]float64 `json:"shares"`
 }
 
 // Pauses are the ports that are paused in the middle of columns of a grid.

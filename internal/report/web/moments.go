@@ -33,7 +33,13 @@ func (r *Directory) critical(q url.Values) (any, error) {
 		x.Start, x.End = max(x.Start, from), min(x.End, to)
 		path = append(path, x)
 	}
-	return Critical{From: from, To: to, Path: result.MergeCritical(path, maxCritical), Operations: ops}, nil
+	all, err := r.mixes(from, to)
+	if err != nil {
+		return nil, err
+	}
+	c := Critical{From: from, To: to, Path: result.MergeCritical(path, maxCritical), Operations: ops}
+	c.explained(all)
+	return c, nil
 }
 
 // longest parts a list into the most longest items and the rest, both in their order.

@@ -49,7 +49,8 @@ func TestCriticalPathIsWhole(t *testing.T) {
 			Class: "forward", Ops: 1})
 		at += length
 	}
-	r := made(at, map[string]any{"critical": rows})
+	r := made(at, map[string]any{"critical": rows, "collectives": []result.CollectiveRow{},
+		"causes": []result.CauseRow{}})
 	for _, w := range [][2]int64{{0, at}, {at / 3, at / 2}, {at / 2, at/2 + 500}} {
 		var got Critical
 		viewed(t, r, "critical", fmt.Sprintf("from=%d&to=%d", w[0], w[1]), &got)
