@@ -27,9 +27,10 @@ type configLintCmd struct {
 	Host    []string `help:"Directory with the configuration of one host; repeatable" placeholder:"DIR" sep:"none"`
 	Cabling []string `help:"Cabling without a scenario: files that import reads; repeatable" placeholder:"FILE" sep:"none" without:"fabric"`
 	roceDSCP
-	PathMTU int  `help:"RoCE path MTU, in bytes" default:"4096" name:"path-mtu" range:"256,16384"`
-	JSON    bool `help:"Print the findings as JSON" without:"sarif"`
-	SARIF   bool `help:"Print the findings as SARIF 2.1.0" name:"sarif"`
+	PathMTU  int  `help:"RoCE path MTU, in bytes" default:"4096" name:"path-mtu" range:"256,16384"`
+	Commands bool `help:"Print the commands that fix the findings, by switch" without:"json,sarif,rules"`
+	JSON     bool `help:"Print the findings as JSON" without:"sarif"`
+	SARIF    bool `help:"Print the findings as SARIF 2.1.0" name:"sarif"`
 
 	Baseline string `help:"Known findings to leave out: --json or --sarif output of an earlier run" placeholder:"FILE"`
 }
@@ -47,6 +48,7 @@ Examples:
   railyard config lint configs/ --fabric scenarios/lab-2x2.yaml --json | jq '.[].rule'
   railyard config lint leaf.cfg node1.sh nccl.conf  # hosts against switches
   railyard config lint leaf.cfg --sarif > leaf.sarif
+  railyard config lint configs/ --commands  # what to enter on each switch
   railyard config lint configs/ --json > known.json  # findings of today
   railyard config lint configs/ --baseline known.json  # CI: fails on new findings
   railyard config lint --rules
@@ -135,6 +137,8 @@ func (c *configLintCmd) Run(e *env) error {
 	switch {
 	case c.SARIF:
 		err = findings.WriteSARIF(e.stdout, all, base)
+	case c.Commands:
+		report.Commands(e.stdout, list, in.Configs)
 	case c.JSON:
 		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
 	default:

@@ -29,6 +29,7 @@ type Finding struct {
 	Message  string    `json:"message"`
 	Why      string    `json:"why"`
 	Fix      string    `json:"fix"`
+	Commands []string  `json:"commands,omitempty"` // that fix it on the file's switch, in its language; none: Fix has none
 	on       *[]string // the same, one by one
 }
 
@@ -44,9 +45,15 @@ func Sort(f []Finding) []Finding {
 		n := len(out) - 1
 		if n < 0 || !out[n].same(&x) {
 			out = append(out, x)
-		} else if last := &out[n]; last.on != nil && x.on != nil {
+			continue
+		}
+		last := &out[n]
+		if last.on != nil && x.on != nil {
 			both := slices.Concat(*last.on, *x.on)
 			last.on = &both
+		}
+		if !slices.Equal(last.Commands, x.Commands) { // of several ports
+			last.Commands = slices.Concat(last.Commands, x.Commands)
 		}
 	}
 	for i := range out {

@@ -91,9 +91,12 @@ var (
 	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
 )
 
-// fixMTU returns the command by which a port takes packets of a size, within the limit of its language.
+// mtuFor returns the MTU with which a port takes packets of a size, within the limit of its language.
+func mtuFor(c *Config, packet unit.Bytes) int64 { return int64(min(packet+c.header(), mostMTU(c.OS))) }
+
+// fixMTU returns the command by which a port takes packets of a size.
 func fixMTU(c *Config, packet unit.Bytes) string {
-	mtu := int64(min(packet+c.header(), mostMTU(c.OS)))
+	mtu := mtuFor(c, packet)
 	switch c.OS {
 	case SONiC:
 		return fmt.Sprintf(`"mtu": "%d" in the port's row of PORT`, mtu)
@@ -119,52 +122,70 @@ func fixSpeed(c *Config, r unit.Rate) string {
 	return fmt.Sprintf("a speed of %v", r)
 }
 
-// fixPausing returns the commands by which a port pauses priorities: what another port of the switch has that pauses
-// them, if the port lacks it, or all lines that the port lacks, with the PFC mode of its neighbour.
+// fixPausing returns the remedy by which a port pauses priorities: the commands of pausing, or words.
 func fixPausing(c *Config, p *Port, priorities uint8, mode PFCMode) string {
-	var like *Port
+	lines, like := pausing(c, p, priorities, mode)
+	switch {
+	case c.OS == SONiC:
+		paused := p.Paused() | priorities
+		if like != nil {
+			paused = like.Paused()
+		}
+		return fmt.Sprintf(`"pfc_enable": "%s" in the port's row of PORT_QOS_MAP`, Priorities(paused))
+	case len(lines) > 0 && like != nil:
+		return fmt.Sprintf("at the port, as %s has: %s", like.Name, strings.Join(lines, ", "))
+	case len(lines) > 0:
+		return "at the port: " + strings.Join(lines, ", ")
+	}
+	return fmt.Sprintf("PFC for priority %s on the port", Priorities(priorities))
+}
+
+// pausing returns the commands by which a port pauses priorities: what another port of the switch, like, has that
+// pauses them, if the port lacks it, or all lines that the port lacks, with the PFC mode of its neighbour.
+func pausing(c *Config, p *Port, priorities uint8, mode PFCMode) (lines []string, like *Port) {
 	for _, o := range c.Ports {
 		if like == nil && o != p && !o.Down.V && o.Paused()&priorities == priorities {
 			like = o
 		}
 	}
 	lossless := p.QoS != nil && p.QoS.paused()&priorities == priorities
+	each := func(format string) (out []string) {
+		for i := range 8 {
+			if priorities>>i&1 == 1 {
+				out = append(out, fmt.Sprintf(format, i))
+			}
+		}
+		return out
+	}
 	switch c.OS {
 	case SONiC:
-		paused := p.Paused() | priorities
-		if like != nil {
-			paused = like.Paused()
-		}
-		return fmt.Sprintf(`"pfc_enable": "%s" in the port's row of PORT_QOS_MAP`, Priorities(paused))
+		return each("sudo config interface pfc priority " + p.Name + " %d on"), like
 	case EOS:
 		if like != nil {
 			for _, x := range like.Policies {
 				if !has(p.Policies, x.V) {
-					return fmt.Sprintf("at the port, as %s has: %s", like.Name, x.V)
+					return []string{x.V}, like
 				}
 			}
 		}
-		var lines []string
 		if p.PFC.V == PFCOff {
 			lines = append(lines, "priority-flow-control on")
 		}
-		for i := range 8 {
-			if priorities>>i&1 == 1 && !lossless {
-				lines = append(lines, fmt.Sprintf("priority-flow-control priority %d no-drop", i))
-			}
+		if !lossless {
+			lines = append(lines, each("priority-flow-control priority %d no-drop")...)
 		}
-		return "at the port: " + strings.Join(lines, ", ")
+		return lines, nil
 	case Dell:
-		return fmt.Sprintf("at the port: priority-flow-control priority %s", Priorities(priorities))
+		return []string{fmt.Sprintf("priority-flow-control priority %s", Priorities(priorities))}, nil
 	case NXOS:
 		if lossless && like != nil {
-			return fmt.Sprintf("at the port, as %s has: priority-flow-control mode %v", like.Name, like.PFC.V)
+			mode = like.PFC.V
 		}
 		if lossless {
-			return fmt.Sprintf("at the port: priority-flow-control mode %v", mode)
+			return []string{fmt.Sprintf("priority-flow-control mode %v", mode)}, like
 		}
 	}
-	return fmt.Sprintf("PFC for priority %s on the port", Priorities(priorities))
+	return nil, nil
 }
 
 // fixRemote returns the statement of a neighbor's AS number in a language.

@@ -22,6 +22,7 @@ func (l *linter) bgpMultipath() {
 		if peers := b.Main(); len(peers) > 1 && b.MaxPaths.V < 2 {
 			l.say(first(b.MaxPaths.At, b.ASN.At), fixPaths.routing(c),
 				"%s has %d neighbours and uses one path", c.Name(), len(peers))
+			l.paste(setPaths.routing(c))
 		}
 	})
 }
@@ -43,6 +44,7 @@ func (l *linter) bgpRelax() {
 		if !b.Relax.V && (len(as) > 1 || external > 1) {
 			l.say(first(b.Relax.At, b.ASN.At), fixRelax.routing(c),
 				"%s has neighbours in several ASes and no multipath-relax", c.Name())
+			l.paste(setRelax.routing(c))
 		}
 	})
 }
@@ -52,6 +54,9 @@ func (l *linter) bgpInactive() {
 		for _, n := range b.Neighbors {
 			if !n.Active && !n.Down.V && !c.Part { // of a part: families may be elsewhere
 				l.say(n.At, fixFamily.routing(c), "neighbour %s is in no address family", n.Name())
+				if n.VRF == "" && !n.Group.Is() {
+					l.paste(setFamily.routing(c, "peer", n.Name()))
+				}
 			}
 		}
 	})
@@ -81,6 +86,7 @@ func (l *linter) bgpUnnumbered() {
 			if p := c.named(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V && len(p.Addrs) == 0 {
 				l.say(first(p.LinkOnly.At, p.At), "give the port an IPv6 link-local address",
 					"%s has an unnumbered neighbour and no IPv6 address", p.Name)
+				l.pastePort(c, p, setLinkLocal, "")
 			}
 		}
 	})
@@ -112,11 +118,13 @@ func (l *linter) bgpPolicy() {
 			l.say(first(b.NoPolicy.At, b.ASN.At),
 				fixPolicy.routing(c)+", or route-maps for every neighbour",
 				"%s filters every eBGP route", c.Name())
+			l.paste(setPolicy.routing(c))
 		default:
 			l.say(first(b.NoPolicy.At, b.ASN.At),
 				fixPolicy.routing(c)+", or route-maps in and out for these neighbours too",
 				"%s filters every route of %s, which have no policies", c.Name(),
 				strings.Join(shorten(bare, 4), ", "))
+			l.paste(setPolicy.routing(c))
 		}
 	})
 }
@@ -213,6 +221,9 @@ func (l *linter) bgpAS() {
 			l.say(first(f.n.Remote.At, f.n.At), fixRemote(f.c, want),
 				"neighbour %s has remote-as %s, %s is in AS %d", f.n.Name(), or(f.n.Remote.V, "none"),
 				far.Name(), want)
+			if f.n.VRF == "" && !f.n.Group.Is() {
+				l.paste(setRemote.routing(f.c, "peer", f.n.Name(), "value", fmt.Sprint(want)))
+			}
 		}
 	}
 }

@@ -90,6 +90,7 @@ func (l *linter) atPorts(v variant, say func(at Place, fix, format string, args 
 			l.on = &[]string{p.Name}
 			priority := uint8(1) << (prio & 7)
 			say(p.unpaused(priority), fixPausing(v.c, p, priority, PFCOn), format, args...)
+			l.pastePausing(v.c, p, priority, PFCOn)
 		}
 	}
 }
@@ -134,6 +135,7 @@ func (l *linter) pfcInterface() {
 			if m := p.QoS.paused(); m != 0 {
 				say(first(p.PFC.At, p.At), fixPausing(c, p, m, PFCOn),
 					"%s does no PFC although priority %s is lossless", p.Name, Priorities(m))
+				l.pastePausing(c, p, m, PFCOn)
 			}
 		}
 	}
@@ -239,6 +241,9 @@ func (l *linter) cnpStrict() {
 			return
 		}
 		l.say(at, fixStrict.in(v.c), "CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
+		if v.c.OS == NXOS && at == q.Share.At {
+			l.paste(v.c.beside(at, "no "+v.c.words(at.Line), "priority level 1"))
+		}
 	})
 }
 

@@ -89,6 +89,7 @@ func (l *linter) ecnDiffers() {
 			if w.ECN && w.Max > 0 && !m.near(want) {
 				l.say(q.differing(m, want), fmt.Sprintf("%v, or these thresholds in the scenario (switch.queues.%d: wred_min, wred_max, probability)", want, j),
 					"queue %d marks from %v, and in the scenario from %v", i, m, want)
+				l.paste(v.c.marks(q.WRED, want))
 			}
 			return
 		}
@@ -105,6 +106,7 @@ func (l *linter) ecnDiffers() {
 			}
 			l.say(q.differing(m, u.most[0].mark), "the thresholds of the other switches, or one set for all",
 				"queue %d marks from %v, and on %d of %d %v from %v", i, m, u.most[0].n, u.of, g, u.most[0].mark)
+			l.paste(v.c.marks(q.WRED, u.most[0].mark))
 			return
 		}
 	})

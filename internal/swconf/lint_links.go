@@ -30,6 +30,7 @@ func (l *linter) pfcOneEnd() {
 		l.say(e.port.unpaused(theirs&^mine), fixPausing(e.c, e.port, theirs&^mine, far.port.PFC.V),
 			"%s pauses priorities %s, its neighbour %s pauses %s",
 			e.port.Name, Priorities(mine), e.far(), Priorities(theirs))
+		l.pastePausing(e.c, e.port, theirs&^mine, far.port.PFC.V)
 	})
 }
 
@@ -53,6 +54,7 @@ func (l *linter) speed() {
 			if e.port != nil && e.port.Speed.Is() && e.port.Speed.V != e.link.Rate {
 				l.say(e.port.Speed.At, fixSpeed(e.c, e.link.Rate),
 					"%s runs at %v, its cable at %v", e.port.Name, e.port.Speed.V, e.link.Rate)
+				l.pastePort(e.c, e.port, setSpeed, speedValue(e.c.OS, e.link.Rate))
 			}
 		}
 	})
@@ -63,6 +65,7 @@ func (l *linter) portDown() {
 		for _, e := range []*end{a, b} {
 			if e.port != nil && e.port.Down.V {
 				l.say(first(e.port.Down.At, e.port.At), fixUp.in(e.c), "%s is cabled and shut down", e.port.Name)
+				l.pastePort(e.c, e.port, setUp, "")
 			}
 		}
 	})
@@ -116,15 +119,18 @@ func (l *linter) lldpOff() {
 			case p.LLDPOff.V:
 				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), fixLLDPPort.in(c),
 					"%s negotiates PFC with LLDP turned off", p.Name)
+				l.pastePort(c, p, setLLDPPort, "")
 			case !c.LLDP.V && !reported && c.Part && !c.LLDP.Is() && !p.PFC.Is():
 				reported = true
 				l.say(p.At, fixLLDP.in(c)+", or PFC on at the port",
 					"%s negotiates PFC by default, and this part of a configuration has no LLDP", p.Name)
 				l.findings[len(l.findings)-1].Severity = Info
+				l.paste(setLLDP.in(c.OS))
 			case !c.LLDP.V && !reported:
 				reported = true
 				l.say(first(c.LLDP.At, p.PFC.At, p.At), fixLLDP.in(c),
 					"%s negotiates PFC and LLDP does not run on the switch", p.Name)
+				l.paste(setLLDP.in(c.OS))
 			}
 		}
 	}
@@ -207,6 +213,7 @@ func (l *linter) dlbMAC() {
 		if macs[i] != most {
 			l.say(first(c.DLB.MAC.At, c.DLB.At), "mac-address "+most, "%s uses the DLB MAC %s, the others %s",
 				c.Name(), macs[i], most)
+			l.paste([]string{"hardware profile dlb", "  mac-address " + most})
 		}
 	}
 }

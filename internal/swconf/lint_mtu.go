@@ -49,15 +49,15 @@ func (l *linter) holds(e *end) unit.Bytes {
 // fits reports whether RoCE's frames of the path MTU fit an MTU.
 func (l *linter) fits(mtu unit.Bytes) bool { return int64(mtu) >= int64(l.PathMTU+Headers) }
 
-// farMTU is the command by which a port takes the packets of its neighbour.
-func (l *linter) farMTU(c *Config, p *Port) string {
+// farPacket is the packet that a port takes if it takes those of its neighbour.
+func (l *linter) farPacket(p *Port) unit.Bytes {
 	packet := jumbo
 	l.ends(func(e, far *end) {
 		if e.port == p {
 			packet = l.holds(far)
 		}
 	})
-	return fixMTU(c, packet)
+	return packet
 }
 
 // mtuDiffers compares the packets that both ends of a cable take. Without an end that RoCE's frames do not fit, it is a
@@ -68,11 +68,13 @@ func (l *linter) mtuDiffers() {
 		if !a.Is() || !b.Is() || e.packet() >= far.packet() {
 			return
 		}
-		fix := fixMTU(e.c, l.holds(far))
+		fix, lines := fixMTU(e.c, l.holds(far)), e.c.commandMTU(a.At, e.port, l.holds(far))
 		if a.V >= mostMTU(e.c.OS) {
 			fix = fixMTU(far.c, e.packet()) + " at the neighbour"
+			lines = nil
 		}
 		l.say(a.At, fix, "%s has MTU %s, its neighbour %s has %s", e.port.Name, e.mtu(), e.far(), far.mtu())
+		l.paste(lines)
 		if l.fits(a.V) {
 			f := &l.findings[len(l.findings)-1]
 			f.Severity = Info
@@ -117,8 +119,10 @@ func (l *linter) mtuSmall() {
 			}
 			if mtu < need && !seen[at] {
 				seen[at] = true
-				say(at, l.farMTU(c, p), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name,
+				packet := l.farPacket(p)
+				say(at, fixMTU(c, packet), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name,
 					mtu, l.PathMTU, need)
+				l.paste(c.commandMTU(at, p, packet))
 			}
 			for i := range p.QoS.Queues {
 				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need &&
@@ -127,6 +131,7 @@ func (l *linter) mtuSmall() {
 					say(q.MTU.At, fixMTU(c, jumbo),
 						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
 						l.PathMTU, need)
+					l.paste(c.beside(q.MTU.At, fixMTU(c, jumbo)))
 				}
 			}
 		}

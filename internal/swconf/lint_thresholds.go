@@ -220,6 +220,9 @@ func (l *linter) ecnMissing() {
 		case q.WRED.Is() && !q.WRED.V.ECN:
 			l.say(first(q.WRED.V.ECNAt, q.WRED.At), fixDrops.in(v.c),
 				"queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
+			if v.c.OS == NXOS {
+				l.paste(v.c.beside(q.WRED.At, v.c.words(q.WRED.At.Line)+" ecn"))
+			}
 		case !q.WRED.Is() && i == l.data(v.q):
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
 		case !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is():
@@ -248,6 +251,9 @@ func (l *linter) wredAverage() {
 	l.queues(func(v variant, i int, q *Queue) {
 		if w := q.WRED; w.Is() && w.V.Weight > 0 && q.Pause.Is() {
 			l.say(w.At, fixWeight.in(v.c), "queue %d averages its length with weight %d", i, w.V.Weight)
+			if own := v.c.words(w.At.Line); averages.MatchString(own) {
+				l.paste(v.c.beside(w.At, averages.ReplaceAllString(own, "$1 0")))
+			}
 		}
 	})
 }

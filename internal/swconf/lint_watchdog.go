@@ -77,12 +77,14 @@ func (l *linter) watchdogMissing() {
 				}
 			}
 			l.say(at, fixWatchdog.in(c), "classes are lossless and no watchdog looks after them")
+			l.paste(setWatchdog.in(c.OS))
 			continue
 		}
 		for _, p := range c.Ports {
 			if p.Paused() != 0 && !p.Down.V && !c.watches(p) {
 				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port",
 					"%s is lossless and its watchdog is off", p.Name)
+				l.pastePort(c, p, setWatchdogPort, "")
 			}
 		}
 	}

@@ -79,10 +79,12 @@ type Config struct {
 	ByPort   []Said[string] // classes that take RoCE's packets by their UDP port, in words
 	Faults   []Finding      // findings of the dialect itself
 	Unknown  []Unknown
-	Read     int // lines that were understood
-	Passed   int // known and irrelevant lines
-	Total    int // lines with content
+	Read     int    // lines that were understood
+	Passed   int    // known and irrelevant lines
+	Total    int    // lines with content
+	Source   string // the text
 
+	lines    []string         // of Source, once they are needed
 	byName   map[string]*Port // of the first indexed ports
 	byNumber map[int]*Port
 	indexed  int

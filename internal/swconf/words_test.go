@@ -1,6 +1,7 @@
 package swconf
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -99,7 +100,7 @@ func TestSort(t *testing.T) {
 	}
 	got := Sort([]Finding{f("b", 1, 1, "x"), f("a", 10, 1, "x"), f("a", 9, 5, "y"), f("a", 9, 1, "y"),
 		f("a", 10, 1, "x")})
-	if want := []Finding{f("a", 9, 1, "y"), f("a", 10, 1, "x"), f("b", 1, 1, "x")}; !slices.Equal(got, want) {
+	if want := []Finding{f("a", 9, 1, "y"), f("a", 10, 1, "x"), f("b", 1, 1, "x")}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -92,7 +92,11 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("%q is not a configuration language; accepted: %s", os, strings.Join(Names(), ", "))
 	}
-	return languages[i].parse(file, text)
+	c, err := languages[i].parse(file, text)
+	if c != nil {
+		c.Source = string(text)
+	}
+	return c, err
 }
 
 // detect returns the language with the most phrases in a text.
