@@ -291,8 +291,8 @@ async function answered(run) {
   for (const ps of cards) assert.ok(expected.includes(ps), `${run}: ${ps} is expected of a remedy`);
   assert.equal(cards.length > 0, expected.some((ps) => ps >= 0.0005 * s.step_time_ps));
   const moments = page.getByTestId("moments");
-  const queue = Math.max(...ports.map((p) => (p.role === "host" ? 0 : p.queue_peak_bytes)));
-  assert.equal(a.port.peak_bytes, queue);
+  assert.equal(a.port.peak_bytes, ports[a.port.port].queue_peak_bytes);
+  if (a.place && ports[a.place.port].role !== "host") assert.equal(a.port.port, a.place.port, `${run}: one port`);
   await shows(moments, a.ends.name);
   if (a.pause) await shows(moments, time(a.pause.pause_ps));
 }
@@ -466,6 +466,16 @@ for (let i = 1; i <= 10; i++) {
   if (i === 8) await check("life");
   if (i < 10) await page.keyboard.press("ArrowRight");
 }
+
+// The journey of a packet and its marks are told of one port.
+const told = [];
+for (const chapter of [7, 8]) {
+  await open(`#/run/${cascade}/life?chapter=${chapter}`);
+  const passage = page.getByTestId("passage");
+  await passage.locator("[data-lane=queue]").waitFor();
+  told.push(/queued at (\S+?)[,.]( |$)/.exec(plain(await passage.locator("svg").getAttribute("aria-label")))?.[1]);
+}
+assert.ok(told[0] && told[0] === told[1], `${told} are one port`);
 
 // Sequences: what the run has is drawn with as many steps as the scrubber says, what it lacks is said.
 for (const [run, name] of [

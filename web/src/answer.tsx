@@ -38,14 +38,14 @@ export function Answer({ info }: { info: Info }) {
       </p>
       <h1 data-testid="verdict">{verdict(info, data)}</h1>
       <p class="lede" data-testid="lede">
-        <Lede info={info} />
+        <Lede info={info} place={data.place?.name} />
       </p>
       </div>
       <Lost data={data} step={step} />
       </div>
       {sum > 0 && (
         <>
-          <StepBar parts={data.parts} causes={data.causes_present} step={sum} />
+          <StepBar parts={data.parts} causes={data.causes_present} step={sum} main={data.losses?.[0]?.key} />
         </>
       )}
       <Remedies info={info} data={data} step={step} />
@@ -134,13 +134,15 @@ function verdict(info: Info, a: Figures): string {
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
   // A name stays on one line; the port's peer is in the details.
-  const where = a.place ? `, mainly at ${a.place.name.split(" → ")[0].replaceAll("-", "\u2011")},` : "";
+  const where = a.place ? `, ${a.place.most ? "mainly" : "as"} at ${a.place.name.split(" → ")[0].replaceAll("-", "\u2011")}` : "";
   const verb = first.key === "pause" ? "put" : "puts";
-  return `${f.begin(first.name)}${where} ${verb} ${share(ps)} on the critical path.`;
+  return a.place?.most
+    ? `${f.begin(first.name)}${where}, ${verb} ${share(ps)} on the critical path.`
+    : `${f.begin(first.name)} ${verb} ${share(ps)} on the critical path${where}.`;
 }
 
-/** Lede says what the slowest message met. */
-function Lede({ info }: { info: Info }) {
+/** Lede says what the slowest message met at the place of the title. */
+function Lede({ info, place }: { info: Info; place?: string }) {
   const s = info.summary;
   const slow = s.slowest_flow;
   if (s.outcome) return <>{f.begin(s.outcome.why)}.</>;
@@ -154,10 +156,13 @@ function Lede({ info }: { info: Info }) {
           </a>
           , sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
           {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
-          {slow.queue && slow.shared_with_count > 0 && (
+          {slow.queue && slow.shared_with_count > 0 && (slow.queue === place || !place) && (
             <>
-              ; it shares the queue of {slow.queue} with {f.plural(slow.shared_with_count, "other flow")}
+              ; it shares {place ? "that queue" : `the queue of ${slow.queue}`} with {f.plural(slow.shared_with_count, "other flow")}
             </>
+          )}
+          {place && slow.queue !== place && slow.paused_ps > 0 && (slow.paused_by ?? []).includes(place) && (
+            <>; PFC from that port pauses its path for {f.time(slow.paused_ps)}</>
           )}
           .
         </>

@@ -121,8 +121,9 @@ const of = (name: string, bytes: number): [string, number, string] => [name, byt
 
 const bar = (name: string, ps: number): [string, number, string] => [name, ps, f.time(ps)];
 
-/** chapters tells the ten chapters with the figures of a run. */
-export function chapters(info: Info): Chapter[] {
+/** chapters tells the ten chapters with the figures of a run, and of one of its ports: the scene's, else the one with the
+ * longest queue. */
+export function chapters(info: Info, port?: number): Chapter[] {
   const s = info.summary;
   const r = info.manifest.resolved;
   const training = r["workload.training.model"];
@@ -139,10 +140,11 @@ export function chapters(info: Info): Chapter[] {
   const hosts = info.topology.nodes.filter((n) => n.role === "host").length;
   const net = info.ports.filter((p) => p.role === "host");
   const line = Math.max(...net.map((p) => p.rate_bps), 1);
-  const hot = info.ports.reduce<PortRow | undefined>(
+  const longest = info.ports.reduce<PortRow | undefined>(
     (a, b) => (b.role !== "host" && (!a || b.queue_peak_bytes > a.queue_peak_bytes) ? b : a),
     undefined,
   );
+  const hot = info.ports[port ?? -1] ?? longest;
   const held = Math.max(0, ...info.ports.filter((p) => p.role !== "host").map((p) => p.ingress_peak_bytes));
   const collectives = s.collectives ?? [];
   const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
@@ -438,7 +440,7 @@ export function chapters(info: Info): Chapter[] {
       picture: (
         <Bars
           rows={[
-            of("longest queue", s.queue_peak_bytes),
+            of("longest queue", hot?.queue_peak_bytes ?? 0),
             ...(q && q.wred_max_bytes
               ? [of("marking starts", q.wred_min_bytes), of("everything marked", q.wred_max_bytes)]
               : []),
@@ -451,7 +453,7 @@ export function chapters(info: Info): Chapter[] {
         marking(info),
         hot && hot.queue_peak_bytes > 0 ? (
           <>
-            The longest queue stood at {hot.name}:{" "}
+            The {hot.queue_peak_bytes === longest?.queue_peak_bytes ? "longest" : ""} queue at {hot.name} reached{" "}
             <Fig v={f.bytes(hot.queue_peak_bytes)} from="ports.parquet, queue_peak_bytes" />.
           </>
         ) : (

@@ -668,9 +668,11 @@ export interface Place {
   port: number;
   name: string;
   at_ps: number;
+  most: boolean;
 }
 
 export interface PortPicture {
+  longest: boolean;
   port: number;
   name: string;
   peak_bytes: number;

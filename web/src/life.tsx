@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { type Info, standalone, view } from "./api";
+import { type Answer, type Info, standalone, view } from "./api";
 import type { Messages, Told } from "./contract";
 import { here, set, useData, usePlace } from "./state";
 import { chapters } from "./chapters";
@@ -22,11 +22,12 @@ function sceneOf(info: Info, chapter: number): string {
 const travels = [6, 7]; // chapters of packets on their way
 
 /** useScene is the queue pair that the chapter is about and a window of time: those of its sequence, else the slowest
- * message's where packets are on their way. */
+ * message's where packets are on their way. Its port is that of the answer, if packets waited there. */
 function useScene(info: Info, chapter: number, told?: Told) {
   const s = told?.sequence;
   const own = travels.includes(chapter) && s && !s.timeless && s.qp >= 0 && s.steps.length > 1;
   const ask = !own && travels.includes(chapter) && !standalone();
+  const { data: answer } = useData(ask ? () => view<Answer>(info.name, "answer") : null, [info.name, ask]);
   const { data } = useData(ask ? () => view<Messages>(info.name, "messages") : null, [info.name, ask]);
   const whole = info.summary.step_time_ps;
   const window = (a: number, b: number, after: number) => ({
@@ -40,13 +41,16 @@ function useScene(info: Info, chapter: number, told?: Told) {
   const m = ask ? data?.messages[0] : undefined;
   if (!m || m.qp < 0) return undefined;
   const end = m.done_ps < 0 ? whole : m.done_ps;
-  return { qp: m.qp, ...window(m.posted_ps, end, 0.1), span: [m.posted_ps, end] as [number, number] };
+  return { qp: m.qp, port: answer?.place?.port, ...window(m.posted_ps, end, 0.1), span: [m.posted_ps, end] as [number, number] };
 }
 
 export function Life({ info }: { info: Info }) {
   const place = usePlace();
-  const all = useMemo(() => chapters(info), [info]);
-  const at = Math.max(0, Math.min(all.length - 1, Number(place.args.get("chapter") ?? 1) - 1));
+  const at = Math.max(0, Math.min(scenes.length - 1, Number(place.args.get("chapter") ?? 1) - 1));
+  const name = place.args.get("sequence") ?? sceneOf(info, at);
+  const told = useSequence(info, name);
+  const scene = useScene(info, at, told.data);
+  const all = useMemo(() => chapters(info, scene?.port), [info, scene?.port]);
   const [playing, play] = useState(false);
   const [speech, speak] = useState(false);
   useData(() => view(info.name, "collectives"), [info.name]);
@@ -80,9 +84,6 @@ export function Life({ info }: { info: Info }) {
     return () => removeEventListener("keydown", keys);
   }, [playing]);
   const c = all[at];
-  const name = place.args.get("sequence") ?? sceneOf(info, at);
-  const told = useSequence(info, name);
-  const scene = useScene(info, at, told.data);
   const time = place.args.has("at") ? Number(place.args.get("at")) : undefined;
   return (
     <section aria-label="Life of a training job" class="life">

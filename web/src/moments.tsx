@@ -68,8 +68,10 @@ function Port({ info, p }: { info: Info; p: PortPicture }) {
   const calm = Math.max(...p.queue_bytes.slice(0, 40)) < p.wred_min_bytes; // room for words
   return (
     <a class="card" href={to(info, "fabric", { metric: "queue", port: p.port, ...around(info, p.at_ps) })}>
-      <h3>Longest queue: {f.bytes(p.peak_bytes)}</h3>
-      <p class="note">{p.name}</p>
+      <h3>
+        Queue at {p.name.split(" → ")[0]}: {f.bytes(p.peak_bytes)}
+      </h3>
+      <p class="note">{p.longest ? "the longest of the run" : `to ${p.name.split(" → ")[1] ?? "its peer"}`}</p>
       <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label={`queue of ${p.name} over the step`}>
         <path d={`M0 ${H}${area}V${H}Z`} fill={line && p.peak_bytes < p.wred_min_bytes ? "var(--q-below)" : "var(--c-rate_not_given_back)"} />
         {line && (

@@ -143,6 +143,10 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
     const t = from + ((e.clientX - b.left - left) / (width - left - 8)) * (to - from);
     if (t >= from && e.clientY - b.top > start - 10) set({ at: Math.round(Math.min(to, t)) });
   };
+  const close = high > low && low > 0 && high <= tank && Math.abs(Math.min(y - 14, level(low) + 4) - Math.min(y - 14, level(high) + 4)) < 13; // one label
+  // A threshold is named at the emptier end.
+  const filled = (a: number, b: number) => samples.filter((s) => s[0] < b && s[0] + s[1] > a).reduce((n, s) => n + s[3] * s[1], 0);
+  const clear = filled(to - (to - from) / 5, to) <= filled(from, from + (to - from) / 5);
   const topLane = Math.max(peak, low < 4 * peak ? low : 0, 1);
   return (
     <div ref={box} class="passage" data-testid="passage" data-at={at} data-bytes={held} data-value={rate ?? ""}>
@@ -157,9 +161,11 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
               Number(v) > 0 && Number(v) <= tank && !(small && h < 2 && !beside(Number(v))) ? (
                 <g>
                   <path class="limit" d={`M${centre(h) - wide / 2 - 5} ${level(Number(v))}h${wide + 10}`} />
-                  <text class="small" x={centre(h) + (beside(Number(v)) ? 1 : -1) * (wide / 2 + 9)} y={Math.min(y - 14, level(Number(v)) + 4)} text-anchor={beside(Number(v)) ? "start" : "end"}>
-                    {small ? f.bytes(Number(v)) : `${words} ${f.bytes(Number(v))}`}
-                  </text>
+                  {!(close && v === high) && (
+                    <text class="small" x={centre(h) + (beside(Number(v)) ? 1 : -1) * (wide / 2 + 9)} y={Math.min(y - 14, level(Number(v)) + 4)} text-anchor={beside(Number(v)) ? "start" : "end"}>
+                      {small ? f.bytes(Number(v)) : close ? `WRED ${f.bytes(low)} to ${f.bytes(high)}` : `${words} ${f.bytes(Number(v))}`}
+                    </text>
+                  )}
                 </g>
               ) : null,
             )}
@@ -218,7 +224,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
                 {samples.length > 0 && <path class="queue" d={`${steps(3, topLane, p)}V${p.y + p.high}H${x(samples[0][0])}Z`} />}
                 {low > 0 && low <= topLane && <path class="limit" d={`M${left} ${p.y + p.high - (low / topLane) * p.high}H${width - 8}`} />}
                 {low > 0 && low <= topLane && (
-                  <text class="small over" x={width - 10} y={p.y + p.high - (low / topLane) * p.high - 4} text-anchor="end">
+                  <text class="small over" x={clear ? width - 10 : left + 4} y={p.y + p.high - (low / topLane) * p.high - 4} text-anchor={clear ? "end" : "start"}>
                     WRED min {f.bytes(low)}
                   </text>
                 )}

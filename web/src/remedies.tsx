@@ -59,7 +59,6 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
     <>
       <div class="head">
         <h2>What would shorten it</h2>
-        <p class="note">Completed runs first; other savings are what a run without the cause saves.</p>
       </div>
       {error && (
         <p class="error" role="alert">
@@ -70,10 +69,8 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
         {good.map((c) => (
           <article class="card">
             <h3>{f.begin(c.remedy.says)}</h3>
-            <Saving c={c} step={step} />
-            <p>
-              Against {causeName(data, c.remedy.cause)}.{c.remedy.needs ? ` Needs ${c.remedy.needs}.` : ""}
-            </p>
+            <Saving c={c} step={step} cause={causeName(data, c.remedy.cause)} />
+            {c.remedy.needs && <p>Needs {c.remedy.needs}.</p>}
             {c.remedy.set && <code>{c.remedy.set.map((x) => "--set " + x).join(" ")}</code>}
             <div class="foot">
               <State c={c} />
@@ -116,7 +113,7 @@ const causeName = (a: Answer, key: string) =>
   key;
 
 /** Saving is a figure with its method, and a bar from 0 to the step. */
-function Saving({ c, step }: { c: Card; step: number }) {
+function Saving({ c, step, cause }: { c: Card; step: number; cause: string }) {
   const share = c.saves / step;
   if (!c.done && share < 0.0005)
     return c.remedy.set ? (
@@ -125,13 +122,18 @@ function Saving({ c, step }: { c: Card; step: number }) {
         causes take its place.
       </p>
     ) : null;
+  if (!c.done)
+    return (
+      <p class="note" data-saves={c.saves}>
+        Without {cause}: {f.change(-c.saves)} ({f.changePercent(-share)}), {c.remedy.simulated ? "simulated" : "estimated"}
+      </p>
+    );
   return (
     <>
       <p class="saves" data-saves={c.saves}>
         {f.change(-c.saves)} <small>{f.changePercent(-share)}</small>
-        {!c.done && <span class="tag calm">{c.remedy.simulated ? "simulated without the cause" : "estimate"}</span>}
       </p>
-      <div class={c.done ? "meter" : "meter guess"} aria-hidden="true">
+      <div class="meter" aria-hidden="true">
         <i style={{ width: `${100 * Math.min(1, share)}%` }} />
       </div>
     </>

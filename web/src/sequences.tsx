@@ -9,7 +9,7 @@ import { address, here, set, useData, usePlace } from "./state";
 const widest = 168; // from lane to lane
 const narrowest = 104;
 const high = 40; // of a step
-const left = 84; // of times
+const times = 84; // room for them on the left
 const head = 34;
 
 /** useSequence is a sequence of the run, or why it has none. */
@@ -102,7 +102,7 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
   useEffect(() => {
     const el = box.current;
     if (!el || at === last) return;
-    const y = head + high * at;
+    const y = head + high * rowsOf(s)[at - 1 < 0 ? 0 : at - 1];
     if (y > el.scrollTop + el.clientHeight || y < el.scrollTop) el.scrollTop = Math.max(0, y - el.clientHeight + 2 * high);
   }, [at]);
   const start = () => {
@@ -137,10 +137,32 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
   );
 }
 
+/** rowsOf puts steps that run side by side at the same time, as all ranks' in a round of a ring, into one row. */
+function rowsOf(s: Sequence): number[] {
+  let row = -1;
+  let spans: [number, number][] = [];
+  let until = 0;
+  return s.steps.map((x, i) => {
+    const [a, b] = [Math.min(x.from, x.to), Math.max(x.from, x.to)];
+    const joins = i > 0 && a < b && x.kind === s.steps[i - 1].kind && x.at_ps < until && spans.length > 0 && spans.every(([c, d]) => b <= c || a >= d);
+    if (!joins) {
+      row++;
+      spans = [];
+      until = x.until_ps;
+    }
+    if (a < b) spans.push([a, b]);
+    until = Math.min(until, x.until_ps);
+    return row;
+  });
+}
+
 function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
-  const wide = Math.max(narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
+  const small = room < 500;
+  const left = small ? 58 : times;
+  const wide = Math.max(small ? 96 : narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
   const x = (lane: number) => left + wide / 2 + wide * lane;
-  const bottom = high * s.steps.length + 8;
+  const rows = rowsOf(s);
+  const bottom = high * (rows[rows.length - 1] + 1) + 8;
   return (
     <>
     <svg class="sequence lanehead" width={left + wide * s.lanes.length} height={head} aria-hidden="true">
@@ -161,18 +183,20 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
         <line key={name} x1={x(i)} x2={x(i)} y1={0} y2={bottom} class="life-line" />
       ))}
       {s.steps.slice(0, at).map((step, i) => {
-        const y = high * i + 14;
+        const y = high * rows[i] + 14;
         const from = x(step.from);
         const to = x(step.to);
         const own = step.from === step.to;
         const down = step.until_ps > step.at_ps ? y + 10 : y;
-        const side = step.from > 0 && step.from === s.lanes.length - 1 ? -1 : 1;
+        const letters = 6.3 * Math.max(step.label.length, step.detail.length);
+        const side = step.from > 0 && (step.from === s.lanes.length - 1 || (from + 10 + letters > left + wide * s.lanes.length && from - 10 > letters)) ? -1 : 1;
+        const again = i > 0 && rows[i] === rows[i - 1] && step.detail === s.steps[i - 1].detail;
         const middle = own ? from + 10 * side : (from + to) / 2;
         const anchor = own ? (side > 0 ? "start" : "end") : "middle";
         const tip = Math.sign(to - from) * 7;
         return (
           <g class={`k-${step.kind} ${i === at - 1 ? "now" : ""}`}>
-            {(i === 0 || s.steps[i - 1].when !== step.when) && (
+            {(i === 0 || (rows[i] !== rows[i - 1] && s.steps[i - 1].when !== step.when)) && (
               <text x={left - 8} y={y + 4} class="when">
                 {step.when}
               </text>
@@ -189,7 +213,7 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
               {step.label}
             </text>
             <text x={middle} y={own ? y + 14 : (y + down) / 2 + 14} text-anchor={anchor} class="detail">
-              {step.detail}
+              {again ? "" : step.detail}
             </text>
           </g>
         );

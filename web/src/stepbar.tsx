@@ -46,7 +46,7 @@ function named(s: Segment, step: number): boolean {
 }
 
 /** StepBar is the step as one bar: parts above, the causes of each below. */
-export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: CauseInfo[]; step: number }) {
+export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; causes: CauseInfo[]; step: number; main?: string }) {
   const { box, width } = useWidth(1216);
   const x = (ps: number) => (ps / step) * width;
   const segments: Segment[] = [];
@@ -109,7 +109,9 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
     while (row < 9 && led.some((o) => crosses(o, row))) row++;
     led.push({ s, text, row, from, to, x });
   }
-  const worst = Math.max(0, ...segments.filter((s) => lossy(s.cause.key)).map((s) => s.ps));
+  // The label of the title's cause is bold.
+  const worst = Math.max(0, ...segments.filter((s) => s.cause.key === main).map((s) => s.ps));
+  const bold = (s: Segment) => s.cause.key === main && s.ps === worst;
   const rows = led.reduce((n, l) => Math.max(n, l.row + 1), 0);
   const base = top + tall;
   const height = base + (under.length > 0 ? 34 : 6) + (rows > 0 ? rows * 16 + 6 : 0);
@@ -166,7 +168,7 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
         ))}
         {under.map(({ s, name, at, end }) => (
           <text x={at} y={base + 15} text-anchor={end ? "end" : "start"}>
-            <tspan class={lossy(s.cause.key) ? "name" : ""}>{name}</tspan>
+            <tspan class={bold(s) ? "name" : ""}>{name}</tspan>
             <tspan x={at} dy={14}>
               {f.time(s.ps)}
             </tspan>
@@ -178,7 +180,7 @@ export function StepBar({ parts, causes, step }: { parts: StepPart[]; causes: Ca
           return (
             <>
               <path class="bracket" d={`M${x} ${base + 2}V${edge ? y - 8 : y}${edge ? "" : "h-5"}`} />
-              <text class={s.ps === worst ? "name" : ""} x={edge ? from : x - 8} y={y + 4} text-anchor={edge ? "start" : "end"}>
+              <text class={bold(s) ? "name" : ""} x={edge ? from : x - 8} y={y + 4} text-anchor={edge ? "start" : "end"}>
                 {text}
               </text>
             </>

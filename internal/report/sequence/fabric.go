@@ -1,8 +1,10 @@
 package sequence
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"railyard/internal/result"
@@ -141,7 +143,8 @@ func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
 	return at
 }
 
-// marks returns how the queue pair with most rate reductions by CNPs slowed down first, and when it was back.
+// marks returns how the slowest message's queue pair, or the one with most rate reductions, slowed down for marks at
+// the port where its packets waited longest, and when it was back.
 func marks(r run, s *Sequence) error {
 	if r.Summary.CNPs == 0 {
 		return errors.New("no CNP was sent in this run")
@@ -150,11 +153,9 @@ func marks(r run, s *Sequence) error {
 	if err != nil {
 		return err
 	}
-	var q *result.QPRow
-	for i := range qps {
-		if qps[i].Cuts > 0 && qps[i].Marked > 0 && (q == nil || qps[i].Cuts > q.Cuts) {
-			q = &qps[i]
-		}
+	q, err := r.slowed(qps)
+	if err != nil {
+		return err
 	}
 	if q == nil {
 		return errors.New("no queue pair of this run reduced its rate after a mark")
@@ -163,15 +164,15 @@ func marks(r run, s *Sequence) error {
 	if err != nil {
 		return err
 	}
-	line := float64(q.Line)
-	first := slices.IndexFunc(rates, func(x result.SignalRow) bool { return x.Value < line })
-	if first < 0 {
-		return errors.New("its rate was back at line rate at every sample")
-	}
-	mark, name, at, err := r.marked(q, rates[first].At)
+	mark, first, err := r.marked(q, rates)
 	if err != nil {
 		return err
 	}
+	ports, err := table[result.PortRow](r, "ports")
+	if err != nil {
+		return err
+	}
+	name, at, _ := r.port(ports, mark.Port)
 	s.Title = fmt.Sprintf("Queue pair %d, %s to %s, slows down for %s", q.QP, q.From, q.To, name)
 	s.QP, s.Port = q.QP, mark.Port
 	s.lane(q.From)
@@ -217,37 +218,73 @@ func noRate(s *result.Summary, signals int) error {
 	return fmt.Errorf("congestion control %s has no rate: this sequence is of controls by rate", s.Congestion)
 }
 
-// marked is the first interval until then in which packets were marked at a port on a queue pair's path, and the port.
-func (r run) marked(q *result.QPRow, until int64) (mark result.LinkRow, name, node string, err error) {
+// slowed is the queue pair of the slowest message, if marks reduced its rate; else the one reduced most often; nil
+// where marks reduced none.
+func (r run) slowed(qps []result.QPRow) (q *result.QPRow, err error) {
+	flows, err := table[result.FlowRow](r, "flows")
+	if err != nil {
+		return nil, err
+	}
+	own := int32(-1)
+	if x := r.Summary.Slowest; x != nil {
+		for i := range flows {
+			if f := &flows[i]; f.From == x.From && f.To == x.To && f.Done-f.Posted == x.Time {
+				own = f.QP
+			}
+		}
+	}
+	for i := range qps {
+		switch x := &qps[i]; {
+		case x.Cuts == 0 || x.Marked == 0:
+		case x.QP == own:
+			return x, nil
+		case q == nil || x.Cuts > q.Cuts:
+			q = x
+		}
+	}
+	return q, nil
+}
+
+// marked is the first interval with marks, before a reduction of the rate, at the port where a queue pair's packets
+// waited longest, or the next of its path; first is the sample of that reduction.
+func (r run) marked(q *result.QPRow, rates []result.SignalRow) (mark result.LinkRow, first int, err error) {
 	paths, err := table[result.PathRow](r, "paths")
 	if err != nil {
-		return mark, "", "", err
+		return mark, 0, err
 	}
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
-		return mark, "", "", err
+		return mark, 0, err
 	}
-	ports, err := table[result.PortRow](r, "ports")
-	if err != nil {
-		return mark, "", "", err
-	}
-	on := map[int32]bool{}
+	waits := map[int32]int64{}
 	for _, p := range paths {
-		on[p.Port] = on[p.Port] || p.QP == q.QP
-	}
-	mark.Start = until
-	for _, l := range links {
-		if on[l.Port] && l.Marks > 0 && l.Start < mark.Start {
-			mark = l
+		if p.QP == q.QP {
+			waits[p.Port] += p.Wait
 		}
 	}
-	if name, node, _ = r.port(ports, mark.Port); mark.Marks == 0 || name == "" {
-		return mark, "", "", errors.New("links.parquet has no mark on its path before its first reduction")
+	early := map[int32]result.LinkRow{}
+	for _, l := range links {
+		if x, seen := early[l.Port]; l.Marks > 0 && (!seen || l.Start < x.Start) {
+			early[l.Port] = l
+		}
 	}
-	return mark, name, node, nil
+	on := slices.SortedFunc(maps.Keys(waits), func(a, b int32) int {
+		return cmp.Or(cmp.Compare(waits[b], waits[a]), cmp.Compare(a, b))
+	})
+	for _, port := range on {
+		mark, ok := early[port]
+		before := float64(q.Line)
+		for i := 0; ok && i < len(rates); i++ {
+			if rates[i].At > mark.Start && rates[i].Value < before {
+				return mark, i, nil
+			}
+			before = rates[i].Value
+		}
+	}
+	return mark, 0, errors.New("links.parquet has no mark on its path before a reduction of its rate")
 }
 
-// slows adds the samples of a rate: the first below line rate, the lowest, half of line rate again, and 99 % of it.
+// slows adds the samples of a rate: the first after the mark, the lowest, half of line rate again, and 99 % of it.
 func (s *Sequence) slows(q *result.QPRow, rates, cuts []result.SignalRow, first int) {
 	add := func(x *result.SignalRow, label, detail string) {
 		s.add(x.At, x.At, q.From, q.From, Mark, label, detail)
@@ -261,8 +298,8 @@ func (s *Sequence) slows(q *result.QPRow, rates, cuts []result.SignalRow, first 
 		}
 		return unit.Plural(int64(n), "reduction") + " so far"
 	}
-	low := 0
-	for i := range rates {
+	low := first
+	for i := first; i < len(rates); i++ {
 		if rates[i].Value < rates[low].Value {
 			low = i
 		}

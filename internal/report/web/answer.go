@@ -72,22 +72,25 @@ type CauseTime struct {
 	Time int64  `json:"time_ps"`
 }
 
-// Place is the port where most of a loss arose, and when it was worst there.
+// Place is a port where a loss arose, and when it was worst there: of those that lost most to it, one that the slowest
+// message met, so that the page speaks of one port.
 type Place struct {
 	Port int32  `json:"port"`
 	Name string `json:"name"`
 	At   int64  `json:"at_ps"`
+	Most bool   `json:"most"` // no other port lost more
 }
 
-// PortPicture is the switch port with the longest queue, over time.
+// PortPicture is the queue of the place, or else the longest of a switch port, over time.
 type PortPicture struct {
-	Port  int32   `json:"port"`
-	Name  string  `json:"name"`
-	Peak  int64   `json:"peak_bytes"` // of its counters
-	At    int64   `json:"at_ps"`      // of the sample with the longest queue
-	Width float64 `json:"width_ps"`   // of a column
-	Queue []int64 `json:"queue_bytes"`
-	WRED  int64   `json:"wred_min_bytes"` // 0: none
+	Longest bool    `json:"longest"` // no switch port had a longer one
+	Port    int32   `json:"port"`
+	Name    string  `json:"name"`
+	Peak    int64   `json:"peak_bytes"` // of its counters
+	At      int64   `json:"at_ps"`      // of the sample with the longest queue
+	Width   float64 `json:"width_ps"`   // of a column
+	Queue   []int64 `json:"queue_bytes"`
+	WRED    int64   `json:"wred_min_bytes"` // 0: none
 }
 
 // LinkPicture is the busiest link over time.
@@ -178,7 +181,7 @@ func (r *Directory) answer() (any, error) {
 			a.Remedies = append(a.Remedies, x)
 		}
 	}
-	if a.Port, err = r.portPicture(); err != nil {
+	if a.Port, err = r.portPicture(a.Place); err != nil {
 		return nil, err
 	}
 	if a.Port == nil {
@@ -209,13 +212,23 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 	}
 	first, _ := cause.Find(losses[0].Key)
 	var place *Place
-	if roots := r.Summary.PauseRoots; first.ID == cause.Pause && roots != nil && len(roots.Roots) > 0 {
+	// An incast that pauses the slowest message is at the root of its pauses.
+	slow := r.Summary.Slowest
+	roots := r.Summary.PauseRoots
+	paused := func(root string) bool { return slow != nil && slices.Contains(slow.PausedBy, root) }
+	if roots != nil && len(roots.Roots) > 0 && (first.ID == cause.Pause ||
+		first.ID == cause.Incast && paused(roots.Roots[0].Name)) {
 		at, err := r.pausePicture()
 		if root := roots.Roots[0].Port; err == nil && at != nil && root >= 0 && int(root) < len(r.ports) {
-			return &Place{root, r.ports[root].Name, at.At}, nil
+			return &Place{root, r.ports[root].Name, at.At, true}, nil
 		}
 	}
-	most := int64(0)
+	why := ""
+	if slow != nil {
+		why = slow.Why
+	}
+	most, met := int64(0), int64(0)
+	var own *Place // where the slowest message lost time
 	for i := range rows {
 		c := &rows[i]
 		ranked := c.Lost.Ranked()
@@ -226,9 +239,18 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 		if top := largest(&c.Lost); top != first.ID && first.ID != cause.Recovering {
 			continue
 		}
-		if ps := c.Lost.Of(first.ID); ps > most {
-			most, place = ps, &Place{c.Port, r.ports[c.Port].Name, c.At}
+		at := &Place{c.Port, r.ports[c.Port].Name, c.At, true}
+		ps := c.Lost.Of(first.ID)
+		if ps > most {
+			most, place = ps, at
 		}
+		if ps > met && strings.Contains(why, at.Name) {
+			met, own = ps, at
+		}
+	}
+	if own != nil {
+		own.Most = own.Port == place.Port
+		place = own
 	}
 	return place, nil
 }
@@ -244,8 +266,8 @@ func largest(a *cause.Account) cause.ID {
 	return top
 }
 
-// portPicture draws the longest queue of a switch port.
-func (r *Directory) portPicture() (*PortPicture, error) {
+// portPicture draws the queue of a place, or the longest of a switch port.
+func (r *Directory) portPicture(place *Place) (*PortPicture, error) {
 	top := -1
 	for i := range r.ports {
 		p := &r.ports[i]
@@ -256,11 +278,16 @@ func (r *Directory) portPicture() (*PortPicture, error) {
 	if top < 0 {
 		return nil, nil
 	}
+	longest := r.ports[top].QueuePeak
+	if place != nil && r.ports[place.Port].Role != "host" && r.ports[place.Port].QueuePeak > 0 {
+		top = int(place.Port)
+	}
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
 		return nil, err
 	}
-	p := &PortPicture{Port: int32(top), Name: r.ports[top].Name, Peak: r.ports[top].QueuePeak,
+	p := &PortPicture{Longest: r.ports[top].QueuePeak == longest, Port: int32(top),
+		Name: r.ports[top].Name, Peak: r.ports[top].QueuePeak,
 		Width: float64(r.span()) / pictureColumns, Queue: make([]int64, pictureColumns)}
 	most := int64(-1)
 	for i := range links {
@@ -403,33 +430,6 @@ func (r *Directory) pausePicture() (*PausePicture, error) {
 			}
 		}
 		p.Ports = append(p.Ports, lane)
-	}
-	return p, nil
-}
-
-// ratePicture is the rate of the queue pair that congestion control reduced most often.
-func (r *Directory) ratePicture() (*RatePicture, error) {
-	qps, err := table[result.QPRow](r, "qps")
-	if err != nil || len(qps) == 0 {
-		return nil, err
-	}
-	top := slices.MaxFunc(qps, func(a, b result.QPRow) int {
-		return cmp.Or(cmp.Compare(a.Cuts, b.Cuts), cmp.Compare(b.QP, a.QP))
-	})
-	if top.Cuts == 0 {
-		return nil, nil
-	}
-	p := &RatePicture{QP: top.QP, From: top.From, To: top.To, Line: top.Line, Cuts: top.Cuts}
-	series, err := r.signals(top.QP)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range series {
-		if s.Signal == "rate" {
-			for step, i := max(1, len(s.At)/600), 0; i < len(s.At); i += step {
-				p.At, p.Values = append(p.At, s.At[i]), append(p.Values, s.Values[i])
-			}
-		}
 	}
 	return p, nil
 }

@@ -179,9 +179,12 @@ func checkAnswer(t *testing.T, dir string, a *Answer) {
 			peak = max(peak, p.QueuePeak)
 		}
 	}
-	if a.Port == nil || a.Port.Peak != peak || ports[a.Port.Port].QueuePeak != peak ||
-		slices.Max(a.Port.Queue) > peak || 2*slices.Max(a.Port.Queue) < peak {
+	if a.Port == nil || a.Port.Longest != (a.Port.Peak == peak) || ports[a.Port.Port].QueuePeak != a.Port.Peak ||
+		slices.Max(a.Port.Queue) > a.Port.Peak || 2*slices.Max(a.Port.Queue) < a.Port.Peak {
 		t.Errorf("%s: the longest queue is %d: %+v", dir, peak, a.Port)
+	}
+	if p := a.Place; p != nil && ports[p.Port].Role != "host" && ports[p.Port].QueuePeak > 0 && p.Port != a.Port.Port {
+		t.Errorf("%s: the place is %s, the picture's port %s", dir, p.Name, a.Port.Name)
 	}
 	end := map[int32]int64{}
 	for _, x := range ranks {
