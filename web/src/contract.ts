@@ -1268,6 +1268,7 @@ export interface LintFinding {
   message: string;
   why: string;
   fix: string;
+  commands?: string[];
 }
 
 export interface Linted {
