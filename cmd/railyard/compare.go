@@ -12,6 +12,7 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/report"
 	"railyard/internal/report/plot"
+	"railyard/internal/report/web"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/study"
@@ -23,7 +24,7 @@ type compareCmd struct {
 	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg" placeholder:"FILE,FILE"`
 	Seeds     int      `help:"Seeds per variant, starting at the scenario's" default:"1" range:"1,1000"`
 	JSON      bool     `help:"Print the summaries as JSON"`
-	PNG       string   `help:"Plot completion times, queues and rates of each variant" name:"png" placeholder:"DIR"`
+	PNG       string   `help:"Plot completion times, queues, rates and slowdown by message size of each variant" name:"png" placeholder:"DIR"`
 	Force     bool     `help:"Replace existing plots, or begin anew in --study" with:"png,study"`
 
 	studyFlags
@@ -39,7 +40,7 @@ func (c *compareCmd) Help() string {
   railyard compare scenarios/three-flows.yaml --config old.cfg,new.cfg
   railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8 --study compared
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --study compared-slurm --engine slurm
-  railyard compare runs/a runs/b`
+  railyard compare runs/a runs/b --png plots`
 }
 
 // Run is the compare command.
@@ -80,6 +81,12 @@ func (c *compareCmd) Run(e *env) error {
 		}
 	})
 	if err := c.print(e, variants, s); err != nil {
+		return err
+	}
+	if c.PNG != "" {
+		err = readCurves(variants, shown)
+	}
+	if err != nil {
 		return err
 	}
 	if c.PNG != "" && len(shown) > 0 {
@@ -149,6 +156,26 @@ func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparis
 	return nil
 }
 
+// readCurves adds the curves of the variants that are run directories, whose labels are their paths.
+func readCurves(variants []result.Variant, shown map[int]plot.Curves) error {
+	for n := range variants {
+		v := &variants[n]
+		if _, simulated := shown[n]; simulated || !result.IsDir(v.Label) {
+			continue
+		}
+		r, err := web.Open(v.Label)
+		if err != nil {
+			return input.Fault(err)
+		}
+		t, err := r.Curves()
+		if err != nil {
+			return input.Fault(err)
+		}
+		shown[n] = plot.NewCurves(v.Label, &r.Summary, t)
+	}
+	return nil
+}
+
 // plotsFit refuses, before anything is simulated, a folder that plots could not be written to after it.
 func (c *compareCmd) plotsFit() error {
 	if c.PNG == "" {
@@ -157,7 +184,7 @@ func (c *compareCmd) plotsFit() error {
 	if _, err := os.Stat(c.PNG); err == nil && !result.IsDir(c.PNG) {
 		return fmt.Errorf("--png: %s is a file, not a folder", c.PNG)
 	}
-	for _, name := range []string{"completion", "queues", "rates", "steps"} {
+	for _, name := range []string{"completion", "queues", "rates", "slowdown", "steps"} {
 		path := filepath.Join(c.PNG, name+".png")
 		if _, err := os.Stat(path); err == nil && !c.Force {
 			return fmt.Errorf("%s exists; --force replaces it", path)

@@ -31,7 +31,7 @@ func (c *reportCmd) Help() string {
 Examples:
   railyard report runs/three-flows-001
   railyard report runs/three-flows-001 --html three-flows.html
-  railyard report runs/three-flows-001 --png plots
+  railyard report runs/three-flows-001 --png plots  # queues, load, causes, slowdown over message size
   railyard report runs/pfc-cascade-001 --steps
   railyard report runs/followed --packet 0/+400
   railyard report runs/pfc-cascade-001 --sequence pause --svg pauses.svg`

@@ -11,7 +11,8 @@ import (
 )
 
 // Comparison writes the plots of a comparison into a directory: three of the curves of its variants, by their number,
-// and one of the steps if it is a grid. paths are the written files, also if a later one fails.
+// one of the slowdown if all have messages at random times, and one of the steps if it is a grid. paths are the written
+// files, also if a later one fails.
 func Comparison(dir, title string, of map[int]Curves, g *report.Grid, force bool) (paths []string, err error) {
 	var all []Curves
 	for _, n := range slices.Sorted(maps.Keys(of)) {
@@ -22,6 +23,9 @@ func Comparison(dir, title string, of map[int]Curves, g *report.Grid, force bool
 		draw func([]Curves) (*vgimg.Canvas, error)
 	}
 	drawings := []drawing{{"completion", Completion}, {"queues", Queues}, {"rates", Rates}}
+	if !slices.ContainsFunc(all, func(c Curves) bool { return len(c.slow) == 0 }) {
+		drawings = append(drawings, drawing{"slowdown", Slowdowns})
+	}
 	if g != nil {
 		drawings = append(drawings, drawing{"steps", func([]Curves) (*vgimg.Canvas, error) {
 			return Grid(title, g.Key, g.Columns, g.Rows, g.Steps())

@@ -25,6 +25,7 @@ type Curves struct {
 	port  string        // its name
 	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
 	line  float64       // of the fastest of them, Gbit/s
+	slow  []sizeClass   // slowdown of messages at random times
 }
 
 // maxCurve is the maximum number of points of a curve.
@@ -39,6 +40,9 @@ func NewCurves(label string, s *result.Summary, t *result.Tables) Curves {
 		}
 	}
 	slices.Sort(c.done)
+	if s.Flows.Slowdown != nil {
+		c.slow = sizeClasses(t.Flows)
+	}
 	c.longestQueue(t)
 	c.ratesOf(s, t)
 	return c
@@ -142,6 +146,16 @@ func Completion(all []Curves) (*vgimg.Canvas, error) {
 			return nil, err
 		}
 	}
+	return drawn(p), nil
+}
+
+// Slowdowns returns the slowdown of messages over their size.
+func Slowdowns(all []Curves) (*vgimg.Canvas, error) {
+	p, err := slowdownPlot(all)
+	if err != nil {
+		return nil, err
+	}
+	p.Title.Text = "Slowdown of messages by size"
 	return drawn(p), nil
 }
 

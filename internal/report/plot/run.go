@@ -21,8 +21,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Run writes the plots of a run into a directory: its busiest ports over time, and the time of its collectives by
-// cause. paths are the written files, also if a later one fails.
+// Run writes the plots of a run into a directory: its busiest ports over time, the time of its collectives by cause,
+// and the slowdown of messages at random times over their size. paths are the written files, also if a later one fails.
 func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err error) {
 	var drawings []drawing
 	for _, queue := range []bool{false, true} {
@@ -40,6 +40,17 @@ func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err err
 	}
 	if len(parts) > 0 {
 		drawings = append(drawings, collectives(r, parts))
+	}
+	if r.Summary.Flows.Slowdown != nil {
+		flows, err := r.Flows()
+		if err != nil {
+			return nil, input.Fault(err)
+		}
+		d, err := slowdowns(r.Summary.Name, sizeClasses(flows))
+		if err != nil {
+			return nil, err
+		}
+		drawings = append(drawings, d)
 	}
 	for _, d := range drawings {
 		path := filepath.Join(dir, d.name+"."+ext)

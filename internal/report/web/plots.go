@@ -73,6 +73,26 @@ func (r *Directory) Hottest(n int, queue bool) ([]Curve, error) {
 	return out, nil
 }
 
+// Flows returns the messages of the run.
+func (r *Directory) Flows() ([]result.FlowRow, error) { return table[result.FlowRow](r, "flows") }
+
+// Curves returns the tables of the run that plots of comparisons read: messages, ports over time, and queue pairs with
+// their congestion control.
+func (r *Directory) Curves() (*result.Tables, error) {
+	t, err := &result.Tables{Ports: r.ports}, error(nil)
+	if t.Flows, err = r.Flows(); err != nil {
+		return nil, err
+	}
+	if t.Links, err = table[result.LinkRow](r, "links"); err != nil {
+		return nil, err
+	}
+	if t.QPs, err = table[result.QPRow](r, "qps"); err != nil {
+		return nil, err
+	}
+	t.Signals, err = table[result.SignalRow](r, "signals")
+	return t, err
+}
+
 // Part is a collective, all instances together, and the shares of its time.
 type Part struct {
 	Name   string
