@@ -29,6 +29,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 		s.Congestion += "; of " + whose + ": " + of.Words
 	}
+	if marks := p.DefaultMarks(); marks != "" {
+		s.Congestion += "; " + marks
+	}
 	if c := p.Default().Carried; c != nil {
 		s.Transport = c.Words
 	}

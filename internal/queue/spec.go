@@ -50,7 +50,7 @@ func (c *Class) Unnamed() { *c = Class{Alpha: 1} }
 
 // WRED is random early detection on an egress queue.
 type WRED struct {
-	Min         unit.Bytes `json:"min_bytes" yaml:"wred_min" range:"0B,2000MB" doc:"marking starts above"`
+	Min         unit.Bytes `json:"min_bytes" yaml:"wred_min" range:"0B,2000MB" doc:"marking starts above; queue 3 has 150KB and wred_max 3MB with 7 % at any rate, as one vendor writes (docs: Congestion control)"`
 	Max         unit.Bytes `json:"max_bytes" yaml:"wred_max" range:"0B,2000MB" doc:"everything is marked above; 0B: no WRED"`
 	Probability unit.Share `json:"probability" yaml:"probability" range:"0,100" doc:"percent marked just below wred_max"`
 	Weight      uint       `json:"weight" yaml:"wred_weight" range:"0,15" doc:"averaging exponent; 0: instantaneous"` // avg += (q-avg) >> Weight

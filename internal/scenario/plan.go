@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/cc"
 	"railyard/internal/exec"
 	"railyard/internal/inside"
 	"railyard/internal/model"
@@ -170,6 +171,23 @@ func (p *Plan) Ops() (n int) {
 		n += len(p.Jobs[i].DAG.Ops)
 	}
 	return n
+}
+
+// DefaultMarks describes the ECN thresholds of data if they are the default ones on all switches and congestion control
+// reacts to marks; else it is "" (docs/references.md, ecn-thresholds).
+func (p *Plan) DefaultMarks() string {
+	s := p.Default()
+	own := queue.Default()
+	w := own.Queues[own.DSCP[24]].WRED
+	if s.CC.Needs.Hears&cc.Marking == 0 {
+		return ""
+	}
+	for _, spec := range p.specs {
+		if spec != nil && spec.Queues[spec.DSCP[s.DSCP]].WRED != w {
+			return ""
+		}
+	}
+	return fmt.Sprintf("ECN thresholds are the default, %s to %s at any rate", w.Min.Show(), w.Max.Show())
 }
 
 // SpecOf returns the Spec of a switch.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"railyard/internal/queue"
 	"railyard/unit"
 )
 
@@ -70,6 +71,9 @@ func (g peerGroup) String() string {
 	return "switches"
 }
 
+// defaultWRED is that of a scenario which sets none.
+var defaultWRED = func() queue.WRED { s := queue.Default(); return s.Queues[s.DSCP[24]].WRED }()
+
 // ecnDiffers compares the ECN of each queue with the scenario's, or, if that is unknown, with that of most switches of
 // the same kind.
 func (l *linter) ecnDiffers() {
@@ -87,7 +91,11 @@ func (l *linter) ecnDiffers() {
 			w := spec.Queues[j].WRED
 			want := mark{low: w.Min, high: w.Max, percent: w.Probability.Percent()}
 			if w.ECN && w.Max > 0 && !m.near(want) {
-				l.say(q.differing(m, want), fmt.Sprintf("%v, or these thresholds in the scenario (switch.queues.%d: wred_min, wred_max, probability)", want, j),
+				fix := fmt.Sprintf("%v, or these thresholds in the scenario (switch.queues.%d: wred_min, wred_max, probability)", want, j)
+				if w == defaultWRED {
+					fix += "; the scenario has the default, which is the same at any rate"
+				}
+				l.say(q.differing(m, want), fix,
 					"queue %d marks from %v, and in the scenario from %v", i, m, want)
 				l.paste(v.c.marks(q.WRED, want))
 			}
