@@ -52,6 +52,7 @@ func (m *model) measured() {
 			break
 		}
 	}
+	m.apart = m.b.share.apart()
 	m.stage()
 	m.divide()
 	m.opened, m.unmoved = nil, nil

@@ -72,6 +72,7 @@ type model struct {
 	extra    []excess // by message
 	limits   [][]fluid.Limit
 	weights  []float64      // by message
+	apart    []unit.Time    // by NIC: by how much latencies of messages to it differ
 	tight    map[int32]bool // sets that are full however bytes are spread over them
 	others   []float64      // replay.other and replay.into, of the replay that leaves nothing out
 	into     []float64

@@ -262,7 +262,7 @@ func (p *replay) start(c int32) {
 	}
 	bytes, weight := p.m.bytes(x, p.v), 1.0
 	if !p.v.elsewhere() { // otherwise who had more of a link that limits nobody now has no more of others
-		bytes, weight = bytes*p.m.extra[x].part, p.m.weights[x]
+		bytes, weight = bytes*p.part(x), p.m.weights[x]
 	}
 	p.under[0][c] = 1 + p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))
 	p.stages[x] = 1
@@ -275,6 +275,17 @@ func (p *replay) start(c int32) {
 		}
 		p.under[1+k][c] = 1 + part.Start(p.now, x, p.m.bytes(x, p.v), 1, p.sends[k][c])
 	}
+}
+
+// part is the share of a message's bytes that it sends at its fair share of links. Where others' bytes took longer to
+// arrive, a receiver's link was a message's own until then, which it is not without latency.
+func (p *replay) part(x int32) float64 {
+	part, to := p.m.extra[x].part, p.m.b.r.seen.Conns[p.m.b.r.seen.Messages[x].Conn].To
+	if part == 1 || !p.v.has(cause.Latency) || p.m.apart[to] == 0 {
+		return part
+	}
+	alone := p.m.alone(p.net, p.uses[p.m.b.r.seen.Messages[x].Conn], p.m.bytes(x, p.v))
+	return min(1, part+float64(p.m.apart[to])/float64(max(1, alone)))
 }
 
 // moved goes on with a message that the fluid has moved: no sooner than its links would alone, and behind what it

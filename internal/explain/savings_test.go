@@ -37,6 +37,7 @@ var drawn = []struct {
 	{"sprayed-beside-a-slow-uplink.yaml", cause.Collision},
 	{"lighter-reaction.yaml", cause.Incast},
 	{"uplinks-below-nics.yaml", cause.Oversubscription},
+	{"near-and-far.yaml", cause.Latency},
 }
 
 // savings reads a drawn scenario.

@@ -147,6 +147,22 @@ func (s *sharing) latency(x int32) unit.Time {
 	return s.cost(msg.Conn, msg.Bytes).whole
 }
 
+// apart returns by how much the latencies of messages to each NIC differ.
+func (s *sharing) apart() []unit.Time {
+	type span struct{ least, most unit.Time }
+	spans, apart := map[int32]span{}, make([]unit.Time, len(s.r.graph.NICs))
+	for x := range s.r.seen.Messages {
+		to, latency := s.r.seen.Conns[s.r.seen.Messages[x].Conn].To, s.latency(int32(x))
+		of, known := spans[to]
+		if !known {
+			of.least = latency
+		}
+		of = span{min(of.least, latency), max(of.most, latency)}
+		spans[to], apart[to] = of, of.most-of.least
+	}
+	return apart
+}
+
 // older returns the message of the same queue pair that a message waited for, -1 if it could be sent immediately.
 func (s *sharing) older(m int32) int32 {
 	p := s.prev[m]
