@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,9 +134,20 @@ func thinned(points plotter.XYs) plotter.XYs {
 // Completion returns the share of messages that took at most the given time.
 func Completion(all []Curves) (*vgimg.Canvas, error) {
 	p := plot.New()
-	p.Title.Text = "Messages that took at most a time"
+	p.Title.Text = halves(all)
 	p.X.Label.Text, p.Y.Label.Text = "time, µs", "share of messages, %"
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.Title.TextStyle.Font.Size, p.Title.Padding = 13, vg.Points(6)
+	low, high := math.Inf(1), 0.0
+	for _, c := range all {
+		if n := len(c.done); n > 0 {
+			low, high = min(low, c.done[0]), max(high, c.done[n-1])
+		}
+	}
+	if high > 10*low {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	} else {
+		p.X.Min, p.X.Max = 0, 1.02*high
+	}
 	p.Y.Min, p.Y.Max = 0, 100 // the legend is at the bottom right, which curves do not reach
 	for i, c := range all {
 		var points plotter.XYs
@@ -159,9 +172,36 @@ func Slowdowns(all []Curves) (*vgimg.Canvas, error) {
 	return drawn(p), nil
 }
 
+// halves is the title of completion times: the medians of the fastest run and of the first.
+func halves(all []Curves) string {
+	half := func(c *Curves) float64 { return c.done[(len(c.done)-1)/2] }
+	var best, first *Curves
+	for i := range all {
+		if c := &all[i]; len(c.done) > 0 {
+			if first == nil {
+				first = c
+			}
+			if best == nil || half(c) < half(best) {
+				best = c
+			}
+		}
+	}
+	if first == nil {
+		return "No message ended"
+	}
+	say := func(c *Curves) string { return unit.Time(half(c)*1e6).Show() + " with " + c.Label }
+	if best == first {
+		return "Median completion time " + say(first)
+	}
+	return "Median completion time " + say(best) + ", " + say(first)
+}
+
 // Queues is the longest queue of each over time.
 func Queues(all []Curves) (*vgimg.Canvas, error) {
-	s := strips{title: "Queue of the switch port with the longest mean queue", note: "all to one scale", tint: amber}
+	s := strips{note: "queue of the switch port with the longest mean queue", tint: amber,
+		show: func(v float64) string { return unit.Bytes(v).Show() }}
+	var least, longest string
+	low := math.Inf(1)
 	for _, c := range all {
 		one := strip{name: c.Label, note: c.port}
 		most := 0.0
@@ -171,7 +211,16 @@ func Queues(all []Curves) (*vgimg.Canvas, error) {
 			s.end = max(s.end, b.X*1e9)
 		}
 		one.note = strings.TrimPrefix(one.note+", peak "+unit.Bytes(most).Show(), ", ")
+		if most > s.most || longest == "" {
+			longest = unit.Bytes(most).Show() + " with " + c.Label
+		}
+		if most < low {
+			low, least = most, unit.Bytes(most).Show()+" with "+c.Label
+		}
 		s.all, s.most = append(s.all, one), max(s.most, most)
+	}
+	if s.title = "Longest queue " + longest; least != longest {
+		s.title += ", " + least
 	}
 	return s.image(), nil
 }
@@ -206,7 +255,8 @@ func drawn(p *plot.Plot) *vgimg.Canvas {
 // Rates draws what congestion control allows the first queue pairs of each run: the lowest to the highest rate, and
 // their mean, all to one scale.
 func Rates(all []Curves) (*vgimg.Canvas, error) {
-	s := strips{tint: tint("#aecae3")}
+	s := strips{tint: tint("#aecae3"), show: func(v float64) string { return unit.Rate(v).Show() }}
+	lowest, of := math.Inf(1), ""
 	for _, c := range all {
 		one, low := strip{name: c.Label, band: true}, c.line
 		for _, r := range c.rates {
@@ -217,10 +267,13 @@ func Rates(all []Curves) (*vgimg.Canvas, error) {
 				low, s.end = min(low, r[i].Y), max(s.end, r[i].X*1e9)
 			}
 		}
+		if low < lowest {
+			lowest, of = low, c.Label
+		}
 		one.note = "lowest " + unit.Rate(low*1e9).Show()
 		s.all, s.most = append(s.all, one), max(s.most, c.line*1e9)
 	}
-	s.title = "Rate that congestion control allows, of " + unit.Rate(s.most).Show()
-	s.note = "lowest to highest of up to " + strconv.Itoa(rates.MaxCurves) + " queue pairs, and their mean"
+	s.title = fmt.Sprintf("%s lowers rates most, to %s of %s", of, unit.Rate(lowest*1e9).Show(), unit.Rate(s.most).Show())
+	s.note = "rate that congestion control allows: lowest to highest of up to " + strconv.Itoa(rates.MaxCurves) + " queue pairs, and their mean"
 	return s.image(), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/study/sweep"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -85,5 +86,22 @@ func TestStrips(t *testing.T) {
 		if got := strings.Join(labels, ", "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestScale checks that the top of a scale is the next round value, and that a legend takes the corner with fewest
+// points.
+func TestScale(t *testing.T) {
+	for v, want := range map[float64]float64{0: 1, 1: 1, 1.15e6: 1.2e6, 1.29e6: 1.5e6, 865e3: 1e6, 2e11: 2e11,
+		0.97: 1} {
+		if got := round(v); got < want*0.999999 || got > want*1.000001 {
+			t.Errorf("%g to %g, want %g", v, got, want)
+		}
+	}
+	p := plot.New()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	points := plotter.XYs{{X: 0.9, Y: 0.1}, {X: 0.9, Y: 0.1}, {X: 0.1, Y: 0.1}, {X: 0.1, Y: 0.9}}
+	if left, top := emptiest(p, points); left || !top {
+		t.Errorf("left %v, top %v", left, top)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"railyard/internal/cause"
 	"railyard/internal/input"
@@ -84,24 +85,37 @@ func tint(hex string) color.RGBA {
 	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}
 }
 
-// ports draws the queue of ports, or their load, over time: the highest value of each part of the picture.
+// ports draws the queue of ports, or their load, over time. The title says how many queues exceeded WRED min, or how
+// much of the line rate the busiest port used.
 func ports(r *web.Directory, curves []web.Curve, queue bool) drawing {
-	s := strips{end: float64(r.Summary.StepTime), tint: blue, most: 1}
+	s := strips{end: float64(r.Summary.StepTime), tint: blue, most: 1, means: true, show: unit.ShowShare}
 	name, first := "utilisation", &curves[0]
-	s.title = fmt.Sprintf("%s carries %s of its line rate in the mean", first.Name, unit.ShowShare(first.Mean))
-	s.note = r.Summary.Name + ": load of the ports that sent most, 0 to 100 %"
+	s.title = fmt.Sprintf("%s carries %s of its line rate over %s", first.Name, unit.ShowShare(first.Mean),
+		unit.Time(r.Summary.StepTime).Show())
+	if from, to, share := first.Busy(r.Summary.StepTime); share >= 0 {
+		s.title = fmt.Sprintf("%s carries %s of its line rate from %s to %s", first.Name, unit.ShowShare(share),
+			unit.Time(from).Show(), unit.Time(to).Show())
+	}
+	s.note = r.Summary.Name + ": load of the ports that sent most"
 	if queue {
-		name, s.tint, s.most = "queues", amber, first.Most(true)
-		s.title = first.Name + " queues " + unit.Bytes(s.most).Show()
-		s.note = r.Summary.Name + ": longest queues, all to one scale"
+		name, s.tint, s.most, s.means = "queues", amber, first.Most(true), false
+		s.show = func(v float64) string { return unit.Bytes(v).Show() }
+		port, _, _ := strings.Cut(first.Name, " → ")
+		longest := fmt.Sprintf("%s at %s", unit.Bytes(s.most).Show(), port)
+		s.title, s.note = "Longest queue "+longest, r.Summary.Name+": longest queues"
 		if q := r.Topology.Configs; len(q) > 0 && q[0].WREDMax > 0 {
 			s.limit = float64(q[0].WREDMin)
 			s.most = max(s.most, 1.1*s.limit)
 			s.note += "; dotted: WRED min " + unit.Bytes(q[0].WREDMin).Show()
+			n, of := r.Queued(q[0].WREDMin)
+			s.title = fmt.Sprintf("%d of %s queue more than WRED min, at most %s", n, unit.Plural(int64(of), "switch port"),
+				longest)
 		}
+		// Queues that would be a line on this scale have no strip.
+		curves = slices.DeleteFunc(slices.Clone(curves), func(c web.Curve) bool { return c.Most(true) < 0.01*s.most })
 	}
 	for _, c := range curves {
-		one := strip{name: c.Name, note: "mean " + unit.ShowShare(c.Mean) + " of line rate"}
+		one := strip{name: c.Name, note: unit.ShowShare(c.Mean) + " of line rate over the step"}
 		if queue {
 			one.note = "peak " + unit.Bytes(c.Most(true)).Show()
 		}
@@ -130,20 +144,25 @@ func collectives(r *web.Directory, parts []web.Part) drawing {
 	worst := slices.MinFunc(parts, func(a, b web.Part) int {
 		return cmp.Compare(a.Shares[cause.LineRate], b.Shares[cause.LineRate])
 	})
-	title := fmt.Sprintf("%s of the time of %s is line rate", unit.ShowShare(worst.Shares[cause.LineRate]), worst.Name)
+	title := fmt.Sprintf("%s: %s at line rate", worst.Name, unit.ShowShare(worst.Shares[cause.LineRate]))
+	if top := mostLost(worst); worst.Shares[top] >= 0.005 {
+		title += fmt.Sprintf(", %s lost to %s", unit.ShowShare(worst.Shares[top]), top.Get().Name)
+	}
 	return drawing{"collectives", headHigh + footHigh + vg.Length(len(parts))*rowHigh, func(to vg.CanvasSizer) {
-		c := headed(to, title, r.Summary.Name+": time of collectives by cause, %")
+		c := headed(to, title, r.Summary.Name+": share of the time of all instances")
 		left, right, bottom := c.Min.X+stripLeft, c.Max.X-3*vg.Millimeter, c.Min.Y+footHigh
 		for i, p := range parts {
 			y := c.Max.Y - vg.Length(i+1)*rowHigh + 3*vg.Millimeter
-			say(c, ink, 10.5, vg.Point{X: c.Min.X, Y: y + 3*vg.Millimeter}, text.XLeft, p.Name)
+			say(c, ink, 10.5, vg.Point{X: c.Min.X, Y: y + 5*vg.Millimeter}, text.XLeft, p.Name)
+			say(c, faint, 9, vg.Point{X: c.Min.X, Y: y + 1*vg.Millimeter}, text.XLeft, fmt.Sprintf("%s × %s = %s",
+				unit.ShowCount(p.Count), unit.Time(p.Time/float64(max(p.Count, 1))).Show(), unit.Time(p.Time).Show()))
 			x := left
 			for _, about := range present {
 				wide := vg.Length(p.Shares[about.ID]) * (right - left)
 				box(c, tint(about.Color), x, y, wide, 9*vg.Millimeter)
-				if wide > 9*vg.Millimeter {
+				if wide > 12*vg.Millimeter {
 					at := vg.Point{X: x + wide/2, Y: y + 3.2*vg.Millimeter}
-					say(c, legible(tint(about.Color)), 9, at, text.XCenter, unit.Digits(100*p.Shares[about.ID]))
+					say(c, legible(tint(about.Color)), 9, at, text.XCenter, unit.ShowShare(p.Shares[about.ID]))
 				}
 				x += wide
 			}
@@ -156,4 +175,15 @@ func collectives(r *web.Directory, parts []web.Part) drawing {
 			x += 24 + wide
 		}
 	}}
+}
+
+// mostLost is the cause that a collective lost most of its time to.
+func mostLost(p web.Part) cause.ID {
+	top := cause.Latency
+	for _, c := range cause.All() {
+		if c.Loss && p.Shares[c.ID] > p.Shares[top] {
+			top = c.ID
+		}
+	}
+	return top
 }

@@ -34,7 +34,9 @@ type strips struct {
 	title, note string
 	all         []strip
 	end, most   float64
-	limit       float64 // a dotted line across every strip; 0: none
+	limit       float64                // a dotted line across every strip; 0: none
+	means       bool                   // of several values in a point of the picture the mean is drawn, not the highest
+	show        func(v float64) string // names the top of the scale
 	tint        color.Color
 }
 
@@ -99,36 +101,59 @@ func (s *strips) draw(on vg.CanvasSizer) {
 		c.StrokeLine2(draw.LineStyle{Color: rule, Width: 0.5}, x, bottom, x, c.Max.Y)
 		say(c, faint, 9, vg.Point{X: x, Y: bottom - 5*vg.Millimeter}, text.XCenter, at.Label)
 	}
+	top := round(s.most)
 	for i, one := range s.all {
 		base := c.Max.Y - vg.Length(i+1)*stripHigh
-		y := func(v float64) vg.Length { return base + vg.Length(v/max(s.most, 1e-9))*(stripHigh-3*vg.Millimeter) }
+		y := func(v float64) vg.Length { return base + vg.Length(v/max(top, 1e-9))*(stripHigh-3*vg.Millimeter) }
 		say(c, ink, 10.5, vg.Point{X: c.Min.X, Y: base + 8*vg.Millimeter}, text.XLeft, one.name)
 		say(c, faint, 9, vg.Point{X: c.Min.X, Y: base + 4*vg.Millimeter}, text.XLeft, one.note)
 		n := int((right - left) / 0.7) // at most one value each 0.7 points
 		x := func(k int) vg.Length { return left + (right-left)*vg.Length(k)/vg.Length(n) }
 		low, mean, high := columns(one.on, from, to, n)
-		var top, under, line []vg.Point
+		var over, under, line []vg.Point
 		for k := range n {
 			if one.band && high[k] == 0 { // it has ended
 				break
 			}
 			y0, y1 := base, y(high[k])
+			if s.means {
+				y1 = y(mean[k])
+			}
 			if one.band {
 				y0, y1 = y(low[k]), max(y1, y(low[k])+0.8)
 				line = append(line, vg.Point{X: x(k), Y: y(mean[k])}, vg.Point{X: x(k + 1), Y: y(mean[k])})
 			}
-			top = append(top, vg.Point{X: x(k), Y: y1}, vg.Point{X: x(k + 1), Y: y1})
+			over = append(over, vg.Point{X: x(k), Y: y1}, vg.Point{X: x(k + 1), Y: y1})
 			under = append(under, vg.Point{X: x(k), Y: y0}, vg.Point{X: x(k + 1), Y: y0})
 		}
 		slices.Reverse(under)
-		c.FillPolygon(s.tint, append(top, under...))
+		c.FillPolygon(s.tint, append(over, under...))
 		c.StrokeLines(draw.LineStyle{Color: ink, Width: 0.9}, line)
 		c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.5}, left, base, right, base)
+		c.StrokeLine2(draw.LineStyle{Color: rule, Width: 0.5}, left, y(top), right, y(top))
+		if s.show != nil {
+			say(c, faint, 8, vg.Point{X: left - 4, Y: y(top) - 5}, text.XRight, s.show(top))
+			say(c, faint, 8, vg.Point{X: left - 4, Y: base}, text.XRight, "0")
+		}
 		if s.limit > 0 && s.limit <= s.most {
 			dotted := draw.LineStyle{Color: ink, Width: 0.7, Dashes: []vg.Length{1.5, 2}}
 			c.StrokeLine2(dotted, left, y(s.limit), right, y(s.limit))
 		}
 	}
+}
+
+// round is the next value of 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten, the top of a scale.
+func round(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	base := math.Pow(10, math.Floor(math.Log10(v)+1e-12))
+	for _, m := range []float64{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8} {
+		if m*base >= v*(1-1e-9) {
+			return m * base
+		}
+	}
+	return 10 * base
 }
 
 // columns returns the lowest, mean and highest value in each of n parts of a range: a peak keeps its height. Where

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/report/table"
 	"railyard/internal/study/space"
 	"railyard/internal/study/sweep"
+	"railyard/unit"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
@@ -43,7 +44,12 @@ func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 			continue
 		}
 		path := filepath.Join(s.Dir, p.name)
-		if err := Write(drawn, path, true, 20, 13); err != nil {
+		high := 13.0
+		if p.name == "sensitivity.png" { // a row of bars takes no more than its room
+			high = min(high, 4+1.4*float64(len(a.Effects)))
+		}
+		drawn.Title.TextStyle.Font.Size, drawn.Title.Padding = 12, vg.Points(6)
+		if err := Write(drawn, path, true, 20, high); err != nil {
 			return paths, err
 		}
 		paths = append(paths, path)
@@ -185,7 +191,9 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	}
 	o := a.Objectives[0]
 	p := plot.New()
-	p.Title.Text = o.Words + over(axes[2:])
+	best := &a.Ranking[0] // of the first objective: a front begins with it
+	p.Title.Text = fmt.Sprintf("%s %s at best, with %s\n%s%s", begun(o.Words), table.Quantity(best.Stats[0].Mean, o.Kind),
+		strings.Join([]string{setting(x, 0), setting(y, 0)}, " and "), "mean", over(axes[2:]))
 	if n := len(a.Ranking[0].Seeds); slices.Max(g.spread) > 0 {
 		p.Title.Text += fmt.Sprintf(" ± standard deviation of %d seeds", n)
 	}
@@ -253,7 +261,9 @@ func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		low, high = min(low, r.Stats[0].Mean), max(high, r.Stats[0].Mean)
 	}
 	p := plot.New()
-	p.Title.Text = o.Words + " by parameter: the best tenth in blue"
+	tenth := (len(a.Ranking) + 9) / 10
+	p.Title.Text = fmt.Sprintf("%s %s at best; blue: the best %d of %s", begun(o.Words),
+		table.Quantity(a.Ranking[0].Stats[0].Mean, o.Kind), tenth, unit.Plural(len(a.Ranking), "point"))
 	var lines []int
 	for i := range a.Ranking {
 		if every := 1 + 2*len(a.Ranking)/maxLines; i < maxLines/2 || i%every == 0 {
@@ -276,7 +286,7 @@ func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 			return nil, err
 		}
 		line.Color, line.Width = color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, vg.Points(0.5)
-		if i < (len(a.Ranking)+9)/10 {
+		if i < tenth {
 			line.Color, line.Width = Tints[0], vg.Points(1.2)
 		}
 		p.Add(line)
@@ -321,6 +331,7 @@ func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 	}
 	p := plot.New()
 	x, y := a.Objectives[0], a.Objectives[1]
+	p.Title.Text = frontTitle(a)
 	p.X.Label.Text, p.Y.Label.Text = axisName(x), axisName(y)
 	p.Add(plotter.NewGrid())
 	at := func(r *sweep.Ranked) plotter.XY {
@@ -357,11 +368,57 @@ func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 		p.Add(dots)
 		p.Legend.Add(g.name, dots)
 	}
-	// The legend is at the bottom right: points that are bad in one figure tend to be bad in the other.
 	p.X.Min, p.X.Max = roomy(p.X.Min, p.X.Max)
 	p.Y.Min, p.Y.Max = roomy(p.Y.Min, p.Y.Max)
+	p.Legend.Left, p.Legend.Top = emptiest(p, slices.Concat(front, rest, base))
 	return p, nil
 }
+
+// frontTitle says how many points are on the front, and from where to where it goes.
+func frontTitle(a *sweep.Analysis) string {
+	say := fmt.Sprintf("%d of %s on the Pareto front", a.Front, unit.Plural(len(a.Ranking), "point"))
+	for k, o := range a.Objectives[:2] {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, r := range a.Ranking[:a.Front] {
+			low, high = min(low, r.Stats[k].Mean), max(high, r.Stats[k].Mean)
+		}
+		say += fmt.Sprintf("%s %s %s to %s", []string{":", ","}[k], o.Words, table.Quantity(low, o.Kind),
+			table.Quantity(high, o.Kind))
+	}
+	return say
+}
+
+// emptiest is the corner with fewest points, for a legend.
+func emptiest(p *plot.Plot, points plotter.XYs) (left, top bool) {
+	var in [2][2]int
+	for _, at := range points {
+		x, y := (at.X-p.X.Min)/(p.X.Max-p.X.Min), (at.Y-p.Y.Min)/(p.Y.Max-p.Y.Min)
+		for i, near := range []bool{x > 0.7, x < 0.3} {
+			for j, close := range []bool{y < 0.2, y > 0.8} {
+				if near && close {
+					in[i][j]++
+				}
+			}
+		}
+	}
+	least := in[0][0]
+	for i := range in {
+		for j := range in[i] {
+			if in[i][j] < least {
+				least, left, top = in[i][j], i == 1, j == 1
+			}
+		}
+	}
+	return left, top
+}
+
+// setting is a parameter with its value at a ranked point.
+func setting(x *axis, point int) string {
+	return x.name + " " + table.Setting(x.of[point])
+}
+
+// begun writes a sentence's first letter large.
+func begun(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // roomy widens the range of an axis so that marks at its ends are complete.
 func roomy(low, high float64) (float64, float64) {
@@ -390,8 +447,12 @@ func sensitivity(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 	}
 	p := plot.New()
 	p.X.Label.Text = "share of the variance of the " + o.Words + ", %"
+	first := table.Short(keys)[0]
+	p.Title.Text = fmt.Sprintf("%s explains %s of the variance of the %s over %s", first, unit.ShowShare(values[0]/100),
+		o.Words, unit.Plural(len(a.Ranking), "point"))
 	if a.Screening {
 		p.X.Label.Text = "mean effect on " + axisName(o)
+		p.Title.Text = fmt.Sprintf("%s changes the %s most, over %s", first, o.Words, unit.Plural(len(a.Ranking), "point"))
 	}
 	slices.Reverse(values) // the first on top
 	keys = table.Short(keys)

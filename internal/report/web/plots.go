@@ -23,6 +23,21 @@ func (c *Curve) Most(queue bool) (most float64) {
 	return most
 }
 
+// Busy returns from when to when a port sent, and the share of line rate meanwhile, where that is at most half of the
+// run; −1 where it is more.
+func (c *Curve) Busy(run int64) (from, to, share float64) {
+	from = float64(run)
+	for _, p := range c.Points {
+		if p.Use > 0 {
+			from, to = min(from, p.At), max(to, p.At+p.Length)
+		}
+	}
+	if to-from > float64(run)/2 || to <= from {
+		return 0, 0, -1
+	}
+	return from, to, c.Mean * float64(run) / (to - from)
+}
+
 // Point is one sample: times in picoseconds, use as a share of line rate, bytes.
 type Point struct{ At, Length, Use, Queue float64 }
 
@@ -93,9 +108,25 @@ func (r *Directory) Curves() (*result.Tables, error) {
 	return t, err
 }
 
+// Queued returns how many switch ports had a queue longer than a limit, and how many there are.
+func (r *Directory) Queued(limit int64) (n, of int) {
+	for i := range r.ports {
+		if r.ports[i].Role == "host" {
+			continue
+		}
+		of++
+		if r.ports[i].QueuePeak > limit {
+			n++
+		}
+	}
+	return n, of
+}
+
 // Part is a collective, all instances together, and the shares of its time.
 type Part struct {
 	Name   string
+	Count  int
+	Time   float64   // of all instances, in picoseconds
 	Shares []float64 // by cause, as Account.Of
 }
 
@@ -106,23 +137,23 @@ func (r *Directory) Parts() ([]Part, error) {
 		return nil, err
 	}
 	var out []Part
-	var total []float64
 	at := map[string]int{}
 	for _, x := range rows {
 		k, ok := at[x.Name]
 		if !ok {
 			k = len(out)
 			at[x.Name] = k
-			out, total = append(out, Part{x.Name, make([]float64, len(cause.All()))}), append(total, 0)
+			out = append(out, Part{Name: x.Name, Shares: make([]float64, len(cause.All()))})
 		}
 		for i := range out[k].Shares {
 			out[k].Shares[i] += float64(x.Lost.Of(cause.ID(i)))
 		}
-		total[k] += float64(x.End - x.Start)
+		out[k].Count++
+		out[k].Time += float64(x.End - x.Start)
 	}
 	for k := range out {
 		for i := range out[k].Shares {
-			out[k].Shares[i] /= max(total[k], 1)
+			out[k].Shares[i] /= max(out[k].Time, 1)
 		}
 	}
 	return out, nil

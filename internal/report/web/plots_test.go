@@ -37,6 +37,27 @@ func TestPlots(t *testing.T) {
 			}
 		}
 	}
+	n, of := r.Queued(0)
+	peaks, switches := 0, 0
+	for _, p := range r.ports {
+		if p.Role != "host" {
+			switches++
+			if p.QueuePeak > 0 {
+				peaks++
+			}
+		}
+	}
+	if n != peaks || of != switches || n == 0 {
+		t.Errorf("%d of %d switch ports queue, want %d of %d", n, of, peaks, switches)
+	}
+	// A port that sends at line rate from 60 to 80 of 100 ps, and then not.
+	c := Curve{Mean: 0.2, Points: []Point{{At: 60, Length: 20, Use: 1}, {At: 80, Length: 20}}}
+	if from, to, share := c.Busy(100); from != 60 || to != 80 || math.Abs(share-1) > 1e-9 {
+		t.Errorf("busy from %f to %f, %f of line rate", from, to, share)
+	}
+	if _, _, share := c.Busy(30); share != -1 {
+		t.Errorf("a port that sends for most of the run: %f", share)
+	}
 	parts, err := r.Parts()
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +69,9 @@ func TestPlots(t *testing.T) {
 	}
 	for _, x := range v.Sums {
 		p := parts[slices.IndexFunc(parts, func(p Part) bool { return p.Name == x.Name })]
+		if p.Time != float64(x.End-x.Start) {
+			t.Errorf("%s takes %d in all on the page, %f in the plot", x.Name, x.End-x.Start, p.Time)
+		}
 		for _, c := range cause.All() {
 			page := float64(x.Lost.Of(c.ID)) / float64(x.End-x.Start)
 			if math.Abs(page-p.Shares[c.ID]) > 1e-9 {
