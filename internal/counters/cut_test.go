@@ -2,6 +2,7 @@ package counters
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,4 +44,95 @@ func TestCutShort(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestPartOfNumber: no digits of a number that is damaged, or that a line break divides, are a counter of their own,
+// and no cell is taken for its neighbour's.
+func TestPartOfNumber(t *testing.T) {
+	const (
+		port  = "leaf1# show interface\nEthernet1/1 is up\n  MTU 9216 bytes, BW 100000000 Kbit , DLY 10 usec\n  RX\n"
+		queue = "leaf1# show queuing interface\nEgress Queuing for Ethernet1/1 [System]\n|   QOS GROUP 3   |\n"
+		pfc   = "admin@leaf1:~$ show pfc counters\n  Port Rx  PFC0  PFC1  PFC2  PFC3  PFC4  PFC5  PFC6  PFC7\n" +
+			"---------  ----  ----  ----  ----  ----  ----  ----  ----\n"
+		nic = "root@h1:~# ethtool -S eth0\nNIC statistics:\n"
+	)
+	for _, c := range []struct {
+		text, want string
+		unknown    bool
+	}{
+		{port + "    500 giants  8O5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
+		{port + "    500 giants  8?5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
+		{port + "    500 giants  -85 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
+		{port + "    500 giants  8 5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
+		{port + "    500 giants  8\n5 CRC  0 no buffer\n", "", true},
+		{port + "    500 giants  85 CRC  0 no buffer\n", "Ethernet1/1: crc errors 85, giants 500", false},
+		{queue + "|  Tx Pkts |  1294|  3|\n", "Ethernet1/1: queue 3 tx packets 1297", false},
+		{port + "    85 CRC\n\nEthernet1/- is up\n  RX\n    7 CRC\n", "Ethernet1/1: crc errors 85", true},
+		{port + "    85 CRC\n\n  RX\n    7 CRC\n    9 giants\n", "", true},
+		{queue + "|  Tx Pkts |  1294|\n|   QOS GROUP 3   |\n|  Tx Pkts |  9|\n", "", true},
+		{queue + "|  Tx Pkts |  12 94|  3|\n", "", true},
+		{queue + "|  Tx Pkts |  129\n", "", true},
+		{pfc + "Ethernet0   847   137   773   813   719   439   427   610\n",
+			"Ethernet0: rx pfc 0 847, rx pfc 1 137, rx pfc 2 773, rx pfc 3 813, rx pfc 4 719, rx pfc 5 439, " +
+				"rx pfc 6 427, rx pfc 7 610", false},
+		{pfc + "Ethernet0   -   137   773   813   719   439   427   610\n",
+			"Ethernet0: rx pfc 1 137, rx pfc 2 773, rx pfc 3 813, rx pfc 4 719, rx pfc 5 439, rx pfc 6 427, " +
+				"rx pfc 7 610", false},
+		{pfc + "Ethernet0         137   773   813   719   439   427   610\n",
+			"Ethernet0: rx pfc 1 137, rx pfc 2 773, rx pfc 3 813, rx pfc 4 719, rx pfc 5 439, rx pfc 6 427, " +
+				"rx pfc 7 610", true},
+		{pfc + "Ethernet0   8   137   773   813   719   439   427\n", "", true},
+		{nic + "     rx_prio3_pause: 8\n13\n", "", true},
+		{nic + "     rx_prio3_pause: 813\n1700000000.5\n", "eth0: rx pfc 3 813", true},
+		{"root@h1:~# rdma statistic show\nlink mlx5_0/1 np_cnp_sent 4 38 out_of_buffer 7\n", "", true},
+		{"root@h1:~# ip -o link\n2: eth0: <UP,LOWER_UP> mtu 9?16 qdisc mq\n" +
+			"3: eth1: <UP> mtu 9216 qdisc mq qlen 1000\n4: eth2: <UP> mtu 9216 qdisc mq\n", "", true},
+	} {
+		all, unknown, err := Read("x.txt", []byte(c.text))
+		if err != nil {
+			t.Fatal(c.text, err)
+		}
+		got := ""
+		for i := range all {
+			for k := range all[i].Ports {
+				got += spelt(&all[i].Ports[k])
+			}
+		}
+		if got != c.want || (len(unknown) > 0) != c.unknown {
+			t.Errorf("%sread %q, want %q; not understood: %v", c.text, got, c.want, unknown)
+		}
+	}
+	all, _, err := Read("x.txt", []byte("root@h1:~# ethtool eth0\nSettings for eth0:\n\tSpeed: 100000Mb/s\n"+
+		"\tLink detected: y\n"+nic+"     rx_prio3_pause: 1\n"))
+	if err != nil || strings.Contains(all[0].Command, "-S") || all[0].Ports[0].Up.Is {
+		t.Errorf("%v: half of the word yes says that a link is down: %+v", err, all)
+	}
+}
+
+// TestRanBack: a counter that runs back was cleared, unless another one of its output went on, or its digits are the
+// first ones of the number before.
+func TestRanBack(t *testing.T) {
+	for _, c := range []struct {
+		was, is     [2]uint64 // bytes received, pauses received
+		grew, bytes Count
+	}{
+		{[2]uint64{5_000_000, 800}, [2]uint64{1_000, 7}, Of(7), Of(1_000)},
+		{[2]uint64{5_000_000, 800}, [2]uint64{6_000_000, 7}, Count{}, Of(1_000_000)},
+		{[2]uint64{5_000, 800}, [2]uint64{6_000, 7}, Of(7), Of(1_000)}, // soon reached again
+		{[2]uint64{5_000_000, 991}, [2]uint64{1_000, 99}, Count{}, Of(1_000)},
+		{[2]uint64{5_000_000, 991}, [2]uint64{5_000_000, 9}, Of(9), Of(0)}, // one digit is too few
+	} {
+		at := func(v [2]uint64) Snapshot {
+			p := Port{Name: "eth0", RxBytes: Of(v[0])}
+			p.RxPFC[3] = Of(v[1])
+			return Snapshot{Device: "h1", Ports: []Port{p}}
+		}
+		d, err := Delta(at(c.was), at(c.is))
+		if err != nil || d.Ports[0].RxPFC[3] != c.grew || d.Ports[0].RxBytes != c.bytes {
+			t.Errorf("%v to %v: %v, %+v", c.was, c.is, err, d)
+		}
+		if !c.grew.Is && !strings.HasSuffix(d.Notes[0].Text, "no difference") {
+			t.Errorf("%v", d.Notes)
+		}
+	}
 }

@@ -2,6 +2,8 @@ package counters
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"railyard/internal/field"
 	"railyard/unit"
@@ -74,7 +76,8 @@ func (d *Diff) took(before, after *Snapshot) {
 func (d *Diff) less(p, was *Port) {
 	var old []*Count
 	was.Each(func(_ string, c *Count, _ bool) { old = append(old, c) })
-	i, cleared, alone := 0, 0, 0
+	went := p.wentOn(old)
+	i, cleared, alone, doubted := 0, 0, 0, 0
 	first, missing := "", ""
 	p.Each(func(name string, c *Count, gauge bool) {
 		o := old[i]
@@ -92,6 +95,11 @@ func (d *Diff) less(p, was *Port) {
 			c.V += 1<<32 - o.V
 		case o.V>>63 == 1 && c.V>>63 == 0: // 64 bits are full: none counts so much again
 			c.V -= o.V
+		case went != "" || truncates(o.V, c.V): // not cleared: one of the two values is wrong
+			if doubted++; doubted == 1 {
+				first = fmt.Sprintf("%s ran back from %d to %d", name, o.V, c.V)
+			}
+			*c = Count{}
 		default: // its count since it was cleared
 			if cleared++; cleared == 1 {
 				first = fmt.Sprintf("%s ran back from %d to %d", name, o.V, c.V)
@@ -108,9 +116,35 @@ func (d *Diff) less(p, was *Port) {
 		d.note(p.Line, "%s %s: the first snapshot does not show %s%s: no difference", d.Device, p.Name, missing,
 			more(alone))
 	}
+	if doubted > 0 {
+		why := "the first digits of the earlier number, as of a truncated line"
+		if went != "" {
+			why = went + " went on, so the counters were not cleared"
+		}
+		d.note(p.Line, "%s %s: %s%s; %s: no difference", d.Device, p.Name, first, more(doubted), why)
+	}
 	if cleared > 0 {
 		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; counts since then are used", d.Device, p.Name, first, more(cleared))
 	}
+}
+
+// truncates reports whether a number is the first digits of an earlier one, two or more: that of a line cut short.
+func truncates(was, is uint64) bool {
+	return is > 9 && strings.HasPrefix(strconv.FormatUint(was, 10), strconv.FormatUint(is, 10))
+}
+
+// wentOn returns a counter of a port that grew since earlier ones, from a value that a cleared counter does not reach
+// soon. An output whose counters were cleared has none.
+func (p *Port) wentOn(old []*Count) (name string) {
+	const soon = 1_000_000
+	i := 0
+	p.Each(func(n string, c *Count, gauge bool) {
+		if o := old[i]; !gauge && c.Is && o.Is && c.V > o.V && o.V >= soon {
+			name = n
+		}
+		i++
+	})
+	return name
 }
 
 // wrapped reports that a counter of 32 bits went over its top rather than being cleared:

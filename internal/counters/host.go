@@ -49,7 +49,7 @@ var hostFormats = []Format{
 		read:    readLLDPCLI, write: writeLLDPCLI},
 }
 
-var ipLink = regexp.MustCompile(`^\d+: ([^:@\s]+)(?:@\S+)?: <([A-Z_0-9,-]*)> mtu (\d+)`)
+var ipLink = regexp.MustCompile(`^\d+: ([^:@\s]+)(?:@\S+)?: <([A-Z_0-9,-]*)> mtu (\d+)(?:\s|$)`)
 
 func readIPLink(r *reading) {
 	for _, l := range r.lines {
@@ -99,7 +99,9 @@ func readEthtoolLink(r *reading) {
 				}
 			}
 		case "Link detected":
-			r.port(name, l).Up = Said[bool]{strings.HasPrefix(value, "yes"), l.n, true}
+			if state, _, _ := strings.Cut(value, " "); state == "yes" || state == "no" { // no (No cable)
+				r.port(name, l).Up = Said[bool]{state == "yes", l.n, true}
+			}
 		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 
 // Lines of show interface, in NX-OS' and EOS' words.
 var (
-	ifHead  = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` + `errdisabled)\b`)
+	ifHead = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` + `errdisabled)\b`)
+	// otherHead is a heading without the name of an interface that can be read.
+	otherHead = regexp.MustCompile(`^\S+ is (?:up|down|administratively down|errdisabled)\b`)
+
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
 	ifFlaps = regexp.MustCompile(`^(\d+) (interface resets|link status changes)`)
 	ifWords = regexp.MustCompile(`(\d+) (input packets|output packets|packets input|packets output|bytes|` +
@@ -23,11 +26,17 @@ var (
 // readInterfaces reads a paragraph an interface.
 func readInterfaces(r *reading) {
 	name, out := "", false
+	seen := map[*Count]bool{} // of the paragraph
 	for _, l := range r.lines {
 		if m := ifHead.FindStringSubmatch(l.text); m != nil {
 			name, out = longName(m[1]), false
+			clear(seen)
 			r.port(name, l).Up = Said[bool]{m[2] == "up", l.n, true}
 			continue
+		}
+		if otherHead.MatchString(l.text) {
+			r.not(l, "names no interface")
+			name = ""
 		}
 		if name == "" {
 			continue // a banner, or the rest of a line
@@ -55,15 +64,32 @@ func readInterfaces(r *reading) {
 		if strings.HasPrefix(s, "Load-Interval") || strings.Contains(s, "bits/sec") || strings.Contains(s, "bps") {
 			continue
 		}
-		for _, m := range ifWords.FindAllStringSubmatch(s, -1) {
-			if m[2] == "bytes" && !strings.Contains(s, "packets") {
+		for _, at := range ifWords.FindAllStringSubmatchIndex(s, -1) {
+			n, word := s[at[2]:at[3]], s[at[4]:at[5]]
+			if word == "bytes" && !strings.Contains(s, "packets") {
 				continue // IP MTU 1500 bytes (default)
 			}
-			if to := p.word(m[2], out); to != nil {
-				take(m[1:], l, to)
+			if !alone(s[:at[2]]) {
+				r.not(l, "has more than a number before %q", word)
+			} else if to := p.word(word, out); to != nil && seen[to] {
+				r.not(l, "is a second value of %s: the name of an interface is missing between them; none of both is read", name)
+				p.Uncount()
+				name = ""
+				break
+			} else if to != nil {
+				take([]string{n}, l, to)
+				seen[to] = true
 			}
 		}
 	}
+}
+
+// alone reports whether a number may begin behind a text: not within a word, and not behind another number, whose
+// digits would be part of it.
+func alone(before string) bool {
+	words := strings.TrimRight(before, " \t")
+	return words == "" || strings.ContainsAny(before[len(before)-1:], " \t,(") &&
+		(words[len(words)-1] < '0' || words[len(words)-1] > '9')
 }
 
 // word is the counter that a word of show interface is about.

@@ -11,7 +11,7 @@ import (
 var (
 	pfcLine = regexp.MustCompile(`^(\S*\d[\d/.]*)\s+(On|Off|Auto)\s+(On|Off)\s*(?:\(\s*([0-9a-fA-F]+|` +
 		`\w+)\s*\))?` +
-		`\s+([\d,]+)\s+([\d,]+)`)
+		`\s+([\d,]+)\s+([\d,]+)\s*$`)
 	detailPort = regexp.MustCompile(`^(Ethernet\S+|Eth\S+|port-channel\d+)\s*:?$`)
 	detailRow  = regexp.MustCompile(`^(Rx|Tx)\s*\|`)
 	watched    = regexp.MustCompile(`^(\S+) Interface PFC watchdog:`)
@@ -98,7 +98,9 @@ func readPFCDetail(r *reading) {
 		key, value, _ := strings.Cut(s, ":")
 		switch value = strings.TrimSpace(value); key {
 		case "Oper Mode":
-			p.PFC = Said[bool]{value == "On", l.n, true}
+			if value == "On" || value == "Off" {
+				p.PFC = Said[bool]{value == "On", l.n, true}
+			}
 		case "VL bitmap":
 			if bits, err := strconv.ParseUint(strings.Trim(value, "()"), 16, 8); err == nil {
 				p.Lossless = Said[uint8]{uint8(bits), l.n, true}

@@ -11,9 +11,9 @@ import (
 var (
 	queuingFor = regexp.MustCompile(`^(Egress|Ingress) Queuing for (\S+)`)
 	qosGroup   = regexp.MustCompile(`^\|?\s*([A-Z]+ )?QOS GROUP(?: (\d+)\b)?`) // CONTROL and SPAN have no number
-	total      = regexp.MustCompile(`TxPPP:\s*(\d+),?\s+RxPPP:\s*(\d+)`)
+	total      = regexp.MustCompile(`TxPPP:\s*(\d+),?\s+RxPPP:\s*(\d+)\s*$`)
 	pfcRow     = regexp.MustCompile(`^\s*(\d+)\s+\S+\s+(?:\S+\s+)?(?:Ina|A)ctive\s+(\d+)\s+(?:Ina|` +
-		`A)ctive\s+(\d+)`)
+		`A)ctive\s+(\d+)\s*$`)
 	portLine = regexp.MustCompile(`^\s*([A-Z][A-Za-z& ]+(?:Pkts|Bytes|Byts))\s+(\d+)\s*$`)
 )
 
@@ -22,15 +22,23 @@ var (
 // their own.
 func readQueuing(r *reading) {
 	name, queue, other := r.port2(), -1, ""
+	groups := map[string]bool{} // of the interface
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
 		if m := queuingFor.FindStringSubmatch(s); m != nil {
 			name, queue = longName(m[2]), -1
+			clear(groups)
 			r.port(name, l)
 			continue
 		}
 		if m := qosGroup.FindStringSubmatch(s); m != nil {
 			queue, other = -1, m[1]+"QOS GROUP "+m[2]
+			if groups[other] && name != "" {
+				r.not(l, "is a second group of that number of %s: the name of an interface is missing between them; none of both is read", name)
+				r.port(name, l).Uncount()
+				name = ""
+			}
+			groups[other] = true
 			if n, err := strconv.Atoi(m[2]); err == nil && n < Priorities && m[1] == "" {
 				queue = n
 			}
@@ -43,6 +51,7 @@ func readQueuing(r *reading) {
 			portLine.MatchString(s)
 		switch {
 		case !counters: // a heading, or a configured value
+		case name == "" && len(groups) > 0: // said at the group
 		case name == "":
 			r.not(l, "counts before an interface is named")
 		case strings.HasPrefix(s, "|"):
@@ -71,12 +80,16 @@ var queuingIf = regexp.MustCompile(`(?i)\bint\w*\s+e\w*\s*(\d+/[\d/]+)`)
 func (r *reading) queueRow(q *Queue, s string, l line) {
 	var to *Count
 	label := ""
+	if strings.HasPrefix(s, "|") && !strings.HasSuffix(s, "|") {
+		r.not(l, "ends within a column")
+		return
+	}
 	for i, cell := range strings.Split(strings.Trim(s, "|"), "|") {
 		cell = strings.TrimSpace(cell)
 		n, ok := number(cell, l)
 		if !ok || cell == "" || cell == "-" {
-			// a label has words; a sum without one of its parts is none
-			if i > 0 && to != nil && cell != "" && !strings.Contains(cell, " ") {
+			// a label has words, none of which is a number; a sum without one of its parts is none
+			if i > 0 && to != nil && cell != "" && (!strings.Contains(cell, " ") || digits.MatchString(cell)) {
 				*to, to = Count{}, nil
 				r.not(l, "has %s where a counter is expected", quote(cell))
 				continue
@@ -96,6 +109,9 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 		}
 	}
 }
+
+// digits matches a text that has numbers.
+var digits = regexp.MustCompile(`(?:^|\s)[0-9]`)
 
 // otherRow reads the losses of queues without a priority: those of the switch itself and of mirrored packets.
 func (r *reading) otherRow(group, s string, l line) {

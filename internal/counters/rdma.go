@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -59,27 +60,29 @@ func Wraps(name string) bool {
 	return false
 }
 
-// count stores a counter by its name; unsupported ones are ignored.
-func (r *RoCE) count(name string, c Count) {
+// count stores a counter by its name and returns where; unsupported ones are ignored.
+func (r *RoCE) count(name string, c Count) *Count {
 	for _, list := range [][]rdmaName{mlx5RDMA, otherRDMA} {
 		for _, n := range list {
 			if n.name == name {
 				c.Bits = n.bits
 				*n.at(r) = c
-				return
+				return n.at(r)
 			}
 		}
 	}
+	return nil
 }
 
 // readRDMA reads link DEVICE/PORT and then names and values, in one line or, with -p, in
 // one each.
 func readRDMA(r *reading) {
 	name, half := "", ""
+	last := (*Count)(nil)
 	for _, l := range r.lines {
 		cells := strings.Fields(l.text)
 		if len(cells) >= 2 && cells[0] == "link" {
-			name, half = cells[1], ""
+			name, half, last = cells[1], "", nil
 			r.port(name, l)
 			cells = cells[2:]
 		}
@@ -91,6 +94,12 @@ func readRDMA(r *reading) {
 			continue
 		}
 		for _, c := range cells {
+			if half == "" && c[0] >= '0' && c[0] <= '9' { // the rest of the number before
+				if r.not(l, "has %s where the name of a counter is expected", quote(c)); last != nil {
+					*last = Count{}
+				}
+				break
+			}
 			if half == "" {
 				half = c
 				continue
@@ -101,8 +110,7 @@ func readRDMA(r *reading) {
 				half = ""
 				break
 			}
-			r.port(name, l).RoCE.count(half, n)
-			half = ""
+			last, half = r.port(name, l).RoCE.count(half, n), ""
 		}
 	}
 	if half != "" {
@@ -175,6 +183,9 @@ func writeHWCounters(w *bytes.Buffer, s *Snapshot) {
 
 var rdmaLink = regexp.MustCompile(`^link (\S+/\d+) state (\S+) physical_state \S+(?: netdev (\S+))?`)
 
+// linkStates are those of a port in iproute2's rdma link.
+var linkStates = []string{"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"}
+
 func readRDMALink(r *reading) {
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
@@ -187,7 +198,9 @@ func readRDMALink(r *reading) {
 			continue
 		}
 		p := r.port(m[1], l)
-		p.Up, p.NetDev = Said[bool]{m[2] == "ACTIVE", l.n, true}, m[3]
+		if p.NetDev = m[3]; slices.Contains(linkStates, m[2]) {
+			p.Up = Said[bool]{m[2] == "ACTIVE", l.n, true}
+		}
 	}
 }
 

@@ -103,6 +103,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 			return nil, nil, t.fault
 		}
 		t.unended(data, &r.Snapshot)
+		t.broken(s.format, s.lines, &r.Snapshot)
 		t.saySkipped()
 		out = append(out, r.Snapshot)
 	}
@@ -136,6 +137,30 @@ func (t *text) unended(data []byte, s *Snapshot) {
 			"the file ends without the end of this line, whose number may be truncated: not read"})
 	}
 }
+
+// broken discards the counters of two lines if a line break divides a number, as that of a narrow terminal: the first
+// line ends with a digit, and the second begins with one and is neither a row of the format nor a clock.
+func (t *text) broken(f *Format, lines []line, s *Snapshot) {
+	lost := map[int]bool{}
+	for i := 1; i < len(lines); i++ {
+		if l := lines[i].text; l != "" && l[0] >= '0' && l[0] <= '9' && lines[i].n == lines[i-1].n+1 &&
+			endsInNumber.MatchString(lines[i-1].text) && !clock.MatchString(l) && !f.is(l) {
+			lost[lines[i-1].n], lost[lines[i].n] = true, true
+			t.unknown = append(t.unknown, Unknown{t.name, lines[i].n, strings.TrimSpace(l),
+				"a line break divides a number: the counters of both lines are not read"})
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	s.At.Is = s.At.Is && !lost[s.At.Line]
+	for i := range s.Ports {
+		s.Ports[i].Each(func(_ string, c *Count, _ bool) { c.Is = c.Is && !lost[c.Line] })
+	}
+}
+
+// clock matches seconds since 1970 as date prints them, behind an output without a prompt.
+var clock = regexp.MustCompile(`^\d{10}(?:\.\d+)?$`)
 
 var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
 

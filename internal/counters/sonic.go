@@ -108,6 +108,9 @@ func sonicRows(row func(r *reading, t *table, cells []string, l line) (wrong str
 				following = r.lines[i+1].text
 			}
 			cells := t.next(l, following)
+			if t.skewed && !r.format.is(l.text) {
+				r.not(l, "has words that are not below the headings")
+			}
 			if cells == nil || r.format.is(l.text) {
 				continue
 			}

@@ -9,15 +9,17 @@ import (
 // table reads the output of Python's tabulate: headings, a line of dashes with the column positions, rows. A heading
 // begins another table.
 type table struct {
-	heads []string
-	spans [][2]int
-	last  line // the one before: a heading, if dashes follow
+	heads  []string
+	spans  [][2]int
+	last   line // the one before: a heading, if dashes follow
+	skewed bool // the last row has cells that do not stand under their headings
 }
 
 // next parses a line and returns the cells of a row, nil if it is not one. A line before dashes is a heading; dashes
 // without a gap end the table.
 func (t *table) next(l line, following string) (cells []string) {
 	s := strings.TrimRight(l.text, " \t")
+	t.skewed = false
 	defer func() { t.last = l }()
 	switch {
 	case s == "":
@@ -26,7 +28,10 @@ func (t *table) next(l line, following string) (cells []string) {
 	case rule(s) && strings.Contains(s, "--"):
 		if spans := dashes(s); len(spans) > 1 || t.spans == nil {
 			t.spans = spans
-			t.heads = t.cut(t.last.text)
+			t.heads = t.row(strings.TrimRight(t.last.text, " \t"))
+			if t.heads == nil {
+				t.spans = nil
+			}
 		} else {
 			t.spans = nil
 		}
@@ -34,7 +39,40 @@ func (t *table) next(l line, following string) (cells []string) {
 	case t.spans == nil || rule(following) && strings.Contains(following, "--  --"):
 		return nil
 	}
-	return t.cut(s)
+	cells = t.row(s)
+	t.skewed = cells == nil
+	return cells
+}
+
+// row is the cells of a line, nil if they do not stand under their headings: something is missing from the line, or it
+// is not of this table. A line whose columns have lost their places, as after a copy that joins spaces, has as many
+// words as there are columns.
+func (t *table) row(s string) []string {
+	if t.aligned(s) {
+		return t.cut(s)
+	}
+	if words := strings.Fields(s); len(words) == len(t.spans) {
+		return words
+	}
+	return nil
+}
+
+// aligned reports whether nothing stands between the columns of a line, and each cell begins or ends with its column.
+// Numbers with a point are aligned by it.
+func (t *table) aligned(s string) bool {
+	end := 0
+	for _, at := range t.spans {
+		if strings.TrimSpace(s[min(end, len(s)):min(at[0], len(s))]) != "" {
+			return false
+		}
+		end = at[1]
+		cell := s[min(at[0], len(s)):min(end, len(s))]
+		inner := strings.HasPrefix(cell, " ") && (strings.HasSuffix(cell, " ") || len(s) < end)
+		if inner && strings.TrimSpace(cell) != "" && !strings.Contains(cell, ".") {
+			return false
+		}
+	}
+	return strings.TrimSpace(s[min(end, len(s)):]) == ""
 }
 
 // dashes returns the columns where fields begin and end.
