@@ -176,7 +176,7 @@ func (b *blamer) newModel() *model {
 	}
 	service, spec := r.plan.Default(), r.plan.Spec
 	m.evenly = uneven && service.Carried == nil && r.plan.Scheduled == nil
-	m.pauses = service.Carried == nil && service.CC.Name == "none" && r.plan.Scheduled == nil &&
+	m.pauses = service.Carried == nil && (service.CC.Name == "none" || r.uncut()) && r.plan.Scheduled == nil &&
 		spec.Queues[spec.DSCP[service.DSCP]].Lossless
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }

@@ -275,3 +275,9 @@ func (m *model) portsOf(link int32) []int32 {
 	}
 	return nil
 }
+
+// uncut reports whether DCQCN reduced no rate while ports were paused: its marks begin above the pauses' threshold.
+func (r *reading) uncut() bool {
+	return r.plan.Default().CC.Name == "dcqcn" && r.seen.Counted.PFCPauses > 0 &&
+		!slices.ContainsFunc(r.seen.Conns, func(k Conn) bool { return k.Cuts > 0 })
+}

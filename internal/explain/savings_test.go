@@ -38,6 +38,7 @@ var drawn = []struct {
 	{"lighter-reaction.yaml", cause.Incast},
 	{"uplinks-below-nics.yaml", cause.Oversubscription},
 	{"near-and-far.yaml", cause.Latency},
+	{"pauses-before-marks.yaml", cause.Oversubscription},
 }
 
 // savings reads a drawn scenario.
