@@ -3,6 +3,7 @@ package swconf
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"railyard/internal/queue"
 	"railyard/unit"
@@ -55,13 +56,22 @@ func (m mark) String() string {
 	return low + " to " + high + percent
 }
 
-// peerGroup is the key of switches that should mark equally: system, model, tier and rate of the port.
+// peerGroup is the key of switches that should mark equally: system, model, tier and rate of the port, and the packets:
+// queues with one number may have different ones.
 type peerGroup struct {
 	os    OS
 	model string
 	tier  int
 	rate  unit.Rate
-	queue int
+	dscp  int // of these packets, or -1 minus the queue's number for a queue without any
+}
+
+// carried returns the DSCP of the packets in a queue: data's, or the lowest that a line maps; -1 for none.
+func (l *linter) carried(q *QoS, queue int) int {
+	if q.DSCP[l.DataDSCP].Is() && queue == l.data(q) {
+		return l.DataDSCP
+	}
+	return slices.IndexFunc(q.DSCP[:], func(d Said[uint8]) bool { return d.Is() && int(d.V&7) == queue })
 }
 
 func (g peerGroup) String() string {
@@ -84,10 +94,11 @@ func (l *linter) ecnDiffers() {
 			return
 		}
 		if n := l.nodes[v.c]; l.Specs != nil && n >= 0 && m.highText == "" {
-			j, spec := i, l.Specs(n)
-			if v.q.DSCP[l.DataDSCP].Is() && i == l.data(v.q) {
-				j = int(spec.DSCP[l.DataDSCP])
+			dscp, spec := l.carried(v.q, i), l.Specs(n)
+			if dscp < 0 {
+				return // no packets are marked here
 			}
+			j := int(spec.DSCP[dscp])
 			w := spec.Queues[j].WRED
 			want := mark{low: w.Min, high: w.Max, percent: w.Probability.Percent()}
 			if w.ECN && w.Max > 0 && !m.near(want) {
@@ -223,7 +234,10 @@ func (l *linter) usualMarks() map[peerGroup]usualMarks {
 
 // groups returns those of the ports of a treatment, one for each rate.
 func (v variant) groups(l *linter, queue int) (out []peerGroup) {
-	g := peerGroup{os: v.c.OS, model: v.c.HwSKU.V, tier: l.tier(v.c), queue: queue}
+	g := peerGroup{os: v.c.OS, model: v.c.HwSKU.V, tier: l.tier(v.c), dscp: l.carried(v.q, queue)}
+	if g.dscp < 0 {
+		g.dscp = -1 - queue
+	}
 	if v.port == nil {
 		return []peerGroup{g}
 	}

@@ -38,6 +38,7 @@ func (l *linter) pfcModeDiffers() {
 	l.ends(func(e, far *end) {
 		at := first(e.port.PFC.At, e.port.At)
 		switch {
+		case e.answers(far) || far.answers(e):
 		case e.port.PFC.V == PFCAuto && far.port.PFC.V == PFCOn:
 			l.say(at, "the same mode on both ends", "%s negotiates PFC, its neighbour %s forces it on",
 				e.port.Name, e.far())
@@ -46,6 +47,15 @@ func (l *linter) pfcModeDiffers() {
 				e.port.Name, e.far())
 		}
 	})
+}
+
+// answers reports whether a port that forces PFC on announces it by DCBX to one that negotiates. EOS has no mode that
+// negotiates: a port sends what it has in the form of dcbx mode, with PFC on (Arista EOS user manual, DCBX).
+func (e *end) answers(far *end) bool {
+	form, heard := e.port.DCBX.V, far.port.DCBX.V
+	return e.c.OS == EOS && e.port.PFC.V == PFCOn && (form == "ieee" || form == "cee") && e.c.LLDP.V &&
+		!e.port.LLDPOff.V && far.port.PFC.V == PFCAuto && far.c.LLDP.V && !far.port.LLDPOff.V &&
+		(heard == form || heard == "" || heard == "auto")
 }
 
 func (l *linter) speed() {

@@ -28,7 +28,7 @@ var rules = []Rule{
 		"the port neither sends nor obeys PFC pauses: packets are dropped when a queue fills", (*linter).pfcInterface},
 	{"pfc-one-end", Error, "both ends of a cable pause the same priorities",
 		"one end sends while the other pauses it: packets are dropped on this link only", (*linter).pfcOneEnd},
-	{"pfc-mode-differs", Warning, "both ends of a cable negotiate PFC, or neither",
+	{"pfc-mode-differs", Warning, "both ends of a cable negotiate PFC, or neither (EOS announces it: dcbx mode)",
 		"mode auto needs DCBX, and a neighbor that forces PFC on may not send it: the result depends on the release", (*linter).pfcModeDiffers},
 	{"pfc-deadlock", Error, "no circular pause dependency",
 		"each switch of the ring is blocked on buffer space at the next: all traffic of the class stops until a watchdog drops it", (*linter).pfcDeadlock},

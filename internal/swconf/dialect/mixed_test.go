@@ -1,0 +1,94 @@
+package dialect_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+)
+
+// mixed renders the leaves of a fabric in NX-OS and the spines in EOS, each text changed, and lints them.
+func mixed(t *testing.T, specs func(int) *queue.Spec, change func(name, text string) string) []swconf.Finding {
+	t.Helper()
+	g := fabric(t, "rail")
+	var cs []*swconf.Config
+	for os, role := range map[swconf.OS]string{swconf.NXOS: "seg-", swconf.EOS: "spine-"} {
+		d, err := plan(g, spec(), os, design.Numbered, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, texts := configs(t, d)
+		for name, text := range texts {
+			if !strings.HasPrefix(name, role) {
+				continue
+			}
+			c, err := dialect.Parse(name, []byte(change(name, text)), os)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cs = append(cs, c)
+		}
+	}
+	return swconf.Lint(swconf.Input{Configs: cs, Graph: g, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096, Base: spec(),
+		Specs: specs})
+}
+
+func ofRule(list []swconf.Finding, rule string) (messages []string) {
+	for _, f := range list {
+		if f.Rule == rule {
+			messages = append(messages, f.File+": "+f.Message)
+		}
+	}
+	return messages
+}
+
+// Two languages as they are rendered for one fabric agree about PFC: EOS, which has it on, announces it to NX-OS, which
+// negotiates. Without dcbx mode NX-OS receives nothing.
+func TestForcedPFCThatIsAnnounced(t *testing.T) {
+	same := func(_, text string) string { return text }
+	if got := ofRule(mixed(t, nil, same), "pfc-mode-differs"); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+	silent := func(_, text string) string { return strings.ReplaceAll(text, "   dcbx mode ieee\n", "") }
+	if got := ofRule(mixed(t, nil, silent), "pfc-mode-differs"); len(got) == 0 {
+		t.Error("EOS that sends no DCBX is not found")
+	}
+}
+
+// A queue's thresholds are compared with those of its packets in the scenario and on other switches, whatever the
+// number of their queue there.
+func TestThresholdsOfAnotherQueueNumber(t *testing.T) {
+	moved := func(name, text string) string {
+		if !strings.HasPrefix(name, "seg-") {
+			return text
+		}
+		for _, x := range [][2]string{
+			{"set qos-group 3", "set qos-group 4"}, {"c-out-8q-q3\n", "c-out-8q-q9\n"},
+			{"c-out-8q-q4\n", "c-out-8q-q3\n"}, {"c-out-8q-q9\n", "c-out-8q-q4\n"},
+		} {
+			if text == strings.ReplaceAll(text, x[0], x[1]) {
+				t.Fatalf("no %q in %s", x[0], text)
+			}
+			text = strings.ReplaceAll(text, x[0], x[1])
+		}
+		return text
+	}
+	scenario := func(int) *queue.Spec { s := spec(); return &s }
+	for _, specs := range []func(int) *queue.Spec{scenario, nil} {
+		if got := ofRule(mixed(t, specs, moved), "ecn-differs"); len(got) > 0 {
+			t.Errorf("data in queue 4: %v", got)
+		}
+		one := func(name, text string) string {
+			if strings.HasPrefix(name, "seg-1-rail-1/") {
+				text = strings.ReplaceAll(moved(name, text), "minimum-threshold 150 kbytes", "minimum-threshold 600 kbytes")
+			}
+			return text
+		}
+		if got := ofRule(mixed(t, specs, one), "ecn-differs"); len(got) != 1 {
+			t.Errorf("600 KB in queue 4, and 150 KB in queue 3 of the others: %v", got)
+		}
+	}
+}
