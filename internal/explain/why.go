@@ -45,7 +45,11 @@ func (b *blamer) slowest() *result.Slowest {
 		w.PausedBy = b.r.pauseChain(top.Port)
 		w.Paused = int64(b.r.seen.Ports[top.Port].Packets.Paused)
 	}
-	w.Why = b.sentence(w, worst, top, b.message(worst))
+	row := b.message(worst)
+	w.Why = b.sentence(w, worst, top, row)
+	if row.Lost.Total() == w.Time {
+		w.Causes = &cause.Account{Own: row.Lost.Own, Reaction: row.Lost.Reaction}
+	}
 	return w
 }
 

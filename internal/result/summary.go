@@ -465,4 +465,6 @@ type Slowest struct {
 	CNPs       int64    `json:"ce_marked_packets"`
 	Retrans    int64    `json:"retransmissions"`
 	Why        string   `json:"why"`
+	// parts of its time, by what its own packets met; runs of earlier versions have none
+	Causes *cause.Account `json:"causes,omitempty"`
 }

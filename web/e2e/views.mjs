@@ -368,6 +368,19 @@ const ideal = (m) => digits((m.done_ps - m.posted_ps) / m.ideal_ps);
 await shows(page.getByTestId("packet-finding"), `${messages.messages[0].from} → ${messages.messages[0].to}`);
 await shows(page.getByTestId("packet-finding"), `${ideal(messages.messages[0])} × its ideal time`);
 await shows(page.getByTestId("path"), `Queue pair ${messages.messages[0].qp}:`);
+// The bar from ideal to actual has the causes of the slowest message; they sum to its time.
+for (const run of [captured, wide, cascade]) {
+  const { summary } = await json(`api/runs/${run}/info`);
+  const [m] = (await json(`api/runs/${run}/messages`)).messages;
+  const slow = summary.slowest_flow;
+  if (slow.from !== m.from || slow.to !== m.to || slow.time_ps !== m.done_ps - m.posted_ps) continue;
+  await open(`#/run/${run}/packet`);
+  await page.getByTestId("bridge").waitFor();
+  const parts = await page.getByTestId("bridge").locator("rect[data-ps]").evaluateAll((all) => all.map((r) => [`${r.dataset.cause}_ps`, Number(r.dataset.ps)]));
+  assert.equal(parts.reduce((n, [, ps]) => n + ps, 0), slow.time_ps, `${run}: the bar sums to the message's time`);
+  for (const [key, ps] of parts) assert.equal(ps, slow.causes[key], `${run}: ${key}`);
+}
+await open(`#/run/${captured}/packet`);
 const box = page.getByRole("listbox", { name: "packets" });
 await box.focus();
 await page.keyboard.press("ArrowDown");

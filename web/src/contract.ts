@@ -293,6 +293,7 @@ export interface Slowest {
   ce_marked_packets: number;
   retransmissions: number;
   why: string;
+  causes?: Record<string, number>;
 }
 
 export interface LinkEvent {

@@ -1,10 +1,12 @@
 import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
+import { names } from "./causes";
 import type { Journeys, Messages, QPView } from "./contract";
 import * as f from "./format";
 import { ordered, Passage } from "./passage";
 import { Rerun, traced, unfollowable } from "./rerun";
 import { address, set, useData, usePlace } from "./state";
+import { StepBar } from "./stepbar";
 import { Waterfall, WaterfallKey } from "./waterfall";
 
 type Message = Messages["messages"][number];
@@ -38,6 +40,7 @@ export function Packets({ info }: { info: Info }) {
         {m ? finding(m) : "No message matches."}
       </h1>
       {m && slowest(info, m) && <p class="lede">{slowest(info, m)}</p>}
+      {m && <Bridge info={info} m={m} />}
       <div class="split packets">
         <aside>
           <div class="bar">
@@ -97,11 +100,38 @@ export function Packets({ info }: { info: Info }) {
 
 const took = (m: Message) => m.done_ps - m.posted_ps;
 
-/** slowest says why the run's slowest message took longer than its ideal time. */
-function slowest({ summary: s }: Info, m: Message): string {
+/** isSlowest reports whether a message is the one that the run explains. */
+function isSlowest({ summary: s }: Info, m: Message): boolean {
   const x = s.slowest_flow;
-  const same = x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === took(m);
-  return same ? `${f.begin(x.why.replace(/^[\d.,]+ × ideal \([^)]*\): /, ""))}.` : "";
+  return !!x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === took(m);
+}
+
+/** slowest says why the run's slowest message took longer than its ideal time: the first reason; the panel has the rest. */
+const slowest = (info: Info, m: Message): string =>
+  isSlowest(info, m) ? `${f.begin(info.summary.slowest_flow!.why.replace(/^[\d.,]+ × ideal \([^)]*\): /, "").split("; ")[0])}.` : "";
+
+/** Bridge leads from the ideal time of the slowest message to what it took: a bar of its causes, which sum to its time. */
+function Bridge({ info, m }: { info: Info; m: Message }) {
+  const own = isSlowest(info, m) ? info.summary.slowest_flow!.causes : undefined;
+  if (!own) return null;
+  const causes = names.flatMap(([key, name]) => {
+    const ps = own[key + "_ps"] ?? 0;
+    return ps > 0 ? [{ key, name, time_ps: ps }] : [];
+  });
+  const needed = (c: { key: string }) => c.key === "line_rate" || c.key === "latency";
+  const part = (key: string, name: string, of: typeof causes) => ({ key, name, time_ps: of.reduce((n, c) => n + c.time_ps, 0), causes: of });
+  const parts = [part("transfers", "Ideal", causes.filter(needed)), part("above", "Above ideal", causes.filter((c) => !needed(c)))];
+  const top = parts[1].causes.reduce((a, b) => (b.time_ps > (a?.time_ps ?? 0) ? b : a), parts[1].causes[0]);
+  return (
+    <div data-testid="bridge">
+      <StepBar
+        parts={parts.filter((p) => p.time_ps > 0)}
+        causes={causes.map((c) => ({ key: c.key, name: c.name, color: "", about: c.name }))}
+        step={took(m)}
+        main={top?.key}
+      />
+    </div>
+  );
 }
 
 /** finding says of a message what it took, and against what. */

@@ -124,13 +124,14 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
     const time = `${f.time(b.part.time_ps)} · ${f.percent(b.part.time_ps / step)}`;
     const room = b.w + 4;
     const full = (b.part.name.length + time.length + 2) * 7;
-    if (b.x < last || b.w < 24) continue;
+    const begin = Math.max(b.x, last); // a little to the right of a name that is longer than its part
+    if (begin > b.x + b.w / 2 || b.w < 24) continue;
     const name = b.part.name.length * 7.2;
-    if (!small && full <= room) heads.push({ text: b.part.name, time, x: b.x });
-    else if (name <= room) heads.push({ text: b.part.name, time: "", x: b.x });
-    else heads.push({ text: short[b.part.key] ?? b.part.name, time: "", x: b.x });
+    if (!small && full <= room) heads.push({ text: b.part.name, time, x: begin });
+    else if (name <= room) heads.push({ text: b.part.name, time: "", x: begin });
+    else heads.push({ text: short[b.part.key] ?? b.part.name, time: "", x: begin });
     const h = heads[heads.length - 1];
-    last = b.x + (h.text.length + h.time.length) * 7;
+    last = begin + (h.text.length + h.time.length) * 7 + 8;
   }
   return (
     <div class="step" ref={box} data-testid="step-bar">
