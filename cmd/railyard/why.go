@@ -19,7 +19,7 @@ import (
 type whyCmd struct {
 	Dir      string `arg:"" help:"Run directory" placeholder:"RUN"`
 	Try      int    `help:"Simulate N remedies, the first of each cause first" placeholder:"N" range:"0,64"`
-	Scenario string `help:"Scenario of the run, if it refers to other files" placeholder:"FILE"`
+	Scenario string `help:"Scenario of the run, if it refers to files above 4 MiB" placeholder:"FILE"`
 	Memory   string `help:"Memory limit per run (available memory)" placeholder:"SIZE" with:"try"`
 	JSON     bool   `help:"Print causes and remedies as JSON"`
 }
@@ -78,7 +78,7 @@ func (c *whyCmd) scenario(m *result.Manifest) *whatif.Scenario {
 	return whatif.OfRun(c.Dir, m, func(name string) ([]byte, error) {
 		b, err := beside(name)
 		if errors.Is(err, os.ErrNotExist) && c.Scenario == "" {
-			err = fmt.Errorf("%w; name the scenario: --scenario FILE", err)
+			err = fmt.Errorf("%w, and the run does not keep it: name its scenario with --scenario FILE", err)
 		}
 		return b, err
 	})

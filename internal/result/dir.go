@@ -26,7 +26,7 @@ type Manifest struct {
 	Seed        uint64            `json:"seed"`
 	Scenario    string            `json:"scenario"`          // the file's contents
 	Set         []string          `json:"set,omitempty"`     // overrides, as --set took them
-	Configs     map[string]string `json:"configs,omitempty"` // switch configurations, by file
+	Configs     map[string]string `json:"configs,omitempty"` // files that the scenario refers to, by name
 	Resolved    map[string]string `json:"resolved"`          // every value the run used
 	Complete    bool              `json:"complete"`          // the run ended, also by an outcome without result
 	WallSeconds float64           `json:"wall_seconds"`

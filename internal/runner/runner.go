@@ -197,11 +197,10 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 
 // texts are the input files of a plan besides its scenario.
 func texts(p *scenario.Plan) map[string]string {
-	if len(p.Machines) == 0 {
-		return p.Texts
+	all := map[string]string{}
+	for _, some := range []map[string]string{p.Inputs(), p.Machines, p.Texts} {
+		maps.Copy(all, some)
 	}
-	all := maps.Clone(p.Machines)
-	maps.Copy(all, p.Texts)
 	return all
 }
 

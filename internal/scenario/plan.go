@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"railyard/cc"
 	"railyard/internal/exec"
@@ -101,6 +102,7 @@ type Plan struct {
 	origin *Document // the resolved document
 	files  []string  // files read
 	read   ReadFile
+	inputs map[string]string // files that the scenario refers to, as far as a run directory keeps them
 }
 
 // Shape is the parameters of a graph: a kind of fabric and its sizes. Of an explicit one there is the kind and the
@@ -172,6 +174,29 @@ func (p *Plan) Ops() (n int) {
 	}
 	return n
 }
+
+// mostInputs bounds the bytes of files that a run directory keeps: measured sizes of messages and models of trainings
+// are far smaller, traces may not be.
+const mostInputs = 4 << 20
+
+// keep notes the text of a file that the scenario refers to.
+func (p *Plan) keep(name string, text []byte) {
+	if p.inputs == nil {
+		p.inputs = map[string]string{}
+	}
+	total := len(text)
+	for other, x := range p.inputs {
+		if other != name {
+			total += len(x)
+		}
+	}
+	if total <= mostInputs && utf8.Valid(text) {
+		p.inputs[name] = string(text)
+	}
+}
+
+// Inputs returns the files that the scenario refers to, by name: texts up to 4 MiB together.
+func (p *Plan) Inputs() map[string]string { return p.inputs }
 
 // DefaultMarks describes the ECN thresholds of data if they are the default ones on all switches and congestion control
 // reacts to marks; else it is "" (docs/references.md, ecn-thresholds).

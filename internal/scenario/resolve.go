@@ -88,7 +88,11 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	if read != nil {
 		p.read = func(name string) ([]byte, error) {
 			p.files = append(p.files, name)
-			return read(name)
+			text, err := read(name)
+			if err == nil {
+				p.keep(name, text)
+			}
+			return text, err
 		}
 	}
 	if f.Output.Steps != nil {
