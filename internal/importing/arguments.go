@@ -64,7 +64,8 @@ func (c *reader) arguments(args []jobscript.File, cablings []string) (*Imported,
 	if per == 0 {
 		per = 8
 	}
-	a, err := jobscript.ReadArguments(args, per, jobscript.ReadFile(scenariofile.Beside(args[0].Name)))
+	below := scenariofile.Below(args[0].Name, scenariofile.Here())
+	a, err := jobscript.ReadArguments(args, per, jobscript.ReadFile(below))
 	if err != nil {
 		return nil, err
 	}

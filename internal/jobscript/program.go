@@ -55,7 +55,7 @@ func (l *Launch) Work(read func(name string) ([]byte, bool)) (*Work, error) {
 		b, ok := read(v.Text)
 		if !ok {
 			if key != "model" {
-				w.Said.note(v.At, slurm.Open(v.Text)+" is missing: its content is unknown")
+				w.Said.note(v.At, slurm.Open(v.Text)+" is not in the folder of the script or the working directory: its content is unknown")
 			}
 			continue
 		}

@@ -82,9 +82,6 @@ func (c *Cluster) topology(file, text string) error {
 	return nil
 }
 
-// ErrOutside reports that an included file may not be read.
-var ErrOutside = errors.New("lies outside of the folder of slurm.conf")
-
 // maxIncluded bounds how many files slurm.conf includes, which may include others.
 const maxIncluded = 64
 
@@ -151,14 +148,9 @@ func (c *conf) include(l *line, name string) error {
 	if c.Open != nil {
 		b, err = c.Open(name)
 	}
-	if errors.Is(err, ErrOutside) {
-		c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
-			", lies outside of the folder of slurm.conf and is not read: copy it there"})
-		return nil
-	}
 	if err != nil {
 		c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
-			", is missing: its content is unknown"})
+			", is not in the folder of slurm.conf: its content is unknown"})
 		return nil
 	}
 	return c.lines(path.Base(name), string(b))

@@ -1,9 +1,7 @@
 package submission
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,27 +22,6 @@ type cluster struct {
 	graph *topo.Graph // of a scenario; nil: only Slurm describes it
 	text  string      // of that scenario, without workload
 	notes []string
-}
-
-// inFolder reads files of the folder that a file is in, and none elsewhere: what a slurm.conf of somebody else's
-// includes is not to be read from anywhere, nor quoted.
-func inFolder(file string) func(string) ([]byte, error) {
-	return func(name string) ([]byte, error) {
-		dir, err := filepath.EvalSymlinks(filepath.Dir(file))
-		if err != nil {
-			return nil, err
-		}
-		real, err := filepath.EvalSymlinks(scenariofile.RelativeTo(file, name))
-		if err != nil {
-			return nil, err
-		}
-		a, err1 := filepath.Abs(dir)
-		b, err2 := filepath.Abs(real)
-		if rel, err := filepath.Rel(a, b); errors.Join(err1, err2, err) != nil || !filepath.IsLocal(rel) {
-			return nil, slurm.ErrOutside
-		}
-		return input.Text(real, scenariofile.MaxSize)
-	}
 }
 
 // cluster reads the one that the flags name.
@@ -69,7 +46,7 @@ func (c *Request) cluster() (*cluster, error) {
 		if err != nil {
 			return nil, input.Fault(err)
 		}
-		k.slurm.Open = inFolder(f)
+		k.slurm.Open = scenariofile.Below(f)
 		if err := k.slurm.Read(f, b); err != nil {
 			return nil, err
 		}

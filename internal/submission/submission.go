@@ -92,7 +92,7 @@ func (c *Request) submit() (*Submission, error) {
 		s.name = filepath.Base(c.Script)
 	}
 	env := jobscript.Environment{Variables: s.alloc.Batch(job, s.name), Nodes: s.alloc.Names(),
-		Args: c.Args, Read: jobscript.ReadFile(scenariofile.Beside(c.Script))}
+		Args: c.Args, Read: jobscript.ReadFile(scenariofile.Below(c.Script, scenariofile.Here()))}
 	for _, v := range c.Env {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {

@@ -182,6 +182,32 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
+// A script reads files of its folder and of the working directory, and quotes no others: it may be another person's.
+func TestScriptsOutside(t *testing.T) {
+	folder(t, map[string]string{"nodes.conf": "NodeName=n[1-2] CPUs=64 Gres=gpu:8\n", "run.sh": "srun solver --here\n"})
+	if err := os.Symlink("/etc/passwd", "link.sh"); err != nil {
+		t.Fatal(err)
+	}
+	for line, program := range map[string]string{"srun bash /etc/passwd": "/etc/passwd", "srun bash link.sh": "link.sh",
+		". /etc/passwd\nsrun solver": "solver", "bash ../../../../../../etc/passwd\nsrun solver": "solver",
+		"srun bash run.sh": "solver"} {
+		if err := os.WriteFile("job", []byte("#!/bin/sh\n#SBATCH --nodes=2\n"+line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Follow(&Request{Script: "job", SlurmConf: "nodes.conf", Rate: "200Gbps", DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := fmt.Sprint(s.found.Notes, s.Nothing)
+		for _, l := range s.found.Launches {
+			said += " " + l.Program
+		}
+		if strings.Contains(said, "root:") || !strings.Contains(said, program) {
+			t.Errorf("%s: %s", line, said)
+		}
+	}
+}
+
 // An error is of the input, and begins with its place.
 func TestRefuses(t *testing.T) {
 	with := func(old, now string) string { return strings.Replace(tinyJob, old, now, 1) }
