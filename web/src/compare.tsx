@@ -50,6 +50,8 @@ const packets = new Set([
   "retransmitted",
   "out of order",
 ]);
+/** neither are figures of which more is neither better nor worse. */
+const neither = new Set(["compute", "busiest link", "ECN marks", "CNPs", "rate reductions", "out of order"]);
 const byFlows = (i: Info) => i.summary.fidelity === "flow";
 
 /** unlike names what makes the step times of runs differ in the work itself: such runs say nothing of the fabric. */
@@ -194,12 +196,12 @@ function Beside() {
         <div class="sides">
           <div>
             {bars}
-            <Results data={data} />
+            <Results infos={infos} a={a} b={b} />
           </div>
           <div>
             <Waterfall a={a} b={b} />
             <Reading a={a} b={b} infos={infos} keys={settings} />
-            {settings.length > 0 && <Settings keys={settings} infos={infos} />}
+            {settings.length > 0 && <Settings keys={settings} infos={infos} a={a} b={b} />}
           </div>
         </div>
       ) : (
@@ -209,8 +211,8 @@ function Beside() {
             {b && <Waterfall a={a} b={b} />}
           </div>
           {b && <Reading a={a} b={b} infos={infos} keys={settings} />}
-          {settings.length > 0 && <Settings keys={settings} infos={infos} />}
-          <Results data={data} />
+          {settings.length > 0 && <Settings keys={settings} infos={infos} a={a} b={b} />}
+          <Results infos={infos} a={a} b={b} />
         </>
       )}
       <details>
@@ -235,8 +237,22 @@ function Beside() {
   );
 }
 
-/** Results are the figures of runs, changes against the first. */
-function Results({ data }: { data: { info: Info }[] }) {
+/** lettered are runs with their letters in the comparison, A and B first. */
+const lettered = (infos: Info[], a: Info, b?: Info): [string, Info][] => [
+  ["A", a],
+  ...(b ? [["B", b] as [string, Info]] : []),
+  ...infos.filter((i) => i !== a && i !== b).map((i): [string, Info] => ["", i]),
+];
+
+/** Results are the figures of runs, with a column of the changes from A to B: green where B is better, red where it is
+ * worse, and in ink where more is neither. */
+function Results({ infos, a, b }: { infos: Info[]; a: Info; b?: Info }) {
+  const all = lettered(infos, a, b);
+  const change = (from: number, to: number, show: Row[2]) => {
+    if (!(from > 0) || Number.isNaN(to)) return to > 0 ? "new" : "";
+    if (Math.abs(to / from - 1) < 0.0005) return "=";
+    return show === f.percent ? f.points(to - from) : f.changePercent(to / from - 1);
+  };
   return (
     <div class="last">
       <div class="head">
@@ -249,28 +265,31 @@ function Results({ data }: { data: { info: Info }[] }) {
               <th>
                 <span class="hidden">figure</span>
               </th>
-              {data.map((d) => (
+              {all.flatMap(([letter, i]) => [
                 <th class="n">
-                  <a href={address(["run", d.info.name])}>{d.info.name}</a>
-                </th>
-              ))}
+                  {letter && <b>{letter} </b>}
+                  <a href={address(["run", i.name])}>{i.name}</a>
+                </th>,
+                letter === "B" && <th class="n">A to B</th>,
+              ])}
             </tr>
           </thead>
           <tbody>
             {rows.map(([name, get, show]) => {
-              const v = data.map((d) => (packets.has(name) && byFlows(d.info) ? NaN : (get(d.info) ?? 0)));
+              const v = all.map(([, i]) => (packets.has(name) && byFlows(i) ? NaN : (get(i) ?? 0)));
               if (v.every((x) => !(x > 0))) return null;
+              const good = neither.has(name) ? "" : v[1] < v[0] === (name !== "MFU") ? "gain" : "loss";
+              const words = b && !Number.isNaN(v[0]) && !Number.isNaN(v[1]) ? change(v[0], v[1], show) : "";
               return (
                 <tr>
                   <th scope="row">{name}</th>
-                  {v.map((x, i) => (
+                  {v.flatMap((x, k) => [
                     <td class="n">
                       {Number.isNaN(x) ? "–" : show(x)}
-                      {i > 0 && v[0] > 0 && Math.abs(x / v[0] - 1) >= 0.0005 && (
-                        <small> {show === f.percent ? f.points(x - v[0]) : f.changePercent(x / v[0] - 1)}</small>
-                      )}
-                    </td>
-                  ))}
+                      {!all[k][0] && v[0] > 0 && Math.abs(x / v[0] - 1) >= 0.0005 && <small> {change(v[0], x, show)}</small>}
+                    </td>,
+                    all[k][0] === "B" && <td class={`n delta ${words === "=" ? "" : good}`}>{words}</td>,
+                  ])}
                 </tr>
               );
             })}
@@ -328,7 +347,8 @@ const follows = (key: string) => key.startsWith("computed.") || key === "name" |
 const absent = (key: string, infos: Info[]) => infos.filter((i) => i.manifest.resolved[key] === undefined).length;
 
 /** Settings are what differs, before any result. */
-function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
+function Settings({ keys, infos, a, b }: { keys: string[]; infos: Info[]; a: Info; b?: Info }) {
+  const all = lettered(infos, a, b);
   const listed = Math.min(few, keys.filter((k) => absent(k, infos) === 0 && !follows(k)).length || few);
   const computed = keys.filter(follows).length;
   const table = (some: string[]) => (
@@ -336,8 +356,11 @@ function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
       <thead>
         <tr>
           <th>setting</th>
-          {infos.map((i) => (
-            <th class="n">{i.name}</th>
+          {all.map(([letter, i]) => (
+            <th class="n">
+              {letter && <b>{letter} </b>}
+              {i.name}
+            </th>
           ))}
         </tr>
       </thead>
@@ -347,7 +370,7 @@ function Settings({ keys, infos }: { keys: string[]; infos: Info[] }) {
             <th scope="row" class="mono">
               {k}
             </th>
-            {infos.map((i) => (
+            {all.map(([, i]) => (
               <td class="n">{i.manifest.resolved[k] ?? "–"}</td>
             ))}
           </tr>
