@@ -234,29 +234,58 @@ function draw(
   for (const x of props.motion?.flying ?? []) fly(g, layout, x);
 }
 
-/** label names links beside them, where no other name is. */
+/** label names links beside them, each in a box with a dot on its link, where no other name is and fewest of the named
+ * links pass. */
 function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: Label[]) {
-  const taken: [number, number, number, number][] = [];
-  g.lineWidth = 4;
-  g.strokeStyle = ink("--bg");
-  for (const l of wide < 500 ? all.slice(0, 1) : all) {
+  const lines = all.flatMap((l) => {
     const i = layout.cables.findIndex((c) => c.links.length === 1 && [c.links[0].from_a, c.links[0].from_b].includes(l.port));
-    if (i < 0) continue;
-    const [ax, ay, bx, by] = ends(layout.cables[i], (i % 5) - 2);
+    return i < 0 ? [] : [{ l, ends: ends(layout.cables[i], (i % 5) - 2) }];
+  });
+  const taken: [number, number, number, number][] = layout.boxes.map((b) => [b.x, b.y, b.x + b.w, b.y + b.h]);
+  /** crossed counts the named links that pass a box. */
+  const crossed = ([x0, y0, x1, y1]: [number, number, number, number]) =>
+    lines.filter(({ ends: [ax, ay, bx, by] }) =>
+      Array.from({ length: 41 }, (_, k) => k / 40).some((k) => {
+        const [x, y] = [ax + k * (bx - ax), ay + k * (by - ay)];
+        return x > x0 - 2 && x < x1 + 2 && y > y0 && y < y1;
+      }),
+    ).length;
+  for (const { l, ends: [ax, ay, bx, by] } of wide < 500 ? lines.slice(0, 1) : lines) {
+    const words = wide < 500 ? l.words.split(" → ")[0] : l.words;
     g.font = `${l.root ? "600 " : ""}11px system-ui, sans-serif`;
-    const w = g.measureText(l.words).width;
-    for (const k of [0.5, 0.36, 0.64, 0.22, 0.78]) {
-      const [x, y] = [ax + k * (bx - ax), ay + k * (by - ay)];
-      const at = x + w + 12 < wide ? x + 8 : x - w - 8;
-      if (taken.some(([p, q, r, s]) => at < r && at + w > p && y - 8 < s && y + 8 > q)) continue;
-      taken.push([at, y - 8, at + w, y + 8]);
-      g.textAlign = "left";
-      g.strokeText(l.words, at, y);
-      g.fillStyle = ink("--ink");
-      g.fillText(l.words, at, y);
-      g.textAlign = "center";
-      break;
-    }
+    const w = g.measureText(words).width + 10;
+    let best: { box: [number, number, number, number]; x: number; y: number; cost: number } | undefined;
+    for (const k of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8])
+      for (const side of [1, -1]) {
+        const [x, y] = [ax + k * (bx - ax), ay + k * (by - ay)];
+        const from = side > 0 ? x + 10 : x - 10 - w;
+        const box: [number, number, number, number] = [from, y - 9, from + w, y + 9];
+        if (from < 2 || from + w > wide - 2 || taken.some(([p, q, r, s]) => box[0] < r + 2 && box[2] > p - 2 && box[1] < s + 2 && box[3] > q - 2)) continue;
+        const cost = crossed(box) + Math.abs(k - 0.5) / 10;
+        if (!best || cost < best.cost) best = { box, x, y, cost };
+      }
+    if (!best) continue;
+    taken.push(best.box);
+    const { box, x, y } = best;
+    g.strokeStyle = g.fillStyle = ink("--ink");
+    g.lineWidth = 1;
+    g.beginPath();
+    g.moveTo(x, y);
+    g.lineTo(box[0] > x ? box[0] : box[2], y);
+    g.stroke();
+    g.beginPath();
+    g.arc(x, y, 3, 0, 2 * Math.PI);
+    g.fill();
+    g.fillStyle = ink("--panel");
+    g.strokeStyle = ink("--line-2");
+    g.beginPath();
+    g.roundRect(box[0], box[1], w, 18, 4);
+    g.fill();
+    g.stroke();
+    g.fillStyle = ink("--ink");
+    g.textAlign = "left";
+    g.fillText(words, box[0] + 5, y + 0.5);
+    g.textAlign = "center";
   }
 }
 

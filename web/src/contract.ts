@@ -803,6 +803,7 @@ export interface Tiers {
   sample_ps: number;
   ports: number;
   half_ports: number;
+  flows: number[];
   tiers: Tier[];
   culprits: Culprit[];
   groups: Group[];

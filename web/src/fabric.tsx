@@ -280,7 +280,7 @@ function Below({ info, step, now }: { info: Info; step: number; now: number }) {
   const { box, width } = useWidth(900);
   return (
     <div class="below" ref={box}>
-      <Lanes info={info} from={0} to={step} width={width} left={width < 500 ? 88 : 150} cursor={now} axis />
+      <Lanes info={info} from={0} to={step} width={width} left={width < 500 ? 98 : 184} cursor={now} axis />
     </div>
   );
 }

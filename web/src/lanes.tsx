@@ -309,8 +309,8 @@ function Flags(props: { list: Flag[]; x: (t: number) => number; left: number; wi
         return (
           <g data-at={Math.round(m.at)}>
             <title>{`${m.words} at ${f.time(m.at)}`}</title>
-            <path d={`M${at} ${row === 1 ? 20 : 4}V${props.bottom}`} stroke="var(--ink-2)" stroke-dasharray="1 3" />
-            <path d={`M${at} ${row === 1 ? 19 : 3}h${back ? -6 : 6}l${back ? 2 : -2} 4l${back ? -2 : 2} 4h${back ? 6 : -6}Z`} fill="var(--ink)" />
+            <path d={`M${at} ${row < 0 ? 34 : row === 1 ? 20 : 4}V${props.bottom}`} stroke="var(--ink-2)" stroke-dasharray="1 3" />
+            {row >= 0 && <path d={`M${at} ${row === 1 ? 19 : 3}h${back ? -6 : 6}l${back ? 2 : -2} 4l${back ? -2 : 2} 4h${back ? 6 : -6}Z`} fill="var(--ink)" />}
             {row >= 0 && (
               <text class="over" x={back ? at - 9 : at + 9} y={row === 1 ? 27 : 12} text-anchor={back ? "end" : "start"}>
                 {m.words}

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Info, standalone, view } from "./api";
+import { names } from "./causes";
 import { ink, type Limits, lineTokens, load, queueStep, queueTokens, rgb, table } from "./colour";
 import type { Tier, Tiers as Figures } from "./contract";
 import * as f from "./format";
@@ -20,7 +21,8 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
   const place = usePlace();
   const left = width < 500 ? 112 : 176;
   const w = Math.max(60, width - left);
-  const height = data.tiers.length * tierHeight + 20;
+  const flowsHigh = 52; // the messages under way, below the tiers
+  const height = data.tiers.length * tierHeight + flowsHigh + 20;
   const x = (ps: number) => left + ((ps - data.from_ps) / Math.max(1, data.to_ps - data.from_ps)) * w;
   const theme = document.documentElement.dataset.theme;
   useLayoutEffect(() => {
@@ -84,8 +86,26 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
       g.textAlign = "right";
       g.fillText(t.wred_min_bytes > 0 ? `≥ ${f.bytes(t.wred_min_bytes)}` : "no WRED", left - 6, base - 3);
     });
+    // Finished messages explain an empty rest.
+    const base = data.tiers.length * tierHeight + flowsHigh - gap;
+    const deep = flowsHigh - gap - 6;
+    const high = Math.max(1, ...data.flows);
+    g.fillStyle = ink("--o-data-parallel");
+    data.flows.forEach((v, k) => g.fillRect(left + (k * w) / data.flows.length, base - (v / high) * deep, w / data.flows.length + 0.3, (v / high) * deep));
+    g.fillStyle = ink("--line");
+    g.fillRect(left, base, w, 1);
+    g.font = "600 12px system-ui, sans-serif";
+    g.fillStyle = ink("--ink");
+    g.textAlign = "left";
+    g.fillText("messages", 0, base - deep + 11);
+    g.font = "11px system-ui, sans-serif";
     g.fillStyle = ink("--ink-3");
-    const y = data.tiers.length * tierHeight + 10;
+    g.fillText("under way", 0, base - deep + 27);
+    g.textAlign = "right";
+    g.fillText(f.count(high), left - 6, base - deep + 9);
+    g.fillText("0", left - 6, base);
+    g.fillStyle = ink("--ink-3");
+    const y = data.tiers.length * tierHeight + flowsHigh + 10;
     for (const t of f.axis(data.from_ps, data.to_ps, width < 500 ? 3 : 7)) {
       g.textAlign = t.at === data.from_ps ? "left" : x(t.at) > width - 30 ? "right" : "center";
       g.fillText(t.label, x(t.at), y);
@@ -197,7 +217,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
         Fabric · {f.plural(switches, "switch").replace(/switchs$/, "switches")}, {f.plural(data.ports, "port")}
         {data.groups.length > 0 && `, ${f.plural(data.groups.length, "pod")}`}
       </p>
-      <h1 data-testid="verdict">{found!.title}</h1>
+      <h1 data-testid="verdict">{caused(info, found!.title)}</h1>
       <p class="lede">{found!.more}</p>
       <div class="bar">
         {!flows && (
@@ -232,6 +252,13 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
       </div>
     </section>
   );
+}
+
+/** caused begins a title with the cause that costs the step most. */
+function caused({ summary: s }: Info, title: string): string {
+  const cost = (k: string) => (s.chain?.[`${k}_ps`] ?? 0) + (s.chain?.[`${k}_reaction_ps`] ?? 0);
+  const [top] = names.filter(([k]) => !["compute", "line_rate", "rate_not_given_back"].includes(k)).sort(([a], [b]) => cost(b) - cost(a));
+  return s.chain && cost(top[0]) >= 0.005 * s.step_time_ps ? `${f.begin(top[1])}: ${title.charAt(0).toLowerCase()}${title.slice(1)}` : title;
 }
 
 /** loads is what the loads of the tiers say, of a run that simulates no queues. */

@@ -233,7 +233,7 @@ export function TimeLine({ info }: { info: Info }) {
     return by;
   }, [spansOf]);
 
-  const left = width < 600 ? 92 : 184;
+  const left = width < 600 ? 98 : 184;
   const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
   useEffect(() => {
     const c = box.current;

@@ -309,6 +309,21 @@ func TestTiers(t *testing.T) {
 		held[l.Port] += float64(l.Queued) * float64(l.Length)
 		total += float64(l.Queued) * float64(l.Length)
 	}
+	flows, err := result.ReadTable[result.FlowRow](dir, "flows")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, n := range v.Flows { // one by one: under way in a part of the column
+		from, to, want := float64(c)*v.Width, float64(c+1)*v.Width, int64(0)
+		for _, x := range flows {
+			if float64(x.Posted) < to && (x.Done < 0 || float64(x.Done) > from) {
+				want++
+			}
+		}
+		if n != want {
+			t.Errorf("column %d: %d messages under way, want %d", c, n, want)
+		}
+	}
 	ports, share := 0, 0.0
 	for i, x := range v.Tiers {
 		ports, share = ports+x.Ports, share+x.Held

@@ -19,10 +19,33 @@ type Tiers struct {
 	Sample int64   `json:"sample_ps"` // shortest sample interval of the run; 0: no samples
 	Ports  int     `json:"ports"`
 	Half   int     `json:"half_ports"` // number that together holds half of all queued bytes
+	Flows  []int64 `json:"flows"`      // messages under way in any part of a column
 	Tiers  []Tier  `json:"tiers"`
 	// Culprits are the ports with the largest bytes held x time.
 	Culprits []Culprit `json:"culprits"`
 	Groups   []Group   `json:"groups"`
+}
+
+// underWay counts messages by column: those posted before its end and not done before its beginning.
+func underWay(rows []result.FlowRow, from int64, width float64) []int64 {
+	change := make([]int64, tierColumns+1)
+	for i := range rows {
+		first, last := 0, tierColumns-1
+		if rows[i].Posted > from {
+			first = int(float64(rows[i].Posted-from) / width)
+		}
+		if rows[i].Done >= 0 {
+			last = min(last, int(math.Ceil(float64(rows[i].Done-from)/width))-1)
+		}
+		if first < tierColumns && last >= first {
+			change[first]++
+			change[last+1]--
+		}
+	}
+	for c := 1; c < len(change); c++ {
+		change[c] += change[c-1]
+	}
+	return change[:tierColumns]
 }
 
 // Tier is the ports from the nodes of one role to those of another.
@@ -115,6 +138,11 @@ func (r *Directory) tiers(q url.Values) (any, error) {
 	of, names := r.tierOf()
 	width := float64(to-from) / tierColumns
 	v := Tiers{From: from, To: to, Width: width, Ports: len(r.ports), Tiers: make([]Tier, len(names))}
+	flows, err := table[result.FlowRow](r, "flows")
+	if err != nil {
+		return nil, err
+	}
+	v.Flows = underWay(flows, from, width)
 	configs := r.thresholds()
 	queue := make([]float32, len(r.ports)*tierColumns)
 	load := make([]float32, len(r.ports)*tierColumns)
