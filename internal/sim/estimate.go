@@ -9,6 +9,7 @@ import (
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/internal/workload"
+	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -31,16 +32,17 @@ const (
 	opsPerSecond  = 1.5e6 // outside the network
 	qpsPerSecond  = 2e5   // set up, and written in the end
 
-	memoryBase    = 75 * unit.MB // the program, its tables and the collector's, resident
-	memoryPort    = 9 * unit.KB
-	memoryOp      = 160
-	memoryCopy    = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
-	memoryQP      = 2600
-	memoryEnds    = 13_000 // of a queue pair, besides, whose NICs choose among paths or whose transport is not RC
-	memoryMessage = 330
-	memoryReplay  = 20_000        // of a flow under way while replays explain the run, several at a time
-	memoryTables  = 100 * unit.MB // what is sampled, once a run is long
-	longRun       = 20_000_000    // packet-hops
+	memoryBase      = 75 * unit.MB // the program, its tables and the collector's, resident
+	memoryPort      = 9 * unit.KB
+	memoryOp        = 160
+	memoryCopy      = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
+	memoryQP        = 2600
+	memoryEnds      = 13_000 // of a queue pair, besides, whose NICs choose among paths or whose transport is not RC
+	memorySelective = 2900   // of a queue pair of RC, besides, with selective recovery: twice its bitmap and window
+	memoryMessage   = 330
+	memoryReplay    = 20_000        // of a flow under way while replays explain the run, several at a time
+	memoryTables    = 100 * unit.MB // what is sampled, once a run is long
+	longRun         = 20_000_000    // packet-hops
 )
 
 // Transfers calls f for each transfer of a plan's jobs between GPUs that NVLink does not connect.
@@ -82,8 +84,11 @@ func Estimate(p *scenario.Plan) Cost {
 	c.Memory, c.Seconds = c.Memory+tables.Memory, c.Seconds+tables.Seconds
 	// Between as many flows are under way at once as queue pairs that can be busy at once, and as there are messages.
 	c.Memory += unit.Bytes(memoryReplay * math.Sqrt(float64(e.pairs)*float64(c.Messages)))
-	if p.LB.NIC != nil || p.Default().Carried != nil {
+	switch {
+	case p.LB.NIC != nil || p.Default().Carried != nil:
 		c.Memory += memoryEnds * unit.Bytes(c.QPs)
+	case p.RC.Recovery != rc.GoBackN:
+		c.Memory += memorySelective * unit.Bytes(c.QPs)
 	}
 	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
 		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +

@@ -87,7 +87,7 @@ func peaked(t *testing.T, p *scenario.Plan) (c Cost, peak unit.Bytes) {
 func TestEstimateOfMemory(t *testing.T) {
 	plans := map[string]*scenario.Plan{"all-to-all": load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, "+
 		"host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 256KB}}}\n").Plan}
-	for _, transport := range []string{"roce", "uec", "mrc", "srd", "falcon", "tcp"} {
+	for _, transport := range []string{"roce", "roce-selective", "eqds", "uec", "mrc", "srd", "falcon", "tcp"} {
 		plans["by chance, "+transport] = load(t, byChance, "transport="+transport,
 			"workload.traffic.background.sizes=16KB", "workload.traffic.background.for=2ms").Plan
 	}
