@@ -261,7 +261,7 @@ var allowed = map[string][]string{
 		"internal/exec", "internal/fidelity", "internal/capture", "internal/report", "internal/report/sequence",
 		"roce"},
 	"internal/diagnose":          {"internal/cabling", "internal/counters", "internal/queue", "internal/swconf"},
-	"internal/diagnose/readings": {"internal/counters", "internal/diagnose", "internal/input"},
+	"internal/diagnose/readings": {"internal/counters", "internal/diagnose", "internal/input", "internal/output"},
 	"internal/gnmi":              {"internal/counters", "internal/input"},
 	"internal/prometheus":        {"internal/counters", "internal/input"},
 	"internal/gnmi/gnmitest":     {"internal/counters"},

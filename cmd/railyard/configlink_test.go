@@ -8,7 +8,7 @@ import (
 )
 
 // TestRenderFollowsNoLink: a folder below --out that is a symbolic link is not written through, with --force
-// neither; --out itself may be one.
+// neither, by commands that write folders; --out itself may be one.
 func TestRenderFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	out, elsewhere := filepath.Join(dir, "out"), filepath.Join(dir, "elsewhere")
@@ -31,6 +31,23 @@ func TestRenderFollowsNoLink(t *testing.T) {
 	for _, d := range []string{out, elsewhere} {
 		if got, _ := filepath.Glob(filepath.Join(d, "*", "*")); len(got) > 0 {
 			t.Errorf("written: %v", got)
+		}
+	}
+	for _, name := range []string{"before", "best"} {
+		if err := os.Symlink(elsewhere, filepath.Join(out, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"run", "../../scenarios/lab-2x2.yaml", "--counters", "nxos", "--counters-dir", out, "--force",
+			"--out", filepath.Join(dir, "run")},
+		{"config", "tune", "../../scenarios/lab-2x2.yaml", "--trials", "2", "--out", out, "--force"},
+	} {
+		if code, _, errs := call(t, args...); code != exitInput || !strings.Contains(errs, "is a symbolic link") {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+		if got, _ := filepath.Glob(filepath.Join(elsewhere, "*")); len(got) > 0 {
+			t.Errorf("%v: written: %v", args, got)
 		}
 	}
 	link := filepath.Join(dir, "link")

@@ -97,3 +97,17 @@ func sourceOf(e ast.Expr) string {
 	}
 	return fmt.Sprintf("%T", e)
 }
+
+// TestLongWords: a command line with an endless word is refused in a line of readable length.
+func TestLongWords(t *testing.T) {
+	long := strings.Repeat("c", 5000)
+	for _, args := range [][]string{{long}, {"plan", long}, {"run", "a.yaml", "--" + long}, {"run", "a.yaml", long},
+		{"rdma", "allreduce", "--ranks", long}, {"plan", "size", long}, {"run", long}, {"config", "lint", "--os", long}} {
+		code, _, errs := call(t, args...)
+		for l := range strings.Lines(errs) {
+			if code != exitInput || len(l) > 1600 { // as errors about files
+				t.Errorf("%s: exit %d, a line of %d characters: %s", args[0][:min(9, len(args[0]))], code, len(l), l[:min(200, len(l))])
+			}
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/capture"
 	"railyard/internal/counters"
 	"railyard/internal/diagnose"
+	"railyard/internal/field"
 	"railyard/internal/jobscript"
 	"railyard/internal/machine"
 	"railyard/internal/report"
@@ -89,7 +90,11 @@ func showCapture(f *File, a *Account) error {
 
 // showTable names the run that a table belongs to.
 func showTable(f *File, a *Account) error {
-	dir, name := filepath.Dir(f.Path), strings.TrimSuffix(filepath.Base(f.Path), ".parquet")
+	dir, base := filepath.Dir(f.Path), filepath.Base(f.Path)
+	name, is := strings.CutSuffix(base, ".parquet")
+	if !is {
+		return &field.Error{File: f.Path, Msg: "is a table without its name; accepted: the file in its run directory, NAME.parquet, not a pipe"}
+	}
 	n, err := result.TableRows(dir, name)
 	if err != nil {
 		return err

@@ -60,6 +60,9 @@ func (s *Site) Write(dir string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		if err := output.Inside(dir, filepath.FromSlash(name)); err != nil {
+			return 0, err
+		}
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			return 0, err

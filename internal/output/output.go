@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"railyard/internal/input"
 
@@ -100,6 +101,19 @@ func (o *File) Drop() {
 	if o.path != "" && !o.bare {
 		os.Remove(o.Name())
 	}
+}
+
+// Inside refuses a file below a directory if a folder on the way to it is a symbolic link. The directory itself may be
+// one: whoever named it meant it.
+func Inside(dir, path string) error {
+	at := dir
+	for _, part := range strings.Split(filepath.Dir(filepath.Clean(path)), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		if st, err := os.Lstat(at); part != "." && err == nil && st.Mode()&fs.ModeSymlink != 0 {
+			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside %s; nothing is written", at, path, dir))
+		}
+	}
+	return nil
 }
 
 // Fits refuses files that Write would refuse, before the work that they are for; "" is none.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"railyard/internal/input"
 	"railyard/internal/output"
@@ -71,8 +70,8 @@ func Write(dir string, files []design.File, force bool) error {
 		if !filepath.IsLocal(f.Path) {
 			return input.Fault(fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir))
 		}
-		if link := linked(dir, f.Path); link != "" {
-			return input.Fault(fmt.Errorf("%s is a symbolic link: %s would be written where it leads, outside %s; nothing is written", link, f.Path, dir))
+		if err := output.Inside(dir, f.Path); err != nil {
+			return err
 		}
 		_, err := os.Lstat(filepath.Join(dir, f.Path))
 		switch {
@@ -92,19 +91,6 @@ func Write(dir string, files []design.File, force bool) error {
 		}
 	}
 	return nil
-}
-
-// linked is the first folder on the way from a directory to a file in it that is a symbolic link; "" for none.
-// The directory itself may be one: whoever named it meant it.
-func linked(dir, path string) string {
-	at := dir
-	for _, part := range strings.Split(filepath.Dir(filepath.Clean(path)), string(filepath.Separator)) {
-		at = filepath.Join(at, part)
-		if st, err := os.Lstat(at); part != "." && err == nil && st.Mode()&fs.ModeSymlink != 0 {
-			return at
-		}
-	}
-	return ""
 }
 
 // clashing finds two files of one name, or one whose name is another's folder: a switch

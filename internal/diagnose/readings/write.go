@@ -5,12 +5,19 @@ import (
 	"path/filepath"
 
 	"railyard/internal/counters"
+	"railyard/internal/output"
 )
 
 // Write writes the outputs of a system's devices, and of hosts, before and after some traffic: a directory each, as
 // Snapshots reads them.
 func Write(dir, system string, before, after []counters.Snapshot) error {
-	for name, devices := range map[string][]counters.Snapshot{"before": before, "after": after} {
+	rounds := map[string][]counters.Snapshot{"before": before, "after": after}
+	for name := range rounds {
+		if err := output.Inside(dir, filepath.Join(name, "any")); err != nil {
+			return err
+		}
+	}
+	for name, devices := range rounds {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(at, 0o777); err != nil {
 			return err
@@ -20,7 +27,7 @@ func Write(dir, system string, before, after []counters.Snapshot) error {
 			if s.Kind == counters.Host {
 				language = "host"
 			}
-			if err := os.WriteFile(filepath.Join(at, s.Device+".txt"), counters.Show(language, s), 0o666); err != nil {
+			if err := output.WriteBytes(filepath.Join(at, s.Device+".txt"), true, counters.Show(language, s)); err != nil {
 				return err
 			}
 		}

@@ -26,8 +26,12 @@ var argument = regexp.MustCompile(`<[^>]*>`)
 
 // Refused returns why the parser of a program refuses a command line, and what to read next.
 func Refused(of *kong.Application, ctx *kong.Context, err error) (what, next string) {
-	return (&parser{of}).refused(ctx, err)
+	what, next = (&parser{of}).refused(ctx, err)
+	return endless.ReplaceAllStringFunc(what, func(s string) string { return s[:60] + "..." }), next
 }
+
+// endless matches words that no command, flag or value is.
+var endless = regexp.MustCompile(`[!-~]{200,}`)
 
 // parser is the grammar of a command line.
 type parser struct{ model *kong.Application }

@@ -29,7 +29,11 @@ func (t *Tuning) Write(front []tune.Trial, best tune.Trial) error {
 		return input.Fault(err)
 	}
 	t.notes = notes
-	if err := render.Write(filepath.Join(t.Dir, "best"), append(files, hosts...), true); err != nil {
+	files = append(files, hosts...)
+	for i := range files { // below Dir, so that a link called best is not followed
+		files[i].Path = filepath.Join("best", files[i].Path)
+	}
+	if err := render.Write(t.Dir, files, true); err != nil {
 		return err
 	}
 	table, err := frontCSV(&t.Search.Space, front)
