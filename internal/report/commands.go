@@ -49,7 +49,7 @@ func Commands(w io.Writer, list []swconf.Finding, configs []*swconf.Config) {
 		lines := strings.Join(f.Commands, "\n")
 		switch {
 		case lines == "":
-			fmt.Fprintf(w, "%s no commands known; remedy: %s\n", mark, f.Fix)
+			fmt.Fprintf(w, "%s no commands for this switch; remedy: %s\n", mark, f.Fix)
 			continue
 		case seen[lines]:
 			fmt.Fprintf(w, "%s commands above\n", mark)
