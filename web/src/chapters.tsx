@@ -7,6 +7,7 @@ import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
 
 export interface Chapter {
   title: string;
+  finding?: string; // of this run, behind the title
   picture: JSX.Element;
   lines: JSX.Element[];
 }
@@ -159,6 +160,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
   return [
     {
       title: "Why not TCP",
+      finding: r["transport.kind"] !== "tcp" && s.network_bytes > 0 ? `${f.bytes(s.network_bytes)} without a copy` : undefined,
       picture: (
         <Copies tcp={r["transport.kind"] === "tcp"} direct={r["transport.tcp.gpudirect"] === "true"} />
       ),
@@ -184,6 +186,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "The job and its ranks",
+      finding: `${f.plural(s.gpus, "GPU")} on ${f.plural(hosts, "server")}`,
       picture: (
         <Laid
           hosts={info.topology.nodes.filter((n) => n.role === "host").map((n) => ({ name: n.name, gpus: n.gpus ?? 0 }))}
@@ -311,6 +314,10 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "Collectives",
+      finding:
+        grad && grad.bound_bytes_per_second > 0
+          ? `${grad.name} at ${f.percent(grad.busbw_bytes_per_second / grad.bound_bytes_per_second)} of the slowest link`
+          : undefined,
       picture:
         !grad || grad.algorithm === "ring" ? (
           <Ring
@@ -407,6 +414,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "A packet's journey",
+      finding: slow && slow.ideal_ps > 0 ? `the slowest message takes ${f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time` : undefined,
       picture: (
         <Chain
           boxes={
@@ -437,6 +445,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "ECN and PFC",
+      finding: `${f.plural(s.ecn_marks, "mark")}, ${f.plural(s.pfc_pauses, "pause")}`,
       picture: (
         <Bars
           rows={[
@@ -464,6 +473,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "Completion",
+      finding: ended ? `after ${f.time(s.step_time_ps)}` : undefined,
       picture: (
         <Bars
           rows={[

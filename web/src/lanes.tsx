@@ -89,7 +89,8 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   const untimed = info.summary.drops > 0 && !some(data.drops) && to - from >= info.summary.step_time_ps;
   const none = all.filter((l) => l.values.length > 0 && !some(l.values) && !(untimed && l.name === "Drops")).map((l) => l.name.toLowerCase().replace(", longest", "").replace("above", "ports above").replace("ecn", "ECN").replace("wred", "WRED"));
   const flags = flagsOf(data, props.marks ?? []).filter((m) => m.at >= from && m.at <= to);
-  const head = flags.length > 0 ? 34 : 4; // two rows of flags
+  const placed = rowsOf(flags, x, width);
+  const head = 4 + 15 * (1 + Math.max(-1, ...placed.map((p) => p.row)));
   const at = (t: number) => Math.floor((t - data.from_ps) / data.width_ps);
   const there = cursor >= from && cursor <= to;
   const small = left < 120;
@@ -153,7 +154,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
               {t.label}
             </text>
           ))}
-        <Flags list={flags} x={x} left={left} width={width} bottom={bottom} />
+        <Flags list={placed} top={head} bottom={bottom} />
         {there && <path d={`M${x(cursor)} 0V${bottom}`} stroke="var(--accent)" />}
       </svg>
       <p class="kinds">
@@ -294,27 +295,44 @@ function flagsOf(data: Data, others: Flag[]): Flag[] {
   );
 }
 
-/** Flags are events above the lanes, with a line through them; labels that would overlap go to the second row. */
-function Flags(props: { list: Flag[]; x: (t: number) => number; left: number; width: number; bottom: number }) {
-  const ends = [-Infinity, -Infinity];
+interface Placed extends Flag {
+  x: number;
+  back: boolean; // its words are left of its line
+  row: number; // −1: without words, for lack of room
+}
+
+/** rowsOf places flags in up to three rows, so that no label overlaps another. */
+function rowsOf(list: Flag[], x: (t: number) => number, width: number): Placed[] {
+  const ends = [-Infinity, -Infinity, -Infinity];
+  return list.map((m) => {
+    const at = x(m.at);
+    const long = m.words.length * 6 + 12;
+    const back = at + long > width;
+    const [a, b] = back ? [at - long, at] : [at, at + long];
+    const row = ends.findIndex((e) => e <= a);
+    if (row >= 0) ends[row] = b;
+    return { ...m, x: at, back, row };
+  });
+}
+
+/** Flags are events above the lanes, each with a line through them. */
+function Flags(props: { list: Placed[]; top: number; bottom: number }) {
   return (
     <g data-testid="flags">
-      {props.list.map((m) => {
-        const at = props.x(m.at);
-        const long = m.words.length * 6 + 12;
-        const back = at + long > props.width;
-        const [a, b] = back ? [at - long, at] : [at, at + long];
-        const row = ends.findIndex((e) => e <= a);
-        if (row >= 0) ends[row] = b;
+      {props.list.map(({ x, back, row, at, words }) => {
+        const y = 3 + 15 * row;
+        const side = back ? -1 : 1;
         return (
-          <g data-at={Math.round(m.at)}>
-            <title>{`${m.words} at ${f.time(m.at)}`}</title>
-            <path d={`M${at} ${row < 0 ? 34 : row === 1 ? 20 : 4}V${props.bottom}`} stroke="var(--ink-2)" stroke-dasharray="1 3" />
-            {row >= 0 && <path d={`M${at} ${row === 1 ? 19 : 3}h${back ? -6 : 6}l${back ? 2 : -2} 4l${back ? -2 : 2} 4h${back ? 6 : -6}Z`} fill="var(--ink)" />}
+          <g data-at={Math.round(at)}>
+            <title>{`${words} at ${f.time(at)}`}</title>
+            <path d={`M${x} ${row < 0 ? props.top : y}V${props.bottom}`} stroke="var(--ink-2)" stroke-dasharray="1 3" />
             {row >= 0 && (
-              <text class="over" x={back ? at - 9 : at + 9} y={row === 1 ? 27 : 12} text-anchor={back ? "end" : "start"}>
-                {m.words}
-              </text>
+              <>
+                <path d={`M${x} ${y}h${6 * side}l${-2 * side} 4l${2 * side} 4h${-6 * side}Z`} fill="var(--ink)" />
+                <text class="over" x={x + 9 * side} y={y + 9} text-anchor={back ? "end" : "start"}>
+                  {words}
+                </text>
+              </>
             )}
           </g>
         );

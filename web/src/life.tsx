@@ -113,6 +113,7 @@ export function Life({ info }: { info: Info }) {
       </ol>
       <h2>
         {at + 1}. {c.title}
+        {c.finding && <small>: {c.finding}</small>}
       </h2>
       <div class="scene">
       <div class={`picture ${playing ? "moves" : ""}`} tabIndex={0} role="region" aria-label={c.title}>

@@ -50,8 +50,8 @@ export function Minimap(props: { info: Info; from: number; to: number; width: nu
       {longest > 1 && <path d={queue} fill="none" stroke="var(--q-mid)" />}
       {below.map((token, i) => token && <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill={`var(${token})`} />)}
       <text class="small" x={8} y={35}>
-        {present.map(([token, name]) => (
-          <tspan fill={`var(${token})`} dx={4}>
+        {present.map(([token, name], i) => (
+          <tspan fill={`var(${token})`} {...(left < 120 ? { x: 8, y: 32 + 11 * i } : { dx: 4 })}>
             ■<tspan fill="var(--ink-2)"> {name}</tspan>
           </tspan>
         ))}

@@ -137,6 +137,10 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
   );
 }
 
+/** briefly shortens what a transfer of a ring carries: "H 2/8" is chunk H, the sum of 2 of 8 ranks. */
+const briefly = (label: string) =>
+  label.replace("chunk ", "").replace(/, sum of (\d+) of (\d+)/, " $1/$2").replace(", whole sum", " whole").replace(", its own", " own");
+
 /** rowsOf puts steps that run side by side at the same time, as all ranks' in a round of a ring, into one row. */
 function rowsOf(s: Sequence): number[] {
   let row = -1;
@@ -158,17 +162,25 @@ function rowsOf(s: Sequence): number[] {
 
 function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const small = room < 500;
-  const left = small ? 58 : times;
-  const wide = Math.max(small ? 96 : narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
-  const x = (lane: number) => left + wide / 2 + wide * lane;
+  const left = small ? 66 : times;
   const rows = rowsOf(s);
+  // On a narrow screen a row of transfers has short words, so that all lanes are there.
+  const brief = small && rows[rows.length - 1] + 1 < s.steps.length;
+  const wide = Math.max(brief ? 56 : small ? 96 : narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
+  const x = (lane: number) => left + wide / 2 + wide * lane;
   const bottom = high * (rows[rows.length - 1] + 1) + 8;
   return (
     <>
+    {brief && <p class="note">A 2/8: chunk A, the sum of 2 of 8.</p>}
     <svg class="sequence lanehead" width={left + wide * s.lanes.length} height={head} aria-hidden="true">
       {s.lanes.map((name, i) => (
-        <text x={x(i)} y={20} class="lane">
-          {name}
+        <text x={x(i)} y={small && name.includes("/") ? 13 : 20} class="lane">
+          {small ? name.split("/")[0] : name}
+          {small && name.includes("/") && (
+            <tspan x={x(i)} dy={14}>
+              {name.split("/")[1]}
+            </tspan>
+          )}
         </text>
       ))}
     </svg>
@@ -210,10 +222,10 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
               </>
             )}
             <text x={middle} y={own ? y + 1 : (y + down) / 2 - 5} text-anchor={anchor}>
-              {step.label}
+              {brief ? briefly(step.label) : step.label}
             </text>
             <text x={middle} y={own ? y + 14 : (y + down) / 2 + 14} text-anchor={anchor} class="detail">
-              {again ? "" : step.detail}
+              {again ? "" : brief ? step.detail.split(",")[0] : step.detail}
             </text>
           </g>
         );
