@@ -182,7 +182,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
             <text class="small" x={centre(0) - wide / 2} y={y - 32}>
               sends at
             </text>
-            <text class="b" x={centre(0) - wide / 2} y={y - 15}>
+            <text class="b" x={centre(0) - wide / 2} y={y - 15} style={small ? { fontSize: "11px" } : undefined}>
               {f.rate(rate)}
             </text>
             <rect class="full" x={centre(0) - wide / 2} y={y - 8} width={wide} height={5} />
