@@ -34,6 +34,7 @@ var piped = []string{
 	"plan goodput @net --step 1s --days 3 --rates @rates", "plan interference @jobs", "plan failures @small",
 	"plan load @load", "plan traffic @net", "config lint @nxos", "config lint @nxos --baseline @baseline",
 	"config lint @nxos --fabric @lab", "config lint @nxos --cabling @cables", "config show @nxos",
+	"config lint @hostside", "config lint @nxos @hostside",
 	"config render @lab --os nxos --out out", "config render @lab --onto @nxos --switch seg-1-rail-1",
 	"config dcbx @nxos @spine --fabric @lab", "config tune @small --trials 2 --out out", "diagnose @counters",
 	"diagnose @counters --before @before --config @nxos", "diagnose @counters --fabric @lab",
@@ -251,6 +252,7 @@ func pipedTexts(t *testing.T) map[string]string {
 	texts["goal"] = read("goal")
 	made("config", "render", "lab", "--os", "nxos", "--out", "nx")
 	texts["nxos"] = read("nx/seg-1-rail-1/nxos.cfg")
+	texts["hostside"] = "#!/bin/bash\nmlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\nmlnx_qos -i eth0 --trust dscp\n"
 	texts["baseline"] = made("config", "lint", "nx/seg-1-rail-1/nxos.cfg", "--json")
 	texts["spine"] = read("nx/spine-1/nxos.cfg")
 	made("run", "lab", "--out", "run", "--counters", "nxos", "--counters-dir", "shown", "--capture", "seg-1-rail-1:Eth1")

@@ -15,11 +15,14 @@ import (
 	"railyard/unit"
 )
 
-// columns are the recognized column headers; the first match wins.
-var columns = []struct {
+// headed is a value of a cable with the headers of its column.
+type headed struct {
 	what  string
 	words []string
-}{
+}
+
+// columns are the recognized column headers; the first match wins.
+var columns = []headed{
 	{"a", []string{"from", "a", "a_device", "a_node", "a_name", "a_host", "from_device", "from_node",
 		"source", "source_device",
 		"src", "src_device", "local", "local_device", "local_host", "device_a", "node_a", "side_a_device",
@@ -56,12 +59,24 @@ var columns = []struct {
 
 var notWord = regexp.MustCompile(`[^a-z0-9]+`)
 
+// inner matches where a word begins within a header.
+var inner = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
 // headerOf finds the columns of a header: by what, their place and the header's words.
 func headerOf(row []string) (at map[string]int, words []string) {
 	at = map[string]int{}
+	plain := func(cell string) string {
+		return strings.Trim(notWord.ReplaceAllString(strings.ToLower(strings.TrimPrefix(cell, "\ufeff")), "_"), "_")
+	}
+	known := func(word string) bool {
+		return slices.ContainsFunc(columns, func(c headed) bool { return slices.Contains(c.words, word) })
+	}
 	for _, cell := range row {
-		cell = strings.ToLower(strings.TrimPrefix(cell, "\ufeff"))
-		words = append(words, strings.Trim(notWord.ReplaceAllString(cell, "_"), "_"))
+		word := plain(cell)
+		if !known(word) { // SwitchName, and its SwitchPort
+			word = plain(inner.ReplaceAllString(cell, "${1}_${2}"))
+		}
+		words = append(words, word)
 	}
 	for _, c := range columns {
 		for _, w := range c.words {

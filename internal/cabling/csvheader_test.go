@@ -11,7 +11,8 @@ func TestHeaders(t *testing.T) {
 	for _, header := range []string{"server,server_port,switch,switch_port,speed", "Server Name,NIC,Switch Name,Switch Port,speed",
 		"host,host_port,tor,tor_port,rate", "node,node_interface,leaf,leaf_interface,speed", "leaf,leaf_port,spine,spine_port,speed",
 		"server,server_nic,leaf_switch,leaf_switch_port,speed", "tor,tor_if,spine,spine_if,speed",
-		"from,from_port,to,to_port,rate"} {
+		"from,from_port,to,to_port,rate", "ServerName,ServerPort,SwitchName,SwitchPort,LinkSpeed",
+		"ToR,TorPort,Spine,SpinePort,Rate"} {
 		text := header + "\nn1,eth0,n2,Eth1,400G\n"
 		if !looksCSV("x", text) {
 			t.Errorf("%s: not recognized", header)

@@ -39,7 +39,7 @@ func HostText(path, language string) (text []byte, is bool, err error) {
 	if err != nil {
 		return nil, false, input.Fault(err)
 	}
-	if language != "" || st.Size() > cli.MaxSize || !st.Mode().IsRegular() {
+	if language != "" || st.Size() > cli.MaxSize || !st.Mode().IsRegular() && !input.Pipe(path) {
 		return nil, false, nil
 	}
 	if text, err = input.Text(path, cli.MaxSize); err != nil { // Parse reports how much of a host is recognized
