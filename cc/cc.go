@@ -91,6 +91,12 @@ type Asker interface {
 	AsksEvery() int
 }
 
+// Flight is a Controller that reads the payload in flight when a packet is lost, which is part of it. OnFlight comes
+// before OnLoss.
+type Flight interface {
+	OnFlight(inFlight unit.Bytes)
+}
+
 // Controller is one sender's congestion control. Inputs come in order of time; at equal times the timer comes first.
 // None allocates memory.
 type Controller interface {

@@ -246,6 +246,9 @@ func (n *NSCC) OnLoss(now unit.Time, _ Loss) {
 	n.settle()
 }
 
+// OnFlight keeps the payload in flight: marks on it are ignored after a quick adapt.
+func (n *NSCC) OnFlight(inFlight unit.Bytes) { n.inFlight = float64(inFlight) }
+
 // bound keeps the window between one packet and the largest.
 func (n *NSCC) bound() { n.window = min(max(n.window, float64(n.path.MTU)), n.most) }
 

@@ -140,6 +140,24 @@ func TestNSCCQuickAdapt(t *testing.T) {
 	}
 }
 
+// TestNSCCInFlightAtLoss: after a quick adapt by a loss NSCC ignores marks on what is in flight at that time, however
+// much was at the last acknowledgement.
+func TestNSCCInFlightAtLoss(t *testing.T) {
+	const us = unit.Microsecond
+	c := nsccOn(t, "nscc:path,eta=0,ewma=1", 12*us)
+	c.OnAck(30*us, &cc.Ack{Bytes: nsccMTU, RTT: 12 * us})
+	c.OnAck(35*us, &cc.Ack{Bytes: 4 * nsccMTU, RTT: 12 * us})
+	p := cc.Pacer{Ctl: c, MTU: nsccMTU}
+	p.Lost(55*us, cc.LossTrimmed, 9*nsccMTU)
+	w := signal(t, c, cc.SignalWindow)
+	for i := range unit.Time(10) {
+		c.OnAck(100*us+15*i*us, &cc.Ack{Bytes: nsccMTU, RTT: 40 * us, Marked: true})
+		if got := signal(t, c, cc.SignalWindow); (got < w) != (i == 9) {
+			t.Errorf("mark %d on a packet in flight: the window goes from %v to %v", i+1, w, got)
+		}
+	}
+}
+
 // A whole window without delay opens it fast; the first delay ends that.
 func TestNSCCFastIncrease(t *testing.T) {
 	const us = unit.Microsecond

@@ -64,6 +64,13 @@ func (o *OnCredit) OnLoss(now unit.Time, l Loss) {
 	}
 }
 
+// OnFlight is the controller's.
+func (o *OnCredit) OnFlight(inFlight unit.Bytes) {
+	if f, ok := o.Controller.(Flight); ok {
+		f.OnFlight(inFlight)
+	}
+}
+
 // AsksEvery is the controller's.
 func (o *OnCredit) AsksEvery() int {
 	if a, ok := o.Controller.(Asker); ok {

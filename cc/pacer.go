@@ -150,6 +150,14 @@ func (p *Pacer) Trimmed(psn uint32) {
 	}
 }
 
+// Lost passes a lost packet to the controller; inFlight is the payload in flight without it. The next call is Decide.
+func (p *Pacer) Lost(now unit.Time, l Loss, inFlight unit.Bytes) {
+	if f, ok := p.Ctl.(Flight); ok {
+		f.OnFlight(inFlight + p.MTU)
+	}
+	p.Ctl.OnLoss(now, l)
+}
+
 // Acknowledged passes newly acknowledged bytes to the controller; una is the oldest unacknowledged PSN. An ACK's own
 // PSN, or the one that it names, identifies the acknowledged packet. Other answers (a NAK, READ data) acknowledge no
 // timed packet, and psn is una. a holds the other fields of the answer. It returns false for a controller that does not

@@ -300,14 +300,14 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 	case p.Opcode != roce.Acknowledge:
 	case p.Syndrome == roce.NakSequence, p.Syndrome == roce.NakMissing:
 		c.paths.Lost(now, p, entropy.Missing)
-		c.pace.Ctl.OnLoss(now, cc.LossNak)
+		c.pace.Lost(now, cc.LossNak, c.QP.InFlightBytes())
 		c.decide()
 	case p.Syndrome == roce.NakTrimmed:
 		c.paths.Lost(now, p, entropy.Trimmed)
-		c.pace.Ctl.OnLoss(now, cc.LossTrimmed)
+		c.pace.Lost(now, cc.LossTrimmed, c.QP.InFlightBytes())
 		c.decide()
 	case p.Syndrome == roce.NakTrimmedLast: // every path to the receiver ends in that queue
-		c.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
+		c.pace.Lost(now, cc.LossTrimmedLast, c.QP.InFlightBytes())
 		c.decide()
 	}
 	c.ask(now)
@@ -481,7 +481,7 @@ func (e *Endpoint) Tick(now unit.Time) {
 				e.Count.Timeouts++
 				c.Timeouts++
 				if c.QP.State() != rc.Error {
-					c.pace.Ctl.OnLoss(now, cc.LossTimeout)
+					c.pace.Lost(now, cc.LossTimeout, c.QP.InFlightBytes())
 					c.decide()
 				}
 			}

@@ -164,14 +164,14 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	switch p.Synd {
 	case roce.NakSequence, roce.NakMissing:
 		s.paths.Lost(now, in, entropy.Missing)
-		s.pace.Ctl.OnLoss(now, cc.LossNak)
+		s.pace.Lost(now, cc.LossNak, s.qp.InFlightBytes())
 		h.decide(c)
 	case roce.NakTrimmed:
 		s.paths.Lost(now, in, entropy.Trimmed)
-		s.pace.Ctl.OnLoss(now, cc.LossTrimmed)
+		s.pace.Lost(now, cc.LossTrimmed, s.qp.InFlightBytes())
 		h.decide(c)
 	case roce.NakTrimmedLast: // every way to the receiver ends in that queue
-		s.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
+		s.pace.Lost(now, cc.LossTrimmedLast, s.qp.InFlightBytes())
 		h.decide(c)
 	}
 	if s.ending == closing && s.qp.Idle() {

@@ -327,7 +327,7 @@ func (h *Hosts) timeout(c int32) {
 			s.paths.Heard(now, una, entropy.TimedOut)
 		}
 		if h.silent(now, c, s, late > 0); late > 0 {
-			s.pace.Ctl.OnLoss(now, cc.LossTimeout)
+			s.pace.Lost(now, cc.LossTimeout, s.qp.InFlightBytes())
 			h.decide(c)
 		}
 		h.watch(c, s)
