@@ -63,6 +63,7 @@ func TestWire(t *testing.T) {
 			Payload: 3}, 14 + 20 + 8 + 12 + 4 + 4 + 16 + 4 + 4 + 4 + 4},
 		{transport.Packet{Kind: transport.Data, Flags: transport.Stamped | transport.Trimmed, Offset: 4096,
 			Payload: 4096}, 14 + 20 + 8 + 12 + 4 + 4 + 16 + 4 + 4},
+		{transport.Packet{Kind: transport.Data, Payload: 4096}, 14 + 20 + 8 + 12 + 4 + 4 + 16 + 4096 + 4 + 4},
 		{transport.Packet{Kind: transport.Ack}, 14 + 20 + 8 + 12 + 36 + 4 + 4},
 		{transport.Packet{Kind: transport.Nack}, 14 + 20 + 8 + 12 + 20 + 4 + 4},
 		{transport.Packet{Kind: transport.Probe}, 14 + 20 + 8 + 12 + 16 + 4 + 4},

@@ -161,7 +161,7 @@ func (s *Sender) acknowledged(now unit.Time, a cc.Ack) {
 }
 
 func (s *Sender) lossOf(now unit.Time, l cc.Loss) {
-	s.peer.pace.Ctl.OnLoss(now, l)
+	s.peer.pace.Lost(now, l, s.peer.inFlight)
 	s.decided(now)
 }
 

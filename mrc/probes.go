@@ -45,8 +45,20 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	return sent
 }
 
-// listen starts to wait for an answer.
-func (s *Sender) listen(now unit.Time) { s.silence, s.probes.inRow = now+s.peer.patience/2, 0 }
+// listen starts to wait for an answer. Silence is too long halfway between the mean round trip and the timeout: answers
+// are as late as the queue is long, so that half a timeout would be less than one of them takes.
+func (s *Sender) listen(now unit.Time) {
+	s.silence, s.probes.inRow = now+(s.peer.rtt.mean+s.peer.patience)/2, 0
+}
+
+// depart starts to wait for an answer to a packet before which nothing was in flight. Growing intervals of probes go on
+// if it is a retransmission.
+func (s *Sender) depart(now unit.Time) {
+	silence, inRow := s.silence, s.probes.inRow
+	if s.listen(now); s.una != s.next {
+		s.silence, s.probes.inRow = max(silence, s.silence), inRow
+	}
+}
 
 // due returns the time at which silence has lasted too long.
 func (s *Sender) due() unit.Time {
@@ -56,8 +68,8 @@ func (s *Sender) due() unit.Time {
 	return s.silence
 }
 
-// tick sends due probes: of some bad values once per round trip, of the connection after half a timeout of silence and
-// then at growing intervals.
+// tick sends due probes: of some bad values once per round trip, of the connection after a silence and then at growing
+// intervals.
 func (g *probing) tick(now unit.Time, s *Sender) {
 	p := s.peer
 	if p.probeAt <= now {

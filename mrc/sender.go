@@ -129,8 +129,8 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 			return false
 		}
 	}
-	if s.inFlight == 0 && s.una == s.next {
-		s.listen(now)
+	if s.inFlight == 0 {
+		s.depart(now)
 	}
 	psn := s.next
 	if s.slots.anyLost() && s.away.until == 0 {

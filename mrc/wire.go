@@ -17,13 +17,13 @@ const (
 	minFrame = 64
 )
 
-// Wire returns the length of a packet's frame, by the headers of package roce.
+// Wire returns the length of a packet's frame, by the headers of package roce. Senders stamp all data.
 func (m *maker) Wire(p *transport.Packet) int {
 	n := etherLen + roce.IPv4Len + roce.UDPLen + roce.ICRCLen
 	if m.common.IPv6 {
 		n += roce.IPv6More
 	}
-	n += Opcode(p).MRCLen(p.Flags&transport.Stamped != 0)
+	n += Opcode(p).MRCLen(p.Flags&transport.Stamped != 0 || p.Kind == transport.Data)
 	if p.Kind == transport.Data && p.Flags&transport.Trimmed == 0 {
 		n += int(p.Payload+3) &^ 3
 	}
