@@ -6,11 +6,12 @@ import (
 	"railyard/unit"
 )
 
-// deepIncast is a preset in an incast in which most hosts of a fat tree send 2 MB each to one, at 1 us per cable: 489
-// packets of each. The tree has 128 hosts, or 250 if that is too few.
+// deepIncast is a preset in an incast in which many hosts of a fat tree send to one, at 1 us per cable: 2 MB each, 489
+// packets, unless mib is set. The tree has 128 hosts, or 250 if that is too few.
 type deepIncast struct {
 	name   string
 	fan    int
+	mib    int
 	gbps   int
 	sets   []string
 	around int // bytes around each payload, with preamble and gap
@@ -28,8 +29,11 @@ const (
 	uetDeepRuns  = "uet-htsim at 40ccb05, run by us with seeds 1, 2, 3 and 13; docs/references.md, uet-results"
 	deepBound    = "the receiver's cable, +3 %"
 
-	falconAround = 82 + 108 // IPv6 and PSP
-
+	// Bytes around a payload: Ethernet with FCS, preamble and gap, IPv4, UDP, BTH, RETH in each packet and ICRC; METH and
+	// TSETH of MRC; IPv6 and PSP of Falcon.
+	rcAround     = 18 + 20 + 20 + 8 + 12 + 16 + 4
+	mrcAround    = rcAround + 4 + 4
+	falconAround = 190
 )
 
 var (
@@ -46,8 +50,11 @@ var (
 		"A first window is 448 of a flow's 489 packets. Most are trimmed, in uet-htsim as many. Their headers take 3.3 % of the link's time: 148 B each with preamble and gap. uet-htsim trims to 64 B and has no gap.",
 		"switch.trim.size=64B", "1.030 (rows \"packets trimmed to 64 B\"); cc.nscc.max_window=1 leaves 1.038")
 	trimMRC = reason("windows of one packet, MRC",
-		"A window is a packet at least, for NSCC and for a receiver's penalty. With more senders than cable and queue hold packets, the rest is trimmed again and again, and each header takes 148 B of the link. uet-htsim's NSCC has no window below a packet either: of 200 to one it trims 285,456 packets, and is +4.5 % with headers of 64 B and no gap.",
-		"switch.queues.3.limit=700KB", "1.006 (127 to one) and 1.007 (200 to one): the queue holds a packet of each; switch.trim.size=82B leaves 1.036")
+		"A window is a packet at least, for NSCC and for a receiver's penalty. With 200 senders the cable and the queue hold 78 packets; the others send again a round trip after each trim, and each header takes 148 B of the link. uet-htsim's NSCC does not wait: of 200 to one it trims 285,456 packets, and is +4.5 % with headers of 64 B and no gap.",
+		"switch.queues.3.limit=700KB", "1.010: the queue holds a packet of each; switch.trim.size=86B leaves 1.035")
+	trimBurstMRC = reason("first windows at 800G, MRC",
+		"A first window is 448 of a flow's 489 packets. Most are trimmed, and their headers take 3.1 % of the link's time: 148 B each with preamble and gap. uet-htsim trims to 64 B and has no gap.",
+		"switch.trim.size=86B", "1.039")
 	srdBurst = reason("SRD's first burst",
 		"Each sender begins with a round trip at line rate, and 13,000 packets are dropped at full queues. Retransmissions wait for responses or time-outs, and the last flows raise their rates meanwhile.",
 		"transport.srd.gain=1 switch.queues.3.limit=12MB", "1.027")
@@ -58,25 +65,27 @@ func deepIncasts() (rows []Row, err error) {
 	const rccc, nscc, small = "cc.algorithm=rccc", "cc.algorithm=nscc", "switch.trim.size=64B"
 	const long = "switch.queues.3.limit=700KB"
 	for _, c := range []deepIncast{
-		{"RCCC", 127, 100, []string{"transport=uec", rccc}, 82, true, 1.03, uetIncast127, (20_891 + 21_029) / 2., 0},
-		{"NSCC with RCCC", 127, 100, []string{"transport=uec"}, 82, true, 1.03, uetIncast127, (20_891 + 21_029) / 2., 0},
-		{"NSCC, packets trimmed to 64 B", 127, 100, []string{"transport=uec", nscc, small}, 82, true, 1.03, uetDeep, 21_029, 72_707},
-		{"NSCC", 127, 100, []string{"transport=uec", nscc}, 82, true, 1.03, uetDeep, 0, 0},
-		{"NSCC, packets trimmed to 64 B", 127, 800, []string{"transport=uec", nscc, small}, 82, true, 1.044, uetDeep,
+		{"RCCC", 127, 0, 100, []string{"transport=uec", rccc}, rcAround, true, 1.03, uetIncast127, (20_891 + 21_029) / 2., 0},
+		{"NSCC with RCCC", 127, 0, 100, []string{"transport=uec"}, rcAround, true, 1.03, uetIncast127, (20_891 + 21_029) / 2., 0},
+		{"NSCC, packets trimmed to 64 B", 127, 0, 100, []string{"transport=uec", nscc, small}, rcAround, true, 1.03, uetDeep, 21_029, 72_707},
+		{"NSCC", 127, 0, 100, []string{"transport=uec", nscc}, rcAround, true, 1.03, uetDeep, 0, 0},
+		{"NSCC, packets trimmed to 64 B", 127, 0, 800, []string{"transport=uec", nscc, small}, rcAround, true, 1.044, uetDeep,
 			(2_640 + 2_655) / 2., (57_183 + 57_651) / 2},
-		{"NSCC", 127, 800, []string{"transport=uec", nscc}, 82, true, 1.044, uetDeep, 0, 0},
-		{"MRC", 127, 100, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0, 0},
-		{"MRC, queues of 700 KB", 127, 100, []string{"transport=mrc", long}, 140, true, 1.03, uetDeep, 0, 0},
-		{"MRC", 64, 100, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0, 0},
-		{"MRC", 200, 100, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0, 0},
-		{"MRC", 127, 400, []string{"transport=mrc"}, 140, true, 1.03, uetDeep, 0, 0},
-		{"MRC", 127, 800, []string{"transport=mrc"}, 140, true, 1.044, uetDeep, 0, 0},
-		{"SRD", 127, 100, []string{"transport=srd"}, 82, false, 1.03, deepBound, 0, 0},
-		{"SRD", 127, 400, []string{"transport=srd"}, 82, false, 1.03, deepBound, 0, 0},
-		{"SRD", 96, 800, []string{"transport=srd"}, 82, false, 1.03, deepBound, 0, 0},
-		{"Falcon", 127, 100, []string{"transport=falcon"}, falconAround, false, 1.03, deepBound, 0, 0},
-		{"Falcon", 127, 800, []string{"transport=falcon"}, falconAround, false, 1.03, deepBound, 0, 0},
-		{"Falcon with Isekai's constants (cc.swift.profile=falcon)", 127, 800,
+		{"NSCC", 127, 0, 800, []string{"transport=uec", nscc}, rcAround, true, 1.044, uetDeep, 0, 0},
+		{"MRC", 127, 0, 100, []string{"transport=mrc"}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC, queues of 700 KB", 127, 0, 100, []string{"transport=mrc", long}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC", 96, 0, 100, []string{"transport=mrc"}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC", 16, 32, 100, []string{"transport=mrc"}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC", 64, 0, 100, []string{"transport=mrc"}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC", 200, 0, 100, []string{"transport=mrc"}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC", 127, 0, 400, []string{"transport=mrc"}, mrcAround, true, 1.03, uetDeep, 0, 0},
+		{"MRC", 127, 0, 800, []string{"transport=mrc"}, mrcAround, true, 1.044, uetDeep, 0, 0},
+		{"SRD", 127, 0, 100, []string{"transport=srd"}, rcAround, false, 1.03, deepBound, 0, 0},
+		{"SRD", 127, 0, 400, []string{"transport=srd"}, rcAround, false, 1.03, deepBound, 0, 0},
+		{"SRD", 96, 0, 800, []string{"transport=srd"}, rcAround, false, 1.03, deepBound, 0, 0},
+		{"Falcon", 127, 0, 100, []string{"transport=falcon"}, falconAround, false, 1.03, deepBound, 0, 0},
+		{"Falcon", 127, 0, 800, []string{"transport=falcon"}, falconAround, false, 1.03, deepBound, 0, 0},
+		{"Falcon with Isekai's constants (cc.swift.profile=falcon)", 127, 0, 800,
 			[]string{"transport=falcon", "cc.swift.profile=falcon"}, falconAround, false, 1.03, deepBound, 0, 0},
 	} {
 		more, err := c.rows()
@@ -93,23 +102,32 @@ func (c *deepIncast) rows() (rows []Row, err error) {
 	if c.fan >= hosts {
 		k, hosts = 10, 250
 	}
+	bytes, size := 2_000_000, "2MB"
+	if c.mib > 0 {
+		bytes, size = c.mib<<20, fmt.Sprintf("%dMiB", c.mib)
+	}
 	r, err := finish(fmt.Sprintf(`
 name: deep incast
 fabric: {kind: fat-tree, k: %d, host_link: {rate: %dGbps, delay: 1us}, fabric_link: {rate: %[2]dGbps, delay: 1us}}
 server: {gpus: 1, nics: 1}
-workload: {traffic: {incast: {bytes: 2MB, fan_in: %d}}}
-`, k, c.gbps, c.fan), c.sets...)
+workload: {traffic: {incast: {bytes: %s, fan_in: %d}}}
+`, k, c.gbps, size, c.fan), c.sets...)
 	if err != nil {
 		return nil, err
 	}
 	s, _, _ := r.Outcome("")
 	rate := float64(c.gbps) * 1e3 // bits per us
-	wire := float64(c.fan*(2_000_000+489*c.around)) * 8 / rate
+	wire := float64(c.fan*(bytes+(bytes+4095)/4096*c.around)) * 8 / rate
 	slowest := unit.Time(s.Flows.Max).Micros() + 6*(1+(ackFrame+wireGap)*8/rate)
 	claim := fmt.Sprintf("%s, %d to one on %d hosts, %dG", c.name, c.fan, hosts, c.gbps)
+	if c.mib > 0 {
+		claim += ", " + size
+	}
 	row := atMost(claim+": slowest over what the link must carry", c.of, c.most, slowest/wire, "%.4f")
 	why := srdBurst
 	switch {
+	case c.name == "MRC" && c.gbps == 800:
+		why = trimBurstMRC
 	case c.name == "MRC":
 		why = trimMRC
 	case c.trims && c.gbps == 800:
