@@ -23,8 +23,8 @@
 // about a path. Until then probes are sent, the first halfway between the mean round trip and the timeout. The headers
 // of a trimmed packet do not count, because they overtake data. A packet refused for lack of a buffer or a receive is
 // retransmitted after a round trip, doubled each time up to 0.64 ms, without a limit. A packet that the port to the
-// receiver trimmed while the window is one packet goes a round trip later. A receiver never refuses for want of a bitmap
-// or a buffer.
+// receiver trimmed while the window is one packet goes a round trip later. A receiver never refuses for want of a
+// bitmap or a buffer.
 //
 // Answers return on the plane of their packet, with an EV per plane. The receiver probes it once per round trip in
 // which it was used, and replaces it when two probes stay unanswered (reverse.go). Ours: once per eight answers at the

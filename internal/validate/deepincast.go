@@ -29,8 +29,8 @@ const (
 	uetDeepRuns  = "uet-htsim at 40ccb05, run by us with seeds 1, 2, 3 and 13; docs/references.md, uet-results"
 	deepBound    = "the receiver's cable, +3 %"
 
-	// Bytes around a payload: Ethernet with FCS, preamble and gap, IPv4, UDP, BTH, RETH in each packet and ICRC; METH and
-	// TSETH of MRC; IPv6 and PSP of Falcon.
+	// Bytes around a payload: Ethernet with FCS, preamble and gap, IPv4, UDP, BTH, RETH in each packet and ICRC; METH
+	// and TSETH of MRC; IPv6 and PSP of Falcon.
 	rcAround     = 18 + 20 + 20 + 8 + 12 + 16 + 4
 	mrcAround    = rcAround + 4 + 4
 	falconAround = 190
