@@ -23,7 +23,7 @@ type Bench struct {
 	hosts []string // names of servers with GPUs
 	gpus  []int    // how many each has
 	done  int      // points
-	known map[run]float64
+	known map[run]outcome
 	first scenario.Calibration // initial calibration of the fit
 	due   int                  // about how many there will be
 }
@@ -34,6 +34,12 @@ type run struct {
 	bytes unit.Bytes
 	tuned unit.Bytes // the size for which NCCL's tuning model selects; 0: bytes
 	cal   scenario.Calibration
+}
+
+// outcome is what a run simulated, and what NCCL's tuning model estimates.
+type outcome struct {
+	seconds float64
+	model   *coll.Choice
 }
 
 // Setup is the argument of a bench.
@@ -57,6 +63,7 @@ type Measurement struct {
 	Point
 	Group string // kind of the point
 	Bytes unit.Bytes
+	Model *coll.Choice // of NCCL's tuning model for what was simulated last; nil: none
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string                           // of a collective; nil: work is none
@@ -76,7 +83,7 @@ func NewBench(s Setup, set *measured.Set) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{Setup: s, Read: set.Report, known: map[run]float64{}}
+	b := &Bench{Setup: s, Read: set.Report, known: map[run]outcome{}}
 	if doc.File.Calibration != nil {
 		b.Start = *doc.File.Calibration
 	}
@@ -323,8 +330,9 @@ func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[poin
 // once simulates a point with the given bytes, cached, as NCCL runs a collective of tuned bytes.
 func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibration) (t float64, err error) {
 	key := run{p.Group, n, tuned, cal}
-	if t, ok := b.known[key]; ok {
-		return t, nil
+	if o, ok := b.known[key]; ok {
+		p.Model = o.model
+		return o.seconds, nil
 	}
 	summary, err := b.repeated(p, n, tuned, cal, 0)
 	if runs := iterations(n); err == nil && runs > 1 && p.on != nil && summary.CNPs > 0 {
@@ -337,7 +345,7 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	if p.on != nil {
 		took = summary.Iteration()
 	}
-	b.known[key] = took.Seconds()
+	b.known[key] = outcome{took.Seconds(), p.Model}
 	return took.Seconds(), nil
 }
 
@@ -374,5 +382,6 @@ func (b *Bench) repeated(p *Measurement, n, tuned unit.Bytes, cal scenario.Calib
 	if err != nil {
 		return nil, err
 	}
+	p.Model = plan.Modelled
 	return b.Simulate(plan)
 }

@@ -3,6 +3,7 @@ package identify
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func Print(w io.Writer, a *Account, points []fitting.Point, gap *fitting.Gap) {
 		compared(w, points)
 	}
 	if gap != nil {
-		explained(w, gap)
+		explained(w, points, gap)
 	}
 	for _, s := range []string{a.Assumed, a.Skipped} {
 		if s != "" {
@@ -43,21 +44,34 @@ func Print(w io.Writer, a *Account, points []fitting.Point, gap *fitting.Gap) {
 // compared prints measured and simulated times of points, and the median difference.
 func compared(w io.Writer, points []fitting.Point) {
 	t := screen.Table{Columns: []screen.Column{{Head: "Point", Left: true}, {Head: "measured"}, {Head: "simulated"},
-		{Head: "difference"}}}
+		{Head: "difference"}, {Head: "NCCL model"}, {Head: "expected", Left: true}}}
 	var off []float64
+	modelled := slices.ContainsFunc(points, func(p fitting.Point) bool { return p.Model > 0 })
+	if !modelled {
+		t.Columns = t.Columns[:4]
+	}
 	for _, p := range points {
 		d := p.Before/p.Measured - 1
 		off = append(off, d)
-		t.Add(p.Name, micros(p.Measured), micros(p.Before), signed(d))
+		cells := []string{p.Name, micros(p.Measured), micros(p.Before), signed(d)}
+		if least, most := p.Range(); modelled {
+			model := "–"
+			if p.Model > 0 {
+				model = micros(p.Model)
+			}
+			cells = append(cells, model, micros(least)+" to "+micros(most))
+		}
+		t.Add(cells...)
 	}
 	fmt.Fprintln(w)
 	t.Print(w)
 	slices.Sort(off)
 	fmt.Fprintf(w, "Simulated against measured, median: %s\n", signed(off[len(off)/2]))
+	screen.Labelled(w, "note: ", fitting.Basis(points))
 }
 
 // explained prints the hypotheses that explain a gap, the best first.
-func explained(w io.Writer, g *fitting.Gap) {
+func explained(w io.Writer, points []fitting.Point, g *fitting.Gap) {
 	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
 	full, carry, alone := 0, 0, false
 	for i := range g.Best {
@@ -108,10 +122,23 @@ func explained(w io.Writer, g *fitting.Gap) {
 	if full > 0 && !g.Explains(&g.Best[0]) {
 		note += "; sizes are faster than simulated, so the bandwidth decides between faults and choices of NCCL"
 	}
+	if n := within(points); n > 0 {
+		note += fmt.Sprintf("; it contains %s that are as expected without a hypothesis", unit.Plural(n, "point"))
+	}
 	if g.Inapplicable > 0 {
 		note += fmt.Sprintf("; %d more do not apply to the scenario", g.Inapplicable)
 	}
 	screen.Labelled(w, "note: ", note)
+}
+
+// within counts points that differ from the simulated time and not from the expected ones.
+func within(points []fitting.Point) (n int) {
+	for i := range points {
+		if p := &points[i]; !p.Differs() && math.Abs(p.Before/p.Measured-1) > fitting.Expected {
+			n++
+		}
+	}
+	return n
 }
 
 // micros formats microseconds.

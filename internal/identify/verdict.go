@@ -10,12 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// asExpected is the largest difference between a simulated and a measured time, as a share of the measured one, that
-// counts as expected: repeated measurements differ by several percent.
-const asExpected = 0.10
-
-// Judge sets the verdict on simulated measurements, with assumptions and omissions, and the commands that find the
-// cause. algorithm is the one of all-reduces; without is the reason why larger sizes are not simulated.
+// Judge sets the verdict on simulated measurements, which compares with their expected times, with assumptions and
+// omissions, and the commands that find the cause. algorithm is the one of all-reduces; without is the reason why
+// larger sizes are not simulated.
 func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without string) {
 	bySize := slices.Clone(points)
 	slices.SortStableFunc(bySize, func(x, y fitting.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
@@ -32,18 +29,22 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 	var slow, fast, slowLarge []fitting.Point
 	large := fitting.Large(bySize)
 	for i, p := range bySize {
-		if d := p.Before/p.Measured - 1; d < -asExpected {
+		if d := p.Excess(); d > fitting.Expected {
 			slow = append(slow, p)
 			if large[i] {
 				slowLarge = append(slowLarge, p)
 			}
-		} else if d > asExpected {
+		} else if d < -fitting.Expected {
 			fast = append(fast, p)
 		}
 	}
 	says := func(p *fitting.Point) string {
-		return fmt.Sprintf("%s takes %s, simulated %s (%s)", p.Name, micros(p.Measured), micros(p.Before),
+		text := fmt.Sprintf("%s takes %s, simulated %s (%s)", p.Name, micros(p.Measured), micros(p.Before),
 			signed(p.Before/p.Measured-1))
+		if least, most := p.Range(); least < most {
+			text += fmt.Sprintf(", expected %s to %s", micros(least), micros(most))
+		}
+		return text
 	}
 	f := &File{Path: a.Path, Scenario: scenario}
 	calibrate := a.Next
@@ -82,8 +83,12 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 		if len(points) > 1 {
 			sizes += " to " + largest.ShowSet()
 		}
-		a.Verdict = fmt.Sprintf("as expected: all %s within %.0f %%, %s; the scenario explains them without a fault",
-			unit.Plural(len(points), "point"), 100*asExpected, sizes)
+		of := ""
+		if slices.ContainsFunc(points, func(p fitting.Point) bool { least, most := p.Range(); return least < most }) {
+			of = " of the expected times"
+		}
+		a.Verdict = fmt.Sprintf("as expected: all %s within %.0f %%%s, %s; the scenario explains them without a fault",
+			unit.Plural(len(points), "point"), 100*fitting.Expected, of, sizes)
 		run()
 	}
 	if above > 0 {

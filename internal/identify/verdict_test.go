@@ -52,4 +52,14 @@ func TestJudge(t *testing.T) {
 	if !strings.HasPrefix(a.Verdict, "as expected: all 2 points within 10 %, 1 MiB to 256 MiB; ") {
 		t.Errorf("%+v", a)
 	}
+	a.Judge([]fitting.Point{{Name: "small", Bytes: 1 << 20, Measured: 100, Before: 100},
+		{Name: "healthy", Bytes: 1 << 28, Measured: 4425, Before: 3860, Algorithm: "nvls-tree", Model: 4430}}, "net", "auto", "")
+	if !strings.HasPrefix(a.Verdict, "as expected: all 2 points within 10 % of the expected times, 1 MiB to 256 MiB; ") {
+		t.Errorf("%+v", a)
+	}
+	a.Judge([]fitting.Point{{Name: "slow", Bytes: 1 << 28, Measured: 6000, Before: 3860, Algorithm: "nvls-tree", Model: 4430}},
+		"net", "auto", "")
+	if a.Verdict != "below expectation in bandwidth: slow takes 6 ms, simulated 3.86 ms (−35.7 %), expected 3.86 ms to 4.43 ms" {
+		t.Errorf("%+v", a)
+	}
 }

@@ -87,6 +87,7 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 	}
 	if m, err := p.machine(at.crew, s.Groups == "rail"); err == nil { // else no constants of these GPUs
 		run.CopyRate = m.CopyRate(run.Algorithm, run.Protocol)
+		p.Modelled = modelled(m, run, float64(cmp.Or(p.TunedFor, s.Bytes)))
 	}
 	ring := run.Algorithm == coll.ByRing && run.Kind != coll.ToAll
 	if run.Kind == coll.Bcast {
@@ -96,6 +97,20 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 		run.Channels = p.rings(at.crew)
 	}
 	return run, nil
+}
+
+// modelled returns the time that NCCL's tuning model has for a collective; nil: none.
+func modelled(m coll.Machine, run workload.CollectiveRun, bytes float64) *coll.Choice {
+	all, err := m.Tune(run.Kind, bytes)
+	if err != nil {
+		return nil
+	}
+	for i, c := range all {
+		if c.Algorithm == run.Algorithm && (run.Protocol == "" || c.Protocol == run.Protocol) {
+			return &all[i]
+		}
+	}
+	return nil
 }
 
 // mesh reports whether GPUs of all servers are connected in pairs.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"railyard/cc"
+	"railyard/internal/coll"
 	"railyard/internal/exec"
 	"railyard/internal/inside"
 	"railyard/internal/model"
@@ -43,6 +44,7 @@ type Plan struct {
 	Modes    map[topo.LinkEnd]swconf.PFCMode
 	Machines map[string]string // files that describe the inside of servers, by name
 	Traces   []*trace.Trace    // traces of other tools, one for each job with one
+	Modelled *coll.Choice      // the last collective as NCCL's tuning model estimates it; nil: none
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without

@@ -66,6 +66,9 @@ type Point struct {
 	Flows    bool    `json:"flows,omitempty"` // simulated as flows, as its packets are too many
 	Group    string  `json:"-"`
 	total    unit.Bytes
+
+	Algorithm string  `json:"algorithm,omitempty"`     // of a collective that NCCL's tuning model estimates
+	Model     float64 `json:"nccl_model_us,omitempty"` // the model's time
 }
 
 // Timed reports whether times are fitted to.

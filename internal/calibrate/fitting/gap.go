@@ -50,8 +50,10 @@ const (
 	rare      = 2    // penalties of a choice of NCCL
 )
 
-// Differ reports whether a point differs by more than repeated measurements do.
-func Differ(points []Point) bool { return shape(points) != "" }
+// Differ reports whether a point differs from the expected times by more than repeated measurements do.
+func Differ(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return p.Differs() })
+}
 
 // Explain tries hypotheses on points that Compared returned. fixed: the measurement sets its algorithm.
 func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.Plan) (*result.Summary, error),

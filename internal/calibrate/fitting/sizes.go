@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"railyard/internal/calibrate"
+	"railyard/internal/coll"
 	"railyard/internal/input"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -33,10 +34,16 @@ type byFidelity struct {
 
 // time returns the time of a point in µs.
 func (f *byFidelity) time(point string, flows bool) (float64, error) {
+	t, _, err := f.modelled(point, flows)
+	return t, err
+}
+
+// modelled returns the time of a point in µs, and what NCCL's tuning model estimates; nil: nothing.
+func (f *byFidelity) modelled(point string, flows bool) (float64, *coll.Choice, error) {
 	if f.of[flows] == nil {
 		b, err := f.bench(flows)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		if f.of == nil {
 			f.of = map[bool]*calibrate.Bench{}
@@ -46,10 +53,10 @@ func (f *byFidelity) time(point string, flows bool) (float64, error) {
 	b := f.of[flows]
 	n := slices.IndexFunc(b.Points, func(m calibrate.Measurement) bool { return m.Name == point })
 	if n < 0 {
-		return 0, fmt.Errorf("%s is not measured on this scenario", point)
+		return 0, nil, fmt.Errorf("%s is not measured on this scenario", point)
 	}
 	t, err := b.Time(n)
-	return t * 1e6, err
+	return t * 1e6, b.Points[n].Model, err
 }
 
 // asFlows makes a document simulate flows, and reports whether it leaves its fidelity open or has flows.
@@ -104,7 +111,10 @@ func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Sum
 	for i := range all {
 		p := &all[i]
 		progress(float64(i)/float64(len(all)), p.Name)
-		p.Before, err = by.time(p.Name, p.Flows)
+		var model *coll.Choice
+		if p.Before, model, err = by.modelled(p.Name, p.Flows); model != nil {
+			p.Algorithm, p.Model = model.Algorithm, model.Micros
+		}
 		switch {
 		case errors.Is(err, context.Canceled):
 			return nil, "", err

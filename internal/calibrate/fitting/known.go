@@ -1,0 +1,75 @@
+package fitting
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"railyard/internal/coll"
+)
+
+// Known is the largest known difference of an algorithm's simulated bus bandwidth from the measured one of a healthy
+// cluster, as a share of the measured one.
+type Known struct {
+	Algorithm string
+	Error     float64
+	Row       string // claim of its row in the validation report
+}
+
+// Validated lists the known differences; TestKnown compares them with the validation report.
+var Validated = []Known{
+	{coll.ByNVLSTree, 0.1026, "2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth"},
+	{coll.ByNVLS, 0.0742, "8 x h100: NVLS all-reduce of 16MiB, bus bandwidth"},
+}
+
+// known returns the known difference of a point's algorithm; 0: none.
+func (p *Point) known() float64 {
+	for _, k := range Validated {
+		if k.Algorithm == p.Algorithm {
+			return k.Error
+		}
+	}
+	return 0
+}
+
+// Range returns the expected times of a point in µs: the simulated one, that with the bandwidth which is known to be
+// measured instead, and the one of NCCL's tuning model lie in it.
+func (p *Point) Range() (least, most float64) {
+	least, most = p.Before, p.Before*(1+p.known())
+	if p.Model > 0 {
+		least, most = min(least, p.Model), max(most, p.Model)
+	}
+	return least, most
+}
+
+// Excess returns the difference of the measured time from the nearest of the expected ones, as a share of the measured
+// time: above 0, the measurement is slower.
+func (p *Point) Excess() float64 {
+	least, most := p.Range()
+	return (p.Measured - min(max(p.Measured, least), most)) / p.Measured
+}
+
+// Differs reports whether a point is farther from the expected times than repeated measurements are from each other.
+func (p *Point) Differs() bool { return math.Abs(p.Excess()) > Expected }
+
+// Basis describes what the expected times of points contain.
+func Basis(points []Point) string {
+	text := "expected: the simulated time"
+	if slices.ContainsFunc(points, func(p Point) bool { return p.Model > 0 }) {
+		text += " to the time of NCCL's tuning model"
+	}
+	var names []string
+	for _, p := range points {
+		if k := p.known(); k > 0 {
+			name := fmt.Sprintf("%.1f %% more for %s", 100*k, p.Algorithm)
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) > 0 {
+		text += ", and " + strings.Join(names, ", ") + " (the simulator's largest error in railyard validate)"
+	}
+	return fmt.Sprintf("%s, ± %.0f %% for repeated measurements", text, 100*Expected)
+}

@@ -1,0 +1,53 @@
+package fitting
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"railyard/internal/coll"
+)
+
+// TestKnown compares the known errors with the rows of the validation report.
+func TestKnown(t *testing.T) {
+	report, err := os.ReadFile("../../../docs/validation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Validated {
+		of := ""
+		for line := range strings.Lines(string(report)) {
+			if strings.Contains(line, "| "+k.Row+" |") {
+				of = strings.TrimSpace(strings.Split(line, "|")[5])
+			}
+		}
+		if want := fmt.Sprintf("%+.2f %%", 100*k.Error); of != want {
+			t.Errorf("%s: the report has %q, the table %s", k.Row, of, want)
+		}
+	}
+}
+
+// TestRange checks that the expected times contain the simulator's known error and NCCL's model, for the algorithm that
+// has them, and what differs from them.
+func TestRange(t *testing.T) {
+	for _, c := range []struct {
+		p           Point
+		least, most float64
+		differs     bool
+	}{
+		{Point{Measured: 112, Before: 100}, 100, 100, true},
+		{Point{Measured: 110, Before: 100}, 100, 100, false},
+		{Point{Measured: 88, Before: 100}, 100, 100, true},
+		{Point{Measured: 112, Before: 100, Algorithm: coll.ByRing, Model: 90}, 90, 100, true},
+		{Point{Measured: 112, Before: 100, Algorithm: coll.ByRing, Model: 104}, 100, 104, false},
+		{Point{Measured: 88, Before: 100, Algorithm: coll.ByRing, Model: 90}, 90, 100, false},
+		{Point{Measured: 118, Before: 100, Algorithm: coll.ByNVLSTree, Model: 104}, 100, 110.26, false},
+		{Point{Measured: 124, Before: 100, Algorithm: coll.ByNVLSTree, Model: 104}, 100, 110.26, true},
+	} {
+		least, most := c.p.Range()
+		if least != c.least || most < c.most-1e-9 || most > c.most+1e-9 || c.p.Differs() != c.differs {
+			t.Errorf("%+v: %v to %v, differs %v", c.p, least, most, c.p.Differs())
+		}
+	}
+}
