@@ -57,12 +57,11 @@ Examples:
 
 // Run is the diagnose command.
 func (c *diagnoseCmd) Run(e *env) error {
-	in := diagnose.Input{CNPDSCP: c.CNPDSCP}
-	var notes []string
-	var err error
-	if in.Before, in.After, notes, err = c.snapshots(e); err != nil {
+	in, notes, err := c.snapshots(e)
+	if err != nil {
 		return err
 	}
+	in.CNPDSCP = c.CNPDSCP
 	if len(c.Cabling) > 0 {
 		if in.Cables, _, err = importing.Cabling(c.Cabling, "", false); err != nil {
 			return err
@@ -140,33 +139,34 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 }
 
 // snapshots returns those of files, of live devices, or of both: outputs of hosts together with queried switches.
-func (c *diagnoseCmd) snapshots(e *env) (before, after []counters.Snapshot, notes []string, err error) {
+func (c *diagnoseCmd) snapshots(e *env) (in diagnose.Input, notes []string, err error) {
 	if len(c.Files) == 0 && len(c.GNMI) == 0 && c.Live.URL == "" {
-		return nil, nil, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, devices with --gnmi, or --prometheus URL"))
+		return in, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, devices with --gnmi, or --prometheus URL"))
 	}
 	ctx, stop := interruptible()
 	defer stop()
 	if len(c.Files) > 0 {
-		if before, after, notes, err = readings.Snapshots(c.Before, c.Files); err != nil {
-			return nil, nil, nil, err
+		if in, notes, err = readings.Snapshots(c.Before, c.Files); err != nil {
+			return in, nil, err
 		}
 	}
 	if len(c.GNMI) > 0 {
 		live, more, err := c.Read(ctx, e.stderr)
 		if err != nil {
-			return nil, nil, nil, err
+			return in, nil, err
 		}
-		if before != nil {
-			before = append(before, live...)
+		if in.Before != nil {
+			in.Before = append(in.Before, live...)
 		}
-		after, notes = append(after, live...), append(notes, more...)
+		in.After, notes = append(in.After, live...), append(notes, more...)
 	}
 	if c.Live.URL != "" {
 		was, is, more, err := c.Live.Read(ctx)
 		if err != nil {
-			return nil, nil, nil, err
+			return in, nil, err
 		}
-		before, after, notes = append(before, was...), append(after, is...), append(notes, more...)
+		in.Before, in.After = append(in.Before, was...), append(in.After, is...)
+		notes = append(notes, more...)
 	}
-	return before, after, notes, nil
+	return in, notes, nil
 }

@@ -64,7 +64,16 @@ type text struct {
 	unknown []Unknown
 	skipped []skipped
 	fault   *field.Error
+	cut     bool // fault is a truncated line
 }
+
+// Damaged is the error of a file that is empty, truncated or no text.
+type Damaged struct{ Of *field.Error }
+
+func (d *Damaged) Error() string { return d.Of.Error() }
+
+// Unwrap returns the place and the reason.
+func (d *Damaged) Unwrap() error { return d.Of }
 
 // skipped is a counter that no Port holds, and by how much ports of one output counted it.
 type skipped struct {
@@ -100,6 +109,9 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 		}
 		s.format.read(r)
 		if t.fault != nil {
+			if t.cut {
+				return nil, nil, &Damaged{t.fault}
+			}
 			return nil, nil, t.fault
 		}
 		t.unended(data, &r.Snapshot)
@@ -184,6 +196,7 @@ func (t *text) not(l line, why string) {
 	}
 	if l.n == t.lines && !t.whole {
 		t.fail(l.n, "the file ends within this line (%s): is it truncated?", why)
+		t.cut = true
 	}
 }
 
@@ -211,15 +224,15 @@ func (t *text) split(data []byte) ([]section, error) {
 	case len(data) > MaxSize:
 		return nil, &field.Error{File: t.name, Msg: "is larger than 64 MiB: that is not an output of commands"}
 	case len(strings.TrimSpace(string(data[:min(len(data), 1<<16)]))) == 0 && len(data) < 1<<16:
-		return nil, &field.Error{File: t.name, Msg: "is empty"}
+		return nil, &Damaged{&field.Error{File: t.name, Msg: "is empty"}}
 	}
 	all := string(data)
 	if i := strings.IndexByte(all, 0); i >= 0 || !utf8.ValidString(all) {
-		return nil, &field.Error{File: t.name, Msg: "is a binary file, expected text"}
+		return nil, &Damaged{&field.Error{File: t.name, Msg: "is a binary file, expected text"}}
 	}
 	t.whole = strings.HasSuffix(all, "\n")
 	var out []section
-	device := deviceOf(t.name)
+	device := DeviceOf(t.name)
 	cur := section{device: device, at: 1}
 	flush := func() {
 		if len(cur.lines) > 0 || cur.format != nil {
@@ -394,8 +407,8 @@ func literal(re *syntax.Regexp) (longest string) {
 	return longest
 }
 
-// deviceOf is the device that a file is named after.
-func deviceOf(file string) string {
+// DeviceOf is the device that a file is named after.
+func DeviceOf(file string) string {
 	base := path.Base(strings.ReplaceAll(file, "\\", "/"))
 	if ext := path.Ext(base); len(ext) > 1 && strings.Trim(ext[1:], "0123456789") != "" {
 		base = strings.TrimSuffix(base, ext)

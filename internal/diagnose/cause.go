@@ -81,8 +81,9 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence"`
 	Next     []Step     `json:"next"`
 
-	harm float64 // share of the pauses or losses that it explains
-	rank int     // of its cause in the registry
+	sound bool    // congestion of working components
+	harm  float64 // share of the pauses or losses that it explains
+	rank  int     // of its cause in the registry
 }
 
 // Cause is one kind of fault in a fabric, with the mechanism of its symptoms.
@@ -176,6 +177,9 @@ func (f *Fabric) Find() (out []Finding) {
 				x.stale()
 			}
 			f.dispute(&x)
+			if x.sound && len(f.Incomplete) == 0 {
+				x.Fix += ". Nothing needs repair"
+			}
 			out = append(out, x)
 		}
 	}

@@ -90,11 +90,12 @@ func (f *Fabric) openChain(ch *Chain) {
 
 // oversent sets the mechanism and the remedy of a port to which more is sent than it can send on.
 func (x *Finding) oversent(p *Port) {
+	x.sound = true
 	x.Why = "several senders to one receiver"
-	x.Fix = "fewer concurrent senders (placement, collective algorithm), lower ECN thresholds, faster congestion control. Nothing needs repair"
+	x.Fix = "fewer concurrent senders (placement, collective algorithm), lower ECN thresholds, faster congestion control"
 	if p.Peer != nil && p.Peer.On.Kind == Switch {
 		x.Why = "oversubscription or an ECMP hash collision on the link to " + p.Peer.On.Name
-		x.Fix = "more uplinks, load balancing over more paths (more queue pairs, flowlets, spraying), placement below one leaf, lower ECN thresholds. Nothing needs repair"
+		x.Fix = "more uplinks, load balancing over more paths (more queue pairs, flowlets, spraying), placement below one leaf, lower ECN thresholds"
 	}
 }
 

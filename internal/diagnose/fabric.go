@@ -20,13 +20,14 @@ func (k Kind) String() string { return [...]string{"device", "switch", "host"}[k
 
 // Fabric is the combination of counters, cables and configurations.
 type Fabric struct {
-	Devices  []*Device
-	Notes    []string // checks that are impossible, with the reasons
-	Open     []string // what speaks of congestion or a fault and cannot be decided, with the missing output
-	Lossless uint8    // bitmap of paused priorities
-	CNP      int      // the queue that CNPs belong into, -1: not known
-	Pauses   []Pause
-	Chains   []Chain
+	Devices    []*Device
+	Notes      []string     // checks that are impossible, with the reasons
+	Open       []string     // what speaks of congestion or a fault and cannot be decided, with the missing output
+	Incomplete []Incomplete // devices some of whose counters have no difference
+	Lossless   uint8        // bitmap of paused priorities
+	CNP        int          // the queue that CNPs belong into, -1: not known
+	Pauses     []Pause
+	Chains     []Chain
 
 	byName  map[string]*Device
 	strayed []strayed                     // ports that are connected differently from the plan

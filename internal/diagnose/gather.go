@@ -18,6 +18,7 @@ import (
 type Input struct {
 	Before    []counters.Snapshot // outputs of the first time; nil: After has both
 	After     []counters.Snapshot
+	Unread    []Unread         // files of them
 	Cables    *cabling.Cabling // besides LLDP in the outputs
 	Configs   []*swconf.Config
 	Hosts     []*swconf.Host      // servers' own configurations
@@ -35,6 +36,7 @@ func Gather(in Input) (*Fabric, error) {
 	if err := f.counted(in.After); err != nil {
 		return nil, err
 	}
+	f.unread(in)
 	f.cables(in.Cables)
 	f.simulate(in.Simulated, in.SimTook)
 	f.configure(in)

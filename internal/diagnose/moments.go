@@ -249,6 +249,9 @@ func (f *Fabric) read(name string, s *span, between bool) error {
 		f.attach(d, was, now, &diff.Snapshot)
 	}
 	f.vanished(name, s, all)
+	if d.Two {
+		f.lacking(d, s)
+	}
 	return nil
 }
 

@@ -21,6 +21,9 @@ type Report struct {
 	Ports    int        `json:"ports"`
 	Notes    []string   `json:"notes"`
 
+	// Incomplete are devices whose faults may be missed: some of their counters have no difference.
+	Incomplete []Incomplete `json:"incomplete,omitempty"`
+
 	// Undecided is why neither a fault nor congestion is found or excluded, and the missing output.
 	Undecided string `json:"undecided,omitempty"`
 }
@@ -52,7 +55,8 @@ func Diagnose(in Input) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Findings: f.Find(), Pauses: f.edges(), Drops: f.drops(), Compared: f.compare()}
+	r := &Report{Findings: f.Find(), Pauses: f.edges(), Drops: f.drops(), Compared: f.compare(),
+		Incomplete: f.Incomplete}
 	open := f.Open
 	if len(r.Findings)+len(r.Drops) == 0 {
 		if f.oldDrops(); len(open) > 0 {

@@ -139,13 +139,11 @@ func (f *folder) lint(paths []string, plan *scenario.Plan) (*Linted, error) {
 
 // diagnose diagnoses by counters, and by configurations if there are some.
 func (f *folder) diagnose(outputs, configs []string) (*diagnose.Report, error) {
-	in := diagnose.Input{CNPDSCP: 48}
-	var notes []string
-	var err error
-	earlier, later := f.rounds(outputs)
-	if in.Before, in.After, notes, err = readings.Snapshots(earlier, later); err != nil {
+	in, notes, err := readings.Snapshots(f.rounds(outputs))
+	if err != nil {
 		return nil, err
 	}
+	in.CNPDSCP = 48
 	if len(configs) > 0 {
 		var none []string
 		if in.Hosts, in.Configs, none, _, err = f.read(configs); err != nil {
@@ -165,6 +163,9 @@ func (f *folder) diagnose(outputs, configs []string) (*diagnose.Report, error) {
 			e := &r.Findings[i].Evidence[k]
 			e.File, e.Says = f.name(e.File), f.name(e.Says)
 		}
+	}
+	for i := range r.Incomplete {
+		r.Incomplete[i].File = f.name(r.Incomplete[i].File)
 	}
 	for i := range r.Drops {
 		r.Drops[i].File = f.name(r.Drops[i].File)

@@ -22,6 +22,7 @@ const (
 // Diagnosis prints the answer, then findings with their evidence, the surest first, pauses, drops and notes.
 func Diagnosis(w io.Writer, r *diagnose.Report) {
 	screen.Painted(w, screen.Answer, "", answered(r))
+	incomplete(w, r.Incomplete)
 	for i := range r.Findings {
 		if i == mostFindings {
 			fmt.Fprintf(w, "\n%d more findings: --json\n", len(r.Findings)-i)
@@ -64,6 +65,8 @@ func answered(r *diagnose.Report) string {
 		return fmt.Sprintf("%s dropped, cause unknown from these counters; most: %s", unit.Plural(n, "packet"), most)
 	case r.Undecided != "":
 		return "Undecided: " + r.Undecided
+	case r.Missed() != "":
+		return "No fault and no congestion in what could be read; " + r.Missed()
 	default:
 		return "No fault and no congestion in these counters"
 	}
@@ -74,6 +77,11 @@ func answered(r *diagnose.Report) string {
 			fault = "possible fault"
 		}
 		said = unit.Plural(faults, fault)
+	} else if r.Missed() != "" {
+		said += " in what could be read"
+	}
+	if r.Missed() != "" {
+		said += "; " + r.Missed()
 	}
 	if congested > 0 {
 		said += "; " + unit.Plural(congested, "congestion point")
@@ -84,6 +92,17 @@ func answered(r *diagnose.Report) string {
 		of = "; first: "
 	}
 	return said + of + titled(first) + fmt.Sprintf(" (%v)", first.Sure)
+}
+
+// incomplete prints the devices some of whose counters have no difference.
+func incomplete(w io.Writer, all []diagnose.Incomplete) {
+	section(w, "Incomplete: faults there may be missed", all, func(x diagnose.Incomplete) (label, text string) {
+		text = x.String()
+		if x.File != "" {
+			text += " (" + x.File + ")"
+		}
+		return "  ", text
+	})
 }
 
 // titled names a finding: the cause and the port.

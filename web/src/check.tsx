@@ -174,6 +174,8 @@ function verdict(found: Read | undefined): string {
   const first = found?.diagnosis?.findings?.[0];
   if (first) return f.begin(first.says) + ".";
   if (found?.diagnosis?.undecided) return `Undecided: ${found.diagnosis.undecided}.`;
+  const missed = found?.diagnosis?.incomplete?.length;
+  if (missed) return `No fault in what could be read; ${f.plural(missed, "device")} incomplete.`;
   if (found?.diagnosis) return `No fault in the counters of ${f.plural(found.diagnosis.devices, "device")}.`;
   return "Lint configurations, diagnose counters";
 }
@@ -334,7 +336,7 @@ function Diagnosis({ of }: { of: Report }) {
       <p class="note">
         Read: {f.plural(of.devices, "device")}, {f.plural(of.ports, "port")}.
       </p>
-      <Notes list={of.notes} />
+      <Notes list={[...(of.incomplete ?? []).map((x) => `Incomplete: ${x.device}: ${x.why}`), ...of.notes]} />
     </div>
   );
 }

@@ -1342,6 +1342,14 @@ export interface Compared {
   simulated_per_second: number;
 }
 
+export interface Incomplete {
+  device: string;
+  why: string;
+  file?: string;
+  ports?: string[];
+  missing?: string[];
+}
+
 export interface Report {
   findings: Finding[];
   pauses: Edge[];
@@ -1350,6 +1358,7 @@ export interface Report {
   devices: number;
   ports: number;
   notes: string[];
+  incomplete?: Incomplete[];
   undecided?: string;
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 // Snapshots reads the outputs of devices at two times: those of earlier and of paths. A directory with before and
-// after, or two paths of these names, contain both. notes lists unrecognized parts; before is nil for one snapshot.
-func Snapshots(earlier string, paths []string) (before, after []counters.Snapshot, notes []string, err error) {
+// after, or two paths of these names, contain both. notes lists unrecognized parts; Before is nil for one snapshot.
+func Snapshots(earlier string, paths []string) (in diagnose.Input, notes []string, err error) {
 	var first, second []string
 	if earlier != "" {
 		first = []string{earlier}
@@ -34,13 +34,14 @@ func Snapshots(earlier string, paths []string) (before, after []counters.Snapsho
 		}
 	}
 	r := &reader{}
-	if after, err = r.read(second); err != nil {
-		return nil, nil, nil, err
+	if in.After, err = r.read(second); err != nil {
+		return in, nil, err
 	}
 	if first != nil {
-		before, err = r.read(first)
+		in.Before, err = r.read(first)
 	}
-	return before, after, r.summary(), err
+	in.Unread = r.unread
+	return in, r.summary(), err
 }
 
 // Two returns the folders of two snapshots in a directory, and whether it has both.
@@ -59,6 +60,7 @@ func folder(path string) bool {
 type reader struct {
 	unknown []counters.Unknown
 	passed  []string
+	unread  []diagnose.Unread
 	total   int
 }
 
@@ -99,6 +101,10 @@ func (r *reader) folder(dir string) (all []counters.Snapshot, err error) {
 		var no *noOutput
 		if errors.As(err, &no) {
 			r.passed = append(r.passed, err.Error())
+			var d *counters.Damaged
+			if errors.As(err, &d) {
+				r.unread = append(r.unread, diagnose.Unread{File: path, Why: d.Of.Msg})
+			}
 			return nil
 		}
 		all = append(all, s...)

@@ -39,7 +39,8 @@ func TestSnapshotsOfTwoTimes(t *testing.T) {
 		"earlier":      {before, []string{after}, true},
 		"one snapshot": {"", []string{after}, false},
 	} {
-		was, is, notes, err := Snapshots(of.earlier, of.paths)
+		in, notes, err := Snapshots(of.earlier, of.paths)
+		was, is := in.Before, in.After
 		if err != nil || len(is) != 1 || len(was) != map[bool]int{true: 1}[of.twice] {
 			t.Errorf("%s: %d before, %d after, %v", name, len(was), len(is), err)
 			continue
@@ -59,7 +60,7 @@ func TestSnapshotsRefused(t *testing.T) {
 		filepath.Join(dir, "none"):     "no such file",
 		empty:                          "contains no output",
 	} {
-		if _, _, _, err := Snapshots("", []string{path}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Snapshots("", []string{path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
