@@ -20,7 +20,7 @@ type planFailuresCmd struct {
 	Set       []string `help:"Values to compare (fabric.kind=rail-only,rail). Repeated: all combinations" placeholder:"KEY=A,B" sep:"none"`
 	Kinds     []string `help:"What fails: link, switch, card, nic, server, nvswitch, pcie" default:"link,switch,nic,server" enum:"link,switch,card,nic,server,nvswitch,pcie" placeholder:"KIND,KIND"`
 	Card      int      `help:"Cabled ports per line card, for kind card" placeholder:"N" range:"1,1024" name:"card-ports"`
-	At        string   `help:"Time of the failure (half of the step)" placeholder:"TIME"`
+	At        string   `help:"Time of the failure (half of the step or, if earlier, of the traffic)" placeholder:"TIME"`
 	PerClass  int      `help:"Elements to simulate per class of equivalent ones; 0: all" default:"1" range:"0,100000" name:"per-class"`
 	Pairs     int      `help:"Random pairs of failures to simulate as well" default:"0" range:"0,10000"`
 	Runs      int      `help:"Maximum simulations per variant" default:"400" range:"1,100000"`

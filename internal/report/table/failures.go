@@ -28,7 +28,11 @@ func Failures(w io.Writer, all []*failures.Variant) {
 			fmt.Fprintln(w)
 		}
 		screen.Painted(w, screen.Answer, "", v.Label+report.Approximation(v.Fidelity, v.Expected)+": "+weak(v))
-		report.Wrap(w, "", fmt.Sprintf("Step without failure %s; failures at %s", Seconds(v.Base), Seconds(v.At)))
+		at := fmt.Sprintf("Step without failure %s; failures at %s", Seconds(v.Base), Seconds(v.At))
+		if v.Left != nil {
+			at += fmt.Sprintf(", with %.1f %% of the traffic undelivered", 100**v.Left)
+		}
+		report.Wrap(w, "", at)
 		failureTable(w, v.Rows, "Element (simulated)")
 		if len(v.Pairs) > 0 {
 			fmt.Fprintln(w)

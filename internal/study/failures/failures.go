@@ -15,8 +15,10 @@ import (
 	"railyard/internal/input"
 	"railyard/internal/planner"
 	"railyard/internal/result"
+	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/internal/study"
+	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -24,7 +26,7 @@ import (
 type Study struct {
 	Kinds    []string // link, switch, card, nic, server, nvswitch, pcie
 	Card     int      // ports with cables of a line card
-	At       string   // when it fails; half of the step unless given
+	At       string   // when it fails; half of the step, or half of the traffic if that is earlier, unless given
 	PerClass int      // how many of each class of equivalent elements are simulated; 0: all
 	Pairs    int      // of failures, drawn with the scenario's seed
 	Runs     int      // most simulations of a variant
@@ -67,7 +69,8 @@ type Variant struct {
 	Fidelity string           `json:"fidelity,omitempty"`
 	Expected *result.Expected `json:"expected_error,omitempty"`
 	At       float64          `json:"at_seconds"`
-	Rows     []Row            `json:"failures"` // by harm
+	Left     *float64         `json:"undelivered_share,omitempty"` // of the bytes of the step without failures, at that time
+	Rows     []Row            `json:"failures"`                    // by harm
 	Weak     []string         `json:"single_points_of_failure"`
 	Pairs    []Row            `json:"pairs,omitempty"`
 	Notes    []string         `json:"notes,omitempty"`
@@ -75,6 +78,7 @@ type Variant struct {
 
 	plan *scenario.Plan
 	of   study.Variant
+	base *result.Summary // of the fabric without failures
 }
 
 // Totals sum up a variant's single failures, each class as often as it has members.
@@ -221,11 +225,32 @@ func (v *Variant) sum() {
 	s.Mean /= max(ended, 1)
 	faster := func(r Row) bool { return !r.Lost && r.Step > 0 && r.Step < v.Base }
 	if slices.ContainsFunc(v.Rows, faster) {
-		v.Notes = append(v.Notes, "some steps are shorter than without failure: ECMP hashed the flows anew, with fewer collisions; several seeds, or lb=spray, show the cost of the failure itself")
+		v.Notes = append(v.Notes, v.faster())
+	}
+	if v.Left != nil && *v.Left < 0.5 {
+		v.Notes = append(v.Notes, fmt.Sprintf("%.1f %% of the traffic is undelivered at the failure: rows have the cost for that; without --at, at least half is", 100**v.Left))
 	}
 	if r := v.plan.Settled().Fabric.Routing; r.Detect == nil && r.Converge == 0 {
 		v.Notes = append(v.Notes, "all switches learn of a failure immediately: rows have the cost of less capacity and of congestion control's reaction to it (cc.algorithm=none leaves the first), not of packets lost until routes converge (loss of signal takes ms, BFD about 1 s, BGP's hold time 9 s or 180 s); with it: --set fabric.routing.detect=10ms")
 	}
+}
+
+// faster explains steps that are shorter than without failure.
+func (v *Variant) faster() string {
+	const are = "some steps are shorter than without failure: "
+	_, hashes := v.plan.LB.Make(v.plan.LBValues, route.Site{}).(interface{ HashSeed() uint32 })
+	switch s := v.base; {
+	case s.Timeouts > 0 || s.Retransmissions > 0:
+		remedy := "several seeds show"
+		if v.plan.RC.Recovery != rc.Selective {
+			remedy = "several seeds, or transport.recovery=selective, show"
+		}
+		return are + fmt.Sprintf("that one has %s and %s, and the failure changes which packets are lost or overtaken; %s the cost of the failure itself",
+			unit.Plural(int(s.Timeouts), "time-out"), unit.Plural(int(s.Retransmissions), "retransmission"), remedy)
+	case hashes && !v.plan.LB.Reorders(v.plan.LBValues):
+		return are + "ECMP hashed the flows anew, with fewer collisions; several seeds, or lb=spray, show the cost of the failure itself"
+	}
+	return are + "packets take other paths and meet others in queues; several seeds show the cost of the failure itself"
 }
 
 // ranked sorts rows by harm: ranks lost, by how many GPUs are isolated, then the longest step.

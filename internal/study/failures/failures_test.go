@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"railyard/internal/result"
 	"railyard/internal/study"
 )
 
@@ -85,6 +87,80 @@ func TestTimeOfFailure(t *testing.T) {
 		}
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("--at %s: %v, expected %q", c.at, err, c.want)
+		}
+	}
+}
+
+// straggling is a permutation whose slowest message ends long after most others: half of the step is no time at which
+// a failure costs something.
+const straggling = `
+name: straggling
+fabric: {kind: rail, segments: 2, hosts: 8, spines: 4, uplinks: 1, host_link: {rate: 100Gbps},
+         fabric_link: {rate: 200Gbps}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {permutation: {bytes: 4MB}}}
+`
+
+// TestTime checks that a failure comes while at least half of the traffic is undelivered, or that a note has how much.
+func TestTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "straggling.yaml")
+	if err := os.WriteFile(path, []byte(straggling), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at    string
+		noted bool
+	}{{"", false}, {"450us", true}} {
+		s := Study{Kinds: []string{"switch"}, At: c.at, PerClass: 1, Runs: 100, Pool: &study.Pool{Workers: 1}}
+		all, err := s.Variants(study.Matrix{Scenarios: []string{path}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := all[0]
+		if err := s.Simulate(context.Background(), v); err != nil {
+			t.Fatal(err)
+		}
+		noted := slices.ContainsFunc(v.Notes, func(n string) bool { return strings.Contains(n, "undelivered at the failure") })
+		if v.Left == nil || *v.Left < 0.5 != c.noted || noted != c.noted || v.At > v.Base/2 != c.noted {
+			t.Errorf("--at %q: at %g of %g s, %v left, %q", c.at, v.At, v.Base, *v.Left, v.Notes)
+		}
+	}
+}
+
+// TestHalfway checks the time by which half of the traffic is delivered.
+func TestHalfway(t *testing.T) {
+	flows := []result.FlowRow{{Bytes: 100, Done: 100}, {Bytes: 100, Done: 100}, {Bytes: 2, Done: 1000},
+		{Bytes: 9, Done: -1}}
+	if at := halfway(flows, 500); at < 50 || at > 51 {
+		t.Errorf("%d", at)
+	}
+	if left, ok := undelivered(nil, 5); ok || left != 0 {
+		t.Errorf("%g", left)
+	}
+}
+
+// TestFaster checks why steps are shorter than without failure: hashing only where ECMP hashes, time-outs where the
+// step without failure has some.
+func TestFaster(t *testing.T) {
+	for _, c := range []struct {
+		lb       string
+		timeouts int64
+		want     string
+	}{{"ecmp", 0, "ECMP hashed"}, {"spray-least", 0, "packets take other paths"},
+		{"spray-least", 1, "that one has 1 time-out and 0 retransmissions"}, {"ecmp", 1, "that one has 1 time-out"}} {
+		path := filepath.Join(t.TempDir(), "rails.yaml")
+		if err := os.WriteFile(path, []byte(rails), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := Study{Kinds: []string{"switch"}, Pool: &study.Pool{}}
+		all, err := s.Variants(study.Matrix{Scenarios: []string{path}, Set: []string{"lb=" + c.lb}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[0].base = &result.Summary{Timeouts: c.timeouts}
+		if got := all[0].faster(); !strings.Contains(got, ": "+c.want) {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }

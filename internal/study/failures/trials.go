@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"railyard/internal/fidelity"
+	"sort"
 	"strings"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/planner"
+	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
@@ -60,7 +62,9 @@ func (f *failing) base(ctx context.Context, trials int) error {
 			seconds, f.c.Pool.AtOnce()))
 	}
 	f.c.Pool.Expect(trials + 1)
+	f.c.Pool.Flows = true
 	o, err := f.c.Pool.Simulate(ctx, f.v.Label, f.v.plan, 0)
+	f.c.Pool.Flows = false
 	switch {
 	case err != nil:
 		return err
@@ -74,8 +78,12 @@ func (f *failing) base(ctx context.Context, trials int) error {
 		f.v.Fidelity, f.v.Expected = s.Fidelity, s.Expected
 	}
 	f.v.of.Fidelity = s.Fidelity // of trials, too: steps of two fidelities do not compare
-	f.step = unit.Time(s.StepTime)
-	if f.at = f.step / 2; f.c.At != "" {
+	f.step, f.v.base = unit.Time(s.StepTime), s
+	f.at = f.step / 2
+	if left, ok := undelivered(o.Tables.Flows, f.at); ok && left < 0.5 {
+		f.at = halfway(o.Tables.Flows, f.at)
+	}
+	if f.c.At != "" {
 		if f.at, err = f.c.time(); err != nil {
 			return err
 		}
@@ -87,7 +95,33 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	retries := unit.Time(f.v.plan.RC.Retries+1) * f.v.plan.RC.Timeout
 	f.most = f.at + patience*f.step + 3*retries + 2*unit.Second
 	f.v.Base, f.v.At = f.step.Seconds(), f.at.Seconds()
+	if left, ok := undelivered(o.Tables.Flows, f.at); ok {
+		f.v.Left = &left
+	}
 	return nil
+}
+
+// undelivered returns the share of the bytes of messages that are not delivered at a time, each at an even rate; false:
+// there are none.
+func undelivered(flows []result.FlowRow, at unit.Time) (share float64, ok bool) {
+	var left, all float64
+	for i := range flows {
+		m := &flows[i]
+		if m.Done < 0 {
+			continue
+		}
+		all += float64(m.Bytes)
+		left += float64(m.Bytes) * min(1, max(0, float64(m.Done-int64(at))/max(1, float64(m.Done-m.Posted))))
+	}
+	return left / max(all, 1), all > 0
+}
+
+// halfway returns the last time up to a limit at which half of the bytes are undelivered.
+func halfway(flows []result.FlowRow, limit unit.Time) unit.Time {
+	return unit.Time(sort.Search(int(limit), func(t int) bool {
+		left, _ := undelivered(flows, unit.Time(t+1))
+		return left < 0.5
+	}))
 }
 
 // time returns the failure time, if it is set.
