@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,17 +35,21 @@ func (l *linter) pfcOneEnd() {
 	})
 }
 
+// pfcOn is the command of NX-OS, the only language that negotiates PFC, by which a port does not.
+const pfcOn = "priority-flow-control mode on"
+
 func (l *linter) pfcModeDiffers() {
 	l.ends(func(e, far *end) {
 		at := first(e.port.PFC.At, e.port.At)
 		switch {
 		case e.answers(far) || far.answers(e):
 		case e.port.PFC.V == PFCAuto && far.port.PFC.V == PFCOn:
-			l.say(at, "the same mode on both ends", "%s negotiates PFC, its neighbour %s forces it on",
+			l.say(at, "the same mode on both ends: "+pfcOn, "%s negotiates PFC, its neighbour %s forces it on",
 				e.port.Name, e.far())
+			l.pastePort(e.c, e.port, setPFC, pfcOn)
 		case e.port.PFC.V == PFCOn && far.port.PFC.V == PFCAuto:
-			l.say(at, "the same mode on both ends", "%s forces PFC on, its neighbour %s negotiates it",
-				e.port.Name, e.far())
+			l.say(at, fmt.Sprintf("the same mode on both ends: %s at %s", pfcOn, e.far()),
+				"%s forces PFC on, its neighbour %s negotiates it", e.port.Name, e.far())
 		}
 	})
 }
@@ -132,10 +137,10 @@ func (l *linter) lldpOff() {
 				l.pastePort(c, p, setLLDPPort, "")
 			case !c.LLDP.V && !reported && c.Part && !c.LLDP.Is() && !p.PFC.Is():
 				reported = true
-				l.say(p.At, fixLLDP.in(c)+", or PFC on at the port",
+				l.say(p.At, pfcOn+" at the port, or feature lldp if the neighbor announces its PFC by DCBX",
 					"%s negotiates PFC by default, and this part of a configuration has no LLDP", p.Name)
 				l.findings[len(l.findings)-1].Severity = Info
-				l.paste(setLLDP.in(c.OS))
+				l.paste(c.unasked())
 			case !c.LLDP.V && !reported:
 				reported = true
 				l.say(first(c.LLDP.At, p.PFC.At, p.At), fixLLDP.in(c),
@@ -144,6 +149,17 @@ func (l *linter) lldpOff() {
 			}
 		}
 	}
+}
+
+// unasked returns the commands that set PFC on at all ports that negotiate it by default: LLDP is of use only where the
+// neighbor announces PFC.
+func (c *Config) unasked() (lines []string) {
+	for _, p := range c.Ports {
+		if p.PFC.V == PFCAuto && !p.PFC.Is() && p.Paused() != 0 && !p.Down.V {
+			lines = append(lines, setPFC.in(c.OS, "port", p.Name, "value", pfcOn)...)
+		}
+	}
+	return lines
 }
 
 // polarisation compares the explicit hash seeds of switches on different tiers.
@@ -264,6 +280,9 @@ func (l *linter) dlbPorts() {
 	}
 }
 
+// pfcLine matches lines about PFC in all languages.
+var pfcLine = regexp.MustCompile(`(?i)priority-flow-control|\bpfc`)
+
 func (l *linter) unknownLines() {
 	for _, c := range l.Configs {
 		for _, u := range c.Unknown {
@@ -272,6 +291,9 @@ func (l *linter) unknownLines() {
 				fix = "write " + strings.Join(u.Near, ", or ") + "; report the line if it is correct"
 			}
 			l.say(u.At, fix, "%q: %s", u.Text, u.Why)
+			if pfcLine.MatchString(u.Text) {
+				l.findings[len(l.findings)-1].Severity = Warning // PFC does not run as the line says
+			}
 		}
 	}
 	for _, h := range l.Hosts {

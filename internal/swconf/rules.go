@@ -193,7 +193,7 @@ var rules = []Rule{
 	{"host-pause", Warning, "only PFC pauses, not link-level flow control",
 		"link-level flow control pauses every class, CNPs included; NICs reject one of the two",
 		(*linter).hostPause},
-	{"unknown-line", Info, "every line is recognized", "the line is ignored",
+	{"unknown-line", Info, "every line is recognized (one about PFC is a warning)", "the line is ignored",
 		(*linter).unknownLines},
 	{"duplicate-definition", Error, "definitions are unique", "", nil},
 	{"bad-value", Error, "values have the type of the command", "", nil},

@@ -92,3 +92,68 @@ func TestThresholdsOfAnotherQueueNumber(t *testing.T) {
 		}
 	}
 }
+
+// The commands that lint prints at NX-OS ports that negotiate with EOS ports without DCBX mend all findings of both
+// ends.
+func TestCommandsForForcedPFC(t *testing.T) {
+	more := map[string]string{}
+	change := func(name, text string) string {
+		return strings.ReplaceAll(text, "   dcbx mode ieee\n", "") + more[name]
+	}
+	for _, f := range mixed(t, nil, change) {
+		if f.Rule == "pfc-mode-differs" && strings.HasPrefix(f.File, "seg-") {
+			more[f.File] += "\n" + strings.Join(f.Commands, "\n") + "\n"
+		}
+	}
+	if got := ofRule(mixed(t, nil, change), "pfc-mode-differs"); len(more) == 0 || len(got) > 0 {
+		t.Errorf("after commands at %d switches: %v", len(more), got)
+	}
+}
+
+// A part of a configuration whose ports negotiate PFC by default gets commands that pause with any neighbor, at all of
+// its ports: a neighbor that forces PFC on may announce nothing. A line about PFC that is not read is a warning.
+func TestCommandsForPFCByDefault(t *testing.T) {
+	text := `hostname spine
+class-map type qos match-any ROCEv2
+  match dscp 26
+policy-map type qos QOS_MARKING
+  class ROCEv2
+    set qos-group 3
+policy-map type network-qos qos_network
+  class type network-qos c-8q-nq3
+    pause pfc-cos 3
+    mtu 9216
+system qos
+  service-policy type network-qos qos_network
+interface Ethernet1/1
+  priority-flow-control receive on
+  service-policy type qos input QOS_MARKING
+interface Ethernet1/2
+  service-policy type qos input QOS_MARKING
+`
+	find := func(rule string) (out []swconf.Finding) {
+		c, err := dialect.Parse("spine.cfg", []byte(text), swconf.NXOS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{c}, DataDSCP: 26, CNPDSCP: 48}) {
+			if f.Rule == rule {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	if x := find("unknown-line"); len(x) != 1 || x[0].Severity != swconf.Warning {
+		t.Errorf("a line about PFC: %+v", x)
+	}
+	x := find("lldp-off")
+	if len(x) != 1 {
+		t.Fatalf("found %+v", x)
+	}
+	if text += strings.Join(x[0].Commands, "\n") + "\n"; strings.Count(text, "priority-flow-control mode on") != 2 {
+		t.Errorf("commands: %q", x[0].Commands)
+	}
+	if x := find("lldp-off"); len(x) > 0 {
+		t.Errorf("after the commands: %+v", x)
+	}
+}
