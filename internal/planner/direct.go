@@ -87,7 +87,7 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 				if err != nil {
 					break
 				}
-				less := float64(a*p) > 1.005*in.Ratio*float64(x.Between()*(x.Groups-1))
+				less := float64(a*p) > atMost(in.Ratio)*float64(x.Between()*(x.Groups-1))
 				cost := in.costOf(x)
 				if !less && short || less == short && cost < least {
 					best, least, short, ok = x, cost, less, true

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"math"
 
 	"railyard/internal/field"
 	"railyard/internal/topo"
@@ -168,10 +167,14 @@ func (d *Design) reached(in FabricInput) {
 	switch {
 	case d.Ratio == 0 && in.Ratio > 1:
 		why = fmt.Sprintf("no tier above the switches of the NICs: %s does not apply", ShowRatio(in.Ratio))
-	case d.Ratio == 0 || math.Abs(d.Ratio-in.Ratio) < 0.005*in.Ratio:
+	case d.Ratio == 0 || d.Ratio <= atMost(in.Ratio) && d.Ratio > 0.995*in.Ratio:
 		return
 	default:
-		why = fmt.Sprintf("%.3g:1 instead of %s: %s", d.Ratio, ShowRatio(in.Ratio), why)
+		got := fmt.Sprintf("%.3g:1", d.Ratio)
+		if got == fmt.Sprintf("%.3g:1", in.Ratio) {
+			got = fmt.Sprintf("%.6g:1", d.Ratio)
+		}
+		why = fmt.Sprintf("%s instead of %s: %s", got, ShowRatio(in.Ratio), why)
 	}
 	d.Missed = why
 	if d.Note != "" {
@@ -179,6 +182,12 @@ func (d *Design) reached(in FabricInput) {
 	}
 	d.Note += why
 }
+
+// Within reports whether a design has an oversubscription that is not above the requested maximum.
+func (d *Design) Within(maximum float64) bool { return d.Ratio > 0 && d.Ratio <= atMost(maximum) }
+
+// atMost is a maximum with room for the rounding of a quotient.
+func atMost(maximum float64) float64 { return maximum * (1 + 1e-9) }
 
 // Hosts returns the number of hosts that hold the GPUs.
 func (in FabricInput) Hosts() int { return (in.GPUs + in.PerServer - 1) / in.PerServer }

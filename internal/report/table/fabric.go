@@ -95,8 +95,8 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 	}
 }
 
-// fabricAnswer returns the number of designs, and the cheapest with the requested oversubscription: for 1:1 with full
-// bisection. If none has it, the cheapest of all.
+// fabricAnswer returns the number of designs, and the cheapest with an oversubscription up to the maximum: for 1:1 with
+// full bisection. If none has it, the cheapest of all.
 func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	nics := fmt.Sprintf("%dG NICs", in.NICRate)
 	if n := in.NICPorts; n > 1 {
@@ -108,10 +108,10 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 		return say + ". " + asked
 	}
 	what, best := "cheapest with full bisection", slices.Clone(fits)
-	missed := func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 0.995 }
+	missed := func(d planner.Design) bool { return d.Bisection > 0 && d.Bisection < 1-1e-9 }
 	if in.Ratio > 1 {
-		what = "cheapest with " + planner.ShowRatio(in.Ratio)
-		missed = func(d planner.Design) bool { return d.Missed != "" }
+		what = "cheapest with " + planner.ShowRatio(in.Ratio) + " or less"
+		missed = func(d planner.Design) bool { return !d.Within(in.Ratio) }
 	}
 	best = slices.DeleteFunc(best, missed)
 	if len(best) == 0 {
@@ -121,7 +121,7 @@ func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	if len(these) > 0 {
 		best = these
 	}
-	if missed(best[0]) || in.Ratio == 1 && best[0].Bisection < 0.995 { // or one host, which has no halves
+	if missed(best[0]) || in.Ratio == 1 && best[0].Bisection < 1-1e-9 { // or one host, which has no halves
 		what = "cheapest"
 	}
 	var names []string

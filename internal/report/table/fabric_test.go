@@ -1,0 +1,39 @@
+package table
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/planner"
+)
+
+// TestFabricAnswer checks that the cheapest design is one whose oversubscription is not above the maximum, and that one
+// below it counts.
+func TestFabricAnswer(t *testing.T) {
+	for _, c := range []struct {
+		ratio float64
+		fits  []planner.Design // by cost
+		want  string
+	}{
+		{2.5, []planner.Design{{Name: "rail-only", Cost: 100e3, Missed: "does not apply"},
+			{Name: "dragonfly", Cost: 200e3, Ratio: 128. / 51},
+			{Name: "fat-tree", Cost: 300e3, Ratio: 88. / 36, Missed: "2.44:1"}},
+			"cheapest with 2.5:1 or less: 300 k $ (fat-tree)"},
+		{4, []planner.Design{{Name: "dragonfly", Cost: 200e3, Ratio: 128. / 33, Missed: "3.88:1"},
+			{Name: "torus", Cost: 300e3, Ratio: 4}},
+			"cheapest with 4:1 or less: 200 k $ (dragonfly)"},
+		{4, []planner.Design{{Name: "torus", Cost: 300e3, Ratio: 4.01}}, "cheapest: 300 k $ (torus)"},
+		{1, []planner.Design{{Name: "torus", Cost: 200e3, Bisection: 0.996},
+			{Name: "fat-tree", Cost: 300e3, Bisection: 1}},
+			"cheapest with full bisection: 300 k $ (fat-tree)"},
+	} {
+		for i := range c.fits {
+			c.fits[i].NICPorts = 1
+		}
+		in := &planner.FabricInput{GPUs: 512, PerServer: 8, NICRate: 400, Ratio: c.ratio,
+			Prices: &planner.Prices{Currency: "$"}}
+		if got := fabricAnswer(in, c.fits); !strings.Contains(got, c.want) {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
