@@ -108,7 +108,7 @@ func (l *linter) dscpDiffers() {
 	type fault struct {
 		at       Place
 		from, to uint8
-		fix      string
+		fix, on  string
 		silent   bool // no line maps them
 		apart    bool // not RoCE's, and by another map of the same configuration, or lossless nowhere
 		unused   bool // not RoCE's, and no line of any switch maps them
@@ -153,7 +153,13 @@ func (l *linter) dscpDiffers() {
 			}
 			apart := d != l.DataDSCP && d != l.CNPDSCP && (!paused || slices.ContainsFunc(all,
 				func(o variant) bool { return o.c == v.c && o.treats(d) == most && o.q.Input.V != v.q.Input.V }))
-			f := fault{at, m.V, to, v.remap(to, most), !m.Is(), apart, unused, lossy}
+			on := l.others()
+			if o := l.other(v.c); o != nil && slices.ContainsFunc(all, func(x variant) bool {
+				return x.c == o && x.treats(d) == most
+			}) {
+				on = o.Name()
+			}
+			f := fault{at, m.V, to, v.remap(to, most, on), on, !m.Is(), apart, unused, lossy}
 			if bad[f] == nil {
 				order = append(order, f)
 			}
@@ -170,7 +176,7 @@ func (l *linter) dscpDiffers() {
 		if f.silent {
 			how = " by default (no line sets it)"
 		}
-		say(f.at, f.fix, "DSCP %s goes to queue %d here%s and to queue %d on "+l.others(), ranges(slices.Compact(d)),
+		say(f.at, f.fix, "DSCP %s goes to queue %d here%s and to queue %d on "+f.on, ranges(slices.Compact(d)),
 			f.from, how, f.to)
 		last := &l.findings[len(l.findings)-1]
 		if f.unused {
@@ -183,16 +189,16 @@ func (l *linter) dscpDiffers() {
 }
 
 // remap is the remedy for a DSCP that most switches have in a queue: its own of that number, if it treats packets as
-// theirs do, or another one that does.
-func (v variant) remap(to uint8, most treatment) string {
+// theirs do, or another one that does. on names them.
+func (v variant) remap(to uint8, most treatment, on string) string {
 	own := slices.IndexFunc(v.q.Queues[:], func(q Queue) bool { return v.serves(&q) == most })
 	if k := &v.q.Queues[to&7]; v.serves(k) == most || own < 0 && v.serves(k).like(most) {
-		return fmt.Sprintf("map it to queue %d as the others do, or change all", to)
+		return fmt.Sprintf("map it to queue %d as on %s, or change all", to, on)
 	}
 	if own >= 0 {
-		return fmt.Sprintf("map it to queue %d, which is %v as on the others, or change all", own, most)
+		return fmt.Sprintf("map it to queue %d, which is %v as on %s, or change all", own, most, on)
 	}
-	return fmt.Sprintf("map it to a queue that is %v as on the others, or change all", most)
+	return fmt.Sprintf("map it to a queue that is %v as on %s, or change all", most, on)
 }
 
 // elsewhere is the queue in which most switches treat a DSCP as they do: that of v's own language, if any.

@@ -28,14 +28,14 @@ func TestTreatmentAndNotNumberOfQueue(t *testing.T) {
 		{"unused DSCP in queue 1", func(q *QoS) { q.DSCP[10] = Say(uint8(1), at(26)) }, ""},
 		{"unused DSCP with the CNPs by the platform's map", func(q *QoS) { q.DSCP[50].V = 7 }, ""},
 		{"unused DSCP with the data by the platform's map", func(q *QoS) { q.DSCP[26].V = 3 },
-			"info: DSCP 26 goes to queue 3 here by default (no line sets it); map it to queue 0 as the others do"},
+			"info: DSCP 26 goes to queue 3 here by default (no line sets it); map it to queue 0 as on most switches"},
 		{"unused DSCP with the data", func(q *QoS) { q.DSCP[10] = Say(uint8(3), at(26)) },
-			"error: DSCP 10 goes to queue 3 here; map it to queue 0 as the others do"},
+			"error: DSCP 10 goes to queue 3 here; map it to queue 0 as on most switches"},
 		{"CNPs in best effort, another queue strict", func(q *QoS) {
 			move(q, 7, 6)
 			q.DSCP[48].V = 1
 			q.Queues[1].Share = Say(10, at(40))
-		}, "error: DSCP 48 goes to queue 1 here; map it to queue 6, which is strict as on the others"},
+		}, "error: DSCP 48 goes to queue 1 here; map it to queue 6, which is strict as on most switches"},
 		{"CNPs in a queue that no line schedules", func(q *QoS) {
 			move(q, 7, 6)
 			q.Queues[6].Strict = Said[bool]{V: true}

@@ -102,6 +102,17 @@ func (l *linter) others() string {
 	return "most switches"
 }
 
+// other returns the only other configuration, nil if there are several or none.
+func (l *linter) other(c *Config) *Config {
+	if len(l.Configs) != 2 {
+		return nil
+	}
+	if l.Configs[0] == c {
+		return l.Configs[1]
+	}
+	return l.Configs[0]
+}
+
 // portsApart looks at NICs whose ports make no bundle: each has a VLAN of its own, and none is in a channel.
 func (l *linter) portsApart() {
 	if l.Graph == nil {

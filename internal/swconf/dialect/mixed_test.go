@@ -157,3 +157,33 @@ interface Ethernet1/2
 		t.Errorf("after the commands: %+v", x)
 	}
 }
+
+// Of two switches, the other one is named where a DSCP goes elsewhere: one is not most.
+func TestDSCPOfTwoSwitches(t *testing.T) {
+	var cs []*swconf.Config
+	for name, q := range map[string]string{"a": "3", "b": "0"} {
+		c, err := dialect.Parse(name+".cfg", []byte("hostname "+name+"\nqos map dscp 26 to traffic-class "+q+`
+qos map traffic-class 3 to tx-queue 3
+interface Ethernet1
+   qos trust dscp
+   priority-flow-control on
+   priority-flow-control priority 3 no-drop
+`), swconf.EOS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs = append(cs, c)
+	}
+	found := 0
+	for _, f := range swconf.Lint(swconf.Input{Configs: cs, DataDSCP: 26, CNPDSCP: 48}) {
+		if f.Rule == "dscp-differs" {
+			other := map[string]string{"a.cfg": "b", "b.cfg": "a"}[f.File]
+			if found++; !strings.HasSuffix(f.Message, " on "+other) || !strings.Contains(f.Fix, " on "+other) {
+				t.Errorf("%s: %s; %s", f.File, f.Message, f.Fix)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("not found")
+	}
+}
