@@ -287,8 +287,10 @@ async function answered(run) {
   for (const key of ["compute", "exposed_tp", "exposed_pp", "exposed_dp", "bubble"])
     if (s[`${key}_ps`] && s.compute_ps) await shows(page.getByTestId("seen"), time(s[`${key}_ps`]));
   const cards = await page.locator("[data-saves]").evaluateAll((all) => all.map((c) => Number(c.dataset.saves)));
-  const expected = s.remedies?.map((r) => r.expected_ps) ?? [];
-  for (const ps of cards) assert.ok(expected.includes(ps), `${run}: ${ps} is expected of a remedy`);
+  const expected = a.remedies.map((r) => r.most_ps);
+  for (const ps of cards) assert.ok(expected.includes(ps), `${run}: ${ps} is the most that a remedy saves`);
+  for (const card of await page.locator("article.card", { hasText: "not run" }).allInnerTexts())
+    assert.ok(!/simulated|−\d/.test(card), `${run}: a variant that was not run has no figure: ${card}`);
   assert.equal(cards.length > 0, expected.some((ps) => ps >= 0.0005 * s.step_time_ps));
   const moments = page.getByTestId("moments");
   assert.equal(a.port.peak_bytes, ports[a.port.port].queue_peak_bytes);

@@ -672,6 +672,17 @@ export interface Place {
   most: boolean;
 }
 
+export interface Advised {
+  cause: string;
+  expected_ps: number;
+  simulated?: boolean;
+  says: string;
+  set?: string[];
+  needs?: string;
+  most_ps: number;
+  why: string;
+}
+
 export interface PortPicture {
   longest: boolean;
   port: number;
@@ -743,7 +754,7 @@ export interface Answer {
   minor: StepLoss[];
   place?: Place;
   losing_ps?: [number, number];
-  remedies: Remedy[];
+  remedies: Advised[];
   port?: PortPicture;
   link?: LinkPicture;
   ends?: EndPicture;

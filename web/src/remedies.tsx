@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Info, Simulation, Variant } from "./api";
-import type { Remedy } from "./contract";
+import type { Advised } from "./contract";
 import * as f from "./format";
 import { address, useData } from "./state";
 
@@ -9,15 +9,15 @@ const same = (a: string[] | undefined, b: string[] | undefined) =>
   [...(a ?? [])].sort().join("\n") === [...(b ?? [])].sort().join("\n");
 
 interface Card {
-  remedy: Remedy;
+  remedy: Advised;
   done?: Variant;
   job?: Simulation;
-  /** What it saves: measured by a run of it, of a run without the cause, or by the model. */
+  /** What it saves: of a complete run of it, or at most. */
   saves: number;
 }
 
-/** Remedies are up to three things to change, with what each saves: a completed run's figure, or that of a run
- *  without the cause, or the model's, marked. */
+/** Remedies are up to three things to change, with what each saves: the figure of a complete run of it, or an upper
+ *  limit in words. */
 export function Remedies({ info, data, step }: { info: Info; data: Answer; step: number }) {
   const alone = api.standalone();
   const [tick, again] = useState(0);
@@ -37,7 +37,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
       remedy,
       done,
       job: mine.find((j) => same(j.sets, remedy.set)),
-      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.expected_ps,
+      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.most_ps,
     };
   });
   // A run's figure before the model's, then by saving; of equal ones what can be run before advice in words.
@@ -69,7 +69,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
         {good.map((c) => (
           <article class="card">
             <h3>{f.begin(c.remedy.says)}</h3>
-            <Saving c={c} step={step} cause={causeName(data, c.remedy.cause)} />
+            <Saving c={c} step={step} />
             {c.remedy.needs && <p>Needs {c.remedy.needs}.</p>}
             {c.remedy.set && <code>{c.remedy.set.map((x) => "--set " + x).join(" ")}</code>}
             <div class="foot">
@@ -107,13 +107,8 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
   );
 }
 
-const causeName = (a: Answer, key: string) =>
-  [...(a.losses ?? []), ...(a.minor ?? [])].find((c) => c.key === key)?.name ??
-  a.causes_present.find((c) => c.key === key)?.name ??
-  key;
-
-/** Saving is a figure with its method, and a bar from 0 to the step. */
-function Saving({ c, step, cause }: { c: Card; step: number; cause: string }) {
+/** Saving is the figure of a complete run and a bar from 0 to the step, or the upper limit and its reason. */
+function Saving({ c, step }: { c: Card; step: number }) {
   const share = c.saves / step;
   if (!c.done && share < 0.0005)
     return c.remedy.set ? (
@@ -125,7 +120,7 @@ function Saving({ c, step, cause }: { c: Card; step: number; cause: string }) {
   if (!c.done)
     return (
       <p class="note" data-saves={c.saves}>
-        Without {cause}: {f.change(-c.saves)} ({f.changePercent(-share)}), {c.remedy.simulated ? "simulated" : "estimated"}
+        Saves at most {f.time(c.saves)} ({f.percent(share)}){c.remedy.why && `: ${c.remedy.why}`}.
       </p>
     );
   return (

@@ -41,12 +41,12 @@ type Answer struct {
 	// Losing is the shortest window with nine tenths of that time; absent where it is most of the run.
 	Losing *[2]int64 `json:"losing_ps,omitempty"`
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
-	Remedies []result.Remedy `json:"remedies"`
-	Port     *PortPicture    `json:"port,omitempty"`
-	Link     *LinkPicture    `json:"link,omitempty"` // of a run without queues
-	Ends     *EndPicture     `json:"ends,omitempty"`
-	Pause    *PausePicture   `json:"pause,omitempty"`
-	Rate     *RatePicture    `json:"rate,omitempty"` // of a run without pauses
+	Remedies []Advised     `json:"remedies"`
+	Port     *PortPicture  `json:"port,omitempty"`
+	Link     *LinkPicture  `json:"link,omitempty"` // of a run without queues
+	Ends     *EndPicture   `json:"ends,omitempty"`
+	Pause    *PausePicture `json:"pause,omitempty"`
+	Rate     *RatePicture  `json:"rate,omitempty"` // of a run without pauses
 }
 
 // StepPart is a part of the step along its critical path, and its causes: they sum to the part.
@@ -146,7 +146,7 @@ const pictureColumns = 120
 
 // answer explains the step.
 func (r *Directory) answer() (any, error) {
-	a := Answer{Remedies: []result.Remedy{}}
+	a := Answer{}
 	var err error
 	if a.Parts, err = r.stepParts(); err != nil {
 		return nil, err
@@ -175,11 +175,8 @@ func (r *Directory) answer() (any, error) {
 	if a.Losing, err = r.losing(); err != nil {
 		return nil, err
 	}
-	for _, x := range r.Summary.Remedies {
-		again := func(o result.Remedy) bool { return o.Says == x.Says && slices.Equal(o.Set, x.Set) }
-		if !slices.ContainsFunc(a.Remedies, again) {
-			a.Remedies = append(a.Remedies, x)
-		}
+	if a.Remedies, err = r.advised(); err != nil {
+		return nil, err
 	}
 	if a.Port, err = r.portPicture(a.Place); err != nil {
 		return nil, err
