@@ -23,8 +23,9 @@ import (
 type Curves struct {
 	Label string
 	done  []float64     // completion times of messages, µs, sorted, not 0
-	queue plotter.XYs   // the switch port with the longest mean queue: ms, KB
+	queue plotter.XYs   // longest queue by sample of the switch port with the highest peak: ms, KB
 	port  string        // its name
+	peak  int64         // its longest queue, bytes
 	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
 	line  float64       // of the fastest of them, Gbit/s
 	slow  []sizeClass   // slowdown of messages at random times
@@ -50,35 +51,31 @@ func NewCurves(label string, s *result.Summary, t *result.Tables) Curves {
 	return c
 }
 
-// longestQueue draws the samples of the switch port whose queue is longest in the mean.
+// longestQueue draws the longest queue in each sample of the switch port whose peak is highest, the one that the
+// summary reports.
 func (c *Curves) longestQueue(t *result.Tables) {
-	sums := make([]float64, len(t.Ports))
-	best := int32(-1)
-	for i := range t.Links {
-		l := &t.Links[i]
-		if t.Ports[l.Port].Role == "host" {
-			continue
-		}
-		sums[l.Port] += float64(l.Queued) * float64(l.Length)
-		if best < 0 || sums[l.Port] > sums[best] {
-			best = l.Port
+	best := -1
+	for i := range t.Ports {
+		if p := &t.Ports[i]; p.Role != "host" && p.QueuePeak > 0 && (best < 0 || p.QueuePeak > t.Ports[best].QueuePeak) {
+			best = i
 		}
 	}
 	if best < 0 {
 		return
 	}
-	c.port = t.Ports[best].Name
+	c.port, c.peak = t.Ports[best].Name, t.Ports[best].QueuePeak
+	c.queue = plotter.XYs{{}}
 	last := int64(0)
 	for i := range t.Links {
 		l := &t.Links[i]
-		if l.Port != best {
+		if int(l.Port) != best {
 			continue
 		}
 		if l.Start > last { // no row: no queue
 			c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9}, plotter.XY{X: float64(l.Start) / 1e9})
 		}
 		last = l.Start + l.Length
-		c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9, Y: float64(l.Queued) / 1e3})
+		c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9, Y: float64(l.Longest()) / 1e3})
 	}
 	c.queue = thinned(c.queue)
 }
@@ -198,16 +195,16 @@ func halves(all []Curves) string {
 
 // Queues is the longest queue of each over time.
 func Queues(all []Curves) (*vgimg.Canvas, error) {
-	s := strips{note: "queue of the switch port with the longest mean queue", tint: amber,
+	s := strips{note: "longest queue per sample of the switch port with the highest peak", tint: amber,
 		show: func(v float64) string { return unit.Bytes(v).Show() }}
 	var least, longest string
 	low := math.Inf(1)
 	for _, c := range all {
 		one := strip{name: c.Label, note: c.port}
-		most := 0.0
+		most := float64(c.peak)
 		for i := 1; i < len(c.queue); i++ {
 			a, b := c.queue[i-1], c.queue[i]
-			one.on, most = append(one.on, stretch{a.X * 1e9, b.X * 1e9, b.Y * 1e3}), max(most, b.Y*1e3)
+			one.on = append(one.on, stretch{a.X * 1e9, b.X * 1e9, b.Y * 1e3})
 			s.end = max(s.end, b.X*1e9)
 		}
 		one.note = strings.TrimPrefix(one.note+", peak "+unit.Bytes(most).Show(), ", ")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/result"
 	"railyard/internal/study/sweep"
 
 	"gonum.org/v1/plot"
@@ -29,6 +30,25 @@ func TestThinned(t *testing.T) {
 	}
 	if len(short) > maxCurve+2 || peaks != 2 {
 		t.Errorf("%d points, %d peaks", len(short), peaks)
+	}
+}
+
+// TestLongestQueue checks that the queue drawn of a run is that of the port with the highest peak, also where one is
+// longer in the mean, from the first sample on, and that it reaches the peak that comparisons print.
+func TestLongestQueue(t *testing.T) {
+	tables := &result.Tables{
+		Ports: []result.PortRow{{Name: "host", Role: "host", QueuePeak: 900_000},
+			{Name: "mean", Role: "leaf", QueuePeak: 50_000}, {Name: "peak", Role: "leaf", QueuePeak: 403_000}},
+		Links: []result.LinkRow{{Port: 0, Length: 1000, Queued: 900_000},
+			{Port: 1, Length: 1000, Queued: 50_000, Peak: 50_000},
+			{Port: 2, Length: 1000, Queued: 1000, Peak: 403_000}}}
+	c := NewCurves("swift", &result.Summary{QueuePeak: 403_000}, tables)
+	top := 0.0
+	for _, p := range c.queue {
+		top = max(top, 1e3*p.Y)
+	}
+	if c.queue[0].X != 0 || len(c.queue) != 2 || c.port != "peak" || c.peak != 403_000 || top != 403_000 {
+		t.Errorf("%s: peak %d, drawn up to %.0f", c.port, c.peak, top)
 	}
 }
 
