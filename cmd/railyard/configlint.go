@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 
 	"railyard/internal/configuration"
 	"railyard/internal/devices"
@@ -56,6 +57,9 @@ Examples:
   railyard config lint --rules --json | jq -r '.[] | select(.severity == "error").rule'`
 }
 
+// importFlags are the flags that notes on a cabling name, which import has and lint does not.
+var importFlags = regexp.MustCompile(` ?\(--[^)]*\)`)
+
 // Run is the config lint command.
 func (c *configLintCmd) Run(e *env) error {
 	if c.Rules {
@@ -92,7 +96,7 @@ func (c *configLintCmd) Run(e *env) error {
 			return err
 		}
 		for _, n := range found.Notes { // what no file says is assumed, and findings may rest on it
-			report.Labelled(e.stderr, "note: ", n)
+			report.Labelled(e.stderr, "note: ", importFlags.ReplaceAllString(n, ""))
 		}
 		in.Graph, in.Plugged = found.Graph, configuration.Plugged(read)
 		in.Sockets = configuration.Sockets(found.Graph, read)

@@ -55,3 +55,27 @@ func TestLintAgainstScenario(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
+
+// TestLintNamesItsOwnFlags: what lint notes on a cabling names no flag that only import has, and a cabling without
+// servers is refused with a remedy that exists.
+func TestLintNamesItsOwnFlags(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cfg := put("leaf-1.cfg", "hostname leaf-1\ninterface Ethernet1\n   mtu 9214\ninterface Ethernet2\n   mtu 9214\n")
+	const head, spine = "a_device,a_port,b_device,b_port\n", "leaf-1,Ethernet1,spine-1,Ethernet1\n"
+	code, _, errs := call(t, "config", "lint", cfg, "--os", "eos", "--cabling",
+		put("whole.csv", head+spine+"leaf-1,Ethernet2,host-1,nic1\n"))
+	if code == 2 || !strings.Contains(errs, "not set") || strings.Contains(errs, "--") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+	code, _, errs = call(t, "config", "lint", cfg, "--os", "eos", "--cabling", put("bare.csv", head+spine))
+	if code != 2 || !strings.Contains(strings.Join(strings.Fields(errs), " "), "railyard import --servers") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+}

@@ -258,7 +258,7 @@ func (f *finder) kinds() error {
 		}
 	}
 	if servers == 0 {
-		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: no traffic; --servers names them"}
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server (by its name, as host-1, or its role), and a fabric without servers has no traffic: add their cables, or name them with railyard import --servers"}
 	}
 	return nil
 }
