@@ -80,11 +80,31 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 			Labelled(w, fmt.Sprintf("%5s ", names[i]), v.Label)
 		}
 	}
-	t := screen.Table{Columns: []screen.Column{{}}}
+	fmt.Fprintln(w)
+	if t := rowsOf(names, variants, true); t.Fits(screen.Of(w)) {
+		t.Print(w)
+	} else {
+		rowsOf(names, variants, false).Print(w)
+		var groups []group
+		for i := range variants {
+			groups = append(groups, group{Variant: variants[i], head: names[i]})
+		}
+		mainCauses(w, groups)
+	}
+	overSeeds(w, variants)
+	return names
+}
+
+// rowsOf is the table of variants, a row each; why: with their main causes.
+func rowsOf(names []string, variants []result.Variant, why bool) *screen.Table {
+	t := &screen.Table{Columns: []screen.Column{{}}}
 	for _, f := range figures {
 		rare := f.head == "core time" || f.head == "copies/B" || f.head == "exposed" || f.head == "pauses" || f.head == "drops" || f.head == "trims"
 		spare := f.head == "slowest" || f.head == "mean" || f.head == "overhead" || f.head == "fairness"
 		t.Columns = append(t.Columns, screen.Column{Head: f.head, Rare: rare, Spare: spare})
+	}
+	if why {
+		t.Columns = append(t.Columns, screen.Column{Head: "main cause", Left: true, Rare: true})
 	}
 	for i, v := range variants {
 		if len(v.Runs) == 0 {
@@ -95,12 +115,12 @@ func lines(w io.Writer, title string, variants []result.Variant) []string {
 		for _, f := range figures {
 			cells = append(cells, f.show(mean(values(metric{value: f.value}, v))))
 		}
+		if why {
+			cells = append(cells, mainCause(&v))
+		}
 		t.Add(cells...)
 	}
-	fmt.Fprintln(w)
-	t.Print(w)
-	overSeeds(w, variants)
-	return names
+	return t
 }
 
 // mostSpread is the range of steps over seeds, relative to the mean, from which on the footer has it.

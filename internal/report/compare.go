@@ -225,6 +225,7 @@ func Compare(w io.Writer, title string, all []result.Variant) {
 		t.Print(w)
 		rest = rest[n:]
 	}
+	mainCauses(w, groups)
 	if len(none) > 0 {
 		Wrap(w, "", "No "+joined(none, "or")+".")
 	}
@@ -372,11 +373,11 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 		say("nothing to compare, %d of %s ended", len(variants), unit.Plural(len(all), "variant"))
 		return
 	}
-	by, per := completion, ""
+	by, per, is := completion, "", "is fastest"
 	switch what := differ(variants); what {
 	case "":
 		if !slices.ContainsFunc(variants, func(v result.Variant) bool { return v.Runs[0].Flows.Slowdown == nil }) {
-			by, per = slower, " mean slowdown"
+			by, per, is = slower, "", "has the lowest mean slowdown"
 		}
 	case "workloads":
 		say("not comparable: only some of the variants train")
@@ -395,7 +396,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 		}
 	}
 	tb, tw := of(best), of(worst)
-	fastest, first := isFastest(&variants[best]), variants[best].Runs[0]
+	fastest, first := isBest(&variants[best], is), variants[best].Runs[0]
 	how, also := fidelityOf(first), ""
 	if how != "" {
 		also = "; " + how[len(" ("):len(how)-1]
@@ -404,7 +405,11 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	case tb <= 0: // a run that ended before any message is not ranked
 		say("%s took no time: nothing to compare it with", variants[best].Label)
 	case tw < tb*1.005:
-		say("no difference, all variants take %s ± %.1f %%%s%s", by.show(tb), 100*(tw/tb-1), per, how)
+		take := "all variants take " + by.show(tb)
+		if by.name == slower.name {
+			take = "all variants have a mean slowdown of " + by.show(tb)
+		}
+		say("no difference, %s ± %.1f %%%s%s", take, 100*(tw/tb-1), per, how)
 	case best == 0:
 		say("%s: %s%s (slowest: %s, %s%s)%s", fastest, by.show(tb), per, variants[worst].Label,
 			unit.ShowChange(tw, tb), also, noise(by, &variants[best], variants))
@@ -458,6 +463,7 @@ func notes(w io.Writer, all []result.Variant) {
 			screen.Painted(w, screen.Warning, "", v.Label+" was interrupted and is not ranked.")
 		}
 	}
+	marks(w, all)
 	moved := ""
 	for _, v := range ranked(all) {
 		s := v.Runs[len(v.Runs)/2]

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -46,9 +47,46 @@ func TestCompareSlowdowns(t *testing.T) {
 	}
 	var out strings.Builder
 	Compare(&out, "x", []result.Variant{{Label: "a", Runs: random(1000, 4, 30)}, {Label: "b", Runs: random(2000, 3, 10)}})
-	for _, want := range []string{"b is fastest: 3 × mean slowdown (−25.0 % vs a)", "p99 slowdown"} {
+	for _, want := range []string{"b has the lowest mean slowdown: 3 × (−25.0 % vs a)", "p99 slowdown"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestCompareNotes checks that a comparison names the variants within the noise, the main cause of each, and whose ECN
+// thresholds are the default, in columns and in rows.
+func TestCompareNotes(t *testing.T) {
+	of := func(step int64, why cause.ID, words string) *result.Summary {
+		s := run(step, 0, 0, 0)
+		s.Chain, s.Congestion, s.TrainingGPUs = &cause.Account{}, words, 0
+		s.Chain.Own[why] = step / 2
+		return s
+	}
+	const marks = "DCQCN; ECN thresholds are the default, 150 KB to 3 MB at any rate"
+	var all []result.Variant
+	for i, label := range []string{"dcqcn", "hpcc", "swift"} {
+		v := result.Variant{Label: label, Switch: "ECN"}
+		for seed := range int64(3) {
+			why, words := cause.Window, marks
+			if i > 0 {
+				why, words = cause.Incast, label
+			}
+			v.Runs = append(v.Runs, of(1000+200*((seed+int64(i))%3)+10*int64(i), why, words))
+		}
+		all = append(all, v)
+	}
+	for name, print := range map[string]func(w *strings.Builder){
+		"columns": func(w *strings.Builder) { Compare(w, "x", all) },
+		"rows":    func(w *strings.Builder) { Algorithms(w, "x", all, nil) },
+	} {
+		var out strings.Builder
+		print(&out)
+		for _, want := range []string{"within the noise of 3", "hpcc, swift", "ain cause", "window limit", "incast",
+			"note: ECN thresholds are the default, 150 KB to 3 MB at any rate: dcqcn\n"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, out.String())
+			}
 		}
 	}
 }

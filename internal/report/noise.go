@@ -2,9 +2,9 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"railyard/internal/result"
-	"railyard/unit"
 )
 
 // seeds returns how many the variants were run with, at most.
@@ -31,19 +31,26 @@ func mean(x []float64) (sum float64) {
 	return sum / float64(max(1, len(x)))
 }
 
-// noise describes the variants whose difference to the best is not significant over seeds.
+// mostNear is the maximum number of variants that noise names.
+const mostNear = 4
+
+// noise names the variants whose difference to the best is not significant over seeds.
 func noise(by metric, best *result.Variant, variants []result.Variant) string {
 	if len(best.Runs) < 2 || best.Failed != "" {
 		return ""
 	}
-	near := -1 // best itself
-	for _, v := range variants {
-		if v.Failed == "" && !result.Differ(values(by, *best), values(by, v)) {
-			near++
+	var near []string
+	for i := range variants {
+		v := &variants[i]
+		if v != best && v.Failed == "" && !result.Differ(values(by, *best), values(by, *v)) {
+			near = append(near, v.Label)
 		}
 	}
-	if near == 0 {
+	if len(near) == 0 {
 		return fmt.Sprintf("; beyond the noise of %d seeds", len(best.Runs))
 	}
-	return fmt.Sprintf("; within the noise of %d seeds: %s", len(best.Runs), unit.Plural(near, "other variant"))
+	if more := len(near) - mostNear; more > 1 {
+		near = append(near[:mostNear], fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("; within the noise of %d seeds: %s", len(best.Runs), strings.Join(near, ", "))
 }

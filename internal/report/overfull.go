@@ -26,9 +26,9 @@ func overfull(w io.Writer, all []result.Variant) {
 	}
 }
 
-// isFastest names the fastest variant, with its drawbacks.
-func isFastest(v *result.Variant) string {
-	text, first := v.Label+" is fastest", v.Runs[0]
+// isBest names the best variant by a metric, with its drawbacks.
+func isBest(v *result.Variant, by string) string {
+	text, first := v.Label+" "+by, v.Runs[0]
 	if first.IdleGPUs > 0 {
 		text += fmt.Sprintf(", on %d of %d GPUs", first.TrainingGPUs, first.TrainingGPUs+first.IdleGPUs)
 	}

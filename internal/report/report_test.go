@@ -149,7 +149,7 @@ func TestCompare(t *testing.T) {
 			{Label: "spray", Runs: []*result.Summary{with(3*unit.Millisecond, same),
 				with(3*unit.Millisecond, same), with(8*unit.Millisecond, same)}},
 		}, []string{"6.33 ms", "Means over 3 seeds",
-			"spray is fastest: 4.67 ms (−26.3 % vs ecmp); within the noise of 3\nseeds: 1 other variant"}},
+			"spray is fastest: 4.67 ms (−26.3 % vs ecmp); within the noise of 3\nseeds: ecmp"}},
 		"one is faster with each seed": {[]result.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same), with(4*unit.Millisecond, same)}},
 			{Label: "spray", Runs: []*result.Summary{with(8*unit.Millisecond, same), with(3*unit.Millisecond, same)}},
