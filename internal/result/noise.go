@@ -11,11 +11,17 @@ import (
 const confidence = 0.95
 
 // Differ reports whether the difference of figures by seed is significant: zero is beyond the 95 % confidence interval
-// of the mean difference, paired by seed (Student's t). With one seed, or not the same number of seeds, there is no
-// interval, and they differ.
+// of the mean difference. With one seed, or not the same number of seeds, there is no interval, and they differ.
 func Differ(a, b []float64) bool {
+	mean, half, ok := Difference(a, b)
+	return !ok || math.Abs(mean) > half
+}
+
+// Difference returns the mean of a − b, paired by seed, and half of its 95 % confidence interval (Student's t). It has
+// none with one seed, or not the same number of seeds.
+func Difference(a, b []float64) (mean, half float64, ok bool) {
 	if len(a) < 2 || len(a) != len(b) {
-		return true
+		return 0, 0, false
 	}
 	d := make([]float64, len(a))
 	for i := range a {
@@ -24,5 +30,5 @@ func Differ(a, b []float64) bool {
 	mean, sd := stat.MeanStdDev(d, nil)
 	n := float64(len(d))
 	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
-	return math.Abs(mean) > t*sd/math.Sqrt(n)
+	return mean, t * sd / math.Sqrt(n), true
 }

@@ -1,6 +1,7 @@
 package result_test
 
 import (
+	"math"
 	"testing"
 
 	"railyard/internal/result"
@@ -21,5 +22,16 @@ func TestDiffer(t *testing.T) {
 		if got := result.Differ(c.a, c.b); got != c.want {
 			t.Errorf("%v and %v: %v, want %v", c.a, c.b, got, c.want)
 		}
+	}
+}
+
+// TestDifference checks the mean and the interval of a difference by hand: d = 1, 2, 3 has s = 1 and t(2) = 4.303.
+func TestDifference(t *testing.T) {
+	mean, half, ok := result.Difference([]float64{11, 22, 33}, []float64{10, 20, 30})
+	if !ok || mean != 2 || math.Abs(half-4.3027/math.Sqrt(3)) > 1e-3 {
+		t.Errorf("%v ± %v, %v", mean, half, ok)
+	}
+	if _, _, ok := result.Difference([]float64{1}, []float64{2}); ok {
+		t.Error("one seed has an interval")
 	}
 }

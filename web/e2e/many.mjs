@@ -42,14 +42,21 @@ async function pictures(m) {
       dots: [...e.querySelectorAll("em")].map((d) => Number.parseFloat(d.style.left)),
     })),
   );
-  assert.equal(bars.length, ranked.length);
+  const extra = await page.getByTestId("points").locator("tr.base").count();
+  assert.equal(extra, m.base && !m.points.some((p) => p.name === m.base.name) ? 1 : 0, "the scenario has a row");
+  assert.equal(bars.length, ranked.length + extra);
+  if (extra > 0) bars.splice(ranked.filter((p) => p.figures[step] <= m.base.figures[step]).length, 1);
   const scale = bars[0].sum / ranked[0].figures[step];
   ranked.forEach((p, i) => {
     assert.ok(Math.abs(bars[i].sum - scale * p.figures[step]) < 0.5, `bar ${i}: ${bars[i].sum} %`);
     if (p.high > p.low) assert.deepEqual(bars[i].dots.map((d) => Math.round(d)), p.seeds.map((s) => Math.round(scale * s)), `seeds of bar ${i}`);
   });
   const ties = await page.getByTestId("points").locator(".tie").count();
-  assert.equal(ties, ranked.slice(1).filter((p) => p.tie).length, "ties");
+  const paired = ranked.some((p) => p.over);
+  assert.equal(ties, paired ? 0 : ranked.slice(1).filter((p) => p.tie).length, "ties");
+  const over = await page.getByTestId("points").locator("td.over").allInnerTexts();
+  assert.equal(over.length, paired ? ranked.length + extra : 0, "each row has its difference from the best");
+  assert.equal(over.filter((s) => s.includes("±")).length, Math.max(0, over.length - 1), `differences: ${over}`);
 }
 
 const listed = (await json("api/runs")).filter((e) => !e.error).map((e) => e.name);

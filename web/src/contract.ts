@@ -1220,6 +1220,7 @@ export interface ManyPoint {
   high: number;
   seeds?: number[];
   tie: boolean;
+  over?: [number, number];
   causes: CauseTime[];
   runs?: string[];
 }

@@ -194,6 +194,8 @@ function verdict(many: Many): string {
   const value = figure(best.figures[k], fig);
   if (many.base?.name === best.name) return `${name} has the best ${fig.words}, ${value}${tie}.`;
   if (Math.abs(share) < 0.0005) return `${name}: ${fig.words} ${value}, as ${many.base?.name ?? "the others"}${tie}.`;
+  if (many.study && many.base?.tie && many.base.over)
+    return `Best ${fig.words} ${value}, scenario ${figure(base, fig)}: the difference of ${figure(Math.abs(many.base.over[0]), fig)} ± ${figure(many.base.over[1], fig)} is within the noise.`;
   if (many.study && many.base?.tie)
     return `Best and scenario tie within the noise of ${many.study.seeds} seeds: ${fig.words} ${value} and ${figure(base, fig)}.`;
   if (fig.key === "step_time")

@@ -23,10 +23,17 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
   const rows = all.slice(0, most);
   const others = many.by.slice(1);
   const axes = many.axes.map((_, k) => k).slice(0, 6);
+  const paired = rows.some((i) => many.points[i].over);
   const ties = many.points.filter((p) => p.tie).length;
   const on = new Set(others.length > 0 ? front(many, props.shown, first, others[0]) : []);
   const causes = fig.key === "step_time" && rows.every((i) => many.points[i].causes.length > 0);
   const base = many.base && !many.points.includes(many.base) ? many.base : undefined;
+  // The scenario has a row of its own where it ranks.
+  const entries = rows.map((i, n): [ManyPoint, number, number] => [many.points[i], i, n]);
+  if (base && !many.points.some((p) => p.name === base.name)) {
+    const before = rows.filter((i) => (fig.higher ? -1 : 1) * (many.points[i].figures[first] - base.figures[first]) <= 0).length;
+    entries.splice(before, 0, [base, -1, -1]);
+  }
   const top = Math.max(1e-12, base?.figures[first] ?? 0, ...rows.map((i) => Math.max(many.points[i].high, many.points[i].figures[first])));
   const at = (v: number) => `${(100 * Math.max(0, v)) / top}%`;
   const spread = rows.some((i) => many.points[i].high > many.points[i].low);
@@ -34,9 +41,9 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
   const ticks = fig.kind === "time" ? f.axis(0, top, 4) : f.ticks(0, top, 4).map((v) => ({ at: v, label: figure(v, fig) }));
   const change = (v: number, k: number) => {
     const b = many.base?.figures[k] ?? 0;
-    return b > 0 && Math.abs(v / b - 1) >= 0.0005 ? f.changePercent(v / b - 1) : "";
+    return b > 0 ? f.changePercent(Math.abs(v / b - 1) < 0.0005 ? 0 : v / b - 1) : "";
   };
-  const better = (v: number, k: number) => (v < many.base!.figures[k]) !== many.figures[k].higher;
+  const better = (v: number, k: number) => Math.abs(v / many.base!.figures[k] - 1) >= 0.0005 && (v < many.base!.figures[k]) !== many.figures[k].higher;
   const label = (p: ManyPoint) => axes.flatMap((k) => (p.at[k] >= 0 ? [`${many.axes[k].short} ${many.axes[k].shown[p.at[k]]}`] : [])).join(", ");
   const kept = (many.study ? all : []).flatMap((i) => many.points[i].runs?.slice(0, 1) ?? []).slice(0, 6);
   const words = (p: ManyPoint) =>
@@ -63,11 +70,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
           </span>
         )}
         {on.size > 0 && <span>★ on the Pareto front</span>}
-        {ties > 1 && (
-          <span>
-            tie: {many.study && many.study.seeds > 1 ? `seed by seed, no difference from the best beyond the noise` : `as the best`}
-          </span>
-        )}
+        {paired ? <span class="over">vs best: mean difference, paired by seed, ± its 95 % confidence</span> : ties > 1 && <span>tie: as the best</span>}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="points">
         <table class="ranked" data-testid="points">
@@ -82,6 +85,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                 {many.study && many.study.seeds > 1 && `, mean of ${many.study.seeds} seeds`}
               </th>
               <th class="n">{fig.words}</th>
+              {paired && <th class="n">vs best</th>}
               <th class="n">{many.base ? `vs ${baseOf(many).replace("the ", "")}` : ""}</th>
               {others.map((k) => (
                 <th class="n" colSpan={2}>
@@ -91,18 +95,21 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
             </tr>
           </thead>
           <tbody>
-            {rows.map((i, n) => {
-              const p = many.points[i];
+            {entries.map(([p, i, n]) => {
               const v = p.figures[first];
               return (
-                <tr class={looked.at === i ? "chosen" : ""}>
+                <tr class={i < 0 ? "base" : looked.at === i ? "chosen" : ""}>
                   <th scope="row">
-                    <button class="plain" aria-pressed={looked.at === i} onClick={() => looked.pin(i)}>
-                      {many.study ? n + 1 : p.name}
-                      {many.study && <span class="hidden"> {p.name}</span>}
-                    </button>
+                    {i < 0 ? (
+                      p.name
+                    ) : (
+                      <button class="plain" aria-pressed={looked.at === i} onClick={() => looked.pin(i)}>
+                        {many.study ? n + 1 : p.name}
+                        {many.study && <span class="hidden"> {p.name}</span>}
+                      </button>
+                    )}
                     {on.has(i) && " ★"}
-                    {p.tie && n > 0 && <span class="tie">tie</span>}
+                    {p.tie && !paired && n > 0 && <span class="tie">tie</span>}
                     {p.runs?.[0] && (
                       <a class="kept" href={address(["run", p.runs[0]])} title={`open ${p.runs[0]}`}>
                         run
@@ -133,10 +140,11 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                     </div>
                   </td>
                   <td class="n value">{figure(v, fig)}</td>
-                  <td class={`n change ${change(v, first) && better(v, first) ? "good" : ""}`}>{change(v, first)}</td>
+                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && `${p.over[0] < 0 ? "−" : "+"}${figure(Math.abs(p.over[0]), fig)} ± ${figure(p.over[1], fig)}`}</td>}
+                  <td class={`n change ${i >= 0 && change(v, first) && better(v, first) ? "good" : ""}`}>{i < 0 ? "–" : change(v, first)}</td>
                   {others.flatMap((k) => [
                     <td class="n">{figure(p.figures[k], many.figures[k])}</td>,
-                    <td class={`n change ${change(p.figures[k], k) && better(p.figures[k], k) ? "good" : ""}`}>{change(p.figures[k], k)}</td>,
+                    <td class={`n change ${change(p.figures[k], k) && better(p.figures[k], k) ? "good" : ""}`}>{i < 0 ? "–" : change(p.figures[k], k)}</td>,
                   ])}
                 </tr>
               );
@@ -147,12 +155,19 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
               <td colSpan={1 + axes.length} />
               <td class="bars">
                 <div>
-                  {ticks.map((t) => (
-                    <span style={{ left: at(t.at) }}>{t.label}</span>
-                  ))}
+                  {ticks
+                    .filter((t) => !base || Math.abs(t.at - base.figures[first]) > 0.1 * top)
+                    .map((t) => (
+                      <span style={{ left: at(t.at) }}>{t.label}</span>
+                    ))}
+                  {base && (
+                    <span class="baseline" style={{ left: at(base.figures[first]) }}>
+                      {base.name} {figure(base.figures[first], fig)}
+                    </span>
+                  )}
                 </div>
               </td>
-              <td colSpan={2 + 2 * others.length} />
+              <td colSpan={2 + Number(paired) + 2 * others.length} />
             </tr>
           </tfoot>
         </table>

@@ -194,6 +194,10 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	best := &a.Ranking[0] // of the first objective: a front begins with it
 	p.Title.Text = fmt.Sprintf("%s %s at best, with %s\n%s%s", begun(o.Words), table.Quantity(best.Stats[0].Mean, o.Kind),
 		strings.Join([]string{setting(x, 0), setting(y, 0)}, " and "), "mean", over(axes[2:]))
+	if _, near := a.Noise(); near > 0 {
+		within := fmt.Sprintf("; %s within the noise of it\n", unit.Plural(near, "point"))
+		p.Title.Text = strings.Replace(p.Title.Text, "\n", within, 1)
+	}
 	if n := len(a.Ranking[0].Seeds); slices.Max(g.spread) > 0 {
 		p.Title.Text += fmt.Sprintf(" ± standard deviation of %d seeds", n)
 	}

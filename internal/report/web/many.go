@@ -51,14 +51,17 @@ type ManyFigure struct {
 
 // ManyPoint is a run or a point of a study.
 type ManyPoint struct {
-	Name    string      `json:"name"`    // of the run; point N of a study
-	At      []int       `json:"at"`      // by axis: the number of its value, -1 without one
-	Figures []float64   `json:"figures"` // means over the seeds
-	Low     float64     `json:"low"`     // of the first objective over the seeds
-	High    float64     `json:"high"`
-	Seeds   []float64   `json:"seeds,omitempty"` // the first objective by seed, of several
-	Tie     bool        `json:"tie"`             // it equals the best point's, or the seeds cannot tell both apart
-	Causes  []CauseTime `json:"causes"`          // of the step along its critical path, in the order of bars
+	Name    string    `json:"name"`    // of the run; point N of a study
+	At      []int     `json:"at"`      // by axis: the number of its value, -1 without one
+	Figures []float64 `json:"figures"` // means over the seeds
+	Low     float64   `json:"low"`     // of the first objective over the seeds
+	High    float64   `json:"high"`
+	Seeds   []float64 `json:"seeds,omitempty"` // the first objective by seed, of several
+	Tie     bool      `json:"tie"`             // it equals the best point's, or the seeds cannot tell both apart
+	// Over is the difference of the first objective to the best point's and half of its 95 % confidence interval,
+	// paired by seed; absent with one seed.
+	Over   *[2]float64 `json:"over,omitempty"`
+	Causes []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
 	// Runs has the run directories that a study keeps of the point, as STUDY/NAME.
 	Runs []string `json:"runs,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"railyard/internal/cause"
+	"railyard/internal/result"
 	"railyard/internal/study/sweep"
 )
 
@@ -181,6 +182,9 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 			Tie: a.Tie(&all[i]), Causes: []CauseTime{}}
 		if len(all[i].Seeds) > 1 {
 			p.Seeds = all[i].Seeds
+			if mean, half, ok := result.Difference(all[i].Seeds, a.Ranking[0].Seeds); ok {
+				p.Over = &[2]float64{mean, half}
+			}
 		}
 		for _, c := range cause.All() {
 			if ps := int64(all[i].Causes[c.Key]); ps > 0 {
