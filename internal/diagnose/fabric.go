@@ -38,18 +38,19 @@ type Fabric struct {
 
 // Device is a switch or a host, or a device that is known only from a link to it.
 type Device struct {
-	Name   string
-	Kind   Kind
-	System string         // whose outputs: nxos, eos, sonic, host; "" not known
-	Config *swconf.Config // nil
-	Texts  *swconf.Host   // of a host: its configuration; nil
-	Seen   bool           // there are counters of it
-	Two    bool           // counters at two times
-	Once   bool           // counters at one time only, while other devices have two
-	Over   unit.Time      // between them; 0: not known
-	Ports  []*Port
-	byName map[string]*Port
-	netdev map[string]string // of RDMA devices: the interfaces that they belong to
+	Name    string
+	Kind    Kind
+	System  string         // whose outputs: nxos, eos, sonic, host; "" not known
+	Config  *swconf.Config // nil
+	Texts   *swconf.Host   // of a host: its configuration; nil
+	Seen    bool           // there are counters of it
+	Two     bool           // counters at two times
+	Once    bool           // counters at one time only, while other devices have two
+	Over    unit.Time      // between them; 0: not known
+	stamped bool           // both have a time
+	Ports   []*Port
+	byName  map[string]*Port
+	netdev  map[string]string // of RDMA devices: the interfaces that they belong to
 }
 
 // Port is an end of a cable, or of none.

@@ -199,8 +199,12 @@ func (f *Fabric) unread(in Input) {
 		return &f.Incomplete[i]
 	}
 	for _, d := range f.Devices {
+		if d.Two && d.stamped && d.Over <= 0 && !d.moved() && len(f.Open) == 0 {
+			at(d.Name).Why = "both snapshots are the same, with one time stamp"
+		}
 		if d.Once {
-			at(d.Name).Why = map[bool]string{true: "one snapshot only", false: "the later snapshot has no counters"}[d.Seen]
+			why := map[bool]string{true: "one snapshot only", false: "the later snapshot has no counters"}
+			at(d.Name).Why = why[d.Seen]
 		}
 	}
 	for _, u := range in.Unread {

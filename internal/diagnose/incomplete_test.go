@@ -130,3 +130,35 @@ func TestIncompleteCounters(t *testing.T) {
 		}
 	}
 }
+
+// TestIdenticalSnapshots: the same outputs twice are no evidence of a healthy fabric; a device that is the same in both
+// next to others that went on is incomplete. Time stamps that are equal are not called missing.
+func TestIdenticalSnapshots(t *testing.T) {
+	read := func(sent int, clock string) (all []counters.Snapshot) {
+		for i, name := range []string{"h1", "h2"} {
+			text := clock + name + "# ethtool -S eth0\n     rx_packets_phy: " + strings.Repeat("1", 3+i*sent) + "\n"
+			got, _, err := counters.Read(name+".txt", []byte(strings.ReplaceAll(text, "$", name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, got...)
+		}
+		return all
+	}
+	const clock = "$# date +%s.%N\n1700000000.5\n"
+	for _, c := range []struct {
+		clock      string
+		sent       int
+		undecided  bool
+		incomplete int
+	}{{"", 0, true, 0}, {clock, 0, true, 0}, {"", 2, false, 0}, {clock, 2, false, 1}} {
+		r, err := diagnose.Diagnose(diagnose.Input{Before: read(0, c.clock), After: read(c.sent, c.clock)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(r.Notes, "; "); strings.Contains(r.Undecided, "identical") != c.undecided ||
+			len(r.Incomplete) != c.incomplete || c.clock != "" && strings.Contains(notes, "no time stamps") {
+			t.Errorf("%+v: %q, %v, %s", c, r.Undecided, r.Incomplete, notes)
+		}
+	}
+}

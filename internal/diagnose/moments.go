@@ -208,7 +208,7 @@ func (f *Fabric) read(name string, s *span, between bool) error {
 	d := f.device(name)
 	d.Seen, d.Two, d.Once = true, s.two(), between && !s.two()
 	if from, to := s.clocks(); d.Two && from.Is && to.Is {
-		d.Over = to.Sub(from)
+		d.Over, d.stamped = to.Sub(from), true
 	}
 	d.netdev = map[string]string{}
 	all := s.latest()
@@ -276,17 +276,28 @@ func (f *Fabric) vanished(name string, s *span, late []latest) {
 	}
 }
 
-// noteMoments lists the devices with one moment only, or with two without a time.
+// noteMoments lists the devices with one moment only, or with two without a time, or with the same twice.
 func (f *Fabric) noteMoments() {
-	var once, timeless []string
+	var once, timeless, twice []string
+	differs := false
 	two := slices.ContainsFunc(f.Devices, func(d *Device) bool { return d.Two })
 	for _, d := range f.Devices {
 		switch {
 		case d.Seen && !d.Two:
 			once = append(once, d.Name)
+		case d.Seen && d.stamped && d.Over <= 0:
+			twice = append(twice, d.Name)
 		case d.Seen && d.Over <= 0:
 			timeless = append(timeless, d.Name)
 		}
+		differs = differs || d.Two && (d.Over > 0 || d.moved())
+	}
+	if two && !differs {
+		f.open("both snapshots have identical counters: take the second one later")
+		return
+	}
+	if len(twice) > 0 {
+		f.note("%s: the same time stamp in both snapshots, so no rates per second", some(twice))
 	}
 	if len(timeless) > 0 {
 		f.note("%s: no time stamps, so no rates per second (run `date +%%s.%%N` before each round of commands)", some(timeless))
@@ -296,6 +307,16 @@ func (f *Fabric) noteMoments() {
 	} else if len(once) > 0 {
 		f.note("%s: one snapshot only: events may be long past; rates and current changes are unknown", some(once))
 	}
+}
+
+// moved reports whether a counter of a device grew between its moments.
+func (d *Device) moved() (some bool) {
+	for _, p := range d.Ports {
+		for _, x := range p.parts {
+			x.grew.Each(func(_ string, c *counters.Count, gauge bool) { some = some || !gauge && c.Is && c.V > 0 })
+		}
+	}
+	return some
 }
 
 // describe stores an output's description of the device.
