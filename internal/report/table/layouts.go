@@ -160,6 +160,7 @@ func candidates(w io.Writer, all []planner.Candidate, again, framework bool) {
 		legend += " TP has sequence parallelism (workload.training.sequence_parallel: true)."
 	}
 	report.Wrap(w, "", legend)
+	contention(w)
 }
 
 // rejected prints why layouts are infeasible, in one paragraph, the most frequent reason first.

@@ -39,6 +39,9 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 	t.Print(w)
 	memory(w, "Memory", s)
 	sequenceParallel(w, &s.Layout)
+	if s.Layout.GPUs() > 1 {
+		contention(w)
+	}
 }
 
 // sequenceParallel prints the assumption about sequence parallelism, which scenarios disable by default.
@@ -89,6 +92,9 @@ func Scores(w io.Writer, a, b *planner.Scored) {
 		memory(w, []string{"Memory, first", "Memory, second"}[i], c)
 	}
 	sequenceParallel(w, &a.Layout)
+	if max(a.Layout.GPUs(), b.Layout.GPUs()) > 1 {
+		contention(w)
+	}
 }
 
 // memory prints whether a configuration fits.
