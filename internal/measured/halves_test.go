@@ -57,3 +57,34 @@ func TestHalves(t *testing.T) {
 		}
 	}
 }
+
+// A half of a row that contradicts itself is left out with its line, by its time, its size or a bandwidth, and does not
+// hide the other rows.
+func TestContradictions(t *testing.T) {
+	row := func(size, time, algbw, busbw string) string {
+		return fmt.Sprintf("  %s 262144 float sum -1 %s %s %s 0 %[2]s 14.77 27.69 0\n", size, time, algbw, busbw)
+	}
+	good := row("1048576", "71.0", "14.77", "27.69")
+	for _, bad := range []string{
+		row("1048576", "0.71", "14.77", "27.69"), row("10485760", "71.0", "14.77", "27.69"),
+		row("1048576", "71.0", "14.77", "77.69"), row("1048576", "71.0", "4.77", "27.69"),
+	} {
+		for _, head := range []string{"", "# Collective test starting: all_reduce_perf\n"} {
+			set, err := Read(File{"t", strings.NewReader(head + good + good + bad + good)})
+			if err != nil {
+				t.Errorf("%s%s: %v", head, bad, err)
+				continue
+			}
+			place := fmt.Sprintf("t:%d", 3+strings.Count(head, "\n"))
+			if left := fmt.Sprint(set.Report.Left); !strings.Contains(left, "nccl-tests whose") ||
+				!strings.Contains(left, place) && !strings.Contains(left, strings.Replace(place, ":", " ", 1)) {
+				t.Errorf("%s%s: left out %s", head, bad, left)
+			}
+			for _, c := range set.Collectives {
+				if c.Time.Micros() != 71 || c.Bytes != 1<<20 || c.Ranks != 16 {
+					t.Errorf("%s%s: %+v", head, bad, c)
+				}
+			}
+		}
+	}
+}

@@ -41,7 +41,11 @@ type ncclTests struct {
 type share struct {
 	least, most float64
 	redop       string
+	row         int // in set.Collectives, from first
 }
+
+// at reports whether a ratio may be the row's.
+func (s share) at(ratio float64) bool { return s.least <= ratio*1.01 && ratio <= s.most*1.01 }
 
 // perf matches the names of the programs.
 var perf = regexp.MustCompile(`\b((?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?allv?|broadcast|` +
@@ -185,6 +189,10 @@ func (t *ncclTests) row(n int, words []string) {
 	}
 }
 
+// contradicts is the relative difference of a row's bandwidth from its bytes over its time from which one of them is
+// damaged: the time of a test is an average, which decides about smaller ones.
+const contradicts = 0.2
+
 // half takes a half of a row.
 func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw, wrong float64, in bool) {
 	time, ok := micros(us)
@@ -200,24 +208,66 @@ func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw
 		tally.Note(left, "rows of nccl-tests with wrong results", t.file, n)
 		return
 	}
+	c := Collective{Source: "nccl-tests", Bytes: unit.Bytes(size), Time: time, InPlace: in, Type: kind,
+		Samples: t.iters, File: t.file, Line: n}
+	wide := math.Abs(c.AlgBW() - algbw)
+	if algbw > 0.1 && wide > contradicts*algbw+0.02 {
+		tally.Note(left, "rows of nccl-tests whose size, time and bandwidth contradict each other", t.file, n)
+		return
+	}
 	if algbw >= 1 && busbw > 0 {
 		// both are printed with two decimals, or with fewer if they are large
 		off := 0.005
 		if algbw >= 1000 || busbw >= 1000 {
 			off = 0.05
 		}
-		t.shares = append(t.shares, share{(busbw - off) / (algbw + off), (busbw + off) / (algbw - off), redop})
+		t.shares = append(t.shares, share{(busbw - off) / (algbw + off), (busbw + off) / (algbw - off), redop,
+			len(t.set.Collectives) - t.first})
 	}
-	c := Collective{Source: "nccl-tests", Bytes: unit.Bytes(size), Time: time, InPlace: in, Type: kind,
-		Samples: t.iters, File: t.file, Line: n}
-	if real := c.AlgBW(); algbw > 0.1 && math.Abs(real-algbw) > 0.02*algbw+0.02 {
+	if algbw > 0.1 && wide > 0.02*algbw+0.02 {
 		tally.Note(&t.set.Report.Guessed, "rows whose time and bandwidth disagree: the time holds", t.file, n)
 	}
 	t.set.Collectives = append(t.set.Collectives, c)
 }
 
+// odd leaves out rows whose ratio of busbw to algbw is not that of most rows of the test: one of both is damaged.
+func (t *ncclTests) odd() {
+	if len(t.shares) < 3 {
+		return
+	}
+	var ratios []float64
+	for _, s := range t.shares {
+		ratios = append(ratios, (s.least+s.most)/2)
+	}
+	slices.Sort(ratios)
+	usual := ratios[len(ratios)/2]
+	kept, gone := t.shares[:0:0], map[int]bool{}
+	for _, s := range t.shares {
+		if s.at(usual) {
+			kept = append(kept, s)
+			continue
+		}
+		gone[s.row] = true
+	}
+	if 2*len(kept) <= len(t.shares) {
+		return
+	}
+	t.shares = kept
+	rows := t.set.Collectives[:t.first]
+	for i, c := range t.set.Collectives[t.first:] {
+		if gone[i] {
+			tally.Note(&t.set.Report.Left, "rows of nccl-tests whose bus bandwidth is not in the ratio of the others",
+				t.file, c.Line)
+		} else {
+			rows = append(rows, c)
+		}
+	}
+	t.set.Collectives = rows
+}
+
 // finish adds the properties of a test to its rows.
 func (t *ncclTests) finish() {
+	t.odd()
 	rows := t.set.Collectives[min(t.first, len(t.set.Collectives)):]
 	kind, ranks, why := t.kind, t.ranks, ""
 	if len(rows) > 0 && t.command == "" {
