@@ -166,7 +166,13 @@ func (s *Said) sized() (*Shape, error) {
 	at := s.vals["layers"].At
 	if name := s.known(&c); name != "" {
 		m, err := model.Builtin(name)
+		if err == nil && !s.has("vocab") {
+			s.note(at, fmt.Sprintf("%s: %d of %s are assumed, whose sizes the model has", noVocabulary, m.Vocab, name))
+		}
 		return &Shape{Name: name, Parsed: m, At: at, Gated: gated}, err
+	}
+	if !s.has("vocab") {
+		s.note(at, fmt.Sprintf("%s: %d are assumed", noVocabulary, c.Vocab))
 	}
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -199,6 +205,9 @@ func (s *Said) unlike(c *config) {
 	say("shared experts", "experts that every token meets are not modelled, nor counted")
 }
 
+// noVocabulary begins notes about what is assumed without one.
+const noVocabulary = "no flag sets the vocabulary size, which the tokenizer contains"
+
 // vocabulary sets the size of the model's vocabulary, padded as Megatron does.
 func (s *Said) vocabulary(c *config, gated bool) {
 	c.Vocab = s.num("vocab")
@@ -207,7 +216,6 @@ func (s *Said) vocabulary(c *config, gated bool) {
 		if gated {
 			c.Vocab = 32000
 		}
-		s.note(s.vals["layers"].At, "no flag sets the vocabulary size, which the tokenizer contains: "+fmt.Sprint(c.Vocab)+" are assumed")
 	}
 }
 
