@@ -82,6 +82,7 @@ func TestPartOfNumber(t *testing.T) {
 			"Ethernet0: rx pfc 1 137, rx pfc 2 773, rx pfc 3 813, rx pfc 4 719, rx pfc 5 439, rx pfc 6 427, " +
 				"rx pfc 7 610", true},
 		{pfc + "Ethernet0   8   137   773   813   719   439   427\n", "", true},
+		{pfc + "Ethernet0   847   137   773   719   439   427   610\n", "", true}, // nothing where 813 stood
 		{nic + "     rx_prio3_pause: 8\n13\n", "", true},
 		{nic + "     rx_prio3_pause: 813\n1700000000.5\n", "eth0: rx pfc 3 813", true},
 		{"root@h1:~# rdma statistic show\nlink mlx5_0/1 np_cnp_sent 4 38 out_of_buffer 7\n", "", true},

@@ -128,6 +128,9 @@ func take(cells []string, l line, to ...*Count) (wrong string) {
 	if len(cells) < len(to) {
 		return "has fewer columns than the headings"
 	}
+	if cells[len(cells)-1] == "" {
+		return "has an empty last column: its cells may belong to other headings"
+	}
 	for i, c := range to {
 		n, ok := number(cells[i], l)
 		if !ok {

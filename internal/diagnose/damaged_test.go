@@ -94,8 +94,9 @@ func numbers(damage func(r *rand.Rand, n []byte) []byte) func(r *rand.Rand, text
 	}
 }
 
-// counted is a number that stands alone, as counters do, and what is behind it.
-var counted = regexp.MustCompile(`\b[0-9][0-9,]*[0-9]\s`)
+// counted is a number that stands alone, as counters do, and what is behind it: no list of priorities ("3,4"), which
+// is a setting, empty or not.
+var counted = regexp.MustCompile(`\b([0-9]{2,}|[0-9]{1,3}(,[0-9]{3})+)\s`)
 
 // readable reads what can be read; a file that is refused as a whole says nothing.
 func readable(dir string, sessions map[string][]byte) (all []counters.Snapshot) {
