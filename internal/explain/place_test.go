@@ -41,7 +41,7 @@ fabric: {kind: rail, hosts: 5, segments: 2, spines: 2, uplinks: 0, host_link: {r
 server: {gpus: 4, nics: 4}
 lb: ecmp
 transport: mrc
-workload: {traffic: {alltoall: {bytes: 681714B}}}
+workload: {traffic: {alltoall: {bytes: 700000B}}}
 events: [{switch: spine-2, at: 51.8us, rate_share: 0.12}]
 `},
 		"acknowledgements behind data on a slow link": {cause.SlowLink, `
