@@ -228,14 +228,18 @@ for (const [name, values] of [
   assert.equal(await lane.count(), most > 0 ? 1 : 0, name);
   if (most > 0) assert.equal(Number(await lane.getAttribute("data-max")), most, name);
 }
-// Flags stand where the lanes have their first mark and pause, and their longest queue.
+// Flags stand at the samples with the first mark and pause, and the longest queue: within the columns that have them.
 const flagged = await page.getByTestId("flags").locator("[data-at]").evaluateAll((all) => all.map((e) => Number(e.dataset.at)));
-for (const v of [lanes.ecn_marks, lanes.paused]) {
+for (const [at, v] of [
+  [lanes.first_mark_ps, lanes.ecn_marks],
+  [lanes.first_pause_ps, lanes.paused],
+  [lanes.longest_at_ps, lanes.queue_bytes.map((q) => q === Math.max(...lanes.queue_bytes))],
+]) {
   const c = v.findIndex((x) => x > 0);
-  if (c >= 0) assert.ok(flagged.includes(Math.round(c * lanes.width_ps)), `${flagged} has column ${c}`);
+  if (c < 0) continue;
+  assert.ok(flagged.includes(at), `${flagged} has ${at}`);
+  assert.ok(v[Math.floor(at / lanes.width_ps)] > 0, `column of ${at}`);
 }
-const top = lanes.queue_bytes.indexOf(Math.max(...lanes.queue_bytes));
-assert.ok(flagged.includes(Math.round((top + 0.5) * lanes.width_ps)), "the longest queue is flagged");
 await page.getByLabel("show the rate of a queue pair").selectOption({ index: 1 });
 await page.waitForURL(/qps=/);
 await check("lanes");

@@ -117,6 +117,12 @@ function pausing(info: Info): JSX.Element {
 const exposed = (s: Info["summary"]) =>
   s.exposed_comm_ps - (s.exposed_data_loading_ps ?? 0) - (s.exposed_checkpoint_ps ?? 0) - (s.exposed_host_ps ?? 0);
 
+/** ports says how many ports at line rate a bound is worth, where it is a whole number above one. */
+const ports = (bound: number, line: number) => {
+  const n = Math.round((8 * bound) / line);
+  return n > 1 && Math.abs((8 * bound) / line / n - 1) < 0.01 ? `, ${n} ports of ${f.rate(line)}` : "";
+};
+
 /** of is a bar of bytes. */
 const of = (name: string, bytes: number): [string, number, string] => [name, bytes, f.bytes(bytes)];
 
@@ -356,7 +362,8 @@ export function chapters(info: Info, port?: number): Chapter[] {
             Its bus bandwidth was{" "}
             <Fig v={`${(grad.busbw_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, busbw" />;
             the slowest link on the way allows{" "}
-            <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />.
+            <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />
+            {ports(grad.bound_bytes_per_second, line)}.
           </>
         ) : (
           <>Bus bandwidth is what tells rings of any length apart.</>

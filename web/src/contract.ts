@@ -835,6 +835,10 @@ export interface Lanes {
   port: number;
   name: string;
   wred_min_bytes: number;
+  longest_at_ps: number;
+  first_mark_ps: number;
+  first_pause_ps: number;
+  first_drop_ps: number;
   above: number[];
   paused: number[];
   ecn_marks: number[];
@@ -1031,6 +1035,8 @@ export interface Message {
   job: string;
   first_packet: number;
   packets: number;
+  earlier: number;
+  behind_ps: number;
 }
 
 export interface Messages {

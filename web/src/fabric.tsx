@@ -133,6 +133,9 @@ function Topology({ info }: { info: Info }) {
     qp,
   ]);
   const now = (t / cols) * step;
+  // A time that another view chose is shown as it is, else the middle of the column.
+  const asked = Number(place.args.get("at") ?? -1);
+  const shown = asked >= now && asked < now + step / cols ? asked : now + step / cols / 2;
   const moving = useMotion(info);
   const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
   const changes = (info.topology.changes ?? []).length > 0;
@@ -206,11 +209,11 @@ function Topology({ info }: { info: Info }) {
               max={cols - 1}
               value={t}
               aria-label="time"
-              aria-valuetext={f.time(now)}
+              aria-valuetext={f.time(shown)}
               onInput={(e) => move(Number(e.currentTarget.value))}
             />
             <output>
-              {f.time(now)} of {f.time(step)}
+              {f.time(shown)} of {f.time(step)}
             </output>
           </>
         )}

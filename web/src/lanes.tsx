@@ -247,7 +247,9 @@ function Rates(props: { info: Info; list: QPView[]; y: number; x: (t: number) =>
         {series.map((s, i) => {
           if (!s || s.signal !== name) return null;
           const h = (v: number) => y + high - (v / top) * (high - 4);
-          const path = s.values.map((v, k) => (k === 0 ? `M${x(s.at_ps[0])} ${h(v)}` : `H${x(s.at_ps[k])}V${h(v)}`)).join("");
+          // A queue pair starts at line rate; its first signal is a change of it.
+          const start = name === "rate" ? `M${x(0)} ${h(list[i].qp.line_bps)}H${x(s.at_ps[0])}V${h(s.values[0])}` : `M${x(s.at_ps[0])} ${h(s.values[0])}`;
+          const path = start + s.values.slice(1).map((v, k) => `H${x(s.at_ps[k + 1])}V${h(v)}`).join("");
           return <path data-qp={list[i].qp.qp} d={path} fill="none" stroke={lines[i % lines.length]} stroke-width={1.4} />;
         })}
       </g>
@@ -284,13 +286,11 @@ export interface Flag {
 
 /** flagsOf are the first mark, pause and drop of a window, and its longest queue, with what else happened. */
 function flagsOf(data: Data, others: Flag[]): Flag[] {
-  const first = (v: number[], words: string): Flag[] => {
-    const c = v.findIndex((a) => a > 0);
-    return c < 0 || (c === 0 && data.from_ps > 0) ? [] : [{ at: data.from_ps + c * data.width_ps, words }];
-  };
+  const first = (v: number[], at: number, words: string): Flag[] =>
+    at < 0 || ((v[0] ?? 0) > 0 && data.from_ps > 0) ? [] : [{ at, words }];
   const peak = Math.max(0, ...data.queue_bytes);
-  const longest = peak > 0 ? [{ at: data.from_ps + (data.queue_bytes.indexOf(peak) + 0.5) * data.width_ps, words: `longest queue ${f.bytes(peak)}` }] : [];
-  return [...first(data.ecn_marks, "first ECN mark"), ...first(data.paused, "first PFC pause"), ...first(data.drops, "first drop"), ...longest, ...others].sort(
+  const longest = data.longest_at_ps >= 0 ? [{ at: data.longest_at_ps, words: `longest queue ${f.bytes(peak)}` }] : [];
+  return [...first(data.ecn_marks, data.first_mark_ps, "first ECN mark"), ...first(data.paused, data.first_pause_ps, "first PFC pause"), ...first(data.drops, data.first_drop_ps, "first drop"), ...longest, ...others].sort(
     (a, b) => a.at - b.at,
   );
 }

@@ -41,6 +41,12 @@ export function Packets({ info }: { info: Info }) {
       </h1>
       {m && slowest(info, m) && <p class="lede">{slowest(info, m)}</p>}
       {m && <Bridge info={info} m={m} />}
+      {m && m.behind_ps > 0.01 * took(m) && (
+        <p class="note" data-testid="behind">
+          {f.time(m.behind_ps)} of {f.time(took(m))} is the wait behind {f.plural(m.earlier, "earlier message")} of queue pair {m.qp}
+          {isSlowest(info, m) && ", which the same causes delay"}; its own bytes take the last {f.time(took(m) - m.behind_ps)}.
+        </p>
+      )}
       <div class="split packets">
         <aside>
           <div class="bar">
@@ -241,7 +247,7 @@ function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
         </p>
       ) : (
         <>
-        <h3>Mean queue wait of its packets, hop by hop</h3>
+        <h3>Mean queue wait of its packets, hop by hop, and the longest queue that they met</h3>
         <ol class="fallish">
           {path.map((p) => {
             const wait = p.wait_ps / Math.max(1, p.packets);
@@ -254,7 +260,7 @@ function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
                   <i style={{ width: `${(100 * wait) / most}%`, background: "var(--q-mid)" }} />
                 </span>
                 <span class="n">{f.time(wait)}</span>
-                <span class="note">{p.queue_peak_bytes > 0 && `longest queue ${f.bytes(p.queue_peak_bytes)}`}</span>
+                <span class="note">{p.queue_peak_bytes > 0 && `met ${f.bytes(p.queue_peak_bytes)}`}</span>
               </li>
             );
           })}

@@ -82,7 +82,9 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   const peak = longest?.[3] ?? 0;
   const low = limits?.wred_min_bytes ?? 0;
   const high = limits?.wred_max_bytes ?? 0;
-  const tank = Math.max(peak, high > 0 && high < 4 * peak ? 1.1 * high : 0, low > 0 && low < 4 * peak ? 1.1 * low : 0, 1);
+  // One scale for a port in all views: to its peak of the run, or a threshold near it.
+  const run = Math.max(peak, port.port.queue_peak_bytes);
+  const tank = Math.max(run, high > 0 && high < 4 * run ? 1.1 * high : 0, low > 0 && low < 4 * run ? 1.1 * low : 0, 1);
   const rates = pair.signals.find((s) => s.signal === "rate");
   const line = Math.max(pair.qp.line_bps, 1);
   const before = rates ? rates.at_ps.findLastIndex((t) => t <= at) : -1;
@@ -107,7 +109,6 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   const [deep, top] = [104, 14]; // of the queue that is drawn
   const y = top + deep; // of the boxes
   const level = (v: number) => y - (Math.min(v, tank) / tank) * deep;
-  const colour = held === 0 ? "var(--q-empty)" : low > 0 && held < low ? "var(--q-below)" : high > 0 && held > high ? "var(--q-max)" : "var(--q-mid)";
   const h = boxes.findIndex((b) => b.hot);
   const leftward = h > boxes.length / 2; // where labels of the queue have room
   /** beside is at which side of the queue a threshold has room: where the queue's own words are not. */
@@ -117,7 +118,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   const some = (k: number) => samples.some((s) => s[k] > 0);
   const name = port.port.name.split(" → ")[0];
   const lanes: { key: string; name: string; note: string; high: number }[] = [
-    { key: "queue", name: "Queue", note: small ? f.bytes(peak) : `${name}, peak ${f.bytes(peak)}`, high: 74 },
+    { key: "queue", name: "Queue", note: small ? f.bytes(peak) : `${name}, here at most ${f.bytes(peak)}`, high: 74 },
     ...(some(4) ? [{ key: "marks", name: "ECN marks", note: small ? "" : `at ${name}`, high: 34 }] : []),
     ...(some(5) ? [{ key: "paused", name: "PFC paused", note: small ? "" : `share of a sample, at ${name}`, high: 34 }] : []),
     ...(rates ? [{ key: "rate", name: "Sending rate", note: small ? f.rate(line) : `queue pair ${pair.qp.qp}`, high: 62 }] : []),
@@ -156,7 +157,10 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
         {h >= 0 && (
           <g>
             <rect class="tank" x={centre(h) - wide / 2} y={top} width={wide} height={deep} />
-            <rect class="held" x={centre(h) - wide / 2} width={wide} style={{ y: level(held), height: y - level(held), fill: colour }} />
+            <text class="small" x={centre(h)} y={top - 3} text-anchor="middle">
+              {tank > run ? `scale to ${f.bytes(tank)}` : `peak ${f.bytes(run)}`}
+            </text>
+            <rect class="held" x={centre(h) - wide / 2} width={wide} style={{ y: level(held), height: y - level(held), fill: held === 0 ? "var(--q-empty)" : "var(--q-mid)" }} />
             {[["WRED min", low], ["WRED max", high]].map(([words, v]) =>
               Number(v) > 0 && Number(v) <= tank && !(small && h < 2 && !beside(Number(v))) ? (
                 <g>

@@ -160,6 +160,16 @@ function rowsOf(s: Sequence): number[] {
   });
 }
 
+/** slowest is the row that takes longest, of several whose transfers run side by side; −1: all take the same. */
+function slowest(s: Sequence, rows: number[]): number {
+  const last = rows[rows.length - 1] ?? -1;
+  if (s.timeless || last < 2 || last + 1 === s.steps.length) return -1;
+  const starts = Array.from({ length: last + 1 }, (_, r) => s.steps[rows.indexOf(r)].at_ps);
+  const took = starts.map((t, r) => (starts[r + 1] ?? Math.max(...s.steps.map((x) => x.until_ps))) - t);
+  const top = Math.max(...took);
+  return took.filter((v) => v > 0.99 * top).length === 1 ? took.indexOf(top) : -1;
+}
+
 function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const small = room < 500;
   const left = small ? 66 : times;
@@ -169,6 +179,7 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const wide = Math.max(brief ? 56 : small ? 96 : narrowest, Math.min(widest, Math.floor((room - left) / s.lanes.length)));
   const x = (lane: number) => left + wide / 2 + wide * lane;
   const bottom = high * (rows[rows.length - 1] + 1) + 8;
+  const slow = slowest(s, rows);
   return (
     <>
     {brief && <p class="note">A 2/8: chunk A, the sum of 2 of 8.</p>}
@@ -206,8 +217,17 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
         const middle = own ? from + 10 * side : (from + to) / 2;
         const anchor = own ? (side > 0 ? "start" : "end") : "middle";
         const tip = Math.sign(to - from) * 7;
+        const begins = i === 0 || rows[i] !== rows[i - 1];
         return (
           <g class={`k-${step.kind} ${i === at - 1 ? "now" : ""}`}>
+            {begins && rows[i] === slow && (
+              <>
+                <rect class="slow" x={left} y={y - 14} width={wide * s.lanes.length} height={high} />
+                <text x={left - 8} y={y + 17} class="when">
+                  slowest
+                </text>
+              </>
+            )}
             {(i === 0 || (rows[i] !== rows[i - 1] && s.steps[i - 1].when !== step.when)) && (
               <text x={left - 8} y={y + 4} class="when">
                 {step.when}

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Advised is a remedy and the upper limit of its saving: that of a run without its cause, and no more than the bytes
-// of the busiest NIC allow.
+// Advised is a remedy and the upper limit of its saving: that of a run without its cause, and no more than the
+// bytes of the busiest NIC allow.
 type Advised struct {
 	result.Remedy
 	Most int64  `json:"most_ps"`
@@ -97,7 +97,7 @@ func (r *Directory) busiestNIC() (need int64, why string, err error) {
 	return need, why, nil
 }
 
-// nicOfPort returns the NIC of a host port, which may be one of several planes: host-9/nic-1 of host-9:nic1 → seg-2.
+// nicOfPort returns the NIC of a host port, one of several planes too: host-9/nic-1 of host-9:nic1 → leaf-2.
 func nicOfPort(port string) string {
 	host, rest, _ := strings.Cut(port, ":nic")
 	end := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })

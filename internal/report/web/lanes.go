@@ -19,6 +19,12 @@ type Lanes struct {
 	Port    int32   `json:"port"`
 	Name    string  `json:"name"`
 	WREDMin int64   `json:"wred_min_bytes"` // of Port; 0: none
+	// LongestAt is the middle of the sample with the longest queue, the others are the starts of the first samples
+	// with a mark, a pause or a drop; -1: none.
+	LongestAt  int64 `json:"longest_at_ps"`
+	FirstMark  int64 `json:"first_mark_ps"`
+	FirstPause int64 `json:"first_pause_ps"`
+	FirstDrop  int64 `json:"first_drop_ps"`
 	// Above is the share of ports with a queue above their WRED min; empty without thresholds.
 	Above  []float64 `json:"above"`
 	Paused []float64 `json:"paused"` // number of paused ports, mean of the column
@@ -55,6 +61,7 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 		return nil, err
 	}
 	v := Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: make([]int64, laneColumns), Port: -1,
+		LongestAt: -1, FirstMark: -1, FirstPause: -1, FirstDrop: -1,
 		Above: []float64{}, Paused: make([]float64, laneColumns),
 		Marks: make([]float64, laneColumns), Drops: make([]float64, laneColumns),
 		Dropped: r.dropped(links, from, to), QPs: []Through{}}
@@ -74,7 +81,15 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 		}
 		held := l.Longest()
 		if held > longest {
-			longest, v.Port = held, l.Port
+			longest, v.Port, v.LongestAt = held, l.Port, min(max(from, l.Start+l.Length/2), to)
+		}
+		for _, e := range []struct {
+			at *int64
+			n  int64
+		}{{&v.FirstMark, l.Marks}, {&v.FirstPause, l.Paused}, {&v.FirstDrop, l.Drops}} {
+			if at := max(from, l.Start); e.n > 0 && (*e.at < 0 || at < *e.at) {
+				*e.at = at
+			}
 		}
 		a, b := float64(l.Start-from)/v.Width, float64(l.Start+l.Length-from)/v.Width
 		for c := max(0, int(a)); c < laneColumns && float64(c) < b; c++ {

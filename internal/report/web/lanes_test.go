@@ -35,6 +35,20 @@ func TestLanes(t *testing.T) {
 		t.Errorf("%.1f marks of %d, %.0f ps paused of %d, queue %d of %d", marks, sum.ECNMarks, paused, sum.PFCPause, peak,
 			longest)
 	}
+	// Events are at the times of their samples, not at the starts of columns.
+	firstMark, longestAt := int64(-1), int64(-1)
+	for i := range rows {
+		l := &rows[i]
+		if l.Marks > 0 && (firstMark < 0 || l.Start < firstMark) {
+			firstMark = l.Start
+		}
+		if l.Longest() == longest && longestAt < 0 {
+			longestAt = l.Start + l.Length/2
+		}
+	}
+	if v.FirstMark != firstMark || v.LongestAt != longestAt || firstMark < 0 && sum.ECNMarks > 0 {
+		t.Errorf("first mark at %d, longest queue at %d, want %d, %d", v.FirstMark, v.LongestAt, firstMark, longestAt)
+	}
 	if v.Port < 0 || v.Name == "" || len(v.QPs) == 0 || len(v.Above) != laneColumns {
 		t.Errorf("%+v", v)
 	}

@@ -23,6 +23,10 @@ type Message struct {
 	result.FlowRow
 	First   int64 `json:"first_packet"` // packets of the queue pair before it
 	Packets int64 `json:"packets"`
+	// Earlier counts the earlier messages of the queue pair that were not complete when it was posted; Behind is the
+	// time until the last of them was.
+	Earlier int   `json:"earlier"`
+	Behind  int64 `json:"behind_ps"`
 }
 
 // mtu is the payload of a full packet.
@@ -105,6 +109,9 @@ func (r *Directory) number(list []Message, rows []result.FlowRow) {
 		for _, m := range byQP[x.QP] {
 			if x.Posted < m.Posted || x.Posted == m.Posted && x.Message < m.Message {
 				m.First += packets(x)
+				if end := min(x.Done, m.Done); end > m.Posted {
+					m.Earlier, m.Behind = m.Earlier+1, max(m.Behind, end-m.Posted)
+				}
 			}
 		}
 	}
