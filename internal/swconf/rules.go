@@ -6,7 +6,7 @@ var rules = []Rule{
 	{"threshold-order", Error, "xON < WRED minimum < WRED maximum < xOFF (a warning for dynamic xOFF: alpha / (1 + alpha) of a packet buffer of known size)",
 		"ECN must slow the senders before PFC stops them: with PFC first, pauses spread upstream and block other flows behind them", (*linter).thresholdOrder},
 	{"threshold-buffer", Error, "thresholds lie within the packet buffer",
-		"a threshold the buffer cannot reach never acts: packets are dropped first",
+		"a threshold the buffer cannot reach never acts: a full buffer pauses lossless classes first, and drops packets of others and those without headroom",
 		(*linter).thresholdBuffer},
 	{"headroom", Error, "headroom covers rate, cable, MTU and the time until the neighbor obeys a pause: fabric.pause_response of the scenario, or IEEE 802.3's most (a warning without a scenario if it covers the packets in flight: tables of vendors have less than IEEE's)",
 		"packets in flight when the pause takes effect find no buffer and are lost; one lost packet stalls a collective", (*linter).headroom},

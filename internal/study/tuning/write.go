@@ -28,6 +28,9 @@ func (t *Tuning) Write(front []tune.Trial, best tune.Trial) error {
 	if err != nil {
 		return input.Fault(err)
 	}
+	if first := plan.PoolFirst(); first != "" {
+		notes = append(notes, first)
+	}
 	t.notes = notes
 	files = append(files, hosts...)
 	for i := range files { // below Dir, so that a link called best is not followed
