@@ -74,6 +74,9 @@ func (c *compareCmd) Run(e *env) error {
 	shown := map[int]plot.Curves{} // of each variant's first run
 	variants, stopped := s.Run(ctx, pool, func(n int, label string, o *study.Outcome) {
 		if c.PNG != "" {
+			if c.Seeds > 1 {
+				label = fmt.Sprintf("%s, seed %d", label, o.Summary.Seed)
+			}
 			x := plot.NewCurves(label, o.Summary, o.Tables)
 			mu.Lock()
 			defer mu.Unlock()
@@ -97,6 +100,9 @@ func (c *compareCmd) Run(e *env) error {
 		paths, err := plot.Comparison(c.PNG, strings.Join(c.Scenarios, ", "), shown, grid, c.Force)
 		if e.list(paths); err != nil {
 			return err
+		}
+		if c.Seeds > 1 {
+			report.Labelled(e.stderr, "note: ", fmt.Sprintf("curves are those of the first of %d seeds", c.Seeds))
 		}
 	}
 	switch {

@@ -45,6 +45,11 @@ func TestCompareAllAlgorithms(t *testing.T) {
 		}
 		f.Close()
 	}
+	code, _, errs = call(t, "compare", s, "--set", "lb=ecmp,spray", "--seeds", "2", "--png", "two",
+		"--set", "workload.traffic.flows[0].bytes=64KiB")
+	if code != 0 || !strings.Contains(errs, "note: curves are those of the first of 2 seeds") {
+		t.Error(code, errs)
+	}
 	for _, to := range [][2]string{{"plots", "--force"}, {"plots/rates.png", "not a folder"}} {
 		code, out, errs = call(t, append(args, "--png", to[0])...)
 		if code != 2 || !strings.Contains(errs, to[1]) || out != "" {
