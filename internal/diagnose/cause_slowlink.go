@@ -59,6 +59,9 @@ func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
 	if p.told != nil && p.told.Speed.Is && p.told.Speed.V > is {
 		return p.told.Speed.V, sprintf("the simulated one at %v", p.told.Speed.V), Proven
 	}
+	if p.Peer != nil && p.Peer.Name == "" && p.Peer.On.Kind == Switch {
+		return is, "", Possible // whether it is a switch is not known
+	}
 	v, all, n := f.siblings(p)
 	switch {
 	case v <= is:

@@ -286,6 +286,12 @@ func (p *Port) neighbour() counters.Peer {
 func (f *Fabric) unseen() {
 	lost := 0
 	switches := slices.ContainsFunc(f.Devices, func(d *Device) bool { return d.Kind == Switch && d.Seen })
+	tables := map[*Device]bool{} // switches whose own LLDP table was read
+	f.ports(func(p *Port) {
+		if p.On.Kind == Switch && p.neighbour().Is() {
+			tables[p.On] = true
+		}
+	})
 	f.ports(func(p *Port) {
 		if p.Peer != nil {
 			return
@@ -295,8 +301,11 @@ func (f *Fabric) unseen() {
 			got, sent = got+p.read(rxPFC(k)).Grew+p.read(detected(k)).Grew, sent+p.read(txPFC(k)).Grew
 		}
 		if sent > 0 || got > 0 && !(switches && p.On.Kind == Host) {
-			p.Peer = &Port{On: &Device{Name: "neighbor of " + p.String(), byName: map[string]*Port{}},
-				Peer: p}
+			d := &Device{Name: "neighbor of " + p.String(), byName: map[string]*Port{}}
+			if p.On.Kind == Switch && len(tables) > 0 && !tables[p.On] {
+				d.Kind = Switch // it may be one: its table would say
+			}
+			p.Peer = &Port{On: d, Peer: p}
 			lost++
 		}
 	})

@@ -98,3 +98,41 @@ NIC statistics:
 		}
 	}
 }
+
+// TestNeighborOfAnUnknownTable checks that pauses which a switch without its LLDP table receives are no NIC's fault
+// where other switches have theirs: its neighbor may be a switch.
+func TestNeighborOfAnUnknownTable(t *testing.T) {
+	for _, c := range []struct {
+		without []string // LLDP
+		want    string
+		open    bool
+	}{
+		{nil, "slow-receiver", false},
+		{[]string{"leaf2"}, "", true},
+		{[]string{"leaf1", "leaf2", "spine1"}, "slow-receiver", false},
+	} {
+		l := healthy()
+		l.pause("host-4", "eth0", 9_000)
+		for _, m := range []map[string]*counters.Snapshot{l.before, l.after} {
+			for _, d := range c.without {
+				for k := range m[d].Ports {
+					m[d].Ports[k].Peer = counters.Peer{}
+				}
+			}
+		}
+		if l.mute["host-4"] = len(c.without) > 0; len(c.without) == 1 { // a host that sends LLDP is known by it
+			l.mute["host-3"] = true
+		}
+		r, err := Diagnose(l.input())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for _, x := range r.Findings {
+			found += x.Cause
+		}
+		if found != c.want || strings.Contains(r.Undecided, "neighbor of leaf2 Ethernet1/2") != c.open {
+			t.Errorf("without the tables of %v: found %q, undecided %q", c.without, found, r.Undecided)
+		}
+	}
+}
