@@ -31,11 +31,7 @@ func TestPauseTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := ""
-		for _, x := range r.Findings {
-			found += x.Cause
-		}
-		noted := strings.Contains(strings.Join(r.Notes, "\n"), " of 10 s: less than 0.1 %, no finding")
+		found, noted := named(r), strings.Contains(strings.Join(r.Notes, "\n"), " of 10 s: less than 0.1 %, no finding")
 		if found != c.want || noted != (c.want == "") || r.Undecided != "" {
 			t.Errorf("%+v: found %q, notes %q, undecided %q", c, found, r.Notes, r.Undecided)
 		}
@@ -127,12 +123,16 @@ func TestNeighborOfAnUnknownTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := ""
-		for _, x := range r.Findings {
-			found += x.Cause
-		}
-		if found != c.want || strings.Contains(r.Undecided, "neighbor of leaf2 Ethernet1/2") != c.open {
+		if found := named(r); found != c.want || strings.Contains(r.Undecided, "neighbor of leaf2 Ethernet1/2") != c.open {
 			t.Errorf("without the tables of %v: found %q, undecided %q", c.without, found, r.Undecided)
 		}
 	}
+}
+
+// named are the causes of a report.
+func named(r *Report) (all string) {
+	for _, x := range r.Findings {
+		all += x.Cause
+	}
+	return all
 }

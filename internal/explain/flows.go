@@ -125,16 +125,13 @@ func (r *reading) flows(s *result.Summary, t *result.Tables) {
 	s.Flows = flowTimes(times)
 	if len(slower) > 0 {
 		slices.Sort(slower)
-		at := func(p int) float64 { return slower[nearest(len(slower), p)] }
+		at := func(p int) float64 { return slower[result.NearestRank(len(slower), p)] }
 		s.Flows.Slowdown = &result.Slowdowns{P50: at(50), P99: at(99), Max: at(100)}
 		for _, x := range slower {
 			s.Flows.Slowdown.Mean += x / float64(len(slower))
 		}
 	}
 }
-
-// nearest is the index of a percentile of so many sorted values: the nearest rank.
-func nearest(values, percent int) int { return (values*percent+99)/100 - 1 }
 
 func flowTimes(times []int64) result.FlowTimes {
 	f := result.FlowTimes{Count: int64(len(times))}
@@ -146,7 +143,7 @@ func flowTimes(times []int64) result.FlowTimes {
 	for _, x := range times {
 		sum += x / int64(len(times))
 	}
-	at := func(p int) int64 { return times[nearest(len(times), p)] }
+	at := func(p int) int64 { return times[result.NearestRank(len(times), p)] }
 	f.Mean, f.P50, f.P99, f.Max = sum, at(50), at(99), times[len(times)-1]
 	return f
 }

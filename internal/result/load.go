@@ -60,7 +60,7 @@ func NewLoad(flows []FlowRow, rate float64, alone Alone) (l Load) {
 		return l
 	}
 	slices.Sort(times)
-	l.Mean, l.P99 = int64(sum/float64(l.Messages)), times[(l.Messages*99+99)/100-1]
+	l.Mean, l.P99 = int64(sum/float64(l.Messages)), times[NearestRank(l.Messages, 99)]
 	squares := 0.0
 	for i := range flows {
 		f := &flows[i]

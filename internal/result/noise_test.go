@@ -25,7 +25,7 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
-// TestDifference checks the mean and the interval of a difference by hand: d = 1, 2, 3 has s = 1 and t(2) = 4.303.
+// TestDifference checks the mean and the interval of a difference: d = 1, 2, 3 has s = 1 and t(2) = 4.303.
 func TestDifference(t *testing.T) {
 	mean, half, ok := result.Difference([]float64{11, 22, 33}, []float64{10, 20, 30})
 	if !ok || mean != 2 || math.Abs(half-4.3027/math.Sqrt(3)) > 1e-3 {

@@ -404,6 +404,9 @@ type Missed struct {
 	First  LinkEvent `json:"first"`
 }
 
+// NearestRank is the index of a percentile of so many sorted values.
+func NearestRank(values, percent int) int { return (values*percent+99)/100 - 1 }
+
 // FlowTimes are completion times of messages between hosts.
 type FlowTimes struct {
 	Count int64 `json:"count"`

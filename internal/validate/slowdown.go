@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/result"
 	"railyard/scenarios"
 	"railyard/unit"
 )
@@ -53,7 +54,7 @@ func slowdowns(algorithm string, percent int, during string) (all []slowed, err 
 func percentile(all []slowed, above, upTo unit.Bytes, percent int) float64 {
 	all = slices.DeleteFunc(slices.Clone(all), func(s slowed) bool { return s.bytes <= above || s.bytes > upTo })
 	slices.SortFunc(all, func(a, b slowed) int { return cmp.Compare(a.factor, b.factor) })
-	return all[(len(all)*percent+99)/100-1].factor
+	return all[result.NearestRank(len(all), percent)].factor
 }
 
 // slowdownRows compare figure 11 of HPCC (web search, 30 and 50 % load) with the words of its authors

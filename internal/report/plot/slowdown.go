@@ -55,7 +55,7 @@ func sizeClasses(flows []result.FlowRow) (out []sizeClass) {
 		x := sizeClass{messages: n, bytes: class[n/2].bytes}
 		slices.SortFunc(class, func(a, b message) int { return cmp.Compare(a.slowdown, b.slowdown) })
 		for _, p := range percents {
-			x.slowdown = append(x.slowdown, class[(n*p+99)/100-1].slowdown)
+			x.slowdown = append(x.slowdown, class[result.NearestRank(n, p)].slowdown)
 		}
 		out, all = append(out, x), all[n:]
 	}

@@ -177,7 +177,7 @@ func Compare(together, alone []result.FlowRow) (m Messages) {
 	}
 	slices.Sort(ratios)
 	m.Mean /= float64(m.Count)
-	m.Median, m.P99 = ratios[(m.Count-1)/2], ratios[(m.Count*99+99)/100-1]
+	m.Median, m.P99 = ratios[(m.Count-1)/2], ratios[result.NearestRank(m.Count, 99)]
 	return m
 }
 

@@ -42,7 +42,7 @@ var otherwise = []fault{
 // Commands of a finding, entered on its switch, mend it: of every injected fault, in every language that is commands.
 // Those of SONiC go to its shell, which nothing here reads.
 func TestCommandsMendTheirFindings(t *testing.T) {
-	mended := map[string]bool{}
+	fixed := map[string]bool{}
 	for _, os := range dialect.Written() {
 		d, err := plan(fabric(t, "rail"), spec(), swconf.OS(os), design.Unnumbered, "", balanced(os, "flowlet"))
 		if err != nil {
@@ -65,7 +65,7 @@ func TestCommandsMendTheirFindings(t *testing.T) {
 				if x.Rule != f.rule || x.File != file || len(x.Commands) == 0 {
 					continue
 				}
-				if mended[os+" "+x.Rule] = true; os == "sonic" && !strings.HasSuffix(file, "frr.conf") {
+				if fixed[os+" "+x.Rule] = true; os == "sonic" && !strings.HasSuffix(file, "frr.conf") {
 					continue
 				}
 				fixed := map[string]string{}
@@ -85,7 +85,7 @@ func TestCommandsMendTheirFindings(t *testing.T) {
 	for _, os := range dialect.Names() {
 		got += os + ":"
 		for _, r := range swconf.Rules() {
-			if mended[os+" "+r.ID] {
+			if fixed[os+" "+r.ID] {
 				got += " " + r.ID
 			}
 		}
