@@ -23,7 +23,7 @@ func (c *explainCmd) Help() string {
 With --fabric it simulates the measurements of nccl-tests and perftest, prints both, and names the part that
 is below expectation: slower by 10 % than simulated and than NCCL's tuning model estimates, after the
 simulator's known error for the algorithm. If one is, it simulates hypotheses, such as a NIC's link at half of
-its rate, and prints those that explain the difference, alone or with a latency, with a command that confirms
+its rate, and prints those that fit, alone or with a latency, with a command that confirms
 each and a remedy.
 
 Examples:

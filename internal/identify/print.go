@@ -85,12 +85,12 @@ func explained(w io.Writer, points []fitting.Point, g *fitting.Gap) {
 	best, answer, from := g.Best, "", unit.Bytes(g.From).ShowSet()
 	switch {
 	case full > 0 && !alone:
-		best, answer = best[:full+carry], fmt.Sprintf("explained by %s of %d hypotheses, by none alone; confirm with the commands below",
+		best, answer = best[:full+carry], fmt.Sprintf("%s of %d hypotheses fit, none alone; the times do not decide, measure which",
 			unit.Plural(full, "pair"), g.Tried)
 	case full == 1:
 		best, answer = best[:1+carry], fmt.Sprintf("1 of %d hypotheses explains it", g.Tried)
 	case full > 1:
-		best, answer = best[:full+carry], fmt.Sprintf("%d of %d hypotheses explain it; confirm with the commands below", full, g.Tried)
+		best, answer = best[:full+carry], fmt.Sprintf("%d of %d hypotheses fit; the times do not decide, measure which", full, g.Tried)
 	case carry > 0:
 		best, answer = best[:carry], fmt.Sprintf("none of %d hypotheses explains all sizes; the bandwidth, sizes from %s on:",
 			g.Tried, from)
@@ -110,9 +110,13 @@ func explained(w io.Writer, points []fitting.Point, g *fitting.Gap) {
 			screen.Painted(w, screen.Warning, "  ", fmt.Sprintf("error %s if %s", percent(t.Error), t.Name))
 		}
 		screen.Labelled(w, "    scenario: ", t.Scenario)
-		screen.Labelled(w, "    confirm:  ", t.Confirm)
+		confirm, remedy := "    confirm:  ", "    remedy:   "
+		if full != 1 || !alone {
+			confirm, remedy = "    measure:  ", "    if so:    "
+		}
+		screen.Labelled(w, confirm, t.Confirm)
 		if t.Remedy != "" {
-			screen.Labelled(w, "    remedy:   ", t.Remedy)
+			screen.Labelled(w, remedy, t.Remedy)
 		}
 	}
 	note := "error is the root mean square of log ratios over " + unit.Plural(g.Points, "size")

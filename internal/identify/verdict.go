@@ -61,8 +61,13 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 		a.next("find faults in their configurations", "config lint FOLDER")
 	case len(slowLarge) > 0:
-		a.Verdict = fmt.Sprintf("below expectation in bandwidth of %s, not of the largest size: %s",
-			unit.Plural(len(slowLarge), "size"), says(&slowLarge[len(slowLarge)-1]))
+		p := &slowLarge[len(slowLarge)-1]
+		a.Verdict = fmt.Sprintf("bandwidth of %s as expected; %s slower: %s", largest.ShowSet(),
+			unit.Plural(len(slow), "smaller size"), says(p))
+		if from := p.Untested(); from > 0 {
+			a.Verdict += fmt.Sprintf("; no measurement of healthy servers tests the simulator's %s below %s", p.Algorithm,
+				from.ShowSet())
+		}
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))
 	case len(slow) > 0 && len(fast) == 0:
 		worst := slices.MinFunc(slow, func(x, y fitting.Point) int {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/coll"
+	"railyard/unit"
 )
 
 // Known is the largest known difference of an algorithm's simulated bus bandwidth from the measured one of a healthy
@@ -14,21 +15,29 @@ import (
 type Known struct {
 	Algorithm string
 	Error     float64
-	Row       string // claim of its row in the validation report
+	Least     unit.Bytes // of the sizes that the report compares
+	Row       string     // claim of its row in the validation report
 }
 
 // Validated lists the known differences; TestKnown compares them with the validation report.
 var Validated = []Known{
-	{coll.ByNVLSTree, 0.1026, "2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth"},
-	{coll.ByNVLS, 0.0742, "8 x h100: NVLS all-reduce of 16MiB, bus bandwidth"},
+	{coll.ByNVLSTree, 0.1026, 512 * unit.MiB, "2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth"},
+	{coll.ByNVLS, 0.0742, unit.MiB, "8 x h100: NVLS all-reduce of 16MiB, bus bandwidth"},
 }
 
-// known returns the known difference of a point's algorithm; 0: none.
-func (p *Point) known() float64 {
-	for _, k := range Validated {
-		if k.Algorithm == p.Algorithm {
-			return k.Error
-		}
+// known returns the known difference of a point's algorithm; its error is 0 if there is none.
+func (p *Point) known() (k Known) {
+	if i := slices.IndexFunc(Validated, func(k Known) bool { return k.Algorithm == p.Algorithm }); i >= 0 {
+		k = Validated[i]
+	}
+	return k
+}
+
+// Untested returns the size from which measurements test the simulator for a smaller point's algorithm; 0: none do, or
+// they test the point's size as well.
+func (p *Point) Untested() unit.Bytes {
+	if k := p.known(); unit.Bytes(p.Bytes) < k.Least {
+		return k.Least
 	}
 	return 0
 }
@@ -36,7 +45,7 @@ func (p *Point) known() float64 {
 // Range returns the expected times of a point in µs: the simulated one, that with the bandwidth which is known to be
 // measured instead, and the one of NCCL's tuning model lie in it.
 func (p *Point) Range() (least, most float64) {
-	least, most = p.Before, p.Before*(1+p.known())
+	least, most = p.Before, p.Before*(1+p.known().Error)
 	if p.Model > 0 {
 		least, most = min(least, p.Model), max(most, p.Model)
 	}
@@ -50,6 +59,18 @@ func (p *Point) Excess() float64 {
 	return (p.Measured - min(max(p.Measured, least), most)) / p.Measured
 }
 
+// Carried reports whether the largest size of the points' group is as expected or faster: links, NICs and PCIe carry
+// their rates.
+func Carried(points []Point, group string) bool {
+	var last *Point
+	for i := range points {
+		if p := &points[i]; p.Group == group && (last == nil || p.Bytes >= last.Bytes) {
+			last = p
+		}
+	}
+	return last != nil && last.Excess() <= Expected
+}
+
 // Differs reports whether a point is farther from the expected times than repeated measurements are from each other.
 func (p *Point) Differs() bool { return math.Abs(p.Excess()) > Expected }
 
@@ -60,16 +81,13 @@ func Basis(points []Point) string {
 		text += " to the time of NCCL's tuning model"
 	}
 	var names []string
-	for _, p := range points {
-		if k := p.known(); k > 0 {
-			name := fmt.Sprintf("%.1f %% more for %s", 100*k, p.Algorithm)
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+	for _, k := range Validated {
+		if slices.ContainsFunc(points, func(p Point) bool { return p.Algorithm == k.Algorithm }) {
+			names = append(names, fmt.Sprintf("%.1f %% more for %s, from %s on", 100*k.Error, k.Algorithm, k.Least.ShowSet()))
 		}
 	}
 	if len(names) > 0 {
-		text += ", and " + strings.Join(names, ", ") + " (the simulator's largest error in railyard validate)"
+		text += ", and " + strings.Join(names, ", ") + " (the simulator's largest error in railyard validate and the sizes there)"
 	}
 	return fmt.Sprintf("%s, ± %.0f %% for repeated measurements", text, 100*Expected)
 }

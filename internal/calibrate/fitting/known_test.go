@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"railyard/internal/coll"
+	"railyard/unit"
 )
 
 // TestKnown compares the known errors with the rows of the validation report.
@@ -49,5 +50,18 @@ func TestRange(t *testing.T) {
 		if least != c.least || most < c.most-1e-9 || most > c.most+1e-9 || c.p.Differs() != c.differs {
 			t.Errorf("%+v: %v to %v, differs %v", c.p, least, most, c.p.Differs())
 		}
+	}
+}
+
+// TestUntested checks that a smaller size than measurements test calls for no search where the largest one is as
+// expected, and that its group's slow largest size does.
+func TestUntested(t *testing.T) {
+	small := Point{Bytes: 1 << 26, Measured: 420, Before: 264, Algorithm: coll.ByNVLSTree, Model: 339}
+	large := Point{Bytes: 1 << 30, Measured: 4425, Before: 3860, Algorithm: coll.ByNVLSTree, Model: 4430}
+	if small.Untested() != 512*unit.MiB || large.Untested() != 0 || Differ([]Point{large, small}) {
+		t.Error(small.Untested(), large.Untested())
+	}
+	if large.Measured = 6000; !Differ([]Point{large, small}) {
+		t.Error("the largest size is slow")
 	}
 }
