@@ -3,6 +3,7 @@ package usage
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // calls help and reports true. It takes the steps of kong.Kong.Parse except hooks: kong finds them by the names of
 // methods, and the linker then keeps all exported methods of the program, 8 MB.
 func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *kong.Context, helped bool, err error) {
-	if ctx, err = kong.Trace(k, args); err == nil {
+	if ctx, err = kong.Trace(k, negatives(k.Model, args)); err == nil {
 		err = ctx.Error
 	}
 	if err != nil {
@@ -31,6 +32,31 @@ func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *ko
 		return ctx, false, err
 	}
 	return ctx, false, complete(ctx)
+}
+
+// negative matches a value that kong takes for a short flag, of which no program here has one of a digit.
+var negative = regexp.MustCompile(`^-[.0-9]`)
+
+// negatives joins a flag and the negative value behind it: --gpus -8 is --gpus=-8.
+func negatives(of *kong.Application, args []string) (out []string) {
+	valued := map[string]bool{}
+	_ = kong.Visit(of, func(node kong.Visitable, next kong.Next) error {
+		if f, is := node.(*kong.Flag); is && !f.IsBool() {
+			valued["--"+f.Name] = true
+		}
+		return next(nil)
+	})
+	for i, a := range args {
+		if a == "--" {
+			return append(out, args[i:]...)
+		}
+		if n := len(out); n > 0 && valued[out[n-1]] && negative.MatchString(a) {
+			out[n-1] += "=" + a
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
 }
 
 // complete checks values against their lists, and the presence of required ones.

@@ -14,6 +14,10 @@ var rewordings = []struct {
 	text string
 }{
 	{regexp.MustCompile(`^(.+?): expected .* value but got "EOL".*$`), "$1: the value is missing"},
+	{regexp.MustCompile(`^(.+?): expected (?:a |an )?(?:valid )?(?:\d+ bit )?uint.* but got "(-\d+)".*$`),
+		"$1: $2 is below 0"},
+	{regexp.MustCompile(`^(.+?): expected (?:a |an )?(?:valid )?(?:\d+ bit )?u?int.* but got "(-?\d+)".*$`),
+		"$1: $2 is out of range"},
 	{regexp.MustCompile(`^(.+?): expected (?:a |an )?(?:valid )?(?:\d+ bit )?u?int.* but got "(.*?)".*$`), "$1 $2: not a whole number"},
 	{regexp.MustCompile(`^(.+?): expected (?:a |an )?float.* but got "(.*?)".*$`), "$1 $2: not a number"},
 	{regexp.MustCompile(`^(.+?): expected duration but got "(.*?)".*$`), "$1 $2: not a time; write for example 30s or 5m"},
