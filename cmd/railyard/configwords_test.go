@@ -29,6 +29,44 @@ func TestOtherLanguage(t *testing.T) {
 	}
 }
 
+// TestEveryOtherLanguage: --os of each language on a configuration of each other one is refused in one line that names
+// the right one.
+func TestEveryOtherLanguage(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"dell": filepath.Join(dir, "dell.cfg")}
+	text := "hostname leaf-1\ninterface-naming standard\nqos map dscp-tc R\n dscp 26 traffic-class 3\n!\n" +
+		"buffer init lossless\ninterface Eth1/1\n mtu 9216\n no shutdown\n qos-map dscp-tc R\n" +
+		" priority-flow-control priority 3\n priority-flow-control watchdog on detect-time 200\n"
+	if err := os.WriteFile(files["dell"], []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for language, name := range map[string]string{"nxos": "nxos.cfg", "sonic": "config_db.json", "frr": "frr.conf",
+		"eos": "eos.cfg", "nvue": "nvue.txt", "junos": "junos.cfg"} {
+		args := []string{"config", "render", "../../scenarios/lab-2x2.yaml", "--os", language,
+			"--out", filepath.Join(dir, language)}
+		if language == "sonic" {
+			args = append(args, "--hwsku", "ACS-SN5600")
+		}
+		if code, _, stderr := call(t, args...); code != exitOK {
+			t.Fatal(language, stderr)
+		}
+		files[language] = filepath.Join(dir, language, "spine-1", name)
+	}
+	for is, file := range files {
+		for set := range files {
+			for _, command := range []string{"lint", "show"} {
+				code, stdout, stderr := call(t, "config", command, file, "--os", set)
+				if wrong := set != is; wrong && (code != exitInput || stdout != "" || strings.Count(stderr, "\n") != 1 ||
+					!strings.Contains(stderr, "--os "+is+", or none")) {
+					t.Errorf("config %s --os %s of %s: %d, %s%s", command, set, is, code, stdout, stderr)
+				} else if command == "lint" && !wrong && code != exitOK {
+					t.Errorf("lint --os %s of %s: %d, %s", set, is, code, stderr)
+				}
+			}
+		}
+	}
+}
+
 // TestRemediesSpeakTheLanguage: a finding of a switch is mended by words of its own language, and names ports.
 func TestRemediesSpeakTheLanguage(t *testing.T) {
 	foreign := map[string][]string{

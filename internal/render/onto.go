@@ -52,11 +52,8 @@ func (c *Onto) Text(file string) (*Running, error) {
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	running, err := dialect.Parse(file, text, swconf.OS(c.OS))
+	running, err := configuration.In(file, text, c.OS)
 	if err != nil {
-		return nil, input.Fault(err)
-	}
-	if err := configuration.LooksLike(file, text, running); c.OS != "" && err != nil {
 		return nil, err
 	}
 	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {

@@ -156,7 +156,7 @@ func (p *parser) do(g *tree.Grammar, count *tree.Count, w []tree.Word) {
 			return
 		}
 		at := w[min(miss.At, len(w)-1)]
-		count.Unknown(at, strings.Join(tree.Texts(w), " "), miss.Why(w))
+		count.Unknown(at, strings.Join(tree.Texts(w), " "), miss.Why(w), w[min(miss.At, len(w)):]...)
 		return
 	}
 	if m.Row.Do == nil {

@@ -189,7 +189,8 @@ func (p *parser) interpret() error {
 			if miss.At == len(s.Words) && p.last > 0 && at.Line == p.last {
 				return p.cut(s.Words)
 			}
-			p.count.Unknown(at, strings.Join(tree.Texts(s.Words), " "), miss.Why(s.Words))
+			p.count.Unknown(at, strings.Join(tree.Texts(s.Words), " "), miss.Why(s.Words),
+				s.Words[min(miss.At, len(s.Words)):]...)
 			continue
 		}
 		if m.Row.Do == nil {

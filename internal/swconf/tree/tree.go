@@ -112,6 +112,7 @@ type fate uint8
 
 const (
 	structure fate = iota // a brace, or a key above others
+	below                 // a word behind one that was not understood
 	passed
 	read
 	unknown
@@ -137,8 +138,9 @@ func (k *Count) Read(words []Word) { k.note(words, read) }
 // Passed records a statement that is known and irrelevant.
 func (k *Count) Passed(words []Word) { k.note(words, passed) }
 
-// Unknown notes a line that was not understood, once.
-func (k *Count) Unknown(at Word, text, why string) {
+// Unknown notes a line that was not understood, once, and the words behind the first that was not.
+func (k *Count) Unknown(at Word, text, why string, behind ...Word) {
+	k.note(behind, below)
 	if k.what[at.Line] == unknown {
 		return
 	}
@@ -150,11 +152,15 @@ func (k *Count) Unknown(at Word, text, why string) {
 // Close adds the lines up: what only holds others together is understood.
 func (k *Count) Close() {
 	k.c.Passed = 0
+	behind := 0
 	for _, f := range k.what {
-		if f == passed {
+		switch f {
+		case passed:
 			k.c.Passed++
+		case below:
+			behind++
 		}
 	}
 	slices.SortStableFunc(k.c.Unknown, func(a, b swconf.Unknown) int { return cmp.Compare(a.At.Line, b.At.Line) })
-	k.c.Read = k.c.Total - k.c.Passed - len(k.c.Unknown)
+	k.c.Read = k.c.Total - k.c.Passed - len(k.c.Unknown) - behind
 }
