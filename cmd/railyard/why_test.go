@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"railyard/internal/cause"
 	"railyard/internal/result"
+	"railyard/unit"
 )
 
 // TestWhy checks the account of a run, that a remedy which is tried saves what a run with its settings saves, and what
@@ -59,7 +62,7 @@ func TestWhy(t *testing.T) {
 	if err != nil || json.Unmarshal(b, &cured) != nil || cured.Step != r.Step {
 		t.Errorf("%v: the remedy was said to take %d, its run takes %d", err, r.Step, cured.Step)
 	}
-	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "without it: step time without the cause") {
+	if out, _, code := call("why", dir); code != 0 || !strings.Contains(out, "at best: step time without the cause") {
 		t.Errorf("%d: %s", code, out)
 	}
 	told, err := result.ReadSummary(dir)
@@ -101,6 +104,46 @@ func TestWhy(t *testing.T) {
 		if out, errs, code := call("why", dir); code != 0 || out == "" || !strings.Contains(errs, damage) {
 			t.Errorf("%s: %d, %s", damage, code, errs)
 		}
+	}
+}
+
+// TestSavingsAgree checks that summary.json, why and why --json have the same upper limits of remedies' savings, and
+// that the busiest NIC's payload limits them. The page lists those of summary.json.
+func TestSavingsAgree(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := call(t, "run", "../../scenarios/victim.yaml", "--out", dir); code != 0 {
+		t.Fatal(errs)
+	}
+	s, err := result.ReadSummary(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := s.Busiest
+	if n == nil || n.Time != 1_120_000_000 || n.Show() != "host-9/nic-1 receives 14 MB, which takes 1.12 ms at 100 Gbit/s" {
+		t.Fatalf("busiest NIC %+v", n)
+	}
+	_, out, _ := call(t, "why", dir, "--json")
+	var why struct {
+		Remedies []result.Remedy `json:"remedies"`
+	}
+	if err := json.Unmarshal([]byte(out), &why); err != nil || len(why.Remedies) == 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, text, _ := call(t, "why", dir)
+	limited := 0
+	for _, x := range why.Remedies {
+		if !slices.ContainsFunc(s.Remedies, func(o result.Remedy) bool { return reflect.DeepEqual(o, x) }) {
+			t.Errorf("why --json has %+v, summary.json %+v", x, s.Remedies)
+		}
+		if best := unit.Time(s.StepTime - x.Expected).Show(); !strings.Contains(text, best) {
+			t.Errorf("%s: no %q in\n%s", x.Says, best, text)
+		}
+		if x.Limit == n.Show() && x.Expected == s.StepTime-n.Time {
+			limited++
+		}
+	}
+	if flat := strings.Join(strings.Fields(text), " "); limited == 0 || !strings.Contains(flat, n.Show()) {
+		t.Errorf("%d limited by %s:\n%s", limited, n.Show(), text)
 	}
 }
 

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"railyard/internal/exec"
+	"railyard/internal/result"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -94,6 +95,41 @@ func (b *bounds) book(x int32, bytes unit.Bytes) {
 		b.touched = append(b.touched, x)
 	}
 	b.load[x] += bytes
+}
+
+// busiestNIC returns the NIC that needs longest for the payload of its complete messages; nil without messages.
+func (r *reading) busiestNIC() (most *result.BusiestNIC) {
+	card := map[string]int{} // of separate ports, the first
+	of := make([]int, len(r.graph.NICs))
+	rates := make([]unit.Rate, len(of))
+	for i := range of {
+		name := r.graph.CardName(i)
+		if _, known := card[name]; !known {
+			card[name] = i
+		}
+		of[i] = card[name]
+		rates[of[i]] += r.nicRate(int32(i))
+	}
+	payload := make([][2]unit.Bytes, len(of)) // sent, received
+	for i := range r.seen.Messages {
+		if m := &r.seen.Messages[i]; m.Done > 0 {
+			from, to := r.seen.peers(m.Conn)
+			payload[of[from]][0] += m.Bytes
+			payload[of[to]][1] += m.Bytes
+		}
+	}
+	for i := range payload {
+		for way, bytes := range payload[i] {
+			if bytes == 0 || rates[i] == 0 {
+				continue
+			}
+			if t := int64(unit.Serialize(bytes, rates[i])); most == nil || t > most.Time {
+				most = &result.BusiestNIC{Name: r.graph.CardName(i), Receives: way == 1, Bytes: int64(bytes),
+					Rate: int64(rates[i]), Time: t}
+			}
+		}
+	}
+	return most
 }
 
 // nicRate is the rate of all ports of a NIC.

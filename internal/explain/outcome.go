@@ -53,7 +53,8 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 		if s.Unaccounted == "" {
 			b.acc.account(&s.Step, r.all(), 0)
-			s.Remedies = b.acc.remedies(s.Chain, s.StepTime)
+			s.Busiest = r.busiestNIC()
+			s.Remedies = b.acc.remedies(s)
 		} else if p.Causes {
 			limits = append(limits, s.Unaccounted)
 		}

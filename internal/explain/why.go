@@ -178,10 +178,10 @@ func (b *blamer) sharingNIC(m int32) (n int) {
 	return n
 }
 
-// remedies lists what could be changed about a run whose step took so many ps.
-func (a *accounts) remedies(step *cause.Account, took int64) (all []result.Remedy) {
-	for _, r := range facts.Remedies(a.known, step, took) {
-		all = append(all, r.Result(step))
+// remedies lists what could be changed about a run.
+func (a *accounts) remedies(s *result.Summary) (all []result.Remedy) {
+	for _, r := range facts.Remedies(a.known, s.Chain, s.StepTime) {
+		all = append(all, r.Result(s))
 	}
 	return all
 }

@@ -73,7 +73,8 @@ func TestRemedies(t *testing.T) {
 	seen := map[cause.ID]bool{}
 	for _, r := range all {
 		seen[r.Of] = true
-		if got := r.Result(&a); got.Expected != a.Saving[r.Of] || got.Cause != r.Of.Get().Key || got.Says == "" {
+		got := r.Result(&result.Summary{Step: result.Step{Chain: &a}})
+		if got.Expected != a.Saving[r.Of] || got.Cause != r.Of.Get().Key || got.Says == "" {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -1,6 +1,9 @@
 package facts
 
 import (
+	"slices"
+	"strings"
+
 	"railyard/internal/cause"
 	"railyard/internal/result"
 )
@@ -35,7 +38,26 @@ func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy
 	return all
 }
 
-// Result is the remedy as the files of a run have it.
-func (r *Remedy) Result(step *cause.Account) result.Remedy {
-	return result.Remedy{Cause: r.Of.Get().Key, Expected: step.Saving[r.Of], Says: r.Says, Set: r.Set, Needs: r.Needs}
+// Result is the remedy of a run as its files, terminal and page have it.
+func (r *Remedy) Result(s *result.Summary) result.Remedy {
+	key := r.Of.Get().Key
+	x := result.Remedy{Cause: key, Expected: s.Chain.Saving[r.Of], Simulated: slices.Contains(s.Simulated, key),
+		Says: r.Says, Set: r.Set, Needs: r.Needs}
+	if n := s.Busiest; n != nil && keepsPayload(r.Set) && s.StepTime-n.Time < x.Expected {
+		x.Expected, x.Limit = max(0, s.StepTime-n.Time), n.Show()
+	}
+	return x
+}
+
+// keepsPayload reports whether settings leave the payload of each NIC and its rate unchanged.
+func keepsPayload(set []string) bool {
+	for _, s := range set {
+		key, _, _ := strings.Cut(s, "=")
+		switch first, _, _ := strings.Cut(key, "."); first {
+		case "cc", "lb", "switch", "transport":
+		default:
+			return false
+		}
+	}
+	return len(set) > 0
 }

@@ -21,8 +21,8 @@ type Advice struct {
 	Error   string
 }
 
-// Why prints the causes of a run's time above line rate, and a table of remedies: the estimated saving of a run without
-// the cause, and the step time of each simulated remedy.
+// Why prints the causes of a run's time above line rate, and a table of remedies: the least step time with each, and
+// the step time of a simulated one.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
 	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
 		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
@@ -59,7 +59,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 		Labelled(w, "Not simulated: ", why)
 	}
 	if estimates {
-		text := "without it: step time without the cause, estimated by a model of the run"
+		text := "at best: step time without the cause, estimated by a model of the run"
 		if len(s.Simulated) > 0 {
 			var names []string
 			for _, key := range s.Simulated {
@@ -68,6 +68,9 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 				}
 			}
 			text += "; simulated for " + strings.Join(names, ", ")
+		}
+		if i := slices.IndexFunc(all, func(a Advice) bool { return a.Limit != "" }); i >= 0 {
+			text += "; no less than the busiest NIC needs: " + all[i].Limit
 		}
 		screen.Painted(w, screen.Baseline, "", text)
 	}
@@ -79,15 +82,17 @@ func advices(w io.Writer, s *result.Summary, head string, style screen.Style, al
 	if len(all) == 0 {
 		return nil, false
 	}
-	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "without it", Rare: true},
+	t := screen.Table{Columns: []screen.Column{{Head: "Cause"}, {Head: "at best", Rare: true},
 		{Head: "simulated", Rare: true}, {Head: "change", Rare: true}, {Head: head, Left: true}}}
-	last := ""
+	last, least := "", ""
 	for i := range all {
 		a := &all[i]
 		name, estimate, simulated, change := "", "", "", ""
-		if a.Cause != last {
-			name, estimate = ofCause(s, a)
-			last, estimates = a.Cause, estimates || estimate != unit.NotApplicable
+		if cause, best := ofCause(s, a); a.Cause != last || best != least {
+			if estimate = best; a.Cause != last {
+				name = cause
+			}
+			last, least, estimates = a.Cause, best, estimates || best != unit.NotApplicable
 		}
 		switch {
 		case a.Error != "":
@@ -104,7 +109,7 @@ func advices(w io.Writer, s *result.Summary, head string, style screen.Style, al
 	return failed, estimates
 }
 
-// ofCause names the cause that a remedy is for, and estimates the step time without it; "–": no run is without it.
+// ofCause names the cause that a remedy is for, and the least step time with the remedy; "–": no run is without it.
 func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 	c, ok := cause.Find(a.Cause)
 	switch {

@@ -80,7 +80,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 				}
 			}
 		}
-		of.Remedies = append(of.Remedies, told(&r, of))
+		of.Remedies = append(of.Remedies, r.Result(of))
 	}
 	return true
 }

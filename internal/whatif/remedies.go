@@ -44,7 +44,7 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 		}) {
 			continue
 		}
-		all = append(all, Remedy{Remedy: told(&r, s), Costs: s.Chain.Costs(r.Of), change: r.Change})
+		all = append(all, Remedy{Remedy: r.Result(s), Costs: s.Chain.Costs(r.Of), change: r.Change})
 	}
 	bubble := bubbleRemedies(p, s)
 	if len(all) > 0 && all[0].Costs > s.Bubble {
@@ -104,13 +104,6 @@ func bubbleRemedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 // same reports whether two remedies change the same.
 func same(a, b *cause.Change) bool {
 	return a.Says == b.Says && slices.Equal(a.Set, b.Set) && slices.Equal(a.Edits, b.Edits)
-}
-
-// told is a remedy as the files of a run have it, and whether what it may save was simulated.
-func told(r *facts.Remedy, s *result.Summary) result.Remedy {
-	t := r.Result(s.Chain)
-	t.Simulated = slices.Contains(s.Simulated, t.Cause)
-	return t
 }
 
 // First returns the n remedies to simulate first: one for each cause, then a second one, and so on.

@@ -291,7 +291,7 @@ async function answered(run) {
   for (const key of ["compute", "exposed_tp", "exposed_pp", "exposed_dp", "bubble"])
     if (s[`${key}_ps`] && s.compute_ps) await shows(page.getByTestId("seen"), time(s[`${key}_ps`]));
   const cards = await page.locator("[data-saves]").evaluateAll((all) => all.map((c) => Number(c.dataset.saves)));
-  const expected = a.remedies.map((r) => r.most_ps);
+  const expected = a.remedies.map((r) => r.expected_ps);
   for (const ps of cards) assert.ok(expected.includes(ps), `${run}: ${ps} is the most that a remedy saves`);
   for (const card of await page.locator("article.card", { hasText: "not run" }).allInnerTexts())
     assert.ok(!/simulated|−\d/.test(card), `${run}: a variant that was not run has no figure: ${card}`);

@@ -64,10 +64,19 @@ export interface SlowRank {
 export interface Remedy {
   cause: string;
   expected_ps: number;
+  limit?: string;
   simulated?: boolean;
   says: string;
   set?: string[];
   needs?: string;
+}
+
+export interface BusiestNIC {
+  nic: string;
+  receives: boolean;
+  bytes: number;
+  rate_bps: number;
+  time_ps: number;
 }
 
 export interface Drop {
@@ -457,6 +466,7 @@ export interface Summary {
   saving_simulated?: string[];
   unaccounted?: string;
   remedies?: Remedy[];
+  busiest_nic?: BusiestNIC;
   claims_cut?: string[];
   gpus: number;
   parameters?: number;
@@ -672,17 +682,6 @@ export interface Place {
   most: boolean;
 }
 
-export interface Advised {
-  cause: string;
-  expected_ps: number;
-  simulated?: boolean;
-  says: string;
-  set?: string[];
-  needs?: string;
-  most_ps: number;
-  why: string;
-}
-
 export interface PortPicture {
   longest: boolean;
   port: number;
@@ -754,7 +753,7 @@ export interface Answer {
   minor: StepLoss[];
   place?: Place;
   losing_ps?: [number, number];
-  remedies: Advised[];
+  remedies: Remedy[];
   port?: PortPicture;
   link?: LinkPicture;
   ends?: EndPicture;

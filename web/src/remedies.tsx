@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Info, Simulation, Variant } from "./api";
-import type { Advised } from "./contract";
+import type { Remedy } from "./contract";
 import * as f from "./format";
 import { address, useData } from "./state";
 
@@ -9,7 +9,7 @@ const same = (a: string[] | undefined, b: string[] | undefined) =>
   [...(a ?? [])].sort().join("\n") === [...(b ?? [])].sort().join("\n");
 
 interface Card {
-  remedy: Advised;
+  remedy: Remedy;
   done?: Variant;
   job?: Simulation;
   /** What it saves: of a complete run of it, or at most. */
@@ -37,7 +37,7 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
       remedy,
       done,
       job: mine.find((j) => same(j.sets, remedy.set)),
-      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.most_ps,
+      saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.expected_ps,
     };
   });
   // A run's figure before the model's, then by saving; of equal ones what can be run before advice in words.
@@ -120,7 +120,7 @@ function Saving({ c, step }: { c: Card; step: number }) {
   if (!c.done)
     return (
       <p class="note" data-saves={c.saves}>
-        Saves at most {f.time(c.saves)} ({f.percent(share)}){c.remedy.why && `: ${c.remedy.why}`}.
+        Saves at most {f.time(c.saves)} ({f.percent(share)}){c.remedy.limit && `: ${c.remedy.limit}`}.
       </p>
     );
   return (

@@ -41,12 +41,12 @@ type Answer struct {
 	// Losing is the shortest window with nine tenths of that time; absent where it is most of the run.
 	Losing *[2]int64 `json:"losing_ps,omitempty"`
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
-	Remedies []Advised     `json:"remedies"`
-	Port     *PortPicture  `json:"port,omitempty"`
-	Link     *LinkPicture  `json:"link,omitempty"` // of a run without queues
-	Ends     *EndPicture   `json:"ends,omitempty"`
-	Pause    *PausePicture `json:"pause,omitempty"`
-	Rate     *RatePicture  `json:"rate,omitempty"` // of a run without pauses
+	Remedies []result.Remedy `json:"remedies"`
+	Port     *PortPicture    `json:"port,omitempty"`
+	Link     *LinkPicture    `json:"link,omitempty"` // of a run without queues
+	Ends     *EndPicture     `json:"ends,omitempty"`
+	Pause    *PausePicture   `json:"pause,omitempty"`
+	Rate     *RatePicture    `json:"rate,omitempty"` // of a run without pauses
 }
 
 // StepPart is a part of the step along its critical path, and its causes: they sum to the part.
@@ -175,9 +175,7 @@ func (r *Directory) answer() (any, error) {
 	if a.Losing, err = r.losing(); err != nil {
 		return nil, err
 	}
-	if a.Remedies, err = r.advised(); err != nil {
-		return nil, err
-	}
+	a.Remedies = r.advised()
 	if a.Port, err = r.portPicture(a.Place); err != nil {
 		return nil, err
 	}

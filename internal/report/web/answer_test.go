@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,8 +54,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestRemediesAtMost checks the upper limits of savings: no variant that leaves bytes as they are saves more, and none
-// more than a run without the cause or the bytes of the busiest NIC allow.
+// TestRemediesAtMost checks that the page has the remedies of summary.json, and that no variant saves more than each
+// says.
 func TestRemediesAtMost(t *testing.T) {
 	s, _ := server(t, "")
 	run := func(r request) (*result.Summary, string) {
@@ -80,28 +81,20 @@ func TestRemediesAtMost(t *testing.T) {
 	a := decoded[Answer](t, s, "/api/runs/"+name+"/answer")
 	tried := 0
 	for _, x := range a.Remedies {
-		if x.Most > x.Expected {
-			t.Errorf("%s: at most %d, above %d without the cause", x.Says, x.Most, x.Expected)
+		if !slices.ContainsFunc(base.Remedies, func(o result.Remedy) bool { return reflect.DeepEqual(o, x) }) {
+			t.Errorf("%+v is not in summary.json", x)
 		}
-		if !sameBytes(x.Set) {
+		if len(x.Set) == 0 {
 			continue
 		}
 		variant, _ := run(request{Text: string(text), Sets: x.Set})
-		if saved := base.StepTime - variant.StepTime; saved > x.Most {
-			t.Errorf("%s saves %d, at most %d (%s)", x.Says, saved, x.Most, x.Why)
+		if saved := base.StepTime - variant.StepTime; saved > x.Expected {
+			t.Errorf("%s saves %d, at most %d (%s)", x.Says, saved, x.Expected, x.Limit)
 		}
 		tried++
 	}
-	opened, err := Open(filepath.Join(s.Root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	need, why, err := opened.busiestNIC()
-	if err != nil || need != 1_120_000_000 || !strings.HasPrefix(why, "host-9/nic-1 receives 14 MB") || tried == 0 {
-		t.Errorf("%d: %s, %d tried, %v", need, why, tried, err)
-	}
-	if x := a.Remedies[0]; x.Most != min(x.Expected, base.StepTime-need) {
-		t.Errorf("%s: at most %d of %d without the cause, %d needed", x.Says, x.Most, x.Expected, need)
+	if tried == 0 {
+		t.Error("no remedy has settings")
 	}
 }
 
@@ -265,7 +258,7 @@ func checkAnswer(t *testing.T, dir string, a *Answer) {
 	}
 	for i, x := range a.Remedies {
 		same := func(o result.Remedy) bool { return o.Says == x.Says && slices.Equal(o.Set, x.Set) }
-		twice := slices.ContainsFunc(a.Remedies[:i], func(o Advised) bool { return same(o.Remedy) })
+		twice := slices.ContainsFunc(a.Remedies[:i], same)
 		if !slices.ContainsFunc(sum.Remedies, same) || twice {
 			t.Errorf("%s: %+v", dir, x)
 		}
