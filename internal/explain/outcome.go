@@ -32,6 +32,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if marks := p.DefaultMarks(); marks != "" {
 		s.Congestion += "; " + marks
 	}
+	if s.PFCFull > 0 {
+		s.Congestion += fmt.Sprintf("; %d of %d PFC pauses began at a full shared buffer, below xOFF", s.PFCFull, s.PFCPauses)
+	}
 	if c := p.Default().Carried; c != nil {
 		s.Transport = c.Words
 	}

@@ -184,6 +184,7 @@ type Totals struct {
 	NoRoute                    int64
 	PauseFrames                int64 // pauses, refreshes included
 	Pauses                     int64 // transitions from running to paused
+	FullPauses                 int64 // of them, by the full shared buffer, below xOFF
 	Storms                     int64
 	StormDrops                 int64
 	WREDDrops                  int64

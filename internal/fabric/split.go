@@ -119,6 +119,7 @@ func (t *Totals) add(o *Totals) {
 	for _, x := range [][2]*int64{{&t.PacketHops, &o.PacketHops}, {&t.DataPacketHops, &o.DataPacketHops},
 		{&t.Injected, &o.Injected}, {&t.Marks, &o.Marks}, {&t.Drops, &o.Drops}, {&t.CorruptDrops, &o.CorruptDrops},
 		{&t.DownDrops, &o.DownDrops}, {&t.NoRoute, &o.NoRoute}, {&t.PauseFrames, &o.PauseFrames},
+		{&t.FullPauses, &o.FullPauses},
 		{&t.Pauses, &o.Pauses}, {&t.Storms, &o.Storms}, {&t.StormDrops, &o.StormDrops}, {&t.WREDDrops, &o.WREDDrops},
 		{&t.Trims, &o.Trims}, {&t.TrimmedBytes, &o.TrimmedBytes}, {&t.TrimDrops, &o.TrimDrops},
 		{&t.Cells, &o.Cells}, {&t.CellsLost, &o.CellsLost}, {&t.Requests, &o.Requests}, {&t.Grants, &o.Grants}} {

@@ -216,6 +216,9 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	if xoff {
 		g.pausing = true
 		n.Pauses++
+		if int64(g.shared+size) <= sw.xoff(k) {
+			n.FullPauses++
+		}
 		n.trace("xoff", p.In, int(p.Came))
 		n.sendPause(slot)
 	}

@@ -147,10 +147,11 @@ type Summary struct {
 
 	ECNMarks  int64 `json:"ecn_marks"`
 	CNPs      int64 `json:"cnps"`
-	PFCPauses int64 `json:"pfc_pauses"`       // times a priority went from running to paused
-	PFCFrames int64 `json:"pfc_pause_frames"` // refreshes included, resume frames (pause time 0) not
-	PFCPause  int64 `json:"pfc_pause_ps"`     // summed over ports
-	QueuePeak int64 `json:"queue_peak_bytes"` // longest queue of a switch port
+	PFCPauses int64 `json:"pfc_pauses"`                       // times a priority went from running to paused
+	PFCFull   int64 `json:"pfc_pauses_full_buffer,omitempty"` // of them, by a full shared buffer, below xOFF
+	PFCFrames int64 `json:"pfc_pause_frames"`                 // refreshes included, resume frames (pause time 0) not
+	PFCPause  int64 `json:"pfc_pause_ps"`                     // summed over ports
+	QueuePeak int64 `json:"queue_peak_bytes"`                 // longest queue of a switch port
 	// time-averaged, of the switch port with the longest queue, from samples
 	QueueMean int64 `json:"queue_mean_bytes"`
 	// on the wire, of all NICs: payload, headers, gaps between frames, control packets, what went again

@@ -109,6 +109,7 @@ func (r *Network) counts() (s result.Summary) {
 		n.DataPacketHops
 	s.Events = n.Q.Popped()
 	s.ECNMarks, s.CNPs, s.PFCPauses, s.PFCFrames = n.Marks, c.CNPs, n.Pauses, n.PauseFrames
+	s.PFCFull = n.FullPauses
 	s.Drops, s.DropsCorrupt, s.DropsDown = n.Drops, n.CorruptDrops, n.DownDrops
 	s.DropsStorm, s.DropsWRED, s.DropsNoRoute = n.StormDrops, n.WREDDrops, n.NoRoute
 	s.Trims, s.TrimmedBytes, s.DropsTrimmed = n.Trims, n.TrimmedBytes, n.TrimDrops

@@ -252,3 +252,27 @@ func TestObjectsAndFingerprints(t *testing.T) {
 		}
 	}
 }
+
+// TestBufferSum checks the sums at their edges: headroom of two ports equal to the buffer is a warning, xOFF beyond the
+// rest of it a note, and SONiC, which shares headroom, has neither of these from headroom alone.
+func TestBufferSum(t *testing.T) {
+	for _, x := range []struct {
+		os         OS
+		xoff, head unit.Bytes
+		want       Severity
+	}{
+		{NXOS, 2_000_000, 1_000_000, ""},
+		{NXOS, 2_000_001, 1_000_000, Info},
+		{NXOS, 1, 3_000_000, Warning},
+		{SONiC, 0, 3_000_000, ""},
+	} {
+		c := leaf()
+		other := *c.Ports[0]
+		other.Name, other.Number = "Ethernet1/2", 2
+		c.OS, c.Buffer, c.Ports = x.os, Say(unit.Bytes(6_000_000), at(96)), append(c.Ports[:1], &other)
+		c.QoS.Queues[3].PG.V = Pause{XOff: x.xoff, Headroom: x.head}
+		if got := severity(c, "buffer-sum"); got != x.want {
+			t.Errorf("%s, xOFF %v, headroom %v: %q, expected %q", x.os, x.xoff, x.head, got, x.want)
+		}
+	}
+}

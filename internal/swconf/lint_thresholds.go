@@ -127,6 +127,50 @@ func (l *linter) thresholdBuffer() {
 	})
 }
 
+// bufferSum adds up what lossless classes of all ports hold before and after their pauses. With more of it than buffer a
+// static xOFF is no longer sure to act (Zhu et al., SIGCOMM 2015, section 4: the threshold is below the buffer without
+// headroom, divided among the ports' classes). SONiC shares headroom among ports, and its sum is no reservation.
+func (l *linter) bufferSum() {
+	for _, c := range l.Configs {
+		buffer := l.buffer(c)
+		if buffer == 0 || !c.HasQoS() {
+			continue
+		}
+		var xoff, head, most, largest unit.Bytes
+		var at Place
+		ports := 0
+		for _, p := range c.Ports {
+			if p.QoS == nil || p.Down.V || p.Parent != "" || p.Number == 0 || p.PFC.V == PFCOff {
+				continue
+			}
+			held, before := unit.Bytes(0), xoff
+			for i := range p.QoS.Queues {
+				if q := &p.QoS.Queues[i]; q.Pause.Is() && q.PG.Is() {
+					g := &q.PG.V
+					xoff, head, held = xoff+g.XOff, head+g.Headroom, held+g.XOff+g.Headroom
+					if held > largest {
+						largest, at = held, q.PG.At
+					}
+				}
+			}
+			if most = max(most, xoff-before); held > 0 {
+				ports++
+			}
+		}
+		switch of := unit.Plural(ports, "port"); {
+		case ports < 2 || at.Line == 0:
+		case head >= buffer && c.OS != SONiC:
+			l.say(at, "less headroom, fewer lossless classes, or the size of the buffer",
+				"the headroom of %s adds up to %v, which leaves nothing of the packet buffer of %v to share", of, size(head), size(buffer))
+		case xoff > 0 && xoff+head > buffer:
+			l.say(at, "a lower xOFF, or a dynamic threshold, if the pauses are to begin at xOFF in any case",
+				"xOFF and headroom of %s add up to %v, above the packet buffer of %v: %d congested ports fill it before they reach xOFF",
+				of, size(xoff+head), size(buffer), max(2, int((buffer-head)/most)+1))
+			l.findings[len(l.findings)-1].Severity = Info
+		}
+	}
+}
+
 // defaultCable is the length of cables of unknown length.
 const defaultCable = 3000
 

@@ -8,6 +8,8 @@ var rules = []Rule{
 	{"threshold-buffer", Error, "thresholds lie within the packet buffer",
 		"a threshold the buffer cannot reach never acts: a full buffer pauses lossless classes first, and drops packets of others and those without headroom",
 		(*linter).thresholdBuffer},
+	{"buffer-sum", Warning, "headroom of all ports leaves buffer to share, and xOFF of all ports together fits into it (a note)",
+		"headroom beyond the buffer does not exist; static xOFF beyond it leaves the decision to pause to the full buffer", (*linter).bufferSum},
 	{"headroom", Error, "headroom covers rate, cable, MTU and the time until the neighbor obeys a pause: fabric.pause_response of the scenario, or IEEE 802.3's most (a warning without a scenario if it covers the packets in flight: tables of vendors have less than IEEE's)",
 		"packets in flight when the pause takes effect find no buffer and are lost; one lost packet stalls a collective", (*linter).headroom},
 	{"ecn-missing", Error, "every queue under PFC marks ECN",

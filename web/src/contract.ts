@@ -486,6 +486,7 @@ export interface Summary {
   ecn_marks: number;
   cnps: number;
   pfc_pauses: number;
+  pfc_pauses_full_buffer?: number;
   pfc_pause_frames: number;
   pfc_pause_ps: number;
   queue_peak_bytes: number;

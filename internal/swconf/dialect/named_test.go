@@ -51,6 +51,9 @@ func TestPortsAsOnTheDevice(t *testing.T) {
 			}
 			cs, text := configs(t, d)
 			for _, f := range lint(g, cs) {
+				if f.Rule == "buffer-sum" && f.Severity == swconf.Info {
+					continue // xOFF of 24 ports is above 64 MiB
+				}
 				t.Errorf("%s: %s:%d: %s: %s", os, f.File, f.Line, f.Rule, f.Message)
 			}
 			sameSpecs(t, d, cs)
