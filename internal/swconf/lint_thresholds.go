@@ -127,7 +127,7 @@ func (l *linter) thresholdBuffer() {
 	})
 }
 
-// bufferSum adds up what lossless classes of all ports hold before and after their pauses. With more of it than buffer a
+// bufferSum adds up what lossless classes of all ports hold before and after their pauses. With more than the buffer, a
 // static xOFF is no longer sure to act (Zhu et al., SIGCOMM 2015, section 4: the threshold is below the buffer without
 // headroom, divided among the ports' classes). SONiC shares headroom among ports, and its sum is no reservation.
 func (l *linter) bufferSum() {
@@ -161,10 +161,11 @@ func (l *linter) bufferSum() {
 		case ports < 2 || at.Line == 0:
 		case head >= buffer && c.OS != SONiC:
 			l.say(at, "less headroom, fewer lossless classes, or the size of the buffer",
-				"the headroom of %s adds up to %v, which leaves nothing of the packet buffer of %v to share", of, size(head), size(buffer))
+				"the headroom of %s adds up to %v, which leaves nothing of the packet buffer of %v to share", of,
+				size(head), size(buffer))
 		case xoff > 0 && xoff+head > buffer:
 			l.say(at, "a lower xOFF, or a dynamic threshold, if the pauses are to begin at xOFF in any case",
-				"xOFF and headroom of %s add up to %v, above the packet buffer of %v: %d congested ports fill it before they reach xOFF",
+				"xOFF and headroom of %s add up to %v, above the packet buffer of %v: %d congested ports fill it before xOFF",
 				of, size(xoff+head), size(buffer), max(2, int((buffer-head)/most)+1))
 			l.findings[len(l.findings)-1].Severity = Info
 		}
