@@ -30,3 +30,45 @@ func TestOwnFault(t *testing.T) {
 		}
 	}
 }
+
+// TestUndecided checks that savings of runs which differ by the length of cables judge an account where one figure
+// agrees with all of them, whatever the account says: within 2 % of the step, here 20, or 20 % of the saving.
+func TestUndecided(t *testing.T) {
+	const step = 1000
+	for _, c := range []struct {
+		saved []int64 // the last one counts
+		doubt bool
+		said  map[int64]string
+	}{
+		{[]int64{100}, false, map[int64]string{100: Agrees, 121: Over, 79: Under}},
+		{[]int64{130, 90, 100}, false, map[int64]string{120: Agrees, 130: Over}},
+		{[]int64{151, 100}, true, nil},
+		{[]int64{500, 350}, false, map[int64]string{410: Agrees}},
+		{[]int64{500, 300}, true, nil},
+		{[]int64{-500, 5}, true, nil},
+		{[]int64{10, -5, -20}, false, map[int64]string{0: Agrees, 1: Over}},
+		{[]int64{-30, -5, -20}, false, map[int64]string{1: WrongSign}},
+		{[]int64{-500, -400}, true, nil},
+	} {
+		if got := undecided(step, c.saved); (got != "") != c.doubt {
+			t.Errorf("%v: %q", c.saved, got)
+		}
+		for said, want := range c.said {
+			if got := verdict(step, said, c.saved); got != want {
+				t.Errorf("%d said of %v: %s, want %s", said, c.saved, got, want)
+			}
+		}
+	}
+}
+
+// TestRepeated checks that a saving that hangs on 10 cm of cable is in doubt, and one that does not is judged.
+func TestRepeated(t *testing.T) {
+	t.Parallel()
+	for number, doubt := range map[int]bool{30: true, 53: false} {
+		j := JudgeRandom(6102, number)
+		if len(j.Repeated) != blameRepeats || (j.Doubt != "") != doubt {
+			t.Errorf("number %d saves %d of %d ps, over other cables %d: %q", number, j.Saved, j.Step, j.Repeated,
+				j.Doubt)
+		}
+	}
+}
