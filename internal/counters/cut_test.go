@@ -54,7 +54,8 @@ func TestPartOfNumber(t *testing.T) {
 		queue = "leaf1# show queuing interface\nEgress Queuing for Ethernet1/1 [System]\n|   QOS GROUP 3   |\n"
 		pfc   = "admin@leaf1:~$ show pfc counters\n  Port Rx  PFC0  PFC1  PFC2  PFC3  PFC4  PFC5  PFC6  PFC7\n" +
 			"---------  ----  ----  ----  ----  ----  ----  ----  ----\n"
-		nic = "root@h1:~# ethtool -S eth0\nNIC statistics:\n"
+		detail = "leaf1# show interface priority-flow-control detail\n"
+		nic    = "root@h1:~# ethtool -S eth0\nNIC statistics:\n"
 	)
 	for _, c := range []struct {
 		text, want string
@@ -86,6 +87,20 @@ func TestPartOfNumber(t *testing.T) {
 		{nic + "     rx_prio3_pause: 8\n13\n", "", true},
 		{nic + "     rx_prio3_pause: 813\n1700000000.5\n", "eth0: rx pfc 3 813", true},
 		{"root@h1:~# rdma statistic show\nlink mlx5_0/1 np_cnp_sent 4 38 out_of_buffer 7\n", "", true},
+		{queue + "|  Tx Pkts |  12|\nEgress Queuing for Ethernet1/1 0 [System]\n|   QOS GROUP 3   |\n|  Tx Pkts |  9|\n",
+			"Ethernet1/1: queue 3 tx packets 12", true},
+		{queue + "|  Tx Pkts |  12|\nIngress Queuing for Ethernet1/1\n0\nIngress MMU Drop Pkts  9\n",
+			"Ethernet1/1: queue 3 tx packets 12, in discards 9", true},
+		{detail + "Ethernet1/1\n  Rx |1|2|3|4|5|6|7|8\n  Rx |9|9|9|9|9|9|9|9\n", "", true},
+		{detail + "Ethernet1/1\n  Rx |1|2|3|4|5|6|7|8\n--More--\n  Tx |9|9|9|9|9|9|9|9\n",
+			"Ethernet1/1: rx pfc 0 1, rx pfc 1 2, rx pfc 2 3, rx pfc 3 4, rx pfc 4 5, rx pfc 5 6, rx pfc 6 7, " +
+				"rx pfc 7 8, tx pfc 0 9, tx pfc 1 9, tx pfc 2 9, tx pfc 3 9, tx pfc 4 9, tx pfc 5 9, tx pfc 6 9, " +
+				"tx pfc 7 9", false},
+		{port + "    85 CRC\n\nEthernet1/1 0 is up\n  RX\n    7 CRC\n", "Ethernet1/1: crc errors 85", true},
+		{pfc + " --More-- \r          \rEthernet0   8   1   7   8   7   4   4   6\n" +
+			"2026 Nov 30 06:00:00 leaf1 %ETHPORT-5-IF_DOWN: Interface Ethernet0 is down 17\n",
+			"Ethernet0: rx pfc 0 8, rx pfc 1 1, rx pfc 2 7, rx pfc 3 8, rx pfc 4 7, rx pfc 5 4, rx pfc 6 4, rx pfc 7 6",
+			false},
 		{"root@h1:~# ip -o link\n2: eth0: <UP,LOWER_UP> mtu 9?16 qdisc mq\n" +
 			"3: eth1: <UP> mtu 9216 qdisc mq qlen 1000\n4: eth2: <UP> mtu 9216 qdisc mq\n", "", true},
 	} {

@@ -14,7 +14,7 @@ import (
 var (
 	ifHead = regexp.MustCompile(`^([A-Za-z][\w-]*\d[\w/.]*) is (up|down|administratively down|` + `errdisabled)\b`)
 	// otherHead is a heading without the name of an interface that can be read.
-	otherHead = regexp.MustCompile(`^\S+ is (?:up|down|administratively down|errdisabled)\b`)
+	otherHead = regexp.MustCompile(`^\S+(?: \d+)* is (?:up|down|administratively down|errdisabled)\b`)
 
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
 	ifFlaps = regexp.MustCompile(`^(\d+) (interface resets|link status changes)`)

@@ -27,7 +27,7 @@ func readNXOSLLDP(r *reading) {
 			continue
 		}
 		m := nxosNeighbour.FindStringSubmatch(l.text)
-		if m == nil {
+		if m == nil || strings.Contains(m[5], "  ") { // columns: a space divides a number before them
 			if name != "" {
 				r.not(l, "is not a neighbour: expected device, local interface, hold-time, capability, port")
 			}

@@ -14,7 +14,7 @@ var (
 		`\s+([\d,]+)\s+([\d,]+)\s*$`)
 	detailPort = regexp.MustCompile(`^(Ethernet\S+|Eth\S+|port-channel\d+)\s*:?$`)
 	detailRow  = regexp.MustCompile(`^(Rx|Tx)\s*\|`)
-	watched    = regexp.MustCompile(`^(\S+) Interface PFC watchdog:`)
+	watched    = regexp.MustCompile(`^([A-Za-z]\S*) Interface PFC watchdog:`)
 	watchGroup = regexp.MustCompile(`^\|\s*QOS GROUP (\d+)\b.*?(?:PFC-COS \[(\d)\])?`)
 )
 
@@ -66,10 +66,12 @@ func (p *Port) oper() string {
 // those sent.
 func readPFCDetail(r *reading) {
 	name := r.port2()
+	seen := map[string]bool{} // rows of the interface
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
 		if m := detailPort.FindStringSubmatch(s); m != nil {
 			name = longName(m[1])
+			clear(seen)
 			r.port(name, l)
 			continue
 		}
@@ -83,6 +85,10 @@ func readPFCDetail(r *reading) {
 		p := r.port(name, l)
 		if detailRow.MatchString(s) {
 			cells := strings.Split(s, "|")
+			if r.again(seen, cells[0][:2], name, l) {
+				p.PFC.Is, p.Lossless.Is, name = false, false, ""
+				continue
+			}
 			to := &p.RxPFC
 			if cells[0][:2] == "Tx" {
 				to = &p.TxPFC
@@ -146,15 +152,19 @@ func writePFCDetail(w *bytes.Buffer, s *Snapshot) {
 // readPFCQueue reads the watchdog's counters of each class: Shutdown counts how often it found the class stuck.
 func readPFCQueue(r *reading) {
 	name, queue := "", -1
+	seen := map[string]bool{} // groups of the interface
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
 		if m := watched.FindStringSubmatch(s); m != nil {
 			name, queue = longName(m[1]), -1
+			clear(seen)
 			r.port(name, l)
 			continue
 		}
 		if m := watchGroup.FindStringSubmatch(s); m != nil {
-			queue = -1
+			if queue = -1; name != "" && r.again(seen, m[1], name, l) {
+				name = ""
+			}
 			if n, err := strconv.Atoi(m[1]); err == nil && n < Priorities {
 				queue = n
 			}

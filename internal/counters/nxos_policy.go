@@ -24,16 +24,20 @@ var (
 func readPolicyMap(r *reading) {
 	name, class, way := "", "", ""
 	var seen [2]Count
-	queue := -1
+	queue, classes := -1, map[string]bool{} // of the interface
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
 		if m := policyPort.FindStringSubmatch(s); m != nil {
 			name, class, queue = longName(m[1]), "", -1
+			clear(classes)
 			r.port(name, l)
 		} else if m := policyWay.FindStringSubmatch(s); m != nil {
 			way, class, queue = m[1]+" "+m[2], "", -1
 		} else if m := policyClass.FindStringSubmatch(s); m != nil {
 			class, queue, seen = m[2], -1, [2]Count{}
+			if name != "" && r.again(classes, way+" "+class, name, l) {
+				name = ""
+			}
 			if q := classQueue.FindStringSubmatch(class); q != nil && int(q[1][0]-'0') < Priorities {
 				queue = int(q[1][0] - '0')
 			} else if strings.HasSuffix(class, "q-default") {

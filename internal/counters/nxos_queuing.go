@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	queuingFor = regexp.MustCompile(`^(Egress|Ingress) Queuing for (\S+)`)
+	queuingFor = regexp.MustCompile(`^(Egress|Ingress) Queuing for (\S*[A-Za-z]\S*\d)(?: \[\w+\])?$`)
+	otherFor   = regexp.MustCompile(`^(Egress|Ingress) Queuing for `)
 	qosGroup   = regexp.MustCompile(`^\|?\s*([A-Z]+ )?QOS GROUP(?: (\d+)\b)?`) // CONTROL and SPAN have no number
 	total      = regexp.MustCompile(`TxPPP:\s*(\d+),?\s+RxPPP:\s*(\d+)\s*$`)
 	pfcRow     = regexp.MustCompile(`^\s*(\d+)\s+\S+\s+(?:\S+\s+)?(?:Ina|A)ctive\s+(\d+)\s+(?:Ina|` +
@@ -30,12 +31,15 @@ func readQueuing(r *reading) {
 			clear(groups)
 			r.port(name, l)
 			continue
+		} else if otherFor.MatchString(s) {
+			r.not(l, "names no interface")
+			name, queue = "", -1
+			clear(groups)
+			continue
 		}
 		if m := qosGroup.FindStringSubmatch(s); m != nil {
 			queue, other = -1, m[1]+"QOS GROUP "+m[2]
-			if groups[other] && name != "" {
-				r.not(l, "is a second group of that number of %s: the name of an interface is missing between them; none of both is read", name)
-				r.port(name, l).Uncount()
+			if name != "" && r.again(groups, other, name, l) {
 				name = ""
 			}
 			groups[other] = true

@@ -107,6 +107,7 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 		if s.format.System == "host" && !slices.ContainsFunc(systems[s.device], isSwitch) {
 			r.Kind = Host // SONiC runs Linux's commands, too
 		}
+		r.lines = t.unbroken(s.format, s.lines)
 		s.format.read(r)
 		if t.fault != nil {
 			if t.cut {
@@ -115,7 +116,6 @@ func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
 			return nil, nil, t.fault
 		}
 		t.unended(data, &r.Snapshot)
-		t.broken(s.format, s.lines, &r.Snapshot)
 		t.saySkipped()
 		out = append(out, r.Snapshot)
 	}
@@ -150,31 +150,45 @@ func (t *text) unended(data []byte, s *Snapshot) {
 	}
 }
 
-// broken discards the counters of two lines if a line break divides a number, as that of a narrow terminal: the first
-// line ends with a digit, and the second begins with one and is neither a row of the format nor a clock.
-func (t *text) broken(f *Format, lines []line, s *Snapshot) {
+// unbroken returns the lines without each two between which a line break divides a number, as that of a narrow
+// terminal: the first line ends with a digit, and the second begins with one and is neither a row of the format nor a
+// clock.
+func (t *text) unbroken(f *Format, lines []line) []line {
 	lost := map[int]bool{}
 	for i := 1; i < len(lines); i++ {
 		if l := lines[i].text; l != "" && l[0] >= '0' && l[0] <= '9' && lines[i].n == lines[i-1].n+1 &&
 			endsInNumber.MatchString(lines[i-1].text) && !clock.MatchString(l) && !f.is(l) {
 			lost[lines[i-1].n], lost[lines[i].n] = true, true
 			t.unknown = append(t.unknown, Unknown{t.name, lines[i].n, strings.TrimSpace(l),
-				"a line break divides a number: the counters of both lines are not read"})
+				"a line break divides a number: both lines are not read"})
 		}
 	}
 	if len(lost) == 0 {
-		return
+		return lines
 	}
-	s.At.Is = s.At.Is && !lost[s.At.Line]
-	for i := range s.Ports {
-		s.Ports[i].Each(func(_ string, c *Count, _ bool) { c.Is = c.Is && !lost[c.Line] })
-	}
+	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return lost[l.n] })
 }
 
 // clock matches seconds since 1970 as date prints them, behind an output without a prompt.
 var clock = regexp.MustCompile(`^\d{10}(?:\.\d+)?$`)
 
 var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
+
+var (
+	// pager matches the prompt of a pager, behind which a carriage return overwrites it.
+	pager = regexp.MustCompile(`^\s*--\s*[Mm]ore\s*--(?:\(\d+%\))?\s*$`)
+	// logged matches a message of the log of NX-OS and EOS, which the terminal prints between lines.
+	logged = regexp.MustCompile(`%[A-Z][A-Z0-9_]*-(?:[A-Z0-9_]+-)?[0-7]-[A-Z0-9_]+: `)
+)
+
+// printed returns a line without the prompt of a pager before it, and false if nothing else is in it, or it is a
+// message of the log.
+func printed(s string) (string, bool) {
+	if i := strings.LastIndexByte(s, '\r'); i >= 0 && pager.MatchString(s[:i]) {
+		return s[i+1:], true
+	}
+	return s, !(strings.Contains(s, "--") && pager.MatchString(s) || strings.Contains(s, "%") && logged.MatchString(s))
+}
 
 // pass notes a command whose output is not read.
 func (t *text) pass(s *section) {
@@ -246,6 +260,10 @@ func (t *text) split(data []byte) ([]section, error) {
 		s = strings.TrimSuffix(s, "\r")
 		if len(s) > maxLine {
 			return nil, &field.Error{File: t.name, Line: t.lines, Col: 1, Msg: "a line of more than 1 MiB: that is not an output of commands"}
+		}
+		s, ok := printed(s)
+		if !ok {
+			continue
 		}
 		l := line{t.lines, s}
 		if who, command, ok := typed(s); ok {
@@ -455,6 +473,18 @@ func (t *text) saySkipped() {
 			fmt.Sprintf("a counter that is not read has counted (%s)", unit.Plural(s.ports, "row"))})
 	}
 	t.skipped = nil
+}
+
+// again reports whether a paragraph's heading or row comes a second time below the name of one interface: the name of
+// another is missing between both, and the counters of neither are read.
+func (r *reading) again(seen map[string]bool, heading, name string, l line) bool {
+	if !seen[heading] {
+		seen[heading] = true
+		return false
+	}
+	r.not(l, "comes a second time for %s: the name of an interface is missing between them; none of both is read", name)
+	r.port(name, l).Uncount()
+	return true
 }
 
 // not notes a line that was not understood.

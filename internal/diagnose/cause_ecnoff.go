@@ -134,7 +134,7 @@ func (f *Fabric) small(p *Port) bool {
 
 // marking is a switch's reaction to the congestion of a class.
 type marking struct {
-	shown         bool   // its outputs have counters of marks
+	shown         bool   // its outputs have counters of marks, and both snapshots those of all ports
 	marks, pauses uint64 // marks made, pauses sent
 	sent          uint64 // packets of the class
 	longest       Reading
@@ -145,9 +145,10 @@ type marking struct {
 }
 
 func (f *Fabric) marking(d *Device, k int) (m marking) {
+	lacks := d.lacks(marked(k))
 	for _, p := range d.Ports {
 		r := p.read(marked(k))
-		m.shown, m.marks = m.shown || r.Is, m.marks+r.Grew
+		m.shown, m.marks = !lacks && (m.shown || r.Is), m.marks+r.Grew
 		m.sent += p.read(txPackets(k)).Grew
 		if l := p.read(peak(k)); l.Is && (!m.longest.Is || l.Now > m.longest.Now) {
 			m.longest = l

@@ -160,11 +160,17 @@ func bitmap(m uint8) string {
 // is the maximum of a port that obeys.
 func (p *Port) deaf(k int) bool {
 	n := p.read(rxPFC(k))
+	if p.lacks(rxPFC(k)) || p.lacks(rxDur(k)) {
+		return false
+	}
 	if n.None() || n.Some() && p.read(rxDur(k)).None() &&
 		(p.leastStop(k, n) >= 2*unit.Microsecond || p.Peer.lossAt(k).Some()) {
 		return true
 	}
 	prios, _, _, says := said(p, priosOf)
+	if !says {
+		prios, says = earlier(p, priosOf)
+	}
 	if p.read(rxDur(k)).Some() || says && prios>>k&1 == 1 {
 		return false // it stopped, or runs PFC: the losses are due to headroom, on a long link
 	}

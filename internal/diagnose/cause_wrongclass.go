@@ -150,9 +150,13 @@ func (f *Fabric) meantFor() uint8 {
 // is around them.
 const control = 128
 
-// data returns the data bytes of a class: 0 if its packets have the length of ACKs and CNPs.
+// data returns the data bytes of a class: 0 if its packets have the length of ACKs and CNPs, and no value if one
+// snapshot lacks them.
 func (p *Port) data(k int, bytes, packets func(int) meter) Reading {
 	b, n := p.read(bytes(k)), p.read(packets(k))
+	if p.lacks(packets(k)) {
+		return Reading{Port: p, Name: b.Name}
+	}
 	if b.Is && n.Is && b.Grew <= control*n.Grew {
 		b.Grew = 0
 	}

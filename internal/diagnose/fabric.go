@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+
 	"railyard/internal/counters"
 	"railyard/internal/swconf"
 	"railyard/unit"
@@ -63,8 +65,9 @@ type Port struct {
 	saysPFC, saysMTU *swconf.Port // whose PFC and MTU count: its own or its port channel's; nil
 	Rate             unit.Rate    // of the cable, from the list of cables
 	parts            []part
-	told             *counters.Port // of a simulation of the same fabric; nil
-	toldT            unit.Time      // and its duration
+	before           []*counters.Port // all of the earlier snapshot's outputs of it, the last ones first
+	told             *counters.Port   // of a simulation of the same fabric; nil
+	toldT            unit.Time        // and its duration
 }
 
 // part is one output's data of a port at both times, with the differences.
@@ -138,6 +141,17 @@ func (p *Port) read(m meter) Reading {
 	return r
 }
 
+// lacks reports whether one snapshot shows a counter of a port, and the difference is not known.
+func (p *Port) lacks(m meter) bool {
+	return !p.read(m).Is && (slices.ContainsFunc(p.before, func(x *counters.Port) bool { return m.of(x).Is }) ||
+		slices.ContainsFunc(p.parts, func(x part) bool { return m.of(x.now).Is && p.On.Two }))
+}
+
+// lacks reports whether some port of a device lacks a counter: then what the device counted is not known.
+func (d *Device) lacks(m meter) bool {
+	return slices.ContainsFunc(d.Ports, func(p *Port) bool { return p.lacks(m) })
+}
+
 // said returns a non-counter value of a port from the last output that shows it; those of the last time are first.
 func said[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, file string, line int, ok bool) {
 	for _, x := range p.parts {
@@ -153,6 +167,11 @@ func earlier[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, ok
 	for _, x := range p.parts {
 		if x.was != nil && of(x.was).Is {
 			v, ok = of(x.was).V, true
+		}
+	}
+	for _, x := range p.before {
+		if s := of(x); !ok && s.Is {
+			v, ok = s.V, true
 		}
 	}
 	return v, ok

@@ -248,11 +248,28 @@ func (f *Fabric) read(name string, s *span, between bool) error {
 		}
 		f.attach(d, was, now, &diff.Snapshot)
 	}
+	f.recall(d, s.early)
 	f.vanished(name, s, all)
 	if d.Two {
 		f.lacking(d, s)
 	}
 	return nil
+}
+
+// recall adds the early moments to the ports of a device, and its kind if the late ones do not show it.
+func (f *Fabric) recall(d *Device, early []*moment) {
+	for _, m := range slices.Backward(early) {
+		for i := range m.parts {
+			if d.Kind == Unknown {
+				f.describe(d, &m.parts[i])
+			}
+			for k := range m.parts[i].Ports {
+				p := &m.parts[i].Ports[k]
+				to := d.port(cmp.Or(d.netdev[p.Name], p.Name))
+				to.before = append(to.before, p)
+			}
+		}
+	}
 }
 
 // vanished notes ports that only the early moments have in a format that the late ones have.
@@ -321,12 +338,16 @@ func (d *Device) moved() (some bool) {
 
 // describe stores an output's description of the device.
 func (f *Fabric) describe(d *Device, s *counters.Snapshot) {
-	if s.Kind == counters.Host {
+	fm := counters.Find(s.Format)
+	switch {
+	case fm != nil && fm.System == "": // a clock, which all devices have
+		return
+	case s.Kind == counters.Host:
 		d.Kind = Host
-	} else if d.Kind == Unknown {
+	case d.Kind == Unknown:
 		d.Kind = Switch
 	}
-	if fm := counters.Find(s.Format); fm != nil && fm.System != "" && d.System == "" {
+	if fm != nil && d.System == "" {
 		d.System = fm.System
 	}
 }
