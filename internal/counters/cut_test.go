@@ -86,6 +86,7 @@ func TestPartOfNumber(t *testing.T) {
 		{pfc + "Ethernet0   847   137   773   719   439   427   610\n", "", true}, // nothing where 813 stood
 		{nic + "     rx_prio3_pause: 8\n13\n", "", true},
 		{nic + "     rx_prio3_pause: 813\n1700000000.5\n", "eth0: rx pfc 3 813", true},
+		{nic + "     rx_prio3_pause: 81\n1700000000\n     rx_prio4_pause: 7\n", "eth0: rx pfc 4 7", true},
 		{"root@h1:~# rdma statistic show\nlink mlx5_0/1 np_cnp_sent 4 38 out_of_buffer 7\n", "", true},
 		{queue + "|  Tx Pkts |  12|\nEgress Queuing for Ethernet1/1 0 [System]\n|   QOS GROUP 3   |\n|  Tx Pkts |  9|\n",
 			"Ethernet1/1: queue 3 tx packets 12", true},

@@ -157,7 +157,8 @@ func (t *text) unbroken(f *Format, lines []line) []line {
 	lost := map[int]bool{}
 	for i := 1; i < len(lines); i++ {
 		if l := lines[i].text; l != "" && l[0] >= '0' && l[0] <= '9' && lines[i].n == lines[i-1].n+1 &&
-			endsInNumber.MatchString(lines[i-1].text) && !clock.MatchString(l) && !f.is(l) {
+			endsInNumber.MatchString(lines[i-1].text) && !f.is(l) &&
+			!(clock.MatchString(l) && (i+1 == len(lines) || lines[i+1].text == "" || f.is(lines[i+1].text))) {
 			lost[lines[i-1].n], lost[lines[i].n] = true, true
 			t.unknown = append(t.unknown, Unknown{t.name, lines[i].n, strings.TrimSpace(l),
 				"a line break divides a number: both lines are not read"})
@@ -169,8 +170,8 @@ func (t *text) unbroken(f *Format, lines []line) []line {
 	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return lost[l.n] })
 }
 
-// clock matches seconds since 1970 as date prints them, behind an output without a prompt.
-var clock = regexp.MustCompile(`^\d{10}(?:\.\d+)?$`)
+// clock matches seconds since 1970 as date prints them behind an output without a prompt, from 2001 to 2096.
+var clock = regexp.MustCompile(`^[1-3]\d{9}(?:\.\d+)?$`)
 
 var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
 

@@ -25,7 +25,7 @@ func rowPFC(r *reading, t *table, cells []string, l line) string {
 // port without PFC.
 func rowPFCPriority(r *reading, _ *table, cells []string, l line) string {
 	const wrong = "is not a row of an interface and the priorities for which it runs PFC"
-	if len(cells) != 2 {
+	if len(cells) != 2 || cells[1] == "" && l.n == r.all.lines && !r.all.whole { // the file may end before it
 		return wrong
 	}
 	bits := uint8(0)

@@ -85,6 +85,10 @@ Ethernet12   5
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
+	whole, _, _ := strings.Cut(text, "Ethernet8")
+	if _, _, err := Read("x.txt", []byte(whole+"Ethernet8")); err == nil || !strings.Contains(err.Error(), "truncated") {
+		t.Errorf("the file ends where priorities may stand: %v", err)
+	}
 	_, unknown, _ = Read("x.txt", []byte(strings.Replace(text, "3,4", "3,9", 1)))
 	if len(unknown) != 1 {
 		t.Error(unknown)

@@ -124,9 +124,8 @@ func (f *Fabric) agreed() {
 				if to == nil || to == d || p.Peer != nil {
 					continue
 				}
-				if q := f.end(p, to, n.Port); q != nil && slices.ContainsFunc(q.neighbours(), func(n counters.Peer) bool {
-					return f.known(n.Device) == d && d.find(n.Port) == p
-				}) {
+				names := func(n counters.Peer) bool { return f.known(n.Device) == d && d.find(n.Port) == p }
+				if q := f.end(p, to, n.Port); q != nil && slices.ContainsFunc(q.neighbours(), names) {
 					f.join(p, to, n.Port, 0)
 				}
 			}
@@ -140,7 +139,8 @@ func (f *Fabric) claimed(of func(p *Port) []counters.Peer) {
 		for _, d := range slices.Clone(f.Devices) {
 			for _, p := range slices.Clone(d.Ports) {
 				for _, n := range of(p) {
-					if to := f.called(n.Device); to != d && (!known || len(to.Ports) == 0 || f.end(p, to, n.Port) != nil) {
+					to := f.called(n.Device)
+					if to != d && (!known || len(to.Ports) == 0 || f.end(p, to, n.Port) != nil) {
 						f.join(p, to, n.Port, 0)
 					}
 				}

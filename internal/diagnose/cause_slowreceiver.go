@@ -30,8 +30,8 @@ func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
 			got := x.From.read(rxPackets(k))
 			accepted := ch.Class < 0 || timed && (x.given().Is || got.Two && got.Grew >= x.Frames())
 			switch {
-			case x.contradicted():
-				sure = Possible // the pauses may be old
+			case x.contradicted() || x.undecided():
+				sure = Possible // the pauses may be old; or it is a storm
 			case !accepted && stalled:
 				sure = Likely
 			case !accepted:

@@ -132,6 +132,12 @@ func (x *Pause) endless() (why string, sure Sure, ok bool) {
 	return x.lasting()
 }
 
+// undecided reports whether one snapshot lacks a counter that tells a storm from a slow receiver.
+func (x *Pause) undecided() bool {
+	k := max(x.Class, 0)
+	return x.To.lacks(rxDur(k)) || x.From.lacks(txDur(k)) || x.To.lacks(txPackets(k)) || x.To.lacks(detected(k))
+}
+
 // lasting returns the time that a NIC paused its switch, from time counters.
 func (x *Pause) lasting() (why string, sure Sure, ok bool) {
 	p := x.To

@@ -57,8 +57,8 @@ func TestEarlierCabling(t *testing.T) {
 	}
 }
 
-// TestMissingHalf: what one snapshot lacks of a device is not zero: neither the marks of its other ports, nor the pauses
-// that one of them received, nor the packets of a class whose bytes are counted.
+// TestMissingHalf: what one snapshot lacks of a device is not zero: neither the marks of its other ports, nor the
+// pauses that one of them received, nor the packets of a class whose bytes are counted.
 func TestMissingHalf(t *testing.T) {
 	for name, damage := range map[string]func(l *lab){
 		"marks": func(l *lab) { // leaf1 pauses, and the port that marked is not shown
@@ -71,7 +71,8 @@ func TestMissingHalf(t *testing.T) {
 		"pauses": func(l *lab) { // spine1 loses packets though it pauses leaf1, whose row is missing
 			l.now("spine1", "Ethernet1/1").TxPFC[data].V += 10
 			l.now("spine1", "Ethernet1/1").Groups[data].DropPackets.V += 5_000
-			l.now("leaf1", "Ethernet1/9").RxPFC[data], l.now("leaf1", "Ethernet1/9").Lossless.Is = counters.Count{}, false
+			p := l.now("leaf1", "Ethernet1/9")
+			p.RxPFC[data], p.Lossless.Is = counters.Count{}, false
 			for _, at := range []string{"leaf1", "spine1"} {
 				for i := range l.after[at].Ports {
 					l.after[at].Ports[i].PFC.Is = false
@@ -93,6 +94,28 @@ func TestMissingHalf(t *testing.T) {
 			if x.Cause == "ecn-off" || x.Cause == "pfc-off" || x.Cause == "wrong-class" {
 				t.Errorf("%s: %v %s of %s: %s", name, x.Sure, x.Cause, x.Device, x.Says)
 			}
+		}
+	}
+}
+
+// TestStormOrSlow: a NIC whose pauses and bytes are known, and whose time of pauses one snapshot lacks, is possibly a
+// slow receiver.
+func TestStormOrSlow(t *testing.T) {
+	for lacks, sure := range map[bool]Sure{false: Proven, true: Possible} {
+		l := healthy()
+		l.pause("host-4", "eth0", 20_000)
+		for i, m := range []map[string]*counters.Snapshot{l.before, l.after} {
+			m["host-4"].Find("eth0").TxDur[data] = counters.Of(uint64(50_000 * i))
+		}
+		if lacks {
+			l.before["host-4"].Find("eth0").TxDur[data] = counters.Count{}
+		}
+		f, err := Gather(l.input())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := f.Find(); len(all) != 1 || all[0].Cause != "slow-receiver" || all[0].Sure != sure {
+			t.Errorf("lacking %v: %+v", lacks, all)
 		}
 	}
 }
