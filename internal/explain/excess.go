@@ -280,6 +280,7 @@ func (m *model) heat() {
 			add(s)
 		}
 		over(w.ports)
+		over(w.arrive)
 		for _, ports := range w.even[0] {
 			over(ports)
 		}

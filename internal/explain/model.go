@@ -110,7 +110,8 @@ type wayOf struct {
 	home                  int32 // egress were nothing broken
 	egressAll, ingressAll int32 // all ports of its NICs
 	ports                 []fluid.Use
-	sets, full            []int32 // of the fabric, as balancing could use it, and were nothing broken
+	arrive                []fluid.Use // its last ports, where its NIC spreads packets over hashed paths
+	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
 	// The same ports, each with its share where packets are spread evenly, and where switches send to their least
 	// loaded ports; the second: were nothing broken.
 	even, least        [2][][]fluid.Use
@@ -317,7 +318,11 @@ func (m *model) own(c int32, w *wayOf) {
 		case node.Role == topo.Host:
 			continue
 		case r.peer(p).Role == topo.Host:
-			if r.seen.Rules.Hashed && !r.seen.Rules.SpreadsNIC {
+			switch {
+			case !r.seen.Rules.Hashed:
+			case path.shares != nil:
+				w.arrive = append(w.arrive, fluid.Use{Link: p, Share: path.shares[i], Holds: true})
+			default:
 				w.ingress = p
 			}
 			continue
@@ -327,7 +332,9 @@ func (m *model) own(c int32, w *wayOf) {
 			if r.seen.Rules.Spreads {
 				continue // its packets go wherever there is room
 			}
-			share = m.shareOf(w, path, i)
+			if share = path.shares[i]; !r.seen.Rules.Hashed {
+				share = m.shareOf(w, path, i)
+			}
 		}
 		w.ports = append(w.ports, fluid.Use{Link: p, Share: share})
 		scale := 1.0
@@ -402,7 +409,11 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 			buf = append(buf, u)
 		}
 	}
-	if !v.has(cause.Incast) {
+	switch {
+	case v.has(cause.Incast):
+	case w.arrive != nil && !balanced:
+		buf = append(buf, w.arrive...)
+	default:
 		add(ingress, true)
 	}
 	if !v.has(cause.PCIe) {

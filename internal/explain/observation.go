@@ -140,6 +140,10 @@ type PortPackets struct {
 type Ways interface {
 	// Path is the ports that a connection has where each has one way (Rules.Hashed).
 	Path(conn int32) []int32
+	// Leaves is the ports of its NIC by which a connection's packets leave: one, or all among which they are spread.
+	Leaves(conn int32) []int32
+	// PathFrom is the ports of switches on the path of packets that leave by a port of the NIC (Rules.Hashed).
+	PathFrom(conn, port int32) []int32
 	// Back is the ports by which a connection's acknowledgements go where each has one way, from the receiver's on;
 	// nil: they wait for nothing.
 	Back(conn int32) []int32

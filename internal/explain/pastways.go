@@ -19,7 +19,7 @@ type pastWay struct {
 // past notes which ports connections had before routes changed.
 func (m *model) past() {
 	r := m.b.r
-	if !r.seen.Rules.Hashed {
+	if !r.seen.Rules.Hashed || r.seen.Rules.SpreadsNIC { // of several paths at once only the present ones are known
 		return
 	}
 	m.wholeAt, m.moved, m.formerly = unit.Never, map[unit.Time][]int32{}, map[int32][]formerWay{}

@@ -84,7 +84,9 @@ func (p *pipes) Back(int32) []int32 { return nil }
 func (p *pipes) Path(c int32) []int32 {
 	return []int32{p.out(p.seen.Conns[c].From), p.in(p.seen.Conns[c].To)}
 }
-func (p *pipes) Choices(c int32) [][]int32 { return [][]int32{{p.in(p.seen.Conns[c].To)}} }
+func (p *pipes) Leaves(c int32) []int32      { return []int32{p.out(p.seen.Conns[c].From)} }
+func (p *pipes) PathFrom(c, _ int32) []int32 { return []int32{p.in(p.seen.Conns[c].To)} }
+func (p *pipes) Choices(c int32) [][]int32   { return [][]int32{{p.in(p.seen.Conns[c].To)}} }
 
 // piped runs jobs through pipes and explains the run.
 func piped(t *testing.T, jobs ...workload.Job) (*result.Summary, *result.Tables) {

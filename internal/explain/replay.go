@@ -261,7 +261,8 @@ func (p *replay) start(c int32) {
 		p.uses[c] = p.m.over(c, p.now, p.v)
 	}
 	bytes, weight := p.m.bytes(x, p.v), 1.0
-	if !p.v.elsewhere() { // otherwise who had more of a link that limits nobody now has no more of others
+	// Otherwise who had more of a link that limits nobody now, or of one by pauses, has no more of others.
+	if !p.v.elsewhere() && !(p.m.pauses && p.v.has(cause.Pause)) {
 		bytes, weight = bytes*p.part(x), p.m.weights[x]
 	}
 	p.under[0][c] = 1 + p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))

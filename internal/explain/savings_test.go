@@ -39,6 +39,9 @@ var drawn = []struct {
 	{"uplinks-below-nics.yaml", cause.Oversubscription},
 	{"near-and-far.yaml", cause.Latency},
 	{"pauses-before-marks.yaml", cause.Oversubscription},
+	{"spread-over-ports.yaml", cause.Collision},
+	{"unequal-pauses.yaml", cause.PCIe},
+	{"needless-pauses.yaml", cause.Pause},
 }
 
 // savings reads a drawn scenario.

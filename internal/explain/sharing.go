@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"sort"
 
 	"railyard/unit"
@@ -84,14 +85,40 @@ func (r *reading) newSharing() *sharing {
 // NIC.
 func (s *sharing) only(port int32) bool { return s.single[s.r.seen.Ports[port].Link] }
 
-// hashed enters a queue pair at the ports on which hashing puts it.
+// hashed enters a queue pair at the ports on which hashing puts it. Where its NIC spreads packets over several ports,
+// each port's path has its share of them.
 func (s *sharing) hashed(c int32) {
-	p := &s.path[c]
-	for _, port := range s.r.seen.Ways.Path(c) {
-		if !s.only(port) {
-			p.ports = append(p.ports, port)
-			s.carried[port].qps = append(s.carried[port].qps, c)
+	if !s.r.seen.Rules.SpreadsNIC {
+		for _, port := range s.r.seen.Ways.Path(c) {
+			if !s.only(port) {
+				s.path[c].ports = append(s.path[c].ports, port)
+				s.carried[port].qps = append(s.carried[port].qps, c)
+			}
 		}
+		return
+	}
+	leaves := s.r.seen.Ways.Leaves(c)
+	for _, leaf := range leaves {
+		if len(leaves) == 1 {
+			s.enter(c, leaf, 1)
+		}
+		for _, port := range s.r.seen.Ways.PathFrom(c, leaf) {
+			s.enter(c, port, 1/float64(len(leaves)))
+		}
+	}
+}
+
+// enter adds a share of a queue pair's packets to a port.
+func (s *sharing) enter(c, port int32, share float64) {
+	p, u := &s.path[c], &s.carried[port]
+	switch at := slices.Index(p.ports, port); {
+	case s.only(port):
+	case at >= 0:
+		p.shares[at] += share
+		u.shares[len(u.shares)-1] += share
+	default:
+		p.ports, p.shares = append(p.ports, port), append(p.shares, share)
+		u.qps, u.shares = append(u.qps, c), append(u.shares, share)
 	}
 }
 
@@ -107,10 +134,7 @@ func (s *sharing) waited() {
 			bytes += s.r.wireBytes(s.r.seen.Messages[m].Bytes)
 		}
 		queued := 16 * unit.Bytes(w.Samples) * s.r.wireBytes(s.r.seen.Rules.MTU)
-		share := min(1, float64(queued)/float64(bytes))
-		p, u := &s.path[w.Conn], &s.carried[w.Port]
-		p.ports, p.shares = append(p.ports, w.Port), append(p.shares, share)
-		u.qps, u.shares = append(u.qps, w.Conn), append(u.shares, share)
+		s.enter(w.Conn, w.Port, min(1, float64(queued)/float64(bytes)))
 	})
 }
 

@@ -176,7 +176,7 @@ func (n *Net) parts() {
 		}
 		for _, at := range r.flows {
 			if f := &n.flows[at]; len(f.uses) > 0 {
-				r.first[f.uses[0].Link] += f.weight
+				r.first[f.uses[0].Link]++
 			}
 		}
 	}

@@ -32,8 +32,8 @@ type Net struct {
 	// Limits records which link limits each flow for how long.
 	Limits bool
 	// Pauses: only pauses slow senders (PFC without congestion control). A full link then delays all flows that share
-	// an earlier link with one of its flows, as they are in one queue. A flow's weight counts among those that begin on
-	// the same link, as their NIC serves them in turn.
+	// an earlier link with one of its flows, as they are in one queue. The n flows that begin on one link count 1/n
+	// of their weights, as their NIC serves them in turn.
 	Pauses bool
 	// Set counts the links of flows whose rates were set: the work is proportional to it.
 	Set int

@@ -62,3 +62,17 @@ func TestDown(t *testing.T) {
 		t.Errorf("flow %d ends at %v", tag, at)
 	}
 }
+
+// TestUnequal checks that pauses let a NIC have more of a full link than another by the weight of its flow: of two NICs
+// whose flows have weights 3 and 1 the first has three quarters of link 2, and ends with 1e6 bytes at 0.0075 B/ps.
+func TestUnequal(t *testing.T) {
+	n := fluid.New([]float64{0.01, 0.01, 0.01})
+	n.Pauses = true
+	for tag := range int32(2) {
+		n.Start(0, tag, 1e6, float64(3-2*tag), []fluid.Use{{Link: tag, Share: 1}, {Link: 2, Share: 1, Holds: true}})
+	}
+	n.Next(unit.Never)
+	if at, _, tag := n.End(); tag != 0 || at < 133_333_331 || at > 133_333_336 {
+		t.Errorf("flow %d ends first, at %v, want flow 0, 133.3 us", tag, at)
+	}
+}
