@@ -121,10 +121,12 @@ func (c *planScoreCmd) against() (planScoreCmd, error) {
 			b.ZeRO = &n
 		case key == "recompute" && slices.Contains([]string{"none", "selective", "full"}, value):
 			b.Recompute = value
+		case key == "precision" && slices.Contains([]string{"bf16", "fp8", "fp8-block", "mxfp8", "nvfp4"}, value):
+			b.Precision = value
 		case key == "software" && value != "":
 			b.Software = value
 		default:
-			return b, field.New("--against", "unknown value %q; accepted: tp=N, pp=N, cp=N, ep=N, vpp=N, micro-batch=N, zero=0 to 3, recompute=none, selective or full, software=NAME", pair)
+			return b, field.New("--against", "unknown value %q; accepted: tp=N, pp=N, cp=N, ep=N, vpp=N, micro-batch=N, zero=0 to 3, recompute=none, selective or full, precision=bf16, fp8, fp8-block, mxfp8 or nvfp4, software=NAME", pair)
 		}
 	}
 	return b, nil

@@ -13,7 +13,8 @@ type Scored struct {
 	Limit  unit.Bytes `json:"gpu_memory_bytes"` // of which a layout may fill MostMemory
 	Fits   bool       `json:"fits"`
 
-	Software string `json:"software,omitempty"`
+	Software  string `json:"software,omitempty"`
+	Precision string `json:"precision"` // of matrix products
 	// The interval of the step time that holds 90 % of published trainings that were not fitted.
 	Low  float64 `json:"step_seconds_low,omitempty"`
 	High float64 `json:"step_seconds_high,omitempty"`
@@ -27,6 +28,7 @@ func (in SearchInput) Score(l partition.Layout) (*Scored, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Precision = in.Training.Precision
 	if s.Comparison = in.Compare(); s.Error != nil {
 		s.Low, s.High = s.Interval(s.Error)
 	}
@@ -40,7 +42,11 @@ func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	}
 	each := l.TP * l.PP * l.CP
 	if in.Site.GPUs%each != 0 {
-		return nil, field.New("tp", "tp %d x pp %d x cp %d do not divide %d GPUs", l.TP, l.PP, l.CP, in.Site.GPUs)
+		key := "tp"
+		if in.Site.GPUs%l.TP == 0 && l.PP > 1 {
+			key = "pp"
+		}
+		return nil, field.New(key, "tp %d x pp %d x cp %d do not divide %d GPUs", l.TP, l.PP, l.CP, in.Site.GPUs)
 	}
 	if l.TP > in.Site.PerServer {
 		return nil, field.New("tp", "%d is more than the %d GPUs of an NVLink domain", l.TP, in.Site.PerServer)

@@ -113,6 +113,9 @@ func (p *resolver) background(at task, b *Background) (*workload.DAG, error) {
 	for rank := range p.ranks(at.crew) {
 		users[g.WayOf(at.crew.gpu(rank), 0)]++
 	}
+	if b.Load > 100 {
+		p.note("background.load %g %% is more than NICs send: queues grow until it ends, and times grow with background.for", b.Load)
+	}
 	x := workload.Background{Sizes: sizes, Load: b.Load / 100, For: b.For,
 		Beside: func(a, b int) bool { return g.Together(at.crew.gpu(a), at.crew.gpu(b)) }}
 	if b.To == "next-group" {

@@ -147,6 +147,8 @@ func (p Params) check(kind string) error {
 	}
 	if kind == "rail" || kind == "pod" {
 		switch {
+		case p.Spines == 0:
+			return field.New("spines", "missing: set the number of spine switches, 1–1024 (spines: 4); leaves get the uplinks for 1:1, kind rail-only has no spines")
 		case p.Spines < 1 || p.Spines > 1024:
 			return field.New("spines", "%d is out of range 1–1024", p.Spines)
 		case p.Fabric.Rate <= 0:

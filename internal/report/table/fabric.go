@@ -47,6 +47,9 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		if slices.ContainsFunc(fits, func(d planner.Design) bool { return blast(&d) > 0 }) {
 			fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
 		}
+		if in.Ratio > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return strings.HasPrefix(d.Name, "rail-") }) {
+			fmt.Fprintln(w, "bisection of rail designs: in a rail; oversub. limits traffic between rails")
+		}
 		if in.NICPorts > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return otherNICs(in, &d) }) {
 			report.Wrap(w, "", fmt.Sprintf("%s needs other NICs: with one port of %dG", oneWidePort, in.NICRate))
 		}
@@ -64,7 +67,7 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		}
 		if r := in.Prices.Racks; len(fits) > 0 {
 			fmt.Fprintln(w)
-			report.Wrap(w, "", fmt.Sprintf("Cable lengths follow from racks in the price file: here %s a rack, %s a row; a switch is in the middle of its hosts' racks.",
+			report.Wrap(w, "", fmt.Sprintf("Cable lengths assume %s a rack and %s a row (racks of --prices), and a switch in the middle of its hosts' racks.",
 				unit.Plural(r.Hosts, "host"), unit.Plural(r.Row, "rack")))
 		}
 	} else {

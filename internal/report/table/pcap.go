@@ -99,7 +99,11 @@ func Story(w io.Writer, s *capture.Story) {
 				unit.Plural(f.Elsewhere, "packet"))
 		}
 		if f.Payload > 0 {
-			fmt.Fprintf(w, "    %s, %.3f Gbit/s", unit.Plural(f.Payload, "payload byte"), f.Gbps)
+			with, without := "", ""
+			if f.Again > 0 {
+				with, without = " with retransmissions", " without"
+			}
+			fmt.Fprintf(w, "    %s%s, %.3f Gbit/s%s", unit.Plural(f.Payload, "payload byte"), with, f.Gbps, without)
 			if f.Missing > 0 {
 				fmt.Fprintf(w, ", %s not captured", unit.Plural(f.Missing, "packet"))
 			}

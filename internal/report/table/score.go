@@ -67,7 +67,13 @@ func parts(s *planner.Candidate) []part {
 
 // Scores prints the parts by which the steps of two configurations differ, the largest first.
 func Scores(w io.Writer, a, b *planner.Scored) {
-	name := func(s *planner.Scored) string { return strings.TrimSpace(s.Layout.String() + " " + s.Software) }
+	name := func(s *planner.Scored) string {
+		text := strings.TrimSpace(s.Layout.String() + " " + s.Software)
+		if a.Precision != b.Precision {
+			text += " " + s.Precision
+		}
+		return text
+	}
 	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: step %s, %s vs %s of %s (estimate)", name(b), took(b.Seconds),
 		signed(b.Seconds/a.Seconds-1), took(a.Seconds), name(a)))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Left: true}, {Head: "first"}, {Head: "second"},
