@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -22,7 +23,7 @@ type File struct {
 func Open(path string, max int64) (*File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, Reason(err))
+		return nil, missing(path, err)
 	}
 	if err := check(path, st, max); err != nil {
 		return nil, err
@@ -40,6 +41,15 @@ func Open(path string, max int64) (*File, error) {
 		return nil, err
 	}
 	return &File{f, st.Size(), io.LimitReader(f, st.Size())}, nil
+}
+
+// missing describes a file that is not there, and where the shipped ones of that name are.
+func missing(path string, err error) error {
+	where := ""
+	if name, shipped := strings.CutPrefix(path, "scenarios/"); shipped && errors.Is(err, fs.ErrNotExist) {
+		where = "; shipped ones are in the folder scenarios of repository and archive, or /usr/share/railyard/scenarios/" + name
+	}
+	return fmt.Errorf("%s: %w%s", path, Reason(err), where)
 }
 
 // Reason returns the reason of a file's error, without the names of file and system call.

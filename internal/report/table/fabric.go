@@ -47,7 +47,8 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		if slices.ContainsFunc(fits, func(d planner.Design) bool { return blast(&d) > 0 }) {
 			fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
 		}
-		if in.Ratio > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return strings.HasPrefix(d.Name, "rail-") }) {
+		rails := func(d planner.Design) bool { return strings.HasPrefix(d.Name, "rail-") }
+		if in.Ratio > 1 && slices.ContainsFunc(fits, rails) {
 			fmt.Fprintln(w, "bisection of rail designs: in a rail; oversub. limits traffic between rails")
 		}
 		if in.NICPorts > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return otherNICs(in, &d) }) {
