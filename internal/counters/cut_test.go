@@ -65,7 +65,7 @@ func TestPartOfNumber(t *testing.T) {
 		{port + "    500 giants  8?5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
 		{port + "    500 giants  -85 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
 		{port + "    500 giants  8 5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
-		{port + "    500 giants  8\n5 CRC  0 no buffer\n", "", true},
+		{port + "    500 giants  8\n5 CRC  0 no buffer\n", "Ethernet1/1: giants 500", true},
 		{port + "    500 giants  85 CRC  0 no buffer\n", "Ethernet1/1: crc errors 85, giants 500", false},
 		{queue + "|  Tx Pkts |  1294|  3|\n", "Ethernet1/1: queue 3 tx packets 1297", false},
 		{port + "    85 CRC\n\nEthernet1/- is up\n  RX\n    7 CRC\n", "Ethernet1/1: crc errors 85", true},
@@ -91,7 +91,12 @@ func TestPartOfNumber(t *testing.T) {
 		{queue + "|  Tx Pkts |  12|\nEgress Queuing for Ethernet1/1 0 [System]\n|   QOS GROUP 3   |\n|  Tx Pkts |  9|\n",
 			"Ethernet1/1: queue 3 tx packets 12", true},
 		{queue + "|  Tx Pkts |  12|\nIngress Queuing for Ethernet1/1\n0\nIngress MMU Drop Pkts  9\n",
-			"Ethernet1/1: queue 3 tx packets 12, in discards 9", true},
+			"Ethernet1/1: queue 3 tx packets 12", true},
+		{detail + "Ethernet1/10\n  Rx |1|2|3|4|5|6|7 7|8\n\nEthernet1/1\n1\n  Tx |9|9|9|9|9|9|9|9\n",
+			"Ethernet1/10: rx pfc 0 1, rx pfc 1 2, rx pfc 2 3, rx pfc 3 4, rx pfc 4 5, rx pfc 5 6, rx pfc 7 8", true},
+		{"leaf1# show policy-map interface\n  Global statistics status :   enabled\n\nEthernet1/9\n\n" +
+			"  Service-policy (queuing) output:   p\n    Class-map (queuing):   c-out-8q-q3 (match-any)\n\n" +
+			"Ethernet1/1 0\n\n      queue transmit pkts : 7\n", "", true},
 		{detail + "Ethernet1/1\n  Rx |1|2|3|4|5|6|7|8\n  Rx |9|9|9|9|9|9|9|9\n", "", true},
 		{detail + "Ethernet1/1\n  Rx |1|2|3|4|5|6|7|8\n--More--\n  Tx |9|9|9|9|9|9|9|9\n",
 			"Ethernet1/1: rx pfc 0 1, rx pfc 1 2, rx pfc 2 3, rx pfc 3 4, rx pfc 4 5, rx pfc 5 6, rx pfc 6 7, " +

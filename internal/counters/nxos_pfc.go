@@ -13,6 +13,8 @@ var (
 		`\w+)\s*\))?` +
 		`\s+([\d,]+)\s+([\d,]+)\s*$`)
 	detailPort = regexp.MustCompile(`^(Ethernet\S+|Eth\S+|port-channel\d+)\s*:?$`)
+	// otherPort matches a heading whose interface cannot be read.
+	otherPort  = regexp.MustCompile(`^(?:Eth|port-channel)`)
 	detailRow  = regexp.MustCompile(`^(Rx|Tx)\s*\|`)
 	watched    = regexp.MustCompile(`^([A-Za-z]\S*) Interface PFC watchdog:`)
 	watchGroup = regexp.MustCompile(`^\|\s*QOS GROUP (\d+)\b.*?(?:PFC-COS \[(\d)\])?`)
@@ -74,6 +76,10 @@ func readPFCDetail(r *reading) {
 			clear(seen)
 			r.port(name, l)
 			continue
+		}
+		if otherPort.MatchString(l.text) {
+			r.not(l, "names no interface")
+			name = ""
 		}
 		if s == "" || rule(s) || strings.HasPrefix(s, "|") {
 			continue
@@ -160,6 +166,10 @@ func readPFCQueue(r *reading) {
 			clear(seen)
 			r.port(name, l)
 			continue
+		}
+		if otherPort.MatchString(l.text) {
+			r.not(l, "names no interface")
+			name = ""
 		}
 		if m := watchGroup.FindStringSubmatch(s); m != nil {
 			if queue = -1; name != "" && r.again(seen, m[1], name, l) {

@@ -31,6 +31,9 @@ func readPolicyMap(r *reading) {
 			name, class, queue = longName(m[1]), "", -1
 			clear(classes)
 			r.port(name, l)
+		} else if otherPort.MatchString(l.text) {
+			r.not(l, "names no interface")
+			name = ""
 		} else if m := policyWay.FindStringSubmatch(s); m != nil {
 			way, class, queue = m[1]+" "+m[2], "", -1
 		} else if m := policyClass.FindStringSubmatch(s); m != nil {

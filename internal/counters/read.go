@@ -150,24 +150,22 @@ func (t *text) unended(data []byte, s *Snapshot) {
 	}
 }
 
-// unbroken returns the lines without each two between which a line break divides a number, as that of a narrow
-// terminal: the first line ends with a digit, and the second begins with one and is neither a row of the format nor a
-// clock.
-func (t *text) unbroken(f *Format, lines []line) []line {
-	lost := map[int]bool{}
-	for i := 1; i < len(lines); i++ {
-		if l := lines[i].text; l != "" && l[0] >= '0' && l[0] <= '9' && lines[i].n == lines[i-1].n+1 &&
-			endsInNumber.MatchString(lines[i-1].text) && !f.is(l) &&
-			!(clock.MatchString(l) && (i+1 == len(lines) || lines[i+1].text == "" || f.is(lines[i+1].text))) {
-			lost[lines[i-1].n], lost[lines[i].n] = true, true
-			t.unknown = append(t.unknown, Unknown{t.name, lines[i].n, strings.TrimSpace(l),
-				"a line break divides a number: both lines are not read"})
+// unbroken joins each two lines between which a line break divides a number, as that of a narrow terminal, by a space:
+// the first line ends with a digit, and the second begins with one and is neither a row of the format nor a clock. The
+// number remains divided, and unread.
+func (t *text) unbroken(f *Format, lines []line) (out []line) {
+	for i, l := range lines {
+		if i > 0 && l.text != "" && l.text[0] >= '0' && l.text[0] <= '9' && l.n == lines[i-1].n+1 &&
+			endsInNumber.MatchString(lines[i-1].text) && !f.is(l.text) &&
+			!(clock.MatchString(l.text) && (i+1 == len(lines) || lines[i+1].text == "" || f.is(lines[i+1].text))) {
+			t.unknown = append(t.unknown, Unknown{t.name, l.n, strings.TrimSpace(l.text),
+				"a line break divides a number, which is not read"})
+			out[len(out)-1] = line{l.n, out[len(out)-1].text + " " + l.text}
+			continue
 		}
+		out = append(out, l)
 	}
-	if len(lost) == 0 {
-		return lines
-	}
-	return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return lost[l.n] })
+	return out
 }
 
 // clock matches seconds since 1970 as date prints them behind an output without a prompt, from 2001 to 2096.
