@@ -25,6 +25,18 @@ const hurriedLines = "RAILYARD_TEST_HURRY"
 // into which it writes the bytes, a line.
 const heldFile = "RAILYARD_TEST_HELD"
 
+// peakFile is in the environment of a child that writes into a file how much memory it held at most, as Linux says.
+const peakFile = "RAILYARD_TEST_PEAK"
+
+// tellPeak writes the peak of the resident memory, as in "VmHWM:   123456 kB".
+func tellPeak(file string) {
+	status, err := os.ReadFile("/proc/self/status")
+	if i := strings.Index(string(status), "VmHWM:"); err == nil && i >= 0 {
+		peak, _, _ := strings.Cut(string(status[i:]), "\n")
+		_ = os.WriteFile(file, []byte(peak), 0o600)
+	}
+}
+
 // tellHeld writes what the Go runtime has from the system and has not given back, each time it is asked.
 func tellHeld(file string) {
 	asked := make(chan os.Signal, 1)
@@ -56,7 +68,11 @@ func TestMain(m *testing.M) {
 	if n, err := strconv.Atoi(os.Getenv(hurriedLines)); err == nil {
 		e = newHurried(os.Stdout, os.Stderr, n, func(line string) { fmt.Printf("next: %s\n", line) }).env()
 	}
-	os.Exit(e.main(os.Args[1:]))
+	code := e.main(os.Args[1:])
+	if file := os.Getenv(peakFile); file != "" {
+		tellPeak(file)
+	}
+	os.Exit(code)
 }
 
 // railyard is the command line as a process: TestMain lets the test binary be it, and it

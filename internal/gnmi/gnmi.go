@@ -25,13 +25,17 @@ import (
 // DefaultPort is gNMI's, registered with IANA.
 const DefaultPort = "9339"
 
-// Limits of one device's responses: one message, all messages, leaves and interfaces. A chassis of 576 ports has
-// 200,000 leaves; an interface's counters take 5 KB here.
+// Limits of one device's responses: one message, its elements (which take up to 50 times their bytes), all messages,
+// leaves, interfaces and the letters of a name. A chassis of 576 ports has 200,000 leaves; an interface's counters
+// take 5 KB here.
 const (
-	maxMessage = 32 << 20
-	maxBytes   = 512 << 20
-	maxLeaves  = 1_000_000
-	maxPorts   = 20_000
+	maxMessage  = 16 << 20
+	maxElements = 500_000
+	maxBytes    = 512 << 20
+	maxLeaves   = 1_000_000
+	maxPorts    = 10_000
+	maxName     = 1024
+	maxDepth    = 64 // of a path; counters are at 10 to 15
 )
 
 // excess is the error of a device that sends more than any switch has.
@@ -52,6 +56,7 @@ type Client struct {
 	target   string
 	conn     *grpc.ClientConn
 	gnmi     pb.GNMIClient
+	codec    *codec
 	opts     Options
 	encoding pb.Encoding
 	named    string // required name in a prefix; "" for none
@@ -69,12 +74,15 @@ func Dial(target string, o Options) (*Client, error) {
 	if o.TLS != nil {
 		cred = credentials.NewTLS(o.TLS)
 	}
-	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(cred),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
+	c := &Client{target: target, opts: o, codec: &codec{target: target}}
+	var err error
+	c.conn, err = grpc.NewClient(target, grpc.WithTransportCredentials(cred),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.ForceCodec(c.codec)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", target, err)
 	}
-	return &Client{target: target, conn: conn, gnmi: pb.NewGNMIClient(conn), opts: o}, nil
+	c.gnmi = pb.NewGNMIClient(c.conn)
+	return c, nil
 }
 
 // Close ends the connection.
@@ -93,6 +101,9 @@ func (c *Client) with(ctx context.Context) context.Context {
 func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, error) {
 	ctx = c.with(ctx)
 	caps, err := c.gnmi.Capabilities(ctx, &pb.CapabilityRequest{})
+	if much := c.codec.over.Load(); much != nil {
+		return nil, nil, much
+	}
 	if err != nil && status.Code(err) != codes.Unimplemented { // collectors that serve others' have none
 		return nil, nil, c.fail("does not answer", err)
 	}
@@ -124,6 +135,9 @@ func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 		var much *excess
 		if errors.As(err, &much) {
 			return nil, err
+		}
+		if err != nil && c.codec.over.Load() != nil {
+			return nil, c.codec.over.Load()
 		}
 		if status.Code(err) == codes.DeadlineExceeded && len(t.ports) > 0 {
 			late := "%s is slow: no response to %s in time, and %d later requests are not sent; earlier responses count (--gnmi-timeout raises the limit)"

@@ -217,7 +217,7 @@ func TestRealEndless(t *testing.T) {
 	one := &pb.TypedValue{Value: &pb.TypedValue_UintVal{UintVal: 1}}
 	long := &pb.TypedValue{Value: &pb.TypedValue_StringVal{StringVal: strings.Repeat("x", 3<<20)}}
 	for what, endless := range map[string]func(i int) *pb.Notification{
-		"20000 interfaces": func(i int) *pb.Notification {
+		"10000 interfaces": func(i int) *pb.Notification {
 			n := &pb.Notification{}
 			for k := range 500 {
 				n.Update = append(n.Update, update(fmt.Sprintf("Ethernet%d", 500*i+k), "in-octets", one))

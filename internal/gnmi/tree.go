@@ -127,6 +127,12 @@ func (t *tree) take(at []step, v *pb.TypedValue) error {
 	default:
 		return nil
 	}
+	if len(text) > maxName && text[0] == '"' {
+		return nil // a text, which no counter is
+	}
+	if values(text) > maxElements {
+		return &excess{t.target, fmt.Sprintf("%d values in one leaf", maxElements)}
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var tree any
@@ -138,6 +144,9 @@ func (t *tree) take(at []step, v *pb.TypedValue) error {
 
 // json walks a subtree. A list's entries name themselves by one of the usual keys.
 func (t *tree) json(at []step, v any) error {
+	if len(at) > maxDepth {
+		return nil
+	}
 	switch x := v.(type) {
 	case map[string]any:
 		names := make([]string, 0, len(x))
@@ -208,6 +217,14 @@ func (t *tree) leaf(at []step, v value) error {
 	}
 	if len(t.ports) > maxPorts {
 		return &excess{t.target, fmt.Sprintf("%d interfaces", maxPorts)}
+	}
+	for _, s := range at {
+		if len(s.key) > maxName || len(s.name) > maxName {
+			return &excess{t.target, fmt.Sprintf("%d letters in a name", maxName)}
+		}
+	}
+	if len(v.text) > maxName {
+		return nil // no counter, and no name
 	}
 	path := written(at)
 	if path == "system/state/hostname" {
