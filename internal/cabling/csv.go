@@ -229,14 +229,34 @@ func readCSV(b *builder, text string) error {
 			unitName = u
 		}
 	}
+	first, second := map[string]bool{}, map[string]bool{}
 	for {
 		if err := t.next(); err == io.EOF {
+			b.kinds(first, second, words[col("a")])
+			b.kinds(second, first, words[col("b")])
 			return nil
 		} else if err != nil {
 			return err
 		}
 		if err := b.csvRow(t, col, words, unitName); err != nil {
 			return err
+		}
+		first[t.cell(col("a"))], second[t.cell(col("b"))] = true, true
+	}
+}
+
+// kinds takes devices that stand in one column only for what its header calls them.
+func (b *builder) kinds(in, other map[string]bool, header string) {
+	kind := Unknown
+	switch header {
+	case "server", "server_name", "gpu_server":
+		kind = Server
+	case "switch", "switch_name", "leaf", "leaf_switch", "tor", "spine", "spine_switch":
+		kind = Switch
+	}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if i, ok := b.c.byName[name]; ok && kind != Unknown && !other[name] {
+			b.is(i, kind, "")
 		}
 	}
 }

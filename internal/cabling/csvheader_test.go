@@ -50,3 +50,21 @@ func TestUnreadColumns(t *testing.T) {
 		}
 	}
 }
+
+// A header that says what the devices of its column are decides their kinds, but not of a device in both columns.
+func TestHeadersOfKinds(t *testing.T) {
+	for header, want := range map[string][2]Kind{"server,switch": {Server, Switch}, "from,to": {Unknown, Unknown},
+		"server_name,leaf": {Server, Switch}, "leaf,spine": {Switch, Switch}} {
+		c, err := Read([]File{{"x.csv", []byte(header + "\nx1,y1\nx2,y1\ny1,x3\nx4,y2\n")}}, "")
+		if err != nil {
+			t.Fatal(header, err)
+		}
+		kinds := map[string]Kind{}
+		for _, n := range c.Nodes {
+			kinds[n.Name] = n.Kind
+		}
+		if kinds["x1"] != want[0] || kinds["y2"] != want[1] || kinds["y1"] != Unknown {
+			t.Errorf("%s: %v", header, kinds)
+		}
+	}
+}

@@ -98,6 +98,14 @@ func (n number) Int64() (int64, error) {
 	return i, nil
 }
 
+// count returns it as a number of elements, 0 if it is absent.
+func (n number) count() (int64, error) {
+	if n == "" {
+		return 0, nil
+	}
+	return strconv.ParseInt(string(n), 10, 64)
+}
+
 // kinetoArgs are those of kernels and of record_param_comms.
 type kinetoArgs struct {
 	Link     number `json:"correlation"`
@@ -258,7 +266,11 @@ func (k *kineto) survey() error {
 		_, number, _ := strings.Cut(e.Name, "ProfilerStep#")
 		n, err := strconv.Atoi(strings.TrimRight(number, " "))
 		from, to, ok := e.span()
-		if err != nil || n < 0 || n > 1_000_000_000 || !ok {
+		if err != nil || n < 0 || n > 1_000_000_000 {
+			return nil
+		}
+		if !ok {
+			note(&k.report.Left, "steps with an impossible time", k.Name, line)
 			return nil
 		}
 		if e.Dur == "" {

@@ -32,6 +32,7 @@ func TestOddKineto(t *testing.T) {
 		{`null`, "100", "100", "step 4, in which rank0.json has no kernel"},
 		{`7`, "null", "100", "kernels without a duration (dur), simulated without one: 1"},
 		{`7`, "100", "null", "steps that have not ended (no dur): 1"},
+		{`7`, "100", "-5", "steps with an impossible time: 1"},
 	} {
 		for _, keep := range []bool{false, true} {
 			var kept bytes.Buffer
@@ -62,5 +63,13 @@ func TestOddKineto(t *testing.T) {
 	_, err := Options{Step: 4}.Read(File{"rank0.json", odd("7", "100", "100")})
 	if err == nil || !strings.Contains(err.Error(), "has no kernel in step 4") {
 		t.Error(err)
+	}
+	for _, size := range []string{`-5`, `1e30`, `8e6`, `"many"`, `99999999999999999999`} {
+		text := bytes.ReplaceAll(odd("7", "100", "100"), []byte(`"In msg nelems": "8000000"`), []byte(`"In msg nelems": `+size))
+		x, err := Read("", File{"rank0.json", text})
+		if err != nil || len(x.DAG.Colls) > 0 ||
+			!strings.Contains(reported(x.Report), "of unknown or impossible size, kept as computing of its length: 1") {
+			t.Errorf("%s: %v, %s", size, err, reported(x.Report))
+		}
 	}
 }

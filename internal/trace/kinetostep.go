@@ -200,10 +200,10 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 		return keep("a kernel of NCCL of the unknown collective " + strconv.Quote(clip(x.Coll)))
 	}
 	size, known := typeSizes[strings.ToLower(x.Type)]
-	in, _ := x.In.Int64()
-	out, _ := x.Out.Int64()
+	in, noIn := x.In.count()
+	out, noOut := x.Out.count()
 	n := max(in, out)
-	if !known || n < 0 || n > 1<<50/max(1, size) {
+	if !known || noIn != nil || noOut != nil || min(in, out) < 0 || n > 1<<50/max(1, size) {
 		return keep("a kernel of NCCL of unknown or impossible size")
 	}
 	ranks, name := k.groupOf(x, rank)
