@@ -12,10 +12,15 @@ import (
 )
 
 // Where DLB is: "Cisco Nexus 9000 Series Cloud Scale switches (9300-FX3, GX, GX2, and HX-TOR), starting from NX-OS
-// Release 10.5(1)F [...] on Layer 3 physical interfaces" (seed, chapter 12).
+// Release 10.5(1)F [...] on Layer 3 physical interfaces" (seed, chapter 12). HX is in the names H1 and H2R. "The
+// policy-driven Dynamic Load Balancing (DLB) feature is introduced on the N9364E-SG2 Silicon One switches in Cisco
+// NX-OS Release 10.5(3)F" (Cisco Nexus 9000 Series NX-OS Quality of Service Configuration Guide, Release 10.6(x)). The
+// cards of a modular switch, such as the 9408 with those of GX2, are not in its name.
 var (
 	dlbRelease  = [3]int{10, 5, 1}
-	dlbSwitches = regexp.MustCompile(`-(FX3|GX|GX2|HX)[A-Z]*\d*$`)
+	dlbSwitches = regexp.MustCompile(`-(FX3|GX|GX2|HX|H1|H2R|SG2)[A-Z]*\d*(-[A-Z]+)?$|^N9K-C9408$|^N9K-C95`)
+	silicon     = regexp.MustCompile(`-SG2`)
+	onSilicon   = [3]int{10, 5, 3}
 )
 
 var (
@@ -48,17 +53,22 @@ func chassisOf(file string, text []byte) swconf.Said[string] {
 
 // hasDLB reports the setting that excludes DLB: the release, the switch, ports of layer 2.
 func (p *parser) hasDLB() {
-	const source = "DLB is on Nexus 9300-FX3, GX, GX2 and HX-TOR from NX-OS 10.5(1)F on, on physical interfaces of layer 3"
+	const source = "DLB is on Nexus 9300-FX3, GX, GX2 and HX-TOR from NX-OS 10.5(1)F on, on N9364E-SG2 from 10.5(3)F on, on physical interfaces of layer 3"
 	d := p.c.DLB
 	if m := releaseWord.FindStringSubmatch(p.release.V); m != nil {
 		var have [3]int
 		for i := range have {
 			have[i], _ = strconv.Atoi(m[i+1])
 		}
-		if before(have, dlbRelease) {
+		first := dlbRelease
+		if silicon.MatchString(p.chassis.V) {
+			first = onSilicon
+		}
+		if before(have, first) {
 			swconf.Report(p.c, p.release.At, swconf.Error, "dlb-release",
 				fmt.Sprintf("the configuration is of NX-OS %s and has DLB", p.release.V), source,
-				"upgrade to NX-OS 10.5(1)F or later, or leave hardware profile dlb out")
+				fmt.Sprintf("upgrade to NX-OS %d.%d(%d)F or later, or leave hardware profile dlb out", first[0],
+					first[1], first[2]))
 		}
 	}
 	if p.chassis.Is() && !dlbSwitches.MatchString(p.chassis.V) {
