@@ -21,14 +21,8 @@ func (p *parser) commands(lines []string) error {
 			i++
 			text = strings.TrimSuffix(text, `\`) + " " + strings.TrimSpace(lines[i])
 		}
-		if quote := unclosed(text); quote != 0 {
-			const most = 256 // lines of a banner
-			for j := i + 1; j < len(lines) && j < i+most && !strings.HasPrefix(lines[j], "nv "); j++ {
-				if strings.IndexByte(lines[j], quote) >= 0 {
-					text, i = strings.Join(append([]string{text}, lines[i+1:j+1]...), "\n"), j
-					break
-				}
-			}
+		if end := cli.Quoted(lines, i, text, "nv "); end > i {
+			text, i = strings.Join(append([]string{text}, lines[i+1:end+1]...), "\n"), end
 		}
 		col := 1
 		if head := prompt.FindString(text); head != "" {
@@ -48,23 +42,6 @@ func (p *parser) commands(lines []string) error {
 	p.tell(total)
 	p.last = last
 	return nil
-}
-
-// unclosed is the quote that a line opens and does not close, 0 for none.
-func unclosed(text string) (quote byte) {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '#' && (i == 0 || text[i-1] == ' '):
-			return 0
-		}
-	}
-	return quote
 }
 
 // odd is a line that is not a statement.

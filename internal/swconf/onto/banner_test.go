@@ -22,10 +22,13 @@ func TestBannersStay(t *testing.T) {
 		{swconf.EOS, "event-handler up\n   trigger on-boot\n   action bash\n" + body + "EOF\n   delay 10\n"},
 		{swconf.EOS, "router general\n   control-functions\n      code unit x\n" + body + "EOF\n"},
 		{swconf.FRR, "banner motd line hello\n"},
+		{swconf.NVUE, "nv set system message pre-login \"hello\n" + body + "bye\"\n"},
+		{swconf.NVUE, "nv set system message post-login '*\n\ninterface swp1 is down #\n* x' # not more\n"},
 	} {
 		for name, text := range rendered(t, "rail", c.os, same, "unnumbered") {
+			host := map[bool]string{true: "nv set system hostname ", false: "hostname "}[c.os == swconf.NVUE]
 			for where, running := range map[string]string{"first": c.lines + text,
-				"alone": c.lines + "hostname " + name + "\n"} {
+				"alone": c.lines + host + name + "\n"} {
 				m, err := Onto("running", []byte(running), text, c.os, Options{})
 				if err != nil {
 					t.Errorf("%s, %s, %q: %v", c.os, where, c.lines, err)

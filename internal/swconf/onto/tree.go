@@ -66,6 +66,9 @@ func tree(file string, text []byte) ([]*node, error) {
 // textEnd returns the line that ends the literal blocks of a command, or its own without any.
 func textEnd(raw []string, l cli.Line) int {
 	end := l.Num
+	if strings.HasPrefix(raw[l.Num-1], "nv ") {
+		return cli.Quoted(raw, l.Num-1, raw[l.Num-1], "nv ") + 1
+	}
 	for range l.Texts() {
 		i := slices.IndexFunc(raw[end:], func(s string) bool { return strings.TrimSpace(s) == "EOF" })
 		if i < 0 {
