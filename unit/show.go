@@ -102,6 +102,14 @@ func (t Time) Show() string {
 	return scaled(float64(t), timeSteps)
 }
 
+// ShowSeconds formats a time in seconds for people, also one beyond Never: 134 days.
+func ShowSeconds(s float64) string {
+	if s == 0 {
+		return "0 s"
+	}
+	return scaled(s*float64(Second), timeSteps)
+}
+
 // Show formats a rate for people: 200 Gbit/s, 12.8 Tbit/s.
 func (r Rate) Show() string { return scaled(float64(r), rateSteps) }
 

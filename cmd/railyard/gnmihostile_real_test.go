@@ -75,8 +75,10 @@ func TestRealHostileDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		peak, err := strconv.Atoi(strings.Fields(string(text))[1])
-		if said := strings.Join(strings.Fields(out.String()), " "); err != nil || peak > 250_000 || !strings.Contains(said, c.want) {
-			t.Errorf("%s: exit %d, %d kB, %v: %.500s, want %q", c.name, cmd.ProcessState.ExitCode(), peak, err, said, c.want)
+		said := strings.Join(strings.Fields(out.String()), " ")
+		if err != nil || peak > 250_000 || !strings.Contains(said, c.want) {
+			t.Errorf("%s: exit %d, %d kB, %v: %.500s, want %q", c.name, cmd.ProcessState.ExitCode(), peak, err, said,
+				c.want)
 		}
 	}
 }

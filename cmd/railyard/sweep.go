@@ -146,7 +146,7 @@ func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
 	x := s.Estimate(atOnce)
 	wall := x.Seconds / float64(min(x.AtOnce, max(x.Trials, 1)))
 	words := fmt.Sprintf("%s, about %s with %d at a time (%s of one core), %s of memory, %s on disk",
-		unit.Plural(x.Trials, "trial"), unit.FromSeconds(wall).Show(), x.AtOnce, unit.FromSeconds(x.Seconds).Show(),
+		unit.Plural(x.Trials, "trial"), unit.ShowSeconds(wall), x.AtOnce, unit.ShowSeconds(x.Seconds),
 		x.Memory.Show(), x.Disk.Show())
 	if x.Seconds > worthTelling && x.Causes > x.Seconds/2 {
 		words += fmt.Sprintf("; without causes about %.2g times faster: --set output.causes=false", x.Seconds/(x.Seconds-x.Causes))

@@ -94,7 +94,7 @@ func Seconds(s float64) string {
 	if s == 0 {
 		return unit.NotApplicable
 	}
-	return unit.Time(s * float64(unit.Second)).Show()
+	return unit.ShowSeconds(s)
 }
 
 // weak returns how many elements are single points of failure, and names some.

@@ -233,7 +233,7 @@ func packetsOf(s *layouts.Simulated) string {
 }
 
 // took is a time in seconds for people.
-func took(seconds float64) string { return unit.FromSeconds(seconds).Show() }
+func took(seconds float64) string { return unit.ShowSeconds(seconds) }
 
 // added is a difference in seconds for people.
 func added(seconds float64) string {

@@ -57,7 +57,7 @@ func Story(w io.Writer, s *capture.Story) {
 		fmt.Fprintf(w, "%d more events (raise --limit)\n", s.Omitted)
 	}
 	fmt.Fprintf(w, "\n%s in %s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
-		unit.Time(s.Seconds*float64(unit.Second)).Show(), s.RoCE, s.Pause, s.LLDP, s.Other)
+		unit.ShowSeconds(s.Seconds), s.RoCE, s.Pause, s.LLDP, s.Other)
 	if s.Broken > 0 {
 		fmt.Fprintf(w, ", %d broken", s.Broken)
 	}

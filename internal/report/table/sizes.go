@@ -16,7 +16,7 @@ import (
 // Size prints how many GPUs a training takes for how long, and why.
 func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 	gpu := strings.ToUpper(s.GPU)
-	answer := fmt.Sprintf("%s %s for %s", unit.ShowCount(s.GPUs), gpu, unit.FromSeconds(s.Seconds).Show())
+	answer := fmt.Sprintf("%s %s for %s", unit.ShowCount(s.GPUs), gpu, unit.ShowSeconds(s.Seconds))
 	if s.Seconds >= 2*planner.Week {
 		answer += fmt.Sprintf(" (%s weeks)", unit.Digits(s.Seconds/planner.Week))
 	}
