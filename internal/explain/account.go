@@ -363,20 +363,27 @@ func (a *accounts) collective(to *cause.Account, c int32, took unit.Time) {
 	})
 }
 
-// message divides the time of a message, from when it was posted. Replays of long collectives drift, so that one may
-// post a message when it is about to be done: then what replays differ by says nothing of the message, which waited for
-// others of its NIC as the run itself shows.
+// message divides the time of a message, from when its queue pair had nothing older to send. Replays of long
+// collectives drift, so that one may post a message when it is about to be done: then what replays differ by says
+// nothing of the message, which waited for others of its NIC as the run itself shows.
 func (a *accounts) message(to *cause.Account, x int32) {
-	msg := &a.m.b.r.seen.Messages[x]
-	in := func(p *replay) unit.Time { return p.done[x] - p.posted[x] }
+	msg, share := &a.m.b.r.seen.Messages[x], a.m.b.share
+	took, older := msg.Done-share.turn(x), share.prev[x]
+	began := func(p *replay) unit.Time {
+		if older < 0 {
+			return p.posted[x]
+		}
+		return max(p.posted[x], min(p.done[older]-a.m.latency(older, p.v), p.done[x]))
+	}
+	in := func(p *replay) unit.Time { return p.done[x] - began(p) }
 	if p := a.base; in(p) < a.m.alone(p.net, p.uses[msg.Conn], a.m.bytes(x, p.v))+a.m.latency(x, p.v) {
-		p.crossed(x, p.done[x]-(msg.Done-msg.Posted), p.done[x], to)
+		p.crossed(x, p.done[x]-took, p.done[x], to)
 		a.outside.message(to, x)
 		return
 	}
-	a.divide(to, msg.Done-msg.Posted, in, func(rest *cause.Account) {
+	a.divide(to, took, in, func(rest *cause.Account) {
 		p := a.last()
-		p.crossed(x, p.posted[x], p.done[x], rest)
+		p.crossed(x, began(p), p.done[x], rest)
 	})
 	a.outside.message(to, x)
 }

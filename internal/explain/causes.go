@@ -159,19 +159,15 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	return row
 }
 
-// message divides one message's time.
+// message divides one message's time, without its wait behind older messages of its queue pair.
 func (b *blamer) message(x int32) *result.CollectiveRow {
 	msg := &b.r.seen.Messages[x]
-	row := &result.CollectiveRow{Start: int64(msg.Posted), End: int64(msg.Done), Port: -1}
+	row := &result.CollectiveRow{Start: int64(b.share.turn(x)), End: int64(msg.Done), Port: -1}
 	if b.acc == nil {
 		return row
 	}
 	b.acc.message(&row.Lost, x)
-	var messages []int32
-	for at := x; at >= 0 && b.share.done(at) > msg.Posted; at = b.share.older(at) {
-		messages = append(messages, at)
-	}
-	b.locate(row, messages)
+	b.locate(row, []int32{x})
 	return row
 }
 

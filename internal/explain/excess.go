@@ -137,11 +137,8 @@ func (m *model) moments() (all []moment, extra []excess) {
 			continue
 		}
 		e := &extra[x]
-		e.part, e.began = 1, msg.Posted
+		e.part, e.began = 1, m.b.share.turn(int32(x))
 		latency := m.b.share.latency(int32(x))
-		if before := m.b.share.prev[x]; before >= 0 {
-			e.began = max(e.began, m.b.share.done(before)-m.b.share.latency(before))
-		}
 		e.took = max(0, msg.Done-latency-e.began)
 		end := moment{e.began + e.took, endsMoment, int32(x)}
 		if e.took == 0 {

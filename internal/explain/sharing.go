@@ -187,6 +187,15 @@ func (s *sharing) apart() []unit.Time {
 	return apart
 }
 
+// turn returns when a message's queue pair has sent the last byte of older messages, or the message is posted.
+func (s *sharing) turn(m int32) unit.Time {
+	at := s.r.seen.Messages[m].Posted
+	if p := s.prev[m]; p >= 0 {
+		at = max(at, s.done(p)-s.latency(p))
+	}
+	return at
+}
+
 // older returns the message of the same queue pair that a message waited for, -1 if it could be sent immediately.
 func (s *sharing) older(m int32) int32 {
 	p := s.prev[m]

@@ -29,7 +29,8 @@ workload:
   traffic: {collective: {kind: all-reduce, algorithm: ring, channels: 8, bytes: 512MiB}}
 `)
 	if ps := s.Chain.Costs(cause.Collision); ps != 0 || strings.Contains(s.Slowest.Why, "collision") ||
-		!strings.Contains(s.Slowest.Why, "its NIC sends other transfers of the collective at line rate") {
+		!strings.Contains(s.Slowest.Why, "behind 6 earlier messages of its queue pair; then its ideal time") ||
+		s.Slowest.Causes.Total() != s.Slowest.Time-s.Slowest.Behind || s.Slowest.Earlier != 6 {
 		t.Errorf("%d ps of the step, %s", ps, s.Slowest.Why)
 	}
 }

@@ -46,11 +46,21 @@ func (b *blamer) slowest() *result.Slowest {
 		w.Paused = int64(b.r.seen.Ports[top.Port].Packets.Paused)
 	}
 	row := b.message(worst)
+	w.Behind, w.Earlier = b.earlierOf(worst)
 	w.Why = b.sentence(w, worst, top, row)
-	if row.Lost.Total() == w.Time {
+	if row.Lost.Total() == w.Time-w.Behind {
 		w.Causes = &cause.Account{Own: row.Lost.Own, Reaction: row.Lost.Reaction}
 	}
 	return w
+}
+
+// earlierOf returns how long a message waits behind older ones of its queue pair, and how many these are.
+func (b *blamer) earlierOf(x int32) (behind int64, n int) {
+	msg := &b.r.seen.Messages[x]
+	for at := b.share.older(x); at >= 0 && b.share.done(at)-b.share.latency(at) > msg.Posted; at = b.share.prev[at] {
+		n++
+	}
+	return int64(b.share.turn(x) - msg.Posted), n
 }
 
 func (r *reading) nicPort(conn int32) int32 {
@@ -109,11 +119,20 @@ func (b *blamer) sentence(w *result.Slowest, worst int32, top *Wait, row *result
 		}
 		return s
 	}
+	if w.Earlier > 0 {
+		s += fmt.Sprintf(": %s of %s behind %s of its queue pair", unit.Time(w.Behind).Show(), unit.Time(w.Time).Show(),
+			unit.Plural(w.Earlier, "earlier message"))
+	}
 	if rest := unit.Time(row.Lost.Own[cause.LineRate] - w.Ideal); rest > unit.Time(w.Ideal) {
 		s += fmt.Sprintf(" (its NIC sends other transfers of the collective at line rate for %s)", rest.Show())
 	}
-	if b.acc != nil {
-		s += ": " + b.explain(row)
+	switch why := b.explain(row); {
+	case w.Earlier > 0 && float64(w.Time-w.Behind) < 1.05*float64(w.Ideal):
+		s += "; then its ideal time"
+	case b.acc != nil && w.Earlier > 0:
+		s += "; then " + why
+	case b.acc != nil:
+		s += ": " + why
 	}
 	if w.Retrans > 0 {
 		s += "; " + unit.Plural(w.Retrans, "retransmission") + " of its queue pair"
@@ -162,7 +181,7 @@ func (b *blamer) worthNaming(w *result.Slowest, row *result.CollectiveRow) bool 
 			most = max(most, row.Lost.Of(c.ID))
 		}
 	}
-	beyond := w.Time - w.Ideal + row.Lost.Of(cause.Latency) // which the ideal includes
+	beyond := w.Time - w.Behind - w.Ideal + row.Lost.Of(cause.Latency) // which the ideal includes
 	return float64(most) >= facts.LeastCost*float64(w.Time) && most <= beyond
 }
 

@@ -493,6 +493,9 @@ type Slowest struct {
 	CNPs       int64    `json:"ce_marked_packets"`
 	Retrans    int64    `json:"retransmissions"`
 	Why        string   `json:"why"`
-	// parts of its time, by what its own packets met; runs of earlier versions have none
+	// Behind is its wait for Earlier messages of its queue pair that were not sent when it was posted.
+	Behind  int64 `json:"behind_ps,omitempty"`
+	Earlier int   `json:"earlier,omitempty"`
+	// parts of the rest of its time, by what its own packets met; runs of earlier versions have none
 	Causes *cause.Account `json:"causes,omitempty"`
 }

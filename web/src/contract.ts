@@ -302,6 +302,8 @@ export interface Slowest {
   ce_marked_packets: number;
   retransmissions: number;
   why: string;
+  behind_ps?: number;
+  earlier?: number;
   causes?: Record<string, number>;
 }
 
