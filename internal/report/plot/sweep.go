@@ -20,10 +20,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// maxLines is the maximum number of points of a study drawn as lines: the best half of them, and others spread over the
-// rest.
-const maxLines = 1000
-
 // Sweep draws a study into its directory: a curve over the only parameter, or a heat map over the two that count most,
 // parallel coordinates, the Pareto front of two objectives, and the parameters by how much they count. It returns the
 // written files.
@@ -66,7 +62,7 @@ type axis struct {
 	zip    string   // parameters of the same word advance together; "" varies alone
 }
 
-// sweepAxes returns the parameters with several values, those that count most first.
+// sweepAxes returns the parameters with several values that change the first objective, those that count most first.
 func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 	var keys []string
 	for _, c := range s.Columns() {
@@ -98,7 +94,13 @@ func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 			axes = append(axes, x)
 		}
 	}
-	return axes
+	var live []*axis
+	for k, x := range axes {
+		if moves(a, axes, k) {
+			live = append(live, x)
+		}
+	}
+	return live
 }
 
 // maxBands is the maximum number of rows and columns of a heat map; more values are merged.
@@ -250,81 +252,6 @@ func (g *sweepGrid) write(p *plot.Plot, kind space.Kind) error {
 		text.TextStyle[i].XAlign, text.TextStyle[i].YAlign = draw.XCenter, draw.YCenter
 	}
 	p.Add(text)
-	return nil
-}
-
-// parallel draws a line for each point through its parameters and the first objective, the best dark.
-func parallel(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
-	if len(axes) < 2 { // curve draws one
-		return nil, nil
-	}
-	axes = axes[:min(len(axes), 7)]
-	o := a.Objectives[0]
-	low, high := a.Ranking[0].Stats[0].Mean, a.Ranking[0].Stats[0].Mean
-	for _, r := range a.Ranking {
-		low, high = min(low, r.Stats[0].Mean), max(high, r.Stats[0].Mean)
-	}
-	p := plot.New()
-	tenth := (len(a.Ranking) + 9) / 10
-	p.Title.Text = fmt.Sprintf("%s %s at best; blue: the best %d of %s", begun(o.Words),
-		table.Quantity(a.Ranking[0].Stats[0].Mean, o.Kind), tenth, unit.Plural(len(a.Ranking), "point"))
-	var lines []int
-	for i := range a.Ranking {
-		if every := 1 + 2*len(a.Ranking)/maxLines; i < maxLines/2 || i%every == 0 {
-			lines = append(lines, i)
-		}
-	}
-	slices.Reverse(lines) // the best on top
-	for _, i := range lines {
-		var xy plotter.XYs
-		for k, x := range axes {
-			if x.of[i] != "" {
-				at, _ := slices.BinarySearchFunc(x.values, x.of[i], space.Compare)
-				xy = append(xy, plotter.XY{X: float64(k), Y: float64(at) / float64(len(x.values)-1)})
-			}
-		}
-		share := (a.Ranking[i].Stats[0].Mean - low) / max(high-low, 1e-300)
-		xy = append(xy, plotter.XY{X: float64(len(axes)), Y: share})
-		line, err := plotter.NewLine(xy)
-		if err != nil {
-			return nil, err
-		}
-		line.Color, line.Width = color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, vg.Points(0.5)
-		if i < tenth {
-			line.Color, line.Width = Tints[0], vg.Points(1.2)
-		}
-		p.Add(line)
-	}
-	if err := marks(p, axes, o, low, high); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// marks writes the lowest and highest value on each axis of parallel coordinates.
-func marks(p *plot.Plot, axes []*axis, o sweep.Objective, low, high float64) error {
-	var ticks []plot.Tick
-	var at plotter.XYLabels
-	add := func(k int, name, from, to string) {
-		ticks = append(ticks, plot.Tick{Value: float64(k), Label: name})
-		at.XYs = append(at.XYs, plotter.XY{X: float64(k), Y: -0.06}, plotter.XY{X: float64(k), Y: 1.03})
-		at.Labels = append(at.Labels, from, to)
-	}
-	for k, x := range axes {
-		add(k, x.name, table.Setting(x.values[0]), table.Setting(x.values[len(x.values)-1]))
-	}
-	add(len(axes), o.Words, table.Quantity(low, o.Kind), table.Quantity(high, o.Kind))
-	text, err := plotter.NewLabels(at)
-	if err != nil {
-		return err
-	}
-	for i := range text.TextStyle {
-		text.TextStyle[i].XAlign = draw.XCenter
-	}
-	p.Add(text)
-	p.X.Tick.Marker = plot.ConstantTicks(ticks)
-	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = plot.ConstantTicks(nil), -0.1, 1.1
-	p.X.Min, p.X.Max = -0.4, float64(len(axes))+0.4
 	return nil
 }
 
