@@ -21,6 +21,7 @@ export interface Label {
   port: number;
   words: string;
   root?: boolean;
+  bold?: boolean;
 }
 
 /** Queues are what the grid's values mean where they are queues: bytes of 255, and the thresholds of each port. */
@@ -252,7 +253,7 @@ function label(g: CanvasRenderingContext2D, wide: number, layout: Layout, all: L
     ).length;
   for (const { l, ends: [ax, ay, bx, by] } of wide < 500 ? lines.slice(0, 1) : lines) {
     const words = wide < 500 ? l.words.split(" → ")[0] : l.words;
-    g.font = `${l.root ? "600 " : ""}11px system-ui, sans-serif`;
+    g.font = `${l.root || l.bold ? "600 " : ""}11px system-ui, sans-serif`;
     const w = g.measureText(words).width + 10;
     let best: { box: [number, number, number, number]; x: number; y: number; cost: number } | undefined;
     for (const k of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8])

@@ -145,12 +145,13 @@ export function Captured({ info }: { info: Info }) {
             <div class="rows headrow" aria-hidden="true">
               <span class="n">no.</span>
               <span class="n">time, µs</span>
-              <span>from</span>
-              <span>to</span>
-              <span>packet</span>
-              <span class="n">dest QPN</span>
+              <span class="n" title="time since the packet before it">Δ, µs</span>
+              <span>source</span>
+              <span>destination</span>
+              <span class="n">length</span>
+              <span class="n" title="destination queue pair">QPN</span>
               <span class="n">PSN</span>
-              <span class="n">bytes</span>
+              <span>info</span>
             </div>
             <div class="listed" style={{ height: `${list.length * row}px` }} role="presentation">
               {rows.map(([i, p]) => (
@@ -164,24 +165,25 @@ export function Captured({ info }: { info: Info }) {
                 >
                   <span class="n">{p.number}</span>
                   <span class="n">{((p.at_ns - base) / 1000).toFixed(3)}</span>
+                  <span class="n">{i > 0 ? ((p.at_ns - list[i - 1].at_ns) / 1000).toFixed(3) : ""}</span>
                   <span>{p.from || p.sender}</span>
                   <span>{p.to || p.peer}</span>
+                  <span class="n">{p.bytes}</span>
+                  <span class="n">{p.qp || ""}</span>
+                  <span class="n">{p.from ? p.psn : ""}</span>
                   <span>
                     {sign[kindOf(p)]} {p.kind}
                     {p.ce && kindOf(p) !== "ce" ? " ◆" : ""}
                     {p.ce ? ", CE" : ""}
                     {p.again ? ", retransmitted" : ""}
                   </span>
-                  <span class="n">{p.qp || ""}</span>
-                  <span class="n">{p.from ? p.psn : ""}</span>
-                  <span class="n">{p.bytes}</span>
                 </div>
               ))}
             </div>
           </div>
         </>
       )}
-      {at >= 0 ? <Layers p={list[at]} /> : <p class="note">Choose a packet to see its headers and bytes.</p>}
+      {list.length > 0 && <Layers p={list[Math.max(0, at)]} />}
     </div>
   );
 }

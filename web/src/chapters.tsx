@@ -1,15 +1,25 @@
 import type { JSX } from "preact";
-import type { Info, PortRow } from "./api";
+import { type Answer, type Info, type PortRow, view } from "./api";
 import { acted, controls, cuts } from "./control";
 import * as f from "./format";
 import { headers, stack, transportOf } from "./transport";
 import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
+import { useData } from "./state";
+import { StepBar } from "./stepbar";
 
 export interface Chapter {
   title: string;
   finding?: string; // of this run, behind the title
   picture: JSX.Element;
   lines: JSX.Element[];
+}
+
+/** StepOf is the step as the answer draws it, or rows while that is not there. */
+function StepOf({ info, rows }: { info: Info; rows: Parameters<typeof Bars>[0]["rows"] }) {
+  const { data } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
+  const parts = data?.parts ?? [];
+  const sum = parts.reduce((n, p) => n + p.time_ps, 0);
+  return sum > 0 ? <StepBar parts={parts} causes={data!.causes_present} step={sum} main={data!.losses?.[0]?.key} /> : <Bars rows={rows} />;
 }
 
 type Collective = NonNullable<Info["summary"]["collectives"]>[number];
@@ -253,7 +263,14 @@ export function chapters(info: Info, port?: number): Chapter[] {
       title: "RDMA and the queue pair",
       picture: (
         <Chain
-          boxes={[["work request"], ["send queue"], ["NIC"], ["the other NIC"], ["memory"], ["completion"]]}
+          boxes={[
+            ["work request", slow && `WRITE, ${f.bytes(slow.bytes)}`],
+            ["send queue", "in order"],
+            ["NIC", slow && slow.from.split("/")[0]],
+            ["the other NIC", slow && slow.to.split("/")[0]],
+            ["memory", slow && slow.to],
+            ["completion", slow && `after ${f.time(slow.time_ps)}`],
+          ]}
         />
       ),
       lines: [
@@ -385,9 +402,9 @@ export function chapters(info: Info, port?: number): Chapter[] {
           boxes={[
             ["RESET"],
             ["INIT", "keys, port"],
-            ["RTR", "who, first PSN"],
-            ["RTS", "timeouts, retries"],
-            ["data flows"],
+            ["RTR", `first PSN, MTU ${mtu}`],
+            ["RTS", r["transport.retries"] ? `timeouts, ${r["transport.retries"]} retries` : "timeouts, retries"],
+            ["data flows", s.network_bytes > 0 ? f.bytes(s.network_bytes) : undefined],
           ]}
         />
       ),
@@ -447,7 +464,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
         ) : (
           <>No message between servers ended in this run.</>
         ),
-        slow ? <>{slow.why}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
+        slow ? <>{f.reason(slow)}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
       ],
     },
     {
@@ -482,7 +499,8 @@ export function chapters(info: Info, port?: number): Chapter[] {
       title: "Completion",
       finding: ended ? `after ${f.time(s.step_time_ps)}` : undefined,
       picture: (
-        <Bars
+        <StepOf
+          info={info}
           rows={[
             ["computing", s.compute_ps, f.time(s.compute_ps)],
             ["exposed communication", exposed(s), f.time(exposed(s))],

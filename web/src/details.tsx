@@ -147,7 +147,7 @@ function Table({ info }: { info: Info }) {
         </p>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="collectives by name">
-        <table data-testid="sums">
+        <table class="sums" data-testid="sums">
           <thead>
             <tr>
               <th>collective</th>

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type Grid, type Info, type Pauses, type QPView, standalone, view } from "./api";
+import { type Answer, type Grid, type Info, type Pauses, type QPView, standalone, view } from "./api";
 import type { Tiers as Held } from "./contract";
 import { Canvas, type Label, type Values } from "./canvas";
 import { type Limits, load } from "./colour";
@@ -38,15 +38,16 @@ function decode(g: Grid): Values {
   return { cols: g.cols, bytes };
 }
 
-/** busiest is the column of time in which most goes on: the first that anybody wants to see. */
-export function busiest(v: Values | undefined): number {
+/** busiest is the column of time in which most goes on at a port, and of those the one in which most goes on at all. */
+export function busiest(v: Values | undefined, port = -1): number {
   if (!v) return 0;
   const sums = new Float64Array(v.cols);
   for (let i = 0, col = 0; i < v.bytes.length; i++) {
     sums[col] += v.bytes[i];
     if (++col === v.cols) col = 0;
   }
-  return sums.reduce((best, s, i) => (s > sums[best] ? i : best), 0);
+  const own = (i: number) => (port >= 0 ? v.bytes[port * v.cols + i] : 0);
+  return sums.reduce((best, s, i) => (own(i) > own(best) || (own(i) === own(best) && s > sums[best]) ? i : best), 0);
 }
 
 /** columnOf is the column of time that the address names. */
@@ -88,7 +89,9 @@ function Topology({ info }: { info: Info }) {
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
-  const peak = useMemo(() => busiest(data), [data]);
+  const { data: answer, error: unanswered } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
+  const worst = metric === "queue" ? answer?.place?.port : undefined;
+  const peak = useMemo(() => busiest(data, worst), [data, worst]);
   const limits = useMemo(() => limitsOf(info), [info]);
   const queues = metric === "queue" && grid.data ? { scale: grid.data.scale, limits } : undefined;
   const step = Math.max(1, info.summary.step_time_ps);
@@ -97,7 +100,7 @@ function Topology({ info }: { info: Info }) {
   const move = (to: number) =>
     set({ at: Math.ceil((Math.max(0, Math.min(cols - 1, to)) / cols) * step) });
   const whole = useMemo(() => fabric(info.topology), [info.topology]);
-  const said = useMemo(() => finding(info), [info]);
+  const said = useMemo(() => (answer || unanswered ? finding(info, answer) : ["…", ""]), [info, answer, unanswered]);
   const offered = useMemo(
     () =>
       info.ports
@@ -124,7 +127,7 @@ function Topology({ info }: { info: Info }) {
     ),
     [offered, port],
   );
-  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, grid.data)), [info, metric, t, data, losing]);
+  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, grid.data, answer?.place?.port)), [info, metric, t, data, losing, answer]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
   const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
@@ -244,7 +247,7 @@ function Topology({ info }: { info: Info }) {
           {!losing && <Mover {...moving} />}
           <Key info={info} losing={losing} changes={changes} />
           {!losing && !flows && !standalone() && (
-            <Below info={info} step={step} now={now} />
+            <Below info={info} step={step} now={shown} />
           )}
         </div>
         {losing && loss ? (
@@ -259,8 +262,8 @@ function Topology({ info }: { info: Info }) {
             {info.summary.pfc_pauses > 0 && (metric === "pause" || on.size > 0) && (
               <PauseRoots info={info} {...(on.size > 0 && !playing ? span : {})} />
             )}
-            {port !== undefined && <PortPanel info={info} port={port} cursor={now} qp={qp} />}
-            {qp !== undefined && path.data && <QPPanel info={info} data={path.data} cursor={now} />}
+            {port !== undefined && <PortPanel info={info} port={port} cursor={shown} qp={qp} />}
+            {qp !== undefined && path.data && <QPPanel info={info} data={path.data} cursor={shown} />}
             {port === undefined && (
               <>
                 <Busiest info={info} data={data} t={t} metric={metric} grid={grid.data} />
@@ -303,9 +306,9 @@ function telling({ summary: s }: Info): string {
   return s.ecn_marks + s.drops > 0 ? "queue" : "util";
 }
 
-/** finding is what the fabric's ports say of the whole step, and more of it: the root of its pauses, else its longest
- *  queue, else its busiest link. */
-function finding({ summary: s, ports }: Info): [string, string] {
+/** finding is what the fabric's ports say of the whole step, and more of it: the root of its pauses, else the port of
+ *  the answer, else its longest queue, else its busiest link. */
+function finding({ summary: s, ports }: Info, answer?: Answer): [string, string] {
   const roots = s.pause_roots;
   if (roots?.roots?.[0] && roots.paused_ps > 0)
     return [
@@ -316,11 +319,17 @@ function finding({ summary: s, ports }: Info): [string, string] {
     (top, p) => (p.role !== "host" && p.queue_peak_bytes > (top?.queue_peak_bytes ?? 0) ? p : top),
     undefined,
   );
-  if (longest && s.ecn_marks + s.drops > 0)
+  if (longest && s.ecn_marks + s.drops > 0) {
+    const worst = answer?.place && ports[answer.place.port];
+    const other = worst && worst !== longest && worst.queue_peak_bytes < longest.queue_peak_bytes;
     return [
-      `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`,
-      `Ports above WRED min mark ${f.plural(s.ecn_marks, "packet")}; ${s.drops > 0 ? f.plural(s.drops, "packet") : "none"} ${s.drops === 1 ? "is" : "are"} dropped, no port is paused.`,
+      worst && worst.queue_peak_bytes > 0
+        ? `${f.begin(answer!.losses[0].name)} ${answer!.losses[0].key === "rate_not_given_back" ? "after the queue " : ""}at ${worst.name}, which reaches ${f.bytes(worst.queue_peak_bytes)}.`
+        : `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`,
+      `Ports above WRED min mark ${f.plural(s.ecn_marks, "packet")}; ${s.drops > 0 ? f.plural(s.drops, "packet") : "none"} ${s.drops === 1 ? "is" : "are"} dropped, no port is paused.` +
+        (other ? ` The longest queue, ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}, is not where the answer's time is lost.` : ""),
     ];
+  }
   const busy = s.links.hottest?.[0];
   if (!busy) return ["No link carries packets.", ""];
   return [`The busiest link is ${busy.name}, at ${f.percent(busy.utilisation)} over the step.`, ""];
@@ -424,15 +433,19 @@ function worth(metric: string, grid: Grid, v: number): string {
 }
 
 /** named are the links to name in the drawing: the root of pauses, and the largest values of the time. */
-function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid): Label[] {
+function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid, worst = -1): Label[] {
   const root = metric === "pause" ? info.summary.pause_roots?.roots?.[0] : undefined;
   const first = root ? [{ port: root.port, words: `root: ${root.name}`, root: true }] : [];
   if (!data || !grid) return first;
+  // The port of the title is named too.
+  const title = !root && metric === "queue" && data.bytes[worst * data.cols + t] > 0 ? [worst] : [];
+  const others = topPorts(info, data, t, 3).filter((p) => p !== title[0]);
   return first.concat(
-    topPorts(info, data, t, 3).map((p) => ({
+    [...title, ...others.slice(0, 3 - title.length)].map((p) => ({
       port: p,
       words: `${info.ports[p].name.split(" → ")[0]} ${worth(metric, grid, data.bytes[p * data.cols + t])}`,
       root: false,
+      bold: p === title[0],
     })),
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { figure, Heat, type Looked, Parallel, Pareto } from "./manyplots";
+import { figure, Heat, live, type Looked, Parallel, Pareto } from "./manyplots";
 import { baseOf, Ranked } from "./ranked";
 import { address, set, useData, usePlace } from "./state";
 
@@ -72,9 +72,15 @@ function Points({ many }: { many: Many }) {
   };
   const first = many.by[0];
   const differs = many.figures.map((_, k) => k).filter((k) => many.points.some((p) => p.figures[k] !== many.points[0].figures[k]));
-  const other = differs.filter((k) => many.points.some((p) => p.figures[k] !== p.figures[first])); // a figure of its own
+  // A figure of its own: it does not follow from the first.
+  const ordered = [...many.points].sort((a, b) => a.figures[first] - b.figures[first]);
+  const follows = (k: number) =>
+    [1, -1].some((sign) => ordered.every((p, i) => i === 0 || sign * (p.figures[k] - ordered[i - 1].figures[k]) * (p.figures[first] - ordered[i - 1].figures[first]) >= 0));
+  const other = differs.filter((k) => !follows(k));
   const second = many.by.find((k) => other.includes(k)) ?? other[0] ?? first;
-  const [x, y] = [number("x", many.axes.length, 0), number("y", many.axes.length, 1)];
+  const axes = live(many, shown);
+  const dead = kept.size === 0 ? many.axes.flatMap((a, k) => (axes.includes(k) ? [] : [a.short])) : [];
+  const [x, y] = [number("x", many.axes.length, axes[0] ?? 0), number("y", many.axes.length, axes[1] ?? axes[0] ?? 0)];
   const of = number("of", many.figures.length, first);
   const [px, py] = [number("px", many.figures.length, first), number("py", many.figures.length, second)];
   return (
@@ -85,7 +91,7 @@ function Points({ many }: { many: Many }) {
         {many.study && ` of ${f.count(many.study.points)}`}
         {many.study && many.study.seeds > 1 && ` · ${many.study.seeds} seeds each`}
       </p>
-      <h1 data-testid="verdict">{verdict(many)}</h1>
+      <h1 data-testid="verdict">{f.begin(verdict(many))}</h1>
       <Progress many={many} />
       {many.unlike.length > 0 && (
         <p class="warn" role="alert" data-testid="unlike">
@@ -108,7 +114,16 @@ function Points({ many }: { many: Many }) {
           <Differ many={many} kept={kept} only={only} />
           <details class="more" open={["of", "x", "y", "px", "py"].some((k) => args.has(k))}>
             <summary>Heat map, Pareto front, parallel coordinates</summary>
-            <p class="looked">{looked.at >= 0 && <Chosen many={many} i={looked.at} />}</p>
+            {dead.length > 0 && axes.length > 0 && (
+              <p class="note">
+                Not drawn: {dead.join(", ")} change{dead.length === 1 ? "s" : ""} no {many.figures[first].words}.
+              </p>
+            )}
+            {looked.at >= 0 && (
+              <p class="looked">
+                <Chosen many={many} i={looked.at} />
+              </p>
+            )}
           <div class="split even">
             {many.axes.length > 0 && (
               <div>
@@ -120,8 +135,8 @@ function Points({ many }: { many: Many }) {
                       <>
                         {" by "}
                         <Choice name="x" label="columns" value={x} list={many.axes.map((a, k) => [k, a.short])} />
-                        {" and "}
-                        <Choice name="y" label="rows" value={y} list={many.axes.map((a, k) => [k, a.short])} />
+                        {axes.length > 1 && " and "}
+                        {axes.length > 1 && <Choice name="y" label="rows" value={y} list={many.axes.map((a, k) => [k, a.short])} />}
                       </>
                     )}
                   </span>
@@ -143,12 +158,12 @@ function Points({ many }: { many: Many }) {
           </div>
           <div class="head">
             <h2>Parallel coordinates</h2>
-            <p class="note">The best tenth by {many.figures[first].words} in colour. A value keeps the points that have it.</p>
+            <p class="note">A line is a point; the best by {many.figures[first].words} in colour. A click on a value keeps its points.</p>
           </div>
           <Parallel
             many={many}
             shown={shown}
-            axes={many.axes.map((_, k) => k).slice(0, 6)}
+            axes={axes.slice(0, 6)}
             figures={px === py ? [px] : [px, py]}
             kept={kept}
             only={only}

@@ -251,7 +251,27 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
   );
 }
 
-/** Parallel draws every point as a line through its settings and figures; a value keeps the points that have it. */
+/** live returns the axes whose values change the first figure at points that have all other settings in common, or of
+ *  which no two points say so; of the points shown with more than one value. */
+export function live(many: Many, shown: number[]): number[] {
+  return many.axes.flatMap((_, k) => {
+    if (new Set(shown.map((i) => many.points[i].at[k])).size < 2) return [];
+    const seen = new Map<string, number>();
+    let [compared, moves] = [false, false];
+    for (const p of many.points) {
+      const key = p.at.filter((_, j) => j !== k).join();
+      const v = p.figures[many.by[0]];
+      if (!seen.has(key)) seen.set(key, v);
+      else [compared, moves] = [true, moves || seen.get(key) !== v];
+    }
+    return moves || !compared ? [k] : [];
+  });
+}
+
+const fan = 0.7; // share of a value's room in which its lines are side by side
+
+/** Parallel draws every point as a line through its settings and figures, whose best values are on top. Lines of a value
+ *  are side by side, in the order in which they reach the next axis; a value keeps the points that have it. */
 export function Parallel(props: {
   many: Many;
   shown: number[];
@@ -264,91 +284,104 @@ export function Parallel(props: {
   const { many, shown, looked } = props;
   const { box, width: room } = useWidth(900);
   const n = props.axes.length + props.figures.length;
-  const width = Math.max(room, n * 112);
-  const [top, height] = [34, 300];
-  const left = 24 + 6.6 * Math.max(6, ...(many.axes[props.axes[0]]?.shown ?? []).map((s) => s.length));
-  const X = (k: number) => left + (k * (width - left - 60)) / Math.max(1, n - 1);
-  const ranges = props.figures.map((k) => {
-    const v = shown.map((i) => many.points[i].figures[k]);
-    return [Math.min(...v), Math.max(...v)];
+  const width = Math.max(room, n * 130);
+  const [top, height, bottom] = [38, 346, 20];
+  const X = (k: number) => 6 + (k * (width - 126)) / Math.max(1, n - 1);
+  const Y = (share: number) => top + (1 - share) * (height - top - bottom);
+  const ranges = props.figures.map((g) => {
+    const v = shown.map((i) => many.points[i].figures[g]);
+    const [low, high] = [Math.min(...v), Math.max(...v)];
+    return many.figures[g].higher ? [low, high] : [high, low]; // worst, best
   });
-  const Y = (share: number) => top + (1 - share) * (height - top - 22);
-  const Yv = (a: number, v: number) => Y(many.axes[a].typed.length > 1 ? v / (many.axes[a].typed.length - 1) : 0.5);
-  const line = (i: number) => {
-    const p = many.points[i];
-    const at = [
-      ...props.axes.map((a, k) => p.at[a] >= 0 && `${X(k)} ${Yv(a, p.at[a])}`),
-      ...props.figures.map((g, k) => {
-        const [lo, hi] = ranges[k];
-        return `${X(props.axes.length + k)} ${Y(place(p.figures[g], lo, hi))}`;
-      }),
-    ].filter(Boolean);
-    return "M" + at.join("L");
+  // Places of the points on each axis, from the last to the first.
+  const places: (number | undefined)[][] = Array(n);
+  props.figures.forEach((g, k) => {
+    const [worst, best] = ranges[k];
+    const share = (v: number) => place(v, Math.min(worst, best), Math.max(worst, best));
+    places[props.axes.length + k] = shown.map((i) => (worst < best ? share : (v: number) => (best === worst ? 1 : 1 - share(v)))(many.points[i].figures[g]));
+  });
+  for (let k = props.axes.length - 1; k >= 0; k--) {
+    const a = props.axes[k];
+    const m = many.axes[a].typed.length;
+    places[k] = Array(shown.length);
+    for (let v = 0; v < m; v++) {
+      const all = shown.flatMap((i, at) => (many.points[i].at[a] === v ? [at] : [])).reverse();
+      all.sort((x, y) => (places[k + 1][x] ?? 0) - (places[k + 1][y] ?? 0));
+      all.forEach((at, j) => (places[k][at] = (v + 0.5 + fan * ((j + 0.5) / all.length - 0.5)) / m));
+    }
+  }
+  const line = (at: number) => {
+    let [path, last] = ["", -1];
+    places.forEach((p, k) => {
+      const y = p[at];
+      if (y === undefined) return;
+      const half = last < 0 ? 0 : (X(last) + X(k)) / 2;
+      path += last < 0 ? `M${X(k)} ${Y(y)}` : `C${half} ${Y(places[last][at]!)} ${half} ${Y(y)} ${X(k)} ${Y(y)}`;
+      last = k;
+    });
+    return path;
   };
-  const tenth = Math.ceil(shown.length / 10);
+  const first = (at: number) => many.points[shown[at]].figures[many.by[0]];
+  const good = (at: number) => at < Math.min(5, Math.ceil(shown.length / 10)) || (at < 10 && first(at) === first(0));
+  const names = (k: number, v: number, text: string, extra = "", off = 4) => (
+    <text class="over" x={X(k) + 8} y={Y(v) + off}>
+      {text}
+      {extra && <tspan class="b"> {extra}</tspan>}
+    </text>
+  );
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="points by settings and figures">
       <div class="plot" ref={box} data-testid="parallel">
         <svg width={width} height={height} role="img" aria-label={`${shown.length} points as lines through ${n} axes`}>
-          {[...shown].reverse().map((i, at) => {
-            const good = shown.length - 1 - at < tenth;
+          {shown.map((_, back) => {
+            const at = shown.length - 1 - back;
             return (
               <path
                 class="pick"
-                data-point={many.points[i].name}
-                d={line(i)}
+                data-point={many.points[shown[at]].name}
+                d={line(at)}
                 fill="none"
-                stroke={good ? "var(--accent)" : "var(--fine)"}
-                stroke-width={good ? 1.6 : 0.7}
-                opacity={good ? 0.9 : 0.55}
-                onMouseEnter={() => looked.look(i)}
-                onClick={() => looked.pin(i)}
+                stroke={good(at) ? "var(--accent)" : "var(--line-2)"}
+                stroke-width={good(at) ? 2.2 : 1}
+                opacity={shown.length > 60 && !good(at) ? 0.4 : 1}
+                onMouseEnter={() => looked.look(shown[at])}
+                onClick={() => looked.pin(shown[at])}
               />
             );
           })}
-          {looked.at >= 0 && shown.includes(looked.at) && <path d={line(looked.at)} fill="none" stroke="var(--ink)" stroke-width={2.5} pointer-events="none" />}
+          {shown.includes(looked.at) && <path d={line(shown.indexOf(looked.at))} fill="none" stroke="var(--ink)" stroke-width={2.5} pointer-events="none" />}
           {props.axes.map((a, k) => {
             const x = many.axes[a];
             const every = Math.ceil(x.typed.length / 12);
             return (
               <g>
-                <path class="axis" d={`M${X(k)} ${Y(1)}V${Y(0)}`} />
-                <text class="b" x={X(k)} y={12} text-anchor="middle">
+                <text class="b" x={X(k) - 4} y={12}>
                   {x.short}
                 </text>
-                {x.shown.map((s, v) => (
-                  <g class="pick" onClick={() => props.only(a, v)} data-axis={x.key} data-at={v}>
-                    <title>{props.kept.get(a) === v ? "show all values" : `keep ${x.short} ${s} alone`}</title>
-                    <circle cx={X(k)} cy={Yv(a, v)} r={props.kept.get(a) === v ? 5 : 3} fill={props.kept.get(a) === v ? "var(--accent)" : "var(--ink-3)"} />
-                    {(v % every === 0 || v === x.shown.length - 1) && (
-                      <text
-                        class={props.kept.get(a) === v ? "b over" : "over"}
-                        x={X(k) + (k === 0 ? -8 : 8)}
-                        y={Yv(a, v) + 4}
-                        text-anchor={k === 0 ? "end" : "start"}
-                      >
-                        {s}
-                      </text>
-                    )}
-                  </g>
-                ))}
+                {x.shown.map((s, v) => {
+                  const [at, part] = [(v + 0.5) / x.shown.length, fan / 2 / x.shown.length];
+                  return (
+                    <g class="pick" onClick={() => props.only(a, v)} data-axis={x.key} data-at={v}>
+                      <title>{props.kept.get(a) === v ? "show all values" : `keep ${x.short} ${s} alone`}</title>
+                      <path d={`M${X(k)} ${Y(at + part)}V${Y(at - part)}`} stroke={props.kept.get(a) === v ? "var(--accent)" : "var(--ink-2)"} stroke-width={5} />
+                      {(v % every === 0 || v === x.shown.length - 1) && names(k, at, s)}
+                    </g>
+                  );
+                })}
               </g>
             );
           })}
-          {props.figures.map((g, k) => {
-            const x = X(props.axes.length + k);
+          {props.figures.map((g, i) => {
+            const [k, x] = [props.axes.length + i, many.figures[g]];
+            const [worst, best] = ranges[i];
             return (
               <g>
-                <path class="axis" d={`M${x} ${Y(1)}V${Y(0)}`} />
-                <text class="b" x={k === props.figures.length - 1 ? width - 2 : x} y={12} text-anchor={k === props.figures.length - 1 ? "end" : "middle"}>
-                  {many.figures[g].words}
+                <path d={`M${X(k)} ${Y(1)}V${Y(0)}`} stroke="var(--ink-2)" stroke-width={2} />
+                <text class="b" x={X(k) - 4} y={12}>
+                  {x.words}
                 </text>
-                <text class="over" x={x} y={Y(1) - 6} text-anchor="middle">
-                  {beyond(ranges[k][0], ranges[k][1], many.figures[g])}
-                </text>
-                <text class="over" x={x} y={Y(0) + 15} text-anchor="middle">
-                  {figure(ranges[k][0], many.figures[g])}
-                </text>
+                {names(k, 1, figure(best, x), "best", -6)}
+                {names(k, 0, beyond(best, worst, x), "", 15)}
               </g>
             );
           })}

@@ -66,6 +66,7 @@ function Port({ info, p }: { info: Info; p: PortPicture }) {
   const area = p.queue_bytes.map((b, i) => `H${i * w}V${y(b)}H${(i + 1) * w}`).join("");
   const line = p.wred_min_bytes > 0;
   const calm = Math.max(...p.queue_bytes.slice(0, 40)) < p.wred_min_bytes; // room for words
+  const above = Math.max(p.wred_min_bytes, calm ? 0 : Math.max(...p.queue_bytes.slice(-48)));
   return (
     <a class="card" href={to(info, "fabric", { metric: "queue", port: p.port, ...around(info, p.at_ps) })}>
       <h3>
@@ -80,7 +81,7 @@ function Port({ info, p }: { info: Info; p: PortPicture }) {
             <text
               class="over"
               x={calm ? 0 : W}
-              y={y(p.wred_min_bytes) - 4}
+              y={y(above) - 4}
               text-anchor={calm ? "start" : "end"}
             >
               WRED min {f.bytes(p.wred_min_bytes)}

@@ -41,12 +41,6 @@ export function Packets({ info }: { info: Info }) {
       </h1>
       {m && slowest(info, m) && <p class="lede">{slowest(info, m)}</p>}
       {m && <Bridge info={info} m={m} />}
-      {m && m.behind_ps > 0.01 * took(m) && (
-        <p class="note" data-testid="behind">
-          {f.time(m.behind_ps)} of {f.time(took(m))} is the wait behind {f.plural(m.earlier, "earlier message")} of queue pair {m.qp}
-          {isSlowest(info, m) && ", which the same causes delay"}; its own bytes take the last {f.time(took(m) - m.behind_ps)}.
-        </p>
-      )}
       <div class="split packets">
         <aside>
           <div class="bar">
@@ -112,27 +106,41 @@ function isSlowest({ summary: s }: Info, m: Message): boolean {
   return !!x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === took(m);
 }
 
-/** slowest says why the run's slowest message took longer than its ideal time: the first reason; the panel has the rest. */
-const slowest = (info: Info, m: Message): string =>
-  isSlowest(info, m) ? `${f.begin(info.summary.slowest_flow!.why.replace(/^[\d.,]+ × ideal \([^)]*\): /, "").split("; ")[0])}.` : "";
+/** slowest says why the run's slowest message took longer than its ideal time; the panel has more. */
+const slowest = (info: Info, m: Message): string => (isSlowest(info, m) ? `${f.reason(info.summary.slowest_flow!)}.` : "");
 
-/** Bridge leads from the ideal time of the slowest message to what it took: a bar of its causes, which sum to its time. */
+/** Bridge is a message's time as a bar: its wait behind earlier messages of its queue pair, its ideal time, and what is
+above, which has causes for the slowest message. */
 function Bridge({ info, m }: { info: Info; m: Message }) {
-  const own = isSlowest(info, m) ? info.summary.slowest_flow!.causes : undefined;
-  if (!own) return null;
-  const causes = names.flatMap(([key, name]) => {
-    const ps = own[key + "_ps"] ?? 0;
+  if (m.done_ps < 0) return null;
+  const slow = isSlowest(info, m) ? info.summary.slowest_flow! : undefined;
+  const behind = slow?.causes ? (slow.behind_ps ?? 0) : Math.min(m.behind_ps, took(m));
+  const rest = took(m) - behind;
+  const named = names.flatMap(([key, name]) => {
+    const ps = slow?.causes?.[key + "_ps"] ?? 0;
     return ps > 0 ? [{ key, name, time_ps: ps }] : [];
   });
+  const ideal = Math.min(rest, m.ideal_ps);
+  const causes = slow?.causes
+    ? named
+    : [
+        { key: "line_rate", name: "line rate and latency", time_ps: ideal },
+        { key: "above", name: "not divided by cause", time_ps: rest - ideal },
+      ];
+  const wait = { key: "behind", name: `${f.plural(m.earlier, "earlier message")} of queue pair ${m.qp}`, time_ps: behind };
   const needed = (c: { key: string }) => c.key === "line_rate" || c.key === "latency";
   const part = (key: string, name: string, of: typeof causes) => ({ key, name, time_ps: of.reduce((n, c) => n + c.time_ps, 0), causes: of });
-  const parts = [part("transfers", "Ideal", causes.filter(needed)), part("above", "Above ideal", causes.filter((c) => !needed(c)))];
-  const top = parts[1].causes.reduce((a, b) => (b.time_ps > (a?.time_ps ?? 0) ? b : a), parts[1].causes[0]);
+  const parts = [
+    part("behind", "Waits behind", [wait]),
+    part("transfers", "Ideal", causes.filter(needed)),
+    part("above", "Above ideal", causes.filter((c) => !needed(c))),
+  ];
+  const top = parts[2].causes.reduce((a, b) => (b.time_ps > (a?.time_ps ?? 0) ? b : a), parts[2].causes[0]);
   return (
     <div data-testid="bridge">
       <StepBar
         parts={parts.filter((p) => p.time_ps > 0)}
-        causes={causes.map((c) => ({ key: c.key, name: c.name, color: "", about: c.name }))}
+        causes={[wait, ...causes].map((c) => ({ key: c.key, name: c.name, color: "", about: c.name }))}
         step={took(m)}
         main={top?.key}
       />

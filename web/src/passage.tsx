@@ -148,6 +148,8 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   // A threshold is named at the emptier end.
   const filled = (a: number, b: number) => samples.filter((s) => s[0] < b && s[0] + s[1] > a).reduce((n, s) => n + s[3] * s[1], 0);
   const clear = filled(to - (to - from) / 5, to) <= filled(from, from + (to - from) / 5);
+  const [clearFrom, clearTo] = clear ? [to - 130 * ((to - from) / (width - left)), to] : [from, from + 130 * ((to - from) / (width - left))];
+  const most = Math.max(low, ...samples.filter((s) => s[0] < clearTo && s[0] + s[1] > clearFrom).map((s) => s[3]));
   const topLane = Math.max(peak, low < 4 * peak ? low : 0, 1);
   return (
     <div ref={box} class="passage" data-testid="passage" data-at={at} data-bytes={held} data-value={rate ?? ""}>
@@ -228,7 +230,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
                 {samples.length > 0 && <path class="queue" d={`${steps(3, topLane, p)}V${p.y + p.high}H${x(samples[0][0])}Z`} />}
                 {low > 0 && low <= topLane && <path class="limit" d={`M${left} ${p.y + p.high - (low / topLane) * p.high}H${width - 8}`} />}
                 {low > 0 && low <= topLane && (
-                  <text class="small over" x={clear ? width - 10 : left + 4} y={p.y + p.high - (low / topLane) * p.high - 4} text-anchor={clear ? "end" : "start"}>
+                  <text class="small over" x={clear ? width - 10 : left + 4} y={p.y + Math.max(9, p.high - (most / topLane) * p.high - 4)} text-anchor={clear ? "end" : "start"}>
                     WRED min {f.bytes(low)}
                   </text>
                 )}

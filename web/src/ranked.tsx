@@ -11,6 +11,32 @@ const listed = 20; // rows before more are asked for
 /** baseOf names what points are compared with. */
 export const baseOf = (many: Many) => (many.study && !many.study.command ? "the scenario" : many.base!.name);
 
+/** alike groups ranked points of a study that follow one another, differ in one setting alone, and tie in all objectives. */
+function alike(many: Many, ranked: number[]): number[][] {
+  const out: number[][] = [];
+  let by = -1; // the setting in which the last group differs
+  for (const i of ranked) {
+    const last = out[out.length - 1];
+    const [p, q] = [many.points[i], last && many.points[last[0]]];
+    const differ = q ? many.axes.flatMap((_, k) => (p.at[k] === q.at[k] ? [] : [k])) : [];
+    const same = q && !p.runs?.length && !q.runs?.length && many.by.every((k) => p.figures[k] === q.figures[k]) && p.low === q.low && p.high === q.high;
+    if (many.study && same && differ.length === 1 && (last.length === 1 || differ[0] === by)) {
+      last.push(i);
+      by = differ[0];
+    } else out.push([i]);
+  }
+  return out;
+}
+
+/** valuesOf writes a point's value of a setting, or the values of those that are alike. */
+function valuesOf(many: Many, p: ManyPoint, group: number[], k: number): string {
+  const a = many.axes[k];
+  const all = [...new Set(group.map((i) => many.points[i].at[k]))].sort((x, y) => x - y);
+  if (all.length < 2) return p.at[k] >= 0 ? a.shown[p.at[k]] : "–";
+  const next = all.every((v, i) => v >= 0 && (i === 0 || v === all[i - 1] + 1));
+  return all.length > 2 && next && /\d/.test(a.shown[all[0]]) ? `${a.shown[all[0]]} to ${a.shown[all[all.length - 1]]}` : all.map((v) => (v >= 0 ? a.shown[v] : "–")).join(", ");
+}
+
 /** Ranked is the points as one chart, the best first: the step by cause, the spread over the seeds, the change against
  * the scenario or the run named first, and a second objective. */
 export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
@@ -20,7 +46,8 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
   const fig = many.figures[first];
   const worse = (a: number, b: number) => (fig.higher ? -1 : 1) * (many.points[a].figures[first] - many.points[b].figures[first]);
   const all = [...props.shown].sort((a, b) => worse(a, b) || a - b);
-  const rows = all.slice(0, most);
+  const groups = alike(many, all).slice(0, most);
+  const rows = groups.map(([i]) => i);
   const others = many.by.slice(1);
   const axes = many.axes.map((_, k) => k).slice(0, 6);
   const paired = rows.some((i) => many.points[i].over);
@@ -29,10 +56,11 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
   const causes = fig.key === "step_time" && rows.every((i) => many.points[i].causes.length > 0);
   const base = many.base && !many.points.includes(many.base) ? many.base : undefined;
   // The scenario has a row of its own where it ranks.
-  const entries = rows.map((i, n): [ManyPoint, number, number] => [many.points[i], i, n]);
+  let place = 0;
+  const entries = groups.map((g): [ManyPoint, number, number, number[]] => [many.points[g[0]], g[0], (place += g.length) - g.length, g]);
   if (base && !many.points.some((p) => p.name === base.name)) {
     const before = rows.filter((i) => (fig.higher ? -1 : 1) * (many.points[i].figures[first] - base.figures[first]) <= 0).length;
-    entries.splice(before, 0, [base, -1, -1]);
+    entries.splice(before, 0, [base, -1, -1, []]);
   }
   const top = Math.max(1e-12, base?.figures[first] ?? 0, ...rows.map((i) => Math.max(many.points[i].high, many.points[i].figures[first])));
   const at = (v: number) => `${(100 * Math.max(0, v)) / top}%`;
@@ -95,7 +123,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
             </tr>
           </thead>
           <tbody>
-            {entries.map(([p, i, n]) => {
+            {entries.map(([p, i, n, g]) => {
               const v = p.figures[first];
               return (
                 <tr class={i < 0 ? "base" : looked.at === i ? "chosen" : ""}>
@@ -104,7 +132,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                       p.name
                     ) : (
                       <button class="plain" aria-pressed={looked.at === i} onClick={() => looked.pin(i)}>
-                        {many.study ? n + 1 : p.name}
+                        {many.study ? (g.length > 1 ? `${n + 1}–${n + g.length}` : n + 1) : p.name}
                         {many.study && <span class="hidden"> {p.name}</span>}
                       </button>
                     )}
@@ -118,7 +146,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                   </th>
                   {axes.map((k) => (
                     <td class="set" data-axis={many.axes[k].short}>
-                      {p.at[k] >= 0 ? many.axes[k].shown[p.at[k]] : "–"}
+                      {valuesOf(many, p, g, k)}
                     </td>
                   ))}
                   <td class="bars" role="img" aria-label={words(p)} title={words(p)}>
@@ -140,7 +168,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                     </div>
                   </td>
                   <td class="n value">{figure(v, fig)}</td>
-                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && `${p.over[0] < 0 ? "−" : "+"}${figure(Math.abs(p.over[0]), fig)} ± ${figure(p.over[1], fig)}`}</td>}
+                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && `${p.over[0] < 0 ? "−" : "+"}${figure(Math.abs(p.over[0]), fig)} ± ${figure(p.over[1], fig)}`}</td>}
                   <td class={`n change ${i >= 0 && change(v, first) && better(v, first) ? "good" : ""}`}>{i < 0 ? "–" : change(v, first)}</td>
                   {others.flatMap((k) => [
                     <td class="n">{figure(p.figures[k], many.figures[k])}</td>,
@@ -173,9 +201,9 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
         </table>
       </div>
       <p class="note">
-        {all.length > most && (
+        {place < all.length && (
           <button onClick={() => more(most + 200)}>
-            show {f.count(Math.min(200, all.length - most))} more of {f.count(all.length)}
+            show {f.count(Math.min(200, all.length - place))} more of {f.count(all.length)}
           </button>
         )}{" "}
         {kept.length > 1 && <a href={address(["compare"], { runs: kept.join(",") })}>Compare the {f.plural(kept.length, "best kept run")}</a>}

@@ -45,7 +45,7 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
       ) : (
         <>
           <p class="note" data-testid="why">
-            {f.begin(data.why)}.
+            <span title={data.why}>{f.begin(data.why.split(": run its scenario")[0])}.</span>
           </p>
           {followed.has(name) && !standalone() && <Followed info={info} name={name} />}
         </>
@@ -210,7 +210,7 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
         const from = x(step.from);
         const to = x(step.to);
         const own = step.from === step.to;
-        const down = step.until_ps > step.at_ps ? y + 10 : y;
+        const down = step.until_ps > step.at_ps ? y + 7 : y;
         const letters = 6.3 * Math.max(step.label.length, step.detail.length);
         const side = step.from > 0 && (step.from === s.lanes.length - 1 || (from + 10 + letters > left + wide * s.lanes.length && from - 10 > letters)) ? -1 : 1;
         const again = i > 0 && rows[i] === rows[i - 1] && step.detail === s.steps[i - 1].detail;
@@ -241,10 +241,10 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
                 <path d={`M${to},${down} l${-tip},-4 v8 z`} />
               </>
             )}
-            <text x={middle} y={own ? y + 1 : (y + down) / 2 - 5} text-anchor={anchor}>
+            <text x={middle} y={own ? y + 1 : Math.min(y, down) - 4} text-anchor={anchor}>
               {brief ? briefly(step.label) : step.label}
             </text>
-            <text x={middle} y={own ? y + 14 : (y + down) / 2 + 14} text-anchor={anchor} class="detail">
+            <text x={middle} y={own ? y + 14 : Math.max(y, down) + 11} text-anchor={anchor} class="detail">
               {again ? "" : brief ? step.detail.split(",")[0] : step.detail}
             </text>
           </g>

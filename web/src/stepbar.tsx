@@ -219,7 +219,7 @@ const partColour = (key: string) => `var(${partColours[key] ?? "--o-wait"})`;
 
 /** fillOf is the colour of a segment: line rate has that of its part. */
 const fillOf = (s: Segment) =>
-  s.part.key === "idle" || s.part.key === "unfinished"
+  ["idle", "unfinished", "behind"].includes(s.part.key) || s.cause.key === "above"
     ? "var(--o-wait)"
     : s.cause.key === "line_rate"
       ? partColour(s.part.key)

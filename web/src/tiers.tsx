@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Info, standalone, view } from "./api";
+import { type Answer, type Info, standalone, view } from "./api";
 import { names } from "./causes";
 import { ink, type Limits, lineTokens, load, queueStep, queueTokens, rgb, table } from "./colour";
 import type { Tier, Tiers as Figures } from "./contract";
@@ -196,6 +196,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
   const metric = flows || place.args.get("metric") === "util" ? "util" : "queue";
   const [from, to] = [place.args.get("from"), place.args.get("to")];
   const query = !standalone() && from && to ? `tiers?from=${from}&to=${to}` : "tiers";
+  const { data: answer } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
   const { data: fresh, error } = useData(() => view<Figures>(info.name, query), [info.name, query]);
   const [data, keep] = useState<Figures | undefined>(undefined);
   useEffect(() => {
@@ -218,7 +219,10 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
         {data.groups.length > 0 && `, ${f.plural(data.groups.length, "pod")}`}
       </p>
       <h1 data-testid="verdict">{caused(info, found!.title)}</h1>
-      <p class="lede">{found!.more}</p>
+      <p class="lede">
+        {found!.more}
+        {answer?.place && ` ${answer.place.most ? "Most is lost" : "The slowest message loses time"} at ${answer.place.name}.`}
+      </p>
       <div class="bar">
         {!flows && (
           <button aria-pressed={metric === "queue"} onClick={() => set({ metric: "queue" })}>

@@ -182,7 +182,10 @@ export function TimeLine({ info }: { info: Info }) {
   ];
   /** rowOf is the row of a rank, also of one in a folded host. */
   const rowOf = (rank: number) => (rows.includes(rank) ? rows.indexOf(rank) : rows.indexOf(-1 - hosts.findIndex((h) => h.ranks.includes(rank))));
-  const head = 36; // the path's own row
+  // The path's own row; of few pieces the causes have room for their names.
+  const inSight = (path.data?.path ?? []).filter((p) => p.end_ps >= from && p.start_ps <= to);
+  const few = inSight.length > 0 && inSight.length <= 3 && width > 600 && (path.data?.causes ?? []).length > 0;
+  const head = few ? 92 : 36;
   const gap = pins.length > 0 ? 8 : 0;
   const yOf = (i: number) => head + i * rowHeight + (i >= pins.length ? gap : 0);
   const height = yOf(rows.length) + 20;
@@ -292,6 +295,11 @@ export function TimeLine({ info }: { info: Info }) {
       share.forEach((part, c) => {
         g.fillStyle = tints[c];
         g.fillRect(a, (y -= part * (head - 9)), w, part * (head - 9));
+        if (!few || part * (head - 9) < 12 || w < 200) return;
+        const [red, green, blue] = [1, 3, 5].map((i) => parseInt(tints[c].slice(i, i + 2), 16));
+        g.fillStyle = 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#14171a" : "#ffffff";
+        const name = causeNames.find(([key]) => key === causes[c])?.[1] ?? causes[c];
+        g.fillText(`${name} ${f.time(part * (p.end_ps - p.start_ps))}`, Math.max(a, left) + 8, y + (part * (head - 9)) / 2 + 1);
       });
     });
     rows.forEach((r, i) => {
@@ -588,7 +596,8 @@ export function TimeLine({ info }: { info: Info }) {
       {path.data && path.data.operations > 0 && (
         <p class="hint" data-testid="critical">
           The critical path has {f.plural(path.data.operations, "operation")} in this window; its pieces add up
-          to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}.
+          to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}. A transfer's causes are shares of
+          its time: where they lie within it is in the lanes above.
         </p>
       )}
     </section>

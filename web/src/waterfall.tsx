@@ -21,8 +21,6 @@ export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) 
   const last = c.hops[c.hops.length - 1];
   const end = Math.max(c.end_ps, last?.left_ps ?? begin);
   const span = Math.max(1, end - begin);
-  const waited = c.hops.slice(1).reduce((sum, h) => sum + h.left_ps - h.ready_ps, 0);
-  const first = (k: "marked" | "trimmed") => c.hops.findIndex((h) => h[k]);
   const share = (ps: number) => `${Math.max(0, Math.min(100, (100 * ps) / span))}%`;
   const to = (port: number, at: number) =>
     address(standalone() ? ["fabric"] : ["run", info.name, "fabric"], { metric: "queue", port, at });
@@ -32,10 +30,9 @@ export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) 
         <b>
           PSN {p.psn}: {c.kind}
           {c.again && ", retransmitted"}, {f.bytes(c.bytes)},{" "}
-          {c.end === "under way"
-            ? "under way when the run ended"
-            : `${c.end} at ${c.ended_at} after ${f.time(span)}, ${f.time(waited)} of them in queues`}
+          {c.end === "under way" ? "under way when the run ended" : `${c.end} at ${c.ended_at} after ${f.time(span)}`}.
         </b>{" "}
+        {happened(c, span)}{" "}
         <span class="note">
           packet {p.asked} of queue pair {p.qp}
         </span>
@@ -51,12 +48,17 @@ export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) 
             [sent, next],
           ];
           const said = bars.map(([a, b], k) => (b > a ? `${kinds[k][0]} ${f.time(b - a)}` : "")).filter(Boolean);
+          const wait = waited(c, i);
           const what = [
-            i > 0 && h.found_bytes > 0 && `finds ${f.bytes(h.found_bytes)} queued`,
+            found(c, i) > 0 && `finds ${f.bytes(found(c, i))} queued`,
             h.paused && "its class is paused",
-            first("marked") === i && "◆ marked CE",
-            first("trimmed") === i && "trimmed",
+            h.marked && !c.hops[i - 1]?.marked && "◆ marked CE",
+            h.trimmed && !c.hops[i - 1]?.trimmed && "trimmed",
           ].filter(Boolean);
+          const [from, until] = [bars[0][0] - begin, next - begin];
+          const label = wait >= 0.01 * span ? `waits ${f.time(wait)}` : f.time(next - bars[0][0]);
+          const inside = wait > 0.3 * span;
+          const before = !inside && until > 0.7 * span;
           return (
             <li>
               <a href={to(h.port, h.left_ps)}>{h.name}</a>
@@ -66,14 +68,19 @@ export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) 
                     <i style={{ left: share(a - begin), width: share(b - a), background: kinds[k][1] }} />
                   ) : null,
                 )}
+                <b
+                  class={inside ? "inside" : ""}
+                  style={before ? { right: `calc(100% - ${share(from)})` } : { left: share(inside ? bars[1][0] - begin : until) }}
+                >
+                  {label}
+                </b>
               </span>
-              <span class="n">{i > 0 && h.left_ps > h.ready_ps ? `waits ${f.time(h.left_ps - h.ready_ps)}` : ""}</span>
               <span class="note">{what.join(", ")}</span>
             </li>
           );
         })}
         <li class="axis" aria-hidden="true">
-          <span />
+          <span class="note">since it left {c.hops[0]?.name.split(":")[0]}</span>
           <span class="track">
             {f.axis(0, span, 5).map((t) => (
               <small style={{ left: share(t.at) }}>{t.label}</small>
@@ -83,6 +90,26 @@ export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) 
       </ol>
     </figure>
   );
+}
+
+/** waited is a copy's time in the queue of a hop. */
+const waited = (c: Copy, i: number) => (i > 0 ? c.hops[i].left_ps - c.hops[i].ready_ps : 0);
+
+/** found is what a copy found queued at a hop, of at least a packet of its size. */
+const found = (c: Copy, i: number) => (i > 0 && c.hops[i].found_bytes >= c.bytes ? c.hops[i].found_bytes : 0);
+
+/** happened says where a copy spent its time, in a sentence. */
+function happened(c: Copy, span: number): string {
+  const top = c.hops.reduce((n, _, i) => (waited(c, i) > waited(c, n) ? i : n), 0);
+  const at = (i: number) => c.hops[i].name.split(" → ")[0];
+  const marked = c.hops.findIndex((h) => h.marked);
+  const trimmed = c.hops.findIndex((h) => h.trimmed);
+  const said =
+    waited(c, top) < 0.1 * span
+      ? "No queue delays it"
+      : `${f.percent(waited(c, top) / span)} of that is its wait at ${at(top)}${found(c, top) > 0 ? ` behind ${f.bytes(found(c, top))}` : ""}${c.hops[top].paused ? ", whose class is paused" : ""}`;
+  const also = [marked >= 0 && `marks it CE`, trimmed >= 0 && `trims it`].filter(Boolean).join(" and ");
+  return `${said}${also ? `; ${at(marked >= 0 ? marked : trimmed)} ${also}` : ""}.`;
 }
 
 /** WaterfallKey names the colours. */

@@ -88,6 +88,7 @@ var quantiles = []float64{0.5, 0.9, 0.99, 1}
 const (
 	tierColumns = 120
 	maxCulprits = 8
+	leastHeld   = 0.0005 // share of all bytes held x time from which on a port is one
 )
 
 // tierOf numbers the tiers of ports, upwards first, and names them.
@@ -260,7 +261,7 @@ func (r *Directory) culprits(held []float64, total float64) (out []Culprit, half
 	}
 	at := map[int32]int{}
 	for _, p := range order[:min(maxCulprits, len(order))] {
-		if held[p] > 0 {
+		if held[p] > leastHeld*total {
 			at[int32(p)] = len(out)
 			out = append(out, Culprit{Port: int32(p), Name: r.ports[p].Name, Held: held[p] / total,
 				Peak: r.ports[p].QueuePeak})
