@@ -363,31 +363,6 @@ func (a *accounts) collective(to *cause.Account, c int32, took unit.Time) {
 	})
 }
 
-// message divides the time of a message, from when its queue pair had nothing older to send. Replays of long
-// collectives drift, so that one may post a message when it is about to be done: then what replays differ by says
-// nothing of the message, which waited for others of its NIC as the run itself shows.
-func (a *accounts) message(to *cause.Account, x int32) {
-	msg, share := &a.m.b.r.seen.Messages[x], a.m.b.share
-	took, older := msg.Done-share.turn(x), share.prev[x]
-	began := func(p *replay) unit.Time {
-		if older < 0 {
-			return p.posted[x]
-		}
-		return max(p.posted[x], min(p.done[older]-a.m.latency(older, p.v), p.done[x]))
-	}
-	in := func(p *replay) unit.Time { return p.done[x] - began(p) }
-	if p := a.base; in(p) < a.m.alone(p.net, p.uses[msg.Conn], a.m.bytes(x, p.v))+a.m.latency(x, p.v) {
-		p.crossed(x, p.done[x]-took, p.done[x], to)
-		a.outside.message(to, x)
-		return
-	}
-	a.divide(to, took, in, func(rest *cause.Account) {
-		p := a.last()
-		p.crossed(x, began(p), p.done[x], rest)
-	})
-	a.outside.message(to, x)
-}
-
 // walk divides the time of a chain in a replay, back from an operation's end: computing, the bytes, latency,
 // other transfers of the NIC, and, of a collective, ranks that came late.
 func (p *replay) walk(last int32, from unit.Time, only int32, to *cause.Account) {

@@ -171,6 +171,31 @@ func (b *blamer) message(x int32) *result.CollectiveRow {
 	return row
 }
 
+// message divides the time of a message, from when its queue pair had nothing older to send. Replays of long
+// collectives drift, so that one may post a message when it is about to be done: then what replays differ by says
+// nothing of the message, which waited for others of its NIC as the run itself shows.
+func (a *accounts) message(to *cause.Account, x int32) {
+	msg, share := &a.m.b.r.seen.Messages[x], a.m.b.share
+	took, older := msg.Done-share.turn(x), share.prev[x]
+	began := func(p *replay) unit.Time {
+		if older < 0 {
+			return p.posted[x]
+		}
+		return max(p.posted[x], min(p.done[older]-a.m.latency(older, p.v), p.done[x]))
+	}
+	in := func(p *replay) unit.Time { return p.done[x] - began(p) }
+	if p := a.base; in(p) < a.m.alone(p.net, p.uses[msg.Conn], a.m.bytes(x, p.v))+a.m.latency(x, p.v) {
+		p.crossed(x, p.done[x]-took, p.done[x], to)
+		a.outside.message(to, x)
+		return
+	}
+	a.divide(to, took, in, func(rest *cause.Account) {
+		p := a.last()
+		p.crossed(x, began(p), p.done[x], rest)
+	})
+	a.outside.message(to, x)
+}
+
 // synchronises reports whether an operation is a wait by which a collective's protocol
 // synchronises. Before single transfers it is a rank that starts later, or computes.
 func synchronises(d *workload.DAG, o *workload.Op, next int32) bool {

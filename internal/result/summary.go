@@ -280,39 +280,6 @@ const Bubble = "bubble"
 // LeastIdle is the share of the step from which on idle time is worth a word.
 const LeastIdle = 0.05
 
-// BusiestNIC is a NIC, the payload that it sends or receives, and the least time for it.
-type BusiestNIC struct {
-	Name     string `json:"nic"`
-	Receives bool   `json:"receives"` // false: it sends
-	Bytes    int64  `json:"bytes"`
-	Rate     int64  `json:"rate_bps"` // of all its ports
-	Time     int64  `json:"time_ps"`
-}
-
-// Show describes a NIC's payload and its time: "host-9/nic-1 receives 14 MB, which takes 1.12 ms at 100 Gbit/s".
-func (n *BusiestNIC) Show() string {
-	verb := "sends"
-	if n.Receives {
-		verb = "receives"
-	}
-	return fmt.Sprintf("%s %s %s, which takes %s at %s", n.Name, verb, unit.Bytes(n.Bytes).Show(),
-		unit.Time(n.Time).Show(), unit.Rate(n.Rate).Show())
-}
-
-// Remedy is something to change about a run, for one of the causes of its lost time.
-type Remedy struct {
-	Cause string `json:"cause"` // its key
-	// Expected is the upper limit of the saving: that of a run without the cause, and no more than Limit allows.
-	Expected int64 `json:"expected_ps"`
-	// Limit describes the payload of the busiest NIC and its time, where they limit Expected.
-	Limit string `json:"limit,omitempty"`
-	// Simulated marks an Expected for which a run without the cause was simulated.
-	Simulated bool     `json:"simulated,omitempty"`
-	Says      string   `json:"says"`
-	Set       []string `json:"set,omitempty"`   // key=value, the form of --set
-	Needs     string   `json:"needs,omitempty"` // hardware that the fabric may lack
-}
-
 // Trained holds the figures of a training step.
 type Trained struct {
 	Params       int64   `json:"parameters,omitempty"`
