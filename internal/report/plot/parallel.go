@@ -144,7 +144,8 @@ func (l plates) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, at := range l.XYs {
 		box := l.TextStyle[i].Rectangle(l.Labels.Labels[i]).Add(vg.Point{X: x(at.X), Y: y(at.Y)})
 		box.Min.X += vg.Points(4)
-		c.FillPolygon(color.White, []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y}})
+		c.FillPolygon(color.White, []vg.Point{box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max,
+			{X: box.Min.X, Y: box.Max.Y}})
 	}
 	l.Labels.Plot(c, p)
 }
