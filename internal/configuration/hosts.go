@@ -51,7 +51,7 @@ func HostText(path, language string) (text []byte, is bool, err error) {
 // ReadHost reads a server's configuration: a file, or all of a directory.
 func ReadHost(path string) (*swconf.Host, error) {
 	var files []hostconf.File
-	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(input.Behind(path), func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}

@@ -181,7 +181,7 @@ func (e *Expectation) resolve(name string) error {
 		keys := sortedKeys(fields)
 		key, k, ok := named(strings.ReplaceAll(part, "utilization", "utilisation"), keys)
 		if !ok {
-			return field.Choice("", part, shortened(keys), "unknown figure %s", field.Quote(name))
+			return field.Choice("", part, shortened(keys), "unknown figure %s", field.Quote(name)).ListedBy("summary.json of a run")
 		}
 		if k.suffix != "" {
 			e.kind = k

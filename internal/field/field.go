@@ -82,7 +82,13 @@ func (e *Error) accepted() string {
 		return strings.Join(words, ", ")
 	}
 	if e.Hint != "" {
-		far := func(word string) int { return Distance(strings.ToLower(e.found), strings.ToLower(word)) }
+		far := func(word string) int {
+			found, word := strings.ToLower(e.found), strings.ToLower(word)
+			if found != "" && strings.HasPrefix(word, found) {
+				return 1 // the beginning of a word
+			}
+			return Distance(found, word)
+		}
 		slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
 	}
 	return fmt.Sprintf("%s and %d more%s", strings.Join(words[:show], ", "), more, rest)

@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,5 +42,23 @@ func TestOnlyFilesAreRead(t *testing.T) {
 		if b, err := input.Read("/proc/kmsg", 100); err == nil && len(b) > 0 {
 			t.Errorf("read %d bytes of the kernel's log", len(b))
 		}
+	}
+}
+
+// TestWalkLink walks a directory by a link to it.
+func TestWalkLink(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "current")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "leaf.cfg"), []byte("feature lldp\n"), 0o644),
+		os.Symlink(dir, link)); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	err := input.Walk(link, 10, func(path string) error {
+		paths = append(paths, path)
+		return nil
+	})
+	if err != nil || len(paths) != 1 || paths[0] != filepath.Join(link, "leaf.cfg") {
+		t.Error(paths, err)
 	}
 }

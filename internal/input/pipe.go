@@ -137,15 +137,23 @@ func IsFault(err error) bool {
 	return errors.As(err, &f)
 }
 
+// Behind returns the path of a directory, by which filepath.WalkDir follows it if it is a link.
+func Behind(dir string) string {
+	if st, err := os.Lstat(dir); err == nil && st.Mode()&fs.ModeSymlink != 0 {
+		return dir + string(filepath.Separator)
+	}
+	return dir
+}
+
 // Walk visits the regular files of a directory and its subdirectories, sorted by name; hidden ones are omitted. A
 // folder with more than most of them is an error.
 func Walk(dir string, most int, visit func(path string) error) error {
 	n := 0
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(Behind(dir), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case strings.HasPrefix(d.Name(), ".") && path != dir:
+		case strings.HasPrefix(d.Name(), ".") && path != Behind(dir):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

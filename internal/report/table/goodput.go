@@ -22,7 +22,7 @@ func Goodput(w io.Writer, r days.Report) {
 	name, share := largestLoss(&p)
 	answer := fmt.Sprintf("Effective training time %s (%s; σ %.2f) with a checkpoint every %s",
 		unit.ShowShare(p.Effective.Mean), over(r.Seeds, p), 100*p.Effective.SD, days.Brief(p.Interval))
-	if share > 0 {
+	if share >= 0.0005 {
 		answer += fmt.Sprintf("; largest loss: %s (%s", name, unit.ShowShare(share))
 		if (share == p.Where.Checkpoint || share == p.Where.Lost) && r.AtOptimum() {
 			answer += ", at the optimum of the interval"
