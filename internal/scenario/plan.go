@@ -25,9 +25,10 @@ import (
 // Plan is a resolved scenario: everything checked and built, nothing run. It contains the input of a run in resolved
 // form. The source text is kept for the run directory (Text, Resolved) and to derive other scenarios (Settled).
 type Plan struct {
-	Name     string
-	Seed     uint64
-	Fidelity string // by its name: see package fidelity
+	Name      string
+	Seed      uint64
+	BitErrors uint64 // added to the seed of bit errors: another draw of them, of the same scenario
+	Fidelity  string // by its name: see package fidelity
 
 	Graph     *topo.Graph
 	Shape     Shape // parameters of the graph

@@ -36,6 +36,7 @@ type Setup struct {
 	Buses []host.Bus // of PCIe that limit, besides
 	QPs   int        // queue pairs per pair of GPUs
 	Seed  uint64
+	Bits  uint64 // seed of bit errors
 	// Links that are not as the graph says from the start.
 	Links  map[int]fabric.LinkState
 	Routes *topo.Routes // over all links, where they are known already
@@ -92,7 +93,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 		}
 		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B),
 			fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp,
-				Seed: s.Seed, Name: g.End(i, l.A)})
+				Seed: s.Bits, Name: g.End(i, l.A)})
 		n.linkOf = append(n.linkOf, int32(i), int32(i))
 	}
 	inner := make([][][2]int32, len(g.NICs))

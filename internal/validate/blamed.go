@@ -44,7 +44,7 @@ type Judged struct {
 	Alone   int64    `json:"blamed_alone_ps"`
 	Saved   int64    `json:"saved_ps"`
 
-	// Repeated is what the same run saves over cables up to 10 cm longer, of each link another length.
+	// Repeated is what the same run saves over cables up to 10 cm longer, with other bit errors.
 	Repeated []int64 `json:"saved_repeated_ps,omitempty"`
 
 	Verdict string `json:"verdict"`          // agree, over, under, wrong sign; listed
@@ -109,8 +109,8 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 	return j
 }
 
-// repeat runs the scenario without the cause again, over cables that are a little longer. A fabric's are as well: a
-// saving that hangs on them says little of the cause.
+// repeat runs the scenario without the cause again, over cables that are a little longer and with other bit errors. A
+// fabric has both: a saving that hangs on them says little of the cause.
 func (j *Judged) repeat(s *whatif.Scenario, without *cause.Change) {
 	for k := range uint64(blameRepeats) {
 		r, again := rng.New(k, "cables"), *without
@@ -120,13 +120,18 @@ func (j *Judged) repeat(s *whatif.Scenario, without *cause.Change) {
 			}
 			c.Delay += unit.Time(r.Intn(blameLonger))
 		}
-		if o, err := s.Run(&again, randomLimits); err == nil {
+		p, err := s.Plan(&again)
+		if err != nil {
+			continue
+		}
+		p.BitErrors = k + 1
+		if o, err := whatif.Simulate(p, randomLimits); err == nil {
 			j.Repeated = append(j.Repeated, j.Step-o.Summary.StepTime)
 		}
 	}
 }
 
-// undecided returns why savings of runs that differ by the length of cables judge no account: none agrees with all of
+// undecided returns why savings of runs that differ by cables and bit errors judge no account: none agrees with all of
 // them; "" where one does. It uses neither the cause nor the account.
 func undecided(step int64, saved []int64) string {
 	least, most := int64(math.MaxInt64), int64(math.MinInt64) // of what agrees
@@ -136,7 +141,7 @@ func undecided(step int64, saved []int64) string {
 	if least >= most {
 		return ""
 	}
-	return "cables up to 10 cm longer change what the run without it saves by more than an estimate may be off"
+	return "cables up to 10 cm longer or other bit errors change the saving by more than an estimate may be off"
 }
 
 // ownFault returns the kind of fault that only the run without the cause has, "" for none: the saving is then the

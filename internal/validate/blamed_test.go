@@ -61,14 +61,19 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestRepeated checks that a saving that hangs on 10 cm of cable is in doubt, and one that does not is judged.
+// TestRepeated checks that a saving that hangs on 10 cm of cable, or on which packets bit errors hit, is in doubt, and
+// one that does not is judged.
 func TestRepeated(t *testing.T) {
 	t.Parallel()
-	for number, doubt := range map[int]bool{30: true, 53: false} {
-		j := JudgeRandom(6102, number)
-		if len(j.Repeated) != blameRepeats || (j.Doubt != "") != doubt {
-			t.Errorf("number %d saves %d of %d ps, over other cables %d: %q", number, j.Saved, j.Step, j.Repeated,
-				j.Doubt)
+	for _, c := range []struct {
+		seed   uint64
+		number int
+		doubt  bool
+	}{{6102, 30, true}, {6102, 53, false}, {8804, 76, true}, {6101, 7, false}} {
+		j := JudgeRandom(c.seed, c.number)
+		if len(j.Repeated) != blameRepeats || (j.Doubt != "") != c.doubt {
+			t.Errorf("number %d of seed %d saves %d of %d ps, repeated %d: %q", c.number, c.seed, j.Saved, j.Step,
+				j.Repeated, j.Doubt)
 		}
 	}
 }
