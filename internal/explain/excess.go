@@ -204,7 +204,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 					}
 					if flows[x] > 0 {
 						burst := r.seen.Messages[x].Posted == extra[x].began
-						net.Move(at, flows[x]-1, m.send(x, over[c], burst))
+						net.Move(at, flows[x]-1, m.send(x, over[c], burst, v))
 					}
 				}
 			}
@@ -222,7 +222,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 					over[c] = m.over(c, at, v)
 				}
 				burst := at == r.seen.Messages[x].Posted
-				flows[x] = net.Start(at, x, m.bytes(x, v), weight(x), m.send(x, over[c], burst)) + 1
+				flows[x] = net.Start(at, x, m.bytes(x, v), weight(x), m.send(x, over[c], burst, v)) + 1
 			} else if flows[x] > 0 {
 				number := flows[x] - 1
 				left := net.Stop(at, number)

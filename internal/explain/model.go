@@ -457,10 +457,15 @@ func (w *wayOf) shares(v without) [][]fluid.Use {
 	return w.even[routes]
 }
 
-// send lists what a message uses of what its connection does. A burst begins without credit, which a first grant voids
-// where senders ask for it.
-func (m *model) send(x int32, uses []fluid.Use, burst bool) []fluid.Use {
+// send lists what a message uses of what its connection does. Packets that a switch trims leave the NIC twice. A burst
+// begins without credit, which a first grant voids where senders ask for it.
+func (m *model) send(x int32, uses []fluid.Use, burst bool, v without) []fluid.Use {
 	msg, last := &m.b.r.seen.Messages[x], len(uses)-1
+	if met := m.b.r.trouble(x); met.Trimmed > 0 && last >= 0 && m.trims(msg.Conn, v) {
+		again := unit.Bytes(met.Trimmed) * m.b.r.wireBytes(m.b.r.seen.Rules.MTU)
+		uses = slices.Clone(uses)
+		uses[0].Share *= 1 + float64(again)/m.bytes(x, v)
+	}
 	k := &m.b.r.seen.Conns[msg.Conn]
 	if last < 0 || m.ways[msg.Conn].grant < 0 || uses[last].Link != m.ways[msg.Conn].grant || !burst {
 		return uses
@@ -472,4 +477,15 @@ func (m *model) send(x int32, uses []fluid.Use, burst bool) []fluid.Use {
 	uses = slices.Clone(uses)
 	uses[last].Share = left
 	return uses
+}
+
+// trims reports whether switches trim packets of a connection in a replay too: neither trimming nor the queue that was
+// full is left out.
+func (m *model) trims(conn int32, v without) bool {
+	at := m.overflowed(conn)
+	if v.has(cause.Trimmed) || at < 0 {
+		return !v.has(cause.Trimmed)
+	}
+	queue := m.portCause(at)
+	return queue == cause.LineRate || !v.has(queue) && !(queue == cause.Collision && v.has(cause.Oversubscription))
 }

@@ -265,7 +265,7 @@ func (p *replay) start(c int32) {
 	if !p.v.elsewhere() && !(p.m.pauses && p.v.has(cause.Pause)) {
 		bytes, weight = bytes*p.part(x), p.m.weights[x]
 	}
-	p.under[0][c] = 1 + p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x]))
+	p.under[0][c] = 1 + p.net.Start(p.now, x, bytes, weight, p.m.send(x, p.uses[c], p.now == p.posted[x], p.v))
 	p.stages[x] = 1
 	for k, part := range p.parts {
 		if !p.m.extra[x].paced[k] && !p.v.free {
@@ -297,7 +297,7 @@ func (p *replay) moved(k int, x int32) {
 		return
 	}
 	c := p.m.b.r.seen.Messages[x].Conn
-	uses := p.m.send(x, p.uses[c], p.began[x] == p.posted[x])
+	uses := p.m.send(x, p.uses[c], p.began[x] == p.posted[x], p.v)
 	least := p.began[x] + min(p.m.alone(p.net, uses, p.m.bytes(x, p.v)), p.m.extra[x].took)
 	fluid := max(p.now, least)
 	capped := max(0, p.full[x]-p.m.filledBy(x, p.m.limits[x]))
@@ -405,12 +405,12 @@ func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 }
 
 // bytes returns what a message puts on the wire in a replay: with go-back-N also what the receiver discards. What is
-// lost on a link that is down costs nothing beside: nothing crosses it meanwhile.
+// lost on a link that is down costs nothing beside, nor what a switch trims behind it: it crosses no link meanwhile.
 func (m *model) bytes(x int32, v without) float64 {
 	msg, met := &m.b.r.seen.Messages[x], m.b.r.trouble(x)
 	bytes := m.b.r.wireBytes(msg.Bytes)
 	if met.Again > met.Trimmed && m.discards && !m.b.down() && !v.has(m.b.resent(&met)) {
-		bytes += m.b.share.resent(x)
+		bytes += unit.Bytes(met.Again-met.Trimmed) * m.b.r.wireBytes(m.b.r.seen.Rules.MTU)
 	}
 	return float64(bytes)
 }

@@ -42,6 +42,8 @@ var drawn = []struct {
 	{"spread-over-ports.yaml", cause.Collision},
 	{"unequal-pauses.yaml", cause.PCIe},
 	{"needless-pauses.yaml", cause.Pause},
+	{"resent-by-full-nics.yaml", cause.Collision},
+	{"trimmed-and-discarded.yaml", cause.Collision},
 }
 
 // savings reads a drawn scenario.

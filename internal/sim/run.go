@@ -189,7 +189,7 @@ func setup(p *scenario.Plan) *Setup {
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, Headroom: p.Headroom,
 		LB: p.LB, LBValues: p.LBValues,
 		Rise: p.Rise, Scheduled: p.Scheduled, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed,
-		Bits: p.Seed + p.BitErrors,
+		Bits:  p.Seed + p.BitErrors,
 		Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
 		IPv6: p.IPv6, PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn,
