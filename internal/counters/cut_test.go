@@ -88,10 +88,14 @@ func TestPartOfNumber(t *testing.T) {
 		{nic + "     rx_prio3_pause: 813\n1700000000.5\n", "eth0: rx pfc 3 813", true},
 		{nic + "     rx_prio3_pause: 81\n1700000000\n     rx_prio4_pause: 7\n", "eth0: rx pfc 4 7", true},
 		{"root@h1:~# rdma statistic show\nlink mlx5_0/1 np_cnp_sent 4 38 out_of_buffer 7\n", "", true},
-		{queue + "|  Tx Pkts |  12|\nEgress Queuing for Ethernet1/1 0 [System]\n|   QOS GROUP 3   |\n|  Tx Pkts |  9|\n",
+		{queue + "|  Tx Pkts |  12|\nEgress Queuing for Ethernet1/1 0 [System]\n|   QOS GROUP 3   |\n" +
+			"|  Tx Pkts |  9|\n",
 			"Ethernet1/1: queue 3 tx packets 12", true},
 		{queue + "|  Tx Pkts |  12|\nIngress Queuing for Ethernet1/1\n0\nIngress MMU Drop Pkts  9\n",
 			"Ethernet1/1: queue 3 tx packets 12", true},
+		{detail + "Ethernet1/10\n  Oper Mode: On\n  VL bitmap: (8)\n\n  Oper Mode: On\n  Rx |1|2|3|4|5|6|7|8\n",
+			"", true},
+		{port + "    85 CRC\n  TX\n    7 output error\n  RX\n    9 giants\n", "", true},
 		{detail + "Ethernet1/10\n  Rx |1|2|3|4|5|6|7 7|8\n\nEthernet1/1\n1\n  Tx |9|9|9|9|9|9|9|9\n",
 			"Ethernet1/10: rx pfc 0 1, rx pfc 1 2, rx pfc 2 3, rx pfc 3 4, rx pfc 4 5, rx pfc 5 6, rx pfc 7 8", true},
 		{"leaf1# show policy-map interface\n  Global statistics status :   enabled\n\nEthernet1/9\n\n" +

@@ -16,6 +16,8 @@ var (
 	// otherHead is a heading without the name of an interface that can be read.
 	otherHead = regexp.MustCompile(`^\S+(?: \d+)* is (?:up|down|administratively down|errdisabled)\b`)
 
+	// ifPart matches lines that a paragraph has once, whatever it counts.
+	ifPart  = regexp.MustCompile(`^RX$|^TX$|\bPAUSE (?:in|out)put$`)
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
 	ifFlaps = regexp.MustCompile(`^(\d+) (interface resets|link status changes)`)
 	ifWords = regexp.MustCompile(`(\d+) (input packets|output packets|packets input|packets output|bytes|` +
@@ -26,11 +28,13 @@ var (
 // readInterfaces reads a paragraph an interface.
 func readInterfaces(r *reading) {
 	name, out := "", false
-	seen := map[*Count]bool{} // of the paragraph
+	seen := map[*Count]bool{}     // of the paragraph
+	headings := map[string]bool{} // within it
 	for _, l := range r.lines {
 		if m := ifHead.FindStringSubmatch(l.text); m != nil {
 			name, out = longName(m[1]), false
 			clear(seen)
+			clear(headings)
 			r.port(name, l).Up = Said[bool]{m[2] == "up", l.n, true}
 			continue
 		}
@@ -42,6 +46,10 @@ func readInterfaces(r *reading) {
 			continue // a banner, or the rest of a line
 		}
 		s := strings.TrimSpace(l.text)
+		if m := ifPart.FindString(s); m != "" && r.again(headings, m, name, l) {
+			name = ""
+			continue
+		}
 		p := r.port(name, l)
 		if m := ifMTU.FindStringSubmatch(s); m != nil {
 			mtu, err1 := strconv.ParseInt(m[1], 10, 32)

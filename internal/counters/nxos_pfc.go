@@ -81,7 +81,14 @@ func readPFCDetail(r *reading) {
 			r.not(l, "names no interface")
 			name = ""
 		}
-		if s == "" || rule(s) || strings.HasPrefix(s, "|") {
+		if s == "" || rule(s) {
+			continue
+		}
+		if key, _, is := strings.Cut(s, ":"); is && name != "" && r.again(seen, key, name, l) {
+			p := r.port(name, l)
+			p.PFC.Is, p.Lossless.Is, name = false, false, ""
+		}
+		if strings.HasPrefix(s, "|") {
 			continue
 		}
 		if name == "" {
