@@ -80,6 +80,17 @@ func TestDesignsAreBuilt(t *testing.T) {
 	in := input(t, 1024, "256x200G", "256x200G", "2:1") // 400G in two ports of 200G
 	in.NICPorts = 2
 	builtAs(t, "two ports", in, find(t, in, "port-planes"))
+	for _, c := range []struct{ gpus, server, ports, switches, cables int }{{128, 8, 2, 2, 256}, {16, 2, 4, 4, 64},
+		{256, 8, 2, 2, 512}, {129, 8, 2, 2, 272}, {264, 8, 2, 35, 0}} { // 256 ports of 200G; then two tiers
+		in = input(t, c.gpus, "128x400G", "128x400G", "1:1")
+		in.PerServer, in.NICPorts = c.server, c.ports
+		d := find(t, in, "port-planes")
+		if c.cables > 0 && (d.Switches() != c.switches || d.CableCount() != c.cables || d.Hops != 1) ||
+			c.cables == 0 && len(d.Tiers) != 2 {
+			t.Errorf("%+v: %d switches, %d cables, %d hops", c, d.Switches(), d.CableCount(), d.Hops)
+		}
+		builtAs(t, fmt.Sprintf("%+v", c), in, d)
+	}
 	for _, gpus := range []int{64, 128, 512} {
 		in = input(t, gpus, "128x400G", "128x400G", "2:1")
 		in.NICPorts = 2

@@ -91,13 +91,19 @@ func railPlanes(in FabricInput, d Design) Design {
 }
 
 // portPlanes has a network of rail switches and spines for each port of the NICs, which share out the
-// NIC's rate: dual-plane with two (Qian et al., "Alibaba HPN", SIGCOMM 2024, section 4).
+// NIC's rate: dual-plane with two (Qian et al., "Alibaba HPN", SIGCOMM 2024, section 4). Where a switch has a port for
+// each NIC, one is enough for each of their ports.
 func portPlanes(in FabricInput, d Design) Design {
 	n := in.NICPorts
 	if n < 2 {
 		return refuse(d, "needs NICs with two ports or more (--nic-ports)")
 	}
 	x := planes{FabricInput: in, count: n, rails: in.PerServer, port: in.NICRate / n}
+	for _, s := range []SwitchModel{in.Leaf, in.Top} {
+		if nics := in.Hosts() * in.PerServer; s.broken(x.port) >= nics {
+			return x.single(d, s, nics)
+		}
+	}
 	if !x.build(&d) {
 		return d
 	}
@@ -105,6 +111,37 @@ func portPlanes(in FabricInput, d Design) Design {
 	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own: one switch isolates no GPU",
 		unit.Plural(n, "port"), x.port)
 	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port", "plane")
+	return d
+}
+
+// single has one switch for each port of the NICs, without spines: it holds that port of all NICs.
+func (x *planes) single(d Design, s SwitchModel, nics int) Design {
+	in, m := &x.FabricInput, x.Prices.Racks.middle(x.Hosts())
+	d.Title = "one switch for each port of the NICs"
+	d.GPUs = s.broken(x.port) / in.PerServer * in.PerServer
+	d.Tiers = []Tier{{"rail", s.String(), x.count, nics, 0, 0, 0, 0}}
+	d.Cables = []Part{{From: "host", To: "rail", Count: x.count * nics, Metres: m, Rate: x.port, hosts: in.Hosts(),
+		columns: x.count}}
+	d.Hops, d.Bisection = 1, crossing(in.Hosts(), level{in.Hosts(), 1})
+	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a switch of its own: one switch isolates no GPU",
+		unit.Plural(x.count, "port"), x.port)
+	d.Scenario = fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v.
+name: planes-%d
+fabric:
+  types:
+    host: {gpus: %d, nics: %d, nic_ports: %d, nic_rate: %dGbps}
+    leaf: {%s, role: rail}
+  nodes:
+    host: {type: host, count: %d}
+    leaf: {type: leaf, per: {plane: %d}}
+  cables:
+    - {from: host, to: leaf, match: {plane: port}, length: %dm}
+switch: {buffer: %dMB}
+workload:
+  traffic:
+    permutation: {bytes: 1MB, groups: rail}
+`, in.GPUs, s, in.GPUs, in.PerServer, in.PerServer, x.count, x.port, s.yaml(x.port), in.Hosts(), x.count, m,
+		in.buffer())
 	return d
 }
 
