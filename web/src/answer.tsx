@@ -134,7 +134,7 @@ function verdict(info: Info, a: Figures): string {
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
   // A name stays on one line; the port's peer is in the details.
-  const where = a.place ? `, ${a.place.most ? "mainly" : "as"} at ${a.place.name.split(" → ")[0].replaceAll("-", "\u2011")}` : "";
+  const where = a.place ? `, ${a.place.most ? "mainly" : "as"} at ${f.whole(a.place.name.split(" → ")[0])}` : "";
   const verb = first.key === "pause" ? "put" : "puts";
   return a.place?.most
     ? `${f.begin(first.name)}${where}, ${verb} ${share(ps)} on the critical path.`

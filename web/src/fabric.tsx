@@ -324,8 +324,8 @@ function finding({ summary: s, ports }: Info, answer?: Answer): [string, string]
     const other = worst && worst !== longest && worst.queue_peak_bytes < longest.queue_peak_bytes;
     return [
       worst && worst.queue_peak_bytes > 0
-        ? `${f.begin(answer!.losses[0].name)} ${answer!.losses[0].key === "rate_not_given_back" ? "after the queue " : ""}at ${worst.name}, which reaches ${f.bytes(worst.queue_peak_bytes)}.`
-        : `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`,
+        ? `${f.begin(answer!.losses[0].name)} ${answer!.losses[0].key === "rate_not_given_back" ? "after the queue " : ""}at ${f.whole(worst.name)}, which reaches ${f.bytes(worst.queue_peak_bytes)}.`
+        : `The longest queue is ${f.bytes(longest.queue_peak_bytes)} at ${f.whole(longest.name)}.`,
       `Ports above WRED min mark ${f.plural(s.ecn_marks, "packet")}; ${s.drops > 0 ? f.plural(s.drops, "packet") : "none"} ${s.drops === 1 ? "is" : "are"} dropped, no port is paused.` +
         (other ? ` The longest queue, ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}, is not where the answer's time is lost.` : ""),
     ];

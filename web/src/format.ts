@@ -41,6 +41,8 @@ export const changePercent = (share: number) => (share >= 9.995 ? `× ${count(Ma
 export const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1).replace("-", "−")}${nb}pp`;
 export const when = (iso: string) => (iso ? new Date(iso).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "");
 export const plural = (n: number, what: string) => `${count(n)}${nb}${what}${n === 1 ? "" : "s"}`;
+/** whole keeps a name on one line. */
+export const whole = (name: string) => name.replaceAll("-", "\u2011");
 /** begin writes a sentence's first letter large. */
 export const begin = (s: string) => s.charAt(0).toUpperCase() + s.slice(1);
 

@@ -150,7 +150,7 @@ function Bridge({ info, m }: { info: Info; m: Message }) {
 
 /** finding says of a message what it took, and against what. */
 function finding(m: Message): string {
-  const size = `${m.from} → ${m.to}, ${f.bytes(m.bytes)}`;
+  const size = `${f.whole(m.from)} → ${f.whole(m.to)}, ${f.bytes(m.bytes)}`;
   if (m.done_ps < 0) return `${size}: not complete when the run ended.`;
   const over = m.ideal_ps > 0 && took(m) > 1.05 * m.ideal_ps;
   return `${size} in ${f.time(took(m))}${over ? `, ${f.digits(took(m) / m.ideal_ps)} × its ideal time` : ", its ideal time"}.`;

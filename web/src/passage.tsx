@@ -229,7 +229,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
               <>
                 {samples.length > 0 && <path class="queue" d={`${steps(3, topLane, p)}V${p.y + p.high}H${x(samples[0][0])}Z`} />}
                 {low > 0 && low <= topLane && <path class="limit" d={`M${left} ${p.y + p.high - (low / topLane) * p.high}H${width - 8}`} />}
-                {low > 0 && low <= topLane && (
+                {low > 0 && low <= topLane && !(small && most > 0.8 * topLane) && (
                   <text class="small over" x={clear ? width - 10 : left + 4} y={p.y + Math.max(9, p.high - (most / topLane) * p.high - 4)} text-anchor={clear ? "end" : "start"}>
                     WRED min {f.bytes(low)}
                   </text>

@@ -131,6 +131,10 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
     else if (name <= room) heads.push({ text: b.part.name, time: "", x: begin });
     else heads.push({ text: short[b.part.key] ?? b.part.name, time: "", x: begin });
     const h = heads[heads.length - 1];
+    if (h.x + h.text.length * 7.2 > width + 4) {
+      heads.pop(); // the list below names it
+      continue;
+    }
     last = begin + (h.text.length + h.time.length) * 7 + 8;
   }
   return (
@@ -203,7 +207,7 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
   );
 }
 
-const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle" };
+const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle", behind: "Behind", above: "Above" };
 
 const partColours: Record<string, string> = {
   compute: "--c-compute",

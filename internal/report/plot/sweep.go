@@ -204,6 +204,7 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		p.Title.Text += fmt.Sprintf(" ± standard deviation of %d seeds", n)
 	}
 	p.Title.Text += ": yellow " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
+	p.Title.Text = strings.Replace(p.Title.Text, "\nmean: ", "\n", 1) // of one point and one seed a cell
 	if slices.Contains(g.n, 0) {
 		p.Title.Text += ", grey: no point"
 	}
