@@ -23,7 +23,7 @@ type Oblivious struct {
 	ports int
 	round int // a power of two, at least as many as there are ports
 	i     int // of the round
-	order int // of the round: port numbers are combined with it by exclusive or
+	order int // order of the round: port numbers are combined with it by exclusive or
 }
 
 func newOblivious(ports int, seed uint32) *Oblivious {

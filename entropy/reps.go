@@ -33,7 +33,7 @@ type REPS struct {
 	ring      [kept]uint8
 	head      int // position of the next good port
 	known     int // entries of the ring that were ever filled
-	fresh     int // of them not used since
+	fresh     int // values not used since they were cached
 	next      int // while frozen: the entry to use
 	frozen    bool
 	thaw      unit.Time

@@ -41,7 +41,7 @@ type Flow = workload.Flow
 
 // Importer reads files of a format as flows.
 type Importer struct {
-	Name  string // of the format: import --format
+	Name  string // name of the format: import --format
 	About string // a line of import --help
 	// Is reports whether a file has the format, by its name and first bytes.
 	Is func(name string, head []byte) bool

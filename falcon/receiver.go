@@ -22,7 +22,7 @@ type receiver struct {
 type owed struct {
 	count  int
 	due    unit.Time // its acknowledgement leaves then
-	sent   unit.Time // of the last packet
+	sent   unit.Time // time at which the last packet was sent
 	came   unit.Time
 	label  uint32
 	plane  uint8

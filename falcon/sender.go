@@ -14,7 +14,7 @@ type sender struct {
 	set    *settings
 	out    window.Out
 	flows  []flow
-	line   unit.Rate // of one flow: the port's, shared among them
+	line   unit.Rate // line rate of the port, which its flows share
 	idle   unit.Time // the round trip of an idle path; 0: unknown
 	random rng.Stream
 	ack    cc.Ack

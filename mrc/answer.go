@@ -27,7 +27,7 @@ type reply struct {
 	came    unit.Time
 	plane   uint8
 	verdict uint8
-	code    uint8 // of a NACK; 0: it is a SACK
+	code    uint8 // code of a NACK; 0: a SACK
 	probe   bool
 }
 

@@ -13,7 +13,7 @@ import (
 type early struct {
 	reached unit.Time // round trip of the latest packet that has come
 	told    unit.Time // the congestion control receives one loss per round trip
-	now     unit.Time // of the answer at hand
+	now     unit.Time // time of the answer
 	wrong   uint8     // how often the difference between paths was doubled because a packet marked lost had arrived
 	right   uint8     // packets since then that had not
 	n       int64

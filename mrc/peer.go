@@ -18,7 +18,7 @@ type Peer struct {
 	arrived  unit.Time // departure time of the last packet known to have arrived
 	probeAt  unit.Time // when the next bad values are probed
 	timer    unit.Time // the pacer's
-	penalty  uint8     // of the window, in 128
+	penalty  uint8     // reduction of the window, in 128ths
 	told     bool      // some sender reports its counters
 	mute     uint32    // packets since the last request for a SACK
 

@@ -14,7 +14,7 @@ import (
 type ports struct {
 	at            unit.Time // when the update goes again; Never: it was answered
 	own, far, all uint32    // planes whose port works
-	id            uint32    // of our last update
+	id            uint32    // number of this end's last update
 	heard         uint32    // number of the far end's last one
 	tries         int32
 	due           bool

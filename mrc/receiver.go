@@ -32,7 +32,7 @@ type Receiver struct {
 	n        receiverCounts
 	tells    []uint64 // a bit for each received packet that ends a message with an immediate
 	_        [8]byte
-	blocks   [2]reply // of sacks, so that two need no memory of their own
+	blocks   [2]reply // memory of two sacks, which then need no allocation
 }
 
 // trace is the state of 64 packets: that they have come, and that they end a message.

@@ -32,7 +32,7 @@ const answersAQuestion = 8
 
 type reverseEV struct {
 	ev    uint32
-	id    uint32    // of the last question
+	id    uint32    // number of the last question
 	asked unit.Time // the first that has no answer
 	fails uint8     // questions without an answer
 }

@@ -31,7 +31,7 @@ type Sender struct {
 
 	slots    slots
 	open     [4]uint64  // of slots, and
-	one      [1]message // of messages, so that few need no memory of their own
+	one      [1]message // memory of one message, which then needs no allocation
 	messages []message  // incomplete messages, from oldest on
 	inFlight unit.Bytes
 	retry    retrying

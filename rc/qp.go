@@ -203,7 +203,7 @@ type QP struct {
 	inWrite  bool // the same of a WRITE
 	msgVA    uint64
 	msgLeft  int64   // bytes of the current WRITE still to come
-	region   *region // of the current WRITE
+	region   *region // region of the current WRITE
 	Placed   uint64  // payload bytes written in order or out of order, once each
 	Received uint64  // data packets accepted, without duplicates and drops
 	reorder  reorderState

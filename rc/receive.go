@@ -19,7 +19,7 @@ type Receive struct {
 type Received struct {
 	ID        uint64
 	Status    Status
-	Len       int64 // of the SEND, or of the WRITE with immediate
+	Len       int64 // payload of the SEND, or of the WRITE with immediate
 	Imm       uint32
 	HasImm    bool
 	Write     bool   // by WRITE with immediate: no bytes in the receive itself

@@ -40,7 +40,7 @@ type selective struct {
 	early    uint64    // of all
 
 	named   bool   // Config.Named
-	window  uint64 // of the driver, packets; 0: none
+	window  uint64 // window of the driver in packets; 0: none
 	recover uint64 // more than a window overtook a missing packet: all missing packets up to this one are listed
 	list    bool   // the next retransmitted packet requests the list
 	have    uint64 // Named: sequence numbers that the responder has, in order or not, as if in order

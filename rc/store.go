@@ -22,7 +22,7 @@ const (
 // no limit.
 type Store struct {
 	Placement Placement
-	Bytes     int64 // of payload; 0: no limit
+	Bytes     int64 // bytes of payload; 0: no limit
 	Entries   int   // packets; 0: no limit
 
 	Used    int64 // bytes of payload now,

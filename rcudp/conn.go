@@ -18,7 +18,7 @@ type Conn struct {
 	QPN     uint32
 	DestQPN uint32
 	Peer    netip.Addr
-	Peers   []netip.Addr // of the peer on each plane, for MRC, Peer first; nil: Peer alone
+	Peers   []netip.Addr // address of the peer on each plane, for MRC, Peer first; nil: Peer alone
 	Ports   []uint16     // UDP source ports; several are used in turn, packet by packet
 	// Choose returns the chooser among several ports for requests; nil, or a nil result: in turn.
 	Choose entropy.Make
@@ -324,7 +324,7 @@ func (c *Conn) Modify(to rc.State, psn uint32) error {
 // Service is the treatment of a connection's packets, the sockets' counterpart of the simulator's host.Service: several
 // connections share one, and connections of an endpoint may have different ones.
 type Service struct {
-	DSCP    uint8     // of data and acknowledgements
+	DSCP    uint8     // DSCP of data and acknowledgements
 	CNPDSCP uint8     // of congestion notifications
 	CNPGap  unit.Time // minimum time between two CNPs of a connection; unit.Never: none
 }

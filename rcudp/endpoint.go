@@ -20,7 +20,7 @@ type Config struct {
 	DataDSCP *uint8              // data and acknowledgements [24]; 0 is a DSCP, too
 	CNPDSCP  *uint8              // congestion notifications [48]
 	CNPGap   unit.Time           // minimum time between two CNPs of a connection [50 us]
-	Carrier  *transport.Protocol // of connections that RC does not carry, one with a Wire; nil: all are RC
+	Carrier  *transport.Protocol // protocol of connections that RC does not carry, one with a Wire; nil: all are RC
 	Planes   []netip.Addr        // ours on each plane, for its Carrier, Addr first [Addr alone]
 	Labels   bool                // entropy values of MRC have a high half, in the flow label (IPv6)
 	Trim     *TrimDSCP           // DSCP of trimmed packets; nil: no switch trims
@@ -102,7 +102,7 @@ type Endpoint struct {
 	Count Counters
 
 	cfg       Config
-	service   Service // of connections that have none of their own
+	service   Service // service of connections that have none of their own
 	conns     map[uint32]*Conn
 	kinds     [256]kind // by opcode
 	ring      []*Conn   // connections in the order they take turns

@@ -59,7 +59,7 @@ type peerKey struct {
 
 // MRCOptions are the agreed settings of the two ends of an MRC connection, and the pacing of the own end.
 type MRCOptions struct {
-	Values param.Values // of the endpoint's Carrier
+	Values param.Values // values of the endpoint's Carrier
 	CC     cc.Make
 	MTU    int
 	Theirs uint32 // first PSN of the peer's WRITEs

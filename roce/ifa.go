@@ -76,7 +76,7 @@ type IFA struct {
 type IFAHop struct {
 	LNS       uint8
 	Device    uint32 // 20 bits
-	TTL       uint8  // of the packet as it came
+	TTL       uint8  // TTL of the packet as it came
 	Rate      uint8  // code of the egress port's rate
 	ECN       uint8  // 2 bits: congestion
 	Queue     uint8  // 6 bits: number

@@ -29,7 +29,7 @@ type MRC struct {
 
 // METH is the message header of a WRITE. Both numbers count modulo 2^16.
 type METH struct {
-	RQMSN uint16 // of the WRITE with immediate; unused in others
+	RQMSN uint16 // message number of the WRITE with immediate; unused in other packets
 	MSN   uint16
 }
 
@@ -60,10 +60,10 @@ type SETH struct {
 
 // CCState is the part of a SACK for the congestion control.
 type CCState struct {
-	Stamp      uint16 // of the packet that it answers
+	Stamp      uint16 // stamp copied from the packet that it answers
 	OutOfOrder uint16 // packets, 15 bits
 	Restore    bool   // the penalty ends
-	Penalty    uint8  // of 127: how much smaller windows shall be
+	Penalty    uint8  // reduction of the window that the receiver wants, 0–127
 	Received   uint32 // in 256 bytes, 24 bits
 }
 

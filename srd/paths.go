@@ -25,7 +25,7 @@ type paths struct {
 	at     []int
 	random rng.Stream
 	shifts int64
-	mean   unit.Time // of the round trips, smoothed
+	mean   unit.Time // smoothed mean of the round trips
 }
 
 func newPaths(s *settings, seed uint64) paths {

@@ -23,7 +23,7 @@ type rate struct {
 	cutAt   unit.Time
 	first   unit.Time  // acknowledgement in it; 0: none yet
 	got     unit.Bytes // acknowledged since
-	sum     unit.Time  // of its packets' round trips
+	sum     unit.Time  // sum of its packets' round trips
 	samples int
 	full    bool // in it the rate or the limit blocked data
 	cuts    int64

@@ -45,7 +45,7 @@ type sender struct {
 
 	window.Stall
 	expired, earlys int64
-	cuts            int64 // of the peer's rate, by what this connection heard
+	cuts            int64 // number of rate reductions by the peer that this connection received
 	first           bool  // of its peer
 }
 

@@ -14,7 +14,7 @@ type tail struct {
 	heard unit.Time // time of the last answer, or departure of the first packet in flight
 	first bool      // no packet in flight has been answered
 	pause unit.Time // the longest between answers, forgotten by an eighth per round trip
-	began unit.Time // of the current round trip
+	began unit.Time // start of the current round trip
 	row   int       // probes without an answer
 	since unit.Time // when the packet left that the first of them is a copy of
 	at    unit.Time // when the next probe goes; Never: nothing is out

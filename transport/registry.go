@@ -44,11 +44,11 @@ type Protocol struct {
 // Names of counters that the simulator has a place for, whatever the protocol. An End reports those that it
 // has; they need no line in Protocol.Counters unless reports should list them as well.
 const (
-	CounterTimeouts   = "timeouts"   // of a sender: packets, or windows, that it gave up waiting for
-	CounterReordered  = "reordered"  // of a receiver: data packets ahead of one that had not come
-	CounterDuplicates = "duplicates" // of a receiver: data packets that it had
-	CounterHeldPeak   = "held peak"  // of a receiver: most packets beyond the first gap at a time
-	CounterPlaced     = "placed"     // of a receiver: payload bytes in memory
+	CounterTimeouts   = "timeouts"   // of a sender: packets, or windows, that timed out
+	CounterReordered  = "reordered"  // of a receiver: data packets that overtook a missing one
+	CounterDuplicates = "duplicates" // of a receiver: data packets that arrived twice
+	CounterHeldPeak   = "held peak"  // of a receiver: most packets after the first gap at one time
+	CounterPlaced     = "placed"     // of a receiver: payload bytes written to memory
 )
 
 // Common holds the settings that all connections of a run share, whatever their transport.

@@ -56,23 +56,23 @@ type Packet struct {
 	Kind    Kind
 	Flags   Flags
 	Plane   uint8  // by which it leaves, or came in
-	Verdict uint8  // of an answer: about the path that EchoEV names, as the protocol numbers them
-	Code    uint8  // of a Nack: why
-	Penalty uint8  // of an answer: how much less the receiver wants
+	Verdict uint8  // for an answer: state of the path that EchoEV names, as the protocol numbers it
+	Code    uint8  // code of a Nack: its reason
+	Penalty uint8  // for an answer: reduction that the receiver asks for
 	EV      uint32 // entropy value: its path, among those that the protocol tells apart
-	PSN     uint32 // of data, or the one that an answer or a probe is about
+	PSN     uint32 // sequence number of data, or of the data that an answer or a probe refers to
 	Message uint32 // number of the message, from 0 as they were posted
 	Payload uint32 // bytes; of a trimmed packet those that it had
 	Offset  uint64 // position of the data in their message
-	Bytes   uint64 // of the message; of an answer: payload received so far
+	Bytes   uint64 // bytes of the message; for an answer: payload received so far
 	Sent    unit.Time
-	Delay   unit.Time // of an answer: how long the receiver kept it
+	Delay   unit.Time // for an answer: how long the receiver delayed it
 
 	// Of answers, and of control packets; data leave them zero.
 	Expect uint32    // all PSNs before it have come
 	Base   uint32    // PSN of the lowest bit of
 	Bits   [2]uint64 // what has come besides
-	EchoEV uint32    // of the packet that it is about
+	EchoEV uint32    // entropy value of the packet that the answer refers to
 	Late   uint32    // packets out of order so far
 
 	// How long it has been at its NIC before Take, where that is a process that waits for its turn and a
@@ -82,7 +82,7 @@ type Packet struct {
 
 // Request asks a Sender to carry one message.
 type Request struct {
-	ID    uint64 // of its completion; 0 for none
+	ID    uint64 // identifier of its completion; 0: none
 	Bytes int64
 	Tells bool // the far end's program is told: a WRITE with immediate
 }

@@ -143,7 +143,7 @@ func (c *planFabricCmd) print(w io.Writer, in *planner.FabricInput, designs []pl
 type lockup struct {
 	GPUs    int    `json:"gpus"`
 	Routing string `json:"lb"`
-	Ring    string `json:"ring,omitempty"` // of buffers that may wait for one another
+	Ring    string `json:"ring,omitempty"` // buffers of a ring in which each may be blocked on the next
 	// for a routing without a switch configuration: result with lb ecmp, which config render writes
 	Assumed  bool    `json:"lb_not_configurable,omitempty"`
 	ECMPRing string  `json:"ring_with_ecmp,omitempty"`

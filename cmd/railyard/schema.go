@@ -44,7 +44,7 @@ func (c *schemaCmd) Run(e *env) error {
 	name := strings.Join(c.Command, " ")
 	schema := all.Of(name)
 	if schema == nil {
-		schema = all.Of(name + " run") // of a group whose first command needs no name
+		schema = all.Of(name + " run") // the schema of a group whose first command needs no name
 	}
 	if schema == nil {
 		return input.Fault(field.Choice("COMMAND", name, slices.Sorted(maps.Keys(all.Commands)),

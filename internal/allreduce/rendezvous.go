@@ -38,8 +38,8 @@ const speaks = 2
 // welcome is rank 0's answer: the neighbours' data.
 type welcome struct {
 	Error string       `json:"error,omitempty"`
-	Next  []verbs.Info `json:"next"` // of the next rank, for us to write to
-	Prev  []verbs.Info `json:"prev"` // of the previous rank, which writes to us
+	Next  []verbs.Info `json:"next"` // memory of the next rank, which this rank writes to
+	Prev  []verbs.Info `json:"prev"` // memory of this rank for the previous one, which writes to it
 }
 
 // JoinError reports that the ranks did not all connect.

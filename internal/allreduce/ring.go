@@ -38,7 +38,7 @@ type ring struct {
 	mr     *verbs.MR
 	src    *verbs.MR // send
 
-	bytes   int // of the current size
+	bytes   int // size of the current all-reduce
 	chunk   int
 	slice   int
 	flying  int // sends not yet complete

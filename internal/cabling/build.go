@@ -16,7 +16,7 @@ type builder struct {
 	ends       map[endKey]int
 	open       map[[2]int][]int // from, to: one-sided cables whose far port is not known
 	notes      map[string]int
-	rates      map[endKey]unit.Rate // of ports, by inventories
+	rates      map[endKey]unit.Rate // rates of ports, by inventories
 	own        map[string]bool      // devices with output of their own
 	claims     []claim              // of neighbour tables
 	management bool                 // management networks are cabling too

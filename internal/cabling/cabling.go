@@ -80,12 +80,12 @@ type Conflict struct {
 
 // Cabling is the nodes and cables that files list.
 type Cabling struct {
-	Formats   []string // of the files, each once
+	Formats   []string // formats of the files, each once
 	Nodes     []Node
 	Cables    []Cable
 	Notes     []Note
 	Conflicts []Conflict
-	GPU       string // of all servers, if the source has it
+	GPU       string // GPU of all servers, if the source has it
 	byName    map[string]int
 }
 

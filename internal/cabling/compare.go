@@ -39,15 +39,15 @@ type Difference struct {
 	Design   int       `json:"design_cables"`
 	Cabled   int       `json:"cabled"`
 	Same     int       `json:"same"`
-	Ports    int       `json:"same_with_ports"` // of them, those with both ports known and right
+	Ports    int       `json:"same_with_ports"` // cables of both lists whose ports are known and equal
 	Findings []Finding `json:"findings"`
 }
 
 // diff is a comparison in progress. A cable is known by its number on either side.
 type diff struct {
 	d, c *Cabling
-	node []int             // of the design, by node of c; -1
-	port map[endKey]string // of the design, by port of c; none if unknown
+	node []int             // node of the design for each node of c; -1: none
+	port map[endKey]string // port name in the design for each port of c; none if unknown
 	used []bool            // matched cables of the design
 	done []bool            // and those cabled
 	out  *Difference

@@ -107,7 +107,7 @@ type dot struct {
 	w        []word
 	i        int
 	directed bool
-	seen     map[[2]End]int // of a digraph: edges that were not yet met from the other side
+	seen     map[[2]End]int // edges of a digraph whose opposite edge has not been read yet
 	rank     []int          // nodes of the first rank: the servers, in our own exports
 	ranks    int
 }

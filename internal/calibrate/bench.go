@@ -51,10 +51,10 @@ type Setup struct {
 
 	Aside     int        // every so manieth point is kept aside; 0: none
 	Most      unit.Bytes // maximum simulated bytes of a point, total over ranks; 0: mostBytes
-	Largest   unit.Bytes // of collectives that the fit simulates with every change of a parameter
-	Algorithm string     // of all-reduces; auto: as NCCL's tuning model has it
-	Protocol  string     // of collectives; "": auto
-	Channels  int        // of rings; 0: one for each GPU of a server
+	Largest   unit.Bytes // largest collective that the fit simulates with every change of a parameter
+	Algorithm string     // algorithm of all-reduces; auto: as NCCL's tuning model has it
+	Protocol  string     // protocol of collectives; "": auto
+	Channels  int        // channels of rings; 0: one for each GPU of a server
 	Step      float64    // measured step time of the scenario's training, seconds; 0: none
 }
 
@@ -63,10 +63,10 @@ type Measurement struct {
 	Point
 	Group string // kind of the point
 	Bytes unit.Bytes
-	Model *coll.Choice // of NCCL's tuning model for what was simulated last; nil: none
+	Model *coll.Choice // NCCL's tuning model for what was simulated last; nil: none
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
-	on      []string                           // of a collective; nil: work is none
+	on      []string                           // GPUs of a collective; nil: work is no collective
 	largest unit.Bytes                         // maximum bytes that the fit simulates
 }
 

@@ -14,7 +14,7 @@ import (
 // Param is something to fit.
 type Param struct {
 	Name  string
-	Unit  string  // of its values: us, or percent
+	Unit  string  // unit of its values: us, or percent
 	Start float64 // before anything is measured
 	Least float64
 	Most  float64

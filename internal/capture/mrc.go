@@ -24,11 +24,11 @@ type MRCFlow struct {
 	MorePaths  int64       `json:"packets_on_more_paths,omitempty"`
 	Sacks      int64       `json:"sacks,omitempty"`
 	Nacks      []NackCount `json:"nacks,omitempty"`
-	Cumulative uint32      `json:"cumulative_psn,omitempty"`   // of the last SACK
+	Cumulative uint32      `json:"cumulative_psn,omitempty"`   // cumulative PSN of the last SACK
 	WidestGap  int64       `json:"widest_gap,omitempty"`       // PSNs from the cumulative to the highest
 	FarLate    int64       `json:"far_out_of_order,omitempty"` // out of order at the receiver, by its reports
 	Penalty    int64       `json:"penalty_peak,omitempty"`     // of 127
-	Planes     *uint32     `json:"planes,omitempty"`           // of the last Port Status Update
+	Planes     *uint32     `json:"planes,omitempty"`           // planes in the last Port Status Update
 	Block      string      `json:"segments,omitempty"`         // SRv6: block of the paths' segments
 }
 
@@ -83,7 +83,7 @@ type mrcStream struct {
 	open     map[uint16]*mrcMessage
 	order    []*mrcMessage // as they began
 	paths    map[pathKey]*Path
-	rkey     uint32 // of the last WRITE,
+	rkey     uint32 // rkey of the last WRITE,
 	msn      uint16 // and its message
 	ends     bool   // the penalty has begun
 	asked    map[uint16]asked

@@ -24,7 +24,7 @@ type Packet struct {
 	Cut    bool // the capture kept less than the wire carried
 	Frame  roce.Frame
 	Err    error       // why Frame is incomplete; roce.ErrNotRoCE for other traffic
-	TCP    *layers.TCP // of other traffic; nil: it is none of TCP
+	TCP    *layers.TCP // TCP header of other traffic; nil: not TCP
 	Raw    []byte
 	Port   string // the interface's name, in captures of several
 	Point  int    // the interface's number in the file
@@ -39,7 +39,7 @@ type source interface {
 
 // Reader reads pcap and pcapng files of Ethernet, Linux cooked or raw IP.
 type Reader struct {
-	Comments bool // of packets are read too
+	Comments bool // whether comments of packets are read too
 	Heads    bool // truncated packets count as complete if their headers are
 
 	src   source

@@ -29,7 +29,7 @@ type stream struct {
 	}
 	more   *mrcStream // for packets of MRC
 	also   []flowKey  // other addresses by which it runs: planes of MRC
-	points [2]points  // of requests, and of all else
+	points [2]points  // outstanding messages: of requests, and of all other types
 	msg    *message   // being sent
 	open   []*message // sent, or waiting for data, and not acknowledged; oldest first
 }

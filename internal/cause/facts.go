@@ -28,11 +28,11 @@ type Facts struct {
 	Scheduled  bool   // a scheduled fabric
 	Queue      string // number of the queue of data
 	XOff       unit.Bytes
-	Limit      unit.Bytes // of the queue of data, 0: by alpha
+	Limit      unit.Bytes // limit of the data queue; 0: dynamic, by alpha
 
 	Kind       string // fabric.kind; "" for described fabrics
 	HostRate   unit.Rate
-	FabricRate unit.Rate // of the fastest link between switches; 0: there is none
+	FabricRate unit.Rate // rate of the fastest link between switches; 0: no such link
 	Uplinks    int       // fabric.uplinks; 0: the kind has no such key
 	Switches   int       // tiers of switches with several paths: 0 where a fabric has one switch per rail
 	Ports      int       // of a NIC
@@ -41,7 +41,7 @@ type Facts struct {
 	CutThrough bool
 	Far        bool      // packets are in the longest path's cables for much longer than in its switches
 	PCIe       unit.Rate // server.pcie; 0: no limit
-	SlowPCIe   bool      // of some server, by whatever key
+	SlowPCIe   bool      // whether PCIe of some server is too slow, whichever key sets it
 	BitErrors  bool      // a link has a bit error rate
 	Events     bool      // links, switches, NICs fail or change rate
 	Storms     bool      // a NIC pauses continuously

@@ -28,7 +28,7 @@ type File struct {
 	Path string
 	// Perhaps: it is in a given directory, and its name is not that of a configuration. Its contents decide.
 	Perhaps bool
-	inside  bool // of a directory that was given
+	inside  bool // whether it is in a directory of the command line
 }
 
 // PartlyRead lists the unreadable configurations of directories, if others could be read.

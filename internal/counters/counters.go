@@ -46,7 +46,7 @@ type Snapshot struct {
 	Command string // as it was typed; "" without a prompt
 	At      Moment
 	Ports   []Port // in the order of the output
-	Pools   Pools  // of the device as a whole
+	Pools   Pools  // pools of the device as a whole
 	File    string
 	Line    int
 }
@@ -82,7 +82,7 @@ type Pools struct {
 type Port struct {
 	Name   string // full form of the language: Ethernet1/3, Ethernet16, eth2, mlx5_0/1
 	Line   int
-	NetDev string // of an RDMA device: the interface that it belongs to
+	NetDev string // network interface that an RDMA device belongs to
 
 	Alias string // front panel label, which SONiC announces in LLDP; "" if it is Name
 	Lanes string // as SONiC numbers them: 0,1,2,3

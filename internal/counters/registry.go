@@ -18,7 +18,7 @@ type Format struct {
 
 	command *regexp.Regexp // how it is typed, shortened or not; a first group is the port
 	head    *regexp.Regexp // a line that begins only it, for files without prompts
-	tell    string         // of JSON: a key that no other output has
+	tell    string         // for JSON: a key that no other output has
 	read    func(r *reading)
 	write   func(w *bytes.Buffer, s *Snapshot)
 }

@@ -16,7 +16,7 @@ type lane struct {
 	delay      unit.Time // noDelay before there is one
 	ring       []Event   // power of two
 	head, tail uint32
-	lastAt     unit.Time // of the last event
+	lastAt     unit.Time // time of the last event
 	lastKey    uint64
 	slot       int32 // index of this lane
 }

@@ -75,7 +75,7 @@ type Queue struct {
 	pos    int
 	nodes  []node
 	free   int32
-	wheel  int       // of them in the wheel
+	wheel  int       // number of events in the wheel
 	nextAt unit.Time // no event waits in an unopened bucket before this
 	l0     []list
 	l0bits []uint64

@@ -18,7 +18,7 @@ type Link struct {
 	Prop     unit.Time // propagation delay
 	BER      float64   // bit error rate
 	Response unit.Time // peer's delay until a pause takes effect
-	Seed     uint64    // of the bit errors
+	Seed     uint64    // seed of the random bit errors
 	Name     string    // the cable's, for its random stream
 }
 
@@ -34,7 +34,7 @@ type SwitchConfig struct {
 type nodeInfo struct {
 	pipeline  unit.Time
 	host, cut bool
-	seed      uint64 // of a switch, with its name
+	seed      uint64 // seed of a switch, derived with its name
 	name      string
 }
 

@@ -15,7 +15,7 @@ type granter struct {
 	next   int32                // in the ring of those that wait for the node's fabric links
 	rings  [queue.Classes]ring  // flows that want credit
 	due    [queue.Classes]int64 // granted, and not here
-	turns  [queue.Classes]int32 // of smooth weighted round robin
+	turns  [queue.Classes]int32 // round-robin weights so far (smooth weighted round robin)
 	wanted uint8                // classes whose ring is not empty
 	armed  bool                 // turnGrant is pending
 	waits  bool                 // it is in the ring
@@ -32,7 +32,7 @@ type flow struct {
 	watched   bool  // turnGiveUp is pending
 	granter   int32 // number in iface.granters
 	next      int32 // in the ring
-	more      int32 // of the same sender and port, in another class: + 1
+	more      int32 // next entry of the same sender and port in another class, + 1; 0: none
 	requested int64
 	wire      int64 // its bytes on fabric links
 	granted   int64

@@ -139,7 +139,7 @@ type span struct {
 // may be on the wire.
 type past struct {
 	out, in []span    // capacity of the sending and of the receiving direction
-	highest unit.Rate // of its earlier rates; one that an event changed at 0 s was none
+	highest unit.Rate // highest of its earlier rates; a change at 0 s has no earlier rate
 }
 
 // retrain changes the rates of a cable's ends.

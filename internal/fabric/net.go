@@ -44,7 +44,7 @@ type Packet struct {
 	Level   uint8     // cables between regions that it has crossed; see steer
 	Came    uint8     // class at its ingress port, which accounts it to that class
 	Len     uint32    // DMA length, or the MSN of an ACK
-	Sent    unit.Time // of a probe and its answer: when the probe left
+	Sent    unit.Time // time at which a probe left; its answer repeats it
 }
 
 // Packet flags.
@@ -136,7 +136,7 @@ type Net struct {
 	credits  *credits               // nil: no chooser uses neighbours' credits
 	lags     *channels              // nil: every next hop is one cable
 	beyond   []*beyond              // by port: known state of the next switch
-	rings    *rings                 // of a torus; nil: classes do not change on its rings
+	rings    *rings                 // rings of a torus; nil: classes do not change on its rings
 	sched    *scheduled             // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
@@ -214,7 +214,7 @@ type Switch struct {
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
 	ports    []int32
-	held     []holding // of the ingresses that have paused their peers
+	held     []holding // ingresses that have paused their peers
 	stream   rng.Stream
 	stormed  int           // queues that the watchdog empties
 	steerer  route.Steerer // the chooser, if it is one

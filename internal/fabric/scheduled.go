@@ -59,7 +59,7 @@ type scheduled struct {
 type iface struct {
 	number int32     // among interface nodes
 	loc    uint16    // the locator that leads to it alone
-	seed   uint32    // of the hash that picks egress ports of NICs that have several
+	seed   uint32    // seed of the hash that picks egress ports of NICs that have several
 	up     unit.Rate // sum over its working fabric links
 	loop   unit.Time // the time that its fastest port has credit for; a backlog up to it is made up
 	InterfaceStats

@@ -10,7 +10,7 @@ import (
 type voq struct {
 	q         classQ
 	dst       int32 // NIC
-	more      int32 // of the same NIC, in another class or by another of its ports: + 1
+	more      int32 // next queue of the same NIC, in another class or by another of its ports, + 1; 0: none
 	nextAsk   int32 // in the ring of VOQs that may send a request,
 	nextReady int32 // and of those that may send
 	enqueued  int64

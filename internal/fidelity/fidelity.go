@@ -96,7 +96,7 @@ func Lookup(name string) (*Fidelity, error) {
 type Simulation struct {
 	Run
 	Cost  Cost       // as estimated
-	Limit unit.Bytes // of memory, 0 for none
+	Limit unit.Bytes // limit of memory, 0 for none
 }
 
 // Parted is a run that several cores can share.

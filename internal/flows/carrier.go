@@ -15,7 +15,7 @@ import (
 type conn struct {
 	uses        []fluid.Use
 	key         []int32   // the ports of its ways, to tell whether they have changed
-	latency     unit.Time // of a full packet beyond its time on the slowest link
+	latency     unit.Time // time of a full packet beyond its time on the slowest link
 	first, last int32     // messages that have not been sent, the oldest first; -1 for none
 	flow        int32     // that carries the oldest, -1 while none does
 	left        float64   // bytes on the wire of the oldest, while no flow carries it

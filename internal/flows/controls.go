@@ -42,7 +42,7 @@ type Curve struct {
 	// Alone is the use by one of them after the others had ended, by window; the last value continues.
 	Alone []float64 `json:"alone"`
 
-	top float64 // of the link's rate: its final share; 1 if the measurement did not wait for it
+	top float64 // final share of the link's rate; 1 if the measurement did not wait for it
 }
 
 //go:embed controls.json

@@ -12,13 +12,13 @@ import (
 type pace struct {
 	cap   int32     // fluid link of the connection alone; -1: its control was not measured, or there is none
 	line  float64   // its rate on an idle path
-	part  float64   // of line: the remaining part when it was last limited; 1: never limited, or recovered
+	part  float64   // part of the line rate at its last limit; 1: never limited, or recovered
 	since unit.Time // when part was
 	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
 	port  int32     // the limiting port, -1 for none
-	got   float64   // of line: its use of line where its whole rate is used
+	got   float64   // part of the line rate in use where the whole rate is used
 	turn  int32     // bells of other turns are void
-	at    float64   // of line: the current allowed part
+	at    float64   // currently allowed part of the line rate
 }
 
 // settled is the age from which on senders that met at line rate share a port as their control does in the long run.

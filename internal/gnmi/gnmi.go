@@ -60,7 +60,7 @@ type Client struct {
 	opts     Options
 	encoding pb.Encoding
 	named    string // required name in a prefix; "" for none
-	origin   string // of paths; "" as most have it
+	origin   string // origin of paths; "" in most devices
 	whole    bool   // it supports no wildcards: lists are requested as wholes
 	untyped  bool   // it does not support data types in Get
 }

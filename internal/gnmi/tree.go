@@ -18,7 +18,7 @@ import (
 type tree struct {
 	target string
 	name   string // in the device's notation
-	at     int64  // of the first answer, in ns
+	at     int64  // time of the first answer, in ns
 	leaves int
 	bytes  int // of all messages
 	ports  []*counters.Port

@@ -18,7 +18,7 @@ type Input struct {
 	Restart  Span // from there to the first step, reading the checkpoint included
 	Stall    Span // all ranks stop for each checkpoint
 	Write    Span // a checkpoint is valid this time after its stall; 0: immediately
-	Interval Span // of work between checkpoints; 0: Daly's
+	Interval Span // work between checkpoints; 0: Daly's
 	Step     Span // checkpoints are made between steps; 0: at any time
 
 	Spares  int // servers in addition to the job's; -1: unlimited
@@ -119,7 +119,7 @@ type Result struct {
 	Young    float64 `json:"young_seconds"`
 	Daly     float64 `json:"daly_seconds"`
 	Chosen   Point   `json:"chosen"`
-	Best     float64 `json:"best_simulated_seconds"` // of the intervals below
+	Best     float64 `json:"best_simulated_seconds"` // shortest of the intervals' times below
 	Points   []Point `json:"intervals"`
 	Steps    float64 `json:"steps_mean,omitempty"`
 	Restarts float64 `json:"restarts_mean"`

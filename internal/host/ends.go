@@ -45,7 +45,7 @@ type ends struct {
 	again  int64      // packets sent again
 	ce     int64      // that came marked,
 	cut    int64      // and as headers
-	done   unit.Bytes // of messages that are in memory as a whole
+	done   unit.Bytes // bytes of messages that are completely in memory
 	acked  int32      // messages that are acknowledged,
 	came   int32      // and that have arrived
 }

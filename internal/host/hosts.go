@@ -75,7 +75,7 @@ type nic struct {
 	storming bool      // it pauses its switch whatever its buffer holds
 	split    bool      // the bundle no longer sprays
 	rxFree   unit.Time // when everything received is written to GPU memory
-	pcie     unit.Rate // of the slowest of its buses
+	pcie     unit.Rate // rate of the slowest of its buses
 	line     unit.Rate // of one port
 	buses    []int32
 	over     []int32   // ports that it sprays over
@@ -137,7 +137,7 @@ type receiver struct {
 	ce      int64
 	cut     int64  // data packets that came as headers
 	done    int32  // message finished last, -1 for none
-	pieces  int32  // of the next one that are in
+	pieces  int32  // received pieces of the next message
 	flow    int32  // at its NIC's granter
 	final   uint32 // what its sender had nothing to send behind,
 	ends    bool   // if that has come
@@ -147,7 +147,7 @@ type receiver struct {
 // Message is one WRITE (or a chain of them above 2 GiB) between two GPUs.
 type Message struct {
 	Conn   int32
-	next   int32 // of the connection, written once: when that one is posted
+	next   int32 // next of the connection, written once: when that one is posted
 	Bytes  unit.Bytes
 	Tag    int64
 	Posted unit.Time // when the application asked
@@ -161,7 +161,7 @@ type Counters struct {
 	Trimmed                int64 // data packets that came as headers
 	Retransmissions        int64
 	Timeouts               int64
-	EarlyTimeouts          int64 // of selective recovery, before the ACK timeout
+	EarlyTimeouts          int64 // early timeouts of selective recovery, before the ACK timeout
 	Duplicates             int64
 	DataPackets, DataBytes int64 // sent, retransmissions included
 	HeldPeak               int   // most packets one receiver kept out of order
@@ -191,7 +191,7 @@ type Hosts struct {
 	buses     []bus
 	senders   []sender
 	receivers []receiver
-	take      [256]Taker // of what arrives, by opcode
+	take      [256]Taker // handler of each opcode
 	rings     rings
 	carried   []ends        // by connection, of those that a protocol carries; no longer than the last of them
 	pieces    map[int32]int // those still to come, of messages above rc.MaxMessage that a protocol carries

@@ -9,7 +9,7 @@ import (
 // yet. The zero Reorder has no limit, and places packets as soon as their address is known.
 type Reorder struct {
 	Placement rc.Placement
-	Bytes     unit.Bytes // of payload; 0: no limit
+	Bytes     unit.Bytes // bytes of payload; 0: no limit
 	Entries   int        // packets; 0: no limit
 	// Rate is the bandwidth of a NIC's own memory, if packets ahead of a gap pass through it: each is written to it and
 	// read from it.

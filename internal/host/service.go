@@ -15,8 +15,8 @@ import (
 // what slows its sender down. Connections refer to one in the NICs' table; several may share a class.
 type Service struct {
 	Name  string
-	DSCP  uint8 // of data and ACKs
-	Class uint8 // of both at the NIC: queue, and PFC priority
+	DSCP  uint8 // DSCP of data and ACKs
+	Class uint8 // class of data and ACKs at the NIC: queue, and PFC priority
 
 	CC     cc.Make // makes each sender's congestion control from its path; nil: none
 	FarEnd bool    // acknowledgements report how long their NIC holds a packet, in four more bytes

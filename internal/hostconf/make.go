@@ -27,7 +27,7 @@ type Wanted struct {
 	MTU              unit.Bytes
 	QPs              int
 	Timeout, Retries int
-	Params           cc.Values // of DCQCN; nil: congestion control is another one
+	Params           cc.Values // parameters of DCQCN; nil: another congestion control
 	Split            bool      // every queue pair has its part of a message
 }
 

@@ -14,7 +14,7 @@ import (
 // register, its counterpart in the simulated NIC, and its factory value (docs/references.md, dcqcn-nic).
 type param struct {
 	name  string
-	np    bool // of the notification point
+	np    bool // whether the configuration sets the notification point
 	most  int64
 	ships int64
 	of    string              // the parameter of cc's dcqcn; "": not simulated but as it ships

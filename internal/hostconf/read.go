@@ -33,7 +33,7 @@ type reader struct {
 	dir   string            // the working directory of a script
 	echo  string            // output of the last echo, for a following tee
 	pairs map[string]string // RDMA device to network device
-	lines map[int]state     // of the file, once known
+	lines map[int]state     // state of each line of the file
 	over  bool              // more NICs than a server has
 	out   printed
 }

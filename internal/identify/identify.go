@@ -46,7 +46,7 @@ type Next struct {
 // File is a path with the data for its recognition.
 type File struct {
 	Path     string
-	Scenario string // of the fabric that the file belongs to; "": not set
+	Scenario string // scenario of the fabric that the file belongs to; "": not set
 	Dir      bool
 	Head     []byte // its first bytes
 }

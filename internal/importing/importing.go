@@ -25,19 +25,19 @@ import (
 // Request is the input files, and settings that they do not contain.
 type Request struct {
 	Files        []string // files that describe cabling, ranks' work or a training, or directories of them
-	Format       string   // of the files; "": recognised
+	Format       string   // format of the files; "": recognised
 	Out          string   // path of the scenario: files that it names are relative to it
 	Force        bool     // replace existing files next to it
 	Rate         string   // of cables, 400Gbps
-	HostLength   string   // of cables to servers, 5m
-	FabricLength string   // of cables between switches
+	HostLength   string   // host length of cables to servers, 5m
+	FabricLength string   // fabric length of cables between switches
 	GPUs         int      // of a server
 	NICPorts     int
 	Servers      string // names, gpu-*
 	Switches     string
 	Server       string // a server's topology, instead of Files
 	Management   bool   // management networks are cabling too
-	Step         int    // of a training, by its number; 0: the last that all files have
+	Step         int    // step of a training, by its number; 0: the last that all files have
 }
 
 // Result is the result of an import.

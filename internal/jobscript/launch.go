@@ -14,7 +14,7 @@ import (
 // Launch is a program that a script starts, with its number of processes.
 type Launch struct {
 	At      slurm.Place
-	Step    *slurm.Request // of srun, or mpirun's request; nil: the batch script starts it, once
+	Step    *slurm.Request // request of srun or mpirun; nil: the batch script starts the program once
 	By      []string       // launchers, outermost first
 	Elastic *Elastic       // torchrun and those like it
 	Program string         // python's script or module, else the program
@@ -41,7 +41,7 @@ const AllGPUs = -1
 // Found is the content of a script.
 type Found struct {
 	Launches []Launch
-	Exports  []slurm.Variable // of the script, at its end
+	Exports  []slurm.Variable // variables that the script exports at its end
 	Notes    []slurm.Note
 	texts    map[string]string // files read, by name
 	written  map[string]string // files, by the script

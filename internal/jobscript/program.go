@@ -14,7 +14,7 @@ import (
 // Work is the work of a program, by its command line and the files that it names.
 type Work struct {
 	Said       *Said
-	Collective string     // of a benchmark; otherwise it trains, or is unknown
+	Collective string     // collective of a benchmark; "": a training or an unknown program
 	Bytes      unit.Bytes // of the benchmark
 	Note       string     // note on these
 	Each       int        // GPUs of a process, 0: one

@@ -14,7 +14,7 @@ import (
 
 // Shape returns the model of a training: a shipped one by its name, or the one of its config.json.
 type Shape struct {
-	Name   string        // of a shipped model
+	Name   string        // name of a shipped model
 	Config []byte        // else
 	Parsed *model.Config // either
 	At     slurm.Place

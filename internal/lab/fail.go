@@ -15,11 +15,11 @@ import (
 type Failure struct {
 	Kind  string   // link, switch, nic, server
 	Name  string   // a cable's port, a switch, a NIC, a server
-	Ports []string // of a switch: a line card
+	Ports []string // ports of a switch: a line card
 	Up    bool     // it works again, or still works
 	// Share is the rate of its cables from now on, as a share of their own; 0: as it is.
 	Share     float64
-	Direction string // of the rate: out, in; both otherwise
+	Direction string // direction of the rate: out, in; both otherwise
 	// Storm: a NIC pauses without end, until Up. Kernels' veth pairs ignore PFC, so the switch in front of it is
 	// stopped as a pause would stop it: it sends nothing, its queue fills, and later packets are lost. Nothing is
 	// paused further up.

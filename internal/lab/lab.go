@@ -50,7 +50,7 @@ const (
 type State struct {
 	Name    string    `json:"name"`
 	Routing string    `json:"routing"`
-	Rate    unit.Rate `json:"rate_bps"` // of a host port
+	Rate    unit.Rate `json:"rate_bps"` // rate of a host port
 	Nodes   []Node    `json:"nodes"`
 	Links   []Link    `json:"links"`
 	NICs    []NIC     `json:"nics"`
@@ -97,7 +97,7 @@ type NIC struct {
 type Options struct {
 	Name     string
 	Routing  string    // frr or static
-	Rate     unit.Rate // of a host port; other ports in proportion
+	Rate     unit.Rate // rate of a host port; other ports in proportion
 	NoECN    bool
 	Numbered bool          // cables between switches have a /31 each; BGP is unnumbered otherwise
 	Wait     time.Duration // time for every switch to have its routes [DefaultWait]

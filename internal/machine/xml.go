@@ -58,7 +58,7 @@ type xmlReader struct {
 	hosts   map[string]bool
 	taken   map[string]int // by busid: the line
 	system  bool
-	counted int // of the file, up to which lines have been counted
+	counted int // position in the file up to which lines have been counted
 	lines   int
 }
 

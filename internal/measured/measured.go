@@ -102,7 +102,7 @@ type Set struct {
 
 // Limits of stored data.
 const (
-	maxPoints = 1 << 20 // of collectives and of pairs
+	maxPoints = 1 << 20 // maximum of points of collectives and of pairs
 	maxRanks  = 1 << 20
 )
 

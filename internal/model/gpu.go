@@ -21,7 +21,7 @@ type GPU struct {
 	TF32, BF16, FP8 float64 // FLOP/s; 0: it has no such arithmetic
 	FP4             float64
 	HBM             unit.Rate
-	Memory          unit.Bytes // of the data sheet
+	Memory          unit.Bytes // memory of the data sheet
 	Usable          unit.Bytes // memory reported by its driver: data sheets' GB are nearly GiB; Memory if unknown
 	NVLink          unit.Rate  // per direction to all others, whatever the vendor calls it
 	Share           float64    // share of NVLink's rate that kernels reach; 0: all, no lower value is known
@@ -29,7 +29,7 @@ type GPU struct {
 	NIC             unit.Rate
 	Links           int     // NVLinks of a GPU; 0: unknown
 	SM              int     // compute capability, 90 of an H100; 0: it is not NVIDIA's
-	Watts           float64 // of the device alone
+	Watts           float64 // watts of the device alone
 	Source          string
 }
 

@@ -5,7 +5,7 @@ type Kept struct {
 	Outer  float64 // around the part: what enters its norm and what leaves that; of all tensor parallel ranks
 	Inner  float64 // within it, divided among tensor parallel ranks
 	Routed float64 // values sent to experts, divided among ranks that do not share an expert
-	Heads  float64 // of attention: heads with a row of scores each
+	Heads  float64 // heads of attention that keep a row of scores each
 }
 
 // Keeps returns a layer's activations, by number from 0. Attention keeps queries, keys, values and the input of the

@@ -52,7 +52,7 @@ type Config struct {
 type latent struct {
 	query int64 // rank of queries; 0: full
 	keys  int64 // rank of keys and values
-	nope  int64 // of a head's width, without rotary positions
+	nope  int64 // part of a head's width without rotary positions
 	rope  int64
 	value int64
 }

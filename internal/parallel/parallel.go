@@ -10,7 +10,7 @@ import (
 
 // Job is a piece of work.
 type Job struct {
-	Seconds float64 // of one processor, about
+	Seconds float64 // time on one processor, approximate
 	MB      int     // held while it runs, about
 	Do      func()
 }

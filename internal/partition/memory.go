@@ -28,7 +28,7 @@ const WeightBytes = paramBytes
 type RankMemory struct {
 	Stage       int        `json:"stage"`
 	Layers      int64      `json:"layers"`
-	Params      int64      `json:"parameters"` // of this rank, before ZeRO
+	Params      int64      `json:"parameters"` // parameters of this rank, before ZeRO
 	Weights     unit.Bytes `json:"weight_bytes"`
 	Gradients   unit.Bytes `json:"gradient_bytes"`
 	Optimizer   unit.Bytes `json:"optimizer_bytes"`

@@ -27,7 +27,7 @@ type Linted struct {
 	Findings []LintFinding `json:"findings"` // errors first
 	Ignored  []string      `json:"ignored"`
 	Unread   string        `json:"unread,omitempty"` // configurations that cannot be read, with the reasons
-	DataDSCP int           `json:"data_dscp"`        // of RoCE data, set or assumed
+	DataDSCP int           `json:"data_dscp"`        // data DSCP of RoCE data, set or assumed
 }
 
 // LintFinding is one finding of lint.

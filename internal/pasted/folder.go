@@ -29,7 +29,7 @@ const (
 // folder keeps texts on disk until it is closed.
 type folder struct {
 	dir   string
-	paths []string // of texts, in order
+	paths []string // paths of texts, in order
 }
 
 // write creates a directory of texts.

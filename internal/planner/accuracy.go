@@ -11,7 +11,7 @@ type Accuracy struct {
 	Class  string  `json:"class"`
 	Rows   int     `json:"rows"`
 	Stated int     `json:"stated"`
-	RMS    float64 `json:"rms"`  // of the relative error
+	RMS    float64 `json:"rms"`  // root mean square of the relative error
 	Bias   float64 `json:"bias"` // its mean
 
 	// Rows and RMS of trainings that the software's figures were fitted to, and of held-out ones.

@@ -19,11 +19,12 @@ type Change struct {
 // Adjusted is a software whose figures were fitted to measured trainings.
 type Adjusted struct {
 	Software workload.Software `json:"software"`
-	Changes  []Change          `json:"changes"` // of figures that the trainings determine, the strongest first
+	Changes  []Change          `json:"changes"` // figures that the trainings determine, the most certain first
 	Rows     int               `json:"rows"`
 	Before   float64           `json:"rms_before"`
 	After    float64           `json:"rms_after"`
-	Out      float64           `json:"rms_left_out,omitempty"` // of each by a fit to the others; 0: fewer than three
+	// root mean square of a fit to the other trainings; 0: fewer than three
+	Out float64 `json:"rms_left_out,omitempty"`
 }
 
 // Adjust fits the figures of a software to trainings that were estimated with it. Only figures that move an estimate by

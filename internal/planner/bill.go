@@ -18,7 +18,7 @@ type Part struct {
 	Order  []Item `json:"order"`  // for the hosts that the GPUs need
 
 	each    int // links between two switches that have any
-	columns int // of links to hosts: leaves that share the same hosts
+	columns int // columns of host links: leaves that share the same hosts
 	hosts   int // and the number of these hosts
 }
 
@@ -26,7 +26,7 @@ type Part struct {
 type Item struct {
 	Count  int    `json:"count"`
 	Name   string `json:"part"`
-	Rate   int    `json:"gbps"`             // of the port that it is plugged into
+	Rate   int    `json:"gbps"`             // rate of the port that it is plugged into
 	Parts  int    `json:"parts,omitempty"`  // links of that port, broken out; 0: it is one
 	Link   int    `json:"link_gbps"`        // of each link
 	Both   bool   `json:"both,omitempty"`   // a straight cable whose two ports are broken out
@@ -57,7 +57,7 @@ func (x Item) String() string {
 type end struct {
 	rate  int // Gbit/s of a port
 	parts int // links of a port
-	ports int // of all devices together
+	ports int // ports of all devices together
 }
 
 // tier finds the switches that a part's From or To names: "leaf of another group" are leaves.

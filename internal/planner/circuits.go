@@ -48,7 +48,7 @@ type Spread struct {
 	Apart [][2]int `json:"pairs_without_circuit,omitempty"` // from 1, of the pattern, without enough fibers
 	Least int      `json:"least"`                           // of connected pairs
 	Most  int      `json:"most"`
-	Dark  int      `json:"dark_ports"` // of the groups that work
+	Dark  int      `json:"dark_ports"` // dark ports of working groups
 	Parts int      `json:"parts"`      // number of connected parts, also through other groups
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Comparison is the published trainings relevant to an estimate.
 type Comparison struct {
-	Error   *Error   `json:"error,omitempty"` // of estimates of its class, from which intervals follow
+	Error   *Error   `json:"error,omitempty"` // error of estimates of its class, from which intervals follow
 	Nearest *Nearest `json:"nearest_published,omitempty"`
 }
 

@@ -14,7 +14,7 @@ type Candidate struct {
 	Seconds   float64          `json:"step_seconds"`
 	MFU       float64          `json:"mfu"`
 	TokensGPU float64          `json:"tokens_per_second_gpu"`
-	Memory    unit.Bytes       `json:"memory_bytes"` // of the fullest rank
+	Memory    unit.Bytes       `json:"memory_bytes"` // memory of the fullest rank
 	Compute   float64          `json:"compute_seconds"`
 	Bubble    float64          `json:"bubble_seconds"`
 	Tensor    float64          `json:"exposed_tensor_seconds"`
@@ -24,7 +24,8 @@ type Candidate struct {
 	Context   float64          `json:"exposed_context_seconds"`
 	Optimizer float64          `json:"optimizer_seconds"`
 	Host      float64          `json:"host_seconds,omitempty"` // GPUs without work: launches, data
-	Tiers     [3]float64       `json:"bytes_per_gpu"`          // sent in a step: in the server, through one leaf, over spines
+	// sent in a step: in the server, through one leaf, over spines
+	Tiers [3]float64 `json:"bytes_per_gpu"`
 }
 
 // Exposed is all communication that nothing hides.

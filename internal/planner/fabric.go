@@ -39,7 +39,7 @@ type Design struct {
 	Title     string  `json:"title"`
 	Reason    string  `json:"refused,omitempty"`
 	GPUs      int     `json:"gpus"`      // ports for this number
-	NICPorts  int     `json:"nic_ports"` // of each NIC, which share its rate
+	NICPorts  int     `json:"nic_ports"` // NIC ports of each NIC, which share its rate
 	Tiers     []Tier  `json:"tiers,omitempty"`
 	Cables    []Part  `json:"cables,omitempty"`
 	Hops      int     `json:"switch_hops"`
@@ -54,7 +54,7 @@ type Design struct {
 	Missed string `json:"-"`
 
 	because string       // why the oversubscription differs from the requested one
-	build   *topo.Params // of a direct network
+	build   *topo.Params // build of a direct network
 }
 
 // Fits reports whether the design can be formed.

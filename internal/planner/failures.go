@@ -17,7 +17,7 @@ var FailureKinds = []string{"link", "switch", "card", "nic", "server", "nvswitch
 type Element struct {
 	Kind  string
 	Name  string   // a cable's port, a switch, a NIC, a server
-	Ports []string // of a line card
+	Ports []string // ports of a line card
 	Tier  string   // its tier: leaf–spine, spine, host
 	Class int      // elements of one class are equivalent: see Alike
 }

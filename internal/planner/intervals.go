@@ -16,9 +16,9 @@ var heldOutData []byte
 // Error is the error of estimates of a class of trainings, from measurements without fitted parameters.
 type Error struct {
 	Kind  string  `json:"kind"`
-	RMS   float64 `json:"rms_log"` // of the logarithm of estimate over measurement
+	RMS   float64 `json:"rms_log"` // root mean square of the logarithm of estimate over measurement
 	Rows  int     `json:"rows"`
-	Cells int     `json:"cells"` // of model, GPU and precision
+	Cells int     `json:"cells"` // number of combinations of model, GPU and precision
 }
 
 // heldOut is the output of TestSoftware: the cells used to fit the shipped figures, and the errors of the others.
@@ -26,7 +26,7 @@ type heldOut struct {
 	Seed   string   `json:"seed"`
 	Fitted []string `json:"fitted"` // software, model, GPU and precision
 	Errors []Error  `json:"errors"`
-	Custom []Error  `json:"custom"` // of all rows, with the figures that are counted, not fitted
+	Custom []Error  `json:"custom"` // all rows, with the figures that are counted, not fitted
 }
 
 var published = loadHeldOut()

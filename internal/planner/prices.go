@@ -41,7 +41,7 @@ type CablePrice struct {
 	Rate  int         `json:"rate_gbps,omitempty"` // other rates cost in proportion; 0: the same
 	Price float64     `json:"price"`
 	Watts float64     `json:"watts,omitempty"` // of both ends
-	Optic *CablePrice `json:"optic,omitempty"` // of one end; nil: the cable has its ends
+	Optic *CablePrice `json:"optic,omitempty"` // optic of one end; nil: the cable has its ends
 }
 
 // at is the cable at a rate, with its price and power.

@@ -61,7 +61,8 @@ func PublishedConfig(name string) ([]byte, error) {
 
 // PublishedReport is the error of the cost model on published trainings with their software's figures.
 type PublishedReport struct {
-	Seed     string     `json:"seed"`    // of the random order by which every second cell of model, GPU, precision is held out
+	// seed of the random order by which every second cell of model, GPU, precision is held out
+	Seed     string     `json:"seed"`
 	Classes  []Accuracy `json:"classes"` // by software and kind, the last of them all
 	Coverage float64    `json:"coverage"`
 	Judged   int        `json:"judged"` // held-out rows with 90 % intervals from the others of their kind

@@ -10,7 +10,7 @@ import (
 type Scored struct {
 	Candidate
 	TFLOPs float64    `json:"tflops_per_gpu"`   // the model's operations, per second
-	Limit  unit.Bytes `json:"gpu_memory_bytes"` // of which a layout may fill MostMemory
+	Limit  unit.Bytes `json:"gpu_memory_bytes"` // part of the GPU memory that a layout may fill
 	Fits   bool       `json:"fits"`
 
 	Software  string `json:"software,omitempty"`

@@ -19,13 +19,13 @@ type Site struct {
 	Mesh      bool      // GPUs of a server are connected in pairs
 	Switch    float64   // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 	NIC       unit.Rate // per GPU
-	Latency   unit.Time // of a message between servers
+	Latency   unit.Time // latency of a message between servers
 	NVLatency unit.Time // inside one
 	Segment   int       // servers that hang off one set of leaves
 	Ports     int       // links of a NIC, to as many leaves; 0 is 1
 	Down      int       // links of a leaf to NICs; 0 is Segment
-	Uplinks   int       // of a leaf; 0: nothing above it
-	Uplink    unit.Rate // of one of them
+	Uplinks   int       // uplinks of a leaf; 0: no switch above it
+	Uplink    unit.Rate // uplink of one of them
 	Ratio     float64   // oversubscription of the leaves, 1 is none
 	Upper     float64   // oversubscription of a pod's traffic to others, over all tiers
 	Pod       int       // servers of a pod; 0: there is one

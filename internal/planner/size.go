@@ -46,7 +46,7 @@ type Size struct {
 type SizeInput struct {
 	Params, Tokens float64
 	Active         float64 // parameters that a token meets; 0: all
-	FLOPs          float64 // of the whole training, if known; else by PerToken
+	FLOPs          float64 // floating-point operations of the whole training, if known; else PerToken
 	PerToken       float64 // operations per parameter and token
 	GPU            model.GPU
 	Peak           float64 // FLOP/s per GPU, when given; else by Mix

@@ -10,7 +10,7 @@ import (
 // Rails describes a fabric built of rails, for slices.
 type Rails struct {
 	Hosts, Segments int // servers of a segment, segments
-	Uplinks         int // of a rail switch
+	Uplinks         int // uplinks of a rail switch
 	Separate        bool
 	Whole           string // why it cannot be sliced, and is used as it is
 }

@@ -40,14 +40,14 @@ type TrafficSums struct {
 	Kinds  map[string]KindSum          `json:"kinds"`
 	Pairs  int                         `json:"pairs"`
 	Ranks  int                         `json:"ranks"`
-	Silent float64                     `json:"silent_share"` // of pairs that exchange nothing
+	Silent float64                     `json:"silent_share"` // pairs that exchange no message
 	Tiers  map[string]map[string]int64 `json:"tiers"`        // bytes by kind
 }
 
 // KindSum is the traffic of a kind of parallelism.
 type KindSum struct {
 	Bytes    int64   `json:"bytes"`
-	Carriers float64 `json:"pairs_share"` // of pairs that carry it
+	Carriers float64 `json:"pairs_share"` // pairs that carry the circuit
 }
 
 // JSON returns the sums.

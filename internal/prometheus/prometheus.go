@@ -40,12 +40,12 @@ type Options struct {
 	Match   string        // further matchers, such as cluster="a", which all series must have
 	Label   string        // label with the device's name; "": instance
 	Token   string        // bearer token; "": none
-	At      time.Time     // of the later snapshot
+	At      time.Time     // time of the later snapshot
 	Window  time.Duration // time between the snapshots
 	Timeout time.Duration // of a query
 
 	Series int   // maximum; 0: maxSeries
-	Bytes  int64 // of an answer, maximum; 0: maxBytes
+	Bytes  int64 // bytes of an answer, maximum; 0: maxBytes
 
 	shown string // the address without a password
 }
@@ -234,7 +234,7 @@ type reading struct {
 	label    string
 	all      []counters.Snapshot
 	byName   map[string]int // of all
-	ports    map[string]int // of a device, by device and name
+	ports    map[string]int // ports of a device, by device and name
 	series   int
 	warnings []string
 	gpus     map[string]float64 // values of GPUs, by words

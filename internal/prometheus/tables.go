@@ -20,7 +20,7 @@ type family struct {
 	device counters.Kind
 	port   func(labels map[string]string) string // name of the port; "": none
 	counts map[string]store                      // by name of the series
-	words  map[string]string                     // of GPUs: the meaning of a value
+	words  map[string]string                     // for GPUs: the meaning of each value
 }
 
 // store puts a value into a port.

@@ -10,7 +10,7 @@ import (
 // buffer_headroom_mellanox.lua of sonic-buildimage and sonic-swss (docs/references.md, headroom).
 type ASIC struct {
 	Name     string     // spectrum4
-	Rate     unit.Rate  // of its fastest port
+	Rate     unit.Rate  // rate of its fastest port
 	Cell     unit.Bytes // packets occupy whole cells
 	Pipeline unit.Bytes // bytes that arrive while a pause passes through the chip
 	Tile     bool       // packets are stored on the tile where they arrived

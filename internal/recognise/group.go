@@ -26,7 +26,7 @@ type group struct {
 	kind   cabling.Kind
 	boxes  []box
 	folded bool // its one number is two places
-	ports  int  // of a server's NICs
+	ports  int  // ports of a server's NICs
 }
 
 var number = regexp.MustCompile(`\d+`)

@@ -121,7 +121,7 @@ type portLists map[int][]panel.Jack
 
 // portList is the ports that some switches use.
 type portList struct {
-	jacks []panel.Jack // of the switch with the most cables
+	jacks []panel.Jack // connectors of the switch with the most cables
 	nodes []int
 }
 

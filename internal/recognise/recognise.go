@@ -15,11 +15,11 @@ import (
 
 // Options are the facts that a list of cables often lacks.
 type Options struct {
-	Rate     unit.Rate // of cables, 400 Gbit/s unless given
+	Rate     unit.Rate // rate of cables, 400 Gbit/s unless given
 	HostMM   int64     // length of cables to servers, 5 m unless given
 	FabricMM int64     // and between switches, 30 m
-	GPUs     int       // of a server, as many as cables unless given; 0 is not given
-	NICPorts int       // of a NIC; default from names and GPUs
+	GPUs     int       // GPUs of a server; default: one for each cable
+	NICPorts int       // NIC ports of a NIC; default from names and GPUs
 	Servers  string    // names of servers, overriding other evidence: gpu-*
 	Switches string    // and switches
 }
@@ -28,7 +28,7 @@ type Options struct {
 type Found struct {
 	Site         *site.Site
 	Host, Fabric topo.Cable // defaults of links
-	GPU          string     // of the servers, if the source has it
+	GPU          string     // GPU of the servers, if the source has it
 	Graph        *topo.Graph
 	Notes        []string // assumptions, and mismatches
 	Rules        int      // rules in Site.Cables with a pattern
@@ -127,7 +127,7 @@ type finder struct {
 	groups  []*group
 	of      []*group // of a node
 	place   []int    // in its group
-	nic     []int    // of a cable to a server
+	nic     []int    // NIC of a cable to a server
 	ofType  [][]int  // nodes of each of the description's types
 	rules   []*rule
 	most    int  // a result with as many rules is no better than the current one

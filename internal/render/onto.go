@@ -26,7 +26,7 @@ import (
 type Onto struct {
 	Scenario                    string
 	Set                         []string
-	Path                        string // of a running configuration, or a folder of them
+	Path                        string // path of a running configuration, or a folder of them
 	Switch                      string // that a device becomes; that of its name if empty
 	OS                          string
 	Addressing, Multihome, ASIC string

@@ -20,7 +20,7 @@ type metric struct {
 	value func(s *result.Summary) float64
 	show  func(v float64) string
 	rare  bool // omitted if no variant has it
-	// of variants that differ in congestion control
+	// congestion control, of variants that differ in it
 	control bool
 	none    string // name in the closing line of zero rows; "": its name
 }

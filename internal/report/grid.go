@@ -12,7 +12,7 @@ import (
 
 // Grid is a comparison whose last list of values is a table's columns: its variants row by row.
 type Grid struct {
-	Key      string           // of the last list
+	Key      string           // key of the last list
 	Columns  []string         // its values
 	Rows     []string         // what else differs
 	Variants []result.Variant // len(Rows) times len(Columns)

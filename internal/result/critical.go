@@ -6,8 +6,8 @@ type CriticalRow struct {
 	Start int64 `parquet:"start_ps" json:"start_ps"`
 	End   int64 `parquet:"end_ps" json:"end_ps"`
 	Rank  int32 `parquet:"rank" json:"rank"`
-	Peer  int32 `parquet:"peer" json:"peer"` // of a transfer, of the longest of several; -1: a computation
-	// of its operations, or not started, unfinished
+	Peer  int32 `parquet:"peer" json:"peer"` // peer of the longest of several transfers; -1: a computation
+	// class of its operations; or not started, unfinished
 	Class string `parquet:"class,dict" json:"class"`
 	Ops   int32  `parquet:"operations" json:"operations"` // merged operations; 0: it is not an operation
 }

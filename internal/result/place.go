@@ -32,13 +32,13 @@ type Place struct {
 	hidden string // where files are written first
 	inside bool   // hidden is in Dir, into which files are moved one by one
 	lock   *lock  // of hidden
-	own    *lock  // of Dir, once it exists
+	own    *lock  // identity of Dir, once it exists
 	made   []string
 	wrote  bool
 }
 
 const (
-	prefix = ".railyard-" // of a hidden folder next to a run directory; its name follows
+	prefix = ".railyard-" // prefix of a hidden folder next to a run directory; its name follows
 	inner  = ".railyard"  // the hidden folder inside
 	ready  = "ready"      // in inner: a complete run that is to be moved
 )

@@ -3,7 +3,7 @@ package result
 // ReorderMemory is the memory of NICs for packets that arrived ahead of others and could not be placed yet.
 type ReorderMemory struct {
 	Placement string `json:"placement"`               // address, order or local
-	Limit     int64  `json:"limit_bytes,omitempty"`   // of each NIC; 0: none
+	Limit     int64  `json:"limit_bytes,omitempty"`   // limit of each NIC; 0: none
 	Entries   int    `json:"limit_packets,omitempty"` // likewise
 	NIC       string `json:"nic"`                     // NIC with the largest content
 	Peak      int64  `json:"peak_bytes"`              // payload that it kept

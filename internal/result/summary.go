@@ -83,8 +83,8 @@ func (s *Summary) Copies() float64 {
 
 // Expected is the error that a fidelity is expected to have: in cases like the scenario that packets simulated as well.
 type Expected struct {
-	Worst float64 `json:"worst"` // of all cases, as a share of the time by packets
-	Mean  float64 `json:"mean"`  // of the absolute errors
+	Worst float64 `json:"worst"` // worst of all cases, as a share of the time by packets
+	Mean  float64 `json:"mean"`  // mean of the absolute errors
 	Cases int     `json:"cases"`
 	Of    string  `json:"of"` // similarity of the cases to the scenario
 	// packet-hops with packets, if auto has chosen flows because of them
@@ -94,8 +94,8 @@ type Expected struct {
 // Reused describes the savings of a run that reuses equal parts of the simulation.
 type Reused struct {
 	Episodes   int64  `json:"episodes"`              // groups of messages in flight that may interact
-	Simulated  int64  `json:"simulated"`             // of them, in whole or in part
-	Kinds      int64  `json:"kinds"`                 // of episodes that differ by more than names
+	Simulated  int64  `json:"simulated"`             // of them, episodes that were simulated completely or partly
+	Kinds      int64  `json:"kinds"`                 // kinds of episodes that differ by more than names
 	PacketHops int64  `json:"simulated_packet_hops"` // the others were counted only
 	Audit      *Audit `json:"audit,omitempty"`
 }
@@ -159,14 +159,14 @@ type Summary struct {
 	// Jain's index over queue pairs, of ideal time as a share of the time with something to send
 	Fairness        float64 `json:"fairness_jain"`
 	Drops           int64   `json:"drops"`
-	FirstDrop       *Drop   `json:"first_drop,omitempty"` // of a data packet
+	FirstDrop       *Drop   `json:"first_drop,omitempty"` // first dropped data packet
 	DropsCorrupt    int64   `json:"drops_bit_errors"`
 	DropsDown       int64   `json:"drops_link_down"`
 	Retransmissions int64   `json:"retransmissions"`
 	OutOfOrder      int64   `json:"out_of_order"`
 	Naks            int64   `json:"naks"`
 	Timeouts        int64   `json:"timeouts"`
-	EarlyTimeouts   int64   `json:"early_timeouts"` // of selective recovery, before the ACK timeout
+	EarlyTimeouts   int64   `json:"early_timeouts"` // early timeouts of selective recovery, before the ACK timeout
 	FailedQPs       int64   `json:"failed_queue_pairs"`
 	ReorderPeak     int     `json:"reorder_peak_packets"`
 	FlowletMoves    int64   `json:"flowlet_moves"`
@@ -179,24 +179,25 @@ type Summary struct {
 	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // and the payload that these lost
 	DropsTrimmed int64 `json:"drops_trimmed,omitempty"` // of the drops: trimmed packets
 
-	Reorder *ReorderMemory `json:"reorder_memory,omitempty"` // of NICs that kept packets ahead of others
+	Reorder *ReorderMemory `json:"reorder_memory,omitempty"` // NICs that kept packets ahead of others
 
-	Scheduled *Scheduled `json:"scheduled,omitempty"` // of a scheduled fabric
+	Scheduled *Scheduled `json:"scheduled,omitempty"` // requests and grants of a scheduled fabric
 
 	Control []Control `json:"cc"` // what congestion control did, by service
 
-	Jobs        []Job         `json:"jobs"`                     // by start, then name
-	Story       []Happened    `json:"steps_in_order,omitempty"` // events of the run, with output.steps
-	Storage     *Storage      `json:"storage,omitempty"`        // servers that keep data
-	Stalls      []Stall       `json:"stalls,omitempty"`         // waits for them, by step
-	Meetings    []Meeting     `json:"meetings,omitempty"`       // of several jobs at ports, the most of the second first
+	Jobs    []Job      `json:"jobs"`                     // by start, then name
+	Story   []Happened `json:"steps_in_order,omitempty"` // events of the run, with output.steps
+	Storage *Storage   `json:"storage,omitempty"`        // servers that keep data
+	Stalls  []Stall    `json:"stalls,omitempty"`         // waits for them, by step
+	// ports where several jobs met, those with the most traffic of the second first
+	Meetings    []Meeting     `json:"meetings,omitempty"`
 	Collectives []Collective  `json:"collectives"`
 	Flows       FlowTimes     `json:"flow_completion_ps"`
 	Links       LinkUse       `json:"links"`
 	Slowest     *Slowest      `json:"slowest_flow,omitempty"`
 	LinkEvents  []LinkEvent   `json:"link_events,omitempty"`   // configured events up to the end
 	Missed      *Missed       `json:"missed_events,omitempty"` // configured events after the end
-	Deadlock    *Chains       `json:"closed_chains,omitempty"` // of pauses that waited for one another
+	Deadlock    *Chains       `json:"closed_chains,omitempty"` // pauses that were blocked on one another
 	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // what ports were paused for
 	Moves       []Move        `json:"route_changes,omitempty"` // and the connections that changed their path
 	Outcome     *Outcome      `json:"outcome,omitempty"`       // how a job ended that did not finish
@@ -238,7 +239,8 @@ type Step struct {
 	ExposedSave  int64 `json:"exposed_checkpoint_ps,omitempty"`   // checkpoints that were not written
 	ExposedHost  int64 `json:"exposed_host_ps,omitempty"`         // GPUs lacked work: kernels were launched, data read
 	Bubble       int64 `json:"bubble_ps"`                         // idle time, of a training with pipeline stages
-	Waiting      int64 `json:"waiting_ranks_ps,omitempty"`        // of other work: for other ranks' computing, or its start
+	// time until other ranks finish computing, or until its own start
+	Waiting int64 `json:"waiting_ranks_ps,omitempty"`
 
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
@@ -253,7 +255,7 @@ type Step struct {
 
 // Waited is a rank whose computing another one waited for.
 type Waited struct {
-	Rank int32  `json:"rank"` // of a placed job: its GPU
+	Rank int32  `json:"rank"` // rank of a placed job: its GPU
 	GPU  string `json:"gpu"`
 	Time int64  `json:"waited_ps"`
 	Path int64  `json:"critical_ps"` // its computing on the critical path
@@ -265,7 +267,7 @@ type Waited struct {
 
 // SlowRank is a rank with computing that takes longer than the median of its siblings.
 type SlowRank struct {
-	Rank    int32  `json:"rank"` // of a placed job: its GPU
+	Rank    int32  `json:"rank"` // rank of a placed job: its GPU
 	GPU     string `json:"gpu"`
 	Compute int64  `json:"compute_ps"`          // all its computing
 	Usual   int64  `json:"siblings_compute_ps"` // its computing, with the siblings' median for the slow part
@@ -347,7 +349,7 @@ type Collective struct {
 	AlgBW     float64 `json:"algbw_bytes_per_second"` // all bytes over all time
 	BusBW     float64 `json:"busbw_bytes_per_second"`
 	BusBest   float64 `json:"busbw_best_bytes_per_second"`
-	// of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
+	// limit of bus bandwidth if its fullest NIC or NVLink pipe were always busy
 	Bound    float64 `json:"bound_bytes_per_second"`
 	BoundWhy string  `json:"bound_by"`
 	// messages of several sizes, or several of a rank: bytes are those of the largest, its rate is not one of the whole
@@ -369,7 +371,7 @@ type LinkEvent struct {
 	At     int64  `json:"at_ps"`
 	Link   string `json:"link"`
 	Change string `json:"change"`
-	Cables int    `json:"cables,omitempty"`    // of a switch, a card, a NIC or a server
+	Cables int    `json:"cables,omitempty"`    // cables of a switch, a card, a NIC or a server
 	Ends   int64  `json:"ends_ps,omitempty"`   // time at which both ends had detected the failure, before
 	Routes int64  `json:"routes_ps,omitempty"` // all routes had converged
 }
@@ -406,7 +408,7 @@ type FlowTimes struct {
 	P50   int64 `json:"p50"`
 	P99   int64 `json:"p99"`
 	Max   int64 `json:"max"`
-	// of a run whose messages all begin at random times
+	// slowdown of a run in which all messages begin at random times
 	Slowdown *Slowdowns `json:"slowdown,omitempty"`
 }
 

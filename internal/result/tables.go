@@ -63,7 +63,7 @@ type PauseRow struct {
 	What     string `parquet:"what,dict" json:"what"`
 	Port     int32  `parquet:"port" json:"port"`
 	Priority int32  `parquet:"priority" json:"priority"`
-	// of a pause: the egress port with most of its bytes; -1: a server paused it, or it is unknown
+	// port that causes a pause: the egress port with most of its bytes; -1: a server paused it, or it is unknown
 	Cause int32 `parquet:"cause_port" json:"cause_port"`
 }
 
@@ -152,16 +152,17 @@ func (t *Tables) Saves(chain *cause.Account) {
 // The rows of one collective add up to its time.
 type CauseRow struct {
 	Scope    string `parquet:"scope,dict" json:"scope"`        // collective, critical_path
-	Instance int32  `parquet:"instance" json:"instance"`       // of collectives.parquet; -1 for the critical path
+	Instance int32  `parquet:"instance" json:"instance"`       // index in collectives.parquet; -1 for the critical path
 	Cause    string `parquet:"cause,dict" json:"cause"`        // as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
 	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // reaction of congestion control to it
-	Saving   int64  `parquet:"saving_ps" json:"saving_ps"`     // of a run without it alone, expected or simulated
+	// saving of a run without it alone, expected or simulated
+	Saving int64 `parquet:"saving_ps" json:"saving_ps"`
 }
 
 // RankRow is one operation of a rank: ranks.parquet.
 type RankRow struct {
-	Rank  int32  `parquet:"rank" json:"rank"` // of a placed job: its GPU
+	Rank  int32  `parquet:"rank" json:"rank"` // rank of a placed job: its GPU
 	Start int64  `parquet:"start_ps" json:"start_ps"`
 	End   int64  `parquet:"end_ps" json:"end_ps"`
 	Class string `parquet:"class,dict" json:"class"`

@@ -20,7 +20,7 @@ type TopologyNode struct {
 	Name   string `json:"name"`
 	Role   string `json:"role"`
 	Tier   int    `json:"tier"`
-	Config int    `json:"config"` // of its data queue; -1: a server
+	Config int    `json:"config"` // configuration of its data queue; -1: a server
 	GPUs   int    `json:"gpus,omitempty"`
 	// For a site description with locations: its group, and its location, the widest part first.
 	Group  string          `json:"group,omitempty"`
@@ -67,7 +67,7 @@ type TopologyNIC struct {
 type TopologyDomain struct {
 	Name  string `json:"name"`     // the server's, or of the place that trays share
 	By    string `json:"by"`       // NVLink, or pair link for directly connected GPUs
-	Rate  int64  `json:"rate_bps"` // of a GPU to all others, each direction; of pair links the lowest
+	Rate  int64  `json:"rate_bps"` // rate from a GPU to all others, each direction; with pair links the lowest
 	GPUs  int    `json:"gpus"`
 	Nodes []int  `json:"nodes"`
 }
@@ -79,7 +79,7 @@ type QueueConfig struct {
 	WREDMin     int64   `json:"wred_min_bytes"`
 	WREDMax     int64   `json:"wred_max_bytes"`
 	Probability float64 `json:"probability"`
-	XOff        int64   `json:"xoff_bytes"` // of ingress; 0: dynamic
+	XOff        int64   `json:"xoff_bytes"` // xOFF of ingress; 0: dynamic
 	XOn         int64   `json:"xon_bytes"`
 	Buffer      int64   `json:"buffer_bytes"`
 }
@@ -109,7 +109,7 @@ type InterfaceNode struct {
 	HeldPeak   int64  `json:"held_peak_bytes"`   // maximum in all of them
 	VOQPeak    int64  `json:"voq_peak_bytes"`    // in one
 	EgressPeak int64  `json:"egress_peak_bytes"` // bytes blocked on cells, order, or their port
-	PortPeak   int64  `json:"port_peak_bytes"`   // of these at one port and class, complete
+	PortPeak   int64  `json:"port_peak_bytes"`   // complete peak of these at one port and class
 	Granted    int64  `json:"granted_bytes"`
 	Packets    int64  `json:"packets"` // packets that left its VOQs
 	WaitMean   int64  `json:"wait_mean_ps"`

@@ -15,7 +15,7 @@ type audit struct {
 	chosen   rng.Stream
 	episodes int64
 	messages int64
-	worst    float64 // of a message's time
+	worst    float64 // worst slowdown of a message
 	sum      float64
 }
 

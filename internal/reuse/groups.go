@@ -17,7 +17,7 @@ type group struct {
 	label     map[int32]int32
 	conns     []int32 // likewise
 	connLabel map[int32]int32
-	named     int // of the connections in the name
+	named     int // whether the name contains the connections
 	called    string
 	lab       *lab             // the lab that simulates it
 	led       bool             // packets of it were simulated

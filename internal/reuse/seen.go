@@ -82,7 +82,7 @@ func counters(s *result.Summary) []*int64 {
 type seen struct {
 	counts    result.Summary
 	groups    int64 // that ended
-	led       int64 // of them, with packets of their own
+	led       int64 // of the flows, those with packets of their own
 	simulated int64 // packet-hops
 	endings   map[*ending]int64
 	ports     []portCount

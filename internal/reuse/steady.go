@@ -12,9 +12,9 @@ import (
 
 // steady looks for repetitions in a lab.
 type steady struct {
-	conns  []int32 // of the group, by the stand's numbers
+	conns  []int32 // connections of the group, by their numbers in the stand
 	ports  []int32 // of the group
-	anchor int32   // of conns; -1: none
+	anchor int32   // anchor in conns; -1: none
 	port   int32   // by which the anchor sends
 	frames int64   // frames that have left that port
 	next   uint64  // sequence number of the anchor at which states are compared

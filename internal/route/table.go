@@ -7,7 +7,7 @@ import "slices"
 type Table struct {
 	group  []int16 // by locator
 	groups [][]int32
-	index  map[string]int32 // of groups, by their ports; nil while they are few
+	index  map[string]int32 // index of groups, by their ports; nil while they are few
 	direct []attached
 
 	Regions *Regions // nil unless packets use intermediate regions

@@ -61,7 +61,7 @@ func (c *strewn) Pick(_ unit.Time, group []int32, _ int, _ uint32, _ []Port) int
 // detour draws the intermediate region of packets.
 type detour struct {
 	stream    rng.Stream
-	viaSeed   uint32 // of the hash among regions, apart from that among ports
+	viaSeed   uint32 // seed of the hash among regions, distinct from that among ports
 	perPacket bool
 	table     *Table
 }

@@ -15,7 +15,7 @@ import (
 // Kind is the interior of servers of a type.
 type Kind struct {
 	GPU    model.GPU
-	NVLink unit.Rate // of a GPU to all others, per direction, as kernels reach it
+	NVLink unit.Rate // NVLink rate of a GPU to all others, per direction, as kernels reach it
 	Pair   unit.Rate // rate between any two GPUs, if connected directly; 0: by a switch
 
 	Machine *machine.Server // its description from a file; nil: none

@@ -14,13 +14,13 @@ import (
 type thing struct {
 	kind  string // link, switch, card, nic, server, circuit, ocs, mirrors, cube, nvswitch, pcie
 	name  string
-	cards string // of a card: its ports; of a circuit its two
+	cards string // ports of a card, or the two ports of a circuit
 	group string // group names the circuits on several OCSes that switch at the same time
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
-	ports []int  // of a card whose ports are NICs of their own
+	ports []int  // ports of a card whose ports are NICs of their own
 	chip  int    // an NVSwitch among those of its domain
-	gpus  [2]int // of a PCIe switch: its first, and the one behind its last
+	gpus  [2]int // first GPU of a PCIe switch, and the one after its last
 	links []int
 	near  []int // by link: the node at the affected end
 }

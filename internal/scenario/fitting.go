@@ -16,7 +16,7 @@ type fitted struct {
 	known    bool // NCCL's tuning model supports its GPUs
 	share    float64
 	channels int // of rings
-	nics     int // of each server; 0: the ranks share NVLink
+	nics     int // NICs of each server; 0: the ranks share NVLink
 }
 
 // fitting decides how the collectives of a trace run on the fabric: by the algorithm and protocol that NCCL's tuning

@@ -8,18 +8,19 @@ import (
 
 // Interior is the inside of equal servers, or of servers that share NVLink.
 type Interior struct {
-	Names      []string  `json:"servers"` // NVLink domains
-	GPU        string    `json:"gpu"`
-	GPUs       []GPUIn   `json:"gpus"`
-	NVLink     int64     `json:"nvlink_bits_per_second"` // of a GPU, per direction
-	Joined     string    `json:"connected_by"`           // NVSwitch, pairs
-	Board      string    `json:"baseboard,omitempty"`
-	Baseboards int       `json:"baseboards,omitempty"`
-	PerGPU     int       `json:"nvlinks_per_gpu,omitempty"`
-	Across     int64     `json:"between_baseboards_bits_per_second,omitempty"` // each direction, if it limits
-	Chips      []ChipIn  `json:"nvswitches,omitempty"`
-	PCIe       []string  `json:"pcie_switches,omitempty"`
-	PCIeRate   unit.Rate `json:"pcie_bits_per_second,omitempty"` // payload between a GPU or NIC and its switch; 0: no limit
+	Names      []string `json:"servers"` // NVLink domains
+	GPU        string   `json:"gpu"`
+	GPUs       []GPUIn  `json:"gpus"`
+	NVLink     int64    `json:"nvlink_bits_per_second"` // NVLink rate of a GPU, per direction
+	Joined     string   `json:"connected_by"`           // NVSwitch, pairs
+	Board      string   `json:"baseboard,omitempty"`
+	Baseboards int      `json:"baseboards,omitempty"`
+	PerGPU     int      `json:"nvlinks_per_gpu,omitempty"`
+	Across     int64    `json:"between_baseboards_bits_per_second,omitempty"` // each direction, if it limits
+	Chips      []ChipIn `json:"nvswitches,omitempty"`
+	PCIe       []string `json:"pcie_switches,omitempty"`
+	// payload between a GPU or NIC and its switch; 0: no limit
+	PCIeRate unit.Rate `json:"pcie_bits_per_second,omitempty"`
 }
 
 // ChipIn is one NVSwitch.
@@ -27,7 +28,7 @@ type ChipIn struct {
 	Name    string  `json:"name"`
 	Board   int     `json:"baseboard"`
 	Links   int     `json:"nvlinks_per_gpu"`
-	Share   float64 `json:"share"`                          // of the traffic of a GPU
+	Share   float64 `json:"share"`                          // share of the traffic of a GPU
 	Without int64   `json:"nvlink_without_bits_per_second"` // a GPU's remaining rate when the chip fails
 }
 

@@ -33,7 +33,7 @@ type Plan struct {
 	Graph     *topo.Graph
 	Shape     Shape // parameters of the graph
 	Switching Switching
-	Spec      queue.Spec    // of the switch behind the first NIC: NICs classify as it does
+	Spec      queue.Spec    // configuration of the switch at the first NIC: NICs classify as it does
 	Base      queue.Spec    // the switch block: the platform below configurations
 	specs     []*queue.Spec // by node
 	// Ports whose configuration has other PFC priorities, or headroom, than their switch.
@@ -60,12 +60,12 @@ type Plan struct {
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
 	Services []Service // services of connections, the default one first
 
-	GPU       model.GPU // of the server block, and of all servers whose type names no other
+	GPU       model.GPU // GPU of the server block, and of all servers whose type names no other
 	NVLink    unit.Rate // rate per GPU and direction
 	NVLatency unit.Time
 	Kinds     []*Kind           // by server
 	Markings  map[int32]Marking // by NIC, for NICs whose marking differs from their service's
-	Buses     []Bus             // of PCIe that limit
+	Buses     []Bus             // PCIe buses that limit the rate
 	Inside    []*inside.Fabric  // by domain, the fabric between its GPUs; nil: a switch of NVLink's rate
 	Boards    []*inside.Board   // by domain, the NVSwitch chips between its GPUs; nil: unknown or none
 	Chips     []inside.Change   // NVLinks of domains that fail or recover with chips, in the order of time
@@ -80,7 +80,7 @@ type Plan struct {
 	Events    []LinkEvent    // in the order of time
 	Incidents []Incident     // likewise
 
-	Patience   unit.Time // of collectives, before they end the job
+	Patience   unit.Time // time for which collectives wait before they end the job
 	Checkpoint unit.Time // checkpoint interval of a training; 0: unset
 	Restart    unit.Time // restart time after a job has ended; 0: unset
 
@@ -99,7 +99,7 @@ type Plan struct {
 	// none.
 	Ahead func(exec.Machine, *workload.Mix) *exec.Ahead
 
-	pcieSwitches int // of each server; 0: unknown
+	pcieSwitches int // pcie switches of each server; 0: unknown
 
 	doc    *Document
 	origin *Document // the resolved document
@@ -135,9 +135,9 @@ type NICs struct {
 // NICMemory is the memory of a NIC for RC's packets that it cannot place yet; zero: it has no limit.
 type NICMemory struct {
 	Placement rc.Placement
-	Bytes     unit.Bytes // of payload; 0: no limit
+	Bytes     unit.Bytes // bytes of payload; 0: no limit
 	Entries   int        // packets; 0: no limit
-	Rate      unit.Rate  // of the memory, where all packets ahead of a gap go through it
+	Rate      unit.Rate  // memory rate, where all packets ahead of a gap are written to memory
 }
 
 // Mix puts the jobs side by side on the fabric's GPUs.

@@ -23,7 +23,7 @@ type resolver struct {
 	amount    amount
 	roleKeys  map[topo.Role][]string // keys of switches, by role
 	types     []*site.Type           // by server, of a described fabric
-	configs   []*swconf.Config       // of switches that have configurations, under their names
+	configs   []*swconf.Config       // configurations of switches that have one, under their names
 	ocs       []*optics
 	hosted    hosted
 	hostSaid  map[string]taken     // values from servers' configurations, by key

@@ -15,7 +15,7 @@ import (
 // first.
 const (
 	maxTokens = 300_000 // a megabyte of flows, the densest use there is, has 240,000
-	maxKeys   = 2048    // of one mapping: a fabric's switches, each with its own configuration
+	maxKeys   = 2048    // limit of keys of one mapping: a fabric's switches, each with its own configuration
 	maxDepth  = 32      // no scenario needs more than six levels
 	maxWord   = 16_384  // bytes of one value; about may be long
 	maxBare   = 1000    // keys and entries without a value; the parser moves all tokens for each
@@ -51,9 +51,9 @@ type watch struct {
 	flow  int
 	block []column
 	last  *token.Token // which a colon makes a key
-	open  place        // of the key or dash that waits for its value; line 0: none does
+	open  place        // line of the key or dash that has no value yet; 0: none
 	key   bool         // it is a key
-	bare  int          // of them that got none
+	bare  int          // of them, those without a value
 	began bool         // with ---
 }
 

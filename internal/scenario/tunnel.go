@@ -16,7 +16,7 @@ import (
 type Tunnel struct {
 	CC     *cc.Algorithm
 	Values cc.Values
-	RC     rc.Config // of the queue pairs between edges; its MTU holds a packet from its IP header on
+	RC     rc.Config // RC parameters of the queue pairs between edges; the MTU holds a packet from its IP header on
 }
 
 // Words describes it, for a report's head.

@@ -32,15 +32,16 @@ const (
 	opsPerSecond  = 1.5e6 // outside the network
 	qpsPerSecond  = 2e5   // set up, and written in the end
 
-	memoryBase      = 75 * unit.MB // the program, its tables and the collector's, resident
-	memoryPort      = 9 * unit.KB
-	memoryOp        = 160
-	memoryCopy      = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
-	memoryQP        = 2600
-	memoryEnds      = 13_000 // of a queue pair, besides, whose NICs choose among paths or whose transport is not RC
-	memorySelective = 2900   // of a queue pair of RC, besides, with selective recovery: twice its bitmap and window
+	memoryBase = 75 * unit.MB // the program, its tables and the collector's, resident
+	memoryPort = 9 * unit.KB
+	memoryOp   = 160
+	memoryCopy = 60 // memory of an operation in a mix: 40 bytes, and 4, and 4 or 8 for each successor
+	memoryQP   = 2600
+	// further memory of a queue pair whose NICs choose among paths or whose transport is not RC
+	memoryEnds      = 13_000
+	memorySelective = 2900 // further memory of an RC queue pair with selective recovery: twice its bitmap and window
 	memoryMessage   = 330
-	memoryReplay    = 20_000        // of a flow under way while replays explain the run, several at a time
+	memoryReplay    = 20_000        // memory of a flow under way while replays explain the run, several at a time
 	memoryTables    = 100 * unit.MB // what is sampled, once a run is long
 	longRun         = 20_000_000    // packet-hops
 )
@@ -203,11 +204,11 @@ func (e *estimator) detour(node, loc int) int {
 // to 32,000 switches.
 const (
 	secondsVisit = 4e-9
-	secondsSet   = 3e-6 // of next links: found, laid out, made a group
+	secondsSet   = 3e-6 // time of a set of next links: found, written and made a group
 	secondsEntry = 6e-9
 
 	memoryRoutes = 30 * unit.MB
-	memoryEntry  = 2 // of a table, by locator
+	memoryEntry  = 2 // memory entry of a table, by locator
 	memoryRun    = 12
 	memorySet    = 450
 )

@@ -33,7 +33,7 @@ type Setup struct {
 	Scheduled *queue.Scheduled
 	scenario.Switching
 	Host  host.Config
-	Buses []host.Bus // of PCIe that limit, besides
+	Buses []host.Bus // further PCIe buses that limit the rate
 	QPs   int        // queue pairs per pair of GPUs
 	Seed  uint64
 	Bits  uint64 // seed of bit errors
@@ -41,7 +41,7 @@ type Setup struct {
 	Links  map[int]fabric.LinkState
 	Routes *topo.Routes // over all links, where they are known already
 	Static bool         // no failure changes them
-	Edge   *host.Config // of a tunnel between NICs; nil: there is none
+	Edge   *host.Config // edges of a tunnel between NICs; nil: no tunnel
 }
 
 // Network is a built network: the simulator's state and what its indices mean.

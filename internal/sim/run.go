@@ -48,13 +48,13 @@ type Run struct {
 	due  [][]int32        // events of the plan at one time
 	dead []scenario.Death // so far
 
-	moves []explain.Move // of connections, when routes changed
+	moves []explain.Move // rebuilt connections after changes of routes
 	kept  int            // stored previous paths
 
 	cores int     // maximum number of parts,
 	worth float64 // used if the speedup exceeds this factor
 	parts int     // that did
-	apart *apart  // of a part; nil: the run is whole
+	apart *apart  // additional records of a part; nil: the run is whole
 	fresh func()  // brings a run up to date whose parts go on; nil: it is
 
 	counted   unit.Bytes // arrived when they were counted last, for progress

@@ -206,7 +206,7 @@ func withRDMA(ports []counters.Port) []counters.Port {
 type deviceNames struct {
 	g      *topo.Graph
 	system string
-	nic    map[[2]int]int // of a link at a host: its number there
+	nic    map[[2]int]int // NIC number of a link at its host
 }
 
 func newDeviceNames(g *topo.Graph, system string) *deviceNames {

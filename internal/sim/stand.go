@@ -184,7 +184,7 @@ func (s *Stand) Counts() result.Summary {
 // Pair is a queue pair's counters.
 type Pair struct {
 	Cuts, Marked, Again, Held int64
-	Counters                  []int64 // of its congestion control, as result.Control lists them
+	Counters                  []int64 // counters of its congestion control, as result.Control lists them
 }
 
 // Pair returns the counters of a queue pair.

@@ -18,10 +18,10 @@ import (
 type cable struct {
 	from, to  *node
 	nic, port int // of a server, from 1; 0 at a switch
-	rail      int // of the card, from 1; 0: its place in the server
+	rail      int // rail of the card, from 1; 0: by its place in the server
 	rule      int
 	rate      unit.Rate
-	jacks     [2]panel.Jack // of from and to, if they are switches
+	jacks     [2]panel.Jack // port numbers of from and to, if they are switches
 }
 
 // joiner runs the cables of one rule.

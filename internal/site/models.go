@@ -18,7 +18,7 @@ type Model struct {
 	Buffer    unit.Bytes `json:"buffer_bytes"` // what packets can have of its memory; 0: not known
 	Cell      unit.Bytes `json:"cell_bytes"`   // allocation unit of memory; 0: unknown
 
-	Rows  int    // of its front panel, whose ports are numbered down the columns; 0: not known
+	Rows  int    // rows of its front panel, whose ports are numbered down the columns; 0: not known
 	Lanes int    // serial lanes of a port of the highest rate, 0: not known
 	OS    string // its operating system, if there is only one
 }
@@ -32,7 +32,7 @@ var switchData []byte
 // as available: a chip keeps a part of its memory for itself.
 var (
 	models  []Model
-	Sheets  = load(switchData, &models) // of switches, in the order of models
+	Sheets  = load(switchData, &models) // data sheets of switches, in the order of models
 	servers []Server
 	Boxes   = load(serverData, &servers) // of servers
 )

@@ -57,7 +57,7 @@ type Type struct {
 	RailMap   string               `yaml:"rail_map" enum:"order,panel,blocks" doc:"switch: which ports go to servers' rails. order: in the order of the cables, server by server; panel: the rows of the model's front panel from the top, rail by rail; blocks: ports that follow one another, rail by rail (default order)"`
 	RailPorts Pairs                `yaml:"rail_ports" doc:"switch: by rail its ports, in the order of the servers: {1: '1,4,7,10', 2: '13,16,19,22'}; also 1-4 and, broken out, 5/2; other switches get the ports that are left"`
 	RailJacks map[int][]panel.Jack `yaml:"-"`
-	Rows      int                  `yaml:"-"` // of ports on its panel
+	Rows      int                  `yaml:"-"` // rows of ports on its panel
 
 	Buffer   unit.Bytes `yaml:"buffer" range:"0|1KB,2000MB" doc:"switch: packet memory (default the model's, else switch.buffer)"`
 	Pipeline unit.Time  `yaml:"pipeline" range:"0|1ns,1s" doc:"switch: its latency (default fabric.pipeline)"`

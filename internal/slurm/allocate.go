@@ -27,7 +27,7 @@ type Allocation struct {
 	Asked   bool // for GPUs: Slurm sets CUDA_VISIBLE_DEVICES
 	Notes   []Note
 
-	names  []string // of the shares' nodes, computed on first use; folded as one word
+	names  []string // names of the shares' nodes, computed on first use; folded in one string
 	folded string
 }
 

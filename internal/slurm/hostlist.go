@@ -74,7 +74,7 @@ func expand(out []string, s string) ([]string, error) {
 func Fold(names []string) string {
 	type family struct {
 		head  string
-		width int // of numbers with zeros in front, else 0
+		width int // width of numbers with leading zeros, else 0
 		all   []int
 	}
 	var list []*family

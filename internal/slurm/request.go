@@ -34,7 +34,7 @@ type Request struct {
 	Export             string
 
 	At    map[string]Place // by option
-	At0   Place            // of the command line
+	At0   Place            // command line
 	Idle  []Word           // options without bearing
 	Notes []Note
 

@@ -43,9 +43,9 @@ type Case struct {
 type Row struct {
 	Name     string     `json:"name"`
 	Fidelity string     `json:"fidelity"`
-	Wall     float64    `json:"wall_seconds"`  // of the whole process
-	CPU      float64    `json:"cpu_seconds"`   // of it, on all cores
-	Events   float64    `json:"event_seconds"` // of the event loop
+	Wall     float64    `json:"wall_seconds"`  // wall-clock time of the whole process
+	CPU      float64    `json:"cpu_seconds"`   // CPU time of the process, on all cores
+	Events   float64    `json:"event_seconds"` // events of the event loop
 	Memory   unit.Bytes `json:"memory_bytes"`  // resident at most
 	Hops     int64      `json:"packet_hops"`   // 0: flows
 	Rate     float64    `json:"packet_hops_per_second"`
@@ -62,7 +62,7 @@ type Run struct {
 
 // Bench measures cases.
 type Bench struct {
-	Rounds int // of which the fastest counts
+	Rounds int // rounds, of which the fastest counts
 	Large  bool
 	Only   string // part of the names of the cases; "": all
 	Run    func(ctx context.Context, c *Case) (*Run, error)

@@ -14,7 +14,7 @@ import (
 type Source struct {
 	name string
 	in   *bufio.Reader
-	line int // of what is read next, from 1
+	line int // number of the next line, from 1
 	buf  []byte
 	over bool // buf holds the beginning of something longer
 }

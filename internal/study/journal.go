@@ -17,7 +17,7 @@ import (
 // Journal is a file of JSON lines from which an interrupted study resumes, owned by one process at a time.
 type Journal struct {
 	file *os.File
-	size int64 // of its sound lines
+	size int64 // size of its intact lines
 }
 
 // OpenLines opens the journal at a path, with its folder. each is given the lines that an earlier study has left there,

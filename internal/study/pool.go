@@ -26,7 +26,7 @@ import (
 // runs alone. Results do not depend on the number of workers.
 type Pool struct {
 	Workers  int        // 0: one per processor
-	Memory   unit.Bytes // of all runs together; 0: no limit
+	Memory   unit.Bytes // memory of all runs together; 0: no limit
 	Progress func(State)
 	Trials   Trials // outcomes of an earlier process, and an engine; nil: every run is simulated here
 	Flows    bool   // Simulate also returns the table of messages of simulations in Trials
@@ -38,7 +38,7 @@ type Pool struct {
 	total int // expected number of simulations
 	done  int
 	lost  error                      // error that has ended the study
-	share map[*scenario.Plan]float64 // of those that run
+	share map[*scenario.Plan]float64 // share of those that run
 }
 
 // State is the progress of one run, and of the study.

@@ -42,7 +42,7 @@ type rounds struct {
 // waiting is a call that waits for a trial.
 type waiting struct {
 	ended  chan error
-	inside bool // of Each, not of a study that simulates one after another
+	inside bool // whether trials belong to Each, not to a study that simulates one after another
 }
 
 // begin prepares for calls, n at a time.

@@ -19,8 +19,8 @@ import (
 type cluster struct {
 	slurm *slurm.Cluster
 	from  []string    // files
-	graph *topo.Graph // of a scenario; nil: only Slurm describes it
-	text  string      // of that scenario, without workload
+	graph *topo.Graph // graph of a scenario; nil: only Slurm describes it
+	text  string      // content of that scenario, without workload
 	notes []string
 }
 

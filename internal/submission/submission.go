@@ -48,9 +48,9 @@ type Request struct {
 	Topology  string
 	Sinfo     string
 	Scontrol  []string
-	GPUs      int      // of a node, where no file says it
-	Rate      string   // of a NIC, where only Slurm describes the cluster
-	Option    []string // of sbatch's command line
+	GPUs      int      // GPUs of a node, where no file says it
+	Rate      string   // rate of a NIC, where only Slurm describes the cluster
+	Option    []string // option of sbatch's command line
 	Env       []string // NAME=VALUE
 	Model     string   // shipped model, or config.json, where the script names none
 	Set       []string // overrides of the scenario

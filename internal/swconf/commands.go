@@ -136,7 +136,7 @@ var (
 	lowest   = regexp.MustCompile(`(minimum-threshold) \S+( [a-z]+\b)?`)
 	highest  = regexp.MustCompile(`(maximum-threshold) \S+( [a-z]+\b)?`)
 	chance   = regexp.MustCompile(`((?:drop|max-mark)-probability) \S+`)
-	profile  = regexp.MustCompile(`^"([\w.-]+)":`) // of SONiC, by its name
+	profile  = regexp.MustCompile(`^"([\w.-]+)":`) // SONiC's profile, by its name
 	averages = regexp.MustCompile(`(\bweight) \S+`)
 )
 

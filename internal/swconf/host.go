@@ -14,7 +14,7 @@ type Host struct {
 	File     string
 	Hostname Said[string]
 	NICs     []*HostNIC
-	Env      []HostVar // of NCCL, in the order in which they are set; the last of a name counts
+	Env      []HostVar // variables of NCCL, in the order in which they are set; the last of a name counts
 	Notes    []string  // assumptions
 	Faults   []Finding // findings of the reader itself
 	Unknown  []Unknown
@@ -33,12 +33,12 @@ type HostNIC struct {
 	Trust   Said[string]        // dscp or pcp: what decides a received packet's priority
 	DSCP    [64]Said[uint8]     // to priority
 	TC      [8]Said[uint8]      // priority to traffic class
-	Sched   [8]Said[string]     // of a traffic class: ets, strict, vendor
-	Share   [8]Said[int]        // of a traffic class, percent
-	Limit   [8]Said[int]        // of a traffic class, Gbit/s; 0: none
+	Sched   [8]Said[string]     // scheduler of a traffic class: ets, strict, vendor
+	Share   [8]Said[int]        // share of a traffic class, percent
+	Limit   [8]Said[int]        // limit of a traffic class, Gbit/s; 0: none
 	PFC     [8]Said[bool]       // of a priority
 	Buffer  [8]Said[uint8]      // priority to receive buffer
-	Size    [8]Said[unit.Bytes] // of a receive buffer
+	Size    [8]Said[unit.Bytes] // size of a receive buffer
 	Cable   Said[int]           // metres, for the thresholds of receive buffers
 	DCBX    Said[string]        // who negotiates: os, fw
 	Willing Said[bool]          // accepts the switch's configuration in DCBX
@@ -47,13 +47,13 @@ type HostNIC struct {
 	Marking Said[bool]          // packets are ECN-capable, if that is a setting
 	CNPDSCP Said[uint8]         // of CNPs
 	CNPPrio Said[uint8]         // of CNPs
-	Params  []HostParam         // of congestion control, as the NIC has them
-	ToS     Said[uint8]         // of connections that rdma_cm makes (cma_roce_tos)
+	Params  []HostParam         // parameters of congestion control, in the NIC's form
+	ToS     Said[uint8]         // TOS of connections that rdma_cm makes (cma_roce_tos)
 	Class   Said[uint8]         // traffic class of all RoCE packets, overriding programs
 	Data    Said[uint8]         // DSCP of all RoCE packets (bnxt)
 	Prio    Said[uint8]         // priority of RoCE packets (bnxt)
-	Mode    Said[string]        // of rdma_cm: RoCE v1, RoCE v2
-	MTU     Said[unit.Bytes]    // of the network device
+	Mode    Said[string]        // RoCE version of rdma_cm: RoCE v1, RoCE v2
+	MTU     Said[unit.Bytes]    // MTU of the network device
 	PathMTU Said[int]           // payload of a RoCE packet (active_mtu)
 	Pause   Said[bool]          // link-level pause, which stops all classes
 	FEC     Said[string]        // as ethtool names it

@@ -17,7 +17,7 @@ type Input struct {
 	DataDSCP int         // of RoCE data
 	CNPDSCP  int         // Unsaid: unknown
 	PathMTU  int         // payload bytes
-	Response unit.Time   // of a port to a pause; 0: the IEEE budget of its speed
+	Response unit.Time   // response of a port to a pause; 0: the IEEE budget of its speed
 	Pipeline unit.Time   // of a switch
 	Lossy    bool        // data need no PFC: their transport retransmits lost packets
 	Base     queue.Spec  // the platform: values that configurations do not set
@@ -265,9 +265,9 @@ type end struct {
 	link topo.Link
 	peer *end
 
-	panel *panel.Panel // of the switch in the fabric
+	panel *panel.Panel // panel of the switch in the fabric
 	jack  panel.Jack
-	name  string // of the port, if fabric and configuration use the same
+	name  string // name of the port, if fabric and configuration use the same
 }
 
 // find finds the port in the configuration.

@@ -63,7 +63,7 @@ type peerGroup struct {
 	model string
 	tier  int
 	rate  unit.Rate
-	dscp  int // of these packets, or -1 minus the queue's number for a queue without any
+	dscp  int // DSCP of these packets, or -1 minus the queue's number for a queue without one
 }
 
 // carried returns the DSCP of the packets in a queue: data's, or the lowest that a line maps; -1 for none.

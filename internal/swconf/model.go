@@ -50,7 +50,7 @@ type Config struct {
 	Hostname Said[string]
 	HwSKU    Said[string] // switch model in SONiC's notation
 	LLDP     Said[bool]   // LLDP is enabled; default of the language
-	Part     bool         // of a part: whether it is enabled is set elsewhere
+	Part     bool         // whether a part is enabled by another key
 	Watchdog Watchdog
 	Floors   bool             // the watchdog looks at queues with guaranteed bandwidth alone
 	Strict   bool             // queues without a priority setting are strict
@@ -63,12 +63,12 @@ type Config struct {
 	Bundles  []*Port // port channels, by their Number
 	Subs     []*Port // subinterfaces of both
 	BGP      *BGP
-	ASN      Said[uint32] // of a device whose sessions are in another file
+	ASN      Said[uint32] // AS number of a device whose sessions are in another file
 	VTEP     Said[bool]   // ends VXLAN tunnels
 	Shares   Said[bool]   // EVPN multihoming is on
 	SRv6     SRv6
 	Routes   []Route // static ones of the default VRF, IPv6
-	QoS      *QoS    // of a port without policies of its own
+	QoS      *QoS    // QoS of a port without policies of its own
 	MLAG     *MLAG
 	Alike    []Alike // settings that must be equal on switches with shared port channels
 	Objects  []Object
@@ -84,8 +84,8 @@ type Config struct {
 	Total    int    // lines with content
 	Source   string // the text
 
-	lines    []string         // of Source, once they are needed
-	byName   map[string]*Port // of the first indexed ports
+	lines    []string         // lines of Source, once they are needed
+	byName   map[string]*Port // first indexed ports by name
 	byNumber map[int]*Port
 	indexed  int
 	spent    int
@@ -202,7 +202,7 @@ type Port struct {
 	Addrs    []Said[netip.Prefix]
 	LinkOnly Said[bool] // IPv6 link-local address only: unnumbered
 	Channel  Said[int]  // member of a port channel
-	Least    Said[int]  // of a port channel: members below which it is down
+	Least    Said[int]  // minimum of active members: with fewer, the port channel is down
 	VLAN     Said[int]
 	PFC      Said[PFCMode]
 	Unpaused [8]Place // lines that take a PFC priority off the port, though a profile turns it on
@@ -212,13 +212,13 @@ type Port struct {
 	Policies []Said[string] // attached to the interface itself: "qos input NAME"
 	QoS      *QoS
 	VRF      Said[string] // "" and unsaid: the default one
-	Parent   string       // of a subinterface: the interface that it is a part of
-	Tag      Said[int]    // of a subinterface: the VLAN of its packets
+	Parent   string       // parent of a subinterface: the interface that it is a part of
+	Tag      Said[int]    // VLAN tag of a subinterface's packets
 	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
 	ESI      Said[string] // identifier of the segment, if set
 	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
-	MLAG     Said[int]    // of a port channel: the bundle that it makes with the other switch's
-	Alike    []Alike      // of a port channel: settings that must be equal on the other switch
+	MLAG     Said[int]    // MLAG of a port channel: the bundle with the other switch's channel
+	Alike    []Alike      // settings of a port channel that must be equal on the other switch
 	Floors   uint8        // its queues with guaranteed bandwidth, a bit each
 	Switched bool         // known to be a layer 2 port, whose frames no MTU of packets bounds
 }

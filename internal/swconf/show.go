@@ -21,7 +21,7 @@ type Row struct {
 	Schedule string `json:"scheduling"`
 	ECN      string `json:"ecn"`
 	PFC      string `json:"pfc"`
-	Line     int    `json:"line,omitempty"` // of the queue's class
+	Line     int    `json:"line,omitempty"` // line that sets the queue's class
 }
 
 // View is the table of the ports that treat packets alike.

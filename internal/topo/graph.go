@@ -131,8 +131,8 @@ type Graph struct {
 	firstGPU []int    // by host, and the number of all GPUs behind
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
 	Regions  [][]int  // directly connected parts that packets cross as a whole: a dragonfly's groups
-	Grid     *Grid    // of a torus; nil: there is none
-	Cubes    *Cubes   // of a torus of them; nil: it is none
+	Grid     *Grid    // torus of the fabric; nil: none
+	Cubes    *Cubes   // torus of cubes; nil: none
 	Stands   []Stand  // by node: its location, for a site description; nil: unknown
 	byName   map[string]int
 }
@@ -152,7 +152,7 @@ const (
 	MaxNodes = 200_000
 	MaxLinks = 2_200_000
 	MaxGPUs  = 131_072
-	// of a server, which is all that shares NVLink in most: 576 in NVIDIA's largest plan
+	// maximum of GPUs of a server, which is an NVLink domain in most: 576 in NVIDIA's largest plan
 	MaxPerServer = 576
 )
 

@@ -56,7 +56,7 @@ func (g *Graph) mesh(down map[int]bool, detours bool) *mesh {
 type walker struct {
 	*mesh
 	dist []int32
-	line []int32              // of switches, the nearest first
+	line []int32              // switches in a line, the nearest first
 	ring [leaving + 1][]int32 // nodes by their distance, for the next distances
 	out  []int32
 }

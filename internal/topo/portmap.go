@@ -29,7 +29,7 @@ type RailEnds struct {
 type PortEnd struct {
 	Port string `json:"port"`
 	To   string `json:"to"`
-	GPUs []int  `json:"gpus,omitempty"` // of the server, from 1: those that send by the NIC
+	GPUs []int  `json:"gpus,omitempty"` // GPUs of the server, from 1, that send by the NIC
 }
 
 // PortMaps returns the maps of a switch's ports, or of every switch that has hosts where name is "". Switches whose

@@ -16,7 +16,7 @@ type Storage struct {
 	// the servers hang off the leaves of the fabric.
 	Separate bool
 	Front    int // storage NICs of a GPU server
-	Switches int // of the front end; NIC i is at switch i mod Switches
+	Switches int // switches of the front end; NIC i is at switch i mod Switches
 }
 
 // stores is the servers that keep data. Each has two ends beyond the GPUs: its memory, from and to which

@@ -140,8 +140,8 @@ func distinct(colour []uint64) int {
 // of twins, and compares the paths to a few of them.
 type Effort struct {
 	Switches, Locators, Classes int
-	Visits                      int64 // of switches and their neighbours
-	Runs                        int64 // of classes to which a switch has one set of next links
+	Visits                      int64 // visited switches and neighbors
+	Runs                        int64 // classes for which a switch has one set of next links
 	Sets                        int64 // different ones of these
 }
 

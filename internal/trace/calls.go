@@ -61,9 +61,9 @@ func plain(name string) string {
 
 // act is one action of a rank: a computation, or its part in a call.
 type act struct {
-	bytes unit.Bytes // of calls, as nccl-tests count them: the larger buffer of the two
+	bytes unit.Bytes // bytes of calls, as nccl-tests count them: the larger buffer of the two
 	dur   unit.Time  // duration of the computation; for a call, the delay after its dependencies
-	seq   int64      // of a call, its number in the group; below 0: in order of occurrence
+	seq   int64      // number of a call in the group; below 0: in order of occurrence
 	first int32      // start of its dependencies in its member's list
 	group int32
 	peer  int32 // place in the group: whom it sends to or receives from, or the root

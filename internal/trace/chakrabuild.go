@@ -49,7 +49,7 @@ type chakraMeeting struct {
 type chakraBuild struct {
 	*chakra
 	b       *workload.Builder
-	first   []int32 // of each rank's nodes, in one numbering of all
+	first   []int32 // first of each rank's nodes, in one numbering of all ranks
 	rankOf  []int32
 	succ    [][]int32
 	waits   []int32

@@ -48,7 +48,7 @@ type kineto struct {
 	launched map[int64]int64      // by correlation ID: launch time on the CPU, within the step
 	comms    map[int64]kinetoArgs // by external id, the arguments of record_param_comms
 	kernels  []kernel             // of the step
-	calls    []kinetoArgs         // of kernels that communicate
+	calls    []kinetoArgs         // communication kernels
 }
 
 // span is a time in ns.
@@ -60,7 +60,7 @@ type kernel struct {
 	launch   int64 // ns, on the CPU; 0: not known
 	link     int64 // correlation
 	stream   int64
-	call     int32 // of calls; -1: it computes
+	call     int32 // index in calls; -1: it computes
 	line     int32
 }
 

@@ -78,7 +78,7 @@ type builder struct {
 	placed  []int32 // by call, its place in the member
 	on      []int32 // by call, the act that it waits for
 	since   []int64 // when that ended; 0: it waits for none
-	from    int64   // of the current computation
+	from    int64   // start of the current computation
 	chain   []int32 // what that waits for
 	gaps    int
 }

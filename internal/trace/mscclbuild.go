@@ -21,8 +21,8 @@ type mscclRun struct {
 	*msccl
 	succ  [][]int32
 	waits []int32
-	met   []int32 // of a step that sends: which receives; of one that receives only: which sent
-	from  []int32 // of a step that receives: which sent
+	met   []int32 // for a step that sends: the step that receives; for one that only receives: the step that sent
+	from  []int32 // for a step that receives: the step that sent
 	order []int32
 }
 

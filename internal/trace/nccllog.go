@@ -42,7 +42,7 @@ type ncclProc struct {
 	ranks map[string]int    // by communicator
 	comms map[string]string // by pointer
 	calls []ncclCall
-	rank  int // of all; -1: not known
+	rank  int // rank in the whole job; -1: unknown
 }
 
 // ncclComm is a communicator.

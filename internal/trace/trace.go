@@ -23,8 +23,8 @@ type File struct {
 type Options struct {
 	Format string     // "" or auto: recognised
 	On     Fit        // the ranks' fabric; nil: unknown
-	Step   int        // of files that hold several steps, by their own numbers; 0: the last of all
-	Bytes  unit.Bytes // of a collective whose file does not set them; 0: unknown
+	Step   int        // number of the step, for files that hold several; 0: the last of all
+	Bytes  unit.Bytes // bytes of a collective whose file does not set them; 0: unknown
 	// Open opens a file that is too large for memory, repeatedly; its Text is the beginning. Nil: Text is all.
 	Open func(name string) (io.ReadCloser, error)
 	// Keep receives the used parts of a streamed file, as a smaller file of the same format; may be nil.
@@ -82,7 +82,7 @@ type Setting struct{ Block, Key, Value, From string }
 type Site struct {
 	GPUs int       // per server; 0: unknown
 	NICs int       // per server; 0: unknown
-	Rate unit.Rate // of a NIC; 0: unknown
+	Rate unit.Rate // rate of a NIC; 0: unknown
 }
 
 // Report and Count are the results for a trace's parts.

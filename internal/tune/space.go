@@ -21,7 +21,7 @@ type Candidate struct {
 	AlphaTimer  unit.Time  `json:"alpha_timer"`
 	G           float64    `json:"g"`
 
-	Knobs Settings `json:"knobs,omitzero"` // of another congestion control, in the order of Space.Knobs
+	Knobs Settings `json:"knobs,omitzero"` // parameters of another congestion control, in the order of Space.Knobs
 }
 
 // MostKnobs is the largest number of parameters of a congestion control that are searched.

@@ -269,13 +269,15 @@ func (t *Tally) add(j *Judged) {
 
 // BlameReport is the result of random scenarios for the account of lost time.
 type BlameReport struct {
-	Seed   uint64   `json:"seed"`
-	Drawn  int      `json:"drawn"`
-	Causes []Tally  `json:"causes"`
-	All    Tally    `json:"all"`
-	Caused int      `json:"with_a_cause"`     // of at least 5 % of the step
-	Small  int      `json:"simulated_by_run"` // of those judged: `railyard run` prints the simulated saving
-	Rows   []Judged `json:"scenarios"`
+	Seed   uint64  `json:"seed"`
+	Drawn  int     `json:"drawn"`
+	Causes []Tally `json:"causes"`
+	All    Tally   `json:"all"`
+	// of the judged scenarios, those whose cause costs at least 5 % of the step
+	Caused int `json:"with_a_cause"`
+	// of the judged scenarios, those whose simulated saving `railyard run` prints
+	Small int      `json:"simulated_by_run"`
+	Rows  []Judged `json:"scenarios"`
 }
 
 // NewBlameReport sums up the results.
@@ -325,7 +327,7 @@ func (r *BlameReport) Worst(n int) (worst []*Judged) {
 const (
 	blameAgrees   = 0.90 // of those judged
 	blameCaused   = 200  // of 300
-	blameEach     = 15   // of 300, each removable cause
+	blameEach     = 15   // blame of 300 scenarios, each removable cause
 	blameFullSize = 300
 )
 

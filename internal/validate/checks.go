@@ -9,7 +9,7 @@ type Check struct {
 	Seconds float64 // of one processor
 	MB      int     // resident at most, while it runs alone
 	Run     func() ([]Row, error)
-	Part    *Check // of a long group, the rows that take seconds; nil: none do, or it is not long
+	Part    *Check // rows of a long group that take seconds; nil: none, or the group is short
 }
 
 // Long is the number of seconds from which a group is long: `railyard validate --quick`, the gate and the tests omit

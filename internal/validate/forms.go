@@ -242,7 +242,7 @@ const (
 	icrc     = 4             // IBTA, 7.8.1
 
 	middleFrame = ethernet + ipv4 + udp + bth + icrc // around the payload of WRITE Middle and Last: 62
-	firstFrame  = middleFrame + reth                 // of WRITE First and Only: 78
+	firstFrame  = middleFrame + reth                 // frame of WRITE First and Only: 78
 	ackFrame    = middleFrame + aeth                 // 66, above Ethernet's least of 64
 
 	intHeader = 2 + 5*8 // HPCC's, figure 7: path ID and hop count, and five hops of 64 bits

@@ -88,7 +88,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-16/gpu-1, bytes: 1024
 
 // share is the use by some flows of a port that they share.
 type share struct {
-	share float64 // of its line that was in use
+	share float64 // share of its line rate in use
 	queue float64 // the longest queue since the first windows have drained, in bandwidth-delay products
 	jain  float64 // over the bytes of each flow
 }

@@ -51,7 +51,7 @@ const swiftWire = 4096 + middleFrame + wireGap
 
 // swiftSteady is the activity of a receiver's port while flows are in equilibrium.
 type swiftSteady struct {
-	share     float64 // of the line that was in use
+	share     float64 // share of the line rate in use
 	wait, rtt float64 // mean wait of a packet at the port, and the first sender's last round trip, seconds
 	drops     int
 }

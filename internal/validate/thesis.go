@@ -45,8 +45,8 @@ type thesisRun struct {
 	slowest, last unit.Time  // how long the slowest message took, and the last of those listed
 	held          int64      // by the cluster's switches, see heldBySwitches
 	wire          int64      // bytes on links between switches
-	headers       unit.Bytes // of a full packet between NICs
-	efficiency    float64    // of the cells that carry one; 0: there are none
+	headers       unit.Bytes // headers of a full packet between NICs
+	efficiency    float64    // efficiency of the cells that carry one; 0: no cells
 }
 
 // run runs traffic under a preset, or returns what came of it before.

@@ -56,7 +56,7 @@ type uetRun struct {
 	failed                 bool
 	small                  bool    // 512 hosts below 8 leaves, run by us
 	whole                  bool    // queues of slow cables are as long as others, the default
-	seeds                  int     // of which the mean is taken; 0: one
+	seeds                  int     // number of seeds averaged; 0: one
 	last                   float64 // us
 }
 
@@ -76,7 +76,7 @@ type uetClass struct {
 	bytes         [2]float64 // their MiB in all of an incast, MB of each flow of a permutation: above, and up to
 	most          float64    // maximum root mean square
 	draw          int        // runs that a report draws
-	seeds         int        // of each run; 0: one
+	seeds         int        // seeds of each run; 0: one
 	large         bool       // and not a quick one
 }
 

@@ -19,7 +19,7 @@ type Remedy struct {
 
 	Tried bool   `json:"tried,omitempty"` // the scenario was run with the change:
 	Step  int64  `json:"step_ps,omitempty"`
-	Saved int64  `json:"saved_ps,omitempty"` // of the step; negative: it takes longer
+	Saved int64  `json:"saved_ps,omitempty"` // saved part of the step; negative: it takes longer
 	Error string `json:"error,omitempty"`
 	// Refuted says that the run with the change saved less than facts.LeastCost of the step.
 	Refuted bool `json:"refuted,omitempty"`

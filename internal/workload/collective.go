@@ -12,11 +12,11 @@ import (
 // CollectiveRun describes one collective over groups of ranks.
 type CollectiveRun struct {
 	Kind      coll.Kind
-	Bytes     unit.Bytes // of a rank's buffer; in all-gathers and reduce-scatters of the whole one
+	Bytes     unit.Bytes // bytes of a rank's buffer; in all-gathers and reduce-scatters of the whole buffer
 	Algorithm string     // one of Algorithms(Kind); "" is the first
 	Protocol  string     // ll, ll128, simple, or "" for bare transfers
 	Channels  int        // rings side by side
-	Orders    [][]int    // of these rings, as indices of ranks; nil: as the servers' rails have them
+	Orders    [][]int    // order of ranks in each ring, as indices; nil: as the servers' rails have them
 	CrossNIC  bool       // rings go from rail to rail between servers
 	Repeat    int        // runs one after another, each on a rank when the one before is done there; 0: one
 	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
@@ -219,7 +219,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	switch c.Kind {
 	case coll.AllReduce:
 		if c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree {
-			run = coll.NVLSTree(c.Switch, c.on()) // of one server it is nvls
+			run = coll.NVLSTree(c.Switch, c.on()) // of one server it is NVLS
 			break
 		}
 		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
@@ -280,7 +280,7 @@ type protocol struct {
 	by   string
 	on   coll.Servers
 	rate float64    // GB/s; 0: no bound
-	fill unit.Bytes // of NVLS's pipeline, for each transfer
+	fill unit.Bytes // fill of NVLS's pipeline, for each transfer
 }
 
 // Transfer makes protocol a coll.Sink.

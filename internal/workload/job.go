@@ -14,7 +14,7 @@ type Job struct {
 	DAG      *DAG
 	Place    []int // by rank: its GPU; nil: ranks are GPUs in order
 	Start    unit.Time
-	Service  int       // of the plan's, that its transfers use
+	Service  int       // service of the plan that its transfers use
 	Storage  int       // the same for transfers from and to servers that keep data
 	Training *Training // what the graph is a step of; nil for other work
 	Open     bool      // its messages begin at times of their own, whatever became of those before

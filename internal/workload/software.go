@@ -28,19 +28,21 @@ type Software struct {
 	// Attention is the efficiency of attention scores relative to the bf16 peak, without operations that causal masking
 	// omits.
 	Attention float64 `json:"attention"`
-	Memory    float64 `json:"memory"` // of the GPU's memory rate that kernels without matrix products reach
+	Memory    float64 `json:"memory"` // part of the GPU's memory rate that kernels without matrix products reach
 
 	// Passes through memory, forward, of 16 bit values; backward twice as many.
-	ExpertPasses float64 `json:"expert_passes"` // of tokens sent to experts: permutation, casts, activation, sum by weight
-	FusedPasses  float64 `json:"fused_passes"`  // the same with a recipe of fused experts
-	ClampPasses  float64 `json:"clamp_passes"`  // of the width of experts whose clamped activation is not fused
-	ScanPasses   float64 `json:"scan_passes"`   // memory passes over a Mamba-2 block's scanned data
+	// memory passes over tokens sent to experts: permutation, casts, activation, sum by weight
+	ExpertPasses float64 `json:"expert_passes"`
+	FusedPasses  float64 `json:"fused_passes"` // the same with a recipe of fused experts
+	// memory passes over the width of experts whose clamped activation is not fused
+	ClampPasses float64 `json:"clamp_passes"`
+	ScanPasses  float64 `json:"scan_passes"` // memory passes over a Mamba-2 block's scanned data
 
 	// Host time in seconds that a layer and microbatch take at least, forward and backward: launches of kernels, and
 	// HostExpert for each expert of a rank.
 	HostLayer  float64 `json:"host_layer_seconds"`
 	HostExpert float64 `json:"host_expert_seconds"`
-	HostStep   float64 `json:"host_step_seconds"` // of a step: data, logging, the optimizer's launches
+	HostStep   float64 `json:"host_step_seconds"` // host time of a step: data, logging, the optimizer's launches
 
 	// Shares of transfers that computing hides.
 	HideTensor float64 `json:"hide_tensor"`
@@ -69,11 +71,12 @@ type Software struct {
 
 // Recipe is the settings of a run besides its layout.
 type Recipe struct {
-	Graphs  string   `json:"graphs,omitempty"`  // CUDA graphs of layers but their experts, or of the step; empty: none
-	Overlap bool     `json:"overlap,omitempty"` // tokens go to experts while another microbatch computes
-	Dedup   bool     `json:"dedup,omitempty"`   // a token goes once to each rank and domain with experts of it (DeepEP, HybridEP)
-	Fused   bool     `json:"fused,omitempty"`   // casts, products and activation of experts are one kernel
-	Again   []string `json:"again,omitempty"`   // modules recomputed in the backward pass, by Megatron's names
+	Graphs  string `json:"graphs,omitempty"`  // CUDA graphs of layers but their experts, or of the step; empty: none
+	Overlap bool   `json:"overlap,omitempty"` // tokens go to experts while another microbatch computes
+	// a token goes once to each rank and domain with experts of it (DeepEP, HybridEP)
+	Dedup bool     `json:"dedup,omitempty"`
+	Fused bool     `json:"fused,omitempty"` // casts, products and activation of experts are one kernel
+	Again []string `json:"again,omitempty"` // modules recomputed in the backward pass, by Megatron's names
 }
 
 // Graphs of a recipe.

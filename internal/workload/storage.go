@@ -13,7 +13,7 @@ import (
 type Storage struct {
 	First   int        // the memory of the first server; its media follow, then the next server
 	Servers int        //
-	Request unit.Bytes // of one read or write
+	Request unit.Bytes // bytes of one read or write
 	Command unit.Bytes // the request, and the reply to a write
 	Depth   int        // outstanding requests of a rank
 	Stripe  int        // servers that a rank's requests go to in turn; 0: all

@@ -16,7 +16,7 @@ type sums struct {
 	index map[pair]int
 	ops   []Op // one for each pair and class
 	runs  map[run]*repeated
-	into  *repeated // of the current collective, nil: count immediately
+	into  *repeated // sum of the current collective; nil: count immediately
 }
 
 type pair struct {

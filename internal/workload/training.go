@@ -47,7 +47,7 @@ type Training struct {
 	Model     *model.Config `yaml:"-"`
 	GPU       model.GPU     `yaml:"-"`
 	Software  *Software     `yaml:"-"` // the framework of By; nil: none
-	Recipe    *Recipe       `yaml:"-"` // of this run; nil: the software's
+	Recipe    *Recipe       `yaml:"-"` // numerical recipe of this run; nil: that of the software
 	Each      []model.GPU   `yaml:"-"` // by built rank, if they differ
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
 	Servers   coll.Servers  `yaml:"-"` // where built ranks are; unless known, PerServer in each

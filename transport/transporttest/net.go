@@ -13,7 +13,7 @@ import (
 
 // Path is one way through the network, in one direction.
 type Path struct {
-	Delay  unit.Time // of a packet beside its time on the sender's port
+	Delay  unit.Time // delay of a packet in addition to its time on the sender's port
 	Jitter unit.Time // at most so much more, at random: packets overtake one another
 	Dead   bool      // it loses all
 
@@ -27,9 +27,9 @@ type Setup struct {
 	Values   param.Values // [the protocol's defaults]
 	Planes   int          // [1]
 	Paths    int          // per plane, which packets take by their entropy value [1]
-	Line     unit.Rate    // of all planes together [100 Gbit/s]
+	Line     unit.Rate    // line rate of all planes together [100 Gbit/s]
 	MTU      unit.Bytes   // [1024]
-	Delay    unit.Time    // of every path, for a start [5 us]
+	Delay    unit.Time    // initial delay of every path [5 us]
 	Conns    int          // connections, all from the first NIC to the second [1]
 	Seed     uint64
 	// Carry does to a packet what its wire does: what has no field there is lost.
@@ -65,7 +65,7 @@ type Net struct {
 	Fault string      // the first promise that an end broke
 	Sent  [2]int64    // packets, by direction
 	Again int64       // data packets that say so
-	Sum   uint64      // of all that was sent, and when
+	Sum   uint64      // hash of all packets and their times
 	// Saw is called with every sent packet; may be nil.
 	Saw func(dir, conn int, p *transport.Packet)
 
@@ -76,7 +76,7 @@ type Net struct {
 	up     [2][]bool
 	turn   int
 	events events
-	copies [mostCopies]event // of packets, one for each of the latest
+	copies [mostCopies]event // copies of the latest packets, one for each
 	seq    uint64
 	random rng.Stream
 }

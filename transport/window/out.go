@@ -56,7 +56,7 @@ type Out struct {
 
 	messages []message // from head on, those that are not acknowledged
 	head     int
-	current  int    // of which packets are made, its index in messages
+	current  int    // index in messages of the message whose packets are made
 	offset   uint64 // in it
 	first    uint32 // number of messages[0]
 

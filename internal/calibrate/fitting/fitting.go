@@ -67,7 +67,7 @@ type Point struct {
 	Group    string  `json:"-"`
 	total    unit.Bytes
 
-	Algorithm string  `json:"algorithm,omitempty"`     // of a collective that NCCL's tuning model estimates
+	Algorithm string  `json:"algorithm,omitempty"`     // algorithm of a collective that NCCL's tuning model estimates
 	Model     float64 `json:"nccl_model_us,omitempty"` // the model's time
 }
 

@@ -19,7 +19,7 @@ import (
 type Gap struct {
 	Shape        string  `json:"shape"`
 	Error        float64 `json:"error"`
-	Bandwidth    float64 `json:"bandwidth_error"` // of the sizes that the bandwidth decides
+	Bandwidth    float64 `json:"bandwidth_error"` // mean error of the sizes that the bandwidth decides
 	From         int64   `json:"bandwidth_from"`  // the least of them, in bytes
 	Points       int     `json:"points"`
 	Tried        int     `json:"tried"`
@@ -31,7 +31,7 @@ type Gap struct {
 // Trial is a hypothesis that was simulated.
 type Trial struct {
 	Hypothesis
-	Pair      bool      `json:"pair"` // of a hypothesis and a latency
+	Pair      bool      `json:"pair"` // a hypothesis together with a latency
 	Free      int       `json:"free"` // amounts that were fitted, and assumptions beyond one
 	Error     float64   `json:"error"`
 	Bandwidth float64   `json:"bandwidth_error"`
@@ -46,7 +46,7 @@ const (
 	mostBest  = 6
 	mostPairs = 3    // with each latency
 	probe     = 5    // µs of a latency whose effect is measured
-	noise     = 0.05 // of a simulated time against a measured one, where fits are compared
+	noise     = 0.05 // relative noise of simulated against measured times when fits are compared
 	rare      = 2    // penalties of a choice of NCCL
 )
 

@@ -28,7 +28,7 @@ type Hypothesis struct {
 	adds   bool                      // the latency adds to every time
 
 	queues  bool       // only packets have its effect
-	assumed int        // of assumptions that it adds
+	assumed int        // number of assumptions that the hypothesis adds
 	healthy *faultless // times with the assumption alone
 }
 

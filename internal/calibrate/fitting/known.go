@@ -15,7 +15,7 @@ import (
 type Known struct {
 	Algorithm string
 	Error     float64
-	Least     unit.Bytes // of the sizes that the report compares
+	Least     unit.Bytes // smallest size that the report compares
 	Row       string     // claim of its row in the validation report
 }
 

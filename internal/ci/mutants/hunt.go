@@ -22,7 +22,7 @@ type result struct {
 	How     string  `json:"how,omitempty"` // fails, never ends
 	CPU     float64 `json:"cpu_s"`
 	Reached int     `json:"reached"` // tests and groups that execute the code
-	Unrun   int     `json:"unrun"`   // of them, those without time left
+	Unrun   int     `json:"unrun"`   // of the mutants, those that the time did not suffice for
 }
 
 // chunk is the time that a process runs, in seconds of a processor without a mutant, before the next one is

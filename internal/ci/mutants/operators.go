@@ -14,7 +14,7 @@ type site struct {
 	in       *code
 	file     *source
 	fn       string // the function or variable around it
-	start    int    // of the replaced text, in bytes
+	start    int    // start of the replaced text, in bytes
 	end      int
 	variants []variant
 }

@@ -17,14 +17,14 @@ type process struct {
 	args   []string
 	env    []string      // besides the environment
 	limit  time.Duration // of processor time
-	memory int64         // of address space, in bytes
+	memory int64         // limit of address space, in bytes
 }
 
 // ended is the end of a process.
 type ended struct {
 	ok     bool
 	cpu    time.Duration // user and system, with children
-	ranOut bool          // of processor time, or the guard against standing still took it
+	ranOut bool          // the limit of processor time, or the guard against endless waits, ended it
 	output []byte        // the end of it
 }
 

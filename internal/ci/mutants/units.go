@@ -46,7 +46,7 @@ type bench struct {
 	bin    string // folder of binaries
 	temp   string // what tests write
 	memory int64
-	limit  time.Duration // of processor time per mutant
+	limit  time.Duration // limit of processor time per mutant
 	jobs   int
 	units  []unit // all that can notice some mutant
 	log    *journal

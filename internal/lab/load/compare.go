@@ -29,7 +29,7 @@ type Variant struct {
 	Marked  int64 `json:"ce_marked"`
 	Dropped int64 `json:"dropped"`
 
-	Rates []plotter.XYs `json:"-"` // of queue pairs that changed theirs: ms, Gbit/s
+	Rates []plotter.XYs `json:"-"` // rates of queue pairs that changed them: ms, Gbit/s
 }
 
 // Controls splits a list of choices: an item with a value belongs to the name before it.

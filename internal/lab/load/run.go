@@ -26,16 +26,16 @@ import (
 // Event is something that a lab can do to a cable.
 type Event struct {
 	Port string
-	Loss float64 // of packets; 0: it is cut
+	Loss float64 // loss of packets; 0: the link is down
 	What string  // in the scenario's notation
 }
 
 // Trial is the settings of a lab and its load.
 type Trial struct {
 	Name     string
-	Rate     unit.Rate     // of a host port
+	Rate     unit.Rate     // rate of a host port
 	Duration time.Duration // of a load
-	At       time.Duration // of the event, from the first traffic on
+	At       time.Duration // time of the event from the first traffic on
 	Pace     *Pace         // nil: At and Duration, by the clock
 }
 

@@ -27,7 +27,7 @@ type Curves struct {
 	port  string        // its name
 	peak  int64         // its longest queue, bytes
 	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
-	line  float64       // of the fastest of them, Gbit/s
+	line  float64       // rate of the fastest of them, Gbit/s
 	slow  []sizeClass   // slowdown of messages at random times
 }
 

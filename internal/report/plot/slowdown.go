@@ -21,7 +21,7 @@ var percents = []int{50, 95, 99}
 // sizeClass is messages of similar sizes, and their slowdown.
 type sizeClass struct {
 	messages int
-	bytes    int64     // of the message in the middle
+	bytes    int64     // bytes of the message in the middle
 	slowdown []float64 // by percents
 }
 

@@ -25,7 +25,7 @@ type stretch struct{ from, to, value float64 }
 // strip is one of several curves below each other on one time axis, from zero to most, which all share.
 type strip struct {
 	name, note string
-	on         []stretch // of a band: those of several curves together
+	on         []stretch // points of a band: those of several curves together
 	band       bool      // from the lowest to the highest value of a time, with the mean as a line
 }
 
@@ -35,7 +35,7 @@ type strips struct {
 	all         []strip
 	end, most   float64
 	limit       float64                // a dotted line across every strip; 0: none
-	means       bool                   // of several values in a point of the picture the mean is drawn, not the highest
+	means       bool                   // mean of several values in a point of the picture, instead of the highest
 	show        func(v float64) string // names the top of the scale
 	tint        color.Color
 }

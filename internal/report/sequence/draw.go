@@ -19,7 +19,7 @@ const (
 	rowHigh  = 34
 	left     = 76 // of times
 	margin   = 18
-	head     = 66 // of title and names of lanes
+	head     = 66 // height of title and lane names
 )
 
 // colours are those of kinds, distinguishable with any colour vision: line rate, grey, recovering, pause,

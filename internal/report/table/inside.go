@@ -72,7 +72,7 @@ func interior(w io.Writer, in *scenario.Interior) {
 		}
 		name := own(g.Name)
 		if !strings.HasPrefix(g.Name, in.Names[0]+"/") {
-			name = g.Name // of one server of several
+			name = g.Name // name of the server, if there are several
 		}
 		gpus.Add(name, board(g.Board), cmp.Or(own(g.PCIe), unit.NotApplicable), strings.Join(nics, ", "))
 	}

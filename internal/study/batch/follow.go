@@ -72,7 +72,7 @@ func (j *journey) collect() error {
 type work struct {
 	ended  func() bool // reports that it has ended
 	cancel func()
-	why    error // of trials that it leaves without a record
+	why    error // reason of trials that have no record
 }
 
 // follow takes records until none is missing, the job has ended, or ctx has, which cancels the job.

@@ -31,7 +31,7 @@ type Question struct {
 	Detect, Restart     *time.Duration
 	Checkpoint, Storage string
 	Async               bool
-	Snapshot            *time.Duration // of GPU state to host memory; nil: snapshot, at most the write
+	Snapshot            *time.Duration // time to copy GPU state to host memory; nil: snapshot, at most the write
 	Interval, Step      time.Duration
 	Estimate            bool
 	Spares              int

@@ -28,7 +28,7 @@ type Study struct {
 	Card     int      // ports with cables of a line card
 	At       string   // when it fails; half of the step, or half of the traffic if that is earlier, unless given
 	PerClass int      // how many of each class of equivalent elements are simulated; 0: all
-	Pairs    int      // of failures, drawn with the scenario's seed
+	Pairs    int      // failures of two targets, drawn with the scenario's seed
 	Runs     int      // most simulations of a variant
 	Pool     *study.Pool
 	Estimate func(words string) // receives the estimate of a long study
@@ -64,21 +64,22 @@ func (c *Study) Variants(m study.Matrix) (all []*Variant, err error) {
 type Variant struct {
 	Label string   `json:"variant"`
 	Sets  []string `json:"set"`
-	Base  float64  `json:"step_seconds"` // of the fabric without failures
-	// of an approximate fidelity: its name, and the error to expect
+	Base  float64  `json:"step_seconds"` // base of the fabric without failures
+	// approximate fidelity: its name, and the error to expect
 	Fidelity string           `json:"fidelity,omitempty"`
 	Expected *result.Expected `json:"expected_error,omitempty"`
 	At       float64          `json:"at_seconds"`
-	Left     *float64         `json:"undelivered_share,omitempty"` // of the bytes of the step without failures, at that time
-	Rows     []Row            `json:"failures"`                    // by harm
-	Weak     []string         `json:"single_points_of_failure"`
-	Pairs    []Row            `json:"pairs,omitempty"`
-	Notes    []string         `json:"notes,omitempty"`
-	Sums     Totals           `json:"totals"`
+	// remaining bytes of the step without failures, at that time
+	Left  *float64 `json:"undelivered_share,omitempty"`
+	Rows  []Row    `json:"failures"` // by harm
+	Weak  []string `json:"single_points_of_failure"`
+	Pairs []Row    `json:"pairs,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+	Sums  Totals   `json:"totals"`
 
 	plan *scenario.Plan
 	of   study.Variant
-	base *result.Summary // of the fabric without failures
+	base *result.Summary // base of the fabric without failures
 }
 
 // Totals sum up a variant's single failures, each class as often as it has members.
@@ -94,7 +95,7 @@ type Totals struct {
 type Row struct {
 	Kind      string   `json:"kind"`
 	Tier      string   `json:"tier"`
-	Name      string   `json:"name"` // of the worst that was simulated
+	Name      string   `json:"name"` // name of the slowest simulated case
 	Alike     int      `json:"alike"`
 	Simulated int      `json:"simulated"`
 	Step      float64  `json:"step_seconds,omitempty"` // the longest; none if a rank is lost

@@ -39,7 +39,7 @@ type failing struct {
 	c    *Study
 	v    *Variant
 	at   unit.Time
-	step unit.Time // of the fabric without failures
+	step unit.Time // step of the fabric without failures
 	most unit.Time // after which a run is given up
 }
 

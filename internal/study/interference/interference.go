@@ -15,8 +15,9 @@ type Result struct {
 	Meetings []result.Meeting `json:"meetings"`
 	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, if a rank was lost
 	Fidelity string           `json:"fidelity"`
-	Expected *result.Expected `json:"expected_error,omitempty"` // of another fidelity than packets
-	Seeds    [][]Slowdown     `json:"seeds,omitempty"`          // of several: the jobs with each; the rest is of the first
+	Expected *result.Expected `json:"expected_error,omitempty"` // expected error of another fidelity than packets
+	// seeds, if several: the jobs with each; the other fields are of the first
+	Seeds [][]Slowdown `json:"seeds,omitempty"`
 }
 
 // Range returns the smallest, the median and the largest slowdown of a job over the seeds with which it lost no rank,

@@ -18,7 +18,7 @@ type Listen struct {
 	Address   string // HOST:PORT
 	Token     string
 	Cert, Key string // files for TLS
-	Dir       string // of the study, whose folder nats has the server's files
+	Dir       string // directory of the study; the server's files are in its folder nats
 }
 
 // Server is a NATS server in this process.

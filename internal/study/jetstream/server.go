@@ -23,7 +23,7 @@ type remote struct {
 	url  string
 	conn *nats.Conn
 	js   jetstream.JetStream
-	acks []jetstream.PubAckFuture // of trials since the last flush
+	acks []jetstream.PubAckFuture // acknowledgements of trials since the last flush
 }
 
 // dial connects to the server.

@@ -20,17 +20,17 @@ import (
 // Simulated is the simulation result of a candidate.
 type Simulated struct {
 	Layout   string  `json:"layout"`
-	Seconds  float64 `json:"step_seconds"` // of the whole step
+	Seconds  float64 `json:"step_seconds"` // time of the whole step
 	MFU      float64 `json:"mfu"`
 	Estimate float64 `json:"estimated_seconds"`
 	Slice    string  `json:"slice,omitempty"`      // omitted part
-	Ran      float64 `json:"simulated_seconds"`    // of the slice, or the whole
+	Ran      float64 `json:"simulated_seconds"`    // time of the slice, or of the whole step
 	Added    float64 `json:"added_for_left_out"`   // by the cost model
-	Bubble   float64 `json:"bubble_seconds"`       // of the simulated part, for the last rank
+	Bubble   float64 `json:"bubble_seconds"`       // pipeline bubble of the simulated part, for the last rank
 	Exposed  float64 `json:"exposed_comm_seconds"` // likewise
 	Packets  int64   `json:"packets"`
 	Skipped  string  `json:"skipped,omitempty"`
-	// of an approximate fidelity: its name, and the error to expect
+	// approximate fidelity: its name, and the error to expect
 	Fidelity string           `json:"fidelity,omitempty"`
 	Expected *result.Expected `json:"expected_error,omitempty"`
 }

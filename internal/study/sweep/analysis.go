@@ -39,8 +39,8 @@ func (m Means) Of(f *Figure) float64 {
 // Counts sums up the trials of a study.
 type Counts struct {
 	Trials, Done, Lost, Failed, Refused, Open int
-	Seconds                                   float64 // of all trials together
-	FirstError                                string  // of a failed trial, else of a refused one
+	Seconds                                   float64 // time of all trials together
+	FirstError                                string  // first error of a failed trial, else of a refused one
 }
 
 // Analysis is the findings of a study so far.
@@ -48,7 +48,7 @@ type Analysis struct {
 	Objectives []Objective
 	Counts     Counts
 	Baseline   *Ranked  // the scenario without changes, nil if it did not end
-	Ranking    []Ranked // of points with all seeds: the front first, then by the first objective
+	Ranking    []Ranked // order of points with all seeds: the front first, then by the first objective
 	Partial    bool     // no point's seeds all ended: Ranking has means over those that did
 	Front      int      // how many are the Pareto front
 	Rung       int      // the last one that was reached
@@ -60,7 +60,7 @@ type Analysis struct {
 // Influence is a parameter's effect on the first objective.
 type Influence struct {
 	Key    string
-	Share  float64       // of the variance, epsilon squared (Kelley 1935); NaN where trials are too few
+	Share  float64       // share of the variance, epsilon squared (Kelley 1935); NaN where trials are too few
 	Morris *space.Effect // elementary effects instead, with the sampler morris
 }
 

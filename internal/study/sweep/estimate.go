@@ -12,10 +12,10 @@ type Estimate struct {
 	Trials  int        `json:"trials"` // trials without a record
 	Kept    int        `json:"trials_kept"`
 	AtOnce  int        `json:"at_once"`
-	Memory  unit.Bytes `json:"memory_bytes"`        // of all that run in parallel
+	Memory  unit.Bytes `json:"memory_bytes"`        // memory of all that run in parallel
 	Seconds float64    `json:"core_seconds"`        // of all trials
-	Causes  float64    `json:"core_seconds_causes"` // of Seconds: the division of lost time among causes
-	Disk    unit.Bytes `json:"disk_bytes"`          // of journal and results
+	Causes  float64    `json:"core_seconds_causes"` // division of Seconds among causes
+	Disk    unit.Bytes `json:"disk_bytes"`          // disk of journal and results
 }
 
 // Cost of a trial besides its simulation: bytes in the journal and the results, seconds to resolve and build the

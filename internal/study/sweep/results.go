@@ -53,7 +53,7 @@ func (s *Study) Columns() (all []Column) {
 type cell struct {
 	text   string
 	number float64
-	whole  uint64 // of integer columns, which a float64 cannot represent
+	whole  uint64 // whether columns are integers that a float64 cannot represent
 	set    bool   // a number
 }
 

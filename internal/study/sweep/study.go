@@ -36,7 +36,7 @@ type Study struct {
 
 	Simulated int // trials that Run has simulated
 	Kept      int // trials that the directory had before Run
-	Taken     int // of those: from other studies
+	Taken     int // of those: taken from other studies
 	Short     int // trials left out because they need more memory than there is
 	ShortWhy  error
 
@@ -53,7 +53,7 @@ type Study struct {
 	taken   func(*Trial)       // unless nil, called for each record
 
 	mu   sync.Mutex
-	next time.Time // of the next partial results
+	next time.Time // time of the next partial results
 	now  func() time.Time
 }
 

@@ -12,7 +12,7 @@ import (
 type Trial struct {
 	ID     ID
 	Number int // row of the results, from 0
-	Point  int // of the study, from 0, the scenario as it is
+	Point  int // point of the study, from 0: the scenario unchanged
 	Seed   int // how many beyond the scenario's, see seed
 	Rung   int
 

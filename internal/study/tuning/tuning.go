@@ -24,7 +24,7 @@ type Tuning struct {
 	Scenario string
 	Set      []string // overrides
 	Seed     *uint64  // nil: the scenario's
-	Dir      string   // of the search and its results; tune-NAME if empty
+	Dir      string   // directory of the search and its results; tune-NAME if empty
 	Trials   int
 	OS       string // language of the best configuration
 	NIC      string // kind for which host configurations are written

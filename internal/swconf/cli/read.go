@@ -18,7 +18,7 @@ type Mode struct {
 // table is the rules of a mode, and those that lines with a first word can mean.
 type table struct {
 	rules []rule
-	heads map[string][]int // of the first indexed rules, by first letter of the first keyword; "" for captures
+	heads map[string][]int // first indexed rule by first letter of the first keyword; "" for captures
 	fits  map[string][]int
 
 	indexed int

@@ -201,7 +201,7 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	type key struct {
 		sw   *Switch
 		rail int
-		port int // of NICs whose ports make no bundle
+		port int // port of NICs whose ports form no bundle
 	}
 	of := map[key]*VLAN{}
 	count := map[*VLAN]int{}

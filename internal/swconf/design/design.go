@@ -39,7 +39,7 @@ type Fabric struct {
 	Response   unit.Time // to a pause; 0: the IEEE budget
 	Pipeline   unit.Time
 	OS         swconf.OS
-	ASIC       string // of SONiC's headroom calculation; "": by each switch's fastest port
+	ASIC       string // ASIC of SONiC's headroom calculation; "": chosen by each switch's fastest port
 	Addressing string
 	Multihome  string
 	Segments   bool // packets contain their path (SRv6), and routes are static
@@ -78,11 +78,11 @@ type Switch struct {
 	Ports    []*Port
 	Panel    *panel.Panel // nil: unknown
 	VLANs    []*VLAN
-	Peer     *Switch // of an MLAG or ESI pair
+	Peer     *Switch // other switch of an MLAG or ESI pair
 	PairID   int     // from 1
 	First    bool    // of the pair
 	Trunks   []*Trunk
-	SIDs     []SID // of Segments: its own SIDs,
+	SIDs     []SID // own SIDs of Segments,
 	Ways     []Way // and routes to its neighbours'
 }
 
@@ -101,7 +101,7 @@ const (
 
 // Port is one cabled port of a switch.
 type Port struct {
-	Number   int // of its cable, among the switch's
+	Number   int // number of its cable, from those of the switch
 	Jack     panel.Jack
 	Name     string // in the language
 	Kind     Kind
@@ -123,9 +123,9 @@ type Port struct {
 	Trunk    *Trunk // to a switch, that it is of
 	Rail     int
 	Mapped   bool                      // a map assigns the port to its rail
-	PFC      swconf.PFCMode            // of the switch's own configuration, if Own; else negotiated
+	PFC      swconf.PFCMode            // PFC of the switch's own configuration, if Own; else negotiated
 	Own      bool                      // the switch has a configuration of its own
-	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
+	Headroom [queue.Classes]unit.Bytes // headroom of each lossless class, for the port's cable
 }
 
 // FarNumber is the number at the far end, 0 at a server's.
@@ -150,7 +150,7 @@ type Host struct {
 // HostNIC is one NIC.
 type HostNIC struct {
 	Index   int
-	Port    int      // of a NIC whose ports have addresses of their own; 0: the whole NIC
+	Port    int      // number of a port of a NIC whose ports have addresses of their own; 0: the whole NIC
 	Ports   []string // at the switch: rail-1:Eth3
 	Own     []string // at the server: nic1
 	Addr    netip.Prefix

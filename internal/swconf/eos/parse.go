@@ -40,7 +40,7 @@ type parser struct {
 	routed   map[*swconf.Port]swconf.Said[bool]
 	uses     map[*swconf.Port]swconf.Said[string]
 	peers    *swconf.Peers
-	pfcOff   swconf.Said[bool]            // of the whole switch
+	pfcOff   swconf.Said[bool]            // whether PFC is off on the whole switch
 	stopped  map[string]swconf.Said[bool] // by VRF: BGP is shut down
 	keeps    swconf.Said[bool]            // EVPN routes are sent with their original next hop
 	mmu      map[string]*mmu

@@ -16,7 +16,7 @@ import (
 type profile struct {
 	at      swconf.Place
 	trust   swconf.Said[swconf.Trust]
-	cos     swconf.Said[int]    // of packets whose mark is not trusted, or that have none
+	cos     swconf.Said[int]    // priority of packets whose marking is not trusted or absent
 	policy  swconf.Said[string] // ingress policy-map
 	output  swconf.Said[string] // egress policy-map
 	traffic swconf.Said[string] // ingress traffic-policy
@@ -26,7 +26,7 @@ type profile struct {
 	times   swconf.Watchdog
 	noDrop  [queue.Classes]swconf.Said[bool]
 	queues  [queue.Classes]swconf.Queue
-	marks   swconf.Said[swconf.WRED] // of queues without settings of their own
+	marks   swconf.Said[swconf.WRED] // ECN of queues without settings of their own
 }
 
 // mapRules read the maps from marks to traffic classes, and from these to queues.

@@ -125,7 +125,7 @@ func (b *Baseline) sarif(text []byte) error {
 type Comparison struct {
 	Fresh, known []swconf.Finding // in order
 	gone         []int            // numbers of the baseline's findings that are gone
-	byEnd        int              // of the known ones: by the end of their file's path alone
+	byEnd        int              // whether known ones are found by the end of their file's path alone
 }
 
 // Split compares. Of several that read the same as many are known as there were.

@@ -23,8 +23,8 @@ func Looks(text swconf.Text) int {
 type parser struct {
 	c      *swconf.Config
 	peers  *swconf.Peers
-	tables map[string]*swconf.BGP // of VRFs and views, by name
-	vrfs   []*swconf.BGP          // of VRFs, by whose neighbours the switch's are completed
+	tables map[string]*swconf.BGP // tables of VRFs and views, by name
+	vrfs   []*swconf.BGP          // VRFs whose neighbors complete those of the switch
 	free   bool                   // eBGP needs no policies by default
 	named  bool                   // the configuration names its FRR release
 	seen   map[string]bool        // route-maps and prefix-lists, whose entries are many

@@ -23,7 +23,7 @@ type cos struct {
 	uses        []use
 	lossless    swconf.Said[float64] // how much of the free buffer a lossless priority group may take
 	headroom    swconf.Said[int]     // percentage of the buffer for lossless headroom
-	polls       swconf.Said[int]     // of the watchdog, before it acts
+	polls       swconf.Said[int]     // polls before the watchdog acts
 	told        map[string]bool      // messages reported once for all ports
 }
 
@@ -45,7 +45,7 @@ type classifier struct {
 
 type drop struct {
 	fill, probability []float64
-	at                []swconf.Place // of the fill levels
+	at                []swconf.Place // times of the fill levels
 }
 
 type scheduler struct {

@@ -158,7 +158,7 @@ func (w *writer) shared(ae string, channel int) {
 }
 
 const (
-	redundancyGroup = 1 // of a pair: both switches have one
+	redundancyGroup = 1 // redundancy group of a pair: both switches have one
 	iccpVLAN        = 4094
 )
 

@@ -25,7 +25,7 @@ type qos struct {
 	pfc        map[string]*pfc
 	queueOf    [8]swconf.Said[int] // switch priority to traffic class
 	limits     [queue.Classes]limit
-	lossless   limit // of the ingress buffer of all lossless priorities
+	lossless   limit // ingress buffer of all lossless priorities together
 	pools      []pool
 	robustness swconf.Said[int]
 	adaptive   swconf.Said[bool]

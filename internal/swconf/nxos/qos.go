@@ -18,11 +18,11 @@ type classMap struct {
 	at      swconf.Place
 	all     bool // match-all
 	matches [][64]bool
-	cos     [][64]bool            // of 802.1p priorities, the first eight count
+	cos     [][64]bool            // priorities of 802.1p; the first eight count
 	lists   []swconf.Said[string] // access lists whose packets it takes: "ip NAME"
 	other   bool                  // matches on something else
 	matchAt swconf.Place
-	group   swconf.Said[int] // of types queuing and network-qos
+	group   swconf.Said[int] // QoS group of types queuing and network-qos
 }
 
 // policy is a policy-map of one of the three types.

@@ -34,7 +34,7 @@ type Merge struct {
 	Remarks []string `json:"remarks"`
 	// Keeps is the command that saves the configuration across restarts.
 	Keeps  string `json:"keeps,omitempty"`
-	FRR    *Merge `json:"frr,omitempty"` // of a SONiC switch, whose tables have no BGP
+	FRR    *Merge `json:"frr,omitempty"` // FRR configuration of a SONiC switch, whose tables have no BGP
 	File   string `json:"file"`          // the device's
 	Text   string `json:"-"`             // the device's configuration after the steps
 	Script string `json:"script"`        // commands to type, or the JSON patch to apply

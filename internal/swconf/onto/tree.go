@@ -11,7 +11,7 @@ import (
 type node struct {
 	text string // words with single blanks
 	line int
-	body []string // of a banner or a script: the following lines, unchanged
+	body []string // body of a banner or a script: the following lines, unchanged
 	kids []*node
 }
 

@@ -19,10 +19,10 @@ import (
 type node struct {
 	at    swconf.Place
 	kind  byte             // first character of the value: { [ " t f n, 0 for a number
-	text  string           // of a string, number or boolean
+	text  string           // text of a string, number or boolean
 	keys  []string         // of an object
 	kids  []*node          // its members, or a list's
-	index map[string]*node // of an object with many
+	index map[string]*node // index of the members of an object that has many
 }
 
 func (n *node) object() bool { return n != nil && n.kind == '{' }

@@ -23,7 +23,7 @@ type Profile struct {
 // Cage is a jack on the front panel, with its breakouts: the first is the default. A cage known only from a list of
 // ports has one.
 type Cage struct {
-	Name  string // of its first port
+	Name  string // name of its first port
 	Index int    // below 0: unknown
 	Modes []Mode
 }
@@ -60,7 +60,7 @@ const (
 	mostOutlets  = 1024
 	mostLane     = 4095
 	mostSpeed    = 1_600_000
-	ProfileBytes = 4 << 20 // of a profile's file; platform.json, the longest, has a quarter of a megabyte
+	ProfileBytes = 4 << 20 // maximum size of a profile's file; platform.json, the longest, has a quarter of a megabyte
 )
 
 // kept are the columns of a list of ports that go into PORT as they are.

@@ -129,7 +129,7 @@ type matcher struct {
 	g     *Grammar
 	words []Word
 	row   *Row
-	at    []int // of captures, the last one first
+	at    []int // positions of captures, the last one first
 	miss  Miss
 }
 

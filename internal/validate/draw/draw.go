@@ -129,7 +129,7 @@ type drawing struct {
 	files          map[string]string
 
 	size      int // bytes that a NIC sends
-	rate      int // of a NIC's port, Gbit/s
+	rate      int // rate of a NIC's port, Gbit/s
 	ports     int // of a NIC
 	hosts     int
 	gpus      int // of a server
