@@ -108,7 +108,7 @@ func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	need := c.sent - (c.free - gratis) + min(max(0, backlog-gratis), c.window)
 	switch {
 	case backlog == 0 || need <= c.granted:
-		c.at, c.late = unit.Never, false // nothing is waited for
+		c.at, c.late = unit.Never, false // no timer is set
 		return 0, false
 	case c.late: // the outstanding credit is overdue
 		c.late = false

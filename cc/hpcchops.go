@@ -9,7 +9,7 @@ import "railyard/unit"
 type eachHop struct {
 	load, reference float64
 	stage           int
-	told            bool // by the acknowledgement at hand
+	told            bool // whether the current acknowledgement carried telemetry
 }
 
 // beginHops makes every port's window the one that the sender has.

@@ -215,7 +215,7 @@ func (n *NSCC) adjust(now unit.Time) {
 // a very long delay explains it. Packets in flight at that time are then ignored unless they are unmarked. It reports
 // whether the acknowledgement needs no further reaction.
 func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done bool) {
-	switch { // with a share of 0 nothing that arrived is less: it never happens
+	switch { // with a share of 0, arrived bytes never fall below it
 	case n.ignored < n.ignore && marked:
 		done = true
 	case now > n.periodEnd:

@@ -75,8 +75,8 @@ type Path struct {
 type Profile struct {
 	Name  string
 	Doc   string
-	Words string                      // for a report's head; %v is the line rate
-	Of    func(line unit.Rate) Values // for a line rate
+	Words string                      // description for a report's head; %v is the line rate
+	Of    func(line unit.Rate) Values // values at a line rate
 	For   Feature                     // feature for which the profile is the default
 }
 

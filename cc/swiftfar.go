@@ -36,7 +36,7 @@ func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, 
 	default:
 		e.packets += float64(s.AI * acked)
 	}
-	if e.packets > 2*fabric { // not the limiting window
+	if e.packets > 2*fabric { // the fabric's window is not the limiting one
 		e.packets = math.Inf(1)
 	}
 	return false

@@ -11,7 +11,7 @@ const (
 	ReportINT             // each switch's time, bytes sent, queue and rate
 	ReportCSIG            // a compact tag with the least available bandwidth, or the longest delay
 	ReportCSIGWide        // the same in a wide one
-	ReportIFA             // as INT, by the headers of the in-band flow analyzer
+	ReportIFA             // telemetry in the headers of the in-band flow analyzer (IFA)
 )
 
 func (r Report) String() string {
@@ -38,7 +38,7 @@ type Telemetry struct {
 	Hops  int    // switches passed; of those beyond MostHops nothing is known
 	Path  uint16 // identifies the path
 	Hop   [MostHops]Hop
-	Wraps unit.Time // after how long a hop's time comes round
+	Wraps unit.Time // period after which a hop's timestamps wrap
 
 	// One value of congestion signaling, of the kind Signal, without hops.
 	Signal Signalled

@@ -34,7 +34,7 @@ type Aside struct {
 	turn  Turn
 	rest  uint32   // packets that a port is left out for
 	sent  uint32   // packets so far
-	until []uint32 // by port: skipped until this number of packets was sent
+	until []uint32 // by port: number of sent packets until which it is skipped
 }
 
 // NewAside returns a chooser among n ports that skips a port for a number of packets. It returns nil, which is no

@@ -26,7 +26,7 @@ type Chooser interface {
 // Paths is a sender's chooser that also stores the port of each packet in flight. Both drivers report feedback by PSN.
 type Paths struct {
 	chooser Chooser
-	by      []uint8 // by PSN, in a ring: the port that a packet left from last
+	by      []uint8 // by PSN, in a ring: port of each packet's last transmission
 }
 
 // remembered is the number of packets in flight whose ports are remembered.

@@ -50,7 +50,7 @@ func (s *sender) lost(now unit.Time, id int, how cc.Loss) {
 // probe retransmits the oldest packet after more than a round trip of silence: its acknowledgement reports which others
 // have arrived (Isekai: tlp_retransmission_policy.cc, FIRST_UNRECEIVED).
 func (s *sender) probe(now unit.Time) {
-	s.probeAt = unit.Never // one probe until the next acknowledgement or time-out
+	s.probeAt = unit.Never // a single probe until the next acknowledgement or timeout
 	una, next := s.out.Range()
 	for psn := una; psn < next; psn++ {
 		if slot := s.out.At(psn); slot.State == window.Flying {

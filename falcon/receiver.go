@@ -21,7 +21,7 @@ type receiver struct {
 // owed is the acknowledgement that a path's packets wait for.
 type owed struct {
 	count  int
-	due    unit.Time // its acknowledgement leaves then
+	due    unit.Time // time at which its acknowledgement is sent
 	sent   unit.Time // time at which the last packet was sent
 	came   unit.Time
 	label  uint32
@@ -35,7 +35,7 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 		return false
 	}
 	v := r.in.Take(p)
-	if v == window.Ahead { // beyond the window: as if it had been lost
+	if v == window.Ahead { // beyond the window: treated as lost
 		return false
 	}
 	id := p.EV & (1<<flowBits - 1)

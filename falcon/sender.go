@@ -21,7 +21,7 @@ type sender struct {
 	down   uint64 // planes whose port does not work
 
 	rtoAt   unit.Time // retransmission time-out
-	latest  unit.Time // when the latest packet left that is known to have come
+	latest  unit.Time // send time of the newest packet that is known to have arrived
 	probeAt unit.Time // tail-loss probe
 	rackAt  unit.Time // RACK looks again
 	lateRow int       // time-outs in a row

@@ -10,9 +10,9 @@ import (
 // PSNs, one SACK each, with the entropy value of the last packet. A packet with a verdict gets a SACK of its own,
 // because a SACK has one entropy value.
 type sacking struct {
-	at      unit.Time // when they go at last
+	at      unit.Time // latest time at which they are sent
 	since   int32     // packets in blocks
-	due     bool      // they are sent now
+	due     bool      // whether they are sent now
 	penalty uint8
 	blocks  []reply // gathered
 	queue   []reply // SACKs with a verdict, answers to probes, NACKs
@@ -87,7 +87,7 @@ func (s *sacking) say(now unit.Time, p *transport.Packet, r *Receiver) bool {
 		q := s.blocks[last]
 		s.blocks = s.blocks[:last]
 		if last > 0 && int32(r.expect-(q.psn|63)) > 0 {
-			continue // all of it has arrived, as other answers report
+			continue // another answer has already reported all of it
 		}
 		s.sack(now, p, &q, r)
 		return true

@@ -14,7 +14,7 @@ type early struct {
 	reached unit.Time // round trip of the latest packet that has come
 	told    unit.Time // the congestion control receives one loss per round trip
 	now     unit.Time // time of the answer
-	wrong   uint8     // how often the difference between paths was doubled because a packet marked lost had arrived
+	wrong   uint8     // number of doublings of the difference between paths because a packet marked lost had arrived
 	right   uint8     // packets since then that had not
 	n       int64
 }

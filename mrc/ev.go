@@ -11,8 +11,8 @@ type evState uint8
 
 const (
 	good       evState = iota
-	skipped            // not before the next round
-	assumedBad         // not before a probe has come through
+	skipped            // not used before the next round
+	assumedBad         // not used before a probe succeeds
 )
 
 // profile is the entropy values that a NIC may use to another one, equally many per plane. Each plane has active values
@@ -24,7 +24,7 @@ type profile struct {
 	reserve [][]uint16  // numbers, by plane
 	values  []uint32
 	states  []evState
-	bad     []uint16 // in the order in which they are probed
+	bad     []uint16 // bad values in the order of their probes
 	index   []uint16 // hash table of values: number + 1
 	random  rng.Stream
 	wanted  int // active ones of a plane
@@ -39,7 +39,7 @@ type profile struct {
 // the next one needs no random access.
 type planeEVs struct {
 	active []choice
-	last   choice // whose turn it was, and for how many packets more it is
+	last   choice // value in use, and the packets that it still has
 	turn   uint16
 	left   uint8
 	burst  uint8 // packets in a row by one value

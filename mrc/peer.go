@@ -16,7 +16,7 @@ type Peer struct {
 	inFlight unit.Bytes
 	patience unit.Time // timeout of a packet that goes for the first time
 	arrived  unit.Time // departure time of the last packet known to have arrived
-	probeAt  unit.Time // when the next bad values are probed
+	probeAt  unit.Time // time of the next probe of bad values
 	timer    unit.Time // the pacer's
 	penalty  uint8     // reduction of the window, in 128ths
 	told     bool      // some sender reports its counters
@@ -28,8 +28,8 @@ type Peer struct {
 	evs   profile
 	rtt   estimate
 	base  unit.Time // round trip without queues; 0: unknown
-	until unit.Time // there is a penalty
-	ack   *cc.Ack   // for the controller, so that none is allocated
+	until unit.Time // end of the penalty
+	ack   *cc.Ack   // acknowledgement for the controller, allocated once
 	early *early
 }
 

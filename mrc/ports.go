@@ -12,7 +12,7 @@ import (
 // port changes, and repeated until it is acknowledged, so that the far end drops the plane before it loses packets. An
 // update has a number: an older one that arrives later is ignored.
 type ports struct {
-	at            unit.Time // when the update goes again; Never: it was answered
+	at            unit.Time // time of the next retransmission of the update; Never: it was answered
 	own, far, all uint32    // planes whose port works
 	id            uint32    // number of this end's last update
 	heard         uint32    // number of the far end's last one

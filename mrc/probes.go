@@ -13,10 +13,10 @@ type probing struct {
 	answers answers
 	inRow   int32 // questions about silence without an answer
 	id      uint32
-	early   unit.Time          // when the next packet may be lost that later ones have overtaken
+	early   unit.Time          // time at which the next overtaken packet may be lost
 	asks    [mostProbes]uint16 // values to be probed
 	said    int64
-	asked   [recent]unit.Time // when the last ones went, by identifier
+	asked   [recent]unit.Time // send times of the latest probes, by identifier
 }
 
 // recent is the number of probes in flight for which an answer also covers those sent before its own.

@@ -13,11 +13,11 @@ import (
 // besides the one of its bits (TestLines).
 type Receiver struct {
 	m       *maker
-	expect  uint32  // all before it have come
-	top     uint32  // one beyond the highest that has arrived
-	came    []trace // by PSN, 64 to a trace
+	expect  uint32  // all PSNs before it have arrived
+	top     uint32  // highest received PSN plus 1
+	came    []trace // received packets by PSN, 64 in a trace
 	held    int32   // packets received beyond expect
-	ahead   int32   // those of them that end a message with an immediate
+	ahead   int32   // number of them that end a message with an immediate
 	message uint32  // next message to be complete in memory
 	dead    bool
 	rtt     unit.Time // round trip of an unloaded path; 0: unknown

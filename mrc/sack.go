@@ -93,7 +93,7 @@ const stampWrap = stampSlack << 16
 // may be empty.
 func (s *Sender) cumulative(expect uint32) (bytes unit.Bytes, news bool) {
 	for psn := s.una; int32(expect-psn) > 0; psn += 64 {
-		word := s.slots.opens(psn) & (1<<(expect-psn) - 1) // all 64 bits if that many are before expect
+		word := s.slots.opens(psn) & (1<<(expect-psn) - 1) // all 64 bits if that many precede expect
 		for ; word != 0; word &= word - 1 {
 			bytes, news = bytes+s.came(psn+uint32(bits.TrailingZeros64(word))), true
 		}
@@ -179,7 +179,7 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 	s.heard(now, p)
 	x := s.slots.at(psn)
 	if !x.underWay() || p.Sent > 0 && x.sent-p.Sent > stampSlack {
-		return // it is known to have arrived or to be lost, or another copy was refused
+		return // the packet is known to have arrived or to be lost, or another copy was refused
 	}
 	switch why {
 	case roce.NackTrimmed:
@@ -194,7 +194,7 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 		s.retry.news()
 		s.lossOf(now, cc.LossTrimmedLast)
 		s.peer.alone(now)
-	case roce.NackOutOfWindow: // it is retransmitted after its time-out, which the retry counter counts
+	case roce.NackOutOfWindow: // the packet is retransmitted after its timeout, which counts as a retry
 		x.refused = true
 	default:
 		s.turnedAway(now, psn, x)

@@ -16,7 +16,7 @@ import (
 // every answer (TestLines).
 type Sender struct {
 	peer      *Peer
-	una, next uint32 // all before una have come, all before next have gone
+	una, next uint32 // all before una have arrived, all before next were sent
 	span      uint32 // packets that the receiver tracks
 	cutting   uint32 // the current message, and its next packet
 	cut       uint32
@@ -35,7 +35,7 @@ type Sender struct {
 	messages []message  // incomplete messages, from oldest on
 	inFlight unit.Bytes
 	retry    retrying
-	silence  unit.Time // when the silence exceeds the limit; Never: nothing is in flight
+	silence  unit.Time // time at which the limit without an answer is exceeded; Never: nothing is in flight
 	ports    ports
 
 	probes probing

@@ -11,7 +11,7 @@ type slot struct {
 	ev         uint16 // number in the profile
 	plane      uint8
 	in         uint8 // number of that list; noList: it has come
-	tries      uint8 // how often it was lost
+	tries      uint8 // number of its losses
 	refused    bool  // the receiver had no room: its path is not to blame
 }
 

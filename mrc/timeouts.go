@@ -52,8 +52,8 @@ func (m *maker) stretched(t unit.Time, tries int) unit.Time {
 
 // retrying is the counter that all packets share: timeouts without news in between.
 type retrying struct {
-	at    unit.Time // before it the next one does not count, and silence is waited through
-	asked unit.Time // before it silence raises no further probes, whatever the news
+	at    unit.Time // time before which the next timeout does not count and silence is tolerated
+	asked unit.Time // time before which silence raises no further probes
 	n     int
 }
 

@@ -16,7 +16,7 @@ func (s *Sender) Touch(p *transport.Packet, soon bool) {
 	}
 	cache.Lines(unsafe.Pointer(s.peer), peerLines)
 	if len(s.slots.ring) == 0 {
-		return // nothing was sent, or it is dead
+		return // no packet was sent, or the queue pair has failed
 	}
 	cache.Line(unsafe.Pointer(s.slots.at(s.slots.list[0].head))) // the first that may time out
 	if p == nil {

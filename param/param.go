@@ -14,8 +14,8 @@ type Param struct {
 	Min, Max  string // bounds, written as in a scenario; none for a Flag
 	Zero      bool   // also 0
 	Of        string // instead of Min and Max, the list of accepted values: 0, 4, 8
-	Line      bool   // at most the line rate
-	Simulated bool   // only simulated NICs read it
+	Line      bool   // whether the value is at most the line rate
+	Simulated bool   // whether only simulated NICs read it
 	Unless    string // a flag of the same table: the parameter has no effect while it is true
 }
 

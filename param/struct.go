@@ -85,7 +85,7 @@ func (t Table[T]) Read(v Values) (s T) {
 	for _, f := range t.fields {
 		x := reflect.ValueOf(v[f.Name])
 		if !x.IsValid() || x.Type() != f.Kind.Type() {
-			panic(fmt.Sprintf("param: %s is %T", f.Name, v[f.Name])) // who made the values disagrees with the table
+			panic(fmt.Sprintf("param: %s is %T", f.Name, v[f.Name])) // the values do not fit the table
 		}
 		reflect.ValueOf(&s).Elem().FieldByIndex(f.at).Set(x)
 	}

@@ -42,7 +42,7 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 	case q.cfg.Deny != 0 && q.cfg.Deny&rights[is&^partOnly] != 0:
 		return is, roce.NakInvalid // an operation this queue pair does not do, whatever its length
 	case is&(partRead|partAtomic) != 0:
-		return is, 0 // they carry no payload; takeRead and takeAtomic check the rest
+		return is, 0 // these carry no payload; takeRead and takeAtomic check the rest
 	case int(p.Payload) != q.cfg.MTU && is&partEnds == 0, int(p.Payload) > q.cfg.MTU,
 		is&partOnly == partEnds && p.Payload == 0:
 		return is, roce.NakInvalid // FIRST and MIDDLE are full, LAST is not empty

@@ -178,7 +178,7 @@ type QP struct {
 	cfg               *Config
 	retries, rnrTries uint8
 	state             State
-	special           uint8         // why mayAdvance must look closer
+	special           uint8         // reasons why mayAdvance must check further
 	answerGap         bool          // lost READ data has been requested again
 	dying             bool          // responder: a NAK that ends the connection waits behind READ data
 	goesOn            bool          // the next WRITE ONLY belongs to the same message
@@ -187,7 +187,7 @@ type QP struct {
 	// Requester. Packets [una, next) are in flight, [next, end) posted and
 	// unsent; high is one above the highest ever sent.
 	una, next, high, end uint64
-	progressAt           unit.Time // when una moved last or the first packet since was sent
+	progressAt           unit.Time // time at which una last advanced or the first packet since was sent
 	cur                  int32     // index in wrs of the request that contains next
 	ackEvery             uint32    // packets between two requests for an ACK
 	wrs                  []wr
@@ -198,7 +198,7 @@ type QP struct {
 	// Responder.
 	expect   uint64 // next PSN in order
 	msn      uint32
-	nakSent  bool // one NAK per gap
+	nakSent  bool // whether the NAK of this gap was sent: one per gap
 	inSend   bool // between the first and the last packet of a SEND
 	inWrite  bool // the same of a WRITE
 	msgVA    uint64

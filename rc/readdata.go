@@ -28,7 +28,7 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 		r.used = make([]bool, q.cfg.Window)
 	}
 	switch first := q.firstUnanswered(); {
-	case s-first >= uint64(len(r.used)): // there is no room to note it
+	case s-first >= uint64(len(r.used)): // the buffer of requests is full
 		return q.progress(now)
 	case r.has(s):
 		r.cameAgain(s)

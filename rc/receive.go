@@ -22,7 +22,7 @@ type Received struct {
 	Len       int64 // payload of the SEND, or of the WRITE with immediate
 	Imm       uint32
 	HasImm    bool
-	Write     bool   // by WRITE with immediate: no bytes in the receive itself
+	Write     bool   // completed by WRITE with immediate: no bytes in the receive itself
 	InvKey    uint32 // the rkey that the peer invalidated
 	HasInv    bool
 	Solicited bool

@@ -8,12 +8,12 @@ import "railyard/roce"
 type window struct {
 	held  int
 	used  []bool // a power of two of them, at most Config.Window
-	top   uint64 // one above the highest ever held
-	late  uint64 // what is missing below it is lost: too many packets overtook it
+	top   uint64 // highest PSN ever held, plus 1
+	late  uint64 // below it, missing packets are lost: too many packets overtook them
 	above int32  // packets held at late and beyond
 	peak  int32  // most packets ever held
-	told  uint64 // what is missing below it has been asked for
-	most  int    // how far ahead others were when one came late, but by itself
+	told  uint64 // below it, missing packets have been requested
+	most  int    // largest reordering distance of a single late packet
 
 	// By sequence number, Config.Window of them, made when something is asked for: how far
 	// ahead others were when it came, notHere until then, 0 where nothing was asked for.
@@ -27,7 +27,7 @@ const notHere = -1
 // large fabric have none of 100 B times the window to spare.
 type reorderState struct {
 	window
-	slots []Packet // as many as used
+	slots []Packet // as many slots as used
 	store *stored  // store of early packets; nil: only the window limits them
 }
 
@@ -130,7 +130,8 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 		a.Verdict = NoRoom
 		r.settle(q.expect)
 		r.ask(s, s+1, q.cfg.Window)
-		q.nak(a, roce.NakTrimmedLast, uint32(d)<<8|1) // as of a packet that a switch has cut in front of the NIC
+		// the answer for a packet that a switch trimmed in front of the NIC
+		q.nak(a, roce.NakTrimmedLast, uint32(d)<<8|1)
 		return
 	} else {
 		a.Verdict = Reordered

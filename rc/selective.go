@@ -31,12 +31,12 @@ type selective struct {
 	overtook uint64    // packets at the responder that overtook the hole
 	most     int       // largest number of packets that overtook one which was not lost
 	at       unit.Time // time of the last change of una or heard, or of the last retransmission
-	newAt    unit.Time // when a packet went for the first time
+	newAt    unit.Time // time of the latest first transmission
 	drained  uint64    // packets missing below it are lost: packets retransmitted long after them have arrived
 	came     unit.Time // arrival time of the latest retransmission known to have arrived
-	swept    uint64    // what went again long before came did so once more, up to here,
+	swept    uint64    // retransmissions that left well before an arrived one were sent once more, up to here,
 	sweeps   int       // consecutive sweeps with all packets lost; 0: a later packet has arrived
-	probes   uint8     // in a row without progress
+	probes   uint8     // probes in a row without progress
 	early    uint64    // of all
 
 	named   bool   // Config.Named

@@ -5,7 +5,7 @@ package rc
 
 // Under is the message that a queue pair sends, in sequence numbers.
 type Under struct {
-	First, End uint64 // of the message: [First, End)
+	First, End uint64 // packets of the message: [First, End)
 	Una, Next  uint64 // as the requester's
 }
 

@@ -54,8 +54,8 @@ type Conn struct {
 	maxInFlight unit.Bytes
 
 	end            *Endpoint // the endpoint of the connection
-	flow           int32     // at the endpoint's granter; below zero: none
-	posted, begins bool      // it needs credit; nothing was in flight at the last post
+	flow           int32     // index at the endpoint's granter; below zero: none
+	posted, begins bool      // whether it needs credit; whether nothing was in flight at the last post
 
 	greeted bool
 	failed  bool

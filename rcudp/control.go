@@ -19,7 +19,7 @@ import (
 // kind describes an opcode to an endpoint.
 type kind struct {
 	take  func(e *Endpoint, now unit.Time, c *Conn, p *rc.Packet) // nil: not for our queue pairs
-	paced bool                                                    // as data is: marks are answered
+	paced bool                                                    // whether data is paced: marks are answered
 	head  func(h *roce.Header)                                    // sets what differs; nil: nothing
 	zeros int                                                     // reserved bytes behind its headers
 }

@@ -15,7 +15,7 @@ import (
 // granter is an endpoint's.
 type granter struct {
 	cc.Granter
-	conns []*Conn // by flow; nil: gone
+	conns []*Conn // connections by flow; nil: closed
 	line  unit.Rate
 }
 

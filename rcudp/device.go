@@ -31,7 +31,7 @@ type Options struct {
 const (
 	maxDatagram = 4096 + 128
 	batchBytes  = 64000
-	spin        = 50 * unit.Microsecond // how long the reader looks again before it sleeps: waking costs as much
+	spin        = 50 * unit.Microsecond // time for which the reader polls before it sleeps: waking costs as much
 	maxSegments = 60
 	maxHeads    = (maxSegments + 1) * 128
 	sendBatches = 8
@@ -59,7 +59,7 @@ type Device struct {
 	sendEr  error
 	sendNo  int64
 
-	sleepAt unit.Time     // until when the pacer sleeps
+	sleepAt unit.Time     // time until which the pacer sleeps
 	wake    chan struct{} // wakes the pacer
 	stamps  sync.Once
 	closed  chan struct{}
@@ -217,7 +217,7 @@ func (d *Device) reader(plane uint8) {
 		ms[i].Buffers = [][]byte{make([]byte, size)}
 		ms[i].OOB = make([]byte, 192)
 	}
-	var busy unit.Time // when something came last
+	var busy unit.Time // time of the latest arrival
 	for {
 		n, err := d.recv[plane].readBatch(ms, d.now()-busy < spin)
 		if err != nil {
@@ -262,7 +262,7 @@ func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Messag
 		d.drops = info.drops
 	}
 	waited := unit.Time(0)
-	if !info.stamp.IsZero() { // by the clock on the wall, which may be set
+	if !info.stamp.IsZero() { // the wall clock, which may be adjusted
 		waited = unit.Time(min(max(0, wall.Sub(info.stamp)), time.Second)) * unit.Nanosecond
 	}
 	b := m.Buffers[0][:m.N]
@@ -324,7 +324,7 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 			break
 		}
 		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) || dg.Len() > b.seg {
-			if joinable { // it is in this batch's buffer, which is reused
+			if joinable { // the datagram is in this batch's buffer, which is reused
 				n := len(dg.Head)
 				d.spill = append(append(d.spill[:0], dg.Head...), dg.Tail...)
 				dg.Head, dg.Tail = d.spill[:n], d.spill[n:]

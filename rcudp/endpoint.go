@@ -24,14 +24,14 @@ type Config struct {
 	Planes   []netip.Addr        // ours on each plane, for its Carrier, Addr first [Addr alone]
 	Labels   bool                // entropy values of MRC have a high half, in the flow label (IPv6)
 	Trim     *TrimDSCP           // DSCP of trimmed packets; nil: no switch trims
-	Burst    unit.Time           // how far pacing may fall behind and still catch up
+	Burst    unit.Time           // time by which pacing may be late and still catch up
 	Coarse   unit.Time           // minimum time from now of MRC's timers [when they are due]
 	Credit   cc.Terms            // terms of credit granted to requesters [0.99 of the line, 16 packets at a time]
 }
 
 func (c *Config) fill() {
 	if c.DataDSCP == nil {
-		c.DataDSCP = new(uint8(24)) // as the scenarios and the source documents' switches have it
+		c.DataDSCP = new(uint8(24)) // the DSCP of the scenarios and of the switches in the source documents
 	}
 	if c.CNPDSCP == nil {
 		c.CNPDSCP = new(uint8(48))
@@ -56,7 +56,7 @@ type Counters struct {
 	Malformed  int64 `json:"malformed"`       // wrong version, unknown or foreign opcode, impossible padding
 	UnknownQP  int64 `json:"unknown_qp"`      // no such queue pair
 	WrongPeer  int64 `json:"wrong_peer"`      // the queue pair belongs to another address
-	BadPKey    int64 `json:"bad_pkey"`        // not the default partition
+	BadPKey    int64 `json:"bad_pkey"`        // packets of another partition
 	BadICRC    int64 `json:"bad_icrc"`        // damaged, or with wrong lengths
 	Refused    int64 `json:"refused"`         // the queue pair is not connected, or the request is not allowed
 	Duplicates int64 `json:"duplicates"`      // seen before
@@ -123,7 +123,7 @@ type Endpoint struct {
 	in        roce.Header
 	out       roce.Header
 	plane     uint8  // plane of the current input
-	label     uint32 // and low bits of its flow label
+	label     uint32 // low bits of its flow label
 	mrcPeers  map[peerKey]*mrcPeer
 	mrcHead   roce.MRC
 	mrcIn     transport.Packet
@@ -167,7 +167,7 @@ func (e *Endpoint) Remove(c *Conn) {
 	e.asked.forget(c)
 	c.end = nil
 	delete(e.conns, c.QPN)
-	e.packet, e.answer = rc.Packet{}, rc.Answer{} // they may point to sent data
+	e.packet, e.answer = rc.Packet{}, rc.Answer{} // packet and answer may refer to sent data
 	e.Silence(c)
 	for i := range e.ring {
 		if e.ring[i] == c {

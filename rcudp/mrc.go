@@ -29,7 +29,7 @@ type mrcEnds struct {
 	oldest   uint32   // this message on
 	told     map[uint16]immediate
 	receives []uint64
-	plane    int // whose turn it is
+	plane    int // next plane in turn
 	left     int // of its burst
 }
 

@@ -23,7 +23,7 @@ const mostQuestions = 1024
 type question struct {
 	conn *Conn
 	wire uint16
-	id   uint32 // as the connection numbers it
+	id   uint32 // identifier in the connection's numbering
 }
 
 // note gives a question of a connection the number that it goes by.

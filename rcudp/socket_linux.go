@@ -164,7 +164,7 @@ type received struct {
 	label   uint32 // low bits of the flow label
 	drops   uint32
 	ttl     uint8
-	stamp   time.Time // when the kernel received it; zero: not reported
+	stamp   time.Time // time of reception by the kernel; zero: not reported
 }
 
 func parseControl(oob []byte) (r received) {

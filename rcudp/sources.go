@@ -67,7 +67,7 @@ func (d *Device) Entropy(n int) ([]uint16, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(d.entropy, port) { // on another plane: a value has one
+		if slices.Contains(d.entropy, port) { // a value belongs to one plane only
 			if port, err = d.source(uint8(i%planes), 0); err != nil {
 				return nil, err
 			}

@@ -29,7 +29,7 @@ func (e *Endpoint) trimmed(now unit.Time, src netip.AddrPort, tos uint8, b []byt
 	h := &e.in
 	k := &e.kinds[b[0]]
 	if err := h.DecodeBTH(b); err != nil || k.take == nil || !k.paced {
-		e.Count.Malformed++ // only what carries data is ever cut
+		e.Count.Malformed++ // only packets with data are ever trimmed
 		return
 	}
 	c := e.addressed(src)

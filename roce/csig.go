@@ -18,7 +18,7 @@ type CSIG struct {
 	Wide  bool
 	Type  Signal
 	Value uint32 // quantised
-	Where uint32 // which port it is of
+	Where uint32 // port that the signal refers to
 }
 
 // Signal is the quantity in a tag.

@@ -38,7 +38,7 @@ type Header struct {
 	Resv6     uint8
 	DestQP    uint32 // 24 bits
 	AckReq    bool
-	Resv7     uint8  // but for the bits of Telemetry
+	Resv7     uint8  // except for the bits of Telemetry
 	PSN       uint32 // 24 bits
 
 	VA   uint64 // RETH, AtomicETH

@@ -46,10 +46,10 @@ type SETH struct {
 	Verdict    Verdict
 	Probed     bool  // answers a probe: AckOffset is its identifier
 	AckOffset  int16 // PSN that caused it, from Cumulative
-	EV         EV    // by which that came
+	EV         EV    // entropy value of the received packet
 	Source     uint16
 	Dest       uint16
-	Cumulative uint32 // all PSNs up to it have come, 24 bits
+	Cumulative uint32 // all PSNs up to it have arrived, 24 bits
 	CCType     uint8  // four bits, 0
 	CCFlags    uint8  // four bits
 	Range      uint8  // PSNs that the receiver tracks, in 128; 0: as agreed on
@@ -64,14 +64,14 @@ type CCState struct {
 	OutOfOrder uint16 // packets, 15 bits
 	Restore    bool   // the penalty ends
 	Penalty    uint8  // reduction of the window that the receiver wants, 0–127
-	Received   uint32 // in 256 bytes, 24 bits
+	Received   uint32 // received bytes in units of 256, 24 bits
 }
 
 // NETH is a NACK: one packet that did not make it, and why.
 type NETH struct {
 	Reason  NackReason
 	Vendor  uint8
-	EV      EV // by which it came
+	EV      EV // entropy value of the received packet
 	Source  uint16
 	Dest    uint16
 	PSN     uint32 // 24 bits

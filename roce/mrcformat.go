@@ -61,7 +61,7 @@ const (
 	MRCWriteLastImm     Opcode = 0xc9
 	MRCWriteOnly        Opcode = 0xca
 	MRCWriteOnlyImm     Opcode = 0xcb
-	MRCAck              Opcode = 0xd1 // with an AETH: the messages that the responder has completed
+	MRCAck              Opcode = 0xd1 // with an AETH: messages that the responder has completed
 	MRCEndpointRequest  Opcode = 0xd8
 	MRCEndpointResponse Opcode = 0xd9
 	MRCSack             Opcode = 0xdc
@@ -73,7 +73,7 @@ const (
 const (
 	METHLen  = 4
 	TSETHLen = 4
-	SETHLen  = 36 // with CC_STATE, its last 8
+	SETHLen  = 36 // with CC_STATE, 8 bytes at its end
 	NETHLen  = 20
 	PETHLen  = 16
 	ERTHLen  = 16
@@ -85,7 +85,7 @@ const (
 	MRCStampUnit    = 128 // nanoseconds of a time stamp
 	MRCRangeUnit    = 128 // packets of the PSN range
 	MRCReceivedUnit = 256 // bytes received
-	MRCEndpointQP   = 2   // where endpoint operations go
+	MRCEndpointQP   = 2   // destination queue pair of endpoint operations
 	MRCPortDefault  = 4971
 )
 
@@ -146,7 +146,7 @@ var mrcHeaders = []MRCHeader{
 // MRCField is one field of a header of MRC.
 type MRCField struct {
 	Header, Name string
-	At, Bits     int // from the header's first bit, highest first; how many
+	At, Bits     int // first bit in the header, highest first; number of bits
 	Signed, Hex  bool
 	Doc          string
 	Values       []string // by number; "" for none; nil: a plain number
@@ -294,7 +294,7 @@ type EndpointOp uint8
 
 // Endpoint operations.
 const (
-	PortStatusUpdate EndpointOp = iota // which planes lead to the sender
+	PortStatusUpdate EndpointOp = iota // the planes that lead to the sender
 	EVProbe                            // does the path of this packet's EV work
 )
 

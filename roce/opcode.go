@@ -231,7 +231,7 @@ const (
 	RDETHLen        = 4
 	FETHLen         = 4
 	CreditLen       = 8
-	FarDelayLen     = 4 // behind the AETH: how long the NIC keeps what arrives now, in ns (our own)
+	FarDelayLen     = 4 // after the AETH: how long the NIC delays packets that arrive now, in ns (Railyard's profile)
 	ICRCLen         = 4
 	FCSLen          = 4
 	CNPPadLen       = 16 // the reserved bytes of a CNP, annex A17.9.3

@@ -10,7 +10,7 @@ import (
 type path struct {
 	rtt    unit.Time // smoothed; 0 before one was measured
 	cutAt  unit.Time
-	newest unit.Time // when the latest packet left of those that have come
+	newest unit.Time // send time of the newest packet that has arrived
 	share  int32
 	owed   int32
 	plane  uint8

@@ -16,7 +16,7 @@ type rate struct {
 	mtu       unit.Bytes
 	nextAt    unit.Time // pace
 	flying    unit.Bytes
-	grown     unit.Bytes // in flight at most, so far
+	grown     unit.Bytes // largest number of bytes in flight so far
 
 	latest  unit.Time // latest measured round trip
 	began   unit.Time // start of the current round
@@ -25,7 +25,7 @@ type rate struct {
 	got     unit.Bytes // acknowledged since
 	sum     unit.Time  // sum of its packets' round trips
 	samples int
-	full    bool // in it the rate or the limit blocked data
+	full    bool // whether the rate or the limit blocked data in it
 	cuts    int64
 }
 

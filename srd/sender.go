@@ -15,10 +15,10 @@ type peer struct {
 	rate  rate
 	down  uint64 // planes whose port does not work
 
-	answered unit.Time // when the far NIC was last heard of
-	newest   unit.Time // when the latest packet left that is known to have come,
-	reached  unit.Time // and how long that one took
-	grace    unit.Time // before it nothing is lost that left while the far NIC was silent
+	answered unit.Time // time of the latest packet from the far NIC
+	newest   unit.Time // send time of the newest packet that is known to have arrived,
+	reached  unit.Time // send time of the packet that it acknowledges
+	grace    unit.Time // time before which packets sent during the far NIC's silence are not lost
 	told     bool      // some sender reports its counters
 }
 
@@ -40,7 +40,7 @@ type sender struct {
 	*peer
 	s      *settings
 	out    window.Out
-	lookAt unit.Time // when the oldest packet that is out may be lost
+	lookAt unit.Time // time at which the oldest packet in flight may be lost
 	tail   tail
 
 	window.Stall

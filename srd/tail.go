@@ -16,8 +16,8 @@ type tail struct {
 	pause unit.Time // the longest between answers, forgotten by an eighth per round trip
 	began unit.Time // start of the current round trip
 	row   int       // probes without an answer
-	since unit.Time // when the packet left that the first of them is a copy of
-	at    unit.Time // when the next probe goes; Never: nothing is out
+	since unit.Time // send time of the packet that the first of them copies
+	at    unit.Time // time of the next probe; Never: nothing is in flight
 }
 
 // answer records an answer. The first to what left after a pause of the sender's own is none between answers.
@@ -42,7 +42,7 @@ func (s *sender) mind(now unit.Time) {
 		q.heard, q.first = now, true
 	}
 	patience := 2 * max(q.pause, s.rate.least())
-	if q.first || q.pause == 0 { // one answer alone defines no pause
+	if q.first || q.pause == 0 { // a single answer defines no pause
 		patience = max(s.s.Timeout, 3*max(s.rate.latest, s.rate.least()))
 	}
 	q.at = max(q.heard+patience<<min(q.row, 12), s.grace)

@@ -28,11 +28,11 @@ type Window struct {
 	reno    float64 // W_est
 	prior   float64 // window before the last cut
 	epoch   unit.Time
-	started bool // there is an epoch
+	started bool // whether an epoch has begun
 
 	Alpha         float64
 	acked, marked float64 // segments in DCTCP's window of observation,
-	left          float64 // and the remaining part of it
+	left          float64 // remaining part of the epoch
 	cut           bool    // the window was reduced in this round
 }
 

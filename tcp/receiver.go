@@ -11,13 +11,13 @@ type receiver struct {
 	s      *settings
 	in     window.In
 	core   *transport.Core
-	done   unit.Time // when all that has arrived is processed and copied
-	staged unit.Time // when all of that is in GPU memory
+	done   unit.Time // time at which all that has arrived is processed and copied
+	staged unit.Time // time at which all of that is in GPU memory
 	count  int       // packets that wait for an acknowledgement
 	unread int       // packets since the last system call
 	marks  bool
 
-	answers []transport.Packet // by the time at which the core has got that far
+	answers []transport.Packet // answers, each at the time at which the core has processed the packet
 	dueAt   []unit.Time
 	head    int
 

@@ -43,21 +43,21 @@ type sender struct {
 	queue   []posted
 	head    int
 	socket  uint64    // packets that the socket has got, by number
-	chunkAt unit.Time // when the next chunk is in it; Never: none is on its way
-	copyAt  unit.Time // when it is staged and waits for a core that others use; Never: it has its turn
+	chunkAt unit.Time // arrival of the next chunk; Never: none is on its way
+	copyAt  unit.Time // time at which it is staged and waits for a core in use; Never: it has a core
 	chunk   uint64    // its packets
 	cost    unit.Time // core time of its system call
 	core    *transport.Core
-	staged  unit.Time // when all that was asked for is in host memory
+	staged  unit.Time // time at which all that the application posted is in host memory
 
 	rtt, dev unit.Time // smoothed round trip and its deviation (RFC 6298)
 	measured bool
 	newest   unit.Time // departure time of the latest packet known to have arrived,
-	took     unit.Time // and how long it was out
+	took     unit.Time // round trip of that packet
 	recover  uint64    // no second cut before this packet is acknowledged
 	timer    unit.Time // probe, or retransmission time-out
 	backoff  int
-	lossAt   unit.Time // when a packet that others overtook is lost
+	lossAt   unit.Time // time at which an overtaken packet is lost
 
 	window.Stall
 	timeouts, early int64
@@ -109,7 +109,7 @@ func (s *sender) fill(now unit.Time) {
 		s.staged = max(s.staged, m.at) + s.s.staging(bytes)
 		s.cost = s.s.Call + s.s.copying(bytes)
 		s.busy += s.cost
-		if s.core.Ends > 1 && s.staged > now { // others use the core meanwhile
+		if s.core.Ends > 1 && s.staged > now { // other ends use the core meanwhile
 			s.copyAt = s.staged
 		} else {
 			s.chunkAt = s.core.Work(max(now, s.staged), s.cost)
@@ -262,7 +262,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	marked := p.Flags&transport.Marked != 0
 	switch {
 	case news == 0:
-	case marked && !s.control.DCTCP && una < s.recover: // this round trip's cut is made
+	case marked && !s.control.DCTCP && una < s.recover: // this round trip's reduction is made
 	case full || marked:
 		s.control.Acked(now, s.rtt, float64(news), marked)
 		if marked && !s.control.DCTCP {

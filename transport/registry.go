@@ -18,7 +18,7 @@ type Protocol struct {
 	Counters []cc.Term
 	Needs    cc.Needs // required features of switches and NICs, as for congestion controls
 	Ordered  bool     // messages arrive and complete in the order in which they were posted
-	Lossy    bool     // it derives its rate from drops and marks and uses no lossless class
+	Lossy    bool     // whether it derives its rate from drops and marks and uses no lossless class
 	// Free are the values with which hosts take no time for it; nil: it is in NICs, and takes none anyway.
 	Free param.Values
 	// Hosts returns the payload rate of a connection that only the hosts limit, and the hosts' time per message; nil:

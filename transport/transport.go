@@ -26,7 +26,7 @@ const (
 	Nack                // an answer: one packet that has not, and why (Code)
 	Probe               // a question: does this path work, has this packet come
 	Answer              // to a Probe
-	Control             // of a protocol's own: port status and the like
+	Control             // fields of control packets of one protocol: port status and others
 )
 
 // String is its name in sentences.
@@ -39,14 +39,15 @@ type Flags uint8
 
 // Flags of a packet.
 const (
-	Again   Flags = 1 << iota // it went before
-	Asks                      // it wants an answer at once
-	Last                      // it ends its message
-	Marked                    // it came in marked, congestion experienced; of an answer: what it answers did
-	Trimmed                   // a switch has cut its payload off
-	LastHop                   // with Trimmed: at the port to its receiver, where switches tell that apart
-	Stamped                   // Sent is on the wire; without it only the simulator knows it
-	Tells                     // with Last: the far end's program is told, as by a WRITE with immediate
+	Again Flags = 1 << iota // it went before
+	Asks                    // the packet requests an immediate answer
+	Last                    // the packet ends its message
+	// the packet was received with congestion experienced; for an answer: the packet that it answers was
+	Marked
+	Trimmed // a switch has cut its payload off
+	LastHop // with Trimmed: trimmed at the port to its receiver, if switches distinguish it
+	Stamped // Sent is on the wire; without it only the simulator knows it
+	Tells   // with Last: the receiver's program is notified, as by a WRITE with immediate
 )
 
 // Packet is a message between two ends: headers as values, one form for all protocols. Each fills in what
@@ -55,7 +56,7 @@ const (
 type Packet struct {
 	Kind    Kind
 	Flags   Flags
-	Plane   uint8  // by which it leaves, or came in
+	Plane   uint8  // plane by which it is sent or was received
 	Verdict uint8  // for an answer: state of the path that EchoEV names, as the protocol numbers it
 	Code    uint8  // code of a Nack: its reason
 	Penalty uint8  // for an answer: reduction that the receiver asks for
@@ -69,9 +70,9 @@ type Packet struct {
 	Delay   unit.Time // for an answer: how long the receiver delayed it
 
 	// Of answers, and of control packets; data leave them zero.
-	Expect uint32    // all PSNs before it have come
+	Expect uint32    // all PSNs before it have arrived
 	Base   uint32    // PSN of the lowest bit of
-	Bits   [2]uint64 // what has come besides
+	Bits   [2]uint64 // packets received beyond PSN, a bit each
 	EchoEV uint32    // entropy value of the packet that the answer refers to
 	Late   uint32    // packets out of order so far
 
@@ -98,7 +99,7 @@ type Held struct{ Pace, Window, Credit unit.Time }
 
 // Core is a processor's: ends of transports in software take it one after the other.
 type Core struct {
-	Free unit.Time // when all that was asked of it is done
+	Free unit.Time // time at which all of its work is done
 	Ends int       // that have it
 }
 

@@ -22,7 +22,7 @@ type QPAttr struct {
 	DestQPN      uint32 //
 	RQPSN        uint32 // the PSN that the peer starts with
 	DestAddr     netip.Addr
-	Entropy      int   // with DestAddr: UDP source ports; 1 per queue pair, more sprays packets over them
+	Entropy      int   // number of UDP source ports with DestAddr; 1 per queue pair, more sprays packets over them
 	MaxDestReads int   // outstanding READs and atomics that the peer may have
 	MinRNRTimer  uint8 // timer code, roce.RNRTimer
 
@@ -34,7 +34,7 @@ type QPAttr struct {
 	InFlight   unit.Bytes // payload bytes that this end may have in flight
 
 	SQDNotify bool // with SQD: raise EventSQDrained
-	Draining  bool // by Query, in SQD: data are still in flight
+	Draining  bool // set by Query, in SQD: data are still in flight
 }
 
 // Attr names attributes, as libibverbs' attr_mask does. Other attributes of verbs (P_Key index, port, alternate path)

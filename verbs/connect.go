@@ -26,9 +26,10 @@ type Info struct {
 	Room  int64      `json:"room"`  // payload bytes that may be in flight towards it
 	// Window is the number of packets that it keeps ahead of a missing one, in package rc's profile of selective
 	// repeat; 0 for an end that goes back N.
-	Window int    `json:"window,omitempty"`
-	Named  bool   `json:"named,omitempty"`   // it requests acknowledgements that name their packet
-	FarEnd bool   `json:"far_end,omitempty"` // and acknowledgements that report how long its peer held that packet
+	Window int  `json:"window,omitempty"`
+	Named  bool `json:"named,omitempty"` // whether it requests acknowledgements that name their packet
+	// whether it requests acknowledgements that report how long the peer delayed that packet
+	FarEnd bool   `json:"far_end,omitempty"`
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
 	Length uint64 `json:"len,omitempty"`
@@ -123,13 +124,13 @@ func (r oneByOne) ReadByte() (byte, error) {
 
 // ConnectOptions are the attributes that both ends need not agree on.
 type ConnectOptions struct {
-	MTU        int // at most; 0 for what both ports carry
+	MTU        int // upper limit; 0: what both ports support
 	Timeout    int // [14]: 67 ms
 	RetryCount int // [7]
 	RNRRetry   int // [7]
 	MinRNR     int // [12]: 0.64 ms
 	Entropy    int // UDP source ports
-	Share      int // how many queue pairs share the peer's room [1]
+	Share      int // number of queue pairs that share the peer's buffer [1]
 	Access     Access
 	// OnModify, if not nil, is called after each step with its attributes.
 	OnModify func(QPAttr)

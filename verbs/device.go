@@ -36,7 +36,7 @@ type DeviceConfig struct {
 	Planes    []netip.Addr // ours on each plane, for queue pairs of MRC, Addr first [Addr alone]
 	NoLabels  bool         // entropy values of MRC over IPv6 in the source port alone
 	WriteOnly bool         // an address in every WRITE packet, for spraying
-	// with several source ports: how one is chosen, as entropy.Parse reads it [in turn]
+	// choice among several source ports, as entropy.Parse reads it [in turn]
 	LB       string
 	InFlight unit.Bytes
 	Tap      func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
@@ -52,7 +52,7 @@ type Device struct {
 	make   cc.Make
 	choose entropy.Make
 	named  bool // acknowledgements are to name the packet that they answer
-	far    bool // and to report how long the peer held it
+	far    bool // whether it requests reports of the peer's delay
 	events chan AsyncEvent
 	closed chan struct{}
 	once   sync.Once

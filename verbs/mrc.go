@@ -42,7 +42,7 @@ type MRCInfo struct {
 type mrcAttr struct {
 	make    cc.Make
 	peer    MRCInfo
-	timeout int // as RC's attribute, known when the path is
+	timeout int // timeout as in RC's attribute, until the path is known
 }
 
 // multipath checks the transport of a new queue pair: nil for RC.

@@ -87,7 +87,7 @@ func (qp *QP) postSend(wr *SendWR) error {
 	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData,
 		Solicited: wr.Solicited, Fence: wr.Fence}
 	switch {
-	case !mine: // it fails in its turn
+	case !mine: // the request fails in its turn
 		r.Unprotected, r.Len = true, 0
 		if wr.Opcode == CmpSwap || wr.Opcode == FetchAdd {
 			r.Len = 8
@@ -238,7 +238,7 @@ func (qp *QP) received(r rc.Received) {
 // push delivers a completion and detects a queue pair that died of it.
 func (qp *QP) push(cq *CQ, w WC, solicited bool) {
 	if !cq.push(w, solicited) && qp.conn.QP.State() != Err {
-		_ = qp.conn.QP.Modify(Err, 0) // what it flushes goes to the other queue, if there is one
+		_ = qp.conn.QP.Modify(Err, 0) // its flushed requests complete in the other queue, if there is one
 		qp.pd.dev.event(AsyncEvent{Type: EventQPFatal, QP: qp})
 	}
 }

@@ -131,7 +131,7 @@ func (qp *QP) Destroy() {
 		qp.sends, qp.recvs = nil, 0
 	})
 	if again {
-		return // its number may be in use again
+		return // the number may be in use again
 	}
 	qp.pd.dev.dev.Forget()
 	qp.pd.dev.dev.Release(ports)
@@ -172,7 +172,7 @@ func (qp *QP) Query() (a QPAttr) {
 // Stats are a queue pair's own counters.
 type Stats struct {
 	Retransmitted, Timeouts, CNPs, CE int64
-	Cuts                              int64     // how often congestion control allowed less than before
+	Cuts                              int64     // number of rate reductions by congestion control
 	Rate                              unit.Rate // current allowed rate
 }
 

@@ -177,7 +177,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 		c.SetInFlight(attr.InFlight)
 	}
 	switch {
-	case a.State == RTR && qp.mrc == nil: // its path is known
+	case a.State == RTR && qp.mrc == nil: // the path is known
 		c.SetController(now, qp.pd.dev.controller(qp.cfg))
 	case a.State == SQD && from == RTS:
 		qp.drain = m&AttrSQDNotify != 0 && a.SQDNotify

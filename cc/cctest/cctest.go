@@ -128,8 +128,8 @@ func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 	return t
 }
 
-// to gives the input to a controller, as a driver does: acknowledgements to who wants them, the budget
-// to who has one.
+// to gives the input to a controller, as a driver does: acknowledgements and the budget only to controllers that
+// use them.
 func (in *input) to(c cc.Controller) {
 	switch in.kind {
 	case 0:

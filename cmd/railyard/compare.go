@@ -71,7 +71,7 @@ func (c *compareCmd) Run(e *env) error {
 	}
 	defer finish()
 	var mu sync.Mutex
-	shown := map[int]plot.Curves{} // of each variant's first run
+	shown := map[int]plot.Curves{} // curves of each variant's first run
 	variants, stopped := s.Run(ctx, pool, func(n int, label string, o *study.Outcome) {
 		if c.PNG != "" {
 			if c.Seeds > 1 {

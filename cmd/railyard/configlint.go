@@ -95,7 +95,7 @@ func (c *configLintCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		for _, n := range found.Notes { // what no file says is assumed, and findings may rest on it
+		for _, n := range found.Notes { // values that no file sets are assumed, and findings may depend on them
 			report.Labelled(e.stderr, "note: ", importFlags.ReplaceAllString(n, ""))
 		}
 		in.Graph, in.Plugged = found.Graph, configuration.Plugged(read)

@@ -226,9 +226,9 @@ func unprinted(e *env, err error) bool {
 // env is the outputs of commands, and their process.
 type env struct {
 	stdout, stderr io.Writer
-	args           []string  // as they were parsed
+	args           []string  // arguments as parsed
 	told           time.Time // time of the last progress line without a terminal
-	doing          string    // which of several simulations this is
+	doing          string    // name of the current simulation of several
 	acknowledge    func()    // prints once that Ctrl-C was noticed (endable)
 
 	// For tests.

@@ -87,7 +87,7 @@ type labFailResult struct {
 
 // checkedDesigns are the designs of plan fabric --check.
 type checkedDesigns struct {
-	Deadlock map[string]*lockup `json:"deadlock"` // by the design's name
+	Deadlock map[string]*lockup `json:"deadlock"` // result for each design, by name
 	Designs  []planner.Design   `json:"designs"`
 }
 

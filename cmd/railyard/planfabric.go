@@ -144,7 +144,7 @@ type lockup struct {
 	GPUs    int    `json:"gpus"`
 	Routing string `json:"lb"`
 	Ring    string `json:"ring,omitempty"` // buffers of a ring in which each may be blocked on the next
-	// for a routing without a switch configuration: result with lb ecmp, which config render writes
+	// whether lb is only assumed, because the routing needs no switch configuration that config render writes
 	Assumed  bool    `json:"lb_not_configurable,omitempty"`
 	ECMPRing string  `json:"ring_with_ecmp,omitempty"`
 	Seconds  float64 `json:"seconds"`

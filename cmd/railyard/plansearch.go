@@ -101,7 +101,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	var sims []layouts.Simulated
 	var stopped error
 	of := layouts.Study{Fabric: c.Fabric, Set: c.Set, Model: c.Model, Packets: c.Packets, Software: c.Software}
-	if c.Out != "" && len(r.Candidates) > 0 { // what cannot be written is refused before simulations
+	if c.Out != "" && len(r.Candidates) > 0 { // a configuration that cannot be written is refused before simulations
 		if _, err = of.Scenario(r.Candidates[0].Layout, in, c.Out); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (e *env) spread(what string, tasks []task) error {
 func parseMemory(s string) (unit.Bytes, error) {
 	if s == "" {
 		m := runner.Memory()
-		if m > 0 && m < smallest { // not even for the scenario
+		if m > 0 && m < smallest { // too small even for the scenario
 			return 0, &fidelity.ErrMemory{Need: smallest, Have: m}
 		}
 		return m, nil

@@ -161,7 +161,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		}
 		results = append(results, r)
 		if s.Stop != nil && s.Stop() {
-			break // its later sizes are not measured
+			break // later sizes of a failed measurement are not measured
 		}
 	}
 	print()

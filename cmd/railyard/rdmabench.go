@@ -46,7 +46,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 	if err := plot.Check(c.Plot); err != nil {
 		return err
 	}
-	if err := output.Fits(c.Force, c.Plot); err != nil { // before the minutes that measuring takes
+	if err := output.Fits(c.Force, c.Plot); err != nil { // before measurements that take minutes
 		return err
 	}
 	e.oneThread()

@@ -67,7 +67,7 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer pprof.StopCPUProfile() // also if it is discarded: the command failed before it simulated
+	defer pprof.StopCPUProfile() // also written if the command fails before it simulates
 	plan, err := scenariofile.Plan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 	finish()
 	if stopped != nil && !errors.Is(stopped, runner.ErrInterrupted) {
 		if !s.Abandon() {
-			_ = s.Write() // what ended before counts
+			_ = s.Write() // trials that ended before count
 		}
 		return stopped
 	}

@@ -112,7 +112,7 @@ func (c *validateCmd) Run(e *env) error {
 		checks, left = validate.Quick(checks)
 	}
 	force := c.Force || c.earlier()
-	if err := output.Fits(force, c.Markdown); err != nil { // before it takes a minute
+	if err := output.Fits(force, c.Markdown); err != nil { // before validation, which takes a minute
 		return err
 	}
 	groups, err := compute(e, checks)

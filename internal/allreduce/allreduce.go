@@ -22,8 +22,8 @@ type Spec struct {
 	Iters       int
 	Warmup      int
 	QPs         int
-	Wait        time.Duration // for the other ranks
-	Patience    time.Duration // with a silent rank [DefaultPatience]
+	Wait        time.Duration // time limit for the other ranks to start
+	Patience    time.Duration // time limit without progress of a rank [DefaultPatience]
 	Connect     verbs.ConnectOptions
 	// Progress is called with the completed share of a size; may be nil.
 	Progress func(size int64, share float64)

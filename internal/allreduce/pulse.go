@@ -136,7 +136,7 @@ func (p *pulse) fail(why error) {
 	}
 	p.cancel(why)
 	for _, q := range p.peers {
-		p.mouths.Go(func() { _ = q.say(&report{Error: why.Error()}) }) // one of them may be stopped
+		p.mouths.Go(func() { _ = q.say(&report{Error: why.Error()}) }) // a rank may be stopped
 	}
 }
 

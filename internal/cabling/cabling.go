@@ -43,7 +43,7 @@ type Node struct {
 	Name  string
 	Kind  Kind
 	Role  string // rail, leaf, aggregation, spine, super-spine or core, if the source has it
-	Model string // as the source writes it
+	Model string // model as the source writes it
 	GPUs  int    // -1 if unknown
 	At    Place
 }
@@ -51,7 +51,7 @@ type Node struct {
 // End is one end of a cable.
 type End struct {
 	Node int
-	Port string // as written, "" if the source has no ports
+	Port string // port as written, "" if the source has no ports
 }
 
 // Cable connects two nodes. Unknown values are 0.
@@ -138,7 +138,7 @@ func Of(g *topo.Graph) *Cabling {
 
 // Bundle is all cables of one kind between two nodes.
 type Bundle struct {
-	A, B     string // by name, the smaller first
+	A, B     string // nodes by name, the smaller first
 	Rate     unit.Rate
 	LengthMM int64
 }

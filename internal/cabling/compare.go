@@ -14,7 +14,7 @@ type Naming func(number int) string
 // Finding is a difference between a design and the actual cabling.
 type Finding struct {
 	Kind   string `json:"kind"`             // one of the kinds below
-	Design string `json:"design,omitempty"` // as it should be
+	Design string `json:"design,omitempty"` // the cable in the design
 	Cabled string `json:"cabled,omitempty"` // as it is
 	Place  string `json:"place,omitempty"`  // source line
 }
@@ -159,7 +159,7 @@ func (x *diff) ports(namings []Naming) {
 			if d, ok := best[p]; ok {
 				x.port[endKey{n, p}] = d
 			} else if len(best) > 0 {
-				x.port[endKey{n, p}] = "not " + p // none of the design's
+				x.port[endKey{n, p}] = "not " + p // not a port of the design
 			}
 		}
 	}

@@ -202,7 +202,7 @@ func readCSV(b *builder, text string) error {
 		return -1
 	}
 	taken := slices.Collect(maps.Values(at))
-	for i, w := range words { // of two columns the first would count
+	for i, w := range words { // the first of two equal columns would count
 		if before := slices.Index(words, w); before < i && slices.Contains(taken, before) {
 			return t.fail(i, "the header has %s twice", field.Quote(w))
 		}

@@ -132,7 +132,7 @@ func readHPCC(b *builder, text string) error {
 		b.is(n, Server, "")
 		return n
 	}
-	for id := range counts[0] { // in order; those without a cable as well
+	for id := range counts[0] { // in order, including numbers without a cable
 		node(b.at(1, 1), id)
 	}
 	for _, x := range cables {

@@ -25,11 +25,11 @@ func parseRate(s string) (unit.Rate, error) {
 	if m[2] == "" {
 		switch word := strings.ToLower(m[3]); {
 		case strings.HasPrefix(word, "base"):
-			scale = 1e6 // as Ethernet's types are called without a letter
+			scale = 1e6 // Ethernet types without a unit letter
 		case f >= 1e8 || word == "bps" || word == "bit/s" || word == "b/s":
 			scale = 1 // bits per second
 		case f >= 5000:
-			scale = 1e6 // as switches write speeds
+			scale = 1e6 // speeds as switches write them
 		default:
 			scale = 1e9
 		}

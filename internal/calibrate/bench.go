@@ -21,7 +21,7 @@ type Bench struct {
 	Read   tally.Report // import statistics of the measurements
 
 	hosts []string // names of servers with GPUs
-	gpus  []int    // how many each has
+	gpus  []int    // number of GPUs of each server
 	done  int      // points
 	known map[run]outcome
 	first scenario.Calibration // initial calibration of the fit
@@ -128,7 +128,7 @@ func (b *Bench) Fit(names []string) (*Fit, error) {
 	return Run(params, points, len(names) > 0, b.model(params, b.time), b.model(params, b.whole))
 }
 
-// why is the first reason for which a point was left out.
+// why returns the first reason for which a point was omitted.
 func (b *Bench) why() string {
 	if len(b.Read.Left) == 0 {
 		return "contains no measurement"
@@ -199,7 +199,7 @@ func (b *Bench) collective(x *measured.Collective) {
 	if x.Kind == coll.AllReduce {
 		algorithm = b.Algorithm
 	}
-	if algorithm == coll.ByNVLS { // it supports only one
+	if algorithm == coll.ByNVLS { // hardware that supports one algorithm only
 		protocol = coll.Simple
 	}
 	b.Points = append(b.Points, Measurement{Group: group, Bytes: x.Bytes, on: on, largest: b.Largest,

@@ -26,10 +26,10 @@ type Answers struct {
 	Openings    int // isolated marks, for which a CNP is due
 	Unanswered  int // of these
 	Samples     []Answer
-	Why         string // there is no interval; empty: there is one
+	Why         string // reason why there is no interval; "": there is one
 
 	FittedWas, FittedIs unit.Time // half of the delays differ by less than this
-	HeldWas, HeldIs     unit.Time // and of those kept aside
+	HeldWas, HeldIs     unit.Time // errors of the held-out measurements
 	Aside               int
 }
 

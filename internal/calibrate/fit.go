@@ -15,7 +15,7 @@ import (
 type Param struct {
 	Name  string
 	Unit  string  // unit of its values: us, or percent
-	Start float64 // before anything is measured
+	Start float64 // value before any measurement
 	Least float64
 	Most  float64
 	// Step is a noticeable change: the parameter is varied by it to measure its effect. Of a share, by which times are
@@ -62,8 +62,8 @@ type Fit struct {
 	Refused []Refusal
 
 	Before, After         []float64 // seconds by point
-	FittedWas, FittedIs   float64   // of the points that were fitted
-	HeldWas, HeldIs       float64   // of held-out points; NaN without any
+	FittedWas, FittedIs   float64   // mean error of the fitted points
+	HeldWas, HeldIs       float64   // mean error of the held-out points; NaN without any
 	Rounds, Points, Aside int
 }
 

@@ -20,7 +20,7 @@ type MRCFlow struct {
 	Trimmed    int64       `json:"trimmed,omitempty"`      // WRITEs whose payload a switch had trimmed
 	Probes     int64       `json:"probes,omitempty"`
 	Answered   int64       `json:"probes_answered,omitempty"`
-	Paths      []*Path     `json:"paths,omitempty"` // in the order in which they were first used
+	Paths      []*Path     `json:"paths,omitempty"` // paths in the order of their first use
 	MorePaths  int64       `json:"packets_on_more_paths,omitempty"`
 	Sacks      int64       `json:"sacks,omitempty"`
 	Nacks      []NackCount `json:"nacks,omitempty"`
@@ -41,16 +41,16 @@ type NackCount struct {
 // Path is the statistics of the packets with one entropy value.
 type Path struct {
 	EV         string `json:"ev"`
-	Port       string `json:"port,omitempty"`     // where it was captured, or its address, if there are several
+	Port       string `json:"port,omitempty"`     // capturing port, or its address, if there are several ports
 	Segments   string `json:"segments,omitempty"` // SRv6: the switches ahead
 	Packets    int64  `json:"packets"`
 	Again      int64  `json:"packets_again,omitempty"`
-	Trimmed    int64  `json:"trimmed,omitempty"`   // by what came, or by NACKs
+	Trimmed    int64  `json:"trimmed,omitempty"`   // count of trimmed arrivals, or of NACKs
 	Nacked     int64  `json:"nacked,omitempty"`    // for another reason
 	Lost       int64  `json:"lost,omitempty"`      // retransmitted without a NACK
 	SkipOnce   int64  `json:"skip_once,omitempty"` // verdicts
 	AlwaysSkip int64  `json:"always_skip,omitempty"`
-	State      string `json:"state"` // as far as it can be seen from here
+	State      string `json:"state"` // state as far as this capture shows it
 	ev         roce.EV
 	src        netip.Addr
 }

@@ -23,7 +23,7 @@ type run struct {
 	from, upto   uint64 // PSNs
 	ev, was      roce.EV
 	evs          map[roce.EV]bool
-	known, moved int64 // of packets sent again: whose first path was seen, and is another one
+	known, moved int64 // counts of retransmitted packets: their first path was seen; it is another path
 	least, most  float64
 	tell         func(r *run) string
 }

@@ -21,7 +21,7 @@ type Notices struct {
 	Long          unit.Time
 	Coarse        bool   // stamps are whole microseconds
 	Stopped       int64  // the packet behind which nothing was kept any more; 0: all was
-	Damaged       string // from where on the file is
+	Damaged       string // place of the first damaged byte
 	Pairs         []Marked
 }
 
@@ -56,7 +56,7 @@ type noted struct {
 	ce, cnp []unit.Time
 	heard   int            // acknowledgements that identified a queue pair
 	tried   int            // and all
-	answers map[*noted]int // whose requests it acknowledges, by acknowledgements
+	answers map[*noted]int // queue pair whose requests each acknowledges
 }
 
 // noter reads a capture for marks and CNPs.
@@ -66,7 +66,7 @@ type noter struct {
 	coarse  bool
 	kept    int
 	ways    map[way]*noted
-	between map[way][]*noted // by addresses, without a queue pair
+	between map[way][]*noted // by addresses, for packets without a queue pair
 	order   []*noted
 }
 

@@ -43,11 +43,11 @@ type Flow struct {
 	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue in the telemetry, bytes
 	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest in acknowledgements
 	BadICRC      int64    `json:"bad_icrc"`
-	Trimmed      int64    `json:"trimmed,omitempty"`           // with payload trimmed by a switch, except MRC's
+	Trimmed      int64    `json:"trimmed,omitempty"`           // packets with payload trimmed by a switch, except MRC's
 	Elsewhere    int64    `json:"packets_elsewhere,omitempty"` // seen at another point of the capture, too
 	SourcePorts  []uint16 `json:"source_ports"`
-	Gbps         float64  `json:"payload_gbps"`   // from its first to its last packet
-	Also         []string `json:"also,omitempty"` // other addresses by which it runs
+	Gbps         float64  `json:"payload_gbps"`   // payload rate from its first to its last packet
+	Also         []string `json:"also,omitempty"` // other addresses of its path
 	MRC          *MRCFlow `json:"mrc,omitempty"`
 	first, last  float64
 	sourcePorts  map[uint16]bool
@@ -71,7 +71,7 @@ type Story struct {
 	TCP       []*TCPFlow `json:"tcp,omitempty"`
 	Events    []Event    `json:"events"`
 	Omitted   int64      `json:"events_omitted"`
-	Untracked int64      `json:"packets_untracked"` // beyond the limit of tracked flows
+	Untracked int64      `json:"packets_untracked"` // packets beyond the limit of tracked flows
 	Damaged   string     `json:"damaged,omitempty"`
 }
 
@@ -165,7 +165,7 @@ func (t *Teller) take(p *Packet) {
 		t.say(Event{Micros: us, Packet: p.Number, Who: fmt.Sprintf("%v > %v", f.IP.Src, f.IP.Dst),
 			Text: "no RoCE packet: " + p.Err.Error()})
 	case p.Err != nil:
-		s.RoCE++ // its headers may be there, its end is not
+		s.RoCE++ // headers may be complete, but the end of the packet is missing
 	default:
 		var frames []roce.Frame
 		if !p.Cut {

@@ -27,8 +27,8 @@ type stream struct {
 		at         float64
 		number     int64
 	}
-	more   *mrcStream // for packets of MRC
-	also   []flowKey  // other addresses by which it runs: planes of MRC
+	more   *mrcStream // state for packets of MRC
+	also   []flowKey  // other addresses: planes of MRC
 	points [2]points  // outstanding messages: of requests, and of all other types
 	msg    *message   // being sent
 	open   []*message // sent, or waiting for data, and not acknowledged; oldest first
@@ -79,7 +79,7 @@ func (s *stream) elsewhere(p *Packet, h *roce.Header) bool {
 		kind = 0
 		seen = s.started && roce.Extend(h.PSN, s.next) < s.next
 	}
-	if h.Opcode.IsMRC() { // its planes are points of their own
+	if h.Opcode.IsMRC() { // MRC's planes have entries of their own
 		return false
 	}
 	if s.points[kind] == nil {
@@ -356,7 +356,7 @@ func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 		if m.opcode == roce.ReadRequest && n >= m.first {
 			if n > m.last || m.size == 0 {
 				if m.size == 0 {
-					m.packets = 0 // from here on packets of the answer
+					m.packets = 0 // the following packets belong to the answer
 				}
 				m.size += payload
 				m.packets++

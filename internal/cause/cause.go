@@ -50,7 +50,7 @@ const (
 // Cause describes one cause.
 type Cause struct {
 	ID    ID
-	Key   string // in summary.json (with _ps), and in causes.parquet
+	Key   string // key in summary.json (with _ps), and in causes.parquet
 	Name  string // glossary noun
 	About string // description in one sentence
 	Color string // #rrggbb, of the page and of plots; distinguishable with any colour vision

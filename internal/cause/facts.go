@@ -53,7 +53,7 @@ type Facts struct {
 	ReorderEntries int
 	ReorderLocal   bool
 	Hosted         bool // the transport takes cores of hosts
-	GPUDirect      bool // and no copies in host memory
+	GPUDirect      bool // GPUDirect: no copies in host memory
 	Lost           Lost
 	Inside         bool // no packet crossed the network
 }
@@ -68,10 +68,10 @@ type Lost struct {
 
 // Change is the difference of a run from another one: settings of the scenario, and edits of the resolved plan.
 type Change struct {
-	Says  string   // what to change, in words
+	Says  string   // the change as a sentence
 	Set   []string // key=value, as --set takes it
 	Drop  []string // keys to take out of the file
-	Edits []Edit   // what no setting does for every fabric and transport
+	Edits []Edit   // edits of a remedy that no setting makes in every fabric and transport
 	// Cables changes each link of the resolved plan, as an edit; nil: none. Extensions have it.
 	Cables func(c *Cable)
 	// Needs says what hardware it takes that the fabric may lack; "" where settings are enough.
@@ -93,7 +93,7 @@ const (
 	NoDelay        Edit = iota + 1 // cables, switches, NICs and NVLink add no delay, switches cut through
 	FastReceivers                  // links to NICs carry as much as all senders together, in that direction
 	FastFabric                     // links between switches are 16 times as fast
-	NoBitErrors                    // of links, also by events
+	NoBitErrors                    // bit errors of links, also by events
 	NoPCIe                         // PCIe is as fast as the wire
 	NoLimits                       // buffers neither drop, trim nor pause
 	NoFailures                     // nothing goes down
@@ -210,7 +210,7 @@ func controls(f *Facts, names ...string) (all []Change) {
 	needs := map[string]string{"hpcc": "switches that write telemetry into packets (INT)",
 		"swift": "NICs with hardware timestamps"}
 	for _, cc := range names {
-		if cc == "swift" && f.SlowPCIe { // which takes the wait for PCIe for a queue, without end
+		if cc == "swift" && f.SlowPCIe { // Swift counts the wait for PCIe as queueing, without end
 			continue
 		}
 		if f.Transport == "roce" && !f.Scheduled && f.CC != cc {

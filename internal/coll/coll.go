@@ -54,7 +54,7 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chu
 			case k < n: // a rank forwards data only after it has added its own
 				after = append(append(after[:0], got[i]), ready[i]...)
 				next[to] = s.Transfer(ranks[i], ranks[to], b, after...)
-			default: // it has passed here
+			default: // the piece has passed this rank
 				next[to] = s.Transfer(ranks[i], ranks[to], b, got[i])
 			}
 		}
@@ -186,7 +186,7 @@ func (on Servers) Within(k Kind, ranks []int) (run Algorithm, name string) {
 	case AllGather:
 		return DirectAllGather, ByPairs
 	case ReduceScatter:
-		return AllToAll, ByPairs // what arrives is added up
+		return AllToAll, ByPairs // received data are summed
 	}
 	return DirectAllReduce, ByPairs
 }

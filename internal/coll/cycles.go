@@ -27,7 +27,7 @@ func Cycles(n int) [][]int {
 		if more := search(n, used, want-len(found), take, &tries); more != nil {
 			return append(found, more...)
 		}
-		want-- // as among 4 and 6
+		want-- // as among 4 and 6 ranks
 	}
 	return found
 }

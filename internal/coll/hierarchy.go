@@ -205,7 +205,7 @@ func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on
 			var order []int
 			if len(orders) > 1 {
 				order = ChannelOrder(ranks, on, c)
-			} else { // as ranks are given
+			} else { // order of the ranks as given
 				for i := range ranks {
 					order = append(order, i)
 				}
@@ -223,7 +223,7 @@ func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on
 			for c, order := range orders {
 				began := at(ready, order)
 				for i, d := range run(s, at(ranks, order), chunk(piece, c, len(orders)), began) {
-					all[order[i]] = append(all[order[i]], d[len(began[i]):]...) // it has them already
+					all[order[i]] = append(all[order[i]], d[len(began[i]):]...) // the server has its own data already
 				}
 			}
 		}

@@ -26,7 +26,7 @@ type Choice struct {
 	Protocol  string  `json:"protocol"`
 	Micros    float64 `json:"microseconds"` // estimated time, at least the wire's
 	BusBW     float64 `json:"busbw_gbytes_s"`
-	Reckoned  float64 `json:"nccl_microseconds"` // by which NCCL chooses
+	Reckoned  float64 `json:"nccl_microseconds"` // time by which NCCL chooses
 }
 
 // Protocols of NCCL.

@@ -38,7 +38,7 @@ func NVLSTree(share float64, on Servers) Algorithm {
 			}
 			w.trees = append(w.trees, pair)
 		}
-		per := unit.Bytes(n) * 2 * TreePiece // of both trees of all heads
+		per := unit.Bytes(n) * 2 * TreePiece // bytes in both trees of all heads
 		pieces := int(min(max((bytes+per-1)/per, 1), TreePieces))
 		done := make([][]int32, len(ranks))
 		for p := range pieces {
@@ -65,7 +65,7 @@ type nvlsTree struct {
 	trees  [][2]*tree
 	share  float64
 	ready  [][]int32
-	last   [][][]int32 // by server and piece: the writes to its GPUs
+	last   [][][]int32 // by server and piece: writes to its GPUs
 }
 
 // piece schedules one piece through all stages.

@@ -94,7 +94,7 @@ func ParseAll(files []File, os string) (read []*swconf.Config, none []string, er
 		})
 	}
 	all.Wait()
-	var silent []string // in no language at all
+	var silent []string // files in no recognized language
 	part := &PartlyRead{of: len(files)}
 	for i, f := range files {
 		var syntax *cli.SyntaxError

@@ -43,9 +43,9 @@ type Snapshot struct {
 	Device  string // hostname; the file's name if the output has none
 	Kind    Kind
 	Format  string // registry name; of merged ones all of them with + between
-	Command string // as it was typed; "" without a prompt
+	Command string // command as typed; "" without a prompt
 	At      Moment
-	Ports   []Port // in the order of the output
+	Ports   []Port // ports in the order of the output
 	Pools   Pools  // pools of the device as a whole
 	File    string
 	Line    int
@@ -97,7 +97,7 @@ type Port struct {
 	Lossless Said[uint8]   // bitmap of the priorities that it runs for
 
 	RxPFC, TxPFC       [Priorities]Count // pause frames got and sent
-	RxPFCAll, TxPFCAll Count             // of all priorities, if only their sum is shown
+	RxPFCAll, TxPFCAll Count             // counts of all priorities, if only their sum is shown
 	RxDur, TxDur       [Priorities]Count // microseconds: how long it was paused, and how long its peer
 	RxPause, TxPause   Count             // 802.3x pauses, of all classes
 	Queues             [Priorities]Queue // egress

@@ -20,7 +20,7 @@ type Note struct {
 // differences, with the lines of the later one; gauges are the later ones.
 type Diff struct {
 	Snapshot
-	Took  Said[unit.Time] // if both have a time
+	Took  Said[unit.Time] // time between the readings if both have a time
 	Notes []Note
 }
 
@@ -84,7 +84,7 @@ func (d *Diff) less(p, was *Port) {
 		i++
 		switch {
 		case gauge || !c.Is:
-		case !o.Is: // its value covers all time, and is not a difference
+		case !o.Is: // the value covers the whole uptime and is not a difference
 			if *c = (Count{}); alone == 0 {
 				missing = name
 			}
@@ -95,12 +95,12 @@ func (d *Diff) less(p, was *Port) {
 			c.V += 1<<32 - o.V
 		case o.V>>63 == 1 && c.V>>63 == 0: // 64 bits are full: none counts so much again
 			c.V -= o.V
-		case went != "" || truncates(o.V, c.V): // not cleared: one of the two values is wrong
+		case went != "" || truncates(o.V, c.V): // not cleared, so one of the two values is wrong
 			if doubted++; doubted == 1 {
 				first = fmt.Sprintf("%s ran back from %d to %d", name, o.V, c.V)
 			}
 			*c = Count{}
-		default: // its count since it was cleared
+		default: // count since the last clear
 			if cleared++; cleared == 1 {
 				first = fmt.Sprintf("%s ran back from %d to %d", name, o.V, c.V)
 			}

@@ -59,7 +59,7 @@ type reading struct {
 type text struct {
 	name    string
 	lines   int
-	whole   bool // it ends with the end of a line
+	whole   bool // whether it ends at the end of a line
 	ports   int
 	unknown []Unknown
 	skipped []skipped

@@ -11,12 +11,12 @@ import (
 // Format is the output of one command.
 type Format struct {
 	Name   string
-	System string // who prints it: nxos, eos, sonic, host
+	System string // system that prints it: nxos, eos, sonic, host
 	About  string
 	// Command prints it; PORT is replaced by each port; empty if Show uses another command with the same content.
 	Command string
 
-	command *regexp.Regexp // how it is typed, shortened or not; a first group is the port
+	command *regexp.Regexp // command as typed, abbreviated or not; its first group is the port
 	head    *regexp.Regexp // a line that begins only it, for files without prompts
 	tell    string         // for JSON: a key that no other output has
 	read    func(r *reading)
@@ -59,7 +59,7 @@ func Show(system string, s Snapshot) []byte {
 	for i := range formats {
 		f := &formats[i]
 		if f.System != system && f.System != "" || f.Command == "" {
-			continue // one of two commands with the same content is enough
+			continue // one of two commands with the same content suffices
 		}
 		command := f.Command
 		if f.System == "" && (system == "nxos" || system == "eos") {

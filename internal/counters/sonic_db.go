@@ -90,7 +90,7 @@ type hash struct {
 	at     map[string]int
 	order  []string
 
-	wrapped bool // its fields are under "value"
+	wrapped bool // whether the fields are under "value"
 }
 
 // readSonicDB reads a dump: a name map identifies the owner of an object's counters.

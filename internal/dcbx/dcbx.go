@@ -47,7 +47,7 @@ func FromPort(c *swconf.Config, p *swconf.Port, dataDSCP, cnpDSCP, index int) St
 		Version: IEEE, Mode: p.PFC.V} // switches announce, they are not willing
 	switch {
 	case c.OS == swconf.SONiC || c.OS == swconf.FRR:
-		s.Version = None // their LLDP daemons carry no DCBX
+		s.Version = None // Version None: LLDP daemons carry no DCBX
 	case p.DCBX.V == "cee":
 		s.Version = CEE
 	case p.DCBX.V == "auto" || c.OS == swconf.NXOS && !p.DCBX.Is():

@@ -43,7 +43,7 @@ func (r *Result) hello(fromA bool) {
 	}
 	v := me.Version
 	if v == Auto && far.LLDP && far.Version == CEE && !fromA {
-		v = CEE // it has received the neighbour's frame
+		v = CEE // CEE: the port has received the neighbor's frame
 	} else if v == Auto {
 		v = IEEE
 	}

@@ -99,7 +99,7 @@ func (f *Choice) Fit(g *topo.Graph) error {
 		for i := range list {
 			r := rank(&list[i], n)
 			list[i].used = list[i].used || r > 0
-			if r > 0 && r >= most { // of two equally specific ones the last
+			if r > 0 && r >= most { // the last of two equally specific rules counts
 				best, most = &list[i], r
 			}
 		}

@@ -141,7 +141,7 @@ func (q *Queue) Push(from Element, at unit.Time, kind Kind, a, b int32) {
 
 // wait puts an event into the wheel.
 func (q *Queue) wait(e Event) {
-	if q.wheel == 0 { // nothing in it: catch up with the lanes
+	if q.wheel == 0 { // empty wheel: advance to the lanes
 		q.bucket = max(q.bucket, uint64(q.now)>>q.shift)
 		q.nextAt = unit.Never
 	}

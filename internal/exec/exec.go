@@ -28,9 +28,9 @@ type Bell struct {
 
 // Stages at which an operation schedules a bell.
 const (
-	computed int32 = iota // its computation has ended
-	arrived               // its bytes have passed NVLink and are at their destination
-	relayed               // its bytes have passed NVLink and are at the GPU that forwards them
+	computed int32 = iota // the computation has ended
+	arrived               // the bytes have passed NVLink and are at their destination
+	relayed               // the bytes have passed NVLink and are at the GPU that forwards them
 	begun                 // no operation: the job of that number begins
 )
 
@@ -38,9 +38,9 @@ const (
 // server, also the trays of a rack.
 type Machine struct {
 	Server []int // by GPU: the server it is in
-	Rail   []int // by GPU: of its NIC; AnyRail: it needs no relay
+	Rail   []int // by GPU: rail of its NIC; AnyRail: no relay needed
 	NVLink NVLink
-	NICs   []unit.Rate // by GPU: of its NICs together; nil: unknown
+	NICs   []unit.Rate // by GPU: total rate of its NICs; nil: unknown
 	// Inside lists, by server, the fabrics between GPUs that differ from a pipe in and one out per GPU at NVLink's
 	// rate; nil: there are none.
 	Inside []*inside.Fabric
@@ -79,11 +79,11 @@ type Execution struct {
 	NVBytes  unit.Bytes // delivered by NVLink so far
 
 	carrier Carrier
-	dead    []bool  // by GPU; nil: none is
+	dead    []bool  // by GPU: whether it is lost; nil: none
 	deps    []int32 // operations that each waits for
 	ahead   []int32 // executed ahead of it: see Ahead.Execution
 	pipes   pipes
-	copied  []unit.Time // by GPU: when its kernels have copied what they were given
+	copied  []unit.Time // by GPU: time at which its kernels have copied their data
 }
 
 // New prepares jobs for execution.

@@ -59,7 +59,7 @@ func (p *pipes) serialize(bytes unit.Bytes, pipe int32, begin unit.Time) unit.Ti
 	}
 	now, left, of := begin, 1, 1
 	for _, c := range p.parts[int(p.owner[pipe])] {
-		if c.At > now { // until then took is at the full rate, with left parts active
+		if c.At > now { // up to then, bytes pass at the full rate, with left parts active
 			if done := (c.At - now) * unit.Time(left) / unit.Time(of); done < took {
 				took, now = took-done, c.At
 			} else {

@@ -24,10 +24,10 @@ import (
 
 // Expectation is a condition on a figure of a run.
 type Expectation struct {
-	Text  string // as it was written
+	Text  string // text as written
 	path  []string
 	op    string
-	bound float64 // in the base unit of kind
+	bound float64 // bound in the base unit of kind
 	kind  kind
 }
 
@@ -248,7 +248,7 @@ func sortedKeys(m map[string]reflect.Type) (keys []string) {
 // Outcome is an expectation next to what a run has.
 type Outcome struct {
 	Text  string `json:"expected"`
-	Found string `json:"found"` // with its unit, for people
+	Found string `json:"found"` // value found, with its unit
 	Met   bool   `json:"met"`
 }
 

@@ -200,7 +200,7 @@ func (n *Net) classification(m *[64]uint8) int32 {
 func (b *Builder) headroom(port int32, class int, pipeline unit.Time) int64 {
 	n := b.net
 	if b.scheduled != nil && engine.Kind(n.Ports[port].Arrive) == KindCells {
-		return 0 // there is no PFC inside
+		return 0 // there is no PFC inside a scheduled fabric
 	}
 	l, spec := &n.cfg[port], n.Sw[n.Ports[port].Node].Spec
 	if own, ok := b.kept[n.slot(port, class)]; ok && spec.Queues[class].Lossless {

@@ -21,7 +21,7 @@ type Held struct {
 // Chains finds closed chains of pauses. It reads the state of many switches at one time, which no switch can do.
 type Chains struct {
 	net  *Net
-	came []int32 // by (port, class): the one before and 1, 0 for those not met
+	came []int32 // by (port, class): predecessor + 1; 0: not visited
 	line []int32 // met
 }
 

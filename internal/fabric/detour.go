@@ -45,7 +45,8 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 		}
 	}
 	code := n.tables.fwd[f.fwd+int32(p.Loc)]
-	if p.Flags&FlagLeg != 0 && code < 0 { // it has arrived there, or a failure has left no path
+	// end of the detour: the packet has arrived there, or a failure has left no path
+	if p.Flags&FlagLeg != 0 && code < 0 {
 		p.Loc = p.Final
 		p.Flags &^= FlagLeg
 		code = n.tables.fwd[f.fwd+int32(p.Loc)]

@@ -13,7 +13,7 @@ import (
 // edges maps locators to interface nodes.
 type edges struct {
 	homes [][]uint16 // by locator: the locators of its single interface nodes
-	node  []int32    // by locator of one interface node: it
+	node  []int32    // by locator of a single interface node: the node
 }
 
 // SetEdges sets the switches of each locator, and by node the locator of that node alone, below zero for none. It must

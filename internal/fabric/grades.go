@@ -28,7 +28,7 @@ const (
 type informed struct {
 	route.Informed
 	due  bool
-	told []uint8 // by place of a port: the grade last reported to neighbours
+	told []uint8 // by place of a port: grade last reported to neighbors
 	room []uint8
 }
 

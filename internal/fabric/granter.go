@@ -12,13 +12,13 @@ import (
 type granter struct {
 	port   int32
 	nic    int32                // behind it
-	next   int32                // in the ring of those that wait for the node's fabric links
+	next   int32                // next in the ring of VOQs that wait for the node's fabric links
 	rings  [queue.Classes]ring  // flows that want credit
 	due    [queue.Classes]int64 // granted, and not here
 	turns  [queue.Classes]int32 // round-robin weights so far (smooth weighted round robin)
 	wanted uint8                // classes whose ring is not empty
 	armed  bool                 // turnGrant is pending
-	waits  bool                 // it is in the ring
+	waits  bool                 // whether it is in the ring
 	turn   bool                 // the ring let it out: one grant may go over fabric links
 	free   unit.Time            // time of the next possible grant
 }
@@ -34,7 +34,7 @@ type flow struct {
 	next      int32 // in the ring
 	more      int32 // next entry of the same sender and port in another class, + 1; 0: none
 	requested int64
-	wire      int64 // its bytes on fabric links
+	wire      int64 // bytes on fabric links
 	granted   int64
 	place     int64     // position of the next packet in order in the VOQ's stream of bytes
 	settled   int64     // up to there nothing is due any more: it has come, or was given up
@@ -74,7 +74,7 @@ func (f *iface) flow(src, granter int32, class uint8) int32 {
 func (n *Net) requested(now unit.Time, node int32, f *iface, m *Packet) {
 	port := n.nearPort(node, m.Dst)
 	if port < 0 {
-		return // its link is down
+		return // the link is down
 	}
 	gi := n.sched.grants[port]
 	f.granters[gi].nic = m.Dst

@@ -13,7 +13,7 @@ import (
 // LinkState is the state of a link at one time, as one of its ports sees it.
 type LinkState struct {
 	Up   bool
-	Rate unit.Rate // at which the port sends
+	Rate unit.Rate // rate at which the port sends
 	Back unit.Rate // rate of the other direction, if different; 0: the same
 	BER  float64   // bit error rate
 }
@@ -156,7 +156,7 @@ func (n *Net) retrain(ends [2]int32, rates [2]unit.Rate) {
 			tx.BusyUntil = quiet
 			spans = append(spans, span{quiet, 0, tx.TxBytes})
 		}
-		for len(spans) > 1 && spans[0].until < now-tx.Flight { // all of it has arrived
+		for len(spans) > 1 && spans[0].until < now-tx.Flight { // the whole span has arrived
 			spans = spans[1:]
 		}
 		n.pastOf(p).out = spans
@@ -192,7 +192,7 @@ func (n *Net) rateOf(in int32) unit.Rate {
 				return s.rate
 			}
 		}
-		return n.Ports[n.Ports[in].Peer].Rate // which has changed, perhaps alone
+		return n.Ports[n.Ports[in].Peer].Rate // the rate of the other direction, which may have changed alone
 	}
 	return n.Ports[in].Rate
 }

@@ -40,7 +40,7 @@ type Packet struct {
 	In      int32  // port it came in by
 	enq     uint32 // time of queueing, in 1.024 ns
 	VA      uint64
-	Final   uint16    // on a leg: destination after the region of Loc
+	Final   uint16    // destination after the region of Loc, while the packet is on a detour
 	Level   uint8     // cables between regions that it has crossed; see steer
 	Came    uint8     // class at its ingress port, which accounts it to that class
 	Len     uint32    // DMA length, or the MSN of an ACK
@@ -52,11 +52,11 @@ const (
 	FlagAckReq uint8 = 1 << iota
 	FlagAgain        // retransmission
 	FlagTail         // cut-through: this arrival is the tail's
-	FlagLeg          // it is on its leg to a region; Final is the destination
+	FlagLeg          // the packet is on its detour to a region; Final is its destination
 	FlagEcho         // BECN: of an ACK, the acknowledged packet was marked; of data, list the missing packets,
 	// or where receivers pull, nothing waits behind it
 	FlagTrimmed // a switch has cut its payload off
-	FlagLastHop // with FlagTrimmed: trimmed at its receiver's port, whose DSCP shows that
+	FlagLastHop // with FlagTrimmed: trimmed at the port to the receiver, which the DSCP shows
 )
 
 // FlagINT: the packet has a telemetry header, which switches write into if it carries payload.
@@ -88,7 +88,7 @@ type portCfg struct {
 	noPFC    uint8   // priorities this port neither pauses nor obeys
 	place    int16   // among its switch's ports
 	erred    bool    // stream is there
-	bitsLeft float64 // to the next bit error
+	bitsLeft float64 // bits until the next bit error
 	stream   rng.Stream
 	past     *past // nil while its rate has never changed
 }
@@ -109,7 +109,7 @@ type ingress struct {
 // Net is the network. State indexed by node, port or (port, class) belongs to the node, and only that node's events
 // write it; a Partition belongs to no node.
 type Net struct {
-	Partition // of one part, or of the whole network
+	Partition // state of one part, or of the whole network
 	Ports     []route.Port
 	Stats     []PortStats
 	Sw        []Switch // by node; hosts have a zero Switch
@@ -126,8 +126,8 @@ type Net struct {
 	ing      []ingress
 	usage    []usage                // by port; nil without telemetry
 	interval unit.Time              // over which it is measured
-	codes    []uint8                // by port, of rates in stamps; nil likewise
-	causes   []int32                // by (port, priority): what paused it last, as PauseCause returns it
+	codes    []uint8                // by port: rates as codes of telemetry stamps; nil without telemetry
+	causes   []int32                // by (port, priority): the latest cause of a pause, as PauseCause returns it
 	hrLimit  []int32                // headroom
 	peaks    [queue.Classes][]int32 // by class and port: peaks of queues since TakePeak; nil: TakePeak was never called
 	averages []average              // by (port, class); nil without WRED weights above 0
@@ -198,10 +198,10 @@ type Totals struct {
 type Fate struct {
 	Lost  bool
 	Twice bool      // it arrives twice
-	Late  unit.Time // it arrives later by this time; others overtake it
-	Marks bool      // it arrives with a congestion mark
+	Late  unit.Time // extra delay of the packet; others overtake it
+	Marks bool      // whether the packet arrives with a congestion mark
 	Cut   bool      // data arrive as headers, like a packet that a switch trimmed
-	Last  bool      // with Cut: at the last hop
+	Last  bool      // with Cut: trimmed at the last hop
 }
 
 // Switch is one switch's state.
@@ -240,10 +240,10 @@ type forward struct {
 // Bits of forward.slow.
 const (
 	slowCut      uint8 = 1 << iota // it cuts through
-	slowStorm                      // its watchdog drops packets for a stormed queue
-	slowSteer                      // its chooser sends packets on detours
+	slowStorm                      // a watchdog drops packets for a stormed queue
+	slowSteer                      // a chooser sends packets on detours
 	slowAverage                    // WRED of some class has an average that packets passing by move
-	slowInformed                   // its chooser uses its neighbours' grades
+	slowInformed                   // a chooser uses the grades of neighbors
 	slowRing                       // classes change along the rings of a torus
 	slowChannel                    // some next hops are several cables
 )
@@ -395,7 +395,7 @@ const (
 	flagTapIn                    // a capture runs at the peer
 	flagFault                    // Fault decides losses
 	flagLeaves                   // the peer is in another part
-	flagStamp                    // it writes into packets with telemetry
+	flagStamp                    // a switch writes telemetry into packets
 )
 
 // headerLen is the number of bytes that a cut-through switch reads before it forwards: Ethernet to

@@ -18,7 +18,7 @@ func (n *Net) gather(now unit.Time, node int32, f *iface, pi int32) {
 	}
 	at := f.flow(p.next, n.sched.grants[port], p.Class)
 	w := &f.flows[at]
-	if int32(uint32(p.In)-uint32(w.place)) < 0 { // it was given up
+	if int32(uint32(p.In)-uint32(w.place)) < 0 { // the reassembly was given up
 		n.CellsLost += int64(p.Final)
 		n.Free(pi)
 		return

@@ -47,10 +47,10 @@ type scheduled struct {
 	queue.Scheduled
 	at     []*iface // by node; nil: not an interface node
 	nodes  []int32  // by the interface nodes' own numbers
-	turn   []uint32 // by place in tables.groups: whose link's turn it is
+	turn   []uint32 // by place in tables.groups: link that is next in turn
 	talk   []uint32 // likewise for messages
-	load   []int64  // by place in tables.members: cells put on the link as one of a group, by a fabric node
-	share  []int64  // by node: the most that may wait at a port of a fabric node
+	load   []int64  // by place in tables.members: cells that a fabric node sent on the link as a member of a group
+	share  []int64  // by node: limit of bytes queued at a port of a fabric node
 	grants []int32  // by port to a NIC: its granter's number at its node
 	edges
 }

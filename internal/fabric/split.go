@@ -34,8 +34,8 @@ func (l *Letter) At() unit.Time { return l.event.At }
 func (n *Net) Extra(e *engine.Event) bool {
 	switch e.Kind() {
 	case KindArrive, KindPFC, KindTold, KindCredit, KindVOQ, KindCells, KindMessage, KindHost: // KindHost: host.KindRx
-		return false // which come as letters
-	case KindService, KindRefresh, KindExpire, KindHost + 1: // of ports that have packets
+		return false // those arrive as letters
+	case KindService, KindRefresh, KindExpire, KindHost + 1: // events of ports that have packets
 		return false
 	}
 	return e.From() != engine.OfRun && !n.Owns(int32(e.From())-1)

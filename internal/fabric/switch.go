@@ -301,7 +301,8 @@ func (n *Net) Dequeue(now unit.Time, out int32, tx *route.Port, c int) (int32, *
 	if q.bytes == 0 {
 		tx.NonEmpty &^= 1 << c
 	} else {
-		cache.Line(unsafe.Pointer(&n.Packets[q.head])) // it will be sent soon; large fabrics prefetch it again then
+		// the packet will be sent soon; large fabrics prefetch it again then
+		cache.Line(unsafe.Pointer(&n.Packets[q.head]))
 	}
 	if n.Waits != nil && p.PSN&15 == 0 && p.Payload != 0 {
 		n.Waits.add(p.QP, out, unit.Time(uint32(now>>10)-p.enq)<<10, q.bytes)

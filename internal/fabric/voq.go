@@ -11,10 +11,10 @@ type voq struct {
 	q         classQ
 	dst       int32 // NIC
 	more      int32 // next queue of the same NIC, in another class or by another of its ports, + 1; 0: none
-	nextAsk   int32 // in the ring of VOQs that may send a request,
-	nextReady int32 // and of those that may send
+	nextAsk   int32 // next in the ring of VOQs that may send a request,
+	nextReady int32 // next in the ring of VOQs that may send data
 	enqueued  int64
-	wire      int64 // their bytes on fabric links
+	wire      int64 // bytes on fabric links
 	requested int64
 	asked     int64 // bytes on the wire, requested
 	granted   int64
@@ -23,8 +23,8 @@ type voq struct {
 	loc       uint16
 	class     uint8
 	local     bool // the egress port is this node's
-	ready     bool // in the ring of those that may send
-	waits     bool // in the ring of VOQs that may send a request
+	ready     bool // whether it is in the ring of those that may send data
+	waits     bool // whether it is in the ring of those that may send a request
 	watched   bool // turnRetry is pending
 }
 

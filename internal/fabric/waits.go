@@ -15,9 +15,9 @@ type Wait struct {
 	MaxQueue int32
 
 	next        int32 // row+1 of the flow's next port
-	seenSamples int32 // at the last lap
+	seenSamples int32 // samples seen until the last lap
 	seen        unit.Time
-	born        Moment // when its first packet was counted
+	born        Moment // time at which its first packet was counted
 }
 
 // Moment is the order of an event in a network in parts: its time, and its place among the events of that time.

@@ -8,8 +8,8 @@ import (
 // stormState is the watchdog's view of one (port, priority).
 type stormState struct {
 	got, gotLast uint32 // PFC frames with this priority, pause or resume: so far, and at the last poll
-	polls        uint32 // in a row: stuck, or, while stormed, without a pause frame
-	paused       bool   // at the last poll
+	polls        uint32 // polls in a row: stuck, or, while stormed, without a pause frame
+	paused       bool   // whether it was paused at the last poll
 	resumed      bool   // since the last poll
 	stormed      bool
 }
@@ -70,7 +70,7 @@ func (n *Net) storm(node, port int32, c int, s *stormState) {
 	*s = stormState{got: s.got, gotLast: s.got, stormed: true}
 	n.Storms++
 	n.trace("storm", port, c)
-	n.cfg[port].noPFC |= 1 << c // it was clear, or no pause would have counted
+	n.cfg[port].noPFC |= 1 << c // the class was enabled, or no pause would have been counted
 	n.ing[slot].pausing = false // the peer's pause runs out
 	n.refresh.Disarm(slot)
 	if sw := &n.Sw[node]; !sw.Spec.Watchdog.Forward {

@@ -23,7 +23,7 @@ func (n *Net) early(now unit.Time, sw *Switch, out, pi int32, p *Packet) bool {
 		return false
 	}
 	slot := n.slot(out, int(p.Class))
-	if w.ECN && p.TOS&3 != 0 { // it is marked when it leaves
+	if w.ECN && p.TOS&3 != 0 { // the packet is marked when it leaves
 		n.idled(now, sw, w, slot)
 		return false
 	}
@@ -105,7 +105,7 @@ func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
 	sw := &n.Sw[tx.Node]
 	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || tx.BusyUntil > now ||
 		tx.NonEmpty != 0 || tx.Paused&(1<<p.Class) != 0 {
-		return false // it is queued, and checked when it leaves
+		return false // the packet is queued, and checked when it leaves
 	}
 	if n.early(now, sw, out, pi, p) {
 		n.emptied(now, n.slot(out, int(p.Class)))

@@ -20,8 +20,8 @@ import (
 type Accuracy struct {
 	Case    string    `json:"case"`
 	Traffic string    `json:"traffic"` // one of Traffics
-	Control string    `json:"control"` // as flows.ControlOf names it
-	Paths   string    `json:"paths"`   // as PathsOf names them
+	Control string    `json:"control"` // name from flows.ControlOf
+	Paths   string    `json:"paths"`   // name from PathsOf
 	Packet  unit.Time `json:"packet_ps"`
 	Flow    unit.Time `json:"flow_ps"`
 }

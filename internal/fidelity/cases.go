@@ -41,7 +41,7 @@ func Cases() (all []Case) {
 	for _, file := range shipped {
 		all = append(all, Case{file, scenarios.Texts()[file], nil})
 	}
-	const jobs = "two-jobs.yaml" // who meets whom differs by all of these
+	const jobs = "two-jobs.yaml" // these differ in which flows share a link
 	for _, sets := range [][]string{{"seed=2"}, {"seed=3"}, {"seed=4"}, {"placement=packed"}, {"fabric.uplinks=2"}} {
 		all = append(all, Case{jobs, scenarios.Texts()[jobs], sets})
 	}

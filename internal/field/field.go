@@ -17,9 +17,9 @@ import (
 
 // Error is a value that cannot be.
 type Error struct {
-	File      string // its source: a file, or the --set that contains it; "" if unknown (yet)
-	Line, Col int    // in File, from 1; 0: not known
-	Path      string // which value: fabric.host_link.rate, failures[0].at, --gpus
+	File      string // source: a file, or the --set that contains the value; "" if unknown (yet)
+	Line, Col int    // position in File, from 1; 0: unknown
+	Path      string // path of the value: fabric.host_link.rate, failures[0].at, --gpus
 	Msg       string // the error, and the accepted form
 
 	Accepted []string // accepted words, if the set is finite
@@ -104,7 +104,7 @@ func (e *Error) Error() string {
 		}
 		b.WriteString(": ")
 	}
-	if e.Path != "" && !strings.HasPrefix(e.File, Set(e.Path+"=")) { // which names it already
+	if e.Path != "" && !strings.HasPrefix(e.File, Set(e.Path+"=")) { // the path is already in the flag's name
 		b.WriteString(Clip(e.Path) + ": ")
 	}
 	b.WriteString(e.Text())

@@ -17,7 +17,7 @@ type conn struct {
 	key         []int32   // the ports of its ways, to tell whether they have changed
 	latency     unit.Time // time of a full packet beyond its time on the slowest link
 	first, last int32     // messages that have not been sent, the oldest first; -1 for none
-	flow        int32     // that carries the oldest, -1 while none does
+	flow        int32     // flow that carries the oldest message; -1: none
 	left        float64   // bytes on the wire of the oldest, while no flow carries it
 	tries       int32     // time-outs in a row
 	retrying    bool      // a time-out is under way,
@@ -25,12 +25,12 @@ type conn struct {
 	turn        int32     // bells of other time-outs are void
 	vain        int32     // flow of the packets that it sends into a broken path, -1 while it sends none
 	unsent      float64   // bytes on the wire that follow these
-	rate        float64   // what it was sending when its path broke, in bytes per picosecond; 0: nothing
+	rate        float64   // rate at which it was sending when its path broke, in bytes per picosecond; 0: idle
 	probes      int32     // so many of a selective queue pair since its path broke
 	lost        bool      // it gave up
 	pace        pace
 	paced       unit.Time // since when the control limits it, -1 while it does not
-	held        unit.Time // for how long it has limited the message under way
+	held        unit.Time // time for which congestion control has limited the current message
 	blocked     bool      // no way leads to its receiver
 }
 
@@ -155,7 +155,7 @@ func (r *Run) silence(c int32) {
 	for m := r.next[k.first]; m >= 0; m = r.next[m] {
 		k.unsent += float64(r.rules.Wire(r.messages[m].Bytes))
 	}
-	if most, rtt := r.Hosts.Window(c); most > 0 { // of which a round trip is under way already
+	if most, rtt := r.Hosts.Window(c); most > 0 { // of which a round trip is already in progress
 		k.unsent = min(k.unsent, max(0, float64(most)*r.overhead()-k.rate*float64(rtt)))
 	}
 	k.probes = 0

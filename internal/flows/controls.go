@@ -34,7 +34,7 @@ const (
 
 // Curve is the use of one link by senders that began at line rate, measured with packets.
 type Curve struct {
-	Control string    `json:"control"` // as ControlOf returns it
+	Control string    `json:"control"` // name from ControlOf
 	Rate    unit.Rate `json:"rate_bps"`
 	Senders int       `json:"senders"`
 	// Shared is the part of the link's rate that they used together, by window: the last one holds on.
@@ -130,7 +130,7 @@ func window(age unit.Time) int {
 // lowest is the part of a link's rate above which a lone sender counts as recovered: HPCC leaves 13 % idle.
 const lowest = 0.8
 
-// in is the value of a window, the last one's behind.
+// in returns the value at window w, or the last value if w is beyond the curve.
 func in(values []float64, w int) float64 { return values[min(w, len(values)-1)] }
 
 // at interpolates curves for a link whose demand is a multiple of its rate, between two numbers of senders.

@@ -11,7 +11,7 @@ import (
 // were measured with packets (Curve).
 type pace struct {
 	cap   int32     // fluid link of the connection alone; -1: its control was not measured, or there is none
-	line  float64   // its rate on an idle path
+	line  float64   // rate on an idle path
 	part  float64   // part of the line rate at its last limit; 1: never limited, or recovered
 	since unit.Time // when part was
 	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
@@ -75,7 +75,7 @@ func (r *Run) own(c int32) curves { return r.curvesAt(c, r.Hosts.Line(c)) }
 // rate notes a change of a flow's rate; the fluid must not change meanwhile.
 func (r *Run) rate(conn int32, rate float64, limit int32) {
 	if conn < 0 {
-		return // its control receives no acknowledgements
+		return // the congestion control receives no acknowledgements
 	}
 	p := &r.conns[conn].pace
 	if p.cap < 0 {
@@ -170,7 +170,7 @@ func (r *Run) react() {
 		p := &r.conns[x.conn].pace
 		// A port that carries all that its senders' NICs leave them builds no queue.
 		switch now := r.ofSwitch(x.limit) && (p.port == x.limit || r.net.Crowded(x.limit)); {
-		case now && p.fresh < 0 && p.at >= 1-step: // it met others at line rate
+		case now && p.fresh < 0 && p.at >= 1-step: // the flow shared a link while it sent at line rate
 			p.fresh, p.port, p.got = r.now, x.limit, x.rate/p.line/r.net.Part(x.limit)
 			p.turn++
 			r.push(r.now+Age(1), ringPace, x.conn, p.turn)
@@ -196,7 +196,7 @@ func (r *Run) leaves(c int32) {
 	}
 	if p.fresh >= 0 {
 		if r.now-p.fresh < r.reaction(c) {
-			p.fresh, p.port = -1, -1 // before its control had received feedback
+			p.fresh, p.port = -1, -1 // before its congestion control had received feedback
 			return
 		}
 		r.pin(c, p.got)

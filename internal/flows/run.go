@@ -62,7 +62,7 @@ const (
 	ringRetry          // a connection's local ACK timeout
 	ringProbe          // a selective queue pair asks which packets arrived
 	ringLink           // an event of the plan changes a link
-	ringNotice         // its ends learn of it
+	ringNotice         // the ends of a failed link are notified
 	ringRoutes         // routes follow
 	ringIncident       // an incident of the plan
 	ringPace           // a connection's pace is another

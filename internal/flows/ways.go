@@ -40,7 +40,7 @@ func (l *links) init(r *Run) {
 	l.none = r.net.Add(0)
 	l.buses = make([][2][]int32, len(r.Graph.NICs))
 	bus := func(rate unit.Rate, nics []int32) {
-		rate = unit.Rate(float64(rate) * r.overhead()) // it carries payload alone
+		rate = unit.Rate(float64(rate) * r.overhead()) // a buffer that carries payload alone
 		for way := range 2 {
 			at := r.net.Add(bytesPer(rate))
 			for _, nic := range nics {
@@ -133,7 +133,7 @@ func (r *Run) way(c int32) (moved bool) {
 			uses = slices.Insert(uses, 1, fluid.Use{Link: k.pace.cap, Share: 1})
 		}
 	}
-	path := []int32{leaves[0]} // one path, for its latency
+	path := []int32{leaves[0]} // one path, to compute the latency
 	blocked := false
 	if r.rules.Hashed {
 		uses = append(uses, fluid.Use{Link: r.set(leaves), Share: 1})

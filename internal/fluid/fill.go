@@ -9,23 +9,23 @@ import (
 
 // fill is room for setting rates.
 type fill struct {
-	links  []int32   // whose flows get new rates
-	in     []bool    // by link: it is among them
-	left   []float64 // by link: what no flow has yet
+	links  []int32   // links whose flows get new rates
+	in     []bool    // by link: whether it is in links
+	left   []float64 // by link: rate not yet given to a flow
 	weight []float64 // by link: shares of flows without a rate
 	flows  []int32
-	seen   []bool                  // by flow: it is among them
-	done   []bool                  // by flow: it has its new rate
+	seen   []bool                  // by flow: whether it is in flows
+	done   []bool                  // by flow: whether it has its new rate
 	rate   []float64               // by flow: that
-	limit  []int32                 // by flow: the link that limits it then
-	more   []float64               // by link that keeps its place: what new rates add to its load
+	limit  []int32                 // by flow: link that limits the new rate
+	more   []float64               // by link that keeps its position: load that new rates add
 	others []int32                 // those links
 	levels Heap[float64, struct{}] // rates at which links are full
 
 	part   []float64 // by flow: its weight
 	first  []float64 // by link: weights of flows that begin there
 	paused []int32   // paused links, in order of discovery
-	held   []bool    // by link: it is among them
+	held   []bool    // by link: whether it is held
 }
 
 // slack is the relative difference below which a link is full: sums of rates are not exact.
@@ -138,7 +138,7 @@ func (n *Net) share() {
 			continue
 		}
 		if at := max(0, r.left[top.link]) / r.weight[top.link]; at > top.rate*(1+1e-12) {
-			r.levels.Push(at, first.Then, struct{}{}) // others of its flows were slower
+			r.levels.Push(at, first.Then, struct{}{}) // other flows of the link were slower
 			continue
 		}
 		n.freeze(top)
@@ -261,7 +261,7 @@ func (n *Net) commit(at int32) {
 	}
 	same := f.rate == r.rate[at]
 	if f.limit = r.limit[at]; same {
-		return // and ends when it would have
+		return // it keeps its end time
 	}
 	n.carry(f, r.rate[at]-f.rate, n.since)
 	f.rate = r.rate[at]

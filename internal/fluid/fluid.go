@@ -48,17 +48,17 @@ type Net struct {
 	Booked func(link int32, from, to unit.Time, rate float64)
 
 	rate []float64 // by link, bytes per picosecond
-	most []float64 // by link: what of it flows get
+	most []float64 // by link: the part of rate that flows can get
 	load []float64 // by link: rates of its flows
 	// loadedAt is, by link, the time until which traffic was passed to Booked.
 	loadedAt []unit.Time
-	on       [][]seat // by link: who crosses it
+	on       [][]seat // by link: uses of flows that cross it
 	flows    []flow
 	free     []int32                // numbers of flows that have ended
 	ends     Heap[unit.Time, int32] // ends of flows without changes, with the version for which they are valid
 
 	changed []int32 // links whose flows have changed since rates were set
-	marked  []bool  // by link: it is among them
+	marked  []bool  // by link: whether it is marked
 	since   unit.Time
 	round   fill
 }

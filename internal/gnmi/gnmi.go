@@ -61,8 +61,8 @@ type Client struct {
 	encoding pb.Encoding
 	named    string // required name in a prefix; "" for none
 	origin   string // origin of paths; "" in most devices
-	whole    bool   // it supports no wildcards: lists are requested as wholes
-	untyped  bool   // it does not support data types in Get
+	whole    bool   // whether the device lacks wildcards: lists are requested whole
+	untyped  bool   // whether the device lacks data types in Get
 }
 
 // Dial prepares a connection; the first question opens it.
@@ -110,7 +110,7 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 	c.encoding = pick(caps.GetSupportedEncodings())
 	t := newTree(c.target)
 	notes, err := c.all(ctx, t)
-	if err == nil && len(t.ports) == 0 { // none means this one by the specification; caches distinguish them
+	if err == nil && len(t.ports) == 0 { // by the specification, no origin means this one; caches distinguish them
 		c.origin = "openconfig"
 		notes, err = c.all(ctx, t)
 	}

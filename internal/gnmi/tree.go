@@ -17,7 +17,7 @@ import (
 // tree collects a device's answers.
 type tree struct {
 	target string
-	name   string // in the device's notation
+	name   string // name in the device's notation
 	at     int64  // time of the first answer, in ns
 	leaves int
 	bytes  int // of all messages

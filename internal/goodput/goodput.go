@@ -14,9 +14,9 @@ type Input struct {
 	Days      float64
 	Rates     *Rates
 
-	Detect   Span // until a failure is noticed
-	Restart  Span // from there to the first step, reading the checkpoint included
-	Stall    Span // all ranks stop for each checkpoint
+	Detect   Span // time from a failure to its detection
+	Restart  Span // time from detection to the first step, including reading the checkpoint
+	Stall    Span // time for which all ranks stop for each checkpoint
 	Write    Span // a checkpoint is valid this time after its stall; 0: immediately
 	Interval Span // work between checkpoints; 0: Daly's
 	Step     Span // checkpoints are made between steps; 0: at any time

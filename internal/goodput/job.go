@@ -40,7 +40,7 @@ type Account struct {
 	Lost       Span // work that had to be done again
 	Detect     Span // failures not yet detected
 	Restart    Span // starting again
-	Wait       Span // for a server to come back from repair
+	Wait       Span // time until a server is repaired
 	Short      Span // useful time that missing replicas would have added
 
 	Failures []int  // by part

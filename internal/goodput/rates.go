@@ -13,7 +13,7 @@ import (
 type Component struct {
 	Name  string
 	Per   string // component whose number it scales with
-	Takes bool   // its server, until it is repaired
+	Takes bool   // whether its failure takes the server out of service until repair
 	About string
 }
 
@@ -98,7 +98,7 @@ type part struct {
 	name   string
 	second float64 // failures per second of all of them together
 	takes  bool
-	job    bool // as often however many servers there are
+	job    bool // whether the rate is per job, however many servers there are
 }
 
 // named is the accepted form of user-defined component names.

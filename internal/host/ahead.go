@@ -31,7 +31,7 @@ func (k *coming) seen(before uint8) int32 { return k.ring[(k.at-before)%uint8(le
 // Steps, in events of a kind since one was seen. It runs aheadBy events of package engine after that.
 const (
 	stepEnds = 3 // a connection's ends, and a packet's headers
-	stepEnd  = 6 // one of the ends
+	stepEnd  = 6 // step of one of the ends
 	stepPeer = 8 // memory that an end points to
 	stepLast = 10
 )

@@ -10,7 +10,7 @@ func (h *Hosts) usePorts(c int32, ports []int32) {
 	s := &h.senders[c]
 	n := &h.nics[s.nic]
 	if len(ports) == 0 {
-		ports = n.ports // nothing reaches the peer; the network will say so
+		ports = n.ports // every path is lost; the network reports the failure
 	}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 && !n.split {
 		over := both(n.over, ports)
@@ -68,7 +68,7 @@ func (h *Hosts) spread(nic int32, over []int32, who int32) {
 		h.ready(int32(c), s)
 		h.reline(int32(c))
 	}
-	for _, p := range over { // one that is new serves who waited for the others
+	for _, p := range over { // a new path serves connections that waited for the others
 		if h.rings.waiting[over[0]] != 0 {
 			h.Net.Kick(p, &h.Net.Ports[p])
 		}
@@ -126,7 +126,7 @@ func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
 	}
 	for c := range h.senders {
 		if h.endsOf(int32(c)) != nil {
-			continue // it finds out what its planes can do
+			continue // the connection probes its planes
 		}
 		s := &h.senders[c]
 		ports := usable(s.nic, s.dst)

@@ -12,8 +12,8 @@ type Bus struct {
 // bus is one at work.
 type bus struct {
 	rate    unit.Rate
-	fetched unit.Time // all requested data are at the NICs
-	written unit.Time // all that arrived is with the GPUs
+	fetched unit.Time // time at which all requested data are at the NICs
+	written unit.Time // time at which all received data are in GPU memory
 }
 
 // Share puts NICs of a server behind a bus.

@@ -10,8 +10,8 @@ type ending uint8
 
 const (
 	open    ending = iota
-	closing        // it carries no message beyond those that it was given,
-	closed         // and all are acknowledged
+	closing        // the connection accepts no further message,
+	closed         // and all of its messages are acknowledged
 )
 
 // Close says that a connection carries no message beyond those that it was given. Once all are acknowledged, its
@@ -46,7 +46,7 @@ func (h *Hosts) part(c int32, e *ends) {
 	}
 	h.carried[before].next = e.next
 	switch {
-	case before == c: // it was the only one
+	case before == c: // the connection was the only one
 		of.last = -1
 	case of.last == c:
 		of.last = before

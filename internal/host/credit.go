@@ -19,7 +19,7 @@ type granter struct {
 	conns []int32      // by flow
 	ports []int32      // by flow: the port of its last packet
 	armed bool         // an event comes,
-	habit engine.Habit // as late as the one before
+	habit engine.Habit // lane of an event with the delay of the one before
 }
 
 // join adds a connection to the granter of its receiver's NIC, if its service needs one. Flows of a higher class are
@@ -98,7 +98,7 @@ func (h *Hosts) grant(nic int32) {
 func (h *Hosts) intake(n *nic) (line unit.Rate) {
 	for _, p := range n.ports {
 		if l := h.Net.Link(p); l.Up {
-			line += l.In() // which may be more than the NIC sends at
+			line += l.In() // they may exceed the NIC's sending rate
 		}
 	}
 	if line == 0 { // the grant is lost, but will be repeated

@@ -47,7 +47,7 @@ type ends struct {
 	cut    int64      // and as headers
 	done   unit.Bytes // bytes of messages that are completely in memory
 	acked  int32      // messages that are acknowledged,
-	came   int32      // and that have arrived
+	came   int32      // messages that have arrived
 }
 
 // peerKey is whom a NIC keeps a transport.Peer for: another one, by service.
@@ -357,7 +357,7 @@ func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 	h.tickAt(c, e, 0, e.send.At())
 	h.wake(now, c, e)
 	h.refused(now, c, e)
-	for o := e.next; o != c; { // what it heard may let others of its peer send
+	for o := e.next; o != c; { // its result may let other connections to its peer send
 		other := &h.carried[o]
 		h.tickAt(o, other, 0, other.send.At())
 		h.wake(now, o, other)

@@ -43,9 +43,9 @@ const (
 // Config is the configuration that all NICs of a run share.
 type Config struct {
 	RC       rc.Config
-	Services []Service    // what connections may ask for
+	Services []Service    // services that connections may use
 	Strict   uint8        // classes of data that go before others, and
-	Weights  [classes]int // how the others share a port
+	Weights  [classes]int // shares of a port among the other classes
 	Latency  unit.Time    // work request to NIC, and packet in NIC to GPU
 	Bond     Bond
 	// SourcePorts is the number of UDP source ports that each end of a queue pair takes in turn; below 2: it has
@@ -72,22 +72,22 @@ type nic struct {
 	loc      uint16
 	slow     bool // there are buses
 	pausing  bool
-	storming bool      // it pauses its switch whatever its buffer holds
+	storming bool      // whether it pauses its switch regardless of its buffer
 	split    bool      // the bundle no longer sprays
-	rxFree   unit.Time // when everything received is written to GPU memory
+	rxFree   unit.Time // time at which everything received is written to GPU memory
 	pcie     unit.Rate // rate of the slowest of its buses
 	line     unit.Rate // of one port
 	buses    []int32
 	over     []int32   // ports that it sprays over
 	granter  *granter  // nil while nobody needs its credit
-	store    *rc.Store // what its responders keep; nil: they place all that comes
-	detoured unit.Time // when everything that went through its own memory has left that
+	store    *rc.Store // data that its responders store; nil: they place every packet immediately
+	detoured unit.Time // time at which everything that passed its own memory has left it
 }
 
 // sender is the requester end of a queue pair, with its pacing. What each packet reads of it is four
 // cache lines of 64 bytes: its own first one, the pacer's and two of the queue pair (TestLines).
 type sender struct {
-	next    int32 // in the port's ring
+	next    int32 // next in the port's ring
 	nic     int32
 	port    int32
 	dst     int32
@@ -104,9 +104,9 @@ type sender struct {
 	pulled  bool           // its receiver pulls
 	ending  ending         // of its connection
 	paths   *entropy.Paths // nil: its data take the ports in turn, too
-	paceAt  unit.Time      // for which its pace is; unit.Never while it does not wait
-	timerAt unit.Time      // for which the controller's timer is armed
-	held    unit.Time      // by its pace while its port was free; while it waits, less when that began
+	paceAt  unit.Time      // time of the set pacing event; unit.Never: none
+	timerAt unit.Time      // time for which the controller's timer is set
+	held    unit.Time      // time by which pacing delayed packets on a free port; while it delays one, less the start
 
 	pace     cc.Pacer  // Ctl is nil without congestion control
 	windowed unit.Time // held by its window likewise
@@ -114,7 +114,7 @@ type sender struct {
 	qp rc.QP
 
 	stuckAt unit.Time // since when its window is full, while stuck says so
-	watched unit.Time // when the timeout event under way comes
+	watched unit.Time // time of the timeout event under way
 	turn    entropy.Turn
 	tag     int32 // the queue pair's index among those of the same peers
 	first   int32 // message posted first, -1 for none
@@ -138,9 +138,9 @@ type receiver struct {
 	cut     int64  // data packets that came as headers
 	done    int32  // message finished last, -1 for none
 	pieces  int32  // received pieces of the next message
-	flow    int32  // at its NIC's granter
-	final   uint32 // what its sender had nothing to send behind,
-	ends    bool   // if that has come
+	flow    int32  // index of the flow at its NIC's granter
+	final   uint32 // last packet before its sender had nothing to send,
+	ends    bool   // whether that packet has arrived
 	_       [64]byte
 }
 
@@ -150,7 +150,7 @@ type Message struct {
 	next   int32 // next of the connection, written once: when that one is posted
 	Bytes  unit.Bytes
 	Tag    int64
-	Posted unit.Time // when the application asked
+	Posted unit.Time // time of the application's request
 	Done   unit.Time // the receiving GPU sees it; 0 while under way
 }
 
@@ -184,8 +184,8 @@ type Hosts struct {
 	OnRate func(conn int32, r unit.Rate)
 
 	cfg       *Config
-	base      engine.Kind // its events' kinds are so much higher
-	wired     []int32     // by port, where an edge is in front: the edge's port; nil
+	base      engine.Kind // offset of the kinds of its events
+	wired     []int32     // by port of a NIC behind an edge: the edge's port; nil: none
 	ip        int         // bytes of RC's frames beyond those over IPv4
 	nics      []nic
 	buses     []bus
@@ -193,14 +193,14 @@ type Hosts struct {
 	receivers []receiver
 	take      [256]Taker // handler of each opcode
 	rings     rings
-	carried   []ends        // by connection, of those that a protocol carries; no longer than the last of them
-	pieces    map[int32]int // those still to come, of messages above rc.MaxMessage that a protocol carries
+	carried   []ends        // by connection that a transport protocol carries; not longer than the highest
+	pieces    map[int32]int // missing pieces of messages above rc.MaxMessage on such connections
 	wide      bool          // there are widePorts
 	lanes     *lanes        // nil: no service names a protocol
 	peers     map[peerKey]*peer
-	hosts     map[engine.Element]*transport.Host // those of ends in software
-	summed    Counters                           // what ends had counted when they were summed up last
-	silences  map[int32]Silence                  // by connection that there was one on
+	hosts     map[engine.Element]*transport.Host // hosts whose transport runs in software
+	summed    Counters                           // counters of ends at the last summation
+	silences  map[int32]Silence                  // by connection: its silence after failures
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32
@@ -213,7 +213,7 @@ type partition struct {
 	scratch rc.Packet
 	answer  rc.Answer
 	inHand  int32        // the packet that is taken
-	told    cc.Telemetry // what it says, decoded
+	told    cc.Telemetry // decoded telemetry of the packet
 	saying  transport.Packet
 
 	arriving coming // packets

@@ -17,9 +17,9 @@ import (
 type lanes struct {
 	all    []ring
 	base   [classes]int32 // first index of a class's lanes by port; below zero: no service uses the class
-	next   []int32        // by connection and plane: who is behind it
+	next   []int32        // by connection and plane: next in the queue
 	planes int32          // most that a NIC has
-	plane  []uint8        // by port: which plane of its NIC
+	plane  []uint8        // by port: its plane in its NIC
 	rcTurn []uint8        // by port: classes in which an RC queue pair is next
 }
 

@@ -17,8 +17,8 @@ type rings struct {
 	all     []ring
 	base    [classes]int32 // first index of a class's rings by port; below zero: no service uses the class
 	waiting []uint8        // by port: classes whose ring is not empty
-	owner   []int32        // by port: whose rings it serves
-	deficit []int32        // by the same index: bytes that a class has earned and not sent
+	owner   []int32        // by port: port whose rings it serves
+	deficit []int32        // by (port, class): bytes that the class may still send in this turn
 }
 
 func newRings(ports int) (r rings) {

@@ -245,7 +245,7 @@ func (h *Hosts) drained(id int32) {
 func (h *Hosts) Storm(nic int32, on bool) {
 	n := &h.nics[nic]
 	if n.storming = on; n.pausing && !on {
-		return // its buffer is full: it resumes when that has drained
+		return // the buffer is full: the NIC resumes once it has drained
 	}
 	h.each(n, func(net *fabric.Net, port int32, class int) { net.Storm(port, class, on) })
 }
@@ -278,7 +278,7 @@ func (h *Hosts) rxPulled(port int32, p *fabric.Packet) {
 			r.ends = false // there was more
 		}
 	}
-	h.rxData(port, p) // which may move packets
+	h.rxData(port, p) // rxData may move packets
 	r = &h.receivers[c]
 	if r.ends {
 		if _, _, expect := r.qp.Sequence(); roce.PSNDiff(expect, r.final) > 0 {

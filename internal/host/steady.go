@@ -27,7 +27,7 @@ func (h *Hosts) Position(c int32) (p Position, sends, idle, calm bool) {
 	calm = !s.sprayed && s.paths == nil && !s.stuck && s.paceAt == unit.Never && s.timerAt == unit.Never &&
 		s.pace.Rate >= s.pace.Line && !s.pace.Credited() && !s.pace.Acked() && h.Net.Q.Now()-r.lastCNP > h.CNPGap(c)
 	if n, ok := s.pace.Ctl.Counter(cc.CounterCNPs); ok && n > 0 {
-		calm = false // its estimate of congestion decays
+		calm = false // the congestion estimate is still changing
 	}
 	if sends {
 		calm = calm && plain && whole && u.Una > u.First && expects > u.First

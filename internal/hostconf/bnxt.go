@@ -159,7 +159,7 @@ func (r *reader) niccli(w words) {
 	if i == len(w.all) {
 		return
 	}
-	n := r.net(swconf.Every, w.at) // by an unknown number
+	n := r.net(swconf.Every, w.at) // an algorithm with an unknown number
 	n.Kind = "bnxt"
 	r.out.nic = n
 	r.mark(w.at, read)
@@ -224,7 +224,7 @@ func (r *reader) bnxtFile(n *swconf.HostNIC, name, value string, at swconf.Place
 		if v, ok := r.within(value, 255, name, at); ok && v != 1 {
 			r.unknown(at, name+" "+value, "only cc_mode 1 (DCQCN) is supported")
 		}
-	default: // of its own algorithm; their meanings are not public
+	default: // parameters of its own algorithm, whose meanings are not public
 		if v, ok := r.within(value, 1<<40, name, at); ok {
 			n.SetParam(name, v, at)
 		}

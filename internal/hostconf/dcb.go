@@ -101,7 +101,7 @@ func (r *reader) dcbItem(n *swconf.HostNIC, what, verb, key, item string, at swc
 		}
 		return
 	case "dgram-port-prio", "stream-port-prio", "port-prio", "ethtype-prio", "pcp-prio":
-		return // of frames without a DSCP of RoCE's
+		return // a rule for frames without RoCE's DSCP
 	}
 	first, end := 0, 8
 	if k != "all" {

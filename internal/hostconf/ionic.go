@@ -77,7 +77,7 @@ func (r *reader) ionicQoS(n *swconf.HostNIC, opts []option, w words) {
 	case "dscp-to-priority":
 		prio, d := by["priority"], by["dscp"]
 		p, err := strconv.Atoi(prio.value)
-		if prio.value == "strict" { // as a script of AMD's has it
+		if prio.value == "strict" { // strict priorities as in AMD's script
 			r.unknown(prio.at, "--priority strict", "no priority; they are 0 to 7")
 			return
 		}

@@ -22,7 +22,7 @@ type Wanted struct {
 	Kind             string // of its NICs
 	NICs             int
 	DSCP, CNPDSCP    int
-	Prio, CNPPrio    int   // of data and CNPs: the switches' queues, each the PFC priority of its number
+	Prio, CNPPrio    int   // priorities of data and CNPs, equal to the numbers of the switches' queues
 	Lossless         uint8 // the priorities that PFC protects
 	MTU              unit.Bytes
 	QPs              int

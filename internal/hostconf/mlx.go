@@ -196,7 +196,7 @@ func (r *reader) cmaToS(w words) {
 			r.unknown(o.at, o.text, "no option of cma_roce_tos")
 		}
 	}
-	if !named { // whether the tool is there
+	if !named { // whether the tool is installed
 		r.mark(w.at, passed)
 		return
 	}

@@ -18,7 +18,7 @@ type param struct {
 	most  int64
 	ships int64
 	of    string              // the parameter of cc's dcqcn; "": not simulated but as it ships
-	get   func(int64) any     // from the NIC's number
+	get   func(int64) any     // conversion from the NIC's number
 	put   func(v any) float64 // to it
 }
 

@@ -132,7 +132,7 @@ func (r *reader) count(text string) {
 
 // mark records the result for a line; a recognized part prevails.
 func (r *reader) mark(at swconf.Place, s state) {
-	if at.File == r.file { // and not one that the script writes and runs
+	if at.File == r.file { // a file that the script does not itself write and run
 		r.lines[at.Line] = max(r.lines[at.Line], s)
 	}
 }

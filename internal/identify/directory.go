@@ -20,9 +20,9 @@ const (
 
 // contents is the contents of a directory and its subdirectories.
 type contents struct {
-	kinds         []string            // in the order in which they are found
+	kinds         []string            // kinds in the order in which they are found
 	files         map[string]int      // by kind
-	folders       map[string][]string // by kind, from the directory on
+	folders       map[string][]string // folders by kind, relative to the directory
 	runs, unknown int
 	seen          int // files and folders
 	limited       bool
@@ -110,7 +110,8 @@ func showDirectory(f *File, a *Account) error {
 	for _, name := range c.kinds {
 		k := kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })]
 		a.show("%s%s: %s", unit.Plural(c.files[name], "file"), c.where(name), k.What)
-		if len(c.folders[name]) > 1 && (name == "configuration" || name == "host") { // of one fabric: pairs are compared
+		// files of one fabric are compared in pairs
+		if len(c.folders[name]) > 1 && (name == "configuration" || name == "host") {
 			nextOf(name, f, a)
 			continue
 		}

@@ -21,8 +21,8 @@ import (
 // Account is a file's kind, contents, and next commands.
 type Account struct {
 	Path  string   `json:"path"`
-	Kind  string   `json:"kind"`  // its key in the registry
-	What  string   `json:"what"`  // in words: nccl-tests output
+	Kind  string   `json:"kind"`  // key in the registry
+	What  string   `json:"what"`  // description: nccl-tests output
 	Shows []string `json:"shows"` // findings, a sentence each
 	Next  []Next   `json:"next"`
 
@@ -102,7 +102,7 @@ func Of(path, scenario string) (*Account, error) {
 			return nil, input.Fault(field.New(path, "is empty"))
 		}
 	}
-	var refused error // of a kind that recognized the file and could not read it
+	var refused error // error of a kind that recognized the file and could not read it
 	for i := range kinds {
 		k := &kinds[i]
 		if !k.is(f) {

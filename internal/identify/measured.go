@@ -21,7 +21,7 @@ func showMeasured(f *File, a *Account) error {
 		return err
 	}
 	set, err := measured.Read(measured.File{Name: f.Path, Text: from})
-	if err != nil && said.count > 0 { // and no row before
+	if err != nil && said.count > 0 { // an error without rows before it
 		said.show(a, &measured.Set{})
 		return nil
 	} else if err != nil {

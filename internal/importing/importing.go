@@ -141,7 +141,7 @@ func (c *reader) recognised() (*Imported, error) {
 	}
 	read, passed, err := Cabling(c.Files, c.Format, c.Management)
 	if wrong := (*field.Error)(nil); errors.As(err, &wrong) && slices.Equal(wrong.Accepted, cabling.Names()) {
-		wrong.Accepted = formatNames() // it may also be a trace
+		wrong.Accepted = formatNames() // the file may also be a trace
 	}
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type Server struct {
 	GPUs    []GPU    `json:"gpus"`
 	Notes   []string `json:"notes,omitempty"`
 	NVLinks int      `json:"nvlinks_per_gpu"`
-	Type    string   `json:"type"` // as a scenario has it
+	Type    string   `json:"type"` // type as in a scenario
 	Written string   `json:"written_to,omitempty"`
 
 	words string
@@ -102,7 +102,7 @@ func (c *reader) machine() (Result, error) {
 		return nil, nil
 	}
 	if st, err := os.Stat(c.Files[0]); err != nil || !st.Mode().IsRegular() {
-		return nil, nil // its reader reports the error
+		return nil, nil // the reader reports the error
 	}
 	text, err := beginning(c.Files[0])
 	if err != nil {

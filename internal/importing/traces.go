@@ -89,7 +89,7 @@ func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 		return nil, []string{dir}, err
 	}
 	if formats["kineto"] > 0 {
-		delete(formats, "pytorch-et") // of the same ranks: the profiles are read
+		delete(formats, "pytorch-et") // profiles of the same ranks are read instead
 	}
 	if len(formats) > 1 {
 		var all []string
@@ -256,7 +256,7 @@ func (c *reader) traces(traces, cablings []string) (*Imported, error) {
 		}
 		return nil, err
 	}
-	for _, x := range plan.Traces { // which has the algorithms of collectives on the fabric
+	for _, x := range plan.Traces { // the trace sets the algorithms of collectives on the fabric
 		found.Mapped = x.Report.Mapped
 	}
 	if i := slices.IndexFunc(traces, input.Pipe); i >= 0 && c.Out != "" {

@@ -19,9 +19,9 @@ const MaxLinks = 72
 // hashed, so that a plane carries its share of the links of each transfer.
 type Board struct {
 	Name   string
-	GPUs   int   // in the NVLink domain
+	GPUs   int   // number of GPUs in the NVLink domain
 	Boards int   // baseboards, with equal parts of the GPUs
-	Links  []int // by chip of a baseboard: its NVLinks to each GPU of it
+	Links  []int // by chip of a baseboard: NVLinks to each GPU
 	Trunk  int   // NVLinks from a chip to that of the same number on each other baseboard
 }
 

@@ -17,7 +17,7 @@ type Fabric struct {
 	Rates []unit.Rate // by pipe
 	ways  [][]int32   // by from*GPUs+to: the pipes in order; nil: each GPU has one out and one in
 	kind  string
-	delay *unit.Time // from end to end; nil: NVLink's
+	delay *unit.Time // delay from end to end; nil: NVLink's
 
 	boards int // baseboards with a pipe between each two, after those of the GPUs; 0: no such pipes
 }

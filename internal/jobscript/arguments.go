@@ -119,7 +119,7 @@ func (a *Arguments) script(f File, per int, more ReadFile) (int, error) {
 		return 0, err
 	}
 	r := s.Job
-	r.NodeList, r.Exclude, r.Constraint, r.Partitions = nil, nil, "", nil // of an unknown cluster
+	r.NodeList, r.Exclude, r.Constraint, r.Partitions = nil, nil, "", nil // requests of an unknown cluster
 	if err := r.Check(); err != nil {
 		return 0, err
 	}

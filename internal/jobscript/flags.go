@@ -110,7 +110,7 @@ var byName = func() map[string]*flag {
 // Value is the value of a flag or of a file's key.
 type Value struct {
 	Text string
-	Name string // as it was written
+	Name string // name as written
 	At   slurm.Place
 }
 

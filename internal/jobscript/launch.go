@@ -199,7 +199,7 @@ func said(args []Arg) (all []slurm.Word) {
 	return all
 }
 
-// behind returns the last words: as many as the rest has, from the end.
+// behind returns the last arguments, as many as rest has.
 func behind(args []Arg, rest []slurm.Word) []Arg { return args[len(args)-len(rest):] }
 
 // srun starts a step.
@@ -285,7 +285,7 @@ func (sh *shell) inline(a Arg) {
 		return
 	}
 	text := sh.found.texts[a.At.File]
-	sh.found.texts[a.At.File] = a.Text // for quotations of it
+	sh.found.texts[a.At.File] = a.Text // kept for quotations of the file
 	if sh.quoted.Line == 0 {
 		sh.quoted = a.At
 	}

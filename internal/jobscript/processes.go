@@ -16,7 +16,7 @@ type Process struct {
 	Local int // among those of its node
 	GPU   int // of its node
 	Task  *slurm.Task
-	Each  int // which of its task's processes
+	Each  int // number of the process in its task
 }
 
 // Crew is the processes of a launch.

@@ -144,7 +144,7 @@ func (w *Work) sized(least, most unit.Bytes) {
 // benchmark reads nccl-tests' options: -b and -e are the sizes.
 func (w *Work) benchmark(kind string, l *Launch) error {
 	w.Collective = kind
-	least, most := unit.Bytes(32*unit.MiB), unit.Bytes(0) // as nccl-tests without options
+	least, most := unit.Bytes(32*unit.MiB), unit.Bytes(0) // sizes of nccl-tests without options
 	for i := range l.Args {
 		name, v, joined := strings.Cut(l.Args[i].Text, "=")
 		if !joined && i+1 < len(l.Args) {

@@ -23,7 +23,7 @@ type ReadFile func(name string) ([]byte, error)
 // Script is a batch script that has been read.
 type Script struct {
 	Name  string
-	Shell string         // its first line, without #!; none
+	Shell string         // interpreter in its first line, without #!; "": none
 	Job   *slurm.Request // request of #SBATCH lines and more options
 	Notes []slurm.Note
 

@@ -50,7 +50,7 @@ type shell struct {
 	steps, calls *int
 	words        int
 	told         map[string]bool
-	gone         bool // it has reached exit
+	gone         bool // whether the shell has reached exit
 	left         bool // a function has come to return
 	jump         jump // a loop has come to continue or break
 	inside       bool // of a function

@@ -103,7 +103,7 @@ func (sh *shell) answer(words []string, in string) (string, bool) {
 		if len(args) == 0 || strings.HasPrefix(args[0], "-") && words[0] == "hostname" {
 			return sh.host() + "\n", sh.host() != ""
 		}
-	case "srun": // of one node, as in examples that query an address
+	case "srun": // the name of one node, as in examples that query an address
 		r := &slurm.Request{}
 		var list []slurm.Word
 		for _, a := range args {

@@ -97,7 +97,7 @@ func (s *Said) megatron() bool {
 func (b *builder) replicas(world, product int64) (int64, error) {
 	said, open := b.num("dp"), world == 0
 	if once := b.num("micro") * b.num("accumulation"); world == 0 && said == 0 && once > 0 {
-		world = product * max(1, b.num("global")/once) // as DeepSpeed divides its batch
+		world = product * max(1, b.num("global")/once) // DeepSpeed divides its batch so
 	}
 	if cp := max(1, b.num("cp")); world == 0 && said == 0 && b.num("ep")%cp == 0 {
 		world = product * max(1, b.num("ep")/cp)

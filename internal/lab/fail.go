@@ -16,7 +16,7 @@ type Failure struct {
 	Kind  string   // link, switch, nic, server
 	Name  string   // a cable's port, a switch, a NIC, a server
 	Ports []string // ports of a switch: a line card
-	Up    bool     // it works again, or still works
+	Up    bool     // whether it works again, or still works
 	// Share is the rate of its cables from now on, as a share of their own; 0: as it is.
 	Share     float64
 	Direction string // direction of the rate: out, in; both otherwise

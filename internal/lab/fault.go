@@ -7,7 +7,7 @@ import (
 
 // Fault is something to break between two hosts, and what shows that their traffic has left it.
 type Fault struct {
-	Port  string   // that fails, or loses outgoing packets
+	Port  string   // port that fails, or loses outgoing packets
 	Path  []string // ports by which the sender's traffic goes there: sent bytes
 	Plane int      // from 0
 }

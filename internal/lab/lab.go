@@ -54,7 +54,7 @@ type State struct {
 	Nodes   []Node    `json:"nodes"`
 	Links   []Link    `json:"links"`
 	NICs    []NIC     `json:"nics"`
-	Made    []string  `json:"namespaces_made"` // in order; the last may not exist
+	Made    []string  `json:"namespaces_made"` // namespaces in order; the last may not exist
 	Ready   bool      `json:"ready"`
 
 	frr map[int]string // configuration of each switch, while the lab is built
@@ -78,7 +78,7 @@ type Link struct {
 	Rate  unit.Rate  `json:"rate_bps"`
 	AddrA netip.Addr `json:"a_addr,omitzero"`
 	AddrB netip.Addr `json:"b_addr,omitzero"`
-	Down  bool       `json:"down,omitempty"` // one of its ports is down
+	Down  bool       `json:"down,omitempty"` // whether one of its ports is down
 	// DownBy lists the components that keep its ports down: the port's node, and the failed component there.
 	DownBy []string `json:"down_by,omitempty"`
 }
@@ -168,7 +168,7 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports := map[string]*design.Port{} // of switches, by rail-1:Eth3
+	ports := map[string]*design.Port{} // ports of switches, by name, such as rail-1:Eth3
 	asn := map[int]uint32{}
 	for _, sw := range d.Switches {
 		asn[sw.Node] = sw.ASN

@@ -364,7 +364,7 @@ func (s *State) home(nic NIC) int { return s.Links[nic.Link].A + s.Links[nic.Lin
 // missing returns a missing route to a NIC's port that links between switches reach: those of another plane do not
 // count.
 func (s *State) missing(ctx context.Context) (string, error) {
-	away := map[int][]int{} // by a NIC's switch: how far the others are
+	away := map[int][]int{} // by switch of a NIC: distances of the other switches
 	for _, nic := range s.NICs {
 		if home := s.home(nic); away[home] == nil {
 			away[home] = s.distances(home)

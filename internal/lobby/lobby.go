@@ -58,7 +58,7 @@ func Serve[T any](l net.Listener, patience time.Duration, welcome func(*Guest[T]
 				err = verbs.ReadLine(g.In, &g.Say)
 			}
 			if !b.leave(c) || err != nil {
-				c.Close() // not one of ours
+				c.Close() // a connection of another program
 				return
 			}
 			if c.SetDeadline(time.Time{}) == nil {

@@ -17,11 +17,11 @@ type Near uint8
 
 // Distances, from the nearest.
 const (
-	PIX  Near = iota + 1 // behind one PCIe switch
-	PXB                  // behind several, without the CPU
-	PHB                  // by the CPU's host bridge
-	NODE                 // by several host bridges of a NUMA node
-	SYS                  // by the link between CPUs
+	PIX  Near = iota + 1 // connected by one PCIe switch
+	PXB                  // connected by several PCIe switches, without the CPU
+	PHB                  // connected by the CPU's host bridge
+	NODE                 // connected by several host bridges of a NUMA node
+	SYS                  // connected by the link between CPUs
 )
 
 var nearNames = []string{"", "PIX", "PXB", "PHB", "NODE", "SYS"}
@@ -39,7 +39,7 @@ const (
 type NIC struct {
 	Name string
 	Rate unit.Rate // 0: unknown
-	at   int       // in XML, its device
+	at   int       // for XML, index of its device
 }
 
 // Server is the inside of a server as a source reports it.
@@ -47,7 +47,7 @@ type Server struct {
 	Format string
 	GPUs   []string // names
 	SM     int      // compute capability, 90 for an H100; 0: unknown
-	NICs   []NIC    // those nearest to some GPU
+	NICs   []NIC    // NICs nearest to some GPU
 	Apart  []string // NICs that are nearest to none
 	Notes  []string // ignored parts
 

@@ -55,8 +55,8 @@ func cells(line string) (all []cell) {
 type matrix struct {
 	file  string
 	names []string          // of columns
-	rows  map[string][]cell // by name, without it
-	line  map[string]int    // by name: its row
+	rows  map[string][]cell // rows by name, without the name
+	line  map[string]int    // line of each row by name
 	card  map[string]string // NIC0: mlx5_0
 }
 
@@ -150,7 +150,7 @@ func (m *matrix) row(line int, all []cell) error {
 }
 
 func nearOf(text string) (Near, bool) {
-	if text == "SOC" { // what older drivers call SYS
+	if text == "SOC" { // name of SYS in older drivers
 		return SYS, true
 	}
 	at := slices.Index(nearNames, text)

@@ -71,7 +71,7 @@ func (c *Collective) AlgBW() float64 {
 // Pair is a measurement between two hosts.
 type Pair struct {
 	Verb    string // write, read, send, atomic
-	Latency bool   // one message at a time; else many, for bandwidth
+	Latency bool   // latency: one message at a time; else bandwidth, many
 	Bytes   unit.Bytes
 
 	// Latency, one way (round trip for reads and atomics): Time is the typical value, then mean, minimum and maximum,
@@ -141,7 +141,7 @@ func Read(files ...File) (*Set, error) {
 	return set, nil
 }
 
-// nothing is the error for a file without usable measurements.
+// nothing returns the error for a file without usable measurements.
 func (s *Set) nothing(file string) error {
 	for _, c := range s.Report.Left {
 		if c.File == file {

@@ -41,7 +41,7 @@ type ncclTests struct {
 type share struct {
 	least, most float64
 	redop       string
-	row         int // in set.Collectives, from first
+	row         int // row in set.Collectives, from first
 }
 
 // at reports whether a ratio may be the row's.

@@ -14,7 +14,7 @@ import (
 type perftest struct {
 	set     *Set
 	file    string
-	pair    Pair // what all rows share
+	pair    Pair // settings that all rows share
 	titled  bool
 	columns []string
 }
@@ -186,7 +186,7 @@ func (p *perftest) take(x *Pair, name string, v float64) bool {
 func (p *perftest) add(x Pair, ok bool) {
 	report := &p.set.Report
 	if x.Latency && x.Time == 0 {
-		x.Time = x.Mean // with -D there is no other value
+		x.Time = x.Mean // -D prints no other value
 	}
 	switch {
 	case !ok || x.Latency && x.Time == 0 || !x.Latency && x.Rate == 0:

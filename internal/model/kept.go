@@ -56,7 +56,7 @@ func (c *Config) KeepsOps(layer int64) (k Kept, ok bool) {
 	}
 	k.Outer = float64(c.Hidden)
 	if k.Inner = float64(c.queries() + c.keysAndValues()/2 + c.values() + c.FFN); c.Gated() {
-		k.Outer += float64(c.Hidden) // its seventh product, the feed-forward part's output
+		k.Outer += float64(c.Hidden) // the seventh product, the output of the feed-forward part
 	}
 	return k, true
 }

@@ -24,10 +24,10 @@ type Config struct {
 	FFN, Vocab, Context                     int64
 	Tied                                    bool // the output projection is the embedding
 
-	Experts, TopK int64 // of a layer that has experts, and how many work on a token; 0: none
+	Experts, TopK int64 // experts of a layer that has any, and how many work on a token; 0: none
 
 	gated    bool // SwiGLU: three FFN matrices
-	clamped  bool // what enters it is clamped
+	clamped  bool // whether the input of the activation is clamped
 	absolute bool // learned position embeddings
 	norms    int64
 	biased   bool // norms have biases besides weights

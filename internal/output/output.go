@@ -24,7 +24,7 @@ type File struct {
 	*os.File
 	path  string
 	force bool
-	bare  bool // it has no name yet
+	bare  bool // whether the file has no name yet
 }
 
 // Create begins a file; an existing one is replaced with force only. A device or a pipe is
@@ -43,7 +43,7 @@ func Create(path string, force bool) (*File, error) {
 		return &File{os.NewFile(uintptr(fd), path), path, force, true}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if errors.Is(err, fs.ErrNotExist) { // its own name would confuse the user
+	if errors.Is(err, fs.ErrNotExist) { // the file's own name would confuse the user
 		return nil, input.Fault(fmt.Errorf("%s: directory %s does not exist", path, filepath.Dir(path)))
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *File) Keep() error {
 		err = os.Rename(hidden, o.path)
 	} else if err == nil {
 		err = renameNew(hidden, o.path)
-		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // this file system cannot
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // the file system does not support it
 			err = os.Rename(hidden, o.path)
 		}
 	}

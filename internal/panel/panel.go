@@ -39,12 +39,12 @@ type Run struct{ Ports, Lanes int }
 
 // Panel is a switch's ports. A nil one belongs to an unknown switch.
 type Panel struct {
-	System string // one of Systems, "" if unknown
+	System string // operating system, one of Systems; "" if unknown
 	Model  string // the key of the model, "" if unknown
-	Runs   []Run  // in order; none, or no lanes: unknown
+	Runs   []Run  // lane runs in order; none, or no lanes: unknown
 	Each   int    // lanes of a port that is in no run; 0: unknown
 
-	Device *Device // its description in SONiC's files; nil: none
+	Device *Device // description in SONiC's files; nil: none
 }
 
 // usual is the default number of lanes of a port: QSFP-DD and OSFP have eight.
@@ -167,8 +167,8 @@ type Device struct {
 // Socket is a jack as its device has it.
 type Socket struct {
 	Name, Alias string
-	Lanes       string      // as the device numbers them
-	Index       int         // on the front panel; below 0: unknown
+	Lanes       string      // lanes in the device's numbering
+	Index       int         // position on the front panel; below 0: unknown
 	Sub         int         // part of a split port, from 1; 0: all of it
 	FEC         string      // "" if the device sets none
 	Speeds      []int64     // in Mbit/s

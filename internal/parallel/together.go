@@ -14,7 +14,7 @@ type Meeting struct {
 	all    int32
 	left   atomic.Int32
 	turn   atomic.Uint32
-	broken atomic.Bool // one of them has given up
+	broken atomic.Bool // whether one of them has given up
 	mu     sync.Mutex
 	rung   sync.Cond
 	why    string // it panicked

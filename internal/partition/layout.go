@@ -63,7 +63,7 @@ type Layout struct {
 	Steps        int   `json:"-" yaml:"steps" range:"1,1000" doc:"steps one after the other, each a batch"`
 	Seq          int64 `json:"sequence" yaml:"sequence" range:"1,16777216" doc:"tokens per sequence"`
 
-	Stack string `json:"-" yaml:"-"` // whose use of memory, see stacks; empty: Megatron's
+	Stack string `json:"-" yaml:"-"` // framework whose use of memory is assumed, see stacks; "": Megatron's
 }
 
 // Check refuses layouts that do not divide the model.

@@ -184,7 +184,7 @@ func (f *folder) rounds(outputs []string) (earlier string, later []string) {
 			earlier = dir
 		}
 	}
-	if len(later) == 0 { // nothing follows: they are no pair
+	if len(later) == 0 { // the last reading has no successor: no pair
 		return "", outputs
 	}
 	return earlier, later

@@ -220,7 +220,7 @@ func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Pr
 	if s.Time > 0 {
 		limit = MaxIters
 	}
-	// of the requests in flight, oldest first
+	// post times of the requests in flight, oldest first
 	posted, times := make([]int64, s.QPs), make([][]time.Time, s.QPs)
 	lat := newSamples()
 	wrs := make([]verbs.SendWR, s.QPs)

@@ -134,7 +134,7 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 			sum := sha256.Sum256(m[:say.Sum])
 			out.Memory = append(out.Memory, sum[:])
 		}
-		s.Dev.Counters() // and its later writes cannot race with this read
+		s.Dev.Counters() // later writes cannot race with this read
 		if err := writeSoon(g, &out); err != nil {
 			return err
 		}

@@ -179,7 +179,7 @@ func (p ConnectParams) options(share int) verbs.ConnectOptions {
 		o.Timeout = p.Timeout
 	}
 	o.RetryCount, o.RNRRetry = p.RetryCount, p.RNRRetry
-	if p.Transport == verbs.MRC { // it carries nothing else
+	if p.Transport == verbs.MRC { // an MRC connection carries nothing else
 		o.Access = verbs.RemoteWrite
 	}
 	return o
@@ -203,7 +203,7 @@ type Result struct {
 	Retransmissions int64   `json:"retransmissions"`    // packets, both ends
 	Timeouts        int64   `json:"timeouts"`           //
 	CNPs            int64   `json:"cnps"`               // received here
-	Cuts            int64   `json:"cuts"`               // by congestion control, here
+	Cuts            int64   `json:"cuts"`               // rate reductions by this end's congestion control
 	MTU             int     `json:"path_mtu"`           //
 	Verified        bool    `json:"verified,omitempty"` // the bytes were compared
 	Drops           int64   `json:"kernel_drops"`       // datagrams dropped from a full socket

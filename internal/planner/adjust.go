@@ -79,7 +79,7 @@ func Adjust(all []Measured, by *workload.Software) (*Adjusted, error) {
 		}
 	}
 	if by.Unknown() {
-		to = nil // and so does not change
+		to = nil // the figure does not change
 	}
 	a.Software.FromTrainings(by.String(), to)
 	return a, nil

@@ -15,11 +15,11 @@ type Part struct {
 	Count  int    `json:"count"`  // links of the scenario
 	Metres int    `json:"metres"` // of the longest
 	Rate   int    `json:"gbps"`   // of each link
-	Order  []Item `json:"order"`  // for the hosts that the GPUs need
+	Order  []Item `json:"order"`  // items for the hosts that the GPUs need
 
 	each    int // links between two switches that have any
 	columns int // columns of host links: leaves that share the same hosts
-	hosts   int // and the number of these hosts
+	hosts   int // number of these hosts
 }
 
 // Item is a count of equal cables or optics to order.

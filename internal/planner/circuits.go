@@ -10,7 +10,7 @@ import (
 
 // Patterns of circuits between groups.
 const (
-	EvenPattern = "even" // as many between any two groups, as a dragonfly has them
+	EvenPattern = "even" // equal numbers between any two groups, as in a dragonfly
 	RingPattern = "ring" // each to the next: half of the fibers in each direction, as cubes of a torus
 )
 
@@ -20,8 +20,8 @@ type CircuitInput struct {
 	Groups  int
 	Fibres  int // of a group
 	Pattern string
-	Grow    int // to this number of groups; 0: none
-	Without int // this one, from 1, fails; 0: none
+	Grow    int // number of groups after growth; 0: none
+	Without int // number of the failed group, from 1; 0: none
 }
 
 // Circuits are the circuits of an OCS, and those that move.
@@ -34,7 +34,7 @@ type Circuits struct {
 	From   Spread    `json:"pairs_before"`
 	To     Spread    `json:"pairs_after,omitempty"`
 	Ports  int       `json:"ports"`
-	Free   int       `json:"ports_left_dark"` // after the change, ports of a failed group
+	Free   int       `json:"ports_left_dark"` // dark ports after the change, ports of a failed group included
 }
 
 // Circuit is two connected ports, from 1, the lower first. A group's fibres take ports side by side.
@@ -45,7 +45,7 @@ func (c Circuit) String() string { return fmt.Sprintf("%d-%d", c[0], c[1]) }
 // Spread counts the circuits of pairs of groups.
 type Spread struct {
 	Pairs int      `json:"joined_pairs"`
-	Apart [][2]int `json:"pairs_without_circuit,omitempty"` // from 1, of the pattern, without enough fibers
+	Apart [][2]int `json:"pairs_without_circuit,omitempty"` // pairs of the pattern, from 1, without enough fibers
 	Least int      `json:"least"`                           // of connected pairs
 	Most  int      `json:"most"`
 	Dark  int      `json:"dark_ports"` // dark ports of working groups
@@ -81,7 +81,7 @@ func (in CircuitInput) Check() error {
 // joints is circuits by their ends.
 type joints struct {
 	fibres int
-	to     []int // by port, from 0: the other end; -1: dark
+	to     []int // by port, from 0: the opposite port; -1: dark
 }
 
 func newJoints(groups, fibres int) *joints {
@@ -139,7 +139,7 @@ func (j *joints) spread(groups []int, pattern string) (s Spread) {
 			}
 		}
 	}
-	part := map[int]int{} // by group: the least one that it reaches
+	part := map[int]int{} // by group: the lowest-numbered group that it reaches
 	for _, g := range groups {
 		part[g] = g
 	}

@@ -227,7 +227,8 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		c.Data = mb*hide(once, b) + after
 		rounds = mb + 1
 	case 3:
-		first := once / float64(in.Training.Model.Layers/int64(l.PP)) // of each pass: nothing runs before it
+		// the one-time part of each pass, which nothing precedes
+		first := once / float64(in.Training.Model.Layers/int64(l.PP))
 		back := 2.0
 		if t.Regather {
 			back++

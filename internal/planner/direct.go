@@ -138,7 +138,7 @@ func torus(in FabricInput, d Design) Design {
 	for h := 1; h*in.PerServer+3 <= ports; h++ {
 		down := h * in.PerServer
 		side := max(2, int(math.Ceil(math.Cbrt(float64(in.Hosts())/float64(h))-1e-9)))
-		neighbours, across := 6, 4.0 // and links across the middle, by cable and side, of a whole torus
+		neighbours, across := 6, 4.0 // all-to-all also crosses links in the middle of a whole torus, by cable and side
 		if side == 2 {               // a ring of two is one cable
 			neighbours, across = 3, 2
 		}

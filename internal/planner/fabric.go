@@ -44,7 +44,7 @@ type Design struct {
 	Cables    []Part  `json:"cables,omitempty"`
 	Hops      int     `json:"switch_hops"`
 	Ratio     float64 `json:"oversubscription,omitempty"` // reached towards the top tier; 0: there is none
-	Bisection float64 `json:"bisection_share"`            // as topo's: between the halves of the servers
+	Bisection float64 `json:"bisection_share"`            // share from topo, between the halves of the servers
 	Watts     float64 `json:"watts"`
 	Cost      float64 `json:"cost"`
 	Note      string  `json:"note,omitempty"`
@@ -53,7 +53,7 @@ type Design struct {
 	// Missed describes the reached oversubscription if it differs from the requested one, with the reason; else "".
 	Missed string `json:"-"`
 
-	because string       // why the oversubscription differs from the requested one
+	because string       // reason why the oversubscription differs from the requested one
 	build   *topo.Params // build of a direct network
 }
 
@@ -134,7 +134,7 @@ func Fabrics(in FabricInput) ([]Design, error) {
 var kinds = []struct {
 	name, kind, title string // kind: of the scenario
 	design            func(FabricInput, Design) Design
-	several           bool // for NICs of several ports; the others are for NICs of one
+	several           bool // whether NICs have several ports; other fields assume one
 }{
 	{"single-switch", "single-rail", "one switch, rails as VLANs", singleSwitch, false},
 	{"rail-only", "rail-only", "a switch per rail, no spine", railOnly, false},

@@ -23,9 +23,9 @@ type Measured struct {
 	Layout   string  `json:"layout,omitempty"`
 	Seconds  float64 `json:"measured_seconds"`
 	Estimate float64 `json:"estimated_seconds,omitempty"`
-	Why      string  `json:"not_stated,omitempty"` // why there is no estimate
+	Why      string  `json:"not_stated,omitempty"` // reason why there is no estimate
 	Held     bool    `json:"held_out,omitempty"`   // no parameter was fitted to it
-	Noted    bool    `json:"noted,omitempty"`      // its source has a note about the figure: no fit uses it
+	Noted    bool    `json:"noted,omitempty"`      // whether the source has a note about the figure: no fit uses it
 
 	model, gpu, precision string
 	gpus                  int
@@ -41,8 +41,8 @@ type Measured struct {
 
 // Assumed are properties of a table's trainings that the table does not state.
 type Assumed struct {
-	Efficiency float64            // this percentage of the peak, for all; 0: by software
-	Kernels    string             // with Efficiency; empty: flat
+	Efficiency float64            // this percentage of the peak for all rows; 0: by software
+	Kernels    string             // kernels' time with Efficiency; "": flat
 	Software   *workload.Software // the framework of all rows; nil: of each row
 }
 

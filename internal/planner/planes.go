@@ -11,9 +11,9 @@ type planes struct {
 	FabricInput
 	count, rails int // planes, and rails of each
 	port         int // Gbit/s of a NIC's port
-	cable        int // and of a link between switches, which uses a whole port of the slower one
+	cable        int // Gbit/s of a link between switches, which uses a whole port of the slower one
 
-	clos // of a plane: groups are segments, down counts servers
+	clos // a Clos of one plane: groups are segments, down counts servers
 }
 
 // build sizes one plane; ports are split for slower NICs, and counted as ports. Links between switches use whole ports

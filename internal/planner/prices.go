@@ -38,7 +38,7 @@ type SwitchPrice struct {
 type CablePrice struct {
 	UpTo  float64     `json:"upto_m,omitempty"`
 	Name  string      `json:"name"`
-	Rate  int         `json:"rate_gbps,omitempty"` // other rates cost in proportion; 0: the same
+	Rate  int         `json:"rate_gbps,omitempty"` // rate of the price; other rates cost in proportion; 0: equal cost
 	Price float64     `json:"price"`
 	Watts float64     `json:"watts,omitempty"` // of both ends
 	Optic *CablePrice `json:"optic,omitempty"` // optic of one end; nil: the cable has its ends

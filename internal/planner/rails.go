@@ -170,7 +170,7 @@ func pairPod(in FabricInput, d Design) Design {
 	if in.NICPorts != 2 {
 		return refuse(d, "needs NICs with two ports (--nic-ports 2)")
 	}
-	in.NICRate /= 2 // of a port: the links and the switches' ports have it
+	in.NICRate /= 2 // the rate of a port, as of the links and switch ports
 	const hosts, segments, spines, supers = 4, 2, 2, 4
 	perPod := hosts * segments * in.PerServer
 	pods := ceilInt(in.GPUs, perPod)

@@ -71,7 +71,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	s.Segment = max(1, len(servers))
 	s.Ports, s.Down = len(nic.Links), cables
 	if s.Segment == len(g.Hosts) {
-		s.Uplinks, up = 0, 0 // there is nothing beyond them
+		s.Uplinks, up = 0, 0 // a leaf with nothing above it
 	}
 	if up > 0 {
 		s.Ratio = max(1, float64(down)/float64(up))
@@ -129,7 +129,7 @@ func (s Site) share(ranks int, waiting float64) unit.Rate {
 		down = s.Segment
 	}
 	flows, link := max(1, crossing*float64(down)), float64(s.NIC)/float64(ports) // of a leaf
-	load := flows * link / (float64(s.Uplinks) * float64(s.Uplink))              // of the mean uplink
+	load := flows * link / (float64(s.Uplinks) * float64(s.Uplink))              // the mean load of an uplink
 	if !s.Spread {
 		each := float64(s.NIC) / float64(s.QPs)
 		leaves := max(1, waiting*float64(ports)/flows)
@@ -151,7 +151,7 @@ func fullest(balls, n int, times float64) float64 {
 		return float64(balls)
 	}
 	p := 1 / float64(n)
-	mass := math.Exp(float64(balls) * math.Log1p(-p)) // of k-1 balls, at first of none
+	mass := math.Exp(float64(balls) * math.Log1p(-p)) // probability of k-1 balls, at first of none
 	below, sum := 0.0, 0.0
 	for k := 1; k <= balls; k++ {
 		below += mass

@@ -12,13 +12,13 @@ type Rails struct {
 	Hosts, Segments int // servers of a segment, segments
 	Uplinks         int // uplinks of a rail switch
 	Separate        bool
-	Whole           string // why it cannot be sliced, and is used as it is
+	Whole           string // reason why it is used whole and cannot be sliced
 }
 
 // Slice is a part of a step and of its fabric that represents the whole.
 type Slice struct {
 	Layout   partition.Layout
-	Fold     bool // one of several separate rails
+	Fold     bool // whether it is one of several separate rails
 	Hosts    int  // servers of a segment, 0: the fabric as it is
 	Segments int
 	Uplinks  int
@@ -46,7 +46,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	for _, d := range divisors(l.DP) {
 		x := l
 		x.DP = d
-		inside := x.GPUs() <= in.Site.PerServer && l.GPUs() > in.Site.PerServer // and nothing crosses the network
+		inside := x.GPUs() <= in.Site.PerServer && l.GPUs() > in.Site.PerServer // no traffic crosses the network
 		if (d*l.CP)%l.EP != 0 || d < min(2, l.DP) || inside {
 			continue
 		}

@@ -40,7 +40,7 @@ func (p *Pair) Total() (n int64) {
 // Tiers a transfer can cross, from near to far.
 const (
 	InServer   = iota // NVLink
-	SameLeaf          // one switch between the NICs
+	SameLeaf          // one switch connects the NICs
 	AcrossTier        // over spines
 	OffRail           // to another rail: NVLink first if required
 	Tiers

@@ -243,7 +243,7 @@ func (t *Table) load(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // nothing once it is committed
+	defer tx.Rollback() // no effect after a commit
 	insert, err := tx.PrepareContext(ctx, "insert into "+quoted(t.Name)+" values ("+strings.Join(places, ", ")+")")
 	if err != nil {
 		return err

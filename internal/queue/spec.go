@@ -13,16 +13,17 @@ const Classes = 8
 // Spec is the configuration of one switch. Its tags define the scenario's keys: the key (yaml), the range in the key's
 // unit (range), the two words of a switch that is off or on (enum) and the meaning (doc).
 type Spec struct {
-	DSCP      [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; what is not named goes to queue 0"`
-	Queues    [Classes]Class `json:"queues" yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
-	Buffer    unit.Bytes     `json:"buffer_bytes" yaml:"buffer" range:"1KB,2000MB" doc:"packet memory"`
-	MTU       unit.Bytes     `json:"mtu_bytes" yaml:"mtu" range:"256B,16KiB" doc:"largest frame"` // Ethernet header to FCS
-	PFCQuanta int            `json:"pfc_quanta" yaml:"pfc_quanta" range:"1,65535" doc:"pause time of a PFC frame, in 512 bit times"`
-	Watchdog  Watchdog       `json:"watchdog" yaml:"watchdog" doc:"PFC storm watchdog"`
-	Trim      Trim           `json:"trim,omitzero" yaml:"trim,omitzero" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
-	CoreMarks bool           `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast (default false)"`
-	Timed     bool           `json:"timed,omitzero" yaml:"limits_in_time,omitzero" doc:"limit, wred_min and wred_max of a port whose cable runs slower than its own rate are less in proportion, as where they are configured in us (default false): they are bytes"`
-	NoIFA     bool           `json:"no_ifa,omitzero" yaml:"ifa,omitzero" enum:"supported,unsupported" doc:"whether switches write metadata of the in-band flow analyzer into packets that request it (default supported)"`
+	DSCP   [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; what is not named goes to queue 0"`
+	Queues [Classes]Class `json:"queues" yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
+	Buffer unit.Bytes     `json:"buffer_bytes" yaml:"buffer" range:"1KB,2000MB" doc:"packet memory"`
+	// Ethernet header to FCS
+	MTU       unit.Bytes `json:"mtu_bytes" yaml:"mtu" range:"256B,16KiB" doc:"largest frame"`
+	PFCQuanta int        `json:"pfc_quanta" yaml:"pfc_quanta" range:"1,65535" doc:"pause time of a PFC frame, in 512 bit times"`
+	Watchdog  Watchdog   `json:"watchdog" yaml:"watchdog" doc:"PFC storm watchdog"`
+	Trim      Trim       `json:"trim,omitzero" yaml:"trim,omitzero" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
+	CoreMarks bool       `json:"core_marks,omitzero" yaml:"mark_core_only,omitzero" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast (default false)"`
+	Timed     bool       `json:"timed,omitzero" yaml:"limits_in_time,omitzero" doc:"limit, wred_min and wred_max of a port whose cable runs slower than its own rate are less in proportion, as where they are configured in us (default false): they are bytes"`
+	NoIFA     bool       `json:"no_ifa,omitzero" yaml:"ifa,omitzero" enum:"supported,unsupported" doc:"whether switches write metadata of the in-band flow analyzer into packets that request it (default supported)"`
 	// SameSeed and SameLagSeed cause polarization, between switches and inside one.
 	SameSeed    bool `json:"same_seed,omitzero" yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes equally, which polarizes"`
 	SameLagSeed bool `json:"same_lag_seed,omitzero" yaml:"lag_seed,omitzero" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises (default own)"`
@@ -53,8 +54,9 @@ type WRED struct {
 	Min         unit.Bytes `json:"min_bytes" yaml:"wred_min" range:"0B,2000MB" doc:"marking starts above; queue 3 has 150KB and wred_max 3MB with 7 % at any rate, as one vendor writes (docs: Congestion control)"`
 	Max         unit.Bytes `json:"max_bytes" yaml:"wred_max" range:"0B,2000MB" doc:"everything is marked above; 0B: no WRED"`
 	Probability unit.Share `json:"probability" yaml:"probability" range:"0,100" doc:"percent marked just below wred_max"`
-	Weight      uint       `json:"weight" yaml:"wred_weight" range:"0,15" doc:"averaging exponent; 0: instantaneous"` // avg += (q-avg) >> Weight
-	ECN         bool       `json:"ecn" yaml:"ecn" doc:"mark instead of drop"`
+	// avg += (q-avg) >> Weight
+	Weight uint `json:"weight" yaml:"wred_weight" range:"0,15" doc:"averaging exponent; 0: instantaneous"`
+	ECN    bool `json:"ecn" yaml:"ecn" doc:"mark instead of drop"`
 }
 
 // Watchdog is the PFC storm watchdog (docs/references.md, watchdog).
@@ -117,7 +119,7 @@ func (c *Class) validate(buffer unit.Bytes) error {
 		return field.New("weight", "%d is out of range 0–100", c.Weight)
 	case w.Max < 0 || w.Min < 0:
 		return field.New("wred_min", "must not be negative")
-	case w.Max > 0 && w.Min > w.Max: // if they are equal, marking is a step
+	case w.Max > 0 && w.Min > w.Max: // equal values make marking a step
 		return field.New("wred_min", "%v is above wred_max %v", w.Min, w.Max)
 	case w.Max > buffer:
 		return field.New("wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)

@@ -46,7 +46,7 @@ func (c *Crew) Start(rank int, stdout io.Writer, env, under []string, args ...st
 	cmd.Env = append(cmd.Env, env...)
 	var says strings.Builder
 	cmd.Stdout, cmd.Stderr = stdout, &says
-	cmd.Cancel = func() error { // one that was stopped hears of it once it goes on
+	cmd.Cancel = func() error { // a stopped process receives the signal once it continues
 		return errors.Join(cmd.Process.Signal(os.Interrupt), cmd.Process.Signal(syscall.SIGCONT))
 	}
 	cmd.WaitDelay = 5 * time.Second

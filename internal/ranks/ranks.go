@@ -33,7 +33,7 @@ func Command(ctx context.Context, under []string, args ...string) (*exec.Cmd, er
 	argv := slices.Concat(under, []string{self}, args)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), marker+"=1")
-	_, err = cmd.StdinPipe() // its end tells the child that we are gone
+	_, err = cmd.StdinPipe() // end of file on stdin notifies the child of this process's end
 	return cmd, err
 }
 

@@ -37,7 +37,7 @@ func (c *class) joins(place int) *rule {
 	for p := range r.binds {
 		r.binds[p].src = anything
 	}
-	even := 0 // what site takes unless each is given
+	even := 0 // number that site assumes unless each is set
 	for _, nodes := range of {
 		even = max(even, (r.count*(len(of)-1)+len(nodes)-1)/len(nodes))
 	}

@@ -18,7 +18,7 @@ func (f *finder) describe() {
 	types := map[string]int{} // type: its index among them
 	taken := map[string]bool{}
 	for _, g := range f.groups {
-		rest := g.nodes // in the order of the boxes
+		rest := g.nodes // nodes in the order of the boxes
 		for _, b := range g.boxes {
 			t := f.typed(g, b)
 			key := fmt.Sprintf("%+v", t)
@@ -137,7 +137,7 @@ func (f *finder) typed(g *group, b box) site.Type {
 	n := g.nodes[0]
 	if g.kind == cabling.Server {
 		var t site.Type
-		fmt.Sscanf(b.typ, "%d %d %s", &t.GPUs, &t.NICs, &t.GPU) // as typeOf wrote it
+		fmt.Sscanf(b.typ, "%d %d %s", &t.GPUs, &t.NICs, &t.GPU) // typeOf's notation
 		if t.GPUs == 0 {
 			t.GPU = ""
 		}

@@ -25,7 +25,7 @@ type group struct {
 	word   []string
 	kind   cabling.Kind
 	boxes  []box
-	folded bool // its one number is two places
+	folded bool // whether its one number is two digits
 	ports  int  // ports of a server's NICs
 }
 
@@ -255,7 +255,7 @@ func (g *group) call(taken func(string) bool) {
 	name := ""
 	for p := len(g.text) - 1; p >= 0 && name == ""; p-- {
 		if len(g.text) > 1 && p == len(g.text)-1 {
-			continue // behind the last number
+			continue // the last number has no separator after it
 		}
 		name = strings.Trim(noWord.ReplaceAllString(g.text[p], "-"), "-_")
 	}

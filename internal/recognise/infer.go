@@ -276,7 +276,7 @@ func (c *class) regions(r *rule, ends []end, s end) (out []*rule) {
 		return out
 	}
 	if r.from == r.to && !r.stepped() {
-		return nil // which end a rule starts at depends on the order of nodes
+		return nil // the end at which a rule starts depends on the order of nodes
 	}
 	dims := len(r.from.pad)
 	val := func(i, d int) int {

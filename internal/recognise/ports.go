@@ -327,7 +327,7 @@ func (f *finder) sources() func(c site.Cabled) wire {
 // ports writes jacks as rules list them: 1-4,7, and 5-6/1-2 where ports are broken out.
 func ports(jacks []panel.Jack) string {
 	type run struct{ port, last, part, lastPart int }
-	var runs []run // of parts of one port, then of ports with the same parts
+	var runs []run // runs of parts of one port, then of ports with the same parts
 	for _, j := range jacks {
 		x := run{int(j.Port), int(j.Port), int(j.Part), int(j.Part)}
 		if n := len(runs) - 1; n >= 0 && x.part > 1 && runs[n].port == x.port && runs[n].lastPart == x.part-1 {

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Rate     unit.Rate // rate of cables, 400 Gbit/s unless given
 	HostMM   int64     // length of cables to servers, 5 m unless given
-	FabricMM int64     // and between switches, 30 m
+	FabricMM int64     // length of cables between switches, 30 m
 	GPUs     int       // GPUs of a server; default: one for each cable
 	NICPorts int       // NIC ports of a NIC; default from names and GPUs
 	Servers  string    // names of servers, overriding other evidence: gpu-*
@@ -32,7 +32,7 @@ type Found struct {
 	Graph        *topo.Graph
 	Notes        []string // assumptions, and mismatches
 	Rules        int      // rules in Site.Cables with a pattern
-	Single       int      // and those between named nodes
+	Single       int      // number of cables between named nodes
 }
 
 // Defaults of Options.

@@ -12,7 +12,7 @@ import (
 
 // Possible values of a place of the upper end at the lower one, besides one of its places.
 const (
-	anything = -1 // it is not bound
+	anything = -1 // the variable is not bound
 	constant = -2
 	theNIC   = -3
 	thePort  = -4
@@ -92,7 +92,7 @@ type rule struct {
 	single   bool
 
 	between int          // a place, from 1: each two values of it are connected
-	each    int          // and each node gets this number of links before the next one, 0: an even share
+	each    int          // links that each node gets before the next one; 0: an even share
 	runs    map[pair]int // its cables
 }
 
@@ -112,7 +112,7 @@ type class struct {
 	order    []pair
 	left     map[pair]int
 	total    int
-	next     int // in order: all before are covered
+	next     int // index of the next; all before it are covered
 	patience int
 }
 

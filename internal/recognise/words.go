@@ -25,7 +25,7 @@ func (f *finder) words() {
 		}
 		return find(r)
 	}
-	in := map[seat][]seat{} // by root: who is equal; a group's two places are not
+	in := map[seat][]seat{} // by root: equal ones; the two positions of a group are distinct
 	join := func(a, b seat) {
 		as, bs := append([]seat{a}, in[a]...), append([]seat{b}, in[b]...)
 		for _, x := range as {

@@ -27,7 +27,7 @@ type Onto struct {
 	Scenario                    string
 	Set                         []string
 	Path                        string // path of a running configuration, or a folder of them
-	Switch                      string // that a device becomes; that of its name if empty
+	Switch                      string // name of the switch that a device becomes; "": the device's name
 	OS                          string
 	Addressing, Multihome, ASIC string
 	InBand                      bool // change ports over which a device may be managed

@@ -184,7 +184,7 @@ func cuts(s *result.Summary) (n float64) {
 func ofCauses(variants []result.Variant) (rows []metric) {
 	for _, c := range cause.All() {
 		of := func(s *result.Summary) float64 {
-			if s.Chain == nil { // of an earlier version
+			if s.Chain == nil { // a run of an earlier version
 				return 0
 			}
 			return float64(s.Chain.Of(c.ID))

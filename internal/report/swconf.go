@@ -22,7 +22,8 @@ var severities = map[swconf.Severity]struct {
 }{swconf.Error: {0, "error", screen.Error}, swconf.Warning: {1, "warning", screen.Warning},
 	swconf.Info: {2, "note", screen.Share}}
 
-// whose matches what tells findings apart that are one for a reader: names of ports, and what is behind them.
+// whose matches details by which findings differ that are equal for a reader: names of ports and of their
+// neighbours.
 var whose = regexp.MustCompile(`neighbour \S+|\b(?:Ethernet|Eth|swp|et-|port-channel|Port-Channel)\d[\w/:.-]*`)
 
 // Findings prints what lint found, errors first: rule and message, the place with its line, cause and remedy.

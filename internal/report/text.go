@@ -167,7 +167,7 @@ func FidelityLine(s *result.Summary) string {
 	switch {
 	case e.Cases == 0:
 		return how + "; its error is not measured for " + e.Of
-	case e.Cases < fewCases: // their largest error is no bound
+	case e.Cases < fewCases: // the largest error is not a bound
 		return fmt.Sprintf("%s; %s: %s", how, ErrorOf(e), e.Of)
 	}
 	return how + fmt.Sprintf("; error up to %s, mean %s, in %s also simulated by packets: %s", percent(e.Worst),

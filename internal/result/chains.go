@@ -7,7 +7,7 @@ type Chains struct {
 	ByItself int `json:"ended_by_themselves"`
 	Watchdog int `json:"broken_by_watchdog"`
 	Cable    int `json:"broken_by_cable"`
-	Standing int `json:"standing"` // when the run ended
+	Standing int `json:"standing"` // time at which the run ended
 	// the first ones, and the first that did not end by themselves
 	Chains []Chain `json:"chains"`
 }

@@ -14,8 +14,8 @@ type CriticalRow struct {
 
 // Classes of pieces without an operation.
 const (
-	NotStarted = "not started" // before the first one began
-	Unfinished = "unfinished"  // after the last one that ended, in a run that did not
+	NotStarted = "not started" // before the first operation began
+	Unfinished = "unfinished"  // after the last operation that ended, in a run that did not end
 )
 
 func (c *CriticalRow) computes() bool { return c.Peer < 0 }

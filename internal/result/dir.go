@@ -68,7 +68,7 @@ func (t *Tables) files() []tableFile {
 func fill(dir string, m *Manifest, s *Summary, t *Tables, further ...File) error {
 	m.Tables, m.Files, m.Contents = nil, nil, map[string]Content{}
 	var files []File
-	rows := map[string]int64{"topology.json": 0} // of the files whose content run.json lists
+	rows := map[string]int64{"topology.json": 0} // row counts of the files whose content run.json lists
 	for _, f := range t.files() {
 		m.Tables = append(m.Tables, strings.TrimSuffix(f.Name, ".parquet"))
 		files, rows[f.Name] = append(files, f.File), f.rows
@@ -262,9 +262,9 @@ func open(dir, name string, whole bool, read func(*input.File, *parquet.File) er
 type Variant struct {
 	Label  string
 	Runs   []*Summary
-	Failed string // why there is none, or not one per seed
+	Failed string // reason why there is none, or not one per seed
 
-	Over        string // how much memory its training is estimated to need, where GPUs do not hold it; empty: they do
+	Over        string // estimated memory of the training if GPUs do not hold it; "": they do
 	Switch, NIC string // required hardware support of its congestion control, if compared
 }
 

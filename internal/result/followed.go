@@ -33,7 +33,7 @@ type Copy struct {
 	Kind    string `json:"kind"`
 	Data    bool   `json:"data,omitempty"` // carries payload; else an answer or a probe
 	Again   bool   `json:"again,omitempty"`
-	Bytes   int    `json:"bytes"` // as it left the NIC, FCS included
+	Bytes   int    `json:"bytes"` // bytes as it left the NIC, FCS included
 	Hops    []Hop  `json:"hops"`  // the NIC's port first
 	End     string `json:"end"`   // arrived, dropped, or in flight
 	EndAt   int64  `json:"end_ps"`
@@ -47,11 +47,11 @@ type Hop struct {
 	Came    int64  `json:"came_ps"`      // time of its last bit's arrival
 	Ready   int64  `json:"ready_ps"`     // the switch has chosen the port
 	Found   int64  `json:"found_bytes"`  // bytes queued there then, with the rest of the current frame
-	Paused  bool   `json:"paused"`       // its class was paused there then
+	Paused  bool   `json:"paused"`       // whether its class was paused at that time
 	Left    int64  `json:"left_ps"`      // time of its first bit's departure
 	Behind  int64  `json:"behind_bytes"` // bytes queued behind it then
-	Marked  bool   `json:"marked"`       // it leaves with a congestion mark
-	Trimmed bool   `json:"trimmed"`      // it leaves without its payload
+	Marked  bool   `json:"marked"`       // whether it leaves with a congestion mark
+	Trimmed bool   `json:"trimmed"`      // whether it leaves without its payload
 	Rate    int64  `json:"rate_bps"`
 }
 

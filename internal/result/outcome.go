@@ -40,7 +40,7 @@ type Move struct {
 	At       int64 `json:"at_ps"`
 	Of       int   `json:"of_queue_pairs"`
 	Moved    int   `json:"moved"`
-	Needless int   `json:"moved_off_working_ways"` // nothing on the old one was broken
+	Needless int   `json:"moved_off_working_ways"` // number moved off paths that worked
 }
 
 // LostRank is a GPU that the others had lost.
@@ -72,7 +72,7 @@ type Finished struct {
 
 // Meeting is the traffic of several jobs at one port while more than one of them had packets there.
 type Meeting struct {
-	Port     string       `json:"port"` // as named in the links table: the sending direction
+	Port     string       `json:"port"` // name in the links table: the sending direction
 	From     int64        `json:"from_ps"`
 	To       int64        `json:"to_ps"`
 	Together int64        `json:"together_ps"` // total of that time

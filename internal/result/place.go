@@ -29,7 +29,7 @@ type Place struct {
 	// Earlier reports whether Dir contains a run, Whole whether that run is complete.
 	Earlier, Whole bool
 
-	hidden string // where files are written first
+	hidden string // path at which files are written first
 	inside bool   // hidden is in Dir, into which files are moved one by one
 	lock   *lock  // of hidden
 	own    *lock  // identity of Dir, once it exists
@@ -40,7 +40,7 @@ type Place struct {
 const (
 	prefix = ".railyard-" // prefix of a hidden folder next to a run directory; its name follows
 	inner  = ".railyard"  // the hidden folder inside
-	ready  = "ready"      // in inner: a complete run that is to be moved
+	ready  = "ready"      // folder in inner: a complete run before its move
 )
 
 // probeSize is the number of bytes that must fit before a run starts: an empty run directory has 40 KB.

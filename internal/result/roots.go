@@ -25,7 +25,7 @@ type PauseRootRow struct {
 	// egress; receiver: the server behind the root port; circular: ports that wait for one another
 	Kind  string `parquet:"kind,dict" json:"kind"`
 	Time  int64  `parquet:"time_ps" json:"time_ps"`       // of the pause
-	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // in the root's queue, mean
+	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // bytes in the root's queue, mean
 }
 
 // PauseHeldRow is the bytes of one queue pair in the queue of an egress port at a time when ports were paused for that
@@ -44,7 +44,7 @@ type PauseRanking struct {
 	To        int64       `json:"to_ps"`
 	Time      int64       `json:"paused_ps"` // summed over ports; total of all roots
 	Ports     int         `json:"paused_ports"`
-	Count     int         `json:"root_count"` // also of those beyond Roots
+	Count     int         `json:"root_count"` // number of roots, those beyond Roots included
 	Roots     []PauseRoot `json:"roots"`
 	FlowCount int         `json:"flow_count"` // likewise
 	Flows     []PauseHeld `json:"flows"`
@@ -66,8 +66,8 @@ type PauseHeld struct {
 	From  string `json:"from,omitempty"`
 	To    string `json:"to,omitempty"`
 	Job   string `json:"job,omitempty"`
-	Time  int64  `json:"pause_ps"`   // its share, by bytes, of the pause time due to the roots
-	Bytes int64  `json:"held_bytes"` // its own bytes, mean over the pauses due to the roots
+	Time  int64  `json:"pause_ps"`   // share, by bytes, of the pause time due to the roots
+	Bytes int64  `json:"held_bytes"` // bytes of the flow, mean over the pauses due to the roots
 }
 
 // maxRanked bounds the lists of a ranking.

@@ -19,7 +19,7 @@ import (
 // Control is the activity of one service's congestion control, summed over its queue pairs.
 type Control struct {
 	Service    string    `json:"service"`
-	Algorithm  string    `json:"algorithm"`           // as in a scenario
+	Algorithm  string    `json:"algorithm"`           // name as in a scenario
 	Transport  string    `json:"transport,omitempty"` // likewise; set if it is not RC
 	Title      string    `json:"title"`               // in sentences
 	QueuePairs int64     `json:"queue_pairs"`
@@ -114,9 +114,9 @@ type Summary struct {
 	Version  string `json:"version"`
 	Seed     uint64 `json:"seed"`
 	Fidelity string `json:"fidelity"`
-	// how far an approximate fidelity may be off
+	// expected error of an approximate fidelity
 	Expected *Expected `json:"expected_error,omitempty"`
-	// for runs that simulate equal parts once
+	// simulated and repeated parts, for runs that simulate equal parts once
 	Reused   *Reused `json:"reused,omitempty"`
 	LB       string  `json:"lb"`
 	Complete bool    `json:"complete"` // false: interrupted, or failed as the outcome describes
@@ -154,7 +154,7 @@ type Summary struct {
 	QueuePeak int64 `json:"queue_peak_bytes"`                 // longest queue of a switch port
 	// time-averaged, of the switch port with the longest queue, from samples
 	QueueMean int64 `json:"queue_mean_bytes"`
-	// on the wire, of all NICs: payload, headers, gaps between frames, control packets, what went again
+	// wire bytes of all NICs: payload, headers, gaps between frames, control packets, retransmissions
 	NICBytes int64 `json:"nic_wire_bytes"`
 	// Jain's index over queue pairs, of ideal time as a share of the time with something to send
 	Fairness        float64 `json:"fairness_jain"`
@@ -176,16 +176,16 @@ type Summary struct {
 	DropsNoRoute    int64   `json:"drops_no_route"`
 
 	Trims        int64 `json:"trims,omitempty"`         // packets that switches cut to their headers
-	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // and the payload that these lost
+	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // payload that trimming removed
 	DropsTrimmed int64 `json:"drops_trimmed,omitempty"` // of the drops: trimmed packets
 
 	Reorder *ReorderMemory `json:"reorder_memory,omitempty"` // NICs that kept packets ahead of others
 
 	Scheduled *Scheduled `json:"scheduled,omitempty"` // requests and grants of a scheduled fabric
 
-	Control []Control `json:"cc"` // what congestion control did, by service
+	Control []Control `json:"cc"` // actions of congestion control, by service
 
-	Jobs    []Job      `json:"jobs"`                     // by start, then name
+	Jobs    []Job      `json:"jobs"`                     // jobs by start, then name
 	Story   []Happened `json:"steps_in_order,omitempty"` // events of the run, with output.steps
 	Storage *Storage   `json:"storage,omitempty"`        // servers that keep data
 	Stalls  []Stall    `json:"stalls,omitempty"`         // waits for them, by step
@@ -198,9 +198,9 @@ type Summary struct {
 	LinkEvents  []LinkEvent   `json:"link_events,omitempty"`   // configured events up to the end
 	Missed      *Missed       `json:"missed_events,omitempty"` // configured events after the end
 	Deadlock    *Chains       `json:"closed_chains,omitempty"` // pauses that were blocked on one another
-	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // what ports were paused for
-	Moves       []Move        `json:"route_changes,omitempty"` // and the connections that changed their path
-	Outcome     *Outcome      `json:"outcome,omitempty"`       // how a job ended that did not finish
+	PauseRoots  *PauseRanking `json:"pause_roots,omitempty"`   // ports that caused the pauses
+	Moves       []Move        `json:"route_changes,omitempty"` // connections that changed their path
+	Outcome     *Outcome      `json:"outcome,omitempty"`       // outcome of a job that did not finish
 	TablesCut   []TableCut    `json:"tables_cut,omitempty"`    // tables that lack rows
 
 	// Digest is the hash of the run's tables, as in run.json.
@@ -258,7 +258,7 @@ type Waited struct {
 	Rank int32  `json:"rank"` // rank of a placed job: its GPU
 	GPU  string `json:"gpu"`
 	Time int64  `json:"waited_ps"`
-	Path int64  `json:"critical_ps"` // its computing on the critical path
+	Path int64  `json:"critical_ps"` // computing time on the critical path
 
 	// Alike is the number of other ranks that compute about as long or longer, of a rank that computes longer than the
 	// one that waited: any of them makes it wait.
@@ -270,7 +270,7 @@ type SlowRank struct {
 	Rank    int32  `json:"rank"` // rank of a placed job: its GPU
 	GPU     string `json:"gpu"`
 	Compute int64  `json:"compute_ps"`          // all its computing
-	Usual   int64  `json:"siblings_compute_ps"` // its computing, with the siblings' median for the slow part
+	Usual   int64  `json:"siblings_compute_ps"` // computing time, with the siblings' median for the slow part
 }
 
 // Excess is the rank's computing beyond that of its siblings, in ps.
@@ -295,7 +295,7 @@ type Trained struct {
 
 // Drop is a packet that was lost.
 type Drop struct {
-	Packet string `json:"packet"` // in the form of run --follow
+	Packet string `json:"packet"` // packet in the form of run --follow
 	Port   string `json:"port"`
 	At     int64  `json:"at_ps"`
 }
@@ -331,7 +331,7 @@ type Stall struct {
 	Asked   int64  `json:"asked_ps"`
 	Came    int64  `json:"came_ps"`
 	Media   int64  `json:"media_ps"`   // along what came last: in the servers
-	Network int64  `json:"network_ps"` // and in the network
+	Network int64  `json:"network_ps"` // time in the network
 }
 
 // Collective sums up the instances of one collective.
@@ -346,7 +346,7 @@ type Collective struct {
 	Time      int64   `json:"time_ps"` // mean; first transfer started to last delivered
 	TimeMin   int64   `json:"time_min_ps"`
 	TimeMax   int64   `json:"time_max_ps"`
-	AlgBW     float64 `json:"algbw_bytes_per_second"` // all bytes over all time
+	AlgBW     float64 `json:"algbw_bytes_per_second"` // algorithm bandwidth: all bytes over all time
 	BusBW     float64 `json:"busbw_bytes_per_second"`
 	BusBest   float64 `json:"busbw_best_bytes_per_second"`
 	// limit of bus bandwidth if its fullest NIC or NVLink pipe were always busy
@@ -373,7 +373,7 @@ type LinkEvent struct {
 	Change string `json:"change"`
 	Cables int    `json:"cables,omitempty"`    // cables of a switch, a card, a NIC or a server
 	Ends   int64  `json:"ends_ps,omitempty"`   // time at which both ends had detected the failure, before
-	Routes int64  `json:"routes_ps,omitempty"` // all routes had converged
+	Routes int64  `json:"routes_ps,omitempty"` // time at which all routes had converged
 }
 
 // TableCut is a table that holds its first rows only, so that counts and sums over it are too low.

@@ -23,7 +23,7 @@ type LinkRow struct {
 	Length int64 `parquet:"length_ps,dict" json:"length_ps"`
 	Port   int32 `parquet:"port" json:"port"` // row of ports.parquet
 	Bytes  int64 `parquet:"wire_bytes" json:"wire_bytes"`
-	Queued int64 `parquet:"queued_bytes" json:"queued_bytes"` // at the end of the interval
+	Queued int64 `parquet:"queued_bytes" json:"queued_bytes"` // queued bytes at the end of the interval
 	Paused int64 `parquet:"paused_ps" json:"paused_ps"`
 	Marks  int64 `parquet:"ecn_marks" json:"ecn_marks"`
 	// maximum of any queue of the port in the interval; switches only
@@ -73,7 +73,7 @@ type PathRow struct {
 	QP        int32 `parquet:"qp" json:"qp"`
 	Port      int32 `parquet:"port" json:"port"`
 	Packets   int64 `parquet:"packets" json:"packets"` // estimated number of queued packets
-	Wait      int64 `parquet:"wait_ps" json:"wait_ps"` // in that queue, of all packets together, estimated
+	Wait      int64 `parquet:"wait_ps" json:"wait_ps"` // estimated waiting time of all packets in that queue
 	QueuePeak int64 `parquet:"queue_peak_bytes" json:"queue_peak_bytes"`
 }
 
@@ -129,7 +129,7 @@ type CollectiveRow struct {
 	Lost      cause.Account `parquet:"-" json:"causes"` // parts of its time; causes.parquet
 	// port with the largest part; -1: none in the network
 	Port int32  `parquet:"port" json:"port"`
-	At   int64  `parquet:"at_ps" json:"at_ps"` // when it was worst there, since the transfer that lost most began
+	At   int64  `parquet:"at_ps" json:"at_ps"` // time of its maximum, from the begin of the transfer that lost most
 	Why  string `parquet:"why" json:"why"`
 	Job  string `parquet:"job,dict" json:"job"` // for several jobs
 }
@@ -153,7 +153,7 @@ func (t *Tables) Saves(chain *cause.Account) {
 type CauseRow struct {
 	Scope    string `parquet:"scope,dict" json:"scope"`        // collective, critical_path
 	Instance int32  `parquet:"instance" json:"instance"`       // index in collectives.parquet; -1 for the critical path
-	Cause    string `parquet:"cause,dict" json:"cause"`        // as in summary.json, without _ps
+	Cause    string `parquet:"cause,dict" json:"cause"`        // key as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
 	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // reaction of congestion control to it
 	// saving of a run without it alone, expected or simulated

@@ -21,7 +21,7 @@ type group struct {
 	called    string
 	lab       *lab             // the lab that simulates it
 	led       bool             // packets of it were simulated
-	shortened bool             // but not those that repeat
+	shortened bool             // whether parts that repeat are left out
 	draws     map[int32]uint64 // by switch: the number of its random draws
 	turn      int32            // bells of other turns are void
 	waits     bool             // to be settled

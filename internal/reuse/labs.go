@@ -17,14 +17,14 @@ type lab struct {
 	at    *state
 	heard int // deliveries in that state
 	posts map[int32]int32
-	told  []bool // by post: a state up to this one has its delivery
+	told  []bool // by post: whether a state up to the current one has its delivery
 	early []out  // deliveries that no state has yet
 	lost  int    // posts without a delivery
-	apart bool   // its state is shared only by groups of one name
+	apart bool   // whether only groups of one name share its state
 	got   []int32
 	conns map[int32]int32 // the stand's number of a connection
 
-	counts result.Summary // at the group's first post, like the following
+	counts result.Summary // counters at the group's first post, like the following
 	ports  []explain.Port
 	pairs  map[int32]sim.Pair
 	waits  map[[2]int32]explain.Wait
@@ -32,8 +32,8 @@ type lab struct {
 	hops   int64
 
 	steady   steady
-	whole    bool             // nothing is left out
-	links    []result.LinkRow // until the last jump, since the group's first post
+	whole    bool             // whether nothing is left out
+	links    []result.LinkRow // link rows up to the last jump, since the group's first post
 	skipped  int64            // packet-hops
 	interval unit.Time
 }
@@ -174,7 +174,7 @@ func (l *lab) take(r *Run) {
 		l.heard++
 		if o := (out{l.now(), l.posts[m], met}); l.at.lab == l {
 			l.tells(r, o)
-		} else { // what happened before now is simulated again
+		} else { // the past is simulated again
 			l.early = append(l.early, o)
 		}
 	}

@@ -22,7 +22,7 @@ const observeEvery = 1 << 16
 
 // Run is one run of a plan.
 type Run struct {
-	*sim.Network // for routes, names and connections: no packet crosses it
+	*sim.Network // network for routes, names and connections: no packet crosses it
 	Plan         *scenario.Plan
 	Exec         *exec.Execution
 
@@ -31,10 +31,10 @@ type Run struct {
 
 	messages []explain.Message
 	troubles []explain.Trouble
-	posted   []int64 // by message: when it was posted and delivered, in the order of both
+	posted   []int64 // by message: its post and delivery time, in their order
 	done     []int64
 	moment   int64
-	parts    []uint8 // by operation: messages of it that are under way
+	parts    []uint8 // by operation: number of its messages in flight
 	pairs    []pair  // by connection
 
 	now   unit.Time
@@ -42,13 +42,13 @@ type Run struct {
 	order int64
 	count int64 // events so far
 
-	owner     []*group // by port, then by NIC what it sends and what it receives
+	owner     []*group // by port, then by NIC for sending and receiving: owning group
 	classes   []int32  // the same: alike ones have one number
 	root      *state
 	shapes    map[string]int32
 	unsettled []*group
 	labs      []*lab           // that simulate
-	idle      []*lab           // whose networks are as new
+	idle      []*lab           // labs whose networks are in their initial state
 	drawn     map[int32]uint64 // by switch: groups that have draws there
 	audit     audit
 	whole     bool // messages are simulated to the end
@@ -210,7 +210,7 @@ func (r *Run) Go(watch exec.Observer) error {
 			break
 		}
 	}
-	if ended != unit.Never { // what followed were acknowledgements
+	if ended != unit.Never { // the following packets were acknowledgements
 		r.now = ended
 		return nil
 	}

@@ -15,7 +15,7 @@ type steady struct {
 	conns  []int32 // connections of the group, by their numbers in the stand
 	ports  []int32 // of the group
 	anchor int32   // anchor in conns; -1: none
-	port   int32   // by which the anchor sends
+	port   int32   // port by which the anchor sends
 	frames int64   // frames that have left that port
 	next   uint64  // sequence number of the anchor at which states are compared
 	look   uint64  // events that the lab fires before it chooses an anchor

@@ -42,7 +42,7 @@ type Policy struct {
 type Site struct {
 	Seed   uint32     // of its hash
 	Tier   int        // 1 for leaves
-	Torus  bool       // it requires a torus
+	Torus  bool       // whether it requires a torus
 	Stream rng.Stream // random numbers
 }
 

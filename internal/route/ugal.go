@@ -50,7 +50,7 @@ type ugal struct {
 	valiant
 	bias    int64
 	credits bool
-	held    []int32 // by port, at the next switch; nil: not known
+	held    []int32 // by port: bytes queued at the next switch; nil: unknown
 }
 
 // Credits reports whether used credits count.

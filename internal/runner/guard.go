@@ -84,7 +84,7 @@ func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.O
 	switch {
 	case err != nil:
 		return err
-	case over && run.Interrupted(): // not an interruption of the confirming simulation
+	case over && run.Interrupted(): // not caused by the confirming simulation's interruption
 		return outgrown(run.Limit)
 	case run.Interrupted():
 		return ErrInterrupted

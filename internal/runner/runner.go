@@ -37,7 +37,7 @@ type Runner struct {
 	Moved string
 
 	place        *result.Place
-	first, every time.Duration    // when an unfinished run is written
+	first, every time.Duration    // time of the first report of an unfinished run, and its interval
 	rest         time.Duration    // minimum pause between writes, relative to the writing time
 	now          func() time.Time // time.Now, but in tests
 }
@@ -167,7 +167,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	s, t, limits := r.Run.Outcome(r.Version)
 	s.Complete = s.Complete && ended
 	if !ended || r.Run.Interrupted() {
-		s.Outcome = nil // it has not been reached
+		s.Outcome = nil // the outcome is not reached yet
 	}
 	whole := s.Complete || s.Outcome != nil
 	if ended && r.Confirm != nil && r.Confirm(s) {

@@ -146,7 +146,7 @@ func (p *Plan) Slowest() (least *Kind) {
 func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
 	k := &Kind{GPU: gpu, NVLink: gpu.Reached(), Pair: gpu.Pair}
 	if nvlink > 0 {
-		if k.Pair > 0 { // as many links, each so much faster or slower
+		if k.Pair > 0 { // one pipe per link, each with the share of the rate
 			k.Pair = unit.Rate(float64(k.Pair) / float64(k.NVLink) * float64(nvlink))
 		}
 		k.NVLink = nvlink

@@ -17,8 +17,8 @@ import (
 type bound struct {
 	key      string // [] matches any index, * any name
 	min, max string
-	zero     bool   // also 0: not set, or as its doc defines
-	of       string // only these, instead of a range
+	zero     bool   // whether 0 is also accepted: not set, or as its doc defines
+	of       string // accepted values, instead of a range
 }
 
 // The largest and smallest values of tags keep their sums far from what 64 bits of picoseconds (106 days) and bytes

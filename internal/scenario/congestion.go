@@ -105,10 +105,10 @@ func (f *File) SetCC(algorithm, param string, value any) {
 // file describes one, in its transport and cc blocks.
 type Service struct {
 	Name          string
-	DSCP, CNPDSCP int           // of data and ACKs, and of CNPs
+	DSCP, CNPDSCP int           // DSCP of data and ACKs, and of CNPs
 	AcksFirst     bool          // ACKs use the class of CNPs
 	CC            *cc.Algorithm // of every sender
-	Values        cc.Values     // its parameters, at the line rate of the first server's NICs
+	Values        cc.Values     // parameters at the line rate of the first server's NICs
 	// At returns the parameters at another line rate; nil if they do not depend on it.
 	At    func(line unit.Rate) cc.Values
 	Words string // description for the report's head

@@ -142,7 +142,7 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 		}
 		if e.Up {
 			if delete(down, e.Link); len(p.Dark) == 0 {
-				continue // it was so before
+				continue // the circular dependency existed before the failure
 			}
 		} else {
 			down[e.Link] = true

@@ -16,8 +16,8 @@ type change struct {
 	converge  unit.Time // behind that
 	up        *bool
 	kinds     []eventKind // kinds of its event
-	key, of   string      // its key, and the target's state until then
-	later     bool        // not the first time of its event
+	key, of   string      // key, and the target's state before the change
+	later     bool        // whether it is a repetition, after the first time of its event
 }
 
 var yes, no = true, false
@@ -263,7 +263,7 @@ func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held
 
 // hear finds the events of which link ends and routes learn: those that last long enough.
 func (p *resolver) hear() {
-	next := map[int]unit.Time{} // by link: when it breaks or comes back next
+	next := map[int]unit.Time{} // by link: time of its next failure or recovery
 	for i := len(p.Events) - 1; i >= 0; i-- {
 		e := &p.Events[i]
 		if !e.Toggles {

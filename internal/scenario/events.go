@@ -12,7 +12,7 @@ import (
 // LinkState is the state of a link.
 type LinkState struct {
 	Up   bool
-	Rate unit.Rate // from the link's A to its B
+	Rate unit.Rate // rate from the link's A to its B
 	Back unit.Rate // and back
 	BER  float64
 }
@@ -23,11 +23,11 @@ type LinkEvent struct {
 	At   unit.Time
 	LinkState
 	Toggles  bool      // the link fails or recovers
-	Detect   unit.Time // from At until its ends learn of it, if Noticed
-	Converge unit.Time // from At until all routes have converged
-	Noticed  bool      // its ends learn of its failure before all routes do
+	Detect   unit.Time // time from At until the ends detect it, if Noticed
+	Converge unit.Time // time from At until all routes have converged
+	Noticed  bool      // whether the ends detect the failure before all routes converge
 	Heard    bool      // routes learn of it: until then nothing toggles the link again
-	By       string    // what changed with all of its links, "switch spine-1"; empty: this link alone
+	By       string    // target that changed with all of its links, "switch spine-1"; "": this link alone
 }
 
 // AsBuilt returns the state of a link before all events.
@@ -90,7 +90,7 @@ func (p *resolver) parted() {
 	}
 	err := p.Graph.CheckConnected(down)
 	if err == nil {
-		return // not even with all of them down
+		return // unchanged even with all links down
 	}
 	slices.SortStableFunc(heard, func(a, b LinkEvent) int { return cmp.Compare(a.At+a.Converge, b.At+b.Converge) })
 	clear(down)

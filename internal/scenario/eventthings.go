@@ -73,7 +73,7 @@ type things struct {
 	g     *topo.Graph
 	ports map[string]topo.LinkEnd
 	nics  map[string]int
-	cards map[string][]int // whose ports are NICs of their own
+	cards map[string][]int // cards whose ports are NICs of their own
 	optic func(key string, e *Event) (*thing, error)
 	chip  func(key, name string) (*thing, error)
 	pcie  func(key, name string) (*thing, error)

@@ -58,7 +58,7 @@ func (p *resolver) features(s *Service) cc.Feature {
 	if p.RC.WriteOnly {
 		there |= cc.OwnOrder
 	}
-	if s.Carried != nil { // all of them are of that kind
+	if s.Carried != nil { // all events are of that kind
 		there |= cc.Selective | cc.OwnOrder
 	}
 	return there

@@ -45,7 +45,7 @@ func (p *resolver) portHeadroom(node int, c *swconf.Config) {
 func (p *Plan) reserve(link, node, class int) unit.Bytes {
 	l := &p.Graph.Links[link]
 	if p.Scheduled != nil && p.Graph.Nodes[l.A].Role != topo.Host && p.Graph.Nodes[l.B].Role != topo.Host {
-		return 0 // there is no PFC inside
+		return 0 // there is no PFC inside a scheduled fabric
 	}
 	if own := p.Headroom[topo.LinkEnd{Link: link, Node: node}][class]; own > 0 {
 		return own

@@ -66,18 +66,18 @@ type Plan struct {
 	Kinds     []*Kind           // by server
 	Markings  map[int32]Marking // by NIC, for NICs whose marking differs from their service's
 	Buses     []Bus             // PCIe buses that limit the rate
-	Inside    []*inside.Fabric  // by domain, the fabric between its GPUs; nil: a switch of NVLink's rate
-	Boards    []*inside.Board   // by domain, the NVSwitch chips between its GPUs; nil: unknown or none
+	Inside    []*inside.Fabric  // by domain: fabric between its GPUs; nil: a switch of NVLink's rate
+	Boards    []*inside.Board   // by domain: NVSwitch chips between its GPUs; nil: unknown or none
 	Chips     []inside.Change   // NVLinks of domains that fail or recover with chips, in the order of time
 	Dark      []int             // circuits of an OCS that are not connected at first
 	Phases    []Phase           // maps of OCSes by phases of the jobs
-	Mirrors   unit.Time         // how long these take to move
+	Mirrors   unit.Time         // time in which these move
 	PXN       bool              // transfers to another rail go over NVLink first
 
 	Storage *StoragePlan // nil: no server keeps data
 
 	Jobs      []workload.Job // at least one
-	Events    []LinkEvent    // in the order of time
+	Events    []LinkEvent    // events in the order of time
 	Incidents []Incident     // likewise
 
 	Patience   unit.Time // time for which collectives wait before they end the job
@@ -89,11 +89,11 @@ type Plan struct {
 	Causes     bool      // time above line rate is divided among causes
 	Totals     bool      // the outcome has the totals of the run, no tables
 	Steps      int       // kinds of things that happen, to be told in order
-	Notes      []string  // what a careful reader should know
-	Idle       []string  // those of Notes about values without effect
-	QueueNotes []string  // those of Notes about the switches' configurations and queues
+	Notes      []string  // restrictions and assumptions that a reader should know
+	Idle       []string  // the Notes about values without effect
+	QueueNotes []string  // the Notes about the switches' configurations and queues
 	Efficiency float64   // percentage that the training says that Fabric left out; 0: it says none
-	Unfit      string    // why a step has more operations than a simulation takes; empty: none has
+	Unfit      string    // reason why a step has more operations than a simulation accepts; "": it does not
 
 	// Ahead returns the part of the jobs already executed on the same machine, for other plans with Totals too; nil:
 	// none.
@@ -119,7 +119,7 @@ type Shape struct {
 type Switching struct {
 	CutThrough bool
 	Pipeline   unit.Time // latency of the ingress pipeline
-	Response   unit.Time // to a pause; 0: by line rate
+	Response   unit.Time // response time to a pause; 0: by line rate
 }
 
 // NICs is the common settings of all NICs.
@@ -129,7 +129,7 @@ type NICs struct {
 	Latency       unit.Time  // GPU to NIC and NIC to GPU, each
 	PCIe          unit.Rate  // payload rate between GPU and NIC, each direction; 0: no limit
 	RxXOff, RxXOn unit.Bytes // receive buffer levels that pause the switch, and resume it
-	Reorder       NICMemory  // for packets that arrive ahead of others
+	Reorder       NICMemory  // memory for packets that arrive ahead of others
 }
 
 // NICMemory is the memory of a NIC for RC's packets that it cannot place yet; zero: it has no limit.

@@ -66,9 +66,9 @@ type Carried struct {
 	*transport.Protocol
 	Values param.Values
 	Common transport.Common // less the congestion control
-	Own    bool             // it has its own congestion control
+	Own    bool             // whether it has its own congestion control
 
-	Segments bool // its packets name their path (SRv6), and routes are static
+	Segments bool // whether its packets name their path (SRv6), with static routes
 }
 
 // Maker makes the ends of a service's connections; control makes its senders' congestion control.

@@ -28,7 +28,7 @@ type resolver struct {
 	hosted    hosted
 	hostSaid  map[string]taken     // values from servers' configurations, by key
 	narrow    map[int]bool         // switches whose MTU is another than it should be
-	chipsDown map[int]map[int]bool // by domain, by NVSwitch: it is down, at the time that events have come to
+	chipsDown map[int]map[int]bool // by domain, by NVSwitch: whether it is down at the current event
 	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time that events have come to
 }
 
@@ -69,7 +69,7 @@ type amount uint8
 
 const (
 	noWork    amount = iota
-	asServers        // and what servers have inside
+	asServers        // and of the insides of servers
 	asSums
 	asChecked // operations, or sums of those that are too many to simulate
 	asOps

@@ -117,7 +117,7 @@ func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes
 			continue
 		}
 		through := max(g.Nodes[l.A].Through(p.Switching.Pipeline), g.Nodes[l.B].Through(p.Switching.Pipeline))
-		cell := unit.Serialize(q.Cell, l.Rate) // one cell may be ahead of the grant, and one of the packet
+		cell := unit.Serialize(q.Cell, l.Rate) // one cell may precede the grant, and one of the packet
 		hop = max(hop, 2*(l.Propagation()+through+cell)+unit.Serialize(q.Message, l.Rate)+
 			unit.Serialize(q.Wire(packet), l.Rate))
 	}

@@ -21,7 +21,7 @@ func (p *resolver) starving() error {
 		return nil
 	}
 	packet := float64(p.RC.Wire() + roce.PreambleIFG)
-	full := func(spec *queue.Spec) float64 { // from how many times its rate on headers fill a cable; 0: never
+	full := func(spec *queue.Spec) float64 { // multiple of the rate on headers from which they fill a cable; 0: never
 		if spec.Queues[spec.DSCP[s.DSCP]].Trim {
 			return packet / float64(spec.Trim.Size+roce.PreambleIFG)
 		}

@@ -461,7 +461,7 @@ func (p *resolver) readText(key, file string, base *queue.Spec) (*queue.Spec, *s
 	p.Texts[file] = string(text)
 	spec, c, notes, err := dialect.Spec(file, text, *base)
 	if err != nil {
-		return nil, nil, field.Under(key, err) // its position is in another file
+		return nil, nil, field.Under(key, err) // position is in another file
 	}
 	if len(c.Unknown) > 0 {
 		notes = append(notes,

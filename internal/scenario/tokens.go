@@ -50,9 +50,9 @@ type watch struct {
 	file  string
 	flow  int
 	block []column
-	last  *token.Token // which a colon makes a key
+	last  *token.Token // a following colon makes it a key
 	open  place        // line of the key or dash that has no value yet; 0: none
-	key   bool         // it is a key
+	key   bool         // whether it is a key
 	bare  int          // of them, those without a value
 	began bool         // with ---
 }

@@ -12,7 +12,7 @@ import (
 type Sheet struct {
 	Key     string   `json:"key"`
 	Name    string   `json:"name"`
-	Figures []Figure `json:"figures"` // as the file has them
+	Figures []Figure `json:"figures"` // figures as in the file
 	Sources []Source `json:"-"`
 }
 
@@ -20,14 +20,14 @@ type Sheet struct {
 type Figure struct {
 	Key    string  `json:"key"`
 	Value  string  `json:"value"`
-	Source *Source `json:"source,omitempty"` // where it was read; nil: unsourced
+	Source *Source `json:"source,omitempty"` // document in which it was read; nil: unsourced
 }
 
 // Source is a document, and the figures that were read there.
 type Source struct {
 	Of   []string `json:"of"`             // keys
 	In   string   `json:"in"`             // names of documents, which anybody can find
-	Says string   `json:"says,omitempty"` // what stands there, where that takes a word
+	Says string   `json:"says,omitempty"` // meaning of the figure in its source, where it needs one
 }
 
 func (s *Source) String() string {

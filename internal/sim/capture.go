@@ -42,8 +42,8 @@ type captured struct {
 	iface int32
 	out   bool
 	told  int32         // index in Capture.told plus one; 0: none
-	head  int32         // in Capture.heads, one more; 0: none
-	inner int32         // in Capture.inner, one more; 0: none
+	head  int32         // index in Capture.heads, plus 1; 0: none
+	inner int32         // index in Capture.inner, plus 1; 0: none
 	p     fabric.Packet // pause: Class is the priority, Len the quanta
 }
 

@@ -29,11 +29,11 @@ const (
 type carrier struct {
 	net       *Network
 	exec      *exec.Execution
-	parts     []uint8        // by operation: queue pairs that still carry some of it
+	parts     []uint8        // by operation: number of queue pairs that still carry a part of it
 	flying    int            // messages that are not delivered yet
 	delivered unit.Bytes     // so far
 	onSend    func()         // something is about to be sent
-	stop      bool           // all is done, or nothing more can be
+	stop      bool           // whether all is done, or no progress is possible
 	lost      []explain.Lost // queue pairs that gave up, in the order of time
 	gone      map[int32]bool // the same
 	troubles  *troubles
@@ -57,7 +57,7 @@ func (c *carrier) After(d unit.Time, b exec.Bell) {
 }
 
 func (c *carrier) Reaches(from, to int) bool {
-	if c.mirrors != nil { // which move before it is sent
+	if c.mirrors != nil { // mirrors move before it is sent
 		return c.net.Reaches(c.mirrors.whole, from, to)
 	}
 	return c.net.Reaches(c.net.Paths, from, to)

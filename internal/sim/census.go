@@ -97,7 +97,7 @@ func (c *Census) tap(port int32, out bool, p *fabric.Packet) {
 	switch class := c.spec(port).DSCP[p.TOS>>2]; {
 	case !out:
 		x.in[class].add(p)
-	case host: // whose packets are in no class before they come to a switch
+	case host: // packets of hosts are in no class before the first switch
 		x.out[class].add(p)
 	default:
 		x.out[p.Class].add(p)
@@ -146,7 +146,7 @@ func (c *Census) drop(p *fabric.Packet, port int32) {
 		x.egress[p.Class].add(p)
 	case c.host(port) || int(p.Size) > int(c.spec(port).MTU):
 		x.giants++
-	case c.spec(port).Queues[p.Class].Lossless: // its headroom was full
+	case c.spec(port).Queues[p.Class].Lossless: // the headroom was full
 		c.ports[p.In].ingress[p.Came].add(p)
 	default:
 		x.egress[p.Class].add(p)

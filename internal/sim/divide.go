@@ -64,11 +64,12 @@ func (n *Network) divide(parts int) (owner []int32) {
 // often, because the links between them are longer. n is 1 if no division gains.
 func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	n = 1
-	if r.Tunnel != nil { // whose table of packets is one
+	if r.Tunnel != nil { // whose packet table is shared
 		return nil, n, 0
 	}
 	best := r.worth
-	for parts := min(cores, len(r.Graph.Hosts)); parts >= 2; parts /= 2 { // one by one would take long on many cores
+	// trying each number would take long on many cores
+	for parts := min(cores, len(r.Graph.Hosts)); parts >= 2; parts /= 2 {
 		of := r.divide(parts)
 		w := min(r.Plan.NICs.Latency, r.Net.Apart(of))
 		if faster := r.faster(parts, w); faster > best {

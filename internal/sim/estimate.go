@@ -42,7 +42,7 @@ const (
 	memorySelective = 2900 // further memory of an RC queue pair with selective recovery: twice its bitmap and window
 	memoryMessage   = 330
 	memoryReplay    = 20_000        // memory of a flow under way while replays explain the run, several at a time
-	memoryTables    = 100 * unit.MB // what is sampled, once a run is long
+	memoryTables    = 100 * unit.MB // memory of sampled tables in a long run
 	longRun         = 20_000_000    // packet-hops
 )
 
@@ -102,7 +102,7 @@ type estimator struct {
 	gpus    exec.Machine
 	routes  *topo.Routes
 	regions []int32          // by node; nil unless packets go by way of them
-	links   map[[2]int]int64 // from a switch to a locator, both cables of NICs included
+	links   map[[2]int]int64 // links from a switch to a locator, both cables of NICs included
 	pairs   int64            // queue pairs, those of pairs of GPUs that have others for each message once
 	seen    []uint64         // pairs of GPUs, a bit each; nil where that would be too many:
 	rare    map[int]struct{} // then those that there are
@@ -168,7 +168,7 @@ func (e *estimator) distance(src, dst int) int64 {
 		return n
 	}
 	n := int64(0)
-	if via := e.detour(node, k[1]); via >= 0 { // one region's way is taken for all
+	if via := e.detour(node, k[1]); via >= 0 { // the path through one region stands for all
 		node, n = e.walk(node, e.routes.Regions[via])
 	}
 	_, rest := e.walk(node, k[1])

@@ -48,7 +48,7 @@ type Follower struct {
 	first  map[int32]*uint32 // by traced queue pair: the PSN of its first packet
 	out    []result.Followed
 	under  []*journey // under way
-	looks  []*journey // by event: who is about to be at a switch
+	looks  []*journey // by event: the journey that is about to reach a switch
 	queues [][]int32  // by node: ports
 }
 
@@ -263,7 +263,7 @@ func (f *Follower) look(i int32) {
 	}
 	for _, q := range f.queues[j.node] {
 		tx := &f.run.Net.Ports[q]
-		sending := unit.InTime(tx.Rate, max(0, tx.BusyUntil-j.ready)) // of a frame on the wire
+		sending := unit.InTime(tx.Rate, max(0, tx.BusyUntil-j.ready)) // the time of a frame on the wire
 		ahead := int64(tx.Queued) + int64(sending)
 		j.found = append(j.found, state{ahead, tx.Paused})
 	}

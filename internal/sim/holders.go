@@ -32,7 +32,7 @@ type holders struct {
 	open    map[int32]*explain.Hold
 	rows    []explain.Hold
 	held    []explain.Held
-	looked  map[int32]unit.Time // by port: time of the last sample of its queue
+	looked  map[int32]unit.Time // by port: time of the latest sample of its queue
 	byConn  map[int32]unit.Bytes
 	ordered []int32
 
@@ -45,7 +45,7 @@ type holders struct {
 type debt struct {
 	bytes int64
 	at    unit.Time // up to when it is counted
-	off   unit.Time // when the port went on last
+	off   unit.Time // time of the last resume of the port
 	on    bool      // the port is paused
 	// share is the debt's share of the bytes that wait, at that time; over is that share, summed over time until then.
 	share, over float64
@@ -107,12 +107,12 @@ func (h *holders) owed(now unit.Time, port int32) debt {
 	case queue > 0:
 		d.share = float64(d.bytes) / float64(queue)
 	case d.on:
-		d.share = 1 // all later data are queued because of the pause
+		d.share = 1 // all data that arrive later wait because of the pause
 	default:
 		d.share = 0
 	}
 	grew := float64(took)
-	if d.on && d.share > before { // by the bytes that it would have sent; then constant
+	if d.on && d.share > before { // debt grows by the bytes that it would have sent, then stays constant
 		grew = min(grew, (d.share-before)*float64(unit.Serialize(unit.Bytes(queue), tx.Rate)))
 	}
 	d.over += (before+d.share)/2*grew + d.share*(float64(took)-grew)
@@ -193,7 +193,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 		switch {
 		case sum > 0 && share < leastShare:
 			continue
-		case sum == 0 && i >= 0: // it ended at its start, or the bytes are not integrated over time
+		case sum == 0 && i >= 0: // the hold ended at its start, or its bytes are not integrated over time
 			share = hold.By[i].Share
 		case sum == 0:
 			continue
@@ -204,7 +204,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 			y.Since = min(y.Since, was.Since)
 			y.Queue = (y.Queue + was.Queue) / 2
 			y.Passed -= was.Passed
-		} else { // its pause state was constant since the hold began, and it held nothing
+		} else { // the pause state was constant since the hold began, and the queue was empty
 			y.Passed = h.debts[port].share * float64(now-hold.From)
 		}
 		y.Passed = min(1, max(0, y.Passed)/float64(max(now-hold.From, 1)))
@@ -213,7 +213,7 @@ func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 		}
 		out.By = append(out.By, y)
 	}
-	if len(out.By) == 0 { // it ended at its start, with an empty queue
+	if len(out.By) == 0 { // the hold ended at its start, with an empty queue
 		out.By = slices.Clone(hold.By)
 		for i := range out.By {
 			out.By[i].Passed = h.debts[out.By[i].Port].share

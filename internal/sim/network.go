@@ -29,7 +29,7 @@ type Setup struct {
 	LB       *route.Policy
 	LBValues param.Values
 	Rise     queue.Rising // classes of packets on detours, where LB sends them on any
-	// what the switches are together, where they are a scheduled fabric
+	// scheduled fabric that the switches form together
 	Scheduled *queue.Scheduled
 	scenario.Switching
 	Host  host.Config
@@ -52,12 +52,12 @@ type Network struct {
 	Hosts  *host.Hosts
 	Tunnel *Tunnel // nil: NICs are at the fabric
 	Paths  *topo.Routes
-	whole  *topo.Routes // where nothing is broken, for groups of buckets; nil without
+	whole  *topo.Routes // routes without failures, for groups of buckets; nil: none
 
 	portA, portB []int32        // by link: the port at its A and B end
 	linkOf       []int32        // by port
 	routed       map[int]bool   // broken links that the routes avoid; others still lose what they are given
-	noticed      map[int]bool   // those of which their ends alone know: they hash past them where they can
+	noticed      map[int]bool   // failed links known to their ends only, which avoid them where possible
 	tables       []*route.Table // by node
 	conns        map[connKey]int32
 	apart        map[connKey]int32 // by service and GPUs: queue pairs that carry one message each
@@ -250,7 +250,7 @@ func (n *Network) install() {
 	if n.Setup.Scheduled != nil {
 		even = n.balanced()
 	}
-	var groups []int32 // by the switch's sets of next links: its group, -1 until it has one
+	var groups []int32 // by set of next links of the switch: its group, -1 until it has one
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
 			continue
@@ -359,7 +359,7 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 	rates := make([]unit.Rate, len(links))
 	for i, l := range links {
 		rates[i] = n.Graph.Links[l].Rate
-		if c := n.Graph.Links[l].Channel; c > 0 { // as it was built: routing does not hear of its members
+		if c := n.Graph.Links[l].Channel; c > 0 { // as built: routing does not see failed members
 			rates[i] *= unit.Rate(len(n.Graph.Channels[c-1].Links))
 		}
 	}

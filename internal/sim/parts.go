@@ -29,7 +29,7 @@ type apart struct {
 	meet     *parallel.Meeting
 	sampled  bool      // a sample was taken: all parts decide together how to continue
 	common   uint64    // events of the run itself, which all parts have
-	extra    uint64    // and of nodes of other parts, which they have too
+	extra    uint64    // packets of nodes of other parts, which these parts hold too
 	soonest  unit.Time // earliest arrival of the frames that left in this window
 	letters  int
 	packets  int             // among them
@@ -37,7 +37,7 @@ type apart struct {
 	pausesAt []fabric.Moment // by row of pauses
 
 	droppedAt fabric.Moment
-	progress  progressMark // at the last look for a stall
+	progress  progressMark // mark at the last check for a stall
 	looked    uint64       // events at the last look of the observer
 }
 
@@ -78,7 +78,7 @@ func (r *Run) goInParts(watch exec.Observer) (done bool, err error) {
 	}
 	p, err := newParts(r, owner, n, window)
 	if err != nil {
-		return false, nil // as a whole it fails too, with a message
+		return false, nil // the simulation as a whole fails too, with a message
 	}
 	p.watch = watch
 	p.into = r

@@ -18,7 +18,7 @@ type mirrors struct {
 	now     int // -1: the first map is none of the phases'
 	to      int // -1: nothing moves
 	dark    map[int]bool
-	on      []scenario.LinkEvent // when they have moved
+	on      []scenario.LinkEvent // changes at the end of their move
 	changed map[int]bool
 	waiting []waiting
 	looking bool

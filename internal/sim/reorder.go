@@ -12,7 +12,7 @@ var placementNames = map[rc.Placement]string{rc.ByAddress: "address", rc.InOrder
 // nicMemory is the series of the NICs' reorder memories.
 type nicMemory struct {
 	rows    []result.NICRow
-	refused []int64 // by NIC, until the last sample
+	refused []int64 // by NIC: refused packets until the last sample
 }
 
 // take closes the interval [began, now): NICs that kept or dropped something in it have a row.

@@ -39,7 +39,7 @@ type Run struct {
 	pauses   []result.PauseRow
 	missed   int64        // PFC events beyond the table
 	dropped  *result.Drop // the first data packet
-	seen     progressMark // at the last look for a stall
+	seen     progressMark // mark at the last check for a stall
 
 	interrupted bool // by the observer
 
@@ -90,7 +90,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Plan: p, Cost: cost}
-	if len(p.Phases) > 0 { // whose events the run adds
+	if len(p.Phases) > 0 { // to which the run adds events
 		own := *p
 		own.Events, r.Plan = slices.Clone(p.Events), &own
 	}

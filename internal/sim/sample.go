@@ -12,7 +12,7 @@ import (
 type sampler struct {
 	net      *Network
 	interval unit.Time
-	wait     unit.Time // until the next sample; above interval while nothing is in flight
+	wait     unit.Time // time until the next sample; above interval while nothing is in flight
 	turn     int32     // samples scheduled for an earlier turn are void
 	began    unit.Time
 	rows     []result.LinkRow

@@ -16,13 +16,14 @@ const maxSignalRows = 600_000
 
 // signals records what the congestion control of queue pairs says of itself, once it has acted.
 type signals struct {
-	names  [][]string // by service: its algorithm's signals, and behind them the counter of cuts
-	cuts   []bool     // by service: whether its algorithm counts cuts; one without acts from the start
+	names [][]string // by service: its algorithm's signals, and after them the counter of rate reductions
+	// by service: whether its algorithm counts rate reductions; one without a counter records from the start
+	cuts   []bool
 	rows   []result.SignalRow
-	last   [][]float64 // by queue pair: what was last taken down; nil before it acted
+	last   [][]float64 // by queue pair: last recorded values; nil before its first reduction
 	open   []int32     // queue pairs that are not closed, or have not been looked at since
 	missed int64
-	next   unit.Time // when to look again
+	next   unit.Time // time of the next check
 	now    []float64 // current values, by name
 }
 

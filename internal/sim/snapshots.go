@@ -181,7 +181,7 @@ func (c *Census) warm(device string, p counters.Port) (before, after counters.Po
 		case strings.HasSuffix(name, "x packets") || counters.Wraps(name):
 			start %= 1 << 32
 		case strings.HasSuffix(name, "storms restored"):
-			start = last // all storms of before are over
+			start = last // no storm of the earlier snapshot has ended
 		default:
 			start %= 1000
 		}

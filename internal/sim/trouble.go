@@ -12,9 +12,9 @@ type troubles struct {
 	all []explain.Trouble // by message
 	qps []soFar           // by queue pair
 
-	apart bool    // in one of several parts
+	apart bool    // whether the run is one of several parts
 	order []int32 // messages as they are delivered
-	laps  []lap   // what each met at the part's ports
+	laps  []lap   // contacts of each job at the part's ports
 }
 
 // lap is where a queue pair's packets were queued longest since its last message.

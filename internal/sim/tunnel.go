@@ -24,7 +24,7 @@ const kindEnter = host.KindEdge + 32
 type Tunnel struct {
 	net    *Network
 	Edge   *host.Hosts
-	inner  []int32   // by message of the edge: the packet that it carries
+	inner  []int32   // by message of the edge: the packet inside
 	sent   [][]int32 // by connection: its messages, each one packet
 	first  []uint32  // by connection: its first PSN
 	conns  map[[2]int32]int32

@@ -17,7 +17,7 @@ import (
 // cable is one that a rule runs.
 type cable struct {
 	from, to  *node
-	nic, port int // of a server, from 1; 0 at a switch
+	nic, port int // NIC and port of a server, from 1; 0 at a switch
 	rail      int // rail of the card, from 1; 0: by its place in the server
 	rule      int
 	rate      unit.Rate
@@ -33,9 +33,9 @@ type joiner struct {
 	from, to *group
 	some     []*node // of from
 	among    []*node // of to
-	word     []int   // by place of to: index into exprs, -1 where any will do
+	word     []int   // by place of to: index into exprs, -1 for any value
 	exprs    []expr
-	word2    []int // by expr: the place at from; nicPlace, portPlace, -1 for a number
+	word2    []int // by expr: its place in from; nicPlace, portPlace, -1 for a number
 	stepped  bool
 	found    map[string][]*node
 	turn     map[string]int

@@ -64,7 +64,7 @@ func sideKey(rule, side int) string {
 
 // plug puts an end of a cable into a port that a map of rails or a rule lists.
 func (n *node) plug(c *cable, side int, j panel.Jack) error {
-	rate := unit.Rate(0) // of the port, if the type has ports
+	rate := unit.Rate(0) // the rate of the port, if the type has ports
 	if k := kindAt(n.ports.panel, j.Port); k != nil {
 		rate = k.rate
 	} else if len(n.ports.panel) > 0 {

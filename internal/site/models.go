@@ -15,12 +15,12 @@ type Model struct {
 	Ports     string     // front panel
 	Split     int        // cables that a port may be broken out into
 	Radix     int        // maximum number of ports, split; 0: unknown
-	Buffer    unit.Bytes `json:"buffer_bytes"` // what packets can have of its memory; 0: not known
+	Buffer    unit.Bytes `json:"buffer_bytes"` // part of its memory that packets can use; 0: unknown
 	Cell      unit.Bytes `json:"cell_bytes"`   // allocation unit of memory; 0: unknown
 
 	Rows  int    // rows of its front panel, whose ports are numbered down the columns; 0: not known
 	Lanes int    // serial lanes of a port of the highest rate, 0: not known
-	OS    string // its operating system, if there is only one
+	OS    string // operating system, if there is only one
 }
 
 //go:embed switches.json

@@ -17,7 +17,7 @@ type node struct {
 	name  string
 	group string
 	typ   *Type
-	at    []int // by the group's places
+	at    []int // index by the group's places
 	id    int   // in the graph
 	ports budget
 	rack  Rack

@@ -24,7 +24,7 @@ type budget struct {
 	any   int32                      // ports used, without a limit
 	ends  int                        // cables
 
-	reserved map[int32]bool   // by a map of rails or a rule's list of ports
+	reserved map[int32]bool   // ports that a map of rails or a rule's list of ports reserves
 	plugged  map[int32]uint16 // the same: bit 0 the whole port, bit n its part n
 }
 
@@ -124,7 +124,7 @@ func (b *builder) account() error {
 			}
 			var ok bool
 			if c.jacks[k].Port > 0 {
-				continue // by a map or a list
+				continue // a port that a map or a list reserves
 			}
 			if c.jacks[k], ok = n.ports.take(c.rule, c.rate); !ok {
 				if _, seen := over[n]; !seen {

@@ -242,7 +242,7 @@ func (t *Type) told(key string) error {
 	rate := m.NICs[0].Rate
 	for _, n := range m.NICs {
 		if n.Rate != rate {
-			rate = 0 // they differ: cables must set it
+			rate = 0 // the rates differ: cables must set one
 		}
 	}
 	fill(&t.NICRate, rate)

@@ -15,7 +15,7 @@ type Share struct {
 	CPUs int   // 0: unknown
 	Most int   // tasks that fit
 	Told int   // tasks, as in SLURM_TASKS_PER_NODE
-	GPUs []int // which its tasks see
+	GPUs []int // GPUs that its tasks see
 	Held int   // GPUs reserved for the job: all of a whole node
 }
 
@@ -24,7 +24,7 @@ type Allocation struct {
 	Cluster *Cluster
 	Shares  []Share
 	Whole   bool
-	Asked   bool // for GPUs: Slurm sets CUDA_VISIBLE_DEVICES
+	Asked   bool // whether the job requests GPUs: Slurm then sets CUDA_VISIBLE_DEVICES
 	Notes   []Note
 
 	names  []string // names of the shares' nodes, computed on first use; folded in one string
@@ -35,7 +35,7 @@ type Allocation struct {
 type hall struct {
 	c    *Cluster
 	r    *Request
-	room []int // by node, tasks; 0: it cannot be had
+	room []int // by node: number of tasks; 0: unavailable
 	tree [][]int
 	a    *Allocation
 }
@@ -165,7 +165,7 @@ func (h *hall) parts() {
 	}
 }
 
-// why a node cannot be had; "": it can.
+// refuse returns the reason why a node is unavailable; "": it is available.
 func (h *hall) refuse(n *Node, busy bool) string {
 	r := h.r
 	switch {
@@ -277,10 +277,10 @@ func (h *hall) choose(busy bool) ([]int, error) {
 	}
 	most := h.r.MaxNodes
 	if h.r.Tasks > 0 {
-		most = min(most, max(h.r.Tasks, h.r.MinNodes)) // none is left without a task
+		most = min(most, max(h.r.Tasks, h.r.MinNodes)) // every node gets at least one task
 	}
 	if most < maxCount && h.r.MaxNodes < maxCount && h.r.GPUs+h.r.GPUsPerTask == 0 {
-		if part := h.lowest(most); part != nil { // as many as may be
+		if part := h.lowest(most); part != nil { // the largest part that fits
 			return h.best(part, most), nil
 		}
 	}

@@ -35,7 +35,7 @@ type Cluster struct {
 	Switches  []Switch // none: no node is nearer to another than to the rest
 	Default   string   // partition
 	Exclusive []string // partitions that allocate whole nodes
-	Whole     bool     // all allocate whole nodes (select/linear)
+	Whole     bool     // whether jobs get whole nodes (select/linear)
 	Notes     []Note
 
 	// Open opens a file that slurm.conf includes, by its name there; nil: includes are not read.

@@ -57,7 +57,7 @@ func (a *Allocation) Batch(r *Request, name string) []Variable {
 		all = append(all, Variable{"SLURM_NTASKS", strconv.Itoa(tasks)},
 			Variable{"SLURM_NPROCS", strconv.Itoa(tasks)})
 	}
-	told := make([]int, len(a.Shares)) // of the job, whatever a step starts
+	told := make([]int, len(a.Shares)) // the ranks of the job, whatever a step starts
 	for i := range told {
 		told[i] = a.Shares[i].Told
 	}

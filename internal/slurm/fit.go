@@ -232,7 +232,7 @@ func (h *hall) share(chosen []int) {
 	}
 	gpus := spread(max(r.GPUs, n), n, has)
 	var planes []int
-	if r.PerNode > 0 && r.Plane > 0 && !h.a.Whole { // all tasks in turn, even beyond the number per node
+	if r.PerNode > 0 && r.Plane > 0 && !h.a.Whole { // tasks in turn, even beyond the number per node
 		planes = inPlanes(r.PerNode*n, n, r.Plane)
 	}
 	for k, i := range chosen {

@@ -117,7 +117,7 @@ var idle = []option{
 	{"unbuffered", 'u', nothing, nil}, {"usage", 0, nothing, nil}, {"use-min-nodes", 0, nothing, nil},
 	{"verbose", 'v', nothing, nil}, {"wait-all-nodes", 0, value, nil},
 	{"wckey", 0, value, nil}, {"whole", 0, nothing, nil}, {"wrap", 0, value, nil}, {"x11", 0, perhaps, nil},
-	// of plugins: pyxis, Shifter, HyperPod
+	// options of plugins: pyxis, Shifter, HyperPod
 	{"container-image", 0, value, nil}, {"container-mounts", 0, value, nil},
 	{"container-workdir", 0, value, nil}, {"container-name", 0, value, nil},
 	{"container-save", 0, value, nil}, {"container-env", 0, value, nil},

@@ -170,7 +170,7 @@ func (r *Request) guess() {
 		r.MinNodes = len(r.NodeList)
 	default:
 		r.MinNodes = 1
-		r.MaxNodes = maxCount // as many as it takes
+		r.MaxNodes = maxCount // as many nodes as the tasks need
 		return
 	}
 	r.MaxNodes = r.MinNodes

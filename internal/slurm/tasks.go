@@ -14,7 +14,7 @@ type Task struct {
 	Node  int // SLURM_NODEID, which is the place in the allocation's shares
 	Local int // SLURM_LOCALID
 	GPUs  []int
-	Bound bool // it sees no others of its node's
+	Bound bool // whether the task sees no other GPUs of its node
 }
 
 // Step is a job step that srun starts within an allocation.

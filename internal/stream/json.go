@@ -206,7 +206,7 @@ func (s *Source) value() ([]byte, error) {
 		if err != nil {
 			return nil, s.failed(err)
 		}
-		if depth == 0 && !quoted && len(s.buf) > 0 && ends(c) { // of a number or a word
+		if depth == 0 && !quoted && len(s.buf) > 0 && ends(c) { // the end of a number or a word
 			return s.got(), s.in.UnreadByte()
 		}
 		if len(s.buf) < MaxObject {

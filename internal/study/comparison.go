@@ -18,7 +18,7 @@ import (
 // whose summary is a variant of its own.
 type Comparison struct {
 	Matrix
-	Seeds int // from the scenario's on
+	Seeds int // number of seeds, from the scenario's
 
 	// Unfit are the variants that Prepare has left out.
 	Unfit []result.Unfit
@@ -178,7 +178,7 @@ func (c *Comparison) needs(v *Variant) (ofSwitch, ofNIC string) {
 	}
 	if slices.ContainsFunc(c.Set, func(s string) bool { return strings.HasPrefix(s, "lb=") && strings.Contains(s, ",") }) {
 		if plan, err := v.Plan(0); err == nil {
-			if plan.LB.NIC != nil { // whose entropy switches hash
+			if plan.LB.NIC != nil { // in which switches hash the entropy
 				return "ECMP", plan.LB.Title + "; " + ordering(plan)
 			}
 			return plan.LB.Title, ordering(plan)

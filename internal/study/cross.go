@@ -35,9 +35,9 @@ type Matrix struct {
 type Variant struct {
 	Path  string
 	Sets  []string
-	Label string // what differs between the variants
+	Label string // differences between the variants
 
-	Fidelity string // where neither the scenario nor an override has one; "": every packet
+	Fidelity string // fidelity if neither the scenario nor an override sets one; "": every packet
 }
 
 // Plan resolves the variant with its scenario's seed and n more.
@@ -134,7 +134,7 @@ func (m *Matrix) label(path string, sets []string) string {
 	if len(m.Scenarios) > 1 {
 		parts = append(parts, scenariofile.Slug("", path))
 	}
-	for i, s := range sets { // one override per list, in their order, then the configuration
+	for i, s := range sets { // one override of each list, in order, then the configuration
 		_, v, _ := strings.Cut(s, "=")
 		switch {
 		case i >= len(m.Set):

@@ -53,8 +53,8 @@ type State struct {
 type Outcome struct {
 	Summary *result.Summary
 	Tables  *result.Tables
-	Err     error // why the simulation did not finish; Summary has its progress
-	Failed  error // why the job has not: a rank was lost
+	Err     error // reason why the simulation did not finish; Summary has its progress
+	Failed  error // reason why the job did not finish: a rank was lost
 	Late    bool  // the run was given up at the time that Simulate was given
 }
 
@@ -167,7 +167,7 @@ func (p *Pool) broken() error {
 // here is Simulate in this process.
 func (p *Pool) here(ctx context.Context, label string, plan *scenario.Plan, until unit.Time) (o *Outcome, err error) {
 	defer func() {
-		if x := recover(); x != nil { // one trial must not end thousands
+		if x := recover(); x != nil { // a panic of one trial must not end thousands
 			o, err = &Outcome{Err: fmt.Errorf("internal error: %v", x), Summary: &result.Summary{},
 				Tables: &result.Tables{}}, nil
 		}

@@ -26,7 +26,7 @@ func (c *Request) offer(tooLarge error, job *scenario.Plan, nodes int) error {
 	}
 	offers = append(offers, "--dry-run prints the placement")
 	for _, e := range field.All(tooLarge) {
-		msg, _, _ := strings.Cut(e.Msg, "; ") // what a scenario's author would change
+		msg, _, _ := strings.Cut(e.Msg, "; ") // changes that an author of a scenario would make
 		e.Msg = msg + "; " + strings.Join(offers, "; ")
 	}
 	return tooLarge

@@ -14,12 +14,12 @@ import (
 // variables): keys of the transport with their values, keys of the job, keys of a benchmark.
 type told struct {
 	transport [][2]string
-	channels  int // at most; 0: nobody says
+	channels  int // maximum of channels; 0: not set
 	least     int // channels
 	buffer    int // bytes of a channel
 	cross     bool
 	hca       string   // NICs
-	without   []string // what the tuning model is not to take
+	without   []string // algorithms that the tuning model must not select
 	job       string
 	algorithm string
 	protocol  string
@@ -176,7 +176,7 @@ func (s *Submission) collective(say told, kind, algorithm string) string {
 		}
 	}
 	if say.buffer > 0 && rings {
-		fmt.Fprintf(&b, ", chunk: %dB", say.buffer/8) // of its eight slots (NCCL_STEPS)
+		fmt.Fprintf(&b, ", chunk: %dB", say.buffer/8) // the size of one of its eight slots (NCCL_STEPS)
 	} else if say.buffer > 0 {
 		s.noteNCCL("NCCL_BUFFSIZE", fmt.Sprint(say.buffer), "cuts rings' data into pieces; without NCCL_ALGO=Ring it is left out")
 	}

@@ -141,7 +141,7 @@ func usedNICs(list string, nics, ports int) (names []string, how string, err err
 		}
 	}
 	switch {
-	case slots > 0: // by their number: the first, or behind ^ the last
+	case slots > 0: // the first NICs, as many as names, or after ^ the last
 		clear(used)
 		how = ", by the number of names, because NICs by bus and slot are unknown"
 		for i := range min(slots, nics) * ports {
@@ -152,7 +152,7 @@ func usedNICs(list string, nics, ports int) (names []string, how string, err err
 		}
 	case !not && !slices.Contains(used, true):
 		return nil, "", errNoNIC
-	case !not && beyond && len(all) <= nics: // of hosts with more NICs than the fabric connects
+	case !not && beyond && len(all) <= nics: // hosts may have more NICs than the fabric connects
 		clear(used)
 		how = fmt.Sprintf(", by the number of names, because a host has no %s", strings.Join(missed, ", "))
 		for i := range len(all) * ports {

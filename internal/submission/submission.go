@@ -32,7 +32,7 @@ type Submission struct {
 	crew    *jobscript.Crew
 	train   *jobscript.Training
 	name    string
-	Nothing error // why there is nothing to run
+	Nothing error // reason why there is nothing to run
 	text    string
 	models  map[string][]byte // files that the scenario names, by name
 	Plan    *scenario.Plan
@@ -55,7 +55,7 @@ type Request struct {
 	Model     string   // shipped model, or config.json, where the script names none
 	Set       []string // overrides of the scenario
 	Rank      int      // the rank whose environment is asked for
-	DryRun    bool     // nothing is to be run: transfers are summed up, without a limit on operations
+	DryRun    bool     // whether transfers are only summed, without a limit on operations
 }
 
 // Follow reads a script to what its processes are and makes the scenario of it; where there is nothing to run the
@@ -229,7 +229,7 @@ func (c *Request) plan(s *Submission) error {
 	if c.DryRun {
 		s.Plan, err = doc.Sums(read)
 	} else if s.Plan, err = doc.Resolve(read); err != nil {
-		if whole, sumErr := doc.Sums(read); sumErr == nil { // only the number of operations is refused
+		if whole, sumErr := doc.Sums(read); sumErr == nil { // only the number of operations exceeds a limit
 			s.Large, err = true, c.offer(err, whole, len(s.alloc.Names()))
 		}
 	}

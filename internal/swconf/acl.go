@@ -170,7 +170,7 @@ func (c *Config) ByList(class string, name Said[string], l *Taken) {
 // aclEntry is an entry being parsed.
 type aclEntry struct {
 	words []string
-	none  bool // it matches no RoCE packet
+	none  bool // whether the rule matches no RoCE packet
 }
 
 // address parses a source or destination, and reports whether it matches any.

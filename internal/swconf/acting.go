@@ -62,7 +62,7 @@ type Idle struct {
 	At   Place
 	Text string
 	Port *Port // which
-	By   *Port // what counts in its place
+	By   *Port // port whose settings count instead
 }
 
 // Settle sets the effective values of every member of a port channel, and notes its lines without effect. Dialects call

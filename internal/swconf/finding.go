@@ -20,16 +20,17 @@ const (
 
 // Finding is one finding of lint.
 type Finding struct {
-	Severity Severity  `json:"severity"`
-	Rule     string    `json:"rule"`
-	File     string    `json:"file"`
-	Line     int       `json:"line"` // 0: the file as a whole
-	Column   int       `json:"column,omitempty"`
-	Ports    string    `json:"ports,omitempty"` // ports whose packets are affected, if the message names none
-	Message  string    `json:"message"`
-	Why      string    `json:"why"`
-	Fix      string    `json:"fix"`
-	Commands []string  `json:"commands,omitempty"` // that fix it on the file's switch, in its language; none: Fix has none
+	Severity Severity `json:"severity"`
+	Rule     string   `json:"rule"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"` // 0: the file as a whole
+	Column   int      `json:"column,omitempty"`
+	Ports    string   `json:"ports,omitempty"` // ports whose packets are affected, if the message names none
+	Message  string   `json:"message"`
+	Why      string   `json:"why"`
+	Fix      string   `json:"fix"`
+	// commands that fix it on the file's switch, in its language; none: Fix has none
+	Commands []string  `json:"commands,omitempty"`
 	on       *[]string // the same, one by one
 }
 

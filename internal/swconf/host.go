@@ -40,7 +40,7 @@ type HostNIC struct {
 	Buffer  [8]Said[uint8]      // priority to receive buffer
 	Size    [8]Said[unit.Bytes] // size of a receive buffer
 	Cable   Said[int]           // metres, for the thresholds of receive buffers
-	DCBX    Said[string]        // who negotiates: os, fw
+	DCBX    Said[string]        // side that negotiates: os, fw
 	Willing Said[bool]          // accepts the switch's configuration in DCBX
 	NP, RP  [8]Said[bool]       // ECN of a priority: sends CNPs for marks, slows down for CNPs
 	CC      Said[bool]          // congestion control, if it is on or off as a whole
@@ -56,7 +56,7 @@ type HostNIC struct {
 	MTU     Said[unit.Bytes]    // MTU of the network device
 	PathMTU Said[int]           // payload of a RoCE packet (active_mtu)
 	Pause   Said[bool]          // link-level pause, which stops all classes
-	FEC     Said[string]        // as ethtool names it
+	FEC     Said[string]        // FEC name of ethtool
 	Nego    Said[bool]          // negotiates speed and FEC with the other end
 	GIDs    []Said[HostGID]
 }

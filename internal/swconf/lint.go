@@ -99,7 +99,7 @@ type linter struct {
 	nodes     map[*Config]int  // switch of the fabric, -1 for none
 	plugged   map[*Port]bool   // connected in the fabric, computed on first use
 	companion map[*Config]bool // FRR files of switches that have another one
-	named     map[*Config]bool // its ports have the same names in Sockets and in its configuration
+	named     map[*Config]bool // whether ports have the same names in Sockets and in the configuration
 	findings  []Finding
 	on        *[]string // the ports that the variant at hand is of
 	wired     []cable   // links, computed on first use
@@ -108,7 +108,7 @@ type linter struct {
 
 // cable is a link of the fabric, or one derived from descriptions, between two ends.
 type cable struct {
-	i    int // its number in the fabric
+	i    int // number of the switch in the fabric
 	a, b end
 }
 

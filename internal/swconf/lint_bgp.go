@@ -52,7 +52,7 @@ func (l *linter) bgpRelax() {
 func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if !n.Active && !n.Down.V && !c.Part { // of a part: families may be elsewhere
+			if !n.Active && !n.Down.V && !c.Part { // in a part of a configuration, families may be elsewhere
 				l.say(n.At, fixFamily.routing(c), "neighbour %s is in no address family", n.Name())
 				if n.VRF == "" && !n.Group.Is() {
 					l.paste(setFamily.routing(c, "peer", n.Name()))
@@ -243,7 +243,7 @@ func (l *linter) bgpMissing() {
 			return
 		}
 		if session(e.c, p, far.c, l.routing(far)) == nil {
-			said[p] = true // of a channel once
+			said[p] = true // each channel is reported once
 			l.say(first(p.At), "add a neighbour for the port",
 				"%s is cabled to %s and has no BGP session", p.Name, e.far())
 		}
@@ -346,7 +346,7 @@ func (l *linter) evpnNextHop() {
 			}
 		}
 		if c.OS != NXOS && c.OS != EOS && c.OS != Junos || c.VTEP.V || c.OS != NXOS && c.Part || evpn < 2 {
-			return // what other languages do by themselves is not known here
+			return // defaults of other languages are unknown here
 		}
 		said := map[Place]bool{} // a range is reported once
 		for _, n := range lacks {
@@ -407,7 +407,7 @@ func ASN(s string) (uint32, bool) {
 	}
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil {
-		return 0, false // not the largest that there is
+		return 0, false // not the largest possible number
 	}
 	return uint32(n), n > 0
 }

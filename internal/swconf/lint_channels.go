@@ -18,7 +18,7 @@ func (l *linter) routing(e *end) *Port {
 // channels compares layer 3 port channels with one another and the fabric: a channel must be one at both ends, lead to
 // one, and go down together.
 func (l *linter) channels() {
-	leads := map[*Port]*Port{} // from a routed channel to the one at the far end
+	leads := map[*Port]*Port{} // from a routed channel to the channel at the far end
 	least := map[*Port]bool{}
 	l.ends(func(e, far *end) {
 		if e.c.OS == FRR || far.c.OS == FRR {

@@ -16,7 +16,7 @@ func (l *linter) pfcClass() {
 		var found [queue.Classes]bool
 		for i := range v.q.Queues {
 			q := &v.q.Queues[i]
-			cos, stops := v.q.COS[q.Pause.V&7], v.q.Stops[q.Pause.V&7] // that priority is this queue's
+			cos, stops := v.q.COS[q.Pause.V&7], v.q.Stops[q.Pause.V&7] // the queue of that priority
 			if q.Pause.Is() && q.Pause.V != i && !(cos.Is() && int(cos.V) == i) &&
 				!(stops.Is() && int(stops.V) == i) {
 				l.say(q.Pause.At, fmt.Sprintf("pause priority %d for the class of queue %d", i, i),
@@ -27,7 +27,7 @@ func (l *linter) pfcClass() {
 				continue
 			}
 			group := func(o *QoS) Place { return o.Queues[i].PG.At }
-			if n, prio := v.pausing(i, group); n > 0 { // their common part is right
+			if n, prio := v.pausing(i, group); n > 0 { // their common priorities are correct
 				found[i] = true
 				l.atPorts(v, l.say, prio, "queue %d has pause thresholds and no PFC; with the same thresholds, PFC runs on %s (priority %d)", i,
 					unit.Plural(n, "port"), prio)
@@ -61,7 +61,7 @@ func (l *linter) pfcClass() {
 				} else {
 					fix = fmt.Sprintf("put DSCP %d into queue %d, which PFC pauses", l.DataDSCP, other)
 				}
-				if v.c.OS == SONiC { // whose ports list their priorities
+				if v.c.OS == SONiC { // SONiC's ports list their priorities
 					at = wrong.At
 				}
 			}
@@ -298,7 +298,7 @@ func (l *linter) noClassification() {
 				continue
 			}
 			say := l.say
-			if with > 0 { // there may be none for RoCE on it: a keepalive's, an uplink
+			if with > 0 { // there may be no RoCE on it: a keepalive link, an uplink
 				say = l.advise
 			}
 			say(p.At, "apply the classification to the port", "%s applies no classification", p.Name)

@@ -22,7 +22,7 @@ func (l *linter) dscpUnmapped() {
 			if m.Is() || v.q.Default && dscp == l.CNPDSCP || belongs(int(m.V), &v.q.Queues[m.V&7]) {
 				return
 			}
-			at, say := v.q.Input.At, l.advise // nothing is there for them at all
+			at, say := v.q.Input.At, l.advise // no map entry exists for them
 			for i := range v.q.Queues {
 				if belongs(i, &v.q.Queues[i]) {
 					if say = l.say; v.q.Feeds[i].Line > 0 {
@@ -110,9 +110,10 @@ func (l *linter) dscpDiffers() {
 		from, to uint8
 		fix, on  string
 		silent   bool // no line maps them
-		apart    bool // not RoCE's, and by another map of the same configuration, or lossless nowhere
-		unused   bool // not RoCE's, and no line of any switch maps them
-		lossy    bool // here and elsewhere
+		// whether it is not RoCE's, and mapped by another map of the same configuration, or lossless nowhere
+		apart  bool
+		unused bool // whether it is not RoCE's, and no line of any switch maps it
+		lossy  bool // here and elsewhere
 	}
 	bad := map[fault][]int{}
 	var order []fault
@@ -126,8 +127,9 @@ func (l *linter) dscpDiffers() {
 			}
 		}
 		paused := slices.ContainsFunc(said, func(t treatment) bool { return t.lossless })
-		unused := len(said) == 0 && d != l.DataDSCP && d != l.CNPDSCP // by maps of the platforms
-		most := majority(append(said, silent...))                     // on a tie, those that map it are right
+		unused := len(said) == 0 && d != l.DataDSCP && d != l.CNPDSCP // whether only the platforms' maps apply
+		// on a tie, switches that map it are assumed correct
+		most := majority(append(said, silent...))
 		right := map[uint8]bool{}
 		for _, v := range all {
 			if v.treats(d) == most {

@@ -23,7 +23,7 @@ type hosted struct {
 	l      *linter
 	h      *Host
 	sides  []side
-	cabled bool // by a fabric; else every switch given is one
+	cabled bool // whether a fabric describes the cables; else all given switches are compared
 	partly bool // the last check failed at some of the possible switches
 	faults []hostFault
 }
@@ -48,7 +48,7 @@ func (l *linter) hosts(visit func(*hosted, *HostNIC)) {
 		}
 		for _, f := range x.faults {
 			say := l.say
-			if f.partly { // it may be connected to the others
+			if f.partly { // the host may be connected to other switches
 				say = l.advise
 			}
 			say(f.at, f.fix, "%s: %s", strings.Join(f.nics, ", "), f.msg)
@@ -76,7 +76,7 @@ func (l *linter) sided() []hosted {
 	if l.hostSides != nil {
 		return l.hostSides
 	}
-	var all []side // of each switch, what most of its ports do
+	var all []side // for each switch, the settings of most of its ports
 	for _, c := range l.Configs {
 		if q, p := c.Typical(); c.HasQoS() && q != nil && (variant{c, q, p}).roce() {
 			all = append(all, side{variant{c, q, p}})

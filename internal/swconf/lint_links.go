@@ -260,7 +260,7 @@ func (l *linter) dlbMode() {
 	for i, c := range l.balancers() {
 		if modes[i] != most {
 			fix := "mode " + most
-			if c.OS == NVUE { // which balances packets or not at all
+			if c.OS == NVUE { // NVUE balances packets or not at all
 				fix = fmt.Sprintf("mode %s on the others, or no adaptive routing here", c.DLB.Mode.V)
 			}
 			l.say(first(c.DLB.Mode.At, c.DLB.At), fix, "%s balances by %q, the others by %q",
@@ -328,7 +328,7 @@ func (l *linter) undefined() {
 		for _, r := range c.Refs {
 			if !have[[2]string{r.Kind, r.Name}] {
 				say := l.say
-				if !kinds[r.Kind] { // of a part that defines none of the kind: they may be elsewhere
+				if !kinds[r.Kind] { // in a part that defines no name of the kind, the definitions may be elsewhere
 					say = l.sayOf(c)
 				}
 				say(r.At, "define it, or correct the name", "%s %s is applied and not defined", r.Kind, r.Name)

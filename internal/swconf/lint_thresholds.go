@@ -25,7 +25,7 @@ func (l *linter) thresholdOrder() {
 			}
 			return
 		}
-		if w.V.Min > w.V.Max { // one value for both is a step
+		if w.V.Min > w.V.Max { // one value for both thresholds is a step
 			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is above its maximum %v", i,
 				w.V.Min, w.V.Max)
 			return
@@ -272,7 +272,7 @@ func (l *linter) ecnMissing() {
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
 		case !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is():
 			// the wrong class is paused, which pfc-class reports
-		case !q.WRED.Is(): // which RoCE's data do not take
+		case !q.WRED.Is(): // a queue that RoCE data do not use
 			l.advise(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
 		}
 	})

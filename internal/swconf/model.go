@@ -73,7 +73,7 @@ type Config struct {
 	Alike    []Alike // settings that must be equal on switches with shared port channels
 	Objects  []Object
 	Refs     []Ref
-	Bundling Bundling       // what counts at members of port channels
+	Bundling Bundling       // which settings count at members of port channels
 	Idle     []Idle         // members' settings without effect
 	Apart    []Said[string] // lines that bear on packets and that no simulated switch does
 	ByPort   []Said[string] // classes that take RoCE's packets by their UDP port, in words
@@ -89,7 +89,7 @@ type Config struct {
 	byNumber map[int]*Port
 	indexed  int
 	spent    int
-	over     Place // where the configuration exceeded its limits
+	over     Place // place at which the configuration exceeded its limits
 }
 
 // MaxPorts is the maximum number of interfaces of a configuration, maxSaid of settings on them: a command for a range
@@ -189,12 +189,12 @@ func (m PFCMode) String() string { return [...]string{"off", "on", "auto"}[m] }
 
 // Port is one physical interface.
 type Port struct {
-	Name     string // in the language's full form: Ethernet1/3, Ethernet16, swp3
+	Name     string // name in the language's full form: Ethernet1/3, Ethernet16, swp3
 	Number   int    // front panel number from 1, 0 if the name has none
 	At       Place
 	Desc     Said[string]
 	Speed    Said[unit.Rate]
-	FEC      Said[string] // as the language names it
+	FEC      Said[string] // mode as the language names it
 	Nego     Said[bool]   // negotiates speed and FEC with the other end (IEEE 802.3 clause 73)
 	CableMM  Said[int64]
 	MTU      Said[unit.Bytes]
@@ -219,7 +219,7 @@ type Port struct {
 	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
 	MLAG     Said[int]    // MLAG of a port channel: the bundle with the other switch's channel
 	Alike    []Alike      // settings of a port channel that must be equal on the other switch
-	Floors   uint8        // its queues with guaranteed bandwidth, a bit each
+	Floors   uint8        // its queues with guaranteed bandwidth, one bit each
 	Switched bool         // known to be a layer 2 port, whose frames no MTU of packets bounds
 }
 
@@ -231,7 +231,7 @@ type MLAG struct {
 	Peer   Said[netip.Addr]
 	Link   Said[string] // interface of the peer link
 	Side   Said[int]    // number of the switch in the pair, if the language has one
-	Active Said[bool]   // it decides for both, if the language has such a role
+	Active Said[bool]   // whether this switch decides for both, if the language has such a role
 }
 
 // Alike is a value that must be equal on both switches of a pair.
@@ -247,7 +247,7 @@ type QoS struct {
 	Network Said[string] // NX-OS network-qos
 	DSCP    [64]Said[uint8]
 	COS     [8]Said[uint8]       // 802.1p priority of tagged packets
-	Trust   Said[Trust]          // what decides where Input does not
+	Trust   Said[Trust]          // which marking classifies packets without Input
 	Feeds   [queue.Classes]Place // the line that sends DSCPs to a queue
 	Ratio   bool                 // shares count among themselves, whatever they add up to
 	Stops   [8]Said[uint8]       // the queue paused by a PFC priority, if it is mapped
@@ -259,7 +259,7 @@ type QoS struct {
 
 // Queue is one queue of a port and the PFC priority of its number.
 type Queue struct {
-	Name   string // as the language names it
+	Name   string // name as in the language
 	At     Place
 	Strict Said[bool]
 	Share  Said[int] // percent
@@ -285,7 +285,7 @@ type WRED struct {
 	MinText  string // thresholds not in bytes, as written: "20 segments"; Min and Max are then 0
 	MaxText  string
 	Away     string // the profile's name, if it is in another file
-	MinAt    Place  // if they are on lines of their own
+	MinAt    Place  // places of the thresholds if they are on lines of their own
 	MaxAt    Place
 	ECNAt    Place
 }
@@ -296,7 +296,7 @@ type Pause struct {
 	XOnOffset unit.Bytes // below the threshold, if that is above XOn; 0: unset
 	Alpha     float64
 	Headroom  unit.Bytes
-	XOffAt    Place // if they are on lines of their own
+	XOffAt    Place // places of the thresholds if they are on lines of their own
 	XOnAt     Place
 	HeadAt    Place
 }
@@ -323,7 +323,7 @@ type Neighbor struct {
 	Port    string       // unnumbered
 	Remote  Said[string] // AS number, or "external"
 	Group   Said[string]
-	Active  bool         // in an address family
+	Active  bool         // whether the neighbor is activated in an address family
 	Off     bool         // removed from IPv4 unicast by name
 	On      Family       // address families that it is put in by name
 	VRF     string       // "" is the default one: addresses and AS numbers may come again in another

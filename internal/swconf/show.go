@@ -81,7 +81,7 @@ func (c *Config) Views() []View {
 		}
 	}
 	for _, p := range c.Subs {
-		if p.QoS != nil { // that classify by themselves
+		if p.QoS != nil { // ports with a classification of their own
 			add(p.QoS, p)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 type Trim struct {
 	Size    Said[unit.Bytes]
 	DSCP    Said[uint8]
-	LastHop Said[uint8] // at ports to servers, if different
+	LastHop Said[uint8] // DSCP at ports to servers, if different
 	Queue   Said[int]   // queue at this switch, if it differs from their DSCP's
 }
 

@@ -10,7 +10,7 @@ import (
 // Server is the shape of every GPU server of a fabric.
 type Server struct {
 	GPUs  int
-	NICs  int // one NIC per GPU, fewer shared ones, or several for each
+	NICs  int // number of NICs: one per GPU, fewer shared ones, or several for each
 	Ports int // per NIC: 1, or 2 for a link bundle to a switch pair
 }
 

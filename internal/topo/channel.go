@@ -12,7 +12,7 @@ import (
 // one next hop. A separate hash selects a link.
 type Channel struct {
 	Links []int // members, in order; the first represents it
-	Min   int   // with fewer that work it is down
+	Min   int   // with fewer active members the channel is down
 }
 
 // MaxMembers is the largest number of cables of a channel, as LACP's groups on large switches.

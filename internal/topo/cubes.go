@@ -13,14 +13,14 @@ type Cubes struct {
 	Side  int
 	Shape [3]int     // cubes along x, y and z
 	Place [][3]int16 // by cube: its position in the torus; -1: a spare
-	Of    []int32    // by node: its cube, from 0; of a server its switch's
+	Of    []int32    // by node: its cube, from 0; for a server the cube of its switch
 	Faces []Face
 }
 
 // Face is one fibre of all cubes' two faces in a dimension.
 type Face struct {
 	Dim, Row, Col int
-	Up, Down      []int // by cube: the switches at its far and its near face
+	Up, Down      []int // by cube: the switches on its far and its near face
 }
 
 // Name returns the name of a cube.

@@ -10,7 +10,7 @@ import (
 // one another, so that its GPUs do.
 type domains struct {
 	of    []int32 // by server
-	first []int   // by domain: its first GPU, and the number of all GPUs behind
+	first []int   // by domain: its first GPU, and after the last domain the number of all GPUs
 	host  []int   // by domain: its first server
 }
 

@@ -62,7 +62,7 @@ type Domain struct {
 	Kind  string `json:"kind"` // switch, rack
 	Name  string `json:"name"`
 	Nodes []int  `json:"-"`
-	Own   int    `json:"gpus_inside"` // in the servers that it takes away
+	Own   int    `json:"gpus_inside"` // GPUs in the servers that fail with it
 	Off   int    `json:"gpus_cut_off"`
 	Split int    `json:"gpus_split,omitempty"` // others, one of whose NICs no longer reaches some that are up
 }
@@ -110,7 +110,7 @@ func (g *Graph) FailureDomains() (out []Domain) {
 				lost = lost && off[nic]
 				split = split || before[nic]-after[nic] > dead
 				if off[nic] && g.NICs[nic].Port > 0 {
-					lost = true // its queue pairs are lost with that port
+					lost = true // its queue pairs fail with that port
 					break
 				}
 			}
@@ -167,7 +167,7 @@ func (g *Graph) Racks() (rack, pod []int) {
 			leaf[d] = l.A + l.B - g.Hosts[n.Host]
 		}
 	}
-	above := map[int]int{} // by switch: the first that leaves were seen below, as union
+	above := map[int]int{} // by switch: the first switch above which the leaves below it were seen, as union
 	var root func(int) int
 	root = func(n int) int {
 		if up, ok := above[n]; ok && up != n {

@@ -10,7 +10,7 @@ import (
 // numbered, and a hop is found once for all destinations of a class: in a Clos of thousands of NICs there are few.
 type Fronts struct {
 	routes *Routes
-	unlike [][]int // by locator: the switches that route it unlike its class, in order
+	unlike [][]int // by locator: the switches whose route differs from its class, in order
 	number map[string]int32
 	all    []front
 	weight func(link, from int) float64

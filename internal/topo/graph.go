@@ -77,12 +77,12 @@ func (n *Node) Through(every unit.Time) unit.Time {
 type Link struct {
 	A, B         int // nodes
 	APort, BPort string
-	AJack, BJack panel.Jack // in a described fabric
+	AJack, BJack panel.Jack // connector numbers in a described fabric
 	Rate         unit.Rate
 	LengthMM     int64
 	Delay        unit.Time // propagation; from the length unless given
 	BER          float64
-	Channel      int // which of the graph's it is a member of, from 1; 0: it is a link of its own
+	Channel      int // number of the channel in the graph, from 1; 0: a link of its own
 }
 
 // LinkEnd is one end of a link: the port at a node.
@@ -107,9 +107,9 @@ func CableDelay(mm int64) unit.Time {
 type NIC struct {
 	Host  int
 	Index int // within the server
-	Rail  int // which rail it is on
+	Rail  int // rail number
 	Links []int
-	Port  int // which port of the card this is, from 1, where each has its own address (Apart); 0: the card
+	Port  int // port number of the card, from 1, if each port has its own address (Apart); 0: the card
 }
 
 // Graph is a fabric.
@@ -143,7 +143,7 @@ type Stand struct {
 	Words []string
 	At    []int // by word
 
-	Row, Rack int // on the floor, from 1; 0: unknown
+	Row, Rack int // row and rack on the floor, from 1; 0: unknown
 }
 
 // MaxNodes, MaxLinks and MaxGPUs bound a fabric: 131,072 GPUs with NICs of eight ports in as many planes have 2,097,152

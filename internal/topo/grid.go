@@ -5,9 +5,9 @@ import "slices"
 // Grid is the arrangement of the switches of a torus: the sizes of the rings in three dimensions.
 type Grid struct {
 	Sides [3]int
-	At    [][3]int16 // by node: a switch's place; nothing of a server
+	At    [][3]int16 // by node: the place of a switch; zero for a server
 	Dim   []int8     // by link: the dimension along which it runs, -1 for a server's
-	Wrap  []bool     // by link: it closes its ring, between the last switch and the first
+	Wrap  []bool     // by link: whether it closes its ring, between the last switch and the first
 
 	// For a torus of cubes, where cubes may share a position in turn: the connected cube has it.
 	Cube    []int32 // by node: its cube, -1 of a server; nil: there are none

@@ -13,7 +13,7 @@ type Tier struct {
 	Role             string    `json:"role"`
 	Tier             int       `json:"tier"`
 	Switches         int       `json:"switches"`
-	Down             unit.Rate `json:"down_bps"` // all cables to the tier below
+	Down             unit.Rate `json:"down_bps"` // rate of all cables to the tier below
 	Up               unit.Rate `json:"up_bps"`
 	Oversubscription float64   `json:"oversubscription"` // down over up; 0 at the top
 }
@@ -51,7 +51,7 @@ type Inventory struct {
 	Tiers     []Tier         `json:"tiers"`
 	Racks     int            `json:"racks,omitempty"` // on the floor
 	Metres    float64        `json:"cable_metres,omitempty"`
-	Bisection unit.Rate      `json:"bisection_bps"`   // one direction, half the hosts to the other half
+	Bisection unit.Rate      `json:"bisection_bps"`   // rate of one direction, half the hosts to the other half
 	Share     float64        `json:"bisection_share"` // relative to the NICs' rate of one half; 1 is full
 }
 

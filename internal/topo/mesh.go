@@ -12,10 +12,10 @@ type Exit struct {
 // mesh is the switches and the live links among them.
 type mesh struct {
 	switches []int32
-	hops     bool       // all links are one hop long
+	hops     bool       // whether all links are one hop long
 	exits    [][]Exit   // by node, in the order of links
 	peers    [][]hop    // by node: its neighbours, each once, in order
-	known    []interned // by node: sets of next switches, as Routes.sets has their links
+	known    []interned // by node: sets of next switches, numbered as in Routes.sets
 }
 
 // hop is a neighbour and how far it is.

@@ -219,7 +219,7 @@ func (l *Link) cable() Cable {
 // RailPorts is the ports of a switch that lead to the NICs of one rail.
 type RailPorts struct {
 	Rail  int   // from 0
-	Links []int // in the order of the servers
+	Links []int // links in the order of the servers
 	NICs  []int // by link
 }
 

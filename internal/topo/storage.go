@@ -25,7 +25,7 @@ type stores struct {
 	hosts []int   // servers, in the order of ends
 	front [][]int // by server: NICs for storage alone; nil: GPUs' own NICs are used
 	nics  [][]int // by store
-	gpus  int     // how many there are, and so the first end
+	gpus  int     // number of GPUs, and so the first end
 }
 
 // AddStorage adds servers, and a front end for them if they have one, behind all other nodes.

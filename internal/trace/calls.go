@@ -75,7 +75,7 @@ type act struct {
 // how holds the algorithm, protocol and channels that a trace gives for a collective; zero: none.
 type how struct {
 	algorithm, protocol uint8 // places in algorithms, protocols
-	named               bool  // by the name of its kernel
+	named               bool  // whether the kernel's name sets them
 }
 
 // algorithms and protocols are the values in traces, by NCCL's names.
@@ -116,7 +116,7 @@ func (m *member) waits(i int32) []int32 {
 
 // group are ranks that communicate.
 type group struct {
-	name  string // as the source calls it
+	name  string // name in the source
 	ranks []int
 	class workload.Class
 	rings [][]int // positions in ranks in the order of each ring; nil: unknown

@@ -65,7 +65,7 @@ type chakraNode struct {
 	op         int16
 	kind       chakraKind
 	cpu        bool
-	some       bool // its collective covers some of the network's dimensions
+	some       bool // whether its collective covers some of the network's dimensions only
 }
 
 // chakraText is the part of a node that is needed only during reading: its name, and the inputs of a node that

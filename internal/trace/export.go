@@ -76,7 +76,7 @@ func (w *rounding) of(rank int32, d unit.Time) int64 {
 // placed is a graph as steps of ranks: a transfer is a send and a receive.
 type placed struct {
 	schedule
-	of []int32 // by rank: its first step; one more: how many there are
+	of []int32 // by rank: its first step; last entry: number of steps
 }
 
 // place makes steps of a graph's operations, rank by rank. An operation that depends on a message at its receiver
@@ -85,7 +85,7 @@ func (x *export) place() *placed {
 	d := x.d
 	p := &placed{of: make([]int32, d.Ranks+1)}
 	p.ranks = d.Ranks
-	type told struct{ from, to int32 } // of an operation, to a rank
+	type told struct{ from, to int32 } // the message of an operation, to a rank
 	tell := map[told]int32{}
 	var news []told
 	count := func(rank int32) { p.of[rank+1]++ }

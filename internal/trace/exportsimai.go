@@ -69,7 +69,7 @@ func (x *export) computedBefore(own []int) (dur []unit.Time, lost int, err error
 		place[int32(i)] = k
 	}
 	dur = make([]unit.Time, len(own))
-	level := make([]int, len(d.Ops)) // how many of rank 0's collectives an operation is behind
+	level := make([]int, len(d.Ops)) // number of rank 0's collectives before each operation
 	d.Ordered(func(i int32) {
 		o := &d.Ops[i]
 		behind := level[i]

@@ -54,8 +54,8 @@ type filler struct {
 	*calls
 	said   int             // number of groups in files
 	byRank map[int]int     // members of files
-	in     map[int][]int32 // by rank, its groups in files, except those of all ranks
-	used   [][]int32       // by member, the groups of its calls
+	in     map[int][]int32 // by rank: its groups in files, except those of all ranks
+	used   [][]int32       // by member: groups of its calls
 	made   map[[2]int]int32
 }
 

@@ -11,7 +11,7 @@ import (
 type Run struct {
 	workload.CollectiveRun        // values missing in the trace are ""
 	NICs                   int    // of each server
-	By                     string // what chose it: the trace, NCCL's tuning model
+	By                     string // source of the choice: the trace, or NCCL's tuning model
 	named                  bool   // Algorithm is from the name of a kernel
 	asked                  string // the trace's own values
 }

@@ -11,13 +11,13 @@ import (
 // a rank's buffer has overwritten is not missing.
 func disagreements(c *calls, all []*recorder) []string {
 	type finding struct {
-		at   int64 // when it was made first
+		at   int64 // time of its first call
 		text string
 	}
 	var found []finding
 	for g := range c.groups {
 		by := map[int64]map[int]*recorded{}
-		span := map[int][2]int64{} // by rank, the numbers that its buffer has
+		span := map[int][2]int64{} // by rank: range of the sequence numbers in its buffer
 		var ranks []int
 		for _, r := range all {
 			for i := range r.entries {
@@ -36,7 +36,7 @@ func disagreements(c *calls, all []*recorder) []string {
 				span[r.rank] = [2]int64{min(s[0], e.seq), max(s[1], e.seq)}
 			}
 		}
-		for _, r := range all { // one that has a dump and made none at all
+		for _, r := range all { // a rank that has a dump and made no call
 			if _, ok := span[r.rank]; !ok && slices.Contains(c.groups[g].ranks, r.rank) {
 				ranks, span[r.rank] = append(ranks, r.rank), [2]int64{0, -1}
 			}

@@ -18,7 +18,7 @@ type call struct {
 	root  int32
 	by    how
 	acts  []int32 // by position in the group; for a message the send and the receive; -1: none
-	open  int     // how many of them still wait for something
+	open  int     // number of them that are still blocked
 	file  string
 	line  int32
 }
@@ -26,7 +26,7 @@ type call struct {
 // callKey is the key that calls of different ranks share.
 type callKey struct {
 	group    int32
-	from, to int32 // of messages, places in the group; else -1
+	from, to int32 // places of the two ranks of a message in the group; else -1
 	seq      int64
 }
 
@@ -35,7 +35,7 @@ type joined struct {
 	*calls
 	base []int32 // by member, the first of its acts
 	who  []int32 // by act, the member
-	in   []int32 // by act, the call that it takes part in; -1
+	in   []int32 // by act: the call that it takes part in; -1: none
 	all  []call
 }
 
@@ -225,7 +225,7 @@ func (j *joined) build() (*workload.DAG, error) {
 	b := workload.NewBuilder(j.ranks)
 	followers, first := j.followers()
 	open := make([]int32, len(j.who))
-	id := make([]int32, len(j.who)) // of the operation that ends an act
+	id := make([]int32, len(j.who)) // the index of the operation that ends an act
 	var ready []int32
 	for i := range j.members {
 		m := &j.members[i]

@@ -43,7 +43,7 @@ type kineto struct {
 			Ranks []int  `json:"ranks"`
 		} `json:"pg_config,omitempty"`
 	}
-	steps map[int]span // by their numbers, as the CPU went through them
+	steps map[int]span // by number: the step on the CPU
 
 	launched map[int64]int64      // by correlation ID: launch time on the CPU, within the step
 	comms    map[int64]kinetoArgs // by external id, the arguments of record_param_comms

@@ -75,11 +75,11 @@ type builder struct {
 	m       *member
 	talking []kernel
 	acts    []act
-	placed  []int32 // by call, its place in the member
-	on      []int32 // by call, the act that it waits for
-	since   []int64 // when that ended; 0: it waits for none
+	placed  []int32 // by call: its place in the member
+	on      []int32 // by call: the act that it depends on
+	since   []int64 // end of that operation; 0: none
 	from    int64   // start of the current computation
-	chain   []int32 // what that waits for
+	chain   []int32 // operation that each is blocked on
 	gaps    int
 }
 

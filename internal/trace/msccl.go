@@ -50,7 +50,7 @@ type msccl struct {
 	proto        string
 	gpus, chunks int
 	kind         coll.Kind
-	known        bool // which collective it is
+	known        bool // whether the collective is known
 	aliased      bool // input and output are one buffer
 	inChunks     []int
 	outChunks    []int

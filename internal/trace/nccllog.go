@@ -26,7 +26,7 @@ type ncclLog struct {
 	c      *calls
 	procs  []*ncclProc
 	byName map[string]*ncclProc
-	comms  map[string]*ncclComm // by what all its ranks call it
+	comms  map[string]*ncclComm // by the name that all of its ranks use
 	chosen map[ncclSize]how     // algorithms and protocols
 	nics   map[string]int       // by host
 	env    map[string]string
@@ -52,7 +52,7 @@ type ncclComm struct {
 	procs map[int]*ncclProc      // by rank
 	rings map[string][]int       // by channel
 	of    int                    // channels, if logged
-	next  map[string]map[int]int // by channel the same, as each rank logs it
+	next  map[string]map[int]int // by channel: next ranks, as each rank logs them
 	group int32
 }
 
@@ -421,7 +421,7 @@ func (x *ncclLog) groupOf(p *ncclProc, call *ncclCall, procs int) int32 {
 		if int(call.size) != procs || x.c.ranks > 0 {
 			return -1
 		}
-		return x.c.grouped("", seqOf(procs)) // nothing but the calls was logged
+		return x.c.grouped("", seqOf(procs)) // the log contains only calls
 	}
 	if c.group >= 0 {
 		return c.group

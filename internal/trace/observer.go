@@ -32,7 +32,7 @@ func isET(_ string, head []byte) bool {
 type observed struct {
 	*kineto  // the file, its rank, groups and steps: a step's span is one of node numbers
 	nodes    int
-	sorted   bool // by number, as files written anew are
+	sorted   bool // whether nodes are in the order of their numbers, as in files written anew
 	calls    []etCall
 	marks    []etMark
 	backends map[string]string // names of groups by backend_id, before schema 1.0.3
@@ -48,8 +48,8 @@ type etMark struct {
 // etCall is a node record_param_comms.
 type etCall struct {
 	args        kinetoArgs
-	id, seq     int64 // of the node; of the call in its group
-	place       int64 // in the group: of the rank itself, the root or the peer; -1: not recorded
+	id, seq     int64 // id of the node; sequence number of the call in its group
+	place       int64 // place in the group of the rank, the root or the peer; -1: not recorded
 	bytes       int64
 	line        int32
 	p2p, async  bool

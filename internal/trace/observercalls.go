@@ -270,7 +270,7 @@ func (e *observed) member(c *calls, rank, step int) member {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.calls[a].id, e.calls[b].id) })
 	var gate []int32                  // dependencies of the host
 	last := map[int32]int32{}         // by group, its last collective
-	made := map[[2]int64][]etPlaced{} // by number, calls without a wait
+	made := map[[2]int64][]etPlaced{} // by number: calls without a wait
 	for _, i := range order {
 		x := &e.calls[i]
 		if x.wait {

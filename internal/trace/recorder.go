@@ -50,7 +50,7 @@ type recorded struct {
 	what    op
 	seq     int64 // of collectives
 	bytes   unit.Bytes
-	size    string // in the dump's notation
+	size    string // size in the dump's notation
 	peer    int32
 	created int64 // ns
 	state   string

@@ -32,7 +32,7 @@ type step struct {
 	rank  int32
 	peer  int32 // anybody: of a receive
 	tag   int64
-	line  int32 // its line; 0: none
+	line  int32 // line of its definition; 0: none
 	kind  kind
 }
 

@@ -38,7 +38,7 @@ type simai struct {
 type simaiLayer struct {
 	line   int
 	parts  [3]simaiPart
-	update unit.Time // behind the weight gradients' collective
+	update unit.Time // after the collective of the weight gradients
 }
 
 type simaiPart struct {
@@ -180,7 +180,7 @@ func (p *simaiPart) named(word string) bool {
 // groups are the ranks of a collective: tensor parallel ranks are consecutive, then data parallel ones, of which
 // experts take ep in a row; pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
 func (s *simai) groups(name string) (all [][]int) {
-	span, step, per := s.tp, 1, s.tp // how many, how far apart, how many ranks lie between first members
+	span, step, per := s.tp, 1, s.tp // size and stride of groups, and the ranks between their first members
 	switch name {
 	case "DP":
 		span, step, per = s.dp, s.tp, s.tp*s.dp
@@ -228,7 +228,7 @@ func (s *simai) trace() (*Trace, error) {
 			}
 		}
 	})
-	for i := range s.layers { // before anything is built
+	for i := range s.layers { // before any operation is built
 		l := &s.layers[i]
 		for _, d := range []unit.Time{l.parts[0].dur, l.parts[1].dur, l.parts[2].dur, l.update} {
 			if err := x.grows(l, float64(min(d, 1))*float64(s.ranks)); err != nil {

@@ -38,7 +38,7 @@ func (o *Options) kept(name string, parts ...string) {
 	}
 	w := o.Keep(name)
 	for _, p := range parts {
-		io.WriteString(w, p) // its owner checks for errors
+		io.WriteString(w, p) // the writer's owner checks for errors
 	}
 }
 

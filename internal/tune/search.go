@@ -42,7 +42,7 @@ const first = 2 * Generation
 type Search struct {
 	Space  Space
 	Seed   uint64
-	Trials []Trial // in order; the baseline first
+	Trials []Trial // trials in order; the baseline first
 }
 
 // Next returns the candidates up to the end of the current generation, at most

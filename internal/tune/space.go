@@ -40,9 +40,9 @@ type Knob struct {
 type Space struct {
 	Largest unit.Bytes // of xOFF
 	Line    unit.Rate  // of a NIC
-	DCQCN   bool       // with its steps and timers; otherwise thresholds, and the knobs
+	DCQCN   bool       // whether DCQCN's steps and timers are searched; otherwise thresholds, and Knobs
 
-	Knobs [MostKnobs]Knob `json:"knobs,omitzero"` // those with a name
+	Knobs [MostKnobs]Knob `json:"knobs,omitzero"` // parameters with a name
 }
 
 // Own are the knobs that are searched.

@@ -40,7 +40,7 @@ type Judged struct {
 	Without string   `json:"without,omitempty"`
 	Set     []string `json:"set,omitempty"`
 	Step    int64    `json:"step_ps"`
-	Blamed  int64    `json:"blamed_ps"` // on it, and on the causes removed with it
+	Blamed  int64    `json:"blamed_ps"` // time attributed to it, and to the causes removed with it
 	Alone   int64    `json:"blamed_alone_ps"`
 	Saved   int64    `json:"saved_ps"`
 
@@ -48,7 +48,7 @@ type Judged struct {
 	Repeated []int64 `json:"saved_repeated_ps,omitempty"`
 
 	Verdict string `json:"verdict"`          // agree, over, under, wrong sign; listed
-	Doubt   string `json:"doubt,omitempty"`  // why the counterfactual is a doubtful judge
+	Doubt   string `json:"doubt,omitempty"`  // reason why the counterfactual may be wrong
 	Reason  string `json:"reason,omitempty"` // for listed ones
 
 	Account *cause.Account `json:"account,omitempty"` // of the step

@@ -24,7 +24,7 @@ type published struct {
 	rows          [][4]float64
 	most          float64 // error of points kept aside after calibration
 	note          string
-	why           *Reason // if the error is larger
+	why           *Reason // reason if the error is larger
 }
 
 var onePoint = reason("points that constrain one parameter",

@@ -65,7 +65,7 @@ func topologies() (rows []Row, err error) {
 		gpus, switches, links int
 	}{
 		{"a two-layer fat tree", "fat-tree", 2_048, 96, 2_048},
-		{"a multi-plane fat tree", "rail-planes", 16_384, 0, 16_384}, // its switches have a row
+		{"a multi-plane fat tree", "rail-planes", 16_384, 0, 16_384}, // switches of which have a row
 		{"a three-layer fat tree", "fat-tree", 65_536, 5_120, 131_072},
 		{"a dragonfly", "dragonfly", 261_632, 16_352, 384_272},
 	} {

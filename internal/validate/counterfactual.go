@@ -15,7 +15,7 @@ type trial struct {
 	claim   string
 	text    string
 	as      []string // settings of both runs
-	without []string // what takes the cause away
+	without []string // overrides that remove the cause
 	instead string   // or another scenario
 	blamed  func(s *result.Summary) int64
 	why     *Reason // if different

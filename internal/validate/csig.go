@@ -136,7 +136,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
 				}
 			}
 		}
-		l.sent += int64(len(b) + 4 + wireGap) // and the FCS, which captures omit
+		l.sent += int64(len(b) + 4 + wireGap) // plus the FCS, which captures omit
 	})
 	return right, all, nil
 }

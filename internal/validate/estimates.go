@@ -35,7 +35,7 @@ func estimates(large bool) ([]Row, error) {
 		about, fabric string
 		training      string
 		batch         int64
-		why           *Reason // if the estimate's error exceeds 3 %
+		why           *Reason // reason if the estimate's error exceeds 3 %
 		cc            string  // control whose waste is an input of the model; none for the default
 		large         bool
 	}{

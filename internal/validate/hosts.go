@@ -36,7 +36,7 @@ func serverRows() ([]Row, error) {
 	var rows []Row
 	for _, kind := range hostconf.Kinds {
 		want := own
-		if kind != "mlx5" { // whose parameters have no public units: the NIC's own
+		if kind != "mlx5" { // the NIC's own parameters have no public units
 			want = must(finish(hostBase, "transport.qps=2"))
 		}
 		w.Kind = kind

@@ -104,7 +104,7 @@ cc: {algorithm: %s}
 workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
 `, senders+1, algorithm, senders), sets...))
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
-	const rtt = 13 * unit.Microsecond // of the paper's evaluation, and of these links
+	const rtt = 13 * unit.Microsecond // round trip of the paper's evaluation, and of these links
 	settled := from
 	if senders <= 8 {
 		settled = 5*rtt + rtt*unit.Time(senders-1) + r.Plan.NICs.Latency

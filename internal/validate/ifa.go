@@ -111,7 +111,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB},
 				}
 			}
 		}
-		sent[port] += uint32(len(b) + 4 + wireGap) // and the FCS, which captures omit
+		sent[port] += uint32(len(b) + 4 + wireGap) // plus the FCS, which captures omit
 	})
 	return right, all, nil
 }

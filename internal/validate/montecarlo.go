@@ -12,7 +12,7 @@ import (
 type reactionPoint struct {
 	line, rate, target float64 // bytes per second
 	alpha, now, sent   float64
-	decayAt, raiseAt   float64 // when alpha decays, when the timer expires
+	decayAt, raiseAt   float64 // times of the next decay of alpha and of the timer
 	counter            float64 // bytes since the byte counter's last expiry
 	time, bytes        int     // expiries since the last cut
 	congested          bool

@@ -10,7 +10,7 @@ type Reason struct {
 	Name      string `json:"reason"`
 	Mechanism string `json:"mechanism"`
 	Setting   string `json:"setting"` // --set values that close the gap, separated by spaces, or NoSetting
-	Effect    string `json:"effect"`  // what rows have with the setting, or why none closes the gap
+	Effect    string `json:"effect"`  // effect of the setting on rows, or the reason why none closes the gap
 }
 
 // reasons lists every reason of every group, in the order of this package's files.

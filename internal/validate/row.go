@@ -19,7 +19,7 @@ type Row struct {
 	Diff     string `json:"difference"`
 	OK       bool   `json:"ok"`
 	Note     string `json:"note,omitempty"` // a remark that excuses nothing
-	*Reason         // why the row differs; nil: it is ok, or the reason is unknown
+	*Reason         // reason for the difference; nil: none, or unknown
 }
 
 // Verdict returns "ok", "differs" for a known difference, or "FAILS". A difference is known if the row has a source, a

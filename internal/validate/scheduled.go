@@ -185,7 +185,7 @@ func scheduledFirst() ([]Row, error) {
 		r := must(scheduledRun(roomy, transfers("4096B", [2]int{1, 9}), "fabric.fabric_link.cable="+cable))
 		const frame = 4096 + firstFrame
 		ends := 2*unit.Time(on400(frame+wireGap)) + 2*delay(3) + 200*unit.Nanosecond
-		const cells8 = (frame + 8*(cell-cellHeader) - 1) / (8 * (cell - cellHeader)) // on each of eight links
+		const cells8 = (frame + 8*(cell-cellHeader) - 1) / (8 * (cell - cellHeader)) // cells on each of eight links
 		cells := 2*(hop+200*unit.Nanosecond) + unit.Serialize(cell, 480*unit.Gbps) +
 			unit.Serialize(cells8*cell, 480*unit.Gbps)
 		loop := 4 * (hop + 200*unit.Nanosecond + unit.Serialize(cellMessage, 480*unit.Gbps))
@@ -224,7 +224,7 @@ func scheduledFailures() ([]Row, error) {
 		one := must(scheduledRun(tight, transfers("4096B", [2]int{1, 9}), strings.Fields(c.sets)...))
 		first := took(one, 1, 9)
 		whole := (scheduledFrame + wireGap) / cellLoad(scheduledFrame)
-		slowest := func(from, to int) float64 { // of the node whose hosts these are
+		slowest := func(from, to int) float64 { // the slowest flow of the node that has these hosts
 			least := 1.0
 			for i := range 8 {
 				least = min(least, steady(r, from+i, to+i, bytes, first))

@@ -92,7 +92,7 @@ workload:
 			most, least = max(most, x.Peak), min(least, x.Queued)
 		}
 	}
-	rtt := 4 * 3000 * 5.05e-9 // and what frames and answers take on the links, below one per cent
+	rtt := 4 * 3000 * 5.05e-9 // headers and acknowledgements on the links take less than one per cent
 	product := 100e9 / 8 * rtt / (frame + roce.PreambleIFG)
 	amplitude := math.Sqrt(2*n*(product+k)) / 2
 	kb := func(packets float64) float64 { return packets * frame / 1e3 }

@@ -42,8 +42,8 @@ type thesis map[string]*thesisRun
 
 // thesisRun is the result of traffic under a preset.
 type thesisRun struct {
-	slowest, last unit.Time  // how long the slowest message took, and the last of those listed
-	held          int64      // by the cluster's switches, see heldBySwitches
+	slowest, last unit.Time  // time of the slowest message, and of the last of those listed
+	held          int64      // time held by the cluster's switches, see heldBySwitches
 	wire          int64      // bytes on links between switches
 	headers       unit.Bytes // headers of a full packet between NICs
 	efficiency    float64    // efficiency of the cells that carry one; 0: no cells

@@ -35,7 +35,7 @@ func thresholds() ([]Row, error) {
 		claim     string
 		at        string
 		low, high string
-		less      unit.Bytes // that the second drains
+		less      unit.Bytes // difference that the second drains
 	}{
 		{"static xOFF 1 MB: xON 100 KB or 500 KB", "xoff=1MB", "xon=100KB", "xon=500KB", 400 * unit.KB},
 		{"alpha 1: xON 100 KB or 500 KB", "xoff=0B alpha=1", "xon=100KB", "xon=500KB", 400 * unit.KB},

@@ -19,7 +19,7 @@ func trees() ([]Row, error) {
 		fmt.Sprint(coll.TreeParents(8, 0))),
 		exact("parents of 8 ranks in tree 1, its mirror", source, "[1 3 1 7 5 3 5 -1]",
 			fmt.Sprint(coll.TreeParents(8, 1)))}
-	ran := map[string]*result.Summary{} // of which several rows tell
+	ran := map[string]*result.Summary{} // summaries of runs that several rows quote
 	took := func(n int, pattern, bytes string) (*result.Summary, float64, error) {
 		us := func(s *result.Summary) float64 { return float64(s.StepTime) / float64(unit.Microsecond) }
 		key := fmt.Sprint(n, pattern, bytes)

@@ -101,7 +101,7 @@ func onReceiversLink(traffic string) (on linkRun, err error) {
 		if !out || f.Decode(b) != nil || f.BTH.Opcode != roce.WriteOnlyImm {
 			return
 		}
-		on.bytes += len(b) + 4 + wireGap // and the FCS, which captures omit
+		on.bytes += len(b) + 4 + wireGap // plus the FCS, which captures omit
 		good := in.DecodeIP(f.Payload()) == nil && in.ComputeICRC() == in.ICRC && f.ComputeICRC() == f.ICRC
 		if good && (on.unchanged == 0 || in.BTH.PSN == next) && len(in.Payload()) == 4096 {
 			on.unchanged++

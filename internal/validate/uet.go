@@ -72,12 +72,12 @@ func (u *uetRun) String() string {
 type uetClass struct {
 	name, control string
 	failed        bool
-	kind          string     // how matrices are called
-	bytes         [2]float64 // their MiB in all of an incast, MB of each flow of a permutation: above, and up to
+	kind          string     // kind in the names of matrices
+	bytes         [2]float64 // total MiB of an incast, MB of each flow of a permutation: lower and upper bound
 	most          float64    // maximum root mean square
 	draw          int        // runs that a report draws
 	seeds         int        // seeds of each run; 0: one
-	large         bool       // and not a quick one
+	large         bool       // and whether the row is not a quick one
 }
 
 // uet-htsim's own last completions of NSCC's permutations have changed by 5.8 % root mean square from August 2024 to

@@ -49,7 +49,7 @@ func watchdog() ([]Row, error) {
 }
 
 type stormed struct {
-	detected, restored unit.Time // after the storm's begin, and after its end
+	detected, restored unit.Time // times after the storm's begin, and after its end
 	through            int64     // frames sent by the stormed port during the storm
 }
 

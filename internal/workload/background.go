@@ -97,7 +97,7 @@ type Background struct {
 	For    unit.Time
 	Rates  []unit.Rate         // by rank: its line rate
 	Beside func(a, b int) bool // ranks that do not use the network among themselves
-	To     func(src int) []int // to which ranks one sends; nil: to all others
+	To     func(src int) []int // ranks that one sends to; nil: to all others
 }
 
 // Flows draws the messages, in the order of ranks and times.

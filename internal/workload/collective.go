@@ -170,7 +170,7 @@ func (c CollectiveRun) Transfers(n int) float64 {
 	if c.Protocol != "" {
 		ops *= 2 // a protocol's cost is an operation of its own
 	}
-	if c.CopyRate > 0 && c.Protocol == coll.LL128 { // and copying besides; LL has no cost
+	if c.CopyRate > 0 && c.Protocol == coll.LL128 { // LL128 also copies; LL has no further cost
 		ops *= 1.5
 	}
 	return ops
@@ -194,13 +194,13 @@ func (c CollectiveRun) transfers(n int) float64 {
 		return 4 * ranks * (min(2*coll.TreePieces*per, tree) + 2*per)
 	case c.Algorithm == coll.ByNVLS:
 		return ranks
-	case c.Algorithm == coll.ByNVLSTree: // as nvls twice and two trees, piece by piece
+	case c.Algorithm == coll.ByNVLSTree: // twice nvls and two trees, piece by piece
 		return 6 * ranks * min(coll.TreePieces, tree/(2*per)+1)
 	case c.Algorithm == coll.ByHalving:
 		return 2 * ranks * 20
 	case c.Algorithm == coll.ByRails:
 		per := max(1, c.PerServer)
-		if n%per != 0 { // which runs as a ring
+		if n%per != 0 { // a number that does not divide evenly runs as a ring
 			return rounds * ranks * ranks
 		}
 		return rounds * ranks * float64(per+n/per)

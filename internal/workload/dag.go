@@ -47,7 +47,7 @@ type Op struct {
 	Rank  int32
 	Peer  int32 // -1 for compute, copies for a copy
 	Coll  int32 // collective it belongs to, -1 for none
-	Deps  int32 // how many operations it waits for
+	Deps  int32 // number of operations that it depends on
 	Class Class
 }
 

@@ -16,8 +16,8 @@ type Job struct {
 	Start    unit.Time
 	Service  int       // service of the plan that its transfers use
 	Storage  int       // the same for transfers from and to servers that keep data
-	Training *Training // what the graph is a step of; nil for other work
-	Open     bool      // its messages begin at times of their own, whatever became of those before
+	Training *Training // training of which the graph is a step; nil for other work
+	Open     bool      // whether its messages begin at fixed times, independent of earlier messages
 	Apart    bool      // each of its messages has queue pairs of its own, which carry no other
 }
 
@@ -32,7 +32,7 @@ func (j *Job) GPU(rank int32) int {
 // Mix is jobs that run side by side, as one graph over GPUs.
 type Mix struct {
 	DAG  *DAG   // ranks are GPUs
-	Jobs []Part // by start, then by name: the order in which they were given does not count
+	Jobs []Part // by start, then by name, whatever their order in the scenario
 }
 
 // Part is a job within a mix: which operations and collectives are its, from the first to
@@ -40,7 +40,7 @@ type Mix struct {
 type Part struct {
 	Job
 	Ops, Colls [2]int32
-	GPUs       int // that its operations are on
+	GPUs       int // number of GPUs of its operations
 }
 
 // Of returns the job that an operation belongs to.

@@ -48,7 +48,7 @@ func (t *Training) kernelsOn(gpu model.GPU) kernels {
 	piece := func(tokens, flops, bytes float64) cost { return t.piece(gpu, gpu.BF16, tokens, flops, bytes) }
 	tokens := float64(t.Micro * t.Seq / int64(t.CP))
 	h, tp := float64(m.Hidden), float64(t.TP)
-	share := 1.0 // of the sequence, in norms and residuals
+	share := 1.0 // share of the sequence, in norms and residuals
 	if t.Sequence {
 		share = 1 / tp
 	}

@@ -10,9 +10,9 @@ import (
 // Overhead is the time of a collective library that a graph of transfers lacks: the launch of its kernel, and at each
 // transfer a rank's work before the next piece.
 type Overhead struct {
-	Launch unit.Time // before a rank's first transfer of a collective
-	Local  unit.Time // before each transfer inside a server
-	Remote unit.Time // before each transfer between servers
+	Launch unit.Time // delay before a rank's first transfer of a collective
+	Local  unit.Time // delay before each transfer inside a server
+	Remote unit.Time // delay before each transfer between servers
 }
 
 // Delayed returns a graph whose transfers of collectives are delayed, by computations of class Other before them; local

@@ -13,7 +13,7 @@ const BF16 = "bf16"
 // written twice, as forward and backward passes read it along different axes.
 type precision struct {
 	name  string
-	of    string  // whose peak it has (model.GPU.Peak)
+	of    string  // format whose peak rate it has (model.GPU.Peak)
 	bytes float64 // per cast value
 	block bool    // scales of blocks are the GPU's own arithmetic (MX), which GPUs with fp4 have
 }

@@ -13,7 +13,7 @@ const (
 	forwardPass  passKind = iota
 	backwardPass          // with weight gradients, unless the schedule postpones them
 	weightPass            // weight gradients alone
-	updatePass            // of the weights, by the gradients of the step with that number
+	updatePass            // the pass over weights after the gradients of the step with that number
 )
 
 // pass is one microbatch through one of a stage's model chunks.

@@ -84,7 +84,7 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 		p = &precisions[0]
 	}
 	tokens, tp := float64(t.Micro*t.Seq/int64(t.CP)), float64(t.TP)
-	share := 1.0 // of the sequence, in norms and residuals
+	share := 1.0 // share of the sequence, in norms and residuals
 	if t.Sequence {
 		share = 1 / tp
 	}

@@ -46,7 +46,7 @@ type Software struct {
 
 	// Shares of transfers that computing hides.
 	HideTensor float64 `json:"hide_tensor"`
-	HideExpert float64 `json:"hide_expert"` // with a recipe that overlaps them
+	HideExpert float64 `json:"hide_expert"` // part hidden with a recipe that overlaps experts
 
 	// Supported features. Of lists, none is all.
 	PipelineZeRO int      `json:"zero_with_pp"` // the highest ZeRO stage that it combines with pipeline stages

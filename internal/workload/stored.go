@@ -22,7 +22,7 @@ type Checkpoint struct {
 	Mode  string    `yaml:"mode" enum:"blocking,async" doc:"blocking: a rank goes on when its share is written; async: when it is copied to the server's memory, at server.pcie, and the next checkpoint starts after the writing"`
 	By    string    `yaml:"by" enum:"all,replica" doc:"who writes. all: the ranks that share parameters write a share of them each; replica: one of them writes all"`
 	Bytes int       `yaml:"bytes" range:"1,64" doc:"per parameter: 14 are weights in 16 bit, and Adam's master copy, momentum and variance in 32"`
-	Copy  unit.Rate `yaml:"-"` // from a GPU to its server's memory; 0: in no time
+	Copy  unit.Rate `yaml:"-"` // rate of copies from a GPU to its server's memory; 0: instant
 }
 
 // Methods of saving, and the ranks that save.
@@ -106,7 +106,7 @@ func (t *Training) storedOps() (ops float64) {
 
 // saved is the state of batches and checkpoints while steps are built.
 type saved struct {
-	loads  map[int][][]int32 // by loading rank and batch: when it is there
+	loads  map[int][][]int32 // by loading rank and batch: its arrival
 	begins map[int][]int32   // by loading rank and step: dependencies of the step's start
 	writes [][]int32         // by rank: the end of its last asynchronous checkpoint
 }
@@ -136,7 +136,7 @@ func (s *step) load(i int) {
 // batch loads the k-th batch, which step i is the first to have room for.
 func (s *step) batch(r, k, i int, bytes unit.Bytes) []int32 {
 	if k == 0 && s.Data.Prefetch > 0 {
-		return nil // there from the start
+		return nil // available from the start
 	}
 	var after []int32
 	if began := s.saved.begins[r][i]; began >= 0 {

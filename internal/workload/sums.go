@@ -14,7 +14,7 @@ import (
 // million sending pairs. Equal collectives of the same ranks are counted, and added up once.
 type sums struct {
 	index map[pair]int
-	ops   []Op // one for each pair and class
+	ops   []Op // one operation for each pair and class
 	runs  map[run]*repeated
 	into  *repeated // sum of the current collective; nil: count immediately
 }
@@ -117,7 +117,7 @@ func (x *sums) dag(ranks, ends int) (*DAG, error) {
 func (t *Training) sums() (*sums, error) {
 	one := *t
 	one.Data, one.Checkpoint, one.Steps = nil, nil, 1
-	few, more := one, one // of microbatches: all, or a period of them, and two
+	few, more := one, one // numbers of microbatches: all, or a period of them, and two
 	period := 1
 	if t.Schedule == partition.Interleaved {
 		period = t.PP // period of its microbatches

@@ -104,16 +104,16 @@ type step struct {
 	seats  [][][]int
 	dense  [][][]int            // by stage: groups that share the dense parameters
 	sparse [][][]int            // by stage: groups that share experts
-	last   []int32              // by rank: the compute op that came last
-	wait   [][]int32            // by rank: deliveries the next compute op waits for
-	chain  [][]int32            // by rank: the last gradient reduction; they go in order
-	gather [][]int32            // by rank: the last gathering of parameters; so do these
+	last   []int32              // by rank: its latest compute operation
+	wait   [][]int32            // by rank: deliveries that the next compute operation depends on
+	chain  [][]int32            // by rank: its latest gradient reduction; reductions run in order
+	gather [][]int32            // by rank: its latest parameter gathering; gatherings run in order
 	ahead  []*fetched           // by stage
 	early  map[[2]int][]arrival // by part and layer: parameters gathered at the beginning
 	pool   []pool               // by stage: gradients not yet reduced
 	aside  [][]arrival          // by stage: tensor parallel transfers in parallel with the computing block
 	late   [][]arrival          // by stage: tokens that arrive while the ranks compute
-	kept   [][][][]int32        // by stage and step: chain when the step's last gradients were there
+	kept   [][][][]int32        // by stage and step: chain at the time of the step's last gradients
 	fwdIn  map[port][]arrival
 	bwdIn  map[port][]arrival
 	saved  saved

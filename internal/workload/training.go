@@ -50,13 +50,14 @@ type Training struct {
 	Recipe    *Recipe       `yaml:"-"` // numerical recipe of this run; nil: that of the software
 	Each      []model.GPU   `yaml:"-"` // by built rank, if they differ
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
-	Servers   coll.Servers  `yaml:"-"` // where built ranks are; unless known, PerServer in each
-	Mesh      bool          `yaml:"-"` // with Fold: GPUs of a server are connected in pairs, at NVLink's rate each
-	Switch    float64       `yaml:"-"` // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
-	NVLink    unit.Rate     `yaml:"-"`
-	NVLatency unit.Time     `yaml:"-"` // with Fold
-	Storage   *Storage      `yaml:"-"` // nil: there is none
-	Idle      int           `yaml:"-"` // GPUs of the job for which the layout has no work
+	Servers   coll.Servers  `yaml:"-"` // servers of built ranks; default: PerServer in each
+	// with Fold: whether GPUs of a server are connected in pairs, at NVLink's rate each
+	Mesh      bool      `yaml:"-"`
+	Switch    float64   `yaml:"-"` // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
+	NVLink    unit.Rate `yaml:"-"`
+	NVLatency unit.Time `yaml:"-"` // with Fold
+	Storage   *Storage  `yaml:"-"` // nil: there is none
+	Idle      int       `yaml:"-"` // GPUs of the job for which the layout has no work
 }
 
 // NewTraining returns the default training.

@@ -14,7 +14,7 @@ import (
 // Path is one way through the network, in one direction.
 type Path struct {
 	Delay  unit.Time // delay of a packet in addition to its time on the sender's port
-	Jitter unit.Time // at most so much more, at random: packets overtake one another
+	Jitter unit.Time // maximum of an additional random delay: packets overtake one another
 	Dead   bool      // it loses all
 
 	// Probabilities of what happens to a packet. What is trimmed goes on as its header alone.
@@ -61,7 +61,7 @@ const (
 // Net is the network with the ends of its connections. All that is random comes from its seed.
 type Net struct {
 	Now   unit.Time
-	Paths [2][][]Path // by direction, plane and number; whoever runs the network changes them
+	Paths [2][][]Path // by direction, plane and number; the network's user changes them
 	Fault string      // the first promise that an end broke
 	Sent  [2]int64    // packets, by direction
 	Again int64       // data packets that say so
@@ -72,7 +72,7 @@ type Net struct {
 	set    Setup
 	maker  transport.Maker
 	conns  []*conn
-	free   [2][]unit.Time // when a port has sent what it is sending
+	free   [2][]unit.Time // end of the current transmission of each port
 	up     [2][]bool
 	turn   int
 	events events

@@ -24,7 +24,7 @@ import (
 type Suite struct {
 	Protocol *transport.Protocol
 	Values   param.Values                // nil: the defaults
-	Patience unit.Time                   // at most so long after the last fault all is complete [1 s]
+	Patience unit.Time                   // time after the last fault within which all is complete [1 s]
 	Quiet    unit.Time                   // so long after that both ends want nothing more [1 s]
 	Planes   []int                       // [1, 2, 4]
 	Carry    func(p *transport.Packet)   // as Setup's
@@ -67,7 +67,7 @@ func Run(t *testing.T, s Suite) {
 		{"hostile peer", s.hostile}, {"allocates nothing", s.allocates},
 	} {
 		if !t.Run(c.name, c.check) {
-			return // what comes after relies on it
+			return // later checks rely on it
 		}
 	}
 }

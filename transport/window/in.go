@@ -7,7 +7,7 @@ type In struct {
 	slots   []entry // a ring by number
 	size    uint64  // most that it grows to
 	ordered bool
-	expect  uint64 // all before it have come
+	expect  uint64 // all PSNs before it have arrived
 	high    uint64 // no packet from here on has arrived
 	mtu     uint64
 
@@ -75,9 +75,9 @@ type Verdict uint8
 
 // Verdicts.
 const (
-	Fresh  Verdict = iota // its payload belongs into memory
+	Fresh  Verdict = iota // the payload is new and is written to memory
 	Before                // it came before
-	Ahead                 // it is too far ahead
+	Ahead                 // the packet is too far ahead
 )
 
 // Take notes a data packet.

@@ -20,21 +20,21 @@ type State uint8
 // States of packets.
 const (
 	Flying State = iota // under way, as far as anybody knows
-	Lost                // to be sent again
+	Lost                // lost: to be retransmitted
 	Done                // acknowledged
 )
 
 // Slot is one packet from when it is sent until it and all before it are acknowledged.
 type Slot struct {
-	Sent    unit.Time // when it last left
-	Offset  uint64    // in its message, of
+	Sent    unit.Time // time of its latest transmission
+	Offset  uint64    // offset in its message, in packets of
 	Bytes   uint64    // so many
 	Message uint32
 	Payload uint32
-	Path    uint16 // by which it last left, as the protocol numbers them
-	Tries   uint8  // how often it was sent again
+	Path    uint16 // path of its latest transmission, as the protocol numbers it
+	Tries   uint8  // number of retransmissions
 	State   State
-	Last    bool // it ends its message
+	Last    bool // whether it ends its message
 	Tells   bool
 }
 
@@ -54,7 +54,7 @@ type Out struct {
 	mtu       uint64
 	una, next uint64 // the oldest packet that is not acknowledged, the next new one
 
-	messages []message // from head on, those that are not acknowledged
+	messages []message // from head on: messages that are not acknowledged
 	head     int
 	current  int    // index in messages of the message whose packets are made
 	offset   uint64 // in it
@@ -116,7 +116,7 @@ func (o *Out) Post(r transport.Request) error {
 	if o.failed {
 		return errFailed
 	}
-	if o.head > 0 && o.head == len(o.messages) { // all are acknowledged: begin anew, in the same room
+	if o.head > 0 && o.head == len(o.messages) { // all are acknowledged: start anew in the same memory
 		o.first += uint32(o.head)
 		o.messages, o.head, o.current = o.messages[:0], 0, 0
 	} else if o.head > 64 && o.head > len(o.messages)/2 {

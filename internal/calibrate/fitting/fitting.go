@@ -43,7 +43,7 @@ type Report struct {
 	Values   []Value               `json:"values"`
 	Refused  []calibrate.Refusal   `json:"not_fitted"`
 	Points   []Point               `json:"points"`
-	Errors   map[string][2]float64 `json:"errors"` // before and after, relative
+	Errors   map[string][2]float64 `json:"errors"` // errors before and after, relative
 	Read     tally.Report          `json:"read"`
 	Capture  *Capture              `json:"capture,omitempty"`
 }
@@ -53,7 +53,7 @@ type Value struct {
 	Unit  string   `json:"unit"`
 	Was   float64  `json:"was"`
 	Is    float64  `json:"is"`
-	Error *float64 `json:"standard_error,omitempty"` // where there are points enough to tell
+	Error *float64 `json:"standard_error,omitempty"` // nil: too few points to estimate it
 }
 
 type Point struct {

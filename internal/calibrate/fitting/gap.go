@@ -25,7 +25,8 @@ type Gap struct {
 	Tried        int     `json:"tried"`
 	Inapplicable int     `json:"inapplicable"` // to the scenario
 	Flows        bool    `json:"flows"`        // effects on large sizes were simulated as flows
-	Best         []Trial `json:"best"`         // that explain all sizes, the bandwidth, or a part; the best first
+	// hypotheses that explain all sizes, the bandwidth, or a part; the best first
+	Best []Trial `json:"best"`
 }
 
 // Trial is a hypothesis that was simulated.
@@ -140,12 +141,12 @@ type search struct {
 	faultless
 	points    []Point
 	large     []bool // points that the bandwidth decides
-	order     []int  // in which points are simulated: the largest and the smallest first
+	order     []int  // order in which points are simulated: the largest and the smallest first
 	open      bool   // the scenario leaves its fidelity open
 	bench     func(h *Hypothesis, flags []string) *byFidelity
 	latencies []latency
 	alone     float64 // error that the best latency leaves
-	rest      []Trial // all others whose points were simulated
+	rest      []Trial // all other hypotheses with simulated points
 }
 
 // faultless are the times without a hypothesis: as compared, and as flows where those of hypotheses are flows.

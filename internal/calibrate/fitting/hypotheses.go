@@ -27,7 +27,7 @@ type Hypothesis struct {
 	most   float64                   // µs
 	adds   bool                      // the latency adds to every time
 
-	queues  bool       // only packets have its effect
+	queues  bool       // whether only packets show its effect
 	assumed int        // number of assumptions that the hypothesis adds
 	healthy *faultless // times with the assumption alone
 }
@@ -129,7 +129,7 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 		"bit_error_rate: 1e-9", func(e *scenario.Event) { e.BER = new(1e-9) })
 	n := len(nics)
 	for _, k := range slices.Compact([]int{n - 1, n / 2, 1}) {
-		ring := algorithm == coll.ByRing // of which NCCL runs fewer then
+		ring := algorithm == coll.ByRing // NCCL then runs fewer blocks
 		if k < 1 || k == n || k == n-1 && n > 2 && !ring {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 // mutant is one drawn mutation.
 type mutant struct {
-	number int // from 1; the switch's value
+	number int // number of the switch's value, from 1
 	group  *group
 	site   site
 	variant
@@ -62,7 +62,7 @@ type left struct {
 // draw draws mutants evenly over groups. The same seed draws the same from the same code.
 func draw(groups []group, packages map[string]*code, seed uint64, count int) (out []*mutant, why left) {
 	for i := range groups {
-		g := &groups[(i+int(seed%uint64(len(groups))))%len(groups)] // who gets one more changes with the seed
+		g := &groups[(i+int(seed%uint64(len(groups))))%len(groups)] // the seed selects the groups that get one more
 		share := count / len(groups)
 		if i < count%len(groups) {
 			share++

@@ -48,7 +48,7 @@ type bench struct {
 	memory int64
 	limit  time.Duration // limit of processor time per mutant
 	jobs   int
-	units  []unit // all that can notice some mutant
+	units  []unit // units that can notice at least one mutant
 	log    *journal
 }
 
@@ -170,7 +170,7 @@ func (b *bench) measure(ctx context.Context, say func(string, ...any)) error {
 			}
 			say("fails without a mutant, not used: %s\n%s", u, end.output)
 		}
-		text, _ := os.ReadFile(trace) // none if nothing was reached
+		text, _ := os.ReadFile(trace) // empty if the run reached no mutant
 		for _, f := range strings.Fields(string(text)) {
 			k, err := strconv.Atoi(f)
 			if err != nil {

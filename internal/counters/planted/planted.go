@@ -20,7 +20,7 @@ type Fault struct {
 	// Culprits are the acceptable findings, any of them: a device, or one of its ports in the scenario's names
 	// (leaf-1:Eth3), both ends for a cable.
 	Culprits []string
-	Open     bool // it may run without an end: queue pairs fail, or are blocked
+	Open     bool // whether the run may not end: queue pairs fail, or are blocked
 }
 
 // Seen is the outputs of a fabric's devices, and the culprits, with the devices' port names.
@@ -53,7 +53,7 @@ func (f *Fault) Simulate(system string) (*Seen, error) {
 		return nil, err
 	}
 	census := run.Census()
-	if err := run.Go(nil); err != nil && f.Cause != "storm" && !f.Open { // whose victims wait without end
+	if err := run.Go(nil); err != nil && f.Cause != "storm" && !f.Open { // its victims are blocked without end
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	s := &Seen{Run: run, fault: f, census: census}

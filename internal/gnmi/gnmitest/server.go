@@ -28,10 +28,10 @@ type Server struct {
 	GetOnly        bool   // Subscribe is not implemented
 	Lacks          string // a prefix of paths that the device does not have
 	Late           string // a prefix of paths for which the client's time is up
-	Bare           bool   // it has no Capabilities, as collectors
-	Called         string // what a prefix must call it, unless it says *, as collectors want
-	Origin         string // what paths must say
-	Plain          bool   // it knows neither wildcards nor types of data
+	Bare           bool   // whether it lacks Capabilities, as collectors do
+	Called         string // target that prefixes must name, unless it is *, as collectors request
+	Origin         string // origin that paths must contain
+	Plain          bool   // whether it supports neither wildcards nor data types
 	// Endless makes the messages that it streams without end, by number; nil: it ends
 	Endless func(i int) *pb.Notification
 

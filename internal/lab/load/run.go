@@ -27,7 +27,7 @@ import (
 type Event struct {
 	Port string
 	Loss float64 // loss of packets; 0: the link is down
-	What string  // in the scenario's notation
+	What string  // fault in the scenario's notation
 }
 
 // Trial is the settings of a lab and its load.

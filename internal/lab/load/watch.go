@@ -65,7 +65,7 @@ type Pace struct {
 // connection set-up.
 const Begun = 32 << 10
 
-// after returns a pace by the clock: the event happens at a time after the first traffic.
+// after returns a pace by the clock: the event happens at a fixed time after the first traffic.
 func after(at time.Duration) Pace {
 	first, began := time.Duration(0), false
 	return Pace{Happens: func(w *Watch) bool {

@@ -13,7 +13,7 @@ func TCPKeys(rows []Row) []string {
 	if copied <= 0 || cpu <= 0 || latency <= 0 {
 		return nil
 	}
-	const kib, acks = 4, 1.0 / 16 // of a packet of 4,096 B; acknowledgements for it
+	const kib, acks = 4, 1.0 / 16 // kibibytes of a packet of 4,096 B; acknowledgements for it
 	packet := max(0, kib*(cpu-2*copied)/(2+acks))
 	wakeup := max(0, 1000*latency-packet-2*kib*copied) // a packet's time at its sender delays the next
 	ns := func(v float64) string { return fmt.Sprintf("%.0fns", math.Round(v)) }

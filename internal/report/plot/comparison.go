@@ -25,8 +25,8 @@ type Curves struct {
 	done  []float64     // completion times of messages, µs, sorted, not 0
 	queue plotter.XYs   // longest queue by sample of the switch port with the highest peak: ms, KB
 	port  string        // its name
-	peak  int64         // its longest queue, bytes
-	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
+	peak  int64         // longest queue, bytes
+	rates []plotter.XYs // rate that congestion control allows queue pairs: ms, Gbit/s
 	line  float64       // rate of the fastest of them, Gbit/s
 	slow  []sizeClass   // slowdown of messages at random times
 }

@@ -26,7 +26,7 @@ type stretch struct{ from, to, value float64 }
 type strip struct {
 	name, note string
 	on         []stretch // points of a band: those of several curves together
-	band       bool      // from the lowest to the highest value of a time, with the mean as a line
+	band       bool      // whether the band spans the lowest to highest value at a time, with the mean as a line
 }
 
 // strips are curves below each other, each with its name at its left.

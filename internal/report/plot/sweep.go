@@ -58,7 +58,7 @@ type axis struct {
 	name   string
 	values []string // different ones, in their order
 	of     []string // by ranked point; "" if a point does not set it
-	log    bool     // its range is logarithmic
+	log    bool     // whether the axis is logarithmic
 	zip    string   // parameters of the same word advance together; "" varies alone
 }
 
@@ -193,7 +193,7 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	}
 	o := a.Objectives[0]
 	p := plot.New()
-	best := &a.Ranking[0] // of the first objective: a front begins with it
+	best := &a.Ranking[0] // the best point by the first objective, with which a front begins
 	p.Title.Text = fmt.Sprintf("%s %s at best, with %s\n%s%s", begun(o.Words), table.Quantity(best.Stats[0].Mean, o.Kind),
 		strings.Join([]string{setting(x, 0), setting(y, 0)}, " and "), "mean", over(axes[2:]))
 	if _, near := a.Noise(); near > 0 {

@@ -15,7 +15,7 @@ import (
 
 // Measures of a diagram, in points.
 const (
-	laneWide = 150 // from lane to lane
+	laneWide = 150 // distance between lanes
 	rowHigh  = 34
 	left     = 76 // of times
 	margin   = 18

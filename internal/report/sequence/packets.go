@@ -39,7 +39,7 @@ func (r run) followed(want func(*packetOf) bool) (*packetOf, error) {
 	for i := range all {
 		p := &packetOf{Followed: &all[i]}
 		if p.From == "" || len(p.Copies) == 0 || p.FirstPSN == nil {
-			continue // it was never sent
+			continue // the packet was never sent
 		}
 		for _, c := range p.Copies {
 			if len(c.Hops) == 0 {

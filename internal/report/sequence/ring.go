@@ -70,7 +70,7 @@ func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) (best []lap) {
 			by[m.From], order = l, append(order, m.From)
 		}
 		if l.to != m.To {
-			l.to = "" // it sends to two
+			l.to = "" // a rank that sends to two others
 		}
 		l.sent = append(l.sent, m)
 	}

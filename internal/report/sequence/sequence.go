@@ -23,7 +23,7 @@ const (
 	Mark   Kind = "mark"   // ECN, and what congestion control does
 	Pause  Kind = "pause"
 	Lost   Kind = "lost"
-	Here   Kind = "here" // what happens at one lane
+	Here   Kind = "here" // an event of one lane
 )
 
 // Step goes from one lane to another, or happens at one.
@@ -35,7 +35,7 @@ type Step struct {
 	Kind   Kind   `json:"kind"`
 	Label  string `json:"label"`
 	Detail string `json:"detail"`
-	When   string `json:"when"` // as it is printed
+	When   string `json:"when"` // time as printed
 }
 
 // Sequence is a diagram.
@@ -47,7 +47,7 @@ type Sequence struct {
 	Steps    []Step   `json:"steps"`
 	Notes    []string `json:"notes"`    // further remarks
 	Timeless bool     `json:"timeless"` // steps have an order and no times
-	QP       int32    `json:"qp"`       // whose packets these are; -1: of several or none
+	QP       int32    `json:"qp"`       // queue pair of these packets; -1: of several or none
 	Port     int32    `json:"port"`     // port that marks them; -1: none
 }
 

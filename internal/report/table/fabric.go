@@ -31,7 +31,7 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		{Head: "blast *", Rare: true}}}
 	for i := range fits {
 		d := &fits[i]
-		over, half := "–", "–" // one host has no halves
+		over, half := "–", "–" // a fabric of one host has no halves
 		if d.Ratio > 0 {
 			over = unit.Digits(d.Ratio) + ":1"
 		}

@@ -40,7 +40,7 @@ const (
 type Folder struct {
 	Dir string
 
-	read map[string]int64 // how far record files were read
+	read map[string]int64 // read positions of record files
 }
 
 // rounds returns the numbers of the rounds in order.

@@ -21,7 +21,7 @@ import (
 type Kubernetes struct {
 	Folder
 	Pods
-	Apply bool // by kubectl; otherwise the user does
+	Apply bool // whether kubectl applies them; otherwise the user does
 	Say   func(words string)
 }
 

@@ -46,7 +46,7 @@ func (e *Slurm) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Tr
 		return err
 	}
 	if e.join != "" {
-		defer func() { _ = exec.Command("scancel", e.join).Run() }() // there is nothing left for it
+		defer func() { _ = exec.Command("scancel", e.join).Run() }() // no tasks are left for the array
 	}
 	return j.follow(ctx, work{
 		ended:  func() bool { return !e.waiting() },

@@ -304,7 +304,7 @@ func (c *Question) storage(in *goodput.Input, r *Report, size string) (err error
 		return field.New("--storage", "takes %s for a checkpoint of %.4g GB: more than all %g days",
 			Brief(write.Seconds()), float64(r.Checkpoint)/1e9, c.Days)
 	}
-	in.Restart += write // it is read at the same rate
+	in.Restart += write // the checkpoint is read at the rate of the write
 	if in.Stall = write; c.Async {
 		in.Stall, in.Write = c.snapshot(write), write
 	}

@@ -26,8 +26,8 @@ import (
 type Study struct {
 	Kinds    []string // link, switch, card, nic, server, nvswitch, pcie
 	Card     int      // ports with cables of a line card
-	At       string   // when it fails; half of the step, or half of the traffic if that is earlier, unless given
-	PerClass int      // how many of each class of equivalent elements are simulated; 0: all
+	At       string   // time of the failure; default: half of the step, or half of the traffic if that is earlier
+	PerClass int      // number of elements of each equivalence class that are simulated; 0: all
 	Pairs    int      // failures of two targets, drawn with the scenario's seed
 	Runs     int      // most simulations of a variant
 	Pool     *study.Pool

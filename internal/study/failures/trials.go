@@ -40,7 +40,7 @@ type failing struct {
 	v    *Variant
 	at   unit.Time
 	step unit.Time // step of the fabric without failures
-	most unit.Time // after which a run is given up
+	most unit.Time // simulated time after which a run is given up
 }
 
 // patience is the limit of a step's time relative to the fabric without failures, plus the time in which a transport
@@ -77,7 +77,7 @@ func (f *failing) base(ctx context.Context, trials int) error {
 	if s.Expected != nil {
 		f.v.Fidelity, f.v.Expected = s.Fidelity, s.Expected
 	}
-	f.v.of.Fidelity = s.Fidelity // of trials, too: steps of two fidelities do not compare
+	f.v.of.Fidelity = s.Fidelity // the fidelity of trials, too: steps of two fidelities cannot be compared
 	f.step, f.v.base = unit.Time(s.StepTime), s
 	f.at = f.step / 2
 	if left, ok := undelivered(o.Tables.Flows, f.at); ok && left < 0.5 {

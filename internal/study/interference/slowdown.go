@@ -19,10 +19,10 @@ type Slowdown struct {
 	Job      string   `json:"job"`
 	GPUs     int      `json:"gpus"`
 	Start    int64    `json:"start_ps"`
-	Alone    int64    `json:"alone_ps"`    // until its last operation ended
+	Alone    int64    `json:"alone_ps"`    // time until its last operation ended
 	Together int64    `json:"together_ps"` // likewise
 	Slowdown float64  `json:"slowdown"`    // ratio to that; 0 if a rank was lost
-	Open     bool     `json:"open_loop"`   // its messages start at the same times as alone: their durations count
+	Open     bool     `json:"open_loop"`   // whether its messages start at fixed times: their durations are compared
 	Messages Messages `json:"messages"`
 	Lost     Lost     `json:"lost_a_rank"`
 }
@@ -77,7 +77,7 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds 
 	for i := range plan.Jobs {
 		names = append(names, plan.Jobs[i].Name)
 	}
-	runs := 1 + len(names) // of a seed: together, and each alone
+	runs := 1 + len(names) // runs of a seed: all jobs together, and each job alone
 	all := make([]*study.Outcome, seeds*runs)
 	open := make([]bool, len(names))
 	for i := range plan.Jobs {

@@ -19,7 +19,7 @@ import (
 // Driver is a sweep.Engine that leaves trials to workers.
 type Driver struct {
 	Access
-	Server *Server // in this process, which the driver watches; nil: another's
+	Server *Server // server in this process, which the driver watches; nil: another process
 }
 
 // Simulate puts trials into the queue and takes their records until none is left.
@@ -43,7 +43,7 @@ func (d *Driver) Simulate(ctx context.Context, s *sweep.Study, list []*sweep.Tri
 	}
 	err = newDrive(b, study, s, s.Pool.Finished).run(ctx, list)
 	if err != nil && d.Server != nil {
-		d.Server.disk.Errorf("%v", err) // of a request, which the server does not log
+		d.Server.disk.Errorf("%v", err) // the error of a request, which the server does not log
 		return cmp.Or(d.Server.disk.fault(), err)
 	}
 	return err
@@ -102,7 +102,7 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	}()
 	for _, step := range []func() error{
 		func() error { return d.broker.prepare(ctx, d.study, d.ledger.Bundles()) },
-		func() error { return d.broker.purge(ctx, d.study) }, // of an earlier driver: they are put in again
+		func() error { return d.broker.purge(ctx, d.study) }, // trials of an earlier driver are queued again
 		func() (err error) { stop, err = d.broker.take(ctx, d.study, d.record); return err },
 		func() (err error) { aside, err = d.broker.aside(ctx, d.study, d.aside); return err },
 		func() error { return d.put(ctx, list) },
@@ -166,7 +166,7 @@ func persist(ctx context.Context, step func() error) (err error) {
 func (d *drive) search(ctx context.Context) error {
 	rest, err := d.broker.rest(ctx, d.study)
 	if err != nil {
-		return nil // until the next time
+		return nil // the lock is free until the next attempt
 	}
 	for _, task := range rest {
 		d.aside(task)

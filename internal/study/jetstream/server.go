@@ -185,7 +185,7 @@ func (r *remote) aside(ctx context.Context, study string, f func(task []byte)) (
 		}
 		raw, err := stream.GetMsg(ctx, notice.Seq)
 		if err != nil {
-			return // it was acknowledged meanwhile
+			return // the message was acknowledged meanwhile
 		}
 		if text, _, err := r.data(ctx, raw.Header, raw.Data); err == nil {
 			f(text)

@@ -49,7 +49,7 @@ func (w *Worker) run(ctx context.Context, atOnce int) error {
 	w.held = map[string]*sweep.Bundle{}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var last atomic.Int64 // when a trial has ended, or begun
+	var last atomic.Int64 // time at which a trial last began or ended
 	last.Store(time.Now().UnixNano())
 	var all sync.WaitGroup
 	for range atOnce {
@@ -141,7 +141,7 @@ func (w *Worker) one(ctx context.Context, study string, m delivery) error {
 	version := (*sweep.ErrVersion)(nil)
 	switch {
 	case errors.As(err, &version):
-		_ = m.NakWithDelay(patience) // for a worker of the study's version
+		_ = m.NakWithDelay(patience) // leaves it to a worker of the study's version
 		return err
 	case err != nil: // interrupted, short of memory or without a server: another worker, or later
 		_ = m.NakWithDelay(patience)

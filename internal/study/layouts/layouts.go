@@ -25,7 +25,7 @@ type Simulated struct {
 	Estimate float64 `json:"estimated_seconds"`
 	Slice    string  `json:"slice,omitempty"`      // omitted part
 	Ran      float64 `json:"simulated_seconds"`    // time of the slice, or of the whole step
-	Added    float64 `json:"added_for_left_out"`   // by the cost model
+	Added    float64 `json:"added_for_left_out"`   // time that the cost model adds for omitted parts
 	Bubble   float64 `json:"bubble_seconds"`       // pipeline bubble of the simulated part, for the last rank
 	Exposed  float64 `json:"exposed_comm_seconds"` // likewise
 	Packets  int64   `json:"packets"`

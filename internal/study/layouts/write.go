@@ -93,7 +93,7 @@ func relative(folder, file string) (string, error) {
 // Written is the scenario of a layout.
 type Written struct {
 	Text  string
-	Unfit string // why no simulation covers the whole step; "" if one does
+	Unfit string // reason why no simulation covers the whole step; "" if one does
 	Next  string // the command that simulates the step, or a part of it; empty: none does
 }
 

@@ -28,7 +28,7 @@ type Point struct {
 // Curve is the result of one load balancing.
 type Curve struct {
 	LB     string  `json:"lb"`
-	Most   float64 `json:"most_delivered"` // at any of the loads
+	Most   float64 `json:"most_delivered"` // most delivered traffic at any of the loads
 	Points []Point `json:"points"`
 }
 

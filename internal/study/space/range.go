@@ -10,7 +10,7 @@ import (
 
 // Range is an interval of quantities of one kind, continuous or in steps.
 type Range struct {
-	text   string // as it was written
+	text   string // text as written
 	ends   [2]string
 	from   float64
 	to     float64

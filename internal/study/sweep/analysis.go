@@ -50,7 +50,7 @@ type Analysis struct {
 	Baseline   *Ranked  // the scenario without changes, nil if it did not end
 	Ranking    []Ranked // order of points with all seeds: the front first, then by the first objective
 	Partial    bool     // no point's seeds all ended: Ranking has means over those that did
-	Front      int      // how many are the Pareto front
+	Front      int      // number of points on the Pareto front
 	Rung       int      // the last one that was reached
 	Points     int      // without the scenario as it is
 	Effects    []Influence

@@ -31,7 +31,7 @@ func (s *Study) runDir(t *Trial) string {
 func (s *Study) RunDirs() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		there := map[string]bool{}
-		dirs, _ := os.ReadDir(filepath.Join(s.Dir, RunsName)) // none is kept, or the directory is unreadable
+		dirs, _ := os.ReadDir(filepath.Join(s.Dir, RunsName)) // no directory is kept, or it is unreadable
 		for _, d := range dirs {
 			there[d.Name()] = d.IsDir()
 		}
@@ -76,7 +76,7 @@ func (s *Study) Keep(ctx context.Context, a *Analysis) (dirs []string, err error
 		}
 		if m, err := result.ReadManifest(dir); r != nil && r.Status == Done && (err != nil || !m.Complete) {
 			todo = append(todo, t)
-		} else if err == nil && result.Left(dir) { // it was killed between the run's last file and its end
+		} else if err == nil && result.Left(dir) { // the process was killed between the run's last file and its end
 			if p, err := result.Reserve(dir, true); err == nil {
 				p.Release()
 			}

@@ -217,7 +217,7 @@ func unnamed(name string) bool {
 
 // tidy removes such files.
 func tidy(dir string) {
-	entries, _ := os.ReadDir(dir) // what cannot be read here is reported by those who need it
+	entries, _ := os.ReadDir(dir) // an unreadable entry is reported by the commands that need it
 	for _, e := range entries {
 		if unnamed(e.Name()) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))

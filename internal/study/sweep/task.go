@@ -22,7 +22,7 @@ type Task struct {
 	Version string   `json:"version"`
 	Bundle  string   `json:"bundle"` // digest of the scenario with its files
 	Set     []string `json:"set"`
-	Seed    int      `json:"seed"` // how many beyond the scenario's
+	Seed    int      `json:"seed"` // offset from the scenario's seed
 
 	// Of Simulations: a document instead of the settings, its jobs and fidelity, the simulated time after which the run
 	// is given up (0: none), and whether the record has its messages.
@@ -145,7 +145,7 @@ func (s *source) plan(sets []string, seed int) (*scenario.Plan, error) {
 func perform(ctx context.Context, pool *study.Pool, resolve func() (*scenario.Plan, error), until unit.Time, dir string,
 	record func(*study.Outcome) (*Record, error)) (r *Record, err error) {
 	defer func() {
-		if p := recover(); p != nil { // one trial must not end thousands
+		if p := recover(); p != nil { // a panic of one trial must not end thousands
 			r, err = &Record{Status: Failed, Error: fmt.Sprintf("internal error: %v", p)}, nil
 		}
 	}()

@@ -13,7 +13,7 @@ type Trial struct {
 	ID     ID
 	Number int // row of the results, from 0
 	Point  int // point of the study, from 0: the scenario unchanged
-	Seed   int // how many beyond the scenario's, see seed
+	Seed   int // offset from the scenario's seed, see seed
 	Rung   int
 
 	design *Design

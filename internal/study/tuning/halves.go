@@ -30,7 +30,7 @@ type Halves struct {
 	Hosts    tune.Outcome  `json:"hosts"`
 	Both     *tune.Outcome `json:"both_as_written,omitempty"` // nil: nothing is rounded, as in the best trial
 	Share    *Shares       `json:"of_the_gain_percent,omitempty"`
-	NIC      string        `json:"nic,omitempty"` // whose texts are written; "": nobody's
+	NIC      string        `json:"nic,omitempty"` // NIC whose configuration is written; "": none
 	Notes    []string      `json:"notes,omitempty"`
 	// Unwritten reports that host parameters have no configuration, so that only the switches' are written.
 	Unwritten bool `json:"-"`

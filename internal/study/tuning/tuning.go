@@ -31,7 +31,7 @@ type Tuning struct {
 	Devices  *devices.Choice
 	Pool     *study.Pool
 
-	Base   *scenario.Plan // after Open, as all below
+	Base   *scenario.Plan // plan after Open, as all fields below
 	Search *tune.Search
 
 	queue int
@@ -92,7 +92,7 @@ func (t *Tuning) Run(ctx context.Context) error {
 			batch[i].Outcome = t.simulate(ctx, func() (*scenario.Plan, error) { return t.plan(batch[i]) })
 			return nil
 		})
-		if err != nil && ctx.Err() == nil { // of the directory or the engine
+		if err != nil && ctx.Err() == nil { // an error of the directory or the engine
 			return err
 		}
 		for _, x := range batch {

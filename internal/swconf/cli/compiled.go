@@ -38,7 +38,7 @@ func (all *meanings) meaning(key string, translate func(key string) meaning) *me
 	}
 	m := translate(key)
 	m.key, m.next = key, head
-	list.CompareAndSwap(head, &m) // who was faster has it, or it is worked out again
+	list.CompareAndSwap(head, &m) // the first result counts; others are computed again
 	return &m
 }
 

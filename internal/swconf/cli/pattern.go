@@ -110,7 +110,7 @@ type Match struct {
 	// exact counts keywords written out in full, loose the abbreviated ones.
 	exact, loose int
 	early        bool // a "no" form that stops before the pattern ends
-	whole        bool // its first word is not abbreviated
+	whole        bool // whether its first word cannot be abbreviated
 }
 
 // capture is a word of a line by the name that its pattern gives it.

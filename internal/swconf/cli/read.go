@@ -101,7 +101,7 @@ type body uint8
 const (
 	empty  body = iota
 	below       // indented deeper than its command
-	beside      // not deeper: modes follow commands alone, as on the switch
+	beside      // a sibling, not a child: modes follow commands only, as on the switch
 )
 
 // maxSections is the maximum number of sub-modes of a configuration, maxIndent of columns before a command: larger
@@ -305,7 +305,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 			}
 		case best == nil || x.exact > best.exact || x.exact == best.exact && best.early && !x.early:
 			best, hit, rival, x = x, r, nil, best
-		case x.exact < best.exact || x.early != best.early: // of two equally specific ones the complete one
+		case x.exact < best.exact || x.early != best.early: // the complete one of two equally specific patterns
 		case x.exact == best.exact && x.loose > 0 && best.loose > 0 && first(hit) != first(r):
 			rival = r
 		}

@@ -32,7 +32,7 @@ func (d *Design) valleys() bool {
 		}
 	}
 	slices.Reverse(rising)
-	for _, s := range rising { // and now those reachable through a switch above
+	for _, s := range rising { // and then those reachable through a switch above
 		for _, up := range above[s.Node] {
 			union(below[s.Node], below[up])
 		}

@@ -36,7 +36,7 @@ type Fabric struct {
 	SameSeed   bool
 	DataDSCP   int
 	CNPDSCP    int
-	Response   unit.Time // to a pause; 0: the IEEE budget
+	Response   unit.Time // response time to a pause; 0: the IEEE budget
 	Pipeline   unit.Time
 	OS         swconf.OS
 	ASIC       string // ASIC of SONiC's headroom calculation; "": chosen by each switch's fastest port
@@ -56,7 +56,7 @@ type Design struct {
 	Switches []*Switch
 	Hosts    []*Host
 	byNode   map[int]*Switch
-	numbers  [][2]int // by cable: which it is of its two nodes
+	numbers  [][2]int // by cable: its number at each of its two nodes
 	peers    int      // pairs so far
 	planes   []int    // by node
 	nextLink netip.Addr
@@ -83,7 +83,7 @@ type Switch struct {
 	First    bool    // of the pair
 	Trunks   []*Trunk
 	SIDs     []SID // own SIDs of Segments,
-	Ways     []Way // and routes to its neighbours'
+	Ways     []Way // routes to its neighbors' SIDs
 }
 
 // told reports whether SONiC's names of a switch's ports, which depend on its device, are known.
@@ -110,7 +110,7 @@ type Port struct {
 	Prop     unit.Time // one way
 	Far      *Switch   // nil for hosts
 	FarName  string
-	FarPort  string       // as the graph names it: Eth3, nic1
+	FarPort  string       // name in the graph: Eth3, nic1
 	FarJack  panel.Jack   // at a switch
 	FarLabel string       // FarPort in the language
 	far      int          // Number at a switch, 0 at a server
@@ -120,7 +120,7 @@ type Port struct {
 	FarAddr6 netip.Addr
 	VLAN     *VLAN  // switched
 	Channel  int    // member of a port channel
-	Trunk    *Trunk // to a switch, that it is of
+	Trunk    *Trunk // trunk of a port to a switch
 	Rail     int
 	Mapped   bool                      // a map assigns the port to its rail
 	PFC      swconf.PFCMode            // PFC of the switch's own configuration, if Own; else negotiated
@@ -151,8 +151,8 @@ type Host struct {
 type HostNIC struct {
 	Index   int
 	Port    int      // number of a port of a NIC whose ports have addresses of their own; 0: the whole NIC
-	Ports   []string // at the switch: rail-1:Eth3
-	Own     []string // at the server: nic1
+	Ports   []string // ports of the switch: rail-1:Eth3
+	Own     []string // ports of the server: nic1
 	Addr    netip.Prefix
 	Gateway netip.Addr
 	VLAN    int

@@ -56,7 +56,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	})
 	r.On("[no] address-family <afi:ipv4|ipv6|evpn|vpn-ipv4|vpn-ipv6|rt-membership|flow-spec|path-selection|link-state> [ <safi...> ]", func(m *cli.Match) *cli.Mode {
 		if m.No {
-			return nil // which activates and removes no neighbour
+			return nil // this "no" activates and removes no neighbor
 		}
 		return p.family(b, p.peers, familyOf(m), true)
 	})
@@ -100,7 +100,7 @@ func (p *parser) openVRF(b *swconf.BGP, m *cli.Match) *cli.Mode {
 	r.Set("[no] route-target <what:import|export> [ <afi:evpn|vpn-ipv4|vpn-ipv6> ] route-map <name>",
 		func(m *cli.Match) { p.c.Refer(m, "route-map", "name") })
 	p.stopRule(r, m.Word("name"))
-	// of the instance, not the switch
+	// a setting of the instance, not of the switch
 	r.Set("[no] bgp bestpath as-path multipath-relax", func(*cli.Match) {})
 	r.Set("[no] bgp default ipv4-unicast", func(*cli.Match) {})
 	r.On("[no] address-family <afi:ipv4|ipv6|flow-spec> [ <safi...> ]", func(m *cli.Match) *cli.Mode {
@@ -326,7 +326,7 @@ func (p *parser) family(b *swconf.BGP, peers *swconf.Peers, of swconf.Family, ma
 			n.On &^= of
 		}
 	})
-	if of != swconf.EVPN { // of other routes than those that end in tunnels
+	if of != swconf.EVPN { // policies of routes other than those that end in tunnels
 		r.Skip(p.pass, "neighbor <who> next-hop-unchanged")
 	} else {
 		p.keepRules(r, peers, get)

@@ -39,7 +39,7 @@ func (w *writer) profileOf(p *design.Port) string {
 func (w *writer) bufferProfile(name string, headroom [queue.Classes]unit.Bytes) {
 	spec := &w.S.Spec
 	w.Line(0, "platform trident mmu queue profile %s", name)
-	var most unit.Bytes // one for all priority groups
+	var most unit.Bytes // one limit for all priority groups
 	for i := range spec.Queues {
 		if spec.Queues[i].Lossless {
 			most = max(most, headroom[i])

@@ -30,7 +30,7 @@ type parser struct {
 	cosTC    [8]swconf.Said[int]
 	toQueue  [8]int
 
-	tcNames, queueNames map[string]int // of traffic classes and queues with configured names
+	tcNames, queueNames map[string]int // numbers of traffic classes and queues with configured names
 
 	profiles map[string]*profile
 	classes  map[string]*class
@@ -41,7 +41,7 @@ type parser struct {
 	uses     map[*swconf.Port]swconf.Said[string]
 	peers    *swconf.Peers
 	pfcOff   swconf.Said[bool]            // whether PFC is off on the whole switch
-	stopped  map[string]swconf.Said[bool] // by VRF: BGP is shut down
+	stopped  map[string]swconf.Said[bool] // by VRF: whether BGP is shut down
 	keeps    swconf.Said[bool]            // EVPN routes are sent with their original next hop
 	mmu      map[string]*mmu
 	traffic  map[string]*trafficPolicy
@@ -153,7 +153,7 @@ func (p *parser) root() *cli.Mode {
 		}
 		return p.loadBalance()
 	})
-	// which gives the flows of GPUs ports in turn (Arista, "Cluster Load Balancing", EOS 4.32)
+	// cluster load balancing assigns flows of GPUs to ports in turn (Arista, "Cluster Load Balancing", EOS 4.32)
 	r.On("[no] load-balance cluster", func(m *cli.Match) *cli.Mode {
 		if p.unsimulated(m); m.No {
 			return nil

@@ -41,7 +41,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	if !ok {
 		p.bad(m, "names", "an interface such as Ethernet3 or Ethernet1-4")
 	}
-	if m.No { // as a port without any configuration
+	if m.No { // "no" resets the port to a port without configuration
 		for _, n := range names {
 			if q := p.known(n); q != nil {
 				*q = swconf.Port{Name: n, At: q.At, Number: q.Number, Parent: q.Parent}

@@ -282,7 +282,7 @@ func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 	}
 	r.On("[no] tx-queue <n>", txQueue)
 	r.On("[no] uc-tx-queue <n>", txQueue)
-	// of all queues of the port, on chips with virtual output queues
+	// the threshold of all queues of the port, on chips with virtual output queues
 	r.Set("[no] random-detect ecn delay threshold <n:num> <u:milliseconds|microseconds>",
 		each(func(q *profile, m *cli.Match) { swconf.Assign(p.c, m, &q.marks, "random-detect", late(m)) }))
 	r.Set("[no] random-detect ecn count", func(*cli.Match) {})

@@ -316,7 +316,7 @@ func (p *parser) marks(q *swconf.QoS, layers []*profile) {
 	}
 	for c := range q.COS {
 		if at := q.Input.At; q.Trust.V == swconf.TrustCOS && !q.COS[c].Is() {
-			for _, x := range layers { // by the platform's map, which the port goes by
+			for _, x := range layers { // the platform's map, which applies to the port
 				if at.Line == 0 {
 					at = x.speaks()
 				}

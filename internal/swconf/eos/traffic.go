@@ -30,7 +30,7 @@ type reach uint8
 
 const (
 	none    reach = iota
-	some          // of certain source ports, or of ports that are named elsewhere
+	some          // packets of certain source ports, or of ports that are named elsewhere
 	all           // of their protocol
 	allPort       // by their port
 )

@@ -38,7 +38,7 @@ func (p *parser) watchdogRules(r *cli.Mode) {
 	}
 	const actions = "action <what:drop|no-drop|errdisable|notify-only>"
 	r.Set(watchdog+actions, action)
-	// one line for all, as in guides
+	// one line for all ports, as in guides
 	r.Set(watchdog+"default "+actions+" [ timer <t:num> <u1:milliseconds|seconds> ] [ polling-interval <i:num> <u2:milliseconds|seconds> ]", func(m *cli.Match) {
 		action(m)
 		w := &c.Watchdog
@@ -129,7 +129,7 @@ func (p *parser) watched() {
 		w.Poll.V = least / 2
 	}
 	if !w.Poll.Is() && w.Detect.Is() && w.Restore.Is() {
-		w.Poll.V = least / 2 // as EOS works it out
+		w.Poll.V = least / 2 // the poll interval as EOS computes it
 	}
 }
 

@@ -20,7 +20,7 @@ var levels = map[swconf.Severity]string{swconf.Error: "error", swconf.Warning: "
 // baseline findings are new, unchanged or absent (3.27.24).
 func WriteSARIF(w io.Writer, list []swconf.Finding, base *Baseline) error {
 	run := sarif.NewRunWithInformationURI("railyard", "")
-	run.Tool.Driver.InformationURI = nil // there is no page to point at
+	run.Tool.Driver.InformationURI = nil // no page exists for a reference
 	v := runner.Version()
 	run.Tool.Driver.Version = &v
 	for _, r := range swconf.Rules() {

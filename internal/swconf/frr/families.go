@@ -3,7 +3,7 @@ package frr
 // Commands without bearing on the data path (cli.Mode.Families), by the documentation of FRR 10.
 var portFamilies = map[string]string{
 	"ip":          "access-group|eigrp|forwarding|igmp|mroute|msdp|multicast|nhrp|ospf|pim|policy|rip|summary-address",
-	"ip router":   "eigrp|isis|openfabric|ospf", // not ip route, which leaves the interface
+	"ip router":   "eigrp|isis|openfabric|ospf", // not ip route, which ends the interface mode
 	"ipv6 router": "isis|openfabric|ospf6",
 	"ipv6":        "access-group|eigrp|forwarding|mld|mroute|multicast|nd|nhrp|ospf6|pim|policy|rip|ripng",
 	"evpn":        "mh",

@@ -133,7 +133,7 @@ func (p *talker) policies(r *cli.Mode, of swconf.Family) {
 			if kind == "route-map" || kind == "prefix-list" {
 				p.c.Refer(m, kind, "name")
 			}
-			d := swconf.Directions // which a "no" that stops early means
+			d := swconf.Directions // such a "no" with fewer words means both directions
 			switch m.Word("dir") {
 			case "in":
 				d = swconf.Inbound

@@ -148,7 +148,7 @@ func (p *parser) define(m *cli.Match, kind, name string) {
 		return
 	}
 	if key := kind + " " + m.Word(name); !p.seen[key] || kind == "peer-group" || kind == "locator" {
-		p.seen[key] = true // by its first entry
+		p.seen[key] = true // the first entry of the key counts
 		p.c.Define(kind, m.Word(name), p.c.At(m, name), false)
 	}
 }
@@ -201,7 +201,7 @@ func (p *parser) port(m *cli.Match) *swconf.Port {
 
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	port := p.port(m)
-	if m.No { // as a port without any configuration; its VRF is the system's
+	if m.No { // "no" resets the port to a port without configuration; its VRF belongs to the system
 		if port != nil {
 			*port = swconf.Port{Name: port.Name, At: port.At, Number: port.Number, VRF: port.VRF}
 		}

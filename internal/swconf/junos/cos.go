@@ -21,7 +21,7 @@ type cos struct {
 	cnps        map[string]*cnp
 	aliases     map[string]int
 	uses        []use
-	lossless    swconf.Said[float64] // how much of the free buffer a lossless priority group may take
+	lossless    swconf.Said[float64] // part of the free buffer that a lossless priority group may take
 	headroom    swconf.Said[int]     // percentage of the buffer for lossless headroom
 	polls       swconf.Said[int]     // polls before the watchdog acts
 	told        map[string]bool      // messages reported once for all ports
@@ -33,7 +33,7 @@ type class struct {
 	queue    swconf.Said[int]
 	lossless swconf.Said[bool]
 	priority swconf.Said[int]
-	multi    bool // for multicast, in queues of its own
+	multi    bool // whether it is for multicast, with queues of its own
 }
 
 // classifier gives code points their classes.
@@ -63,7 +63,7 @@ type cnp struct {
 	dscp   [64]swconf.Said[bool]
 	pcp    [8]swconf.Said[bool]
 	stops  [8][]swconf.Said[int]
-	out    bool // it sets the queues that pauses stop
+	out    bool // whether it sets the queues that pauses stop
 	cable  swconf.Said[int64]
 	mru    swconf.Said[int] // the smallest
 	guards swconf.Said[bool]

@@ -149,9 +149,9 @@ func (p *parser) filter(q *swconf.QoS, key string, use swconf.Said[string]) {
 		t := p.filters.terms[key][name]
 		f := p.cos.classes[t.class.V]
 		if t.ethers.fails() || t.protocols.fails() || t.ports.fails() {
-			continue // of other packets than RoCE's
+			continue // a filter of other packets than RoCE's
 		}
-		if t.other { // of some packets only
+		if t.other { // a filter of some packets only
 			if t.class.Is() {
 				p.told(&p.c.Apart, t.class.At,
 					"filter %s gives %s by more than DSCPs and RoCE's port (term %s)",
@@ -190,7 +190,8 @@ func (p *parser) filter(q *swconf.QoS, key string, use swconf.Said[string]) {
 			}
 		}
 	}
-	if slices.Contains(dscp[:], false) && len(p.filters.order[key]) > 0 { // as every filter of Junos ends
+	// the implicit last term of every Junos filter
+	if slices.Contains(dscp[:], false) && len(p.filters.order[key]) > 0 {
 		p.told(&p.c.Apart, use.At, "filter %s drops what no term of it takes", key)
 	}
 }

@@ -49,7 +49,7 @@ func (p *parser) inherited(own []*tree.Statement) (out [][]tree.Word) {
 	slices.SortStableFunc(list, func(a, b applied) int { return len(a.path) - len(b.path) })
 	for _, a := range list {
 		if strings.Contains(a.name.Text, "${") || a.name.Text == "junos-defaults" {
-			continue // of the node that it runs on
+			continue // a group of the node that it runs on
 		}
 		for _, w := range p.of(a.name, a.path, nil) {
 			from := len(out)

@@ -215,7 +215,7 @@ func (p *parser) members(own []*tree.Statement) {
 			from, _ := strconv.Atoi(a[2])
 			to, err := strconv.Atoi(b[2])
 			if err != nil || to-from >= swconf.MaxPorts {
-				p.c.Room(place(p.c.File, w[3]), swconf.MaxPorts+1) // which refuses the configuration
+				p.c.Room(place(p.c.File, w[3]), swconf.MaxPorts+1) // Junos refuses such a configuration
 				return
 			}
 			for n := from; n <= to; n++ {

@@ -36,7 +36,7 @@ type bundle struct {
 	group, chassis swconf.Said[int]
 	mode, status   swconf.Said[string]
 	announce       swconf.Said[string]
-	system         bool // its LACP system ID is set
+	system         bool // whether its LACP system ID is set
 }
 
 // member is a port and the name of the first VLAN that it is in.
@@ -258,7 +258,7 @@ func (p *parser) multihomed() {
 	ids, segments := map[int]*swconf.Port{}, map[string]*swconf.Port{}
 	for _, q := range h.order {
 		b := h.bundles[q]
-		if q.Segment.V && !c.Shares.Is() { // which no statement turns on
+		if q.Segment.V && !c.Shares.Is() { // no statement enables it
 			c.Shares = q.Segment
 		}
 		if b.at.Line > 0 {

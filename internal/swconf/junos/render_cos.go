@@ -173,7 +173,7 @@ func (w *writer) classes() {
 		if len(points) > 1 {
 			list = "[ " + list + " ]"
 		}
-		if len(points) > 0 && (i > 0 || one) { // what no line names goes to queue 0
+		if len(points) > 0 && (i > 0 || one) { // DSCPs that no line names go to queue 0
 			w.set("class-of-service classifiers dscp %s forwarding-class %s loss-priority low code-points %s", fabric,
 				className(i), list)
 		}

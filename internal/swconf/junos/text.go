@@ -123,7 +123,7 @@ type reader struct {
 	p      *parser
 	base   []tree.Word // level of the following lines, from [edit ...] or show
 	path   []tree.Word
-	open   []int // how long the path is above each block
+	open   []int // length of the path above each block
 	words  []tree.Word
 	listed bool // a list was among the words
 	mark   mark

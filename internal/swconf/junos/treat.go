@@ -112,7 +112,7 @@ func (p *parser) build(names ...string) (*swconf.QoS, *cnp) {
 		classified = true
 		k.sort(q, kind, x)
 	}
-	if use := k.from(names, "class"); use.Is() && !classified { // all packets are of one class
+	if use := k.from(names, "class"); use.Is() && !classified { // all packets belong to one class
 		if f := k.classes[use.V]; f != nil && !f.multi {
 			q.Input, classified = use, true
 			for d := range q.DSCP {

@@ -230,7 +230,7 @@ func (w *writer) pfcProfile(name string, lossless []int, headroom [queue.Classes
 	if k.XOff > 0 {
 		w.set("qos pfc %s xoff-threshold %d", name, k.XOff)
 	}
-	if k.XOff > 0 { // how far below xOFF
+	if k.XOff > 0 { // bytes below xOFF
 		w.set("qos pfc %s xon-threshold %d", name, k.XOff-k.Resume(k.XOff, w.S.Spec.MTU))
 	} else if k.XOnOffset > 0 {
 		w.set("qos pfc %s xon-threshold %d", name, k.XOnOffset)

@@ -393,7 +393,7 @@ func (p *parser) thresholds(x *pfc) (g swconf.Pause, at swconf.Place) {
 			"xon-threshold is how far the buffer drains below xoff-threshold before senders resume: it cannot drain below empty",
 			"an xon-threshold below xoff-threshold")
 	}
-	if x.xon.Is() { // how far below xOFF it is
+	if x.xon.Is() { // bytes below xOFF
 		if g.XOnAt = x.xon.At; x.xoff.Is() {
 			g.XOn = max(x.xoff.V-x.xon.V, 0)
 		} else {

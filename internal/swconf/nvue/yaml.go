@@ -111,7 +111,7 @@ func (r *yamlReader) path() []tree.Word {
 // value parses the text after a key or in a list: it ends a path. Deeper lines than below continue it.
 func (r *yamlReader) value(s string, indent, num, below int) error {
 	path := r.path()
-	if f := quoted.FindString(s); f != "" { // with a comment behind it
+	if f := quoted.FindString(s); f != "" { // a quoted value may have a comment after it
 		s = f[:1+strings.IndexByte(f[1:], f[0])+1]
 	}
 	switch {

@@ -72,7 +72,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 		w.Min, w.MinText = threshold(m, "min", "u1")
 		w.Max, w.MaxText = threshold(m, "max", "u2")
 		if m.Word("mark") == "non-ecn" && q.WRED.V.ECN && !m.No {
-			return // of packets that are not ECN-capable, in addition to those that are
+			return // a limit for packets that are not ECN-capable, in addition to those that are
 		}
 		if w.MinText+w.MaxText != "" { // the two are compared with one another
 			w.Min, w.Max = 0, 0
@@ -84,7 +84,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]",
 		func(m *cli.Match) {
 			w := swconf.WRED{ECN: m.Has("ecn")}
-			if w.ECN && !m.Has("what") { // on a line of its own, in addition to the thresholds' line
+			if w.ECN && !m.Has("what") { // ECN on a line of its own, in addition to the thresholds' line
 				w = q.WRED.V
 				w.ECN = !m.No
 				if m.No && (w.Max > 0 || w.MaxText != "") { // which stay
@@ -94,7 +94,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 			}
 			swconf.Assign(p.c, m, &q.WRED, "random-detect", w)
 		})
-	// of packets that cannot be marked, and of single 802.1p priorities (Nexus 7000)
+	// limits of packets that cannot be marked, and of single 802.1p priorities (Nexus 7000)
 	r.Set("[no] random-detect non-ecn <more...>", func(*cli.Match) {})
 	r.Set("[no] random-detect <what:cos-based|forward-nonecn> [ aggregate ]", func(*cli.Match) {})
 	r.Set("[no] random-detect cos <list> <more...>", func(*cli.Match) {})
@@ -105,7 +105,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	})
 	r.Set("[no] queue-limit <n:num> [ <u:"+units+"> ]", func(m *cli.Match) {
 		b, said := threshold(m, "n", "u")
-		if said != "" { // of packets or of time, which is no number of bytes here
+		if said != "" { // a limit in packets or time, which is not a number of bytes here
 			b = 0
 		}
 		swconf.Assign(p.c, m, &q.Limit, "n", b)

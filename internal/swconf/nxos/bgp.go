@@ -34,7 +34,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		if name == "default" {
 			return p.tableOf(b, b, "")
 		}
-		return p.tableOf(b, &swconf.BGP{}, name) // its networks are not the fabric's
+		return p.tableOf(b, &swconf.BGP{}, name) // networks of such a table are not the fabric's
 	})
 	return r
 }
@@ -58,7 +58,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 		func(m *cli.Match) *cli.Mode {
 			of := b
 			if m.Word("afi") != "ipv4" || m.Word("safi") != "unicast" {
-				of = &swconf.BGP{} // which does not concern the fabric's addresses
+				of = &swconf.BGP{} // this address family does not concern the fabric's addresses
 			}
 			if m.No {
 				of.MaxPaths, of.Connected, of.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil

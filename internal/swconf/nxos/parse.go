@@ -30,8 +30,8 @@ type parser struct {
 	keeps    map[string]bool // route-maps that leave next hops as they are
 	vlans    []*vlanPolicy
 	trunks   map[*swconf.Port]*vlanSet
-	pfcOff   swconf.Said[bool] // on all interfaces, overriding theirs
-	queues   string            // how they are called that no policy names
+	pfcOff   swconf.Said[bool] // PFC off on all interfaces, overriding their settings
+	queues   string            // queue names without a policy
 	features bool              // the configuration lists its features: it is complete
 	modes    modes
 
@@ -133,7 +133,7 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] switchname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
 	r.Set("[no] feature <name:"+features+"> [ <more...> ]", func(m *cli.Match) {
 		p.features = p.features || !m.No
-		if m.Word("name") == "lldp" { // which is off by default
+		if m.Word("name") == "lldp" { // LLDP is off by default
 			swconf.Switch(c, m, &c.LLDP, "name", true)
 		}
 	})

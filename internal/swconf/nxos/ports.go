@@ -58,7 +58,7 @@ func portRange(s string) ([]string, error) {
 	var out []string
 	for _, part := range strings.Split(s, ",") {
 		part = strings.ReplaceAll(strings.TrimSpace(part), " ", "")
-		dash := -1 // of a range; port-channel has one in its name
+		dash := -1 // the dash of a range; the name port-channel contains one
 		for i := 1; i+1 < len(part); i++ {
 			if part[i] == '-' && digit(part[i-1]) && digit(part[i+1]) || part[i] == '-' && digit(part[i-1]) {
 				dash = i
@@ -142,7 +142,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		p.badPort(m, "name", err)
 		return p.interfaceMode(nil)
 	}
-	if m.No { // as a port without any configuration
+	if m.No { // "no" resets the port to a port without configuration
 		for _, n := range names {
 			if port := p.named(n); port != nil {
 				*port = swconf.Port{Name: n, At: port.At, Number: port.Number, Parent: port.Parent}
@@ -314,7 +314,7 @@ func (p *parser) portRules() *cli.Mode {
 		swconf.Assign(p.c, m, &q.Tag, "n", int(min(m.Int("n"), 1e6)))
 	}))
 	r.Set("[no] vrf member <name>", each(func(q *swconf.Port, m *cli.Match) {
-		if swconf.Assign(p.c, m, &q.VRF, "name", m.Word("name")); !m.No { // which takes addresses away
+		if swconf.Assign(p.c, m, &q.VRF, "name", m.Word("name")); !m.No { // a change of VRF removes addresses
 			q.Addrs = nil
 		}
 	}))

@@ -35,9 +35,9 @@ type policy struct {
 
 type policyClass struct {
 	name  string
-	queue int // for queuing and network-qos classes: from their fixed names, or their class-maps
+	queue int // queue of queuing and network-qos classes: from their fixed names, or their class-maps
 	in    bool
-	// by the 802.1p priorities of its class-map, not of one queue
+	// whether it has the 802.1p priorities of its class-map, not of one queue
 	tagged bool
 	at     swconf.Place
 	group  swconf.Said[int] // set qos-group
@@ -54,7 +54,7 @@ const mapTypes = "<type:qos|queuing|network-qos|control-plane>"
 func (p *parser) qosRules(r *cli.Mode) {
 	r.On("[no] class-map [ type "+mapTypes+" ] [ <how:match-any|match-all> ] <name>", p.openClass)
 	r.On("[no] policy-map [ type "+mapTypes+" ] <name>", p.openPolicy)
-	// of the Nexus 7000: the policy is of one of the switch's sets of classes
+	// on the Nexus 7000, the policy belongs to one of the switch's sets of classes
 	r.On("[no] policy-map type <type:network-qos> <name> template <set>", p.openPolicy)
 	const copied = "qos copy policy-map type <type:queuing|network-qos> <name> "
 	r.Set(copied+"prefix <prefix>", p.copyPolicy)
@@ -198,7 +198,7 @@ func (c *classMap) match(at swconf.Place, list *[][64]bool, set [64]bool, not, n
 	if not {
 		return
 	}
-	for i := range *list { // of a longer list
+	for i := range *list { // the rest of a longer list
 		for d := range set {
 			(*list)[i][d] = (*list)[i][d] && !set[d]
 		}
@@ -367,7 +367,7 @@ func (p *parser) servicePolicy(r *cli.Mode, to func(*cli.Match) *applied) {
 		}
 		predefined, key := given.MatchString(name), typ+"/"+name
 		ref := swconf.SaidAt(p.c, m, "name", name)
-		if m.No { // which removes settings of an earlier block
+		if m.No { // "no" removes settings of an earlier block
 			ref.V = ""
 			a.egress = nil
 			p.c.Unuse("policy-map type "+typ, name)

@@ -29,10 +29,10 @@ func (p *parser) resolve() {
 	build := func(a *applied, vlan swconf.Said[string]) *swconf.QoS {
 		in, out := or(or(a.qosIn, vlan), p.system.qosIn), or(a.queueOut, p.system.queueOut)
 		queueIn, network := or(a.queueIn, p.system.queueIn), p.system.network
-		if p.idle("qos/" + in.V) { // nothing is classified, whatever the system's does
+		if p.idle("qos/" + in.V) { // the port classifies no packet, whatever the system policy does
 			in = swconf.Said[string]{}
 		}
-		key := [4]string{in.V, out.V, queueIn.V, network.V} // of explicit settings: later removes empty names
+		key := [4]string{in.V, out.V, queueIn.V, network.V} // names of explicit settings; later ones are emptied
 		if cache[key] == nil {
 			q := p.qos(in, out, queueIn, network)
 			if print := q.Fingerprint(); alike[print] == nil {
@@ -204,7 +204,7 @@ func netted(q *swconf.QoS, pc *policyClass, n, prio int) {
 	}
 	if pc.drops.V {
 		to.Pause = swconf.Say(prio, pc.drops.At)
-		if prio != n && !q.COS[prio].Is() { // it is the class's own, whatever its number
+		if prio != n && !q.COS[prio].Is() { // the priority of the class itself, whatever its number
 			q.Stops[prio] = swconf.Say(uint8(n), pc.drops.At)
 		}
 	}
@@ -257,7 +257,7 @@ func (p *parser) classify(q *swconf.QoS, pm *policy) {
 		for _, pc := range pm.classes {
 			if pc.name == "class-default" {
 				if !q.DSCP[d].Is() {
-					q.DSCP[d].V = uint8(pc.group.V) // by default: not explicit
+					q.DSCP[d].V = uint8(pc.group.V) // a default, not explicit
 				}
 				continue
 			}

@@ -81,7 +81,7 @@ func (l *lister) port(c *swconf.Config, p, of *swconf.Port) {
 	say(of.MTU.Is(), "MTU", p.MTU.V, p.MTU.At)
 	say(of.Speed.Is(), "speed", p.Speed.V, p.Speed.At)
 	say(true, "PFC", p.PFC.V, p.PFC.At)
-	in := "" // by name: some languages have no numbers
+	in := "" // ports by name: some languages have no numbers
 	if b := c.Bundle(p.Channel.V); p.Channel.Is() && b != nil {
 		in = b.Name
 	} else if p.Channel.Is() {
@@ -155,7 +155,7 @@ func (l *lister) device(c, of *swconf.Config) {
 	l.say("dynamic load balancing", dlb, at)
 	l.say("trimming", fmt.Sprint(c.Trim.Size.V, " ", c.Trim.DSCP.V, " ", c.Trim.LastHop.V, " ",
 		c.Trim.Queue.V), c.Trim.DSCP.At)
-	if of.VTEP.V { // and one of the device's own stays
+	if of.VTEP.V { // the device's own VTEP stays
 		l.say("end of tunnels", c.VTEP.V, c.VTEP.At)
 	}
 	if of.Shares.V {

@@ -14,7 +14,7 @@ const fromMemory = "unsourced"
 type effect struct {
 	path, words, says string
 	from              string // source; "": unsourced
-	instead           bool   // only when it replaces another one: the first one interrupts nothing
+	instead           bool   // whether only a replacement interrupts traffic, not the first setting
 }
 
 // NX-OS' guide states that PFC on a port causes no port flap (QoS guide 10.5(x), Configuring Priority Flow Control), so

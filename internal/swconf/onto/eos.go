@@ -40,7 +40,7 @@ var eos = grammar{
 	effects: eosEffects,
 	undo: func(line string) string {
 		switch {
-		case begins(line, "qos trust"): // its no is a trust of its own: none
+		case begins(line, "qos trust"): // "no qos trust" is a setting too: no trust
 			return "default qos trust"
 		case strings.HasPrefix(line, "no "):
 			return bare(line)

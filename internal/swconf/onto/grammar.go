@@ -36,7 +36,7 @@ type grammar struct {
 	leaf   func(line string) *command
 	adapt  func(run, want []*node)     // converts the fabric's configuration to the device's form
 	undo   func(line string) string    // takes a line out; nil: a no before it
-	remark string                      // what begins a remark; "": !
+	remark string                      // beginning of a remark; "": !
 	exit   func(section string) string // command that leaves a section, if one is needed
 	enter  []string                    // first typed commands
 	leave  []string                    // and last
@@ -46,14 +46,15 @@ type grammar struct {
 type command struct {
 	path, words string
 	first       bool   // the old one is removed before the new one is typed: the switch accepts no second
-	of          string // it concerns a port
-	leaf        bool   // it is the whole line except the value
-	exact       bool   // nothing follows the words
-	alone       bool   // it is removed if the fabric has none: the fabric decides its subject
-	off         bool   // and so is its no
+	of          string // interface whose port the command concerns
+	leaf        bool   // whether it is the whole line except the value
+	exact       bool   // whether no word may follow
+	alone       bool   // whether it is removed if the fabric has none: the fabric decides its subject
+	off         bool   // whether its "no" is removed too
 }
 
-// at returns commands at a path, separated by semicolons; (first exact alone off) behind the words set their fields.
+// at returns commands at a path, separated by semicolons; words in parentheses after a command (first exact alone
+// off) set its fields.
 func at(path, list string) (all []command) {
 	for _, c := range strings.Split(list, ";") {
 		words, flags, _ := strings.Cut(strings.Join(strings.Fields(c), " "), " (")
@@ -67,7 +68,7 @@ func at(path, list string) (all []command) {
 // taking is an interface command that removes others, when it is typed or removed.
 type taking struct {
 	words string
-	gone  []string // what those begin with
+	gone  []string // beginning of the lines that those remove
 }
 
 var grammars = map[swconf.OS]*grammar{swconf.NXOS: &nxos, swconf.EOS: &eos, swconf.FRR: &frr, swconf.NVUE: &nvue}

@@ -299,18 +299,18 @@ func (x *merger) surplus(path []string, run *node, want []*node) {
 		c := x.g.singular(path, r.text)
 		if c != nil && c.of != "" && !slices.ContainsFunc(want,
 			func(w *node) bool { return slices.Contains(strings.Fields(w.text), c.of) }) {
-			return false // of a port that the fabric does not have
+			return false // a port that the fabric does not have
 		}
 		has := c != nil && slices.ContainsFunc(want, func(w *node) bool { return c.same(w.text, r.text) })
 		if has || !owned && !c.goes(r.text) {
-			return false // it is replaced, or is not the fabric's
+			return false // the line is replaced, or does not belong to the fabric
 		}
 		x.gone += 1 + count(r.kids)
 		s := Step{Text: x.g.negated(r.text), Was: r.text, Line: r.line, Remove: true}
 		if x.g.leaf != nil && slices.ContainsFunc(x.Steps, func(o Step) bool {
 			return o.Remove && (o.Text == s.Text || strings.HasPrefix(s.Text, o.Text+" "))
 		}) {
-			return true // it was removed with another one
+			return true // the line was removed with another one
 		}
 		if owned && shared == "" {
 			if shared = x.elsewhere(path); shared != "" {

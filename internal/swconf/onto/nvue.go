@@ -19,7 +19,7 @@ var nvue = grammar{
 	risky: []string{"nv * interface * ip address", "nv * interface * ip vrf", "nv * interface * bridge",
 		"nv * interface * bond", "nv set interface * link state down", "nv set interface * link speed"},
 	effects: nvueEffects,
-	remark:  "#", // its commands are typed into a shell, where ! has another meaning
+	remark:  "#", // commands are typed into a shell, where ! has another meaning has another meaning
 	leave:   []string{"nv config apply"},
 }
 
@@ -63,14 +63,14 @@ func nvueLeaf(line string) *command {
 		at = words[4] + " " + words[5]
 	}
 	if words[2] == "qos" && n > 5 {
-		c.of = words[4] // of the same name
+		c.of = words[4] // a key of the same name
 	}
 	c.alone = words[2] == "qos" && (words[3] == "roce" || n > 5) ||
 		words[2] == "interface" && n > 4 && words[4] == "qos" ||
 		slices.Contains([]string{"bridge domain", "ip vrf", "evpn multihoming", "bond mlag"}, at)
 	list := slices.Contains(lists, words[n-2]) && !(words[n-2] == "switch-priority" && slices.Contains(words, "dscp"))
 	switch {
-	case at == "bond member": // of another interface, and the fabric decides about its ports
+	case at == "bond member": // a member of another interface whose ports the fabric configures
 		c.alone, c.of, c.words = true, words[n-1], line
 	case list && words[n-2] == "address" && words[2] == "interface":
 		// the fabric's are the port's; the one loopback also belongs to tunnels and others

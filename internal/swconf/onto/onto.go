@@ -12,14 +12,14 @@ import (
 
 // Step is one typed, or removed, line.
 type Step struct {
-	Path   []string `json:"path"`              // its sections, from the outermost
+	Path   []string `json:"path"`              // sections, from the outermost
 	Text   string   `json:"command"`           // as typed
 	Was    string   `json:"was,omitempty"`     // the device's line that it takes the place of, or takes out
 	Line   int      `json:"line,omitempty"`    // of that
-	Effect string   `json:"effect,omitempty"`  // what it interrupts; "" for nothing
+	Effect string   `json:"effect,omitempty"`  // traffic that it interrupts; "" for none
 	Source string   `json:"source,omitempty"`  // source of the interruption
-	Remove bool     `json:"remove"`            // it removes a line of the device
-	Opens  bool     `json:"section,omitempty"` // it opens a section: steps in it follow
+	Remove bool     `json:"remove"`            // whether it removes a line of the device
+	Opens  bool     `json:"section,omitempty"` // whether it opens a section that contains the following steps
 }
 
 // Merge is the difference between two configurations as commands.

@@ -55,7 +55,7 @@ func (x *merger) orphans() {
 		x.within(x.all, subnet.Masked(), func(n *node) {
 			if about := strings.Join(strings.Fields(n.text)[:2], " "); begins(n.text, "neighbor") {
 				if told[about] {
-					return // one of its lines is enough
+					return // one of the lines suffices
 				}
 				told[about] = true
 			}

@@ -22,7 +22,7 @@ func (p *parser) bgp(host *node) {
 	globals := p.table(globalsTable).get(defaultVRF)
 	if as := globals.get("local_asn"); as != nil {
 		own = as
-	} else { // as bgpcfgd's templates have it
+	} else { // the value in the templates of bgpcfgd
 		b.Connected.V, b.Relax.V = true, true
 	}
 	if own == nil || own.text == "None" {

@@ -18,7 +18,7 @@ func (p *parser) pools() {
 	var inAt, outAt swconf.Place
 	for _, row := range values(table) {
 		if f := row.get("percentage"); f != nil {
-			p.number(row, "percentage", 100) // of the size that the switch computes
+			p.number(row, "percentage", 100) // a part of the size that the switch computes
 		}
 		size, ok := p.number(row, "size", maxBytes)
 		if !ok {

@@ -39,7 +39,7 @@ func (p *parser) bundles() {
 		if b := p.long(name); b != nil || t.get(name) == nil {
 			return b
 		}
-		return &swconf.Port{} // of a name without a number
+		return &swconf.Port{} // a port channel without a number
 	})
 	t = p.table("PORTCHANNEL_MEMBER")
 	for i, row := range values(t) {

@@ -150,7 +150,7 @@ func (p *parser) subs() {
 		of, tag, _ := strings.Cut(name, ".")
 		parent := p.long(of)
 		if parent == nil && p.elsewhere("PORTCHANNEL") && strings.HasPrefix(of, "Po") {
-			by[name] = &swconf.Port{} // of a channel that another file has
+			by[name] = &swconf.Port{} // a member of a channel that another file has
 			continue
 		}
 		if parent == nil {

@@ -21,7 +21,7 @@ type node struct {
 	kind  byte             // first character of the value: { [ " t f n, 0 for a number
 	text  string           // text of a string, number or boolean
 	keys  []string         // of an object
-	kids  []*node          // its members, or a list's
+	kids  []*node          // members of an object or a list
 	index map[string]*node // index of the members of an object that has many
 }
 

@@ -171,7 +171,7 @@ func (p *parser) watchdog() {
 				"pfcwd refuses the row", "detection_time 100 to 5000, restoration_time 100 to 60000")
 		}
 		if !ok2 {
-			restore = 2 * detect // as pfcwd start does
+			restore = 2 * detect // the default of pfcwd start
 		}
 		if port := p.ports[name]; port != nil {
 			port.Watchdog = swconf.Say(true, row.at)

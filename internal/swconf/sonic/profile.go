@@ -17,7 +17,7 @@ type Profile struct {
 	HwSKU    string // "" if neither directory nor table contains it
 	Platform string
 	From     string // the file, or that it is built in
-	Cages    []Cage // in the order of the front
+	Cages    []Cage // cages in the order of the front panel
 }
 
 // Cage is a jack on the front panel, with its breakouts: the first is the default. A cage known only from a list of
@@ -30,7 +30,7 @@ type Cage struct {
 
 // Mode is a breakout of a cage.
 type Mode struct {
-	Text  string // as the device writes it: 2x400G[200G]; "" of a list of ports
+	Text  string // breakout modes as the device writes them: 2x400G[200G]; "" for a list of ports
 	Ports []Outlet
 }
 
@@ -42,7 +42,7 @@ type Outlet struct {
 	Speed       int64   // Mbit/s, 0: unknown
 	Speeds      []int64 // supported speeds
 	FEC         string
-	More        [][2]string // other columns that PORT has
+	More        [][2]string // further columns of the PORT table
 
 	at swconf.Place
 }

@@ -27,8 +27,8 @@ type fitting struct {
 	node  int
 	uses  []use
 	first int   // cage before which all are full
-	mode  []int // by cage: its breakout, below 0 for an empty one
-	taken []int // by cage: parts that have a cable
+	mode  []int // by cage: its breakout; below 0: empty
+	taken []int // by cage: number of parts with a cable
 	out   map[panel.Jack]slot
 }
 
@@ -299,7 +299,7 @@ func (f *fitting) together() error {
 	return nil
 }
 
-// at is a port.
+// at returns the outlet at a slot.
 func (p *Profile) at(s slot) *Outlet { return &p.Cages[s.cage].Modes[s.mode].Ports[s.part] }
 
 // socket is a port at a speed.

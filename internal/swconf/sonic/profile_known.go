@@ -26,12 +26,12 @@ type device struct {
 // jackRun is a run of equal jacks. In labels # is the jack's index, @ the part's letter, % its number from 1, and ~ its
 // first lane, from 1.
 type jackRun struct {
-	Ports, Each int    // how many, and how many lanes each has
+	Ports, Each int    // number of ports, and of lanes in each
 	Lanes       string // lanes of all, in order: 9-16 1-8
 	First, Step int    // numbers of their names
 	Index       int    // of the first
 	Whole       string // label of an unsplit jack,
-	Parts       string // and of a part
+	Parts       string // and speed of a part
 	Modes       []string
 	Speed       int64 // speed of those that cannot be broken out
 	FEC         string

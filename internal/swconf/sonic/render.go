@@ -25,7 +25,7 @@ const (
 	egress         = "egress_lossy_pool"
 	egressLossless = "egress_lossless_pool"
 
-	// as images call them
+	// names in SONiC images
 	lossyGroup    = "ingress_lossy_profile"
 	losslessQueue = "egress_lossless_profile"
 )
@@ -399,7 +399,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 		put("INTERFACE", name, row{})
 		put("INTERFACE", fmt.Sprintf("%s|%v", name, p.Addr6), row{})
 	}
-	if len(s.SIDs) > 0 && p.Kind == design.ToHost { // whose outer header is IPv6
+	if len(s.SIDs) > 0 && p.Kind == design.ToHost { // packets with an outer IPv6 header
 		put("INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
 	}
 }

@@ -62,7 +62,7 @@ func (p *parser) mapRows() map[string]*node {
 		}
 	}
 	p.switchMap = rows[global].get("dscp_to_tc_map")
-	p.ref("DSCP_TO_TC_MAP", p.switchMap) // also without a port that uses it
+	p.ref("DSCP_TO_TC_MAP", p.switchMap) // counted even without a port that uses it
 	return rows
 }
 
@@ -147,7 +147,7 @@ func (p *parser) perPort(table string) []indexed {
 		if host, rest, voq := systemPort(t.keys[i]); voq {
 			if host != card {
 				p.uses(row)
-				continue // of another line card or ASIC, which has a configuration of its own
+				continue // a key of another line card or ASIC, which has a configuration of its own
 			}
 			names, index, ok = strings.Cut(rest, "|")
 		}

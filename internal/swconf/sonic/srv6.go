@@ -52,7 +52,7 @@ func (p *parser) srv6() {
 			p.bad(r, "locator %s without a prefix", l.Name)
 			continue
 		}
-		text, bits, _ := strings.Cut(n.text, "/") // with or without a length
+		text, bits, _ := strings.Cut(n.text, "/") // number with or without a length
 		if bits != "" && bits != fmt.Sprint(l.Block+l.Node) {
 			p.bad(n, "prefix %q has not the %d + %d bits of its block and node", n.text, l.Block, l.Node)
 			continue

@@ -90,7 +90,7 @@ func Looks(text string) int {
 	for _, table := range []string{"DEVICE_METADATA", "BUFFER_PROFILE", "DSCP_TO_TC_MAP", "PORT",
 		"PORT_QOS_MAP", "WRED_PROFILE", "QUEUE", "PFC_WD", "SCHEDULER", "VERSIONS"} {
 		if strings.Contains(text, `"`+table+`"`) || strings.Contains(text, `"`+table+`|`) {
-			return 4 // one is sufficient; texts of megabytes are not searched for the others
+			return 4 // one section suffices; texts of megabytes are not searched for the others
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {

@@ -134,7 +134,7 @@ type drawing struct {
 	hosts     int
 	gpus      int // of a server
 	isolated  bool
-	spread    bool // there is more than one path
+	spread    bool // whether there is more than one path
 	transport string
 	gbn       bool        // go-back-N
 	ordered   bool        // a flow's packets take one path at a time

@@ -66,7 +66,7 @@ func (d *drawing) control() {
 	switch {
 	case d.preset():
 		d.blocks = append(d.blocks, "transport: "+d.transport+"\n")
-		delete(d.sets, "transport") // one word leaves no room for a block
+		delete(d.sets, "transport") // a scalar cannot hold a block
 		return
 	case d.spelled():
 		name := strings.TrimPrefix(d.transport, "own-")
