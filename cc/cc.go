@@ -97,7 +97,7 @@ type Flight interface {
 	OnFlight(inFlight unit.Bytes)
 }
 
-// Controller is one sender's congestion control. Inputs come in order of time; at equal times the timer comes first.
+// Controller is one sender's congestion control. Inputs are in order of time; at equal times the timer is first.
 // None allocates memory.
 type Controller interface {
 	OnCNP(now unit.Time)                    // a congestion notification arrived

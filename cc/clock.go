@@ -7,10 +7,10 @@ import "railyard/unit"
 // the time contains no coalescing of acknowledgements. It does contain the far NIC's processing time, because RoCEv2
 // carries no time stamps that would separate it.
 //
-// Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn): their acknowledgements may
-// belong to another copy, or may have been delayed by the missing packet. Where answers name their packets, none waits,
-// and only packets that went again are left out. The first retransmission of a packet that was trimmed is measured: no
-// other copy of it can arrive (uet-htsim measures first retransmissions, validateSendTs of uec.cpp).
+// Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn): their acknowledgements
+// may belong to another copy, or may have been delayed by the missing packet. Where answers name their packets,
+// none waits, and only retransmitted packets are ignored. The first retransmission of a packet that was trimmed is
+// measured: no other copy of it can arrive (uet-htsim measures first retransmissions, validateSendTs of uec.cpp).
 type clock struct {
 	asked []question // a ring
 	head  int

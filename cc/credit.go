@@ -8,9 +8,9 @@ type Credited interface {
 	Credit() *Credit
 }
 
-// Credit is a sender's account with its receiver. All sums are bytes on the wire since the connection began, as an IPv4
-// network carries them, with preamble and gap. They only grow, so the next grant or request replaces a lost one. A
-// packet may go while anything at all is left.
+// Credit is a sender's account with its receiver. All sums are bytes on the wire since the connection began, as an
+// IPv4 network carries them, with preamble and gap. They only grow, so the next grant or request replaces a lost
+// one. A packet may be sent while any credit is left.
 //
 // A sender requests credit for its data beyond the unsolicited part, but at most one window beyond what it has sent on
 // credit. Credit in hand and outstanding is therefore bounded, and a sender that has disappeared holds little of its
@@ -40,7 +40,7 @@ type Credit struct {
 	grants, requests, repeats int64
 }
 
-// Waits that end in asking again double while nothing comes, up to so often.
+// The timeout before a repeated request doubles while nothing arrives, up to this factor.
 const mostPatience = 64
 
 // NewCredit returns an account with the bytes that a burst may send unsolicited, the maximum of credit in hand and
@@ -63,7 +63,7 @@ func (c *Credit) Unasked() unit.Bytes { return unit.Bytes(c.first) }
 // spent reports that nothing is left.
 func (c *Credit) spent() bool { return c.sent >= c.free+c.granted }
 
-// empties reports that nothing is left once so much has gone.
+// empties reports whether sending this many bytes uses up the credit.
 func (c *Credit) empties(wire int64) bool { return c.sent+wire >= c.free+c.granted }
 
 // charge subtracts sent bytes. It reports whether Ask should be called.

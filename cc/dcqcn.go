@@ -125,8 +125,7 @@ func (d *DCQCN) OnCNP(now unit.Time) {
 	d.raise()
 }
 
-// afterAlpha puts a check behind the update of alpha at the same microsecond,
-// as HPCC's code does.
+// afterAlpha schedules a check after the update of alpha at the same microsecond, as HPCC's code does.
 const afterAlpha = unit.Nanosecond
 
 // note keeps a CNP for the next update of alpha and for the next check.

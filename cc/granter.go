@@ -13,9 +13,9 @@ type Terms struct {
 	Pulls   bool    // each arriving packet, whole or trimmed, is granted another; senders send no requests
 }
 
-// Granter is the receiver's side of credit for all traffic that arrives at one NIC. It grants a share of the line rate,
-// one grant at a time, round-robin among flows with requests. Flows of a higher level go before those of lower ones. It
-// has no clock and sends nothing: its owner calls Next at NextAt.
+// Granter is the receiver's side of credit for all traffic that arrives at one NIC. It grants a share of the line
+// rate, one grant at a time, round-robin among flows with requests. Flows of a higher level precede those of lower
+// ones. It has no clock and sends nothing: its owner calls Next at NextAt.
 type Granter struct {
 	Slack unit.Time // maximum lateness of a grant that is made up; simulated NICs are never late
 

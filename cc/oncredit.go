@@ -10,9 +10,9 @@ import (
 // OnCredit puts a controller under credit: a packet needs both the controller's permission and the receiver's grant.
 // Around None it is EQDS, or RCCC; around a sender's own congestion control it is both.
 //
-// A receiver cannot observe queues on the path to it. Where links between switches are the bottleneck, credit comes
-// faster than packets arrive, so that without trimming nothing but a window bounds what waits there: who has none of
-// his own has one of as much as the credit that it may hold.
+// A receiver cannot observe queues on the path to it. Where links between switches are the bottleneck, credit
+// arrives faster than packets. Without trimming, only a window then limits the queue: a sender without one gets one
+// of the size of its maximum credit.
 type OnCredit struct {
 	Controller
 	line   unit.Rate

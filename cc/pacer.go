@@ -13,7 +13,7 @@ type Pacer struct {
 	Line   unit.Rate
 	NextAt unit.Time // not before
 	credit *Credit   // nil for a controller that needs none
-	clock  *clock    // nil for a controller that wants no acknowledgements
+	clock  *clock    // nil for a controller that uses no acknowledgements
 	budget int64
 	left   int64 // rest of the budget
 
@@ -26,7 +26,7 @@ type Pacer struct {
 	Named bool // answers name the packet that they are about, rc.Config.Named
 }
 
-// Start makes the pacer obey a controller, from its beginning; Decide comes next.
+// Start makes the pacer obey a controller from its beginning; the next call is Decide.
 func (p *Pacer) Start(ctl Controller) {
 	*p = Pacer{Ctl: ctl, Line: p.Line, MTU: p.MTU, Rate: p.Rate, Named: p.Named}
 	if ctl.WantsAcks() {
@@ -129,8 +129,8 @@ func (p *Pacer) Asks(inFlight unit.Bytes) bool {
 	return inFlight >= p.Window || unit.Bytes(p.clock.mute+1)*p.MTU*8 >= p.Window
 }
 
-// Blocked reports that the window lets no new packet go. If the window has shrunk below the data in flight and none of
-// these requested an acknowledgement, one more packet is sent with a request.
+// Blocked reports whether the window permits no new packet. If the window has shrunk below the data in flight and
+// none of these requested an acknowledgement, one more packet is sent with a request.
 func (p *Pacer) Blocked(inFlight unit.Bytes) bool {
 	return p.Full(inFlight) && (p.clock == nil || p.clock.owed)
 }
@@ -143,7 +143,7 @@ func (p *Pacer) Launched(now unit.Time, psn uint32, asks, again bool) {
 	}
 }
 
-// Trimmed records that a switch trimmed a packet in flight. Launched with its retransmission comes later.
+// Trimmed records that a switch trimmed a packet in flight. Launched is called later, with its retransmission.
 func (p *Pacer) Trimmed(psn uint32) {
 	if p.clock != nil {
 		p.clock.trimmed(psn)
@@ -178,7 +178,7 @@ func (p *Pacer) Credited() bool { return p.credit != nil }
 // Bounded reports that a window or credit may stop the sender.
 func (p *Pacer) Bounded() bool { return p.Window > 0 || p.credit != nil }
 
-// Broke reports that no credit is left: nothing may go, lost packets neither.
+// Broke reports whether the credit is used up: no packet may be sent, not even a lost one.
 func (p *Pacer) Broke() bool { return p.credit != nil && p.credit.spent() }
 
 // Empties reports whether the outgoing packet, of the given bytes on the wire, uses the last credit.

@@ -24,8 +24,7 @@ type Algorithm struct {
 	Check func(v Values) (param, fault string)
 	// New returns a constructor of senders that share the values.
 	New func(v Values) Make
-	// CNPGap returns the least time between CNPs of a flow; nil: the algorithm wants none, and
-	// receivers send none.
+	// CNPGap returns the least time between CNPs of a flow; nil: the algorithm uses none, and receivers send none.
 	CNPGap func(v Values) unit.Time
 	// CNPDelay returns the time from a marked packet to its CNP; nil: nothing. Real ones take their
 	// own time.

@@ -17,8 +17,7 @@ type endWindow struct {
 
 func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }
 
-// heard updates the window from the far end's delay; fabric is the other window, and cut reports that this one was
-// reduced.
+// heard updates the window from the far end's delay. fabric is the other window; cut reports that it was reduced.
 func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, rtt unit.Time, acked,
 	fabric float64) (cut bool) {
 	delay := float64(far)

@@ -62,7 +62,7 @@ type Hop struct {
 	At    unit.Time  // the switch's clock, which wraps around
 	Sent  unit.Bytes // bytes on the wire, sent by the port before this frame; wraps after Wraps
 	Wraps unit.Bytes
-	Queue unit.Bytes // waiting behind the frame
+	Queue unit.Bytes // bytes queued after the frame
 }
 
 // Known returns the hops with valid entries.

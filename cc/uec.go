@@ -8,8 +8,8 @@ import (
 )
 
 // uec is Ultra Ethernet's congestion control with both halves on: NSCC's window at the sender, inside the network's
-// interest, and RCCC's credit, inside the receiver's (docs/references.md, credit and nscc). A packet goes when both let
-// it. Packets trimmed at the port to the receiver are handled by credit and reduce no window.
+// interest, and RCCC's credit, inside the receiver's (docs/references.md, credit and nscc). A packet is sent when
+// both permit it. Packets trimmed at the port to the receiver are handled by credit and reduce no window.
 var uec = Algorithm{
 	Name: "uec", Title: "NSCC with RCCC", Params: uecTable.Params(),
 	Sockets: "sockets", Marks: true,

@@ -21,7 +21,7 @@ var oblivious = Policy{Name: "oblivious", Title: "source ports in changing order
 type Oblivious struct {
 	dice  dice
 	ports int
-	round int // a power of two, at least as many as there are ports
+	round int // a power of two, not below the number of ports
 	i     int // of the round
 	order int // order of the round: port numbers are combined with it by exclusive or
 }

@@ -14,8 +14,8 @@ const (
 	TimedOut                 // the ACK timeout ran out over it
 )
 
-// Chooser picks one sender's source ports, packet by packet. Its inputs come in order of time; its methods allocate no
-// memory.
+// Chooser picks one sender's source ports, packet by packet. Its inputs are in order of time; its methods allocate
+// no memory.
 type Chooser interface {
 	// Next returns which source port the next packet leaves from.
 	Next(now unit.Time) int

@@ -38,7 +38,7 @@ type REPS struct {
 	frozen    bool
 	thaw      unit.Time
 	freeze    unit.Time
-	exploring int // packets still to go by ports drawn
+	exploring int // packets still to be sent by drawn ports
 }
 
 func newREPS(ports int, freeze unit.Time, seed uint32) *REPS {

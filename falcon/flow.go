@@ -20,14 +20,14 @@ type flow struct {
 	flying  unit.Bytes
 	acked   unit.Bytes // bytes acknowledged since the controller's last call
 	rtt     unit.Time  // smoothed; 0 before one was measured
-	newest  unit.Time  // RACK: when the latest packet left of those that have come
+	newest  unit.Time  // RACK: send time of the newest packet that has arrived
 	reached unit.Time  // RACK: how long that one took
 	sent    int        // packets since the last request for an acknowledgement
-	credit  int64      // weighted turn: bytes that it is behind
+	credit  int64      // weighted turn: bytes by which it is behind
 	plb     plb
 	heardAt unit.Time // time at which an acknowledgement last named it
 	since   unit.Time // time at which it took its path; feedback on earlier packets does not apply
-	silent  bool      // a packet went unanswered while other paths were answered
+	silent  bool      // a packet remained unanswered while other paths were answered
 }
 
 // plb counts the acknowledgements of a round on a path (Isekai: ComputePlb; Qureshi et al., SIGCOMM 2022).
@@ -59,7 +59,7 @@ func (f *flow) decide(mtu unit.Bytes, line unit.Rate) {
 	}
 }
 
-// heard smooths a round trip (Isekai: rtt_smoothing_alpha 0.75).
+// heard adds a measured round trip to the smoothed one (Isekai: rtt_smoothing_alpha 0.75).
 func (f *flow) heard(rtt unit.Time) {
 	if f.rtt == 0 {
 		f.rtt = rtt
@@ -103,7 +103,7 @@ func (f *flow) target() unit.Time {
 // may reports whether a flow may send a packet now.
 func (f *flow) may(now unit.Time) bool { return f.flying < f.window && f.next <= now }
 
-// avoids reports that a flow is silent, and another is not: nothing more goes there until it has a new path.
+// avoids reports whether a flow is silent and another is not: it then gets no packets until it has a new path.
 func (s *sender) avoids(f *flow) bool { return f.silent && s.silent < len(s.flows) }
 
 // suspect records an unanswered packet of a flow. If other flows were answered since it left, its path is suspected.

@@ -96,7 +96,7 @@ func (r *receiver) acknowledge(now unit.Time, o *owed, p *transport.Packet) {
 // At returns the time at which the next acknowledgement is due.
 func (r *receiver) At() unit.Time { return r.ackAt }
 
-// PlaneIs moves acknowledgements that wait to nowhere else: the next packet says by which plane they go.
+// PlaneIs changes nothing for waiting acknowledgements: the next packet determines their plane.
 func (r *receiver) PlaneIs(unit.Time, int, bool) {}
 
 // Arrived pops a message.
@@ -105,7 +105,7 @@ func (r *receiver) Arrived() (uint32, bool) { return r.in.Arrived() }
 // Counter reports what receivers count.
 func (r *receiver) Counter(name string) (int64, bool) { return r.in.Counter(name) }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*receiver) Touch(*transport.Packet, bool) {}
 
 // Close gives back the room for packets.

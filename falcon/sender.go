@@ -64,7 +64,7 @@ func (s *sender) Post(now unit.Time, r transport.Request) error {
 // Pending reports whether anything is to be sent, or sent again.
 func (s *sender) Pending() bool { return s.out.More() || s.out.AnyLost() }
 
-// sendable reports whether a packet is there that the window of packet numbers lets go.
+// sendable reports whether there is a packet that the window of packet numbers permits.
 func (s *sender) sendable() bool { return s.out.AnyLost() || s.out.Unsent() }
 
 // Ready reports whether Next would make a packet.
@@ -98,7 +98,7 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// arm sets the timers behind a packet that leaves, or news.
+// arm sets the timers after a sent packet or an answer.
 func (s *sender) arm(now unit.Time) {
 	if s.out.Flying() == 0 {
 		s.rtoAt, s.probeAt, s.rackAt = unit.Never, unit.Never, unit.Never
@@ -119,12 +119,12 @@ func (s *sender) longest() (rtt unit.Time) {
 	return rtt
 }
 
-// timeout is the retransmission time-out. Until a round trip is measured, that of the idle path counts, lest packets
-// go again before any acknowledgement could have come.
+// timeout is the retransmission time-out. Until a round trip is measured, that of the idle path counts. Otherwise
+// packets would be retransmitted before any acknowledgement can arrive.
 func (s *sender) timeout() unit.Time { return max(s.set.MinTimeout, 2*max(s.idle, s.longest())) }
 
-// silence is after how long without news the oldest packet goes again; before a round trip is known, the
-// time-out.
+// silence returns the time without an answer after which the oldest packet is retransmitted; before a round trip is
+// known, the timeout.
 func (s *sender) silence() unit.Time {
 	rtt := s.longest()
 	if rtt == 0 {
@@ -148,7 +148,7 @@ func (s *sender) At() unit.Time {
 
 // Tick does what is due.
 func (s *sender) Tick(now unit.Time) {
-	for i := range s.flows { // a pace that is over is not asked for again
+	for i := range s.flows { // pacing that has ended is not requested again
 		if f := &s.flows[i]; f.next <= now {
 			f.next = 0
 		}
@@ -207,7 +207,7 @@ func (s *sender) lose(psn uint64) bool {
 	return true
 }
 
-// oldest returns when the first packet left that is not known to have come.
+// oldest returns the send time of the first packet that is not known to have arrived.
 func (s *sender) oldest() unit.Time {
 	una, _ := s.out.Range()
 	return s.out.At(una).Sent
@@ -243,14 +243,14 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return false
 }
 
-// acknowledge marks what has come: all before Expect, and what the bits say.
+// acknowledge marks the packets that arrived: all before Expect, and those set in the bits.
 func (s *sender) acknowledge(now unit.Time, p *transport.Packet) (news bool) {
 	s.out.Told(p, func(psn uint64) { news = s.came(now, psn) || news })
 	s.out.Advance()
 	return news
 }
 
-// came notes one packet that has come.
+// came records the arrival of one packet.
 func (s *sender) came(now unit.Time, psn uint64) bool {
 	slot := s.out.At(psn)
 	flying := slot != nil && slot.State == window.Flying
@@ -263,14 +263,14 @@ func (s *sender) came(now unit.Time, psn uint64) bool {
 	if flying {
 		f.flying -= unit.Bytes(slot.Payload)
 	}
-	// Of one that went twice nobody knows which it was.
+	// The send time of a packet that was sent twice is ambiguous.
 	if slot.Tries == 0 && slot.Sent > max(f.newest, f.since) {
 		f.newest, f.reached = slot.Sent, now-slot.Sent
 	}
 	return true
 }
 
-// Say has nothing to say: Falcon's senders only send data.
+// Say sends nothing: Falcon's senders only send data.
 func (s *sender) Say(unit.Time, *transport.Packet) bool { return false }
 
 // Completed pops a completion.
@@ -348,7 +348,7 @@ func (s *sender) fail() {
 	s.rtoAt, s.probeAt, s.rackAt = unit.Never, unit.Never, unit.Never
 }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*sender) Touch(*transport.Packet, bool) {}
 
 // Close gives back the room for packets.

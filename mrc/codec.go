@@ -30,8 +30,8 @@ func (m *maker) Spell(p *transport.Packet, f *roce.Frame, from, to uint32) (payl
 	return int(p.Payload)
 }
 
-// Encode fills in a packet's headers: all of m, and of h opcode, PSN, flags and RETH. Endpoint operations go to their
-// own queue pair; from and to are the contexts of the others.
+// Encode fills in a packet's headers: all of m, and of h opcode, PSN, flags and RETH. Endpoint operations are sent
+// to a queue pair of their own; from and to are the contexts of the other packets.
 func Encode(p *transport.Packet, h *roce.Header, m *roce.MRC, from, to uint16) {
 	*m = roce.MRC{Again: p.Flags&transport.Again != 0, Stamped: p.Flags&transport.Stamped != 0}
 	h.Opcode, h.PSN, h.AckReq = Opcode(p), p.PSN&roce.PSNMask, p.Flags&transport.Asks != 0

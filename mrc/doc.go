@@ -7,32 +7,32 @@
 // docs/references.md, mrc lists. The rules that follow them, and Railyard's own choices:
 //
 // Paths. A profile of entropy values (EVs) has equally many per plane. Active values take turns in a random order,
-// drawn anew each round (ev.go); the rest are the reserve. A SACK's SKIP_ONCE and a NACK's TRIMMED leave a value out
-// for the rest of the round; ALWAYS_SKIP and a timeout withdraw it, a reserve of the same plane takes its place, and it
-// comes back when a probe by it is answered. TRIMMED_LASTHOP and NACKs for lack of room are no evidence about the path.
-// Choices of Railyard: one profile per far NIC instead of one per connection, so that all connections learn of a broken
-// path immediately; at most four probes per round trip; if no working plane has a value left, data use values that are
+// drawn anew each round (ev.go); the rest are the reserve. A SACK's SKIP_ONCE and a NACK's TRIMMED omit a value for
+// the rest of the round. ALWAYS_SKIP and a timeout withdraw it, and a reserve of the same plane replaces it until a
+// probe by it is answered. TRIMMED_LASTHOP and NACKs for lack of room are no evidence about the path. Choices of
+// Railyard: one profile per far NIC instead of one per connection, so that all connections learn of a broken path
+// immediately; at most four probes per round trip; if no working plane has a value left, data use values that are
 // assumed bad.
 //
-// Reliability. PSNs are consecutive; the receiver tracks a range of them, announces it in SACKs, and places packets as
-// they come; messages complete in order. A SACK carries the first missing PSN, 64 bits around the packet that it
+// Reliability. PSNs are consecutive; the receiver tracks a range of them, announces it in SACKs, and places packets
+// on arrival; messages complete in order. A SACK carries the first missing PSN, 64 bits around the packet that it
 // acknowledges, that packet's EV and time stamp, and the verdict on its path. Each packet has a timeout of its own,
-// linear or exponential in how often it was lost; a lost packet goes again by the next EV in turn. All packets share
-// one counter of retries. Choices of Railyard: any progress resets the counter; the timeout follows measured round
-// trips unless configured; it counts only when a later packet is known to have arrived, because silence is no evidence
-// about a path. Until then probes are sent, the first halfway between the mean round trip and the timeout. The headers
-// of a trimmed packet do not count, because they overtake data. A packet refused for lack of a buffer or a receive is
-// retransmitted after a round trip, doubled each time up to 0.64 ms, without a limit. A packet that the port to the
-// receiver trimmed while the window is one packet goes a round trip later. A receiver never refuses for want of a
-// bitmap or a buffer.
+// linear or exponential in the number of its losses; a lost packet is retransmitted by the next EV in turn. All
+// packets share one counter of retries. Choices of Railyard: any progress resets the counter; the timeout follows
+// measured round trips unless configured; it counts only when a later packet is known to have arrived, because
+// silence is no evidence about a path. Until then probes are sent, the first halfway between the mean round trip
+// and the timeout. The headers of a trimmed packet do not count, because they overtake data. A packet refused for
+// lack of a buffer or a receive is retransmitted after a round trip, doubled each time up to 0.64 ms, without a
+// limit. A packet that the port to the receiver trimmed while the window is one packet is retransmitted a round
+// trip later. A receiver never refuses a packet because of a full bitmap or buffer.
 //
 // Answers return on the plane of their packet, with an EV per plane. The receiver probes it once per round trip in
 // which it was used, and replaces it when two probes stay unanswered (reverse.go). Ours: once per eight answers at the
 // most, unless copies show that answers are lost.
 //
-// Ports. When one of its ports goes down or up, an end sends a Port Status Update until it is acknowledged. The far end
-// drops the plane immediately, and packets in flight on it count as lost (ports.go). Choice of Railyard: each
-// connection sends its own update.
+// Ports. When one of its ports fails or recovers, an end sends a Port Status Update until it is acknowledged. The
+// far end drops the plane immediately, and packets in flight on it count as lost (ports.go). Choice of Railyard:
+// each connection sends its own update.
 //
 // Congestion control is NSCC, one window per far NIC that all connections share; round trips come from echoed stamps,
 // marks from verdicts. Ports to servers mark nothing, so a delay above the target is congestion without a mark, too

@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// early finds lost packets by later arrivals (RFC 8985). Packets take different paths, so a packet is lost when it has
-// been in flight for as long as the latest arrival took, plus the difference between paths. An answered probe counts as
+// early finds lost packets by later arrivals (RFC 8985). Packets take different paths, so a packet is lost when its
+// time in flight exceeds that of the latest arrival plus the difference between paths. An answered probe counts as
 // a later packet, so the last packets of a message are found, too.
 type early struct {
-	reached unit.Time // round trip of the latest packet that has come
+	reached unit.Time // round trip of the newest packet that has arrived
 	told    unit.Time // the congestion control receives one loss per round trip
 	now     unit.Time // time of the answer
 	wrong   uint8     // number of doublings of the difference between paths because a packet marked lost had arrived
@@ -39,7 +39,7 @@ func (p *Peer) slack() unit.Time {
 	return (max(4*p.rtt.dev, least/4) + p.m.ackDelay(least)) << p.early.wrong
 }
 
-// mistaken takes note that a packet had come before it went again.
+// mistaken records that a packet had arrived before its retransmission.
 func (e *early) mistaken() {
 	e.right = 0
 	e.wrong = min(e.wrong+1, mostWrong)

@@ -200,7 +200,7 @@ func (p *profile) skip(i uint16) {
 	}
 }
 
-// condemn withdraws a value until a probe comes through.
+// condemn withdraws a value until a probe succeeds.
 func (p *profile) condemn(i uint16) {
 	p.trials.losses++
 	if p.states[i] == assumedBad {

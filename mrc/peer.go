@@ -14,7 +14,7 @@ type Peer struct {
 	m        *maker
 	own, far uint32 // planes whose port works here, and at the far end as last reported
 	inFlight unit.Bytes
-	patience unit.Time // timeout of a packet that goes for the first time
+	patience unit.Time // timeout of a first transmission
 	arrived  unit.Time // departure time of the last packet known to have arrived
 	probeAt  unit.Time // time of the next probe of bad values
 	timer    unit.Time // the pacer's
@@ -93,7 +93,7 @@ func (p *Peer) window(now unit.Time) unit.Bytes {
 	return w
 }
 
-// room reports that the window lets a packet go.
+// room reports whether the window permits a packet.
 func (p *Peer) room(now unit.Time) bool {
 	w := p.window(now)
 	return w == 0 || p.inFlight < w

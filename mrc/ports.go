@@ -64,7 +64,7 @@ func (s *ports) take(p *transport.Packet) (changed bool) {
 	return changed
 }
 
-// tick makes an update go again.
+// tick retransmits an update.
 func (s *ports) tick(now unit.Time) {
 	if s.at > now {
 		return
@@ -99,7 +99,7 @@ func (s *ports) say(now unit.Time, p *transport.Packet, rtt unit.Time) bool {
 	return true
 }
 
-// back is the plane by which something came, or, where our port to that does not work, another one.
+// back is the plane of an arrival or, if this end's port to it does not work, another one.
 func (s *ports) back(plane uint8) (uint8, bool) {
 	if plane < maxPlanes && s.own&s.far>>plane&1 != 0 {
 		return plane, true

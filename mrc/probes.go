@@ -51,8 +51,8 @@ func (s *Sender) listen(now unit.Time) {
 	s.silence, s.probes.inRow = now+(s.peer.rtt.mean+s.peer.patience)/2, 0
 }
 
-// depart starts to wait for an answer to a packet before which nothing was in flight. Growing intervals of probes go on
-// if it is a retransmission.
+// depart starts to wait for an answer to a packet before which nothing was in flight. Growing intervals of probes
+// continue if it is a retransmission.
 func (s *Sender) depart(now unit.Time) {
 	silence, inRow := s.silence, s.probes.inRow
 	if s.listen(now); s.una != s.next {

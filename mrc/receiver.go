@@ -35,7 +35,7 @@ type Receiver struct {
 	blocks   [2]reply // memory of two sacks, which then need no allocation
 }
 
-// trace is the state of 64 packets: that they have come, and that they end a message.
+// trace is the state of 64 packets: whether they have arrived, and whether they end a message.
 type trace struct{ have, last uint64 }
 
 func newReceiver(m *maker, path cc.Path, seed uint64) *Receiver {
@@ -106,7 +106,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 	return r.place(now, psn, p)
 }
 
-// place takes a packet that has not come before.
+// place takes a packet that has not arrived before.
 func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
 	word, mask := r.at(psn)
 	tells := p.Flags&transport.Last != 0 && p.Flags&transport.Tells != 0
@@ -181,8 +181,8 @@ func (r *Receiver) refuse(p *transport.Packet, why roce.NackReason) {
 	r.sacks.push(reply{psn: p.PSN, ev: p.EV, sent: p.Sent, plane: p.Plane, code: uint8(why)})
 }
 
-// Refuse answers a packet of data that the receiver's NIC cannot take, before Take would: for want of
-// something, or, with NackUnexpected, because it may not be, which ends the connection.
+// Refuse answers a data packet that the receiver's NIC cannot take, before Take would: a resource is missing or,
+// with NackUnexpected, the packet is not permitted, which ends the connection.
 func (r *Receiver) Refuse(p *transport.Packet, why roce.NackReason) {
 	r.dead = r.dead || why == roce.NackUnexpected
 	r.refuse(p, why)

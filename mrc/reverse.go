@@ -19,7 +19,7 @@ type reverse struct {
 	ipv6           bool
 	turn           int8  // planes that are still to be probed
 	said           uint8 // answers since then
-	again          bool  // something came that had come before
+	again          bool  // a packet arrived twice
 
 	at    unit.Time
 	until unit.Time // no probes after it: no data have arrived
@@ -38,7 +38,7 @@ type reverseEV struct {
 }
 
 // patience is the number of round trips after the last data during which paths are kept up to date: enough for two
-// probes, the wait for the second answer, and another value. A sender whose answers all go into a broken link
+// probes, the wait for the second answer, and another value. A sender whose answers all take a broken link
 // retransmits once per timeout, and gives up if the paths do not change meanwhile.
 const patience = 8
 

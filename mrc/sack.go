@@ -115,7 +115,7 @@ func (s *Sender) selective(p *transport.Packet) (bytes unit.Bytes, news bool) {
 	return bytes, news
 }
 
-// came takes note that a packet is there that was not known to be, and returns its payload.
+// came records the first report of a packet's arrival, and returns its payload.
 func (s *Sender) came(psn uint32) unit.Bytes {
 	x := s.slots.at(psn)
 	if x.tries > 0 && s.peer.early.now-x.sent < s.peer.rtt.least {
@@ -162,7 +162,7 @@ func trimmed(p *transport.Packet) bool {
 	return why == roce.NackTrimmed || why == roce.NackTrimmedLastHop
 }
 
-// nack takes a NACK: one packet has to go again, or none ever will.
+// nack takes a NACK: one packet must be retransmitted, or the connection fails.
 func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 	why := roce.NackReason(p.Code)
 	if why == roce.NackUnexpected {
@@ -201,10 +201,10 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 	}
 }
 
-// alone delays what goes next by a round trip if the port to the receiver trimmed the only packet in flight. A window
-// of one packet is the smallest. With more senders than that queue holds packets, those who are trimmed would send
-// more often than those whose packets wait in it, because headers overtake data, and headers would take the link's
-// time.
+// alone delays the next transmission by a round trip if the port to the receiver trimmed the only packet in flight.
+// A window of one packet is the smallest. With more senders than that queue holds packets, those who are trimmed
+// would send more often than those whose packets wait in it, because headers overtake data, and headers would take
+// the link's time.
 func (p *Peer) alone(now unit.Time) {
 	if p.inFlight == 0 && p.pace.Window > 0 && p.pace.Window <= p.pace.MTU {
 		p.pace.NextAt = max(p.pace.NextAt, now+p.roundTrip())

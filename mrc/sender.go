@@ -59,7 +59,7 @@ type turned struct {
 type message struct {
 	id      uint64
 	bytes   int64
-	first   uint32 // PSN, once its first packet has gone
+	first   uint32 // PSN, once its first packet was sent
 	packets uint32
 	tells   bool
 }
@@ -99,7 +99,7 @@ func (s *Sender) Post(now unit.Time, r transport.Request) error {
 
 func (s *Sender) message(number uint32) *message { return &s.messages[number-s.oldest] }
 
-// mayCut reports that a packet may go that has not gone before.
+// mayCut reports whether a new packet may be sent.
 func (s *Sender) mayCut() bool {
 	if s.cutting == s.posted || s.next-s.una >= s.span {
 		return false
@@ -229,7 +229,7 @@ func (s *Sender) lose(psn uint32) {
 	s.slots.push(lost, psn)
 }
 
-// complete ends the messages all of whose packets have come.
+// complete ends the messages all of whose packets have arrived.
 func (s *Sender) complete() {
 	n := uint32(0)
 	for s.oldest+n != s.cutting {
@@ -317,7 +317,7 @@ func (s *Sender) farPorts(now unit.Time) {
 	s.abandon(now)
 }
 
-// abandon loses what went by planes that do not work.
+// abandon marks packets on failed planes as lost.
 func (s *Sender) abandon(now unit.Time) {
 	up := s.peer.planes()
 	for psn := s.una; psn != s.next; psn++ {
@@ -341,7 +341,7 @@ func (s *Sender) OnLine(now unit.Time, line unit.Rate) {
 	s.peer.decide(now)
 }
 
-// note takes whether window and pace let a packet go now, and reports whether both do.
+// note records whether window and pace permit a packet now, and reports whether both do.
 func (s *Sender) note(now unit.Time, room, pace bool) bool {
 	if s.windowed == !room && s.paced == (room && !pace) {
 		return room && pace

@@ -10,13 +10,13 @@ type slot struct {
 	payload    uint32
 	ev         uint16 // number in the profile
 	plane      uint8
-	in         uint8 // number of that list; noList: it has come
+	in         uint8 // number of that list; noList: it has arrived
 	tries      uint8 // number of its losses
 	refused    bool  // the receiver had no room: its path is not to blame
 }
 
-// Lists of packets. Those that are under way wait for an answer in one list per number of tries, each in the
-// order in which they went: the head of a list is the first that may time out.
+// Lists of packets. Packets in flight wait for an answer in one list per number of tries, in the order of their
+// transmission: the head of a list is the first that may time out.
 const (
 	waits  = 8 // lists of those that wait
 	lost   = waits
@@ -30,7 +30,7 @@ type list struct{ head, tail uint32 }
 // slots is a ring of packets by PSN that grows to what is under way.
 type slots struct {
 	ring     []slot
-	open     []uint64 // a bit for each packet of the ring that is in a list: it is not known to have come
+	open     []uint64 // a bit for each packet of the ring that is in a list: not known to have arrived
 	nonEmpty uint16   // a bit for each list
 	list     [lists]list
 }
@@ -99,7 +99,7 @@ func (s *slots) take(psn uint32) {
 	s.flip(psn)
 }
 
-// anyLost reports that a packet waits to go again.
+// anyLost reports whether a packet waits for retransmission.
 func (s *slots) anyLost() bool { return s.nonEmpty&(1<<lost) != 0 }
 
 // waiting has a bit for each list in which somebody waits, by its number.

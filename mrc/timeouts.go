@@ -11,8 +11,8 @@ import (
 // firstTimeout is the time to wait for an answer where round trips are neither known nor measured.
 const firstTimeout = 20 * unit.Millisecond
 
-// timeout is the local ACK timeout of a packet that goes for the first time: as configured, or by round trips
-// (RFC 6298, 2.3), at least three times the unloaded one, because a queue that marks is no loss yet.
+// timeout is the local ACK timeout of a first transmission: as configured, or by round trips (RFC 6298, 2.3), at
+// least three times the unloaded one, because a queue that marks is no loss yet.
 func (p *Peer) timeout() unit.Time {
 	switch {
 	case p.m.Timeout > 0:
@@ -59,8 +59,8 @@ type retrying struct {
 
 func (r *retrying) news() { r.n, r.at = 0, 0 }
 
-// silent reports that nothing which went after a packet is known to have come. Then its timeout is no evidence about
-// its path: no packet is retransmitted and no value withdrawn until a probe is answered.
+// silent reports whether no packet sent after a packet is known to have arrived. Then its timeout is no evidence
+// about its path: no packet is retransmitted and no value withdrawn until a probe is answered.
 func (s *Sender) silent(x *slot) bool { return x.sent >= s.peer.arrived }
 
 // wait counts a timeout in silence, and probes: at most once per timeout, because in an incast a NACK of a trimmed

@@ -1,10 +1,10 @@
 package mrc
 
-// trial is the test that a value with a lost packet must pass before data use it again: consecutive answered probes,
-// more each time that it loses packets far more often than the others. So a path that loses one packet of 50 is left,
-// whose single probes come through, and where all paths lose as much all stay in use.
+// trial is the test that a value with a lost packet must pass before data use it again: consecutive answered
+// probes, more each time that it loses packets far more often than the others. So a path that loses one packet of
+// 50 is left although single probes succeed; where all paths lose equally, all stay in use.
 type trial struct {
-	back    int64 // the round in which the value came back into use
+	back    int64 // the round in which the value was taken into use again
 	strikes uint8
 	need    uint16 // answers
 	asked   bool   // the last probe is not answered yet

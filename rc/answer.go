@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// firstUnanswered returns the lowest sequence number whose answer carries data
-// and has not come; everything before it can be acknowledged by number alone.
+// firstUnanswered returns the lowest sequence number whose answer carries data and has not arrived; everything
+// before it can be acknowledged by number alone.
 func (q *QP) firstUnanswered() uint64 {
 	for i := range q.wrs {
 		if w := &q.wrs[i]; w.Verb.answered() {
@@ -18,8 +18,8 @@ func (q *QP) firstUnanswered() uint64 {
 	return q.end
 }
 
-// answer takes a READ response or an atomic ACK. Answers come in the order of their PSNs; one that is ahead shows that
-// an earlier one was lost (IBTA 9.7.5.1.2).
+// answer takes a READ response or an atomic ACK. Answers arrive in the order of their PSNs; one that is early shows
+// that an earlier one was lost (IBTA 9.7.5.1.2).
 func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 	if q.sel != nil {
 		return q.answerAhead(now, p)

@@ -2,8 +2,8 @@
 // goroutine. The simulator and the real socket drive the very same code.
 //
 // A QP is both halves of one end. The requester turns posted work requests into packets (Next), and processes
-// acknowledgements (Acknowledged) and time-outs (Timeout). The responder processes request packets (Data) and returns
-// immediate answers; NextResponse returns READ data and the answers queued behind it.
+// acknowledgements (Acknowledged) and time-outs (Timeout). The responder processes request packets (Data) and
+// returns immediate answers; NextResponse returns READ data and the answers queued after it.
 //
 // A packet is its decoded headers plus, where bytes really move, a slice of
 // them (Packet.Data): of the posted buffer, or of a registered region. The

@@ -37,7 +37,7 @@ type region struct {
 // NewMemory returns an empty table; the first key of Register is base.
 func NewMemory(base uint32) *Memory { return &Memory{regions: map[uint32]*region{}, next: base} }
 
-// Register pins [va, va+length) without bytes behind it and returns its rkey.
+// Register pins [va, va+length) without memory and returns its rkey.
 func (m *Memory) Register(va, length uint64, access Access) (rkey uint32) {
 	rkey = m.next
 	m.next++

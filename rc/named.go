@@ -39,8 +39,8 @@ func (q *QP) ahead() uint64 {
 	return q.sel.have - q.una
 }
 
-// taken processes the responder's count of received packets and returns its increase. Where many answers were lost the
-// count may have gone round without notice; it is right again with everything in order.
+// taken processes the responder's count of received packets and returns its increase. Where many answers were lost
+// the count may have wrapped without notice; it is right again with everything in order.
 func (q *QP) taken(p *Packet) (news uint64) {
 	k := q.sel
 	was := k.have
@@ -103,7 +103,8 @@ func (q *QP) Window(packets uint64) {
 	}
 }
 
-// EarlyTimeouts returns how often selective recovery retransmitted for want of news before the ACK timeout.
+// EarlyTimeouts returns how often selective recovery retransmitted because answers were missing, before the ACK
+// timeout.
 func (q *QP) EarlyTimeouts() uint64 {
 	if q.sel == nil {
 		return 0

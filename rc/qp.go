@@ -180,7 +180,7 @@ type QP struct {
 	state             State
 	special           uint8         // reasons why mayAdvance must check further
 	answerGap         bool          // lost READ data has been requested again
-	dying             bool          // responder: a NAK that ends the connection waits behind READ data
+	dying             bool          // responder: a NAK that ends the connection waits for READ data
 	goesOn            bool          // the next WRITE ONLY belongs to the same message
 	fault             roce.Syndrome // the NAK that ended the connection
 
@@ -202,14 +202,14 @@ type QP struct {
 	inSend   bool // between the first and the last packet of a SEND
 	inWrite  bool // the same of a WRITE
 	msgVA    uint64
-	msgLeft  int64   // bytes of the current WRITE still to come
+	msgLeft  int64   // bytes of the current WRITE still to arrive
 	region   *region // region of the current WRITE
 	Placed   uint64  // payload bytes written in order or out of order, once each
 	Received uint64  // data packets accepted, without duplicates and drops
 	reorder  reorderState
 
 	mem           *Memory
-	out           []response // READ data and the answers queued behind it
+	out           []response // READ data and the answers queued after it
 	Retransmitted uint64     // packets sent again
 	Timeouts      uint64     // ACK timeouts that ran out
 	sendAt        int        // bytes of the current SEND that are in its receive

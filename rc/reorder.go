@@ -2,9 +2,8 @@ package rc
 
 import "railyard/roce"
 
-// window tells what arrived ahead of a gap, in a ring indexed by sequence number
-// that is allocated on first use, and what of the rest is late and what lost. The
-// responder has one for requests, the requester one for READ data.
+// window records which packets arrived after a gap, in a ring indexed by sequence number that is allocated on first
+// use, and which of the rest are late or lost. The responder has one for requests, the requester one for READ data.
 type window struct {
 	held  int
 	used  []bool // a power of two of them, at most Config.Window
@@ -15,24 +14,23 @@ type window struct {
 	told  uint64 // below it, missing packets have been requested
 	most  int    // largest reordering distance of a single late packet
 
-	// By sequence number, Config.Window of them, made when something is asked for: how far
-	// ahead others were when it came, notHere until then, 0 where nothing was asked for.
+	// By sequence number, Config.Window of them, allocated on the first request: reordering distance at arrival,
+	// notHere until then, 0 without a request.
 	asks []int32
 }
 
 const notHere = -1
 
-// reorderState is the responder's window with the packets themselves. Its ring grows with
-// the distance that packets come ahead by: few get near the window, and most senders of a
-// large fabric have none of 100 B times the window to spare.
+// reorderState is the responder's window with the packets themselves. Its ring grows with the reordering distance:
+// few queue pairs get near the window, and in a large fabric most senders cannot spare 100 B times the window.
 type reorderState struct {
 	window
 	slots []Packet // as many slots as used
 	store *stored  // store of early packets; nil: only the window limits them
 }
 
-// Close gives back the memory for packets that wait, when all messages have come and no other will. What may come after
-// is copies of packets.
+// Close frees the memory for waiting packets, when all messages have arrived and no other will. Later arrivals are
+// copies of packets.
 func (q *QP) Close() {
 	if r := &q.reorder; r.held == 0 {
 		r.slots, r.used, r.asks = nil, nil, nil
@@ -46,8 +44,8 @@ func (r *window) has(s uint64) bool { return r.used[s&uint64(len(r.used)-1)] }
 
 func (r *window) at(s uint64) *bool { return &r.used[s&uint64(len(r.used)-1)] }
 
-// hold takes s, which is ahead of what is expected. A packet may be overtaken by so
-// many others before it is lost: at least, and at most half the window.
+// hold takes s, which is beyond the expected packet. Limits of the packets that may overtake another before it
+// counts as lost: least, and at most half the window.
 func (r *window) hold(s, expect uint64, cfg *Config) {
 	*r.at(s) = true
 	r.settle(expect)
@@ -57,8 +55,7 @@ func (r *window) hold(s, expect uint64, cfg *Config) {
 	r.overtake(s, overtakes(cfg.NakAfter, r.most, cfg.Window))
 }
 
-// came takes note that s is here for the first time, while others are held: late by
-// itself, if nobody asked for it.
+// came records the first arrival of s while later packets are held: late, if it was not requested.
 func (r *window) came(s uint64) {
 	ahead := 0
 	if s+1 < r.top {
@@ -75,8 +72,8 @@ func (r *window) came(s uint64) {
 	r.most = max(r.most, ahead)
 }
 
-// cameAgain takes note of a copy: what was asked for and came twice had only been
-// late, and nobody would have had to ask.
+// cameAgain records a copy: a requested packet that arrived twice had only been late, and the request was
+// unnecessary.
 func (r *window) cameAgain(s uint64) {
 	if r.asks != nil {
 		if a := &r.asks[s&uint64(len(r.asks)-1)]; *a > 0 {
@@ -114,7 +111,7 @@ func (r *window) unasked(s uint64, n int) (uint64, int) {
 	return s, n
 }
 
-// keep stores a packet d ahead of the expected one and asks for what is missing.
+// keep stores a packet d beyond the expected one and requests the missing ones.
 func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	if d >= uint64(q.cfg.Window) {
 		a.Verdict = OutOfOrder
@@ -145,8 +142,8 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 // window if that is smaller.
 const leastRing = 64
 
-// openWindow gives the responder's ring room for a packet d ahead of the expected one, which
-// is less than the window. It doubles, so that a packet is moved twice on average.
+// openWindow grows the responder's ring for a packet d beyond the expected one, which is less than the window. It
+// doubles, so that a packet is moved twice on average.
 func (q *QP) openWindow(d uint64) {
 	r := &q.reorder
 	had := uint64(len(r.slots))
@@ -187,9 +184,8 @@ func (r *window) overtake(s uint64, after int) {
 	}
 }
 
-// overtakes returns how many packets may overtake another before it counts as
-// lost: NakAfter, or twice as many as were seen ahead of a late one (as TCP learns
-// its reordering threshold), up to half the window.
+// overtakes returns how many packets may overtake another before it counts as lost: NakAfter, or twice the
+// reordering distance seen (as TCP learns its reordering threshold), up to half the window.
 func overtakes(least, seen, size int) int { return max(least, min(2*seen, size/2)) }
 
 // settle takes note that everything before expect has been taken.
@@ -221,9 +217,9 @@ func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 	return s, n
 }
 
-// report answers packet s in selective mode: with what is lost, once per gap,
-// and when asked with how far everything is there. Both are our profile, not
-// IBTA's (doc.go), and acknowledge everything before their PSN.
+// report answers packet s in selective mode: with what is lost, once per gap, and when asked with how far
+// everything is there. Both are Railyard's profile, not IBTA's (doc.go), and acknowledge everything before their
+// PSN.
 func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 	r := &q.reorder
 	if list && q.cfg.Named {

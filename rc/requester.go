@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// Reasons why the next packet needs a closer look before it may go.
+// Reasons why the next packet needs a check before it is sent.
 const (
 	specialRNR   uint8 = 1 << iota // waiting out a receiver that was not ready
 	specialDrain                   // state SQD: start no new message
@@ -126,7 +126,7 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 		cum = s
 	}
 	if q.sel != nil && p.Syndrome.Names() && cum <= q.high {
-		// A trimmed packet is one copy of it: if that was one that went again, the next one must.
+		// A trimmed packet is one copy of it: if it was a retransmission, the next one must follow.
 		q.lost(cum+uint64(p.MSN>>8), cum+uint64(p.MSN>>8)+uint64(p.MSN&0xff), p.Syndrome.IsTrimmed())
 	}
 	if cum > q.high || cum < q.una || ack && cum == q.una {
@@ -148,7 +148,7 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	}
 	if q.special&specialReads != 0 {
 		if first := q.firstUnanswered(); first < cum {
-			// The responder is past a READ whose data did not come.
+			// The responder is past a READ whose data did not arrive.
 			packets = q.reach(now, first)
 			q.answerLost(now)
 			return packets
@@ -202,9 +202,8 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 	}
 }
 
-// notReady waits out the peer's RNR timer before the same packet goes again,
-// or fails when the RNR retry count is used up; 7 retries are endless (IBTA
-// 9.7.5.2).
+// notReady waits for the peer's RNR timer before it retransmits the packet, or fails when the RNR retry count is
+// used up; 7 retries are endless (IBTA 9.7.5.2).
 func (q *QP) notReady(now unit.Time, code uint8, cum uint64) {
 	if cum >= q.high || q.special&specialRNR != 0 {
 		return
@@ -255,7 +254,7 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 		rest := len(q.wrs) - n
 		if rest < longQueue {
 			copy(q.wrs, q.wrs[n:])
-			clear(q.wrs[rest:]) // let go of the buffers
+			clear(q.wrs[rest:]) // free the buffers
 			q.wrs = q.wrs[:rest]
 		} else {
 			clear(q.wrs[:n])
@@ -293,13 +292,13 @@ func (q *QP) retry() bool {
 func (q *QP) goBack(now unit.Time) {
 	q.next, q.progressAt = q.una, now
 	q.cur = q.at(q.una)
-	if k := q.sel; k != nil { // a responder that goes back N threw away what came later
+	if k := q.sel; k != nil { // a responder that goes back N dropped the later packets
 		k.spans, k.pending, k.hole, k.timed = nil, 0, 0, 0
 	}
 }
 
-// waits reports that the oldest unacknowledged packet is to go again and has not: for its turn, for a
-// pause to end, or for its pace, which below one packet per round trip may be slower than the time-out.
+// waits reports whether the oldest unacknowledged packet must be retransmitted and has not been: because of its
+// turn, a pause, or its pace, which below one packet per round trip may be slower than the timeout.
 func (q *QP) waits() bool {
 	if q.sel == nil {
 		return q.next == q.una

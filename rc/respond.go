@@ -7,7 +7,7 @@ import (
 )
 
 // response is an answer that the responder has still to send: the rest of a READ's data, an atomic's answer, or an
-// acknowledgement queued behind them (IBTA 9.7.5.1.1: responses leave in the order of the requests).
+// acknowledgement queued after them (IBTA 9.7.5.1.1: responses leave in the order of the requests).
 type response struct {
 	opcode   roce.Opcode // Acknowledge, AtomicAck, or ReadRequest for a READ's data
 	syndrome roce.Syndrome
@@ -15,7 +15,7 @@ type response struct {
 	msn      uint32
 	rkey     uint32
 	next     uint64 // sequence number of the next packet
-	end      uint64 // READ: one behind the last
+	end      uint64 // READ: end, exclusive
 	va       uint64 // READ: address of the data of next
 	left     uint32 // READ: bytes from next on
 	orig     uint64 // atomic
@@ -36,8 +36,7 @@ type executed struct {
 // Responding reports whether NextResponse has something to send.
 func (q *QP) Responding() bool { return len(q.out) > 0 }
 
-// NextResponse produces the next packet of READ data, atomic answers and the
-// acknowledgements queued behind them.
+// NextResponse produces the next packet of READ data, atomic answers and the acknowledgements queued after them.
 func (q *QP) NextResponse(p *Packet) (ok bool) {
 	if len(q.out) == 0 { // a queue pair that has failed keeps acknowledgements alone
 		return false
@@ -133,8 +132,8 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 	return 0
 }
 
-// remember stores the last requests whose answers may be lost; there are at most as many as may be outstanding. How
-// many may be lowered meanwhile.
+// remember stores the last requests whose answers may be lost, up to the limit of outstanding ones. How many may be
+// lowered meanwhile.
 func (q *QP) remember(e executed) {
 	if n := len(q.executed) - q.cfg.ReadsIn; n >= 0 {
 		q.executed = q.executed[:copy(q.executed, q.executed[min(n+1, len(q.executed)):])]
@@ -158,7 +157,7 @@ func (r *executed) response() response {
 	return response{opcode: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
 }
 
-// answering counts the READs and atomics whose answers are still to go.
+// answering counts the READs and atomics whose answers are not yet sent.
 func (q *QP) answering() (n int) {
 	for i := range q.out {
 		if q.out[i].opcode != roce.Acknowledge {

@@ -9,11 +9,11 @@ type Verdict uint8
 const (
 	Accepted   Verdict = iota
 	Duplicate          // seen before
-	Reordered          // ahead of a gap and kept
-	OutOfOrder         // ahead of a gap and dropped
+	Reordered          // beyond a gap and kept
+	OutOfOrder         // beyond a gap and dropped
 	NotReady           // no receive is posted for it
 	Refused            // the QP or the memory does not allow it
-	NoRoom             // ahead of a gap and dropped: the NIC's store is full
+	NoRoom             // beyond a gap and dropped: the NIC's store is full
 )
 
 // Answer is the responder's verdict on a data packet.
@@ -24,9 +24,8 @@ type Answer struct {
 	Delivered int // messages complete, in posting order
 }
 
-// Data takes a request packet. The answer's packet, if any, is an ACK or NAK;
-// READ data and atomic answers come from NextResponse. In selective recovery
-// the responder keeps p.Data of a packet with the verdict Reordered: the
+// Data takes a request packet. The answer's packet, if any, is an ACK or NAK; NextResponse returns READ data and
+// atomic answers. In selective recovery the responder keeps p.Data of a packet with the verdict Reordered: the
 // caller must not touch those bytes again.
 func (q *QP) Data(p *Packet, a *Answer) {
 	a.Verdict, a.Reply, a.Delivered = Accepted, false, 0
@@ -75,7 +74,7 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 	}
 }
 
-// place executes one packet and moves the expected PSN behind it. A violation of the QP's or the memory's rights is
+// place executes one packet and advances the expected PSN. A violation of the QP's or the memory's rights is
 // answered with a NAK that ends the connection, a missing receive with an RNR NAK.
 func (q *QP) place(p *Packet, a *Answer) bool {
 	is, bad, n := partWrite, roce.Syndrome(0), uint64(1)
@@ -120,7 +119,7 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 	return true
 }
 
-// midMessage reports a First/Middle/Last message whose end is still to come.
+// midMessage reports whether the end of a First/Middle/Last message is still missing.
 func (q *QP) midMessage() bool { return q.inSend || q.inWrite }
 
 // takeWrite writes the bytes of a packet that was checked.
@@ -166,7 +165,7 @@ func (q *QP) ends(opcode roce.Opcode) bool {
 	return opcode.Ends() && !(q.cfg.WriteOnly && opcode == roce.WriteOnly)
 }
 
-// ack acknowledges everything in order, behind the responses still to go.
+// ack acknowledges everything in order, after the responses still to be sent.
 func (q *QP) ack(a *Answer) {
 	q.reply(a, Packet{Opcode: roce.Acknowledge, Syndrome: roce.Ack, MSN: q.msn}, q.expect-1)
 }

@@ -45,7 +45,7 @@ type selective struct {
 	list    bool   // the next retransmitted packet requests the list
 	have    uint64 // Named: sequence numbers that the responder has, in order or not, as if in order
 
-	answers window // READ data ahead of the missing part
+	answers window // READ data beyond the missing part
 	past    uint64 // the responder has executed everything before it
 
 	asked   uint64 // the last packet that requested an ACK, and its time
@@ -55,9 +55,8 @@ type selective struct {
 	rtt     rtt
 }
 
-// span is a run of lost packets: [from, next) went again, [next, to) will. When
-// the last of them went, at at, stamp was the next new packet, so that whatever
-// the responder has from stamp on overtook them.
+// span is a run of lost packets: [from, next) were retransmitted, [next, to) will be. When its last packet was
+// sent, at at, stamp was the next new packet, so that whatever the responder has from stamp on overtook them.
 type span struct {
 	from, next, to, stamp uint64
 	at                    unit.Time
@@ -95,7 +94,7 @@ func (q *QP) Unloaded(rtt unit.Time) {
 	}
 }
 
-// sent notes a packet that went for the first time.
+// sent records the first transmission of a packet.
 func (k *selective) sent(now unit.Time, s uint64, asks bool) {
 	k.newAt = now
 	if asks {
@@ -204,7 +203,7 @@ func (k *selective) add(from, to uint64) {
 	}
 }
 
-// sentAgain returns the span of a packet that has gone again.
+// sentAgain returns the span of a retransmitted packet.
 func (k *selective) sentAgain(s uint64) (sp span, ok bool) {
 	for _, sp := range k.spans {
 		if sp.from <= s && s < sp.to {
@@ -237,7 +236,7 @@ func (q *QP) lost(from, to uint64, again bool) {
 // last packet that it received.
 func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
-	k.answered(now, heard+1) // the silence of an outage too: queues behind it may be as long
+	k.answered(now, heard+1) // the silence of an outage too: its queues may take that long
 	if sp, again := k.sentAgain(heard); again && heard > k.heard && sp.next == heard+1 {
 		k.arrived(sp)
 	}
@@ -260,9 +259,9 @@ func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 // longAgo returns the time before which a retransmitted packet that has not arrived counts as lost.
 func (k *selective) longAgo() unit.Time { return k.came - max(rtoHigh, k.rtt.patience()) }
 
-// sweep sends the run [s, e), which went again long ago, once more. The report does not tell which other
-// retransmissions arrived. After several sweeps in a row in which all were lost, as after an outage, the interval
-// doubles each time.
+// sweep retransmits the run [s, e) once more, whose last retransmission was long ago. The report does not tell
+// which other retransmissions arrived. After several sweeps in a row in which all were lost, as after an outage,
+// the interval doubles each time.
 func (q *QP) sweep(s, e uint64) {
 	k := q.sel
 	if next, _ := k.old(k.swept); next != s {
@@ -278,7 +277,7 @@ func (q *QP) sweep(s, e uint64) {
 	}
 }
 
-// old returns the first run at or beyond s that went again long ago, as long as a report's at most.
+// old returns the first run from s on whose retransmission was long ago, up to the length of a report.
 func (k *selective) old(s uint64) (from, to uint64) {
 	for _, sp := range k.spans {
 		if from = max(s, sp.from); from < sp.next && sp.at <= k.longAgo() {
@@ -288,8 +287,7 @@ func (k *selective) old(s uint64) (from, to uint64) {
 	return 0, 0
 }
 
-// requests counts the packets that go for the sequence numbers [from, upto): one for
-// a READ, whatever it covers.
+// requests counts the packets of the sequence numbers [from, upto): one for a READ, whatever it covers.
 func (q *QP) requests(from, upto uint64) (n uint64) {
 	for i := range q.wrs {
 		w := &q.wrs[i]

@@ -2,7 +2,7 @@ package rc
 
 import "railyard/roce"
 
-// Placement is the rule by which a NIC puts packets that arrive ahead of a gap into memory. Packets that cannot be
+// Placement is the rule by which a NIC writes packets that arrive after a gap to memory. Packets that cannot be
 // placed yet are kept in its Store.
 type Placement uint8
 
@@ -14,7 +14,7 @@ const (
 	// InOrder places parts of First/Middle/Last messages in PSN order, and messages of one packet with a RETH
 	// immediately.
 	InOrder
-	// ThroughNIC keeps every packet ahead of a gap in the NIC's own memory, whatever its headers.
+	// ThroughNIC keeps every packet beyond a gap in the NIC's own memory, whatever its headers.
 	ThroughNIC
 )
 
@@ -32,7 +32,7 @@ type Store struct {
 	Peak    int64 // most bytes ever,
 	Most    int   // and packets
 	Kept    int64 // packets that were stored
-	Refused int64 // packets that were dropped for want of room
+	Refused int64 // packets dropped because the memory was full
 }
 
 // take reserves room for a packet; false: there is none.
@@ -47,7 +47,7 @@ func (m *Store) take(bytes int64) bool {
 	return true
 }
 
-// far reports whether a packet d ahead of the expected one is beyond the store's capacity. Otherwise a store full of
+// far reports whether a packet d beyond the expected one exceeds the store's capacity. Otherwise a store full of
 // the furthest packets would have no room for the ones that they need. It counts as refused.
 func (m *Store) far(d uint64, mtu int) bool {
 	far := m.Bytes > 0 && d*uint64(mtu) > uint64(m.Bytes) || m.Entries > 0 && d > uint64(m.Entries)
@@ -61,7 +61,7 @@ func (m *Store) far(d uint64, mtu int) bool {
 type stored struct {
 	*Store
 	kept    []bool  // by sequence number, as window.used
-	firsts  []reach // messages whose First is ahead of the gap
+	firsts  []reach // messages whose First is beyond the gap
 	refused uint64  // packets of this queue pair
 }
 
@@ -80,7 +80,7 @@ func (q *QP) Refused() uint64 {
 	return q.reorder.store.refused
 }
 
-// keeps finds room for packet p at sequence number s, ahead of the gap, and reports whether there is any. The ring
+// keeps finds memory for packet p at sequence number s, beyond the gap, and reports whether there is any. The ring
 // has a slot for s.
 func (q *QP) keeps(p *Packet, s uint64) bool {
 	m := q.reorder.store
@@ -133,7 +133,7 @@ func (m *stored) grow(expect uint64, size int) {
 	m.kept = kept
 }
 
-// put frees the room of the packet at sequence number s, which has gone to memory or is forgotten.
+// put frees the memory of the packet at sequence number s, which was written to GPU memory or is forgotten.
 func (m *stored) put(s uint64, p *Packet) {
 	if i := s & uint64(len(m.kept)-1); len(m.kept) > 0 && m.kept[i] {
 		m.kept[i] = false

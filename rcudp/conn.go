@@ -38,7 +38,7 @@ type Conn struct {
 	// per round trip, and changes below a hundredth are not reported: each answer causes one.
 	OnRate func(now unit.Time, r unit.Rate)
 
-	// FarEnd: our acknowledgements report how long this end held the acknowledged packet (farend.go).
+	// FarEnd: acknowledgements of this end report how long it held the acknowledged packet (farend.go).
 	FarEnd bool
 
 	// Paced holds the connection to its line rate too; without it only a rate
@@ -59,7 +59,7 @@ type Conn struct {
 
 	greeted bool
 	failed  bool
-	echo    bool // a request since the last answer came in marked
+	echo    bool // a request since the last answer was received marked
 	turn    entropy.Turn
 	paths   *entropy.Paths
 	burst   unit.Time

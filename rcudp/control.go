@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// Control packets are small, go before all data and are not paced: the acknowledgements that queue
-// pairs give, and CNPs. Requests and the responses that carry data leave by nextData, because
-// the pace is theirs. A new kind of control packet (a grant, a probe) is
+// Control packets are small, precede all data and are not paced: the acknowledgements that queue pairs give, and
+// CNPs. Requests and the responses that carry data leave by nextData, because the pace is theirs. A new kind of
+// control packet (a grant, a probe) is
 //
 //   - an opcode that roce encodes and decodes, and the fields it carries in rc.Packet;
 //   - a row in kinds: who takes it, and how it is written where that is not as rc.Packet says;
@@ -21,7 +21,7 @@ type kind struct {
 	take  func(e *Endpoint, now unit.Time, c *Conn, p *rc.Packet) // nil: not for our queue pairs
 	paced bool                                                    // whether data is paced: marks are answered
 	head  func(h *roce.Header)                                    // sets what differs; nil: nothing
-	zeros int                                                     // reserved bytes behind its headers
+	zeros int                                                     // reserved bytes after its headers
 }
 
 // kinds is the table of them: requests, responses, and the following ones.

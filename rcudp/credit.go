@@ -101,7 +101,7 @@ func (e *Endpoint) grant(now unit.Time) {
 	}
 }
 
-// granted is the sender: more may go.
+// granted receives a grant for the sender: it may send more.
 func (e *Endpoint) granted(now unit.Time, c *Conn, _ *rc.Packet) {
 	if c.pace.Credited() && c.pace.Granted(now, int64(e.in.Credit)) {
 		c.ask(now)

@@ -134,7 +134,7 @@ func (d *Device) stampAll() {
 	}
 }
 
-// Labels reports whether entropy values of MRC go out with a flow label besides the source port.
+// Labels reports whether entropy values of MRC are sent with a flow label besides the source port.
 func (d *Device) Labels() bool { return d.opt.Labels }
 
 // Close stops the device. Queue pairs stay as they are.
@@ -165,8 +165,8 @@ func (d *Device) Close() error {
 // now is the device's clock: monotonic, from zero.
 func (d *Device) now() unit.Time { return unit.Time(time.Since(d.start)) * unit.Nanosecond }
 
-// Do calls f with the device locked and its time, and then sends the packets that became possible. All work on queue
-// pairs goes through here.
+// Do calls f with the device locked and its time, and then sends the packets that became possible. All work on
+// queue pairs passes this function.
 func (d *Device) Do(f func(e *Endpoint, now unit.Time)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -192,7 +192,7 @@ func (d *Device) ReceiveBuffer() int { return d.recv[0].size }
 // only the time spent in this process is excluded.
 func (d *Device) StampArrivals() { d.stamps.Do(func() { d.stampAll() }) }
 
-// Forget lets go of the memory that was sent last, which may be a gigabyte.
+// Forget frees the memory that was sent last, which may be a gigabyte.
 func (d *Device) Forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -60,7 +60,7 @@ type Counters struct {
 	BadICRC    int64 `json:"bad_icrc"`        // damaged, or with wrong lengths
 	Refused    int64 `json:"refused"`         // the queue pair is not connected, or the request is not allowed
 	Duplicates int64 `json:"duplicates"`      // seen before
-	OutOfOrder int64 `json:"out_of_order"`    // ahead of a gap
+	OutOfOrder int64 `json:"out_of_order"`    // beyond a gap
 	NotReady   int64 `json:"not_ready"`       // no receive was posted
 	Received   int64 `json:"received"`        // datagrams
 	Sent       int64 `json:"sent"`            // datagrams
@@ -114,7 +114,7 @@ type Endpoint struct {
 	sum       roce.Summer
 	dataFirst bool
 	now       unit.Time // of Next
-	waited    unit.Time // what Input takes next, since it came
+	waited    unit.Time // the packet that Input takes next, since its arrival
 	hops      uint8     // switches that it has passed
 	came      unit.Time // what Input takes now
 	tells     bool      // the datagram that Next encodes reports how long the acknowledged packet was held
@@ -180,7 +180,7 @@ func (e *Endpoint) Remove(c *Conn) {
 	}
 }
 
-// InputBy is Input for what came by a plane, with the low 16 bits of its flow label.
+// InputBy is Input for an arrival by a plane, with the low 16 bits of its flow label.
 func (e *Endpoint) InputBy(now unit.Time, src netip.AddrPort, plane uint8, label uint16, tos uint8, seg int,
 	b []byte) {
 	e.plane, e.label = plane, uint32(label)
@@ -342,9 +342,9 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 	}
 }
 
-// Next encodes the next datagram that may go at now into buf; id is the IPv4
-// identification it will have. ok is false when nothing may go yet. Control
-// packets go before data, but for the first datagram after LetData.
+// Next encodes the next datagram that may be sent at now into buf; id is the IPv4 identification it will have. ok
+// is false when no datagram may be sent yet. Control packets precede data, except for the first datagram after
+// LetData.
 func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
 	if e.now = now; e.posted {
 		e.asks(now)

@@ -26,7 +26,7 @@ func (e *Endpoint) Met(waited unit.Time, hops uint8) {
 	}
 }
 
-// kept writes how long we have kept the packet that an acknowledgement answers, which came at a time.
+// kept writes how long this end has held the packet that an acknowledgement answers, from its arrival.
 func (e *Endpoint) kept(b []byte, came unit.Time) []byte {
 	ns := min(max(0, e.now-came)/unit.Nanosecond, 1<<32-1)
 	return binary.BigEndian.AppendUint32(b, uint32(ns))

@@ -13,7 +13,7 @@ func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
 	return ok
 }
 
-// identify finds the IPv4 identification that a datagram came with: the one for which its ICRC holds. The
+// identify finds the IPv4 identification that a datagram arrived with: the one for which its ICRC is valid. The
 // identification is guessed: first the position in the arrived batch and then, in case the kernel split or merged
 // batches, any other.
 func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
@@ -30,7 +30,7 @@ func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, o
 	return uint16(seg), false
 }
 
-// identifyBy is identify for what came by a plane.
+// identifyBy is identify for an arrival by a plane.
 func (e *Endpoint) identifyBy(plane uint8, src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
 	e.plane = plane
 	id, ok = e.identify(src, seg, b)

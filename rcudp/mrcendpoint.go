@@ -26,7 +26,7 @@ type question struct {
 	id   uint32 // identifier in the connection's numbering
 }
 
-// note gives a question of a connection the number that it goes by.
+// note assigns a number to a question of a connection.
 func (q *questions) note(c *Conn, p *transport.Packet) uint32 {
 	q.next++
 	q.asked[q.next%mostQuestions] = question{c, q.next, p.PSN}

@@ -144,7 +144,7 @@ func (s *socket) pending() (some bool) {
 
 func wouldBlock(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
-// yield lets others run, goroutines and processes, and comes back.
+// yield lets other goroutines and processes run, and returns.
 func yield() {
 	runtime.Gosched()
 	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)

@@ -74,11 +74,11 @@ type UDP struct{ SrcPort, DstPort, Len, Checksum uint16 }
 type Frame struct {
 	Kind Kind
 	Ethernet
-	Tunnel bool // IP came in another IPv6 header, along a path of segments (srv6.go)
+	Tunnel bool // IP was received in another IPv6 header, along a path of segments (srv6.go)
 	Outer  IP
 	IP     IP
 	UDP    UDP
-	// Analyzed is true where IFA's headers, in IFA, are between IP and UDP and behind UDP.
+	// Analyzed is true where IFA's headers, in IFA, are between IP and UDP and after UDP.
 	Analyzed bool
 	IFA      IFA
 	BTH      Header
@@ -155,7 +155,7 @@ func (f *Frame) Decode(b []byte) error {
 	return ErrNotRoCE
 }
 
-// decodeCSIG reads a congestion signaling tag, whose EtherType is in f.Type, and the EtherType behind it.
+// decodeCSIG reads a congestion signaling tag, whose EtherType is in f.Type, and the EtherType after it.
 func (f *Frame) decodeCSIG(b []byte) ([]byte, error) {
 	tag := [CSIGWideLen]byte{byte(f.Type >> 8), byte(f.Type)}
 	n := CSIGLen
@@ -302,7 +302,7 @@ func (f *Frame) transport(b []byte) error {
 	return nil
 }
 
-// DecodeHead reads the BTH and the headers behind it, and returns their length.
+// DecodeHead reads the BTH and the headers after it, and returns their length.
 func (f *Frame) DecodeHead(b []byte) (int, error) {
 	if len(b) > 0 && Opcode(b[0]).IsMRC() {
 		return f.MRC.Decode(&f.BTH, b)

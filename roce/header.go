@@ -30,7 +30,7 @@ type Header struct {
 	Opcode    Opcode
 	Solicited bool
 	Migrated  bool  // the M bit: migration state
-	Pad       uint8 // 0 to 3 bytes behind the payload
+	Pad       uint8 // 0 to 3 bytes after the payload
 	Version   uint8 // transport header version, four bits, 0
 	PKey      uint16
 	FECN      bool

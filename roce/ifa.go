@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// Inband Flow Analyzer 2.0 (draft-kumar-ippm-ifa-08; docs/references.md, ifa) puts a header of 4 bytes between the IP
-// and the UDP header, and behind the UDP header a metadata header of 4 bytes with a stack: each switch pushes its
-// metadata on top. The IP header counts these bytes and names protocol 131, UDP's length and the ICRC leave them out,
-// because the terminating node removes them:
+// Inband Flow Analyzer 2.0 (draft-kumar-ippm-ifa-08; docs/references.md, ifa) inserts a header of 4 bytes between
+// the IP and the UDP header, and after the UDP header a metadata header of 4 bytes with a stack: each switch pushes
+// its metadata on top. The IP header counts these bytes and names protocol 131, UDP's length and the ICRC leave
+// them out, because the terminating node removes them:
 //
 //	header           version 4 | GNS 4 | next protocol 8 | flags 8 | most words of metadata 8
 //	metadata header  request vector 8 | action vector 8 | hop limit 8 | words of metadata 8
@@ -63,7 +63,7 @@ func IFARate(r unit.Rate) uint8 {
 // IFA is both headers and the metadata.
 type IFA struct {
 	GNS     uint8
-	Next    uint8 // IP protocol of the header behind
+	Next    uint8 // IP protocol of the next header
 	Flags   uint8 // reserved 3 | metadata fragment | tail stamp | inband | turn around | checksum
 	Max     uint8 // most words of metadata
 	Request uint8
@@ -85,7 +85,7 @@ type IFAHop struct {
 	Received  unit.Time // the switch's clock at arrival: whole nanoseconds, below 2^20 s
 	Residence uint32    // ns from then until the frame starts
 	Sent      uint32    // bytes that the egress port had sent, modulo IFASentPeriod
-	Cells     uint16    // waiting behind the frame
+	Cells     uint16    // cells queued after the frame
 	Reserved  uint32
 }
 
@@ -153,7 +153,7 @@ func (h *IFAHop) Speed() unit.Rate {
 // At returns the switch's clock when the frame started.
 func (h *IFAHop) At() unit.Time { return h.Received + unit.Time(h.Residence)*unit.Nanosecond }
 
-// Waiting returns the length of the queue behind the frame, in whole cells.
+// Waiting returns the length of the queue after the frame, in whole cells.
 func (h *IFAHop) Waiting() unit.Bytes { return unit.Bytes(h.Cells) * IFACell }
 
 func (h *IFAHop) String() string {
@@ -174,7 +174,7 @@ func (a *IFA) String() string {
 	return b.String()
 }
 
-// appendHeader writes the header in front of UDP's.
+// appendHeader writes the header before UDP's.
 func (a *IFA) appendHeader(b []byte) []byte {
 	return append(b, ifaVersion<<4|a.GNS&15, a.Next, a.Flags, a.Max)
 }
@@ -185,7 +185,7 @@ func (a *IFA) appendMeta(b []byte) []byte {
 	return append(b, a.Meta...)
 }
 
-// decodeIFA reads the header behind the IP header, and what UDP's header and metadata leave of b: data is UDP's
+// decodeIFA reads the header after the IP header, and the rest of b after UDP's header and metadata: data is UDP's
 // payload without them, and udp UDP's header.
 func (f *Frame) decodeIFA(b []byte) (udp, data []byte, err error) {
 	if len(b) < 4+UDPLen+4 {

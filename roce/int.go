@@ -64,8 +64,8 @@ type INT struct {
 // queue (17).
 type Stamp uint64
 
-// Widths and units of a stamp's fields. Units of bytes and of the queue are larger on faster ports: a
-// power of two by the rate, so that a fast port's bytes do not come round while a sender waits.
+// Widths and units of a stamp's fields. Units of bytes and of the queue are larger on faster ports: a power of two
+// by the rate, so that a fast port's byte count does not wrap while a sender waits.
 const (
 	timeBits, sentBits, queueBits = 24, 20, 17
 
@@ -106,7 +106,7 @@ func StampRates() string {
 	return strings.Join(words[:7], ", ") + " or " + words[7]
 }
 
-// NewStamp packs the state of a port at a time: the bytes sent before this frame and the bytes queued behind it.
+// NewStamp packs the state of a port at a time: the bytes sent before this frame and the bytes queued after it.
 func NewStamp(code uint8, now unit.Time, sent, queue int64) Stamp {
 	shift := stampShift[code&7]
 	q := min(uint64(queue)/queueUnit>>shift, 1<<queueBits-1)
@@ -137,7 +137,7 @@ func (s Stamp) Sent() unit.Bytes {
 	return unit.Bytes(s>>queueBits&(1<<sentBits-1)) * sentUnit << stampShift[s>>61]
 }
 
-// SentPeriod is after how many bytes the port's count comes round.
+// SentPeriod is the number of bytes after which the port's count wraps.
 func (s Stamp) SentPeriod() unit.Bytes { return sentUnit << sentBits << stampShift[s>>61] }
 
 // Queue returns the bytes that waited.

@@ -129,8 +129,8 @@ func nextTLV(b []byte) (typ uint8, value, rest []byte, err error) {
 	return uint8(h >> 9), b[2 : 2+n], b[2+n:], nil
 }
 
-// Decode reads the TLVs of an LLDP frame (Frame.LLDP). Unknown TLVs are passed
-// over; the three mandatory ones must come first (802.1AB 8.2).
+// Decode reads the TLVs of an LLDP frame (Frame.LLDP). Unknown TLVs are ignored; the three mandatory ones must be
+// first (802.1AB 8.2).
 func (l *LLDP) Decode(b []byte) error {
 	*l = LLDP{Apps: l.Apps[:0], CEE: CEE{Apps: l.CEE.Apps[:0]}}
 	for i := 1; ; i++ {

@@ -199,7 +199,7 @@ func (m *MRC) flags(h *Header) {
 	h.Resv7 &^= mrcFlags
 }
 
-// decode reads the headers behind the BTH from as many bytes.
+// decode reads the headers after the BTH.
 func (m *MRC) decode(h *Header, b []byte) {
 	switch be := binary.BigEndian; h.Opcode {
 	case MRCAck:

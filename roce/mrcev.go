@@ -23,7 +23,7 @@ func (e EV) Put(ip *IP, udp *UDP) {
 	}
 }
 
-// EVOf reads the value that a packet came with.
+// EVOf reads the entropy value of a packet.
 func EVOf(ip *IP, udp *UDP) EV {
 	if ip.Version == 6 {
 		return EV(ip.Flow&0xffff)<<16 | EV(udp.SrcPort)

@@ -1,4 +1,4 @@
-// Package simulate is Railyard as a library: a scenario goes in, a result comes out.
+// Package simulate is Railyard as a library: it turns a scenario into a result.
 //
 //	s, err := simulate.File("pod.yaml", "lb=spray")
 //	fmt.Println(s.StepTime, s.Drops)

@@ -106,8 +106,8 @@ func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 	return all
 }
 
-// anyTelemetry returns what switches may say: hops beyond those that there is room for, clocks that stand, and
-// counts that come round.
+// anyTelemetry returns random telemetry as switches may report it: more hops than there is room for, clocks that
+// stop, and counters that wrap.
 func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 	t := &cc.Telemetry{Hops: rapid.IntRange(0, cc.MostHops+2).Draw(rt, "hops"),
 		Path: uint16(rapid.IntRange(0, 1).Draw(rt, "path")), Wraps: 1 << 24 * unit.Nanosecond}
@@ -178,8 +178,8 @@ func checkDecision(rt *rapid.T, c cc.Controller, path cc.Path) {
 	}
 }
 
-// checkCuts holds an algorithm to its counter of cuts, which says whether it ever acted: it rises when the
-// window falls, or the rate where there is no window.
+// checkCuts checks an algorithm against its counter of rate reductions: it rises when the window falls, or the rate
+// if there is no window.
 func checkCuts(rt *rapid.T, c cc.Controller, last cc.Decision, before int64) {
 	d := c.Decision()
 	if d.Window < last.Window || d.Window == 0 && d.Rate < last.Rate {

@@ -107,7 +107,7 @@ func (c *configShowCmd) Run(e *env) error {
 	return nil
 }
 
-// print prints a host or a switch, behind an empty line unless it is the first.
+// print prints a host or a switch, after an empty line unless it is the first.
 func (c *configShowCmd) print(e *env, first bool, d configuration.Device, notes []string) {
 	if !first {
 		fmt.Fprintln(e.stdout)

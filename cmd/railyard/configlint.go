@@ -109,7 +109,7 @@ func (c *configLintCmd) Run(e *env) error {
 		return err
 	}
 	var none []string
-	var part *configuration.PartlyRead // told behind the findings
+	var part *configuration.PartlyRead // reported after the findings
 	if in.Configs, none, err = configuration.ParseAll(files, c.OS); err != nil && !errors.As(err, &part) {
 		return err
 	}

@@ -22,8 +22,8 @@ func (e *env) ending(ctx context.Context) (say func()) {
 	}
 }
 
-// endable returns a context that Ctrl-C ends, until it is released; the second Ctrl-C ends the process. Work that does
-// not check the context, such as explaining a large run, continues; after half a second a message says so.
+// endable returns a context that Ctrl-C ends, until it is released; the second Ctrl-C ends the process. Work that
+// does not check the context, such as explaining a large run, continues; after half a second a message reports it.
 func (e *env) endable() (ctx context.Context, release func()) {
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

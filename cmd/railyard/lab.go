@@ -52,7 +52,7 @@ type labName struct {
 	Name string `help:"Name of the lab" default:"lab"`
 }
 
-// labError sorts what cannot be had here from what went wrong.
+// labError distinguishes features that this host lacks from failures.
 func labError(err error) error {
 	if in := (*lab.InputError)(nil); errors.As(err, &in) {
 		return input.Fault(err)

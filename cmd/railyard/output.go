@@ -40,8 +40,7 @@ func (e *env) list(paths []string) {
 	}
 }
 
-// printer is standard output that remembers when something could not be printed: a report
-// that has gone nowhere is a failure.
+// printer is standard output that records a failed write: a report that was not printed is a failure.
 type printer struct {
 	io.Writer
 	err error

@@ -83,7 +83,7 @@ func (c *runCmd) Run(e *env) error {
 	return c.simulated(e, plan, began, keep)
 }
 
-// simulated runs a plan, writes what came out and prints it; keep writes the profile.
+// simulated runs a plan, writes the results and prints them; keep writes the profile.
 func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep func() error) error {
 	limit, err := parseMemory(c.Memory)
 	if err != nil {

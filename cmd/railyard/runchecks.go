@@ -28,7 +28,7 @@ func newChecks(texts []string, junit string, force bool) (*checks, error) {
 	return c, err
 }
 
-// print compares a run with its expectations and prints them, behind JSON to standard error, and writes the report.
+// print compares a run with its expectations and prints them, after JSON to standard error, and writes the report.
 func (c *checks) print(e *env, asJSON bool, s *result.Summary) (err error) {
 	if c == nil {
 		return nil

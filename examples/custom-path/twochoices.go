@@ -1,5 +1,5 @@
-// Package twochoices adds a path choice to Railyard: the first packet of a flow goes to the shorter queue of two hashed
-// ports, and the flow stays there (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, IEEE
+// Package twochoices adds a path choice to Railyard: the first packet of a flow takes the shorter queue of two
+// hashed ports, and the flow stays there (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, IEEE
 // Transactions on Parallel and Distributed Systems 12(10), 2001).
 package twochoices
 

@@ -140,7 +140,7 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// due returns when a packet in flight is lost: each time that it goes again it may take twice as long.
+// due returns when a packet in flight is lost: each retransmission doubles the limit.
 func (s *sender) due(slot *window.Slot) unit.Time { return slot.Sent + s.Timeout<<min(slot.Tries, 5) }
 
 // Take takes an answer: packets that have arrived give tokens back, and what they overtook is lost.
@@ -289,7 +289,7 @@ func (r *receiver) Take(_ unit.Time, p *transport.Packet) (place bool) {
 	return v == window.Fresh
 }
 
-// Say makes the answer: all before Expect, and a bitmap that ends at the packet that came last.
+// Say makes the answer: all before Expect, and a bitmap that ends at the latest packet.
 func (r *receiver) Say(_ unit.Time, p *transport.Packet) bool {
 	if !r.due {
 		return false

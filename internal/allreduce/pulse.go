@@ -39,7 +39,7 @@ func newPeer(rank int, c net.Conn, in *bufio.Reader) *peer {
 	return &peer{rank: rank, c: c, in: in, writing: make(chan bool, 1), reports: make(chan report, 4)}
 }
 
-// say sends a line, in bounded time even to a peer that reads nothing.
+// say sends a line, in bounded time even to a peer that does not read.
 func (p *peer) say(v any) error {
 	p.writing <- true
 	defer func() { <-p.writing }()

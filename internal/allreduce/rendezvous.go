@@ -111,7 +111,7 @@ func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration)
 	guests := make(chan *lobby.Guest[hello])
 	full := make(chan struct{})
 	defer close(full)
-	go func() { // ends with the listener; who comes later is sent away
+	go func() { // ends with the listener; later connections are refused
 		_ = lobby.Serve(l, 5*time.Second, func(g *lobby.Guest[hello]) {
 			select {
 			case guests <- g:

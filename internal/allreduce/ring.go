@@ -134,7 +134,7 @@ func (r *ring) prepare(bytes int) {
 	r.spoil()
 }
 
-// spoil makes sure that a result can only come from the all-reduce after it.
+// spoil overwrites the result, so that a correct one proves a later all-reduce.
 func (r *ring) spoil() {
 	for i := range r.result[:r.bytes] {
 		r.result[i] = 0xee

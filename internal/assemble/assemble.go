@@ -1,10 +1,10 @@
 // Package assemble builds Railyard with extensions: packages of other modules whose init functions register with
 // package railyard/extend.
 //
-// A Build writes what the Go tool needs into a temporary folder: a go.mod like Railyard's own that also requires the
-// extensions, with replace directives to their folders, and an overlay that adds a file with their imports to
-// internal/loaded. Check runs the conformance tests of what they register, Build links the program. Neither changes a
-// file of the source.
+// A Build writes the input of the Go tool into a temporary folder: a go.mod like Railyard's own that also requires
+// the extensions, with replace directives to their folders, and an overlay that adds a file with their imports to
+// internal/loaded. Check runs the conformance tests of what they register, Build links the program. Neither changes
+// a file of the source.
 package assemble
 
 import (

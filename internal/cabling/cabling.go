@@ -1,6 +1,7 @@
 // Package cabling reads cabling from common file formats: containerlab, lists of cables, LLDP neighbour tables,
-// inventories, the topologies of other simulators. Each format has a file here behind one registry (registry.go); all
-// give the same Cabling. Two cablings can be compared (compare.go), such as a design with the actual cabling.
+// inventories, the topologies of other simulators. Each format is a file of this package and an entry of its
+// registry (registry.go); all produce a Cabling. Two cablings can be compared (compare.go), such as a design with
+// the actual cabling.
 package cabling
 
 import (

@@ -282,7 +282,7 @@ func (x *diff) left() map[int][]int {
 	return out
 }
 
-// swaps finds two cables with exchanged ends: a goes to d and c to b, while the design has a to b and c to d.
+// swaps finds two cables with exchanged ends: a connects to d and c to b, while the design has a to b and c to d.
 func (x *diff) swaps() {
 	near := x.left()
 	cabled := map[[2]int][]int{}

@@ -108,7 +108,7 @@ type dot struct {
 	i        int
 	directed bool
 	seen     map[[2]End]int // edges of a digraph whose opposite edge has not been read yet
-	rank     []int          // nodes of the first rank: the servers, in our own exports
+	rank     []int          // nodes of the first rank: the servers, in Railyard's exports
 	ranks    int
 }
 

@@ -346,7 +346,7 @@ func (g *infra) connection(c *tree) error {
 			return c.fail("%s: there are %d of %s", field.Quote(c.text), most, inst)
 		}
 	}
-	if len(g.named) == 0 { // the older form may go without
+	if len(g.named) == 0 { // the older form may lack it
 		w[4] = ""
 	}
 	x, err := g.link(c, w[4])

@@ -210,7 +210,8 @@ func (b *builder) netboxObject(x *tree) error {
 	return nil
 }
 
-// endpoint adds the cable of an interface with its far end: behind patch panels, or at the next connector.
+// endpoint adds the cable of an interface with its far end: at the other side of patch panels, or at the next
+// connector.
 func (b *builder) endpoint(at Place, dev string, x *tree) {
 	for _, k := range []string{"connected_endpoints", "link_peers"} {
 		far := flat(x.get(k))

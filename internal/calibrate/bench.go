@@ -349,9 +349,10 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	return took.Seconds(), nil
 }
 
-// iterations returns how many runs of a collective are simulated, for the time of the fastest, where congestion control
-// reacts to it. nccl-tests time runs behind warm-up runs over the same queue pairs. The first CNP halves the rate of a
-// queue pair for DCQCN's 300 us, and later ones take less. Runs that are much longer have no such beginning.
+// iterations returns how many runs of a collective are simulated, for the time of the fastest, where congestion
+// control reacts to it. nccl-tests time runs after warm-up runs over the same queue pairs. The first CNP halves the
+// rate of a queue pair for DCQCN's 300 us, and later ones take less. Runs that are much longer have no such
+// beginning.
 func iterations(n unit.Bytes) int {
 	switch {
 	case n > 256*unit.MiB:

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Marked is one direction of a queue pair as a receiving NIC's port saw it: when its packets came marked, and
-// when CNPs left for them, both in order and since the capture began.
+// Marked is one direction of a queue pair at a receiving NIC's port: arrival times of marked packets and departure
+// times of their CNPs, both in order and since the capture began.
 type Marked struct {
 	Name    string
 	CE, CNP []unit.Time

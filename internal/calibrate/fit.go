@@ -24,7 +24,7 @@ type Param struct {
 	Share bool
 }
 
-// in and out go between a value and the coordinate in which logarithms of times are nearly straight.
+// in and out convert between a value and the coordinate in which logarithms of times are nearly straight.
 func (p *Param) in(v float64) float64 {
 	if p.Share {
 		return math.Log(v)

@@ -14,10 +14,11 @@ import (
 // MRCFlow is the MRC part of one direction of a queue pair: its WRITEs with their paths, or the answers to those of the
 // other direction.
 type MRCFlow struct {
-	Writes     int64       `json:"writes,omitempty"`
-	OutOfOrder int64       `json:"out_of_order,omitempty"` // WRITEs behind a later one, and not retransmitted
-	Repeated   int64       `json:"repeated,omitempty"`     // WRITEs that came twice, though not retransmitted
-	Trimmed    int64       `json:"trimmed,omitempty"`      // WRITEs whose payload a switch had trimmed
+	Writes int64 `json:"writes,omitempty"`
+	// WRITEs that arrived after a later one, and not retransmitted
+	OutOfOrder int64       `json:"out_of_order,omitempty"`
+	Repeated   int64       `json:"repeated,omitempty"` // WRITEs that arrived twice, though not retransmitted
+	Trimmed    int64       `json:"trimmed,omitempty"`  // WRITEs whose payload a switch had trimmed
 	Probes     int64       `json:"probes,omitempty"`
 	Answered   int64       `json:"probes_answered,omitempty"`
 	Paths      []*Path     `json:"paths,omitempty"` // paths in the order of their first use
@@ -122,7 +123,7 @@ type mrcMessage struct {
 	start, end    float64
 	number        int64
 	packets, size int64
-	opening       int64 // bytes of the first packet, which came before start
+	opening       int64 // bytes of the first packet, which precedes start
 	want          int64
 	ended         bool
 	paths         map[roce.EV]bool
@@ -205,8 +206,8 @@ func (m *mrcStream) by(ev roce.EV, to netip.Addr) *Path {
 	return nil
 }
 
-// continues reports whether a WRITE by other addresses is of this connection: by another plane. Numbers of
-// queue pairs repeat from host to host, but hardly with keys, PSNs and messages that go on.
+// continues reports whether a WRITE by other addresses is of this connection: by another plane. Numbers of queue
+// pairs repeat from host to host, but hardly with keys, PSNs and continued messages.
 func (m *mrcStream) continues(f *roce.Frame) bool {
 	h, ahead := &f.BTH, roce.PSNDiff(f.BTH.PSN, uint32(m.next))
 	newer := int16(f.MRC.METH.MSN - m.msn)

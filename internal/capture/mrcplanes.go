@@ -27,7 +27,7 @@ func (t *Teller) otherPlane(k flowKey, f *roce.Frame) *stream {
 	return nil
 }
 
-// runs reports whether the direction goes from one address to another.
+// runs reports whether the direction leads from one address to another.
 func (s *stream) runs(src, dst netip.Addr) bool {
 	if s.key.src == src && s.key.dst == dst {
 		return true

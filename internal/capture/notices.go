@@ -20,13 +20,13 @@ type Notices struct {
 	Strange       int64 // CNPs without an identified queue pair
 	Long          unit.Time
 	Coarse        bool   // stamps are whole microseconds
-	Stopped       int64  // the packet behind which nothing was kept any more; 0: all was
+	Stopped       int64  // number of the packet after which storage ended; 0: all stored
 	Damaged       string // place of the first damaged byte
 	Pairs         []Marked
 }
 
-// Marked is one direction of a queue pair at a port: when its packets came marked, and when CNPs left for
-// them, since the capture began.
+// Marked is one direction of a queue pair at a port: arrival times of marked packets and departure times of their
+// CNPs, since the capture began.
 type Marked struct {
 	Name    string
 	CE, CNP []unit.Time

@@ -137,7 +137,7 @@ func NewReader(in *bufio.Reader) (*Reader, error) {
 // zeroCopy gives the pcap reader the method of the pcapng reader.
 type zeroCopy struct{ *pcapgo.Reader }
 
-// ZeroCopyReadPacketData reads a packet; a file that ends behind a packet's header ends unexpectedly.
+// ZeroCopyReadPacketData reads a packet; a file that ends after a packet's header ends unexpectedly.
 func (z zeroCopy) ZeroCopyReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
 	data, ci, err := z.Reader.ZeroCopyReadPacketData()
 	if errors.Is(err, io.EOF) && ci.CaptureLength > 0 {
@@ -211,7 +211,7 @@ func (r *Reader) whole(p *Packet, link layers.LinkType) {
 	}
 }
 
-// decode reads a packet behind a header of its link's kind.
+// decode reads a packet after a header of its link's kind.
 func (p *Packet) decode(data []byte, link layers.LinkType) {
 	p.TCP = nil
 	defer func() {
@@ -244,8 +244,7 @@ func (r *Reader) read() (data []byte, ci gopacket.CaptureInfo, comment string, e
 	return data, ci, strings.Join(options.Comments, "; "), err
 }
 
-// cooked reads an IP packet behind a Linux cooked header with its EtherType at
-// offset typ.
+// cooked reads an IP packet after a Linux cooked header with its EtherType at offset typ.
 func cooked(f *roce.Frame, b []byte, head, typ int) error {
 	if len(b) < head {
 		return roce.ErrTruncated

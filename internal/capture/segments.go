@@ -8,11 +8,10 @@ import (
 // nothing, for acknowledgements.
 var mtus = [...]int{4096, 2048, 1024, 512, 256, 0}
 
-// split cuts a batch of segments that the kernel had not cut apart yet when it
-// was captured (UDP segmentation offload, as on loopback): all but the last
-// have one size, and each its own ICRC, computed with a length of its own and
-// an IPv4 identification that counts up. The size is found by trying; nil when
-// none fits, and for ordinary packets.
+// split divides a batch of segments that the kernel had not yet split when it was captured (UDP segmentation
+// offload, as on loopback): all but the last have one size, and each its own ICRC, computed with a length of its
+// own and an IPv4 identification that counts up. The size is found by trying; nil when none fits, and for ordinary
+// packets.
 func split(f *roce.Frame) []roce.Frame {
 	if f.Kind != roce.KindRoCEv2 || !f.Exact || f.ComputeICRC() == f.ICRC {
 		return nil

@@ -52,7 +52,7 @@ type Flow struct {
 	first, last  float64
 	sourcePorts  map[uint16]bool
 	payloadAgain int64
-	opening      int64 // bytes of the first packet, which came before its stamp
+	opening      int64 // bytes of the first packet, which precedes its stamp
 }
 
 // Story is the decoded contents of a capture.
@@ -84,7 +84,7 @@ type Teller struct {
 	began  bool
 	flows  map[flowKey]*stream
 	order  []*stream
-	held   Event // the last event, as long as it may repeat
+	held   Event // the last event, while it may repeat
 	holds  bool
 	frames [1]roce.Frame
 	whole  uint64 // DSCPs of MRC's WRITEs that arrived complete

@@ -42,7 +42,7 @@ type message struct {
 	start, end    float64
 	packet        int64
 	packets, size int64
-	opening       int64 // bytes of the first packet, which came before start
+	opening       int64 // bytes of the first packet, which precedes start
 	whole         bool
 	want          int64 // READ: requested bytes
 }
@@ -169,7 +169,7 @@ func (s *stream) analyzed(us float64, number int64, f *roce.Frame) {
 	}
 }
 
-// told processes telemetry, and reports the first that a switch has written.
+// told processes telemetry, and reports the first header that a switch has written.
 func (s *stream) told(us float64, number int64, h *roce.Header) {
 	w, first := &s.flow, s.flow.ToldQueue == 0
 	w.Told++

@@ -17,10 +17,10 @@ type Facts struct {
 	LB         string // path choice: ecmp, flowlet, spray, …
 	Recovery   string // go-back-n, selective; RC only
 	Overtakes  bool   // packets of a flow may overtake one another
-	NakAfter   int    // selective: packets behind a gap before it counts as loss
+	NakAfter   int    // selective: packets after a gap before it counts as loss
 	Flight     int    // packets in flight that the transport's own setting permits; 0: it has none
-	Window     int    // selective: packets ahead of a gap for which the longest path needs room; 0: they have it
-	Mixes      bool   // packets of a flow overtake one another, and go-back-N takes that for loss
+	Window     int    // selective: packets that overtake a gap on the longest path; 0: the window suffices
+	Mixes      bool   // whether packets of a flow overtake one another, and go-back-N treats that as loss
 	WriteOnly  bool   // each packet carries its address
 	Lossless   bool   // PFC protects the queue of data
 	PFC        bool   // PFC protects some queue
@@ -47,8 +47,8 @@ type Facts struct {
 	Storms     bool      // a NIC pauses continuously
 	Jobs       int
 	Trees      bool // the workload is one collective, by trees
-	// Reorder is the memory of a NIC for packets ahead of others, ReorderEntries the number of these, 0: no limit;
-	// ReorderLocal: all such packets go through it.
+	// Reorder is the memory of a NIC for packets that overtook others, ReorderEntries its limit of packets, 0:
+	// none; ReorderLocal: all such packets pass through it.
 	Reorder        unit.Bytes
 	ReorderEntries int
 	ReorderLocal   bool
@@ -74,7 +74,7 @@ type Change struct {
 	Edits []Edit   // edits of a remedy that no setting makes in every fabric and transport
 	// Cables changes each link of the resolved plan, as an edit; nil: none. Extensions have it.
 	Cables func(c *Cable)
-	// Needs says what hardware it takes that the fabric may lack; "" where settings are enough.
+	// Needs describes the hardware that the remedy requires and the fabric may lack; "" where settings are enough.
 	Needs string
 	// Also lists the causes that the change takes away together with its own.
 	Also []ID
@@ -91,7 +91,7 @@ type Edit uint8
 // The edits.
 const (
 	NoDelay        Edit = iota + 1 // cables, switches, NICs and NVLink add no delay, switches cut through
-	FastReceivers                  // links to NICs carry as much as all senders together, in that direction
+	FastReceivers                  // links to NICs carry the rate of all senders together, in that direction
 	FastFabric                     // links between switches are 16 times as fast
 	NoBitErrors                    // bit errors of links, also by events
 	NoPCIe                         // PCIe is as fast as the wire
@@ -99,9 +99,9 @@ const (
 	NoFailures                     // nothing goes down
 	NoSlowdowns                    // links run at the rate of their kind
 	NoStorms                       // no NIC pauses continuously
-	NoReorderLimit                 // NICs have room for all packets that arrive ahead of others
+	NoReorderLimit                 // NICs have memory for all packets that overtake others
 	NoHostTime                     // hosts take no time for a transport in software
-	EvenRanks                      // slow ranks compute as long as the median of their siblings
+	EvenRanks                      // slow ranks compute for the median time of their siblings
 	edits
 )
 
@@ -188,7 +188,7 @@ func anyOrder(f *Facts) Change {
 	return c
 }
 
-// uncontrolled is a run without congestion control, in which nothing is lost for want of room.
+// uncontrolled is a run without congestion control, in which buffers never overflow.
 func uncontrolled(f *Facts) Change {
 	switch {
 	case f.Scheduled && f.CC == "none":

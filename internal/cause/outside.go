@@ -34,7 +34,7 @@ type Cable struct {
 // Outside reports whether an extension added the cause.
 func (c *Cause) Outside() bool { return c.Claim != nil }
 
-// Add registers a cause of an extension behind those that there are, and gives it its number. Package extend checks it.
+// Add registers a cause of an extension after the existing ones, and assigns its number. Package extend checks it.
 func Add(c *Cause) {
 	c.ID, c.Loss = ID(len(all)), true
 	all = append(all, c)

@@ -32,7 +32,7 @@ func Cycles(n int) [][]int {
 	return found
 }
 
-// strides are the cycles that go on by the same step all the time.
+// strides are the cycles that always advance by the same step.
 func strides(n int) (all [][]int) {
 	for step := 1; step < max(n, 2); step++ {
 		a, b := n, step

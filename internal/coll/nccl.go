@@ -323,8 +323,8 @@ func StartCost(algorithm, protocol string) float64 {
 	return 0
 }
 
-// NVLSCost is ProtocolCost's wait where NVSwitch adds up: of NVLSTree half of it before the trees and half
-// behind them.
+// NVLSCost is ProtocolCost's wait where NVSwitch adds up: for NVLSTree half of it before the trees and half after
+// them.
 func NVLSCost(by string, local bool) (wait float64) {
 	switch {
 	case !local:

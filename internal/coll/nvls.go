@@ -40,11 +40,11 @@ func NVLSBytes(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return max(bytes, unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share+0.5))
 }
 
-// NVLSFill returns the time in which NVLS's pipeline fills and drains, as bytes at NVLink's full rate. NVLS leaves them
-// out. NCCL's kernel has three stages, in warps of their own: it copies chunks into NVSwitch's buffers, adds up and
-// hands out, and copies out of them (src/device/all_reduce.h). A round is a chunk of every channel and head. The first
-// stage of the first round and the last stage of the last round overlap with no other, which adds two rounds; they are
-// assumed to last as long as the middle stage.
+// NVLSFill returns the time in which NVLS's pipeline fills and drains, as bytes at NVLink's full rate. NVLS leaves
+// them out. NCCL's kernel has three stages, in warps of their own: it copies chunks into NVSwitch's buffers, adds
+// up and hands out, and copies out of them (src/device/all_reduce.h). A round is a chunk of every channel and head.
+// The first stage of the first round and the last stage of the last round overlap with no other, which adds two
+// rounds. Each is assumed to take the time of the middle stage.
 func NVLSFill(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return NVLSBytes(share, n, 2*nvlsRound(share, n, bytes))
 }

@@ -107,7 +107,7 @@ func zigzag(n, c int, back bool) []int {
 	return way
 }
 
-// round returns the order in which the n ranks of a server are gone round on a channel.
+// round returns the order of a server's n ranks on a channel.
 func (s Servers) round(n, channel int) []int {
 	if !s.mesh || n < 3 {
 		return seq(n)

@@ -20,7 +20,7 @@ import (
 //go:embed railyard.*
 var scripts embed.FS
 
-// Script returns the script of a shell, bash, zsh or fish; empty: there is none. Where railyard knows no word, the
+// Script returns the script of a shell, bash, zsh or fish; empty: there is none. Where railyard has no value, the
 // shell completes file names.
 func Script(shell string) []byte {
 	text, _ := scripts.ReadFile("railyard." + shell)

@@ -147,6 +147,6 @@ func (p *Port) wentOn(old []*Count) (name string) {
 	return name
 }
 
-// wrapped reports that a counter of 32 bits went over its top rather than being cleared:
-// it was in its upper half and is in its lower one.
+// wrapped reports whether a counter of 32 bits overflowed rather than being cleared: it was in its upper half and
+// is in its lower one.
 func wrapped(was, is uint64) bool { return was < 1<<32 && was >= 1<<31 && is < 1<<31 }

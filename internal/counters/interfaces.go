@@ -92,7 +92,7 @@ func readInterfaces(r *reading) {
 	}
 }
 
-// alone reports whether a number may begin behind a text: not within a word, and not behind another number, whose
+// alone reports whether a number may begin after a text: not within a word, and not after another number, whose
 // digits would be part of it.
 func alone(before string) bool {
 	words := strings.TrimRight(before, " \t")

@@ -18,8 +18,8 @@ var (
 	portLine = regexp.MustCompile(`^\s*([A-Z][A-Za-z& ]+(?:Pkts|Bytes|Byts))\s+(\d+)\s*$`)
 )
 
-// readQueuing reads the egress queues of each interface, the drops at its ingress, and its pause frames by priority.
-// Queues are qos-groups, whose numbers are those of the queues in the default templates; rows name a PFC priority of
+// readQueuing reads the egress queues of each interface, the drops at its ingress, and its pause frames by
+// priority. Queues are qos-groups, numbered as the queues in the default templates; rows name a PFC priority of
 // their own.
 func readQueuing(r *reading) {
 	name, queue, other := r.port2(), -1, ""
@@ -55,7 +55,7 @@ func readQueuing(r *reading) {
 			portLine.MatchString(s)
 		switch {
 		case !counters: // a heading, or a configured value
-		case name == "" && len(groups) > 0: // said at the group
+		case name == "" && len(groups) > 0: // set at the group
 		case name == "":
 			r.not(l, "counts before an interface is named")
 		case strings.HasPrefix(s, "|"):

@@ -220,7 +220,7 @@ func (t *text) fail(n int, format string, args ...any) {
 	}
 }
 
-// prompt is a device's, with a command behind it.
+// prompt matches a device's prompt with a command after it.
 var prompt = regexp.MustCompile(`^\[?(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*)(?:\([^)]*\))?` +
 	`(?:[: ][~/][^\s#$>]*| ~)?\]?[#$>]\s*(\S.*)$`)
 

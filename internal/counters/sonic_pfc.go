@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rowPFC reads a row of frames that came, or of those sent.
+// rowPFC reads a row of received frames, or of sent ones.
 func rowPFC(r *reading, t *table, cells []string, l line) string {
 	if len(cells) != 1+Priorities || !strings.HasPrefix(t.heads[0], "Port ") {
 		return "is not a row of an interface and eight counters"

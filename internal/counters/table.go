@@ -12,7 +12,7 @@ type table struct {
 	heads  []string
 	spans  [][2]int
 	last   line // the one before: a heading, if dashes follow
-	skewed bool // the last row has cells that do not stand under their headings
+	skewed bool // whether the last row has cells that are not below their headings
 }
 
 // next parses a line and returns the cells of a row, nil if it is not one. A line before dashes is a heading; dashes
@@ -44,9 +44,9 @@ func (t *table) next(l line, following string) (cells []string) {
 	return cells
 }
 
-// row is the cells of a line, nil if they do not stand under their headings: something is missing from the line, or it
-// is not of this table. A line whose columns have lost their places, as after a copy that joins spaces, has as many
-// words as there are columns.
+// row returns the cells of a line, nil if they are not below their headings: the line is incomplete or not part of
+// the table. A line whose columns have lost their places, as after a copy that joins spaces, has as many words as
+// there are columns.
 func (t *table) row(s string) []string {
 	if t.aligned(s) {
 		return t.cut(s)
@@ -57,8 +57,8 @@ func (t *table) row(s string) []string {
 	return nil
 }
 
-// aligned reports whether nothing stands between the columns of a line, and each cell begins or ends with its column.
-// Numbers with a point are aligned by it.
+// aligned reports whether the space between the columns of a line is empty, and each cell begins or ends with its
+// column. Numbers with a point are aligned by it.
 func (t *table) aligned(s string) bool {
 	end := 0
 	for _, at := range t.spans {

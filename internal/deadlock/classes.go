@@ -2,7 +2,7 @@ package deadlock
 
 import "railyard/internal/topo"
 
-// Rising is classes that rise behind each cable between regions of a fabric, as far as there are any.
+// Rising describes classes that rise with each cable between regions of a fabric, while there are any.
 type Rising struct {
 	Graph *topo.Graph
 	Most  int // levels
@@ -32,8 +32,8 @@ func (r *Rising) Behind(link, _, level int) int {
 // Level is the packet's.
 func (r *Rising) Level(state, _ int) int { return state }
 
-// Dateline is two classes on a torus: packets go on in the second behind the cable that closes a ring, for
-// as long as they stay in the ring (Dally and Seitz 1987).
+// Dateline is two classes on a torus: packets use the second class from the cable that closes a ring on, until they
+// leave the ring (Dally and Seitz 1987).
 type Dateline struct {
 	*topo.Grid
 	Most int // 1: there is no second class

@@ -13,7 +13,7 @@ type Routing struct {
 	Routes *topo.Routes
 	// Classes lists the classes that a packet passes through; nil: its class is constant.
 	Classes Classes
-	// Legs: packets may go first to any of Routes.Regions, and from there to their destination.
+	// Legs: packets may be sent first to any of Routes.Regions, and from there to their destination.
 	Legs bool
 	// Anywhere: packets may begin at any switch, after they leave a class in which no packet waits for them.
 	Anywhere bool
@@ -26,13 +26,13 @@ type Routing struct {
 type Classes interface {
 	Levels() int
 	States() int
-	// Behind is the state of a packet that came by a cable from a node, on a level.
+	// Behind is the state of a packet that arrived by a cable from a node, on a level.
 	Behind(link, from, level int) (state int)
 	// Level returns the level on which a packet of a state leaves by a link.
 	Level(state, link int) int
 }
 
-// Buffer is a buffer that a packet holds: the memory behind a cable, in the class of a level.
+// Buffer is a buffer that a packet occupies: the ingress memory of a cable, in the class of a level.
 type Buffer struct {
 	Link, From int // the cable, and the switch that sent
 	Level      int
@@ -203,7 +203,7 @@ func (f *finder) directed(link, from int) int32 {
 	return int32(2*link + 1)
 }
 
-// after is the state of packets behind a cable that they crossed on a level.
+// after is the state of packets after a cable that they crossed on a level.
 func (f *finder) after(d int32, level int) int {
 	if f.Classes == nil {
 		return 0
@@ -222,7 +222,7 @@ func (f *finder) level(state int, d int32) int {
 // buffer numbers them.
 func (f *finder) buffer(d int32, level int) int32 { return d*int32(f.levels) + int32(level) }
 
-// pauses reports whether the buffer behind a cable holds up who sends into it.
+// pauses reports whether the buffer at the end of a cable pauses its senders.
 func (f *finder) pauses(d int32) bool { return f.Pauses == nil || f.Pauses(int(d/2), f.from(d)) }
 
 // may notes that a buffer waits for what leads on to a locator.

@@ -22,7 +22,7 @@ import (
 type Answers struct {
 	GPUs, Server, Fabric, Oversubscription, Workload, LB string
 
-	// Missed says what oversubscription was built instead of the one asked; "": it was.
+	// Missed describes the oversubscription that was built instead of the requested one; "": the requested one.
 	Missed string
 }
 
@@ -84,7 +84,8 @@ func Workloads() (names []string) {
 // most is the maximum number of accepted words that a question lists.
 const most = 6
 
-// Ask reads the answers that are open, a line each; an empty line is the default. A refused answer is asked again.
+// Ask reads the answers that are open, a line each; an empty line is the default. A refused answer is requested
+// again.
 func (a *Answers) Ask(r io.Reader, w io.Writer) error {
 	lines := bufio.NewScanner(r)
 	for i := range Questions {

@@ -133,7 +133,8 @@ func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	return text + links + fmt.Sprintf("  fabric_link: {rate: %v, cable: 30m}\n", rate) + server, nil
 }
 
-// work returns the block of the workload, and how many rails of the fabric one stands for: 1 unless the step is folded.
+// work returns the block of the workload, and the number of rails of the fabric that one represents: 1 unless the
+// step is folded.
 func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, err error) {
 	gpu, err := model.FindGPU(s.GPU)
 	if err != nil {

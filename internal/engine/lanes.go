@@ -96,9 +96,9 @@ func (q *Queue) pushLane(e Event, delay unit.Time) {
 // maxSlip is the number of events of a lane that one event may pass.
 const maxSlip = 64
 
-// slip lets a lane's last event, which comes before the one ahead of it, pass all those that higher
-// elements have pushed for the same instant. Where nodes are in step those can be many; one that
-// would have to pass maxSlip or more waits in the wheel instead.
+// slip lets a lane's last event, which precedes the one before it, pass all events that higher elements have pushed
+// for the same instant. Where nodes are in step those can be many; one that would have to pass maxSlip or more
+// waits in the wheel instead.
 func (q *Queue) slip(l *lane) {
 	ring, i := l.ring, l.tail-1
 	mask := uint32(len(ring) - 1)
@@ -148,10 +148,10 @@ func (l *lane) grow() {
 	l.ring = ring
 }
 
-// The heads of the lanes are merged: the first one is Queue.first, the others form a binary heap. Frames of one instant
-// come one after another from one lane, which stays first after one comparison.
+// The heads of the lanes are merged: the first one is Queue.first, the others form a binary heap. Frames of one
+// instant are consecutive in one lane, which stays first after one comparison.
 
-// noLane is the lane of Queue.first when no lane has events: they all come before that one.
+// noLane is the lane of Queue.first when no lane has events: all events precede it.
 const noLane = -1
 
 // nobody is the head that sorts after every event; Queue.first holds it when all lanes are empty.
@@ -201,8 +201,8 @@ func (q *Queue) replace(k head) {
 	q.sink(k)
 }
 
-// sink makes the heap's root the first one and puts k below. Which of two children comes first is a toss of a
-// coin where lanes are not in step, so it is worked out without a branch.
+// sink makes the heap's root the first one and puts k below. Which of two children is first is unpredictable where
+// lanes are not in step, so it is computed without a branch.
 func (q *Queue) sink(k head) {
 	h := q.heap
 	q.first = h[0]

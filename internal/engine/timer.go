@@ -2,9 +2,9 @@ package engine
 
 import "railyard/unit"
 
-// Timers cancels by generation: arming or disarming a slot makes the events
-// pushed for it earlier stale, and Live tells a stale event from the armed one.
-// Nothing is searched for or removed, so cancelling costs one increment.
+// Timers cancels by generation: arming or disarming a slot makes the events pushed for it earlier stale, and Live
+// distinguishes a stale event from the armed one. Nothing is searched for or removed, so cancelling costs one
+// increment.
 type Timers struct {
 	q     *Queue
 	gen   []int32

@@ -272,7 +272,7 @@ func (q *Queue) advance(limit uint64) {
 	}
 }
 
-// fewEvents of a bucket are sorted as they come.
+// fewEvents of a bucket are sorted on insertion.
 const fewEvents = 16
 
 // load copies bucket i, sorted, into cur.

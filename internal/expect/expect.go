@@ -136,7 +136,8 @@ func ParseAll(texts []string) (list []*Expectation, err error) {
 	return list, nil
 }
 
-// named returns the key of a list of keys that a name stands for: the key itself, or without the suffix of its unit.
+// named returns the key of a list of keys that a name identifies: the key itself, or without the suffix of its
+// unit.
 func named(name string, keys []string) (key string, k kind, ok bool) {
 	for _, key := range keys {
 		k := plain

@@ -209,8 +209,8 @@ func (b *Builder) headroom(port int32, class int, pipeline unit.Time) int64 {
 	return int64(spec.Reserve(class, l.rate, l.prop, l.response, pipeline))
 }
 
-// SetRoutes gives a switch its forwarding table and path choice, laid out flat.
-// Tables given earlier stay behind unused: rerouting is rare.
+// SetRoutes gives a switch its forwarding table and path choice, laid out flat. Earlier tables remain allocated:
+// rerouting is rare.
 func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	sw, f, all := &n.Sw[node], &n.forward[node], &n.tables
 	sw.Chooser = c

@@ -23,8 +23,8 @@ func (n *Net) linksTo(node int32, loc uint16) (links []int32, at int32) {
 	return n.tables.members[g.start : g.start+g.n], at
 }
 
-// sendCells has VOQs with credit send in turn, a packet at a time, as long as the link whose turn it is has
-// less than that packet before it: so no link is idle where some get more cells than others.
+// sendCells lets VOQs with credit send in turn, one packet at a time, while the next link in turn has fewer bytes
+// queued than that packet. So no link is idle while others get more cells.
 func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 	for f.ready.head >= 0 {
 		v := &f.voqs[f.ready.head]
@@ -60,8 +60,8 @@ func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 	}
 }
 
-// turnTo is whose turn it is of the links to a locator: a turn for each, so that cells from many nodes to
-// one come evenly too. Nodes begin at places of their own.
+// turnTo returns the link that is next in turn towards a locator. Each locator has its own turn, so that cells from
+// many nodes to one arrive evenly too. Nodes begin at places of their own.
 func (f *iface) turnTo(loc uint16) *uint32 {
 	for i := len(f.turns); i <= int(loc); i++ {
 		f.turns = append(f.turns, route.Hash(uint32(i), uint32(f.number)))
@@ -86,7 +86,7 @@ func (n *Net) spray(now unit.Time, pi int32, links []int32, turn *uint32) {
 	for i := range last {
 		burst := n.Alloc() // moves the slab
 		n.Packets[burst] = n.Packets[pi]
-		n.beside(burst, pi) // whichever comes first becomes the packet again
+		n.beside(burst, pi) // the first of them becomes the packet again
 		size := each
 		if i < more {
 			size++

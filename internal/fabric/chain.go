@@ -89,7 +89,7 @@ func (c *Chains) after(s int32, visit func(next int32)) {
 	}
 }
 
-// some reports whether a queue has packets that came by a port in a class.
+// some reports whether a queue has packets that arrived by a port in a class.
 func (c *Chains) some(queue, in int32, class int) bool {
 	n := c.net
 	for pi := n.classes[queue].head; ; pi = n.Packets[pi].next {

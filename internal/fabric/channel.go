@@ -12,7 +12,7 @@ type channels struct {
 }
 
 // SetChannels sets a switch's channels: for each, the ports in use; the first entry is the port that next hops use.
-// Earlier ones stay behind unused, as tables do.
+// Earlier ones remain allocated, as tables do.
 func (n *Net) SetChannels(node int32, seed uint32, lead []int32, members [][]int32) {
 	if n.lags == nil {
 		n.lags = &channels{at: make([]group, len(n.Ports)), seed: make([]uint32, len(n.forward))}

@@ -6,9 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// Switches with route.Crediting choosers know how much of the data they sent is still held by each neighbour, as in
-// credit-based flow control (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the few bytes that an update
-// takes are not counted. Traffic to NICs, which return no such credit, and classes without PFC count as nothing.
+// Switches with route.Crediting choosers count how much of the data they sent is still in each neighbour's buffer,
+// as in credit-based flow control (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the few bytes that
+// an update takes are not counted. Traffic to NICs, which return no such credit, and classes without PFC count as
+// nothing.
 
 // KindCredit is an event: A port, B bytes of it that the neighbour holds.
 const KindCredit = KindTold + 1
@@ -34,7 +35,7 @@ func (n *Net) credit(c route.Crediting) {
 	c.Credit(n.credits.known)
 }
 
-// owe counts bytes that come into the buffer of a port's switch by that port, or leave it.
+// owe counts bytes that enter the buffer of a port's switch by that port, or leave it.
 func (n *Net) owe(port, bytes int32) {
 	c := n.credits
 	c.held[port] += bytes

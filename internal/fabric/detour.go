@@ -25,11 +25,11 @@ func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
 // steer is for switches whose chooser is a Steerer. A packet from a NIC may be given a leg: Loc leads to a region, and
 // Final is the destination after it. At the first switch of the region the leg ends.
 //
-// The class rises on every cable between regions. A packet holds buffer in a class and wants some in the same or a
-// higher one, in the same class only further on between local and global; so what waits for each other never comes
-// around (docs/references.md, deadlock-free). Its ingress accounts it to the class in which the peer sent it, because a
-// pause stops that class. Towards a NIC it returns to its own class, the only one that the NIC uses; it waits only for
-// the NIC.
+// The class rises on every cable between regions. A packet occupies a buffer of one class and requests one of the
+// same or a higher class. Within a class, requests go only forward between local and global links, so no circular
+// dependency arises (docs/references.md, deadlock-free). Its ingress accounts it to the class in which the peer
+// sent it, because a pause stops that class. Towards a NIC it returns to its own class, the only one that the NIC
+// uses, and can be blocked by the NIC only.
 func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 	d := n.detours
 	base := p.Class
@@ -56,7 +56,7 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 	}
 }
 
-// leg is the position of a packet and the locator that it goes to: its receiver's, or before that a region's.
+// leg is the position of a packet and its current locator: its receiver's, or before that a region's.
 type leg struct {
 	node int32
 	loc  uint16

@@ -1,15 +1,15 @@
 // Package fabric moves packets: links, ports, switches, shared buffers, PFC and the watchdog, on one event queue.
 //
-// All state is in flat arrays, addressed by index. [Builder] makes a [Net] of nodes and links; a [Packet] lives in a
-// slab. The path of a packet is Arrive, route, enqueue, service, mark, Transmit, in net.go and switch.go. A packet that
-// finds its egress port idle and not paused costs one event per hop: its arrival at the next one. Only a busy or paused
-// port queues packets and needs service events, one per port.
+// All state is in flat arrays, addressed by index. [Builder] makes a [Net] of nodes and links; packets ([Packet])
+// are stored in a slab. The path of a packet is Arrive, route, enqueue, service, mark, Transmit, in net.go and
+// switch.go. A packet that finds its egress port idle and not paused costs one event per hop: its arrival at the
+// next one. Only a busy or paused port queues packets and needs service events, one per port.
 //
 // Buffer accounting: a packet occupies the shared buffer from its arrival behind the ingress pipeline until its
 // first bit leaves. Lossless classes are charged to their ingress, first to the shared pool up to xOFF, then to
 // headroom, and the peer is paused. Net.Audit checks that all sums agree; property tests call it. PFC frames
-// (pfc.go, IEEE 802.1Qbb) wait for the frame being sent, act after the response time of the peer, last their quanta,
-// are refreshed at half of them and resume with quanta 0.
+// (pfc.go, IEEE 802.1Qbb) wait for the frame being sent, act after the response time of the peer, last their
+// quanta, are refreshed at half of them and resume with quanta 0.
 //
 // Files by subject: WRED and ECN (wred.go), trimming (trim.go), telemetry (int.go), link state and rate changes
 // (link.go), port channels with a second hash (channel.go), non-minimal routes (detour.go), load grades of

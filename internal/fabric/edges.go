@@ -5,9 +5,9 @@ import (
 	"railyard/internal/route"
 )
 
-// A NIC with cables to several interface nodes hangs off all of them, and each of its ports is an egress port of its
-// own, with VOQs of its own at every node. The ingress node selects the egress port of a packet, as a chassis does with
-// the ports of a bundle: its own port if it has one, else by the flow's hash. From there on the packet's locator is the
+// A NIC with cables to several interface nodes is attached to all of them. Each of its ports is an egress port with
+// VOQs of its own at every node. The ingress node selects the egress port of a packet, as a chassis does with the
+// ports of a bundle: its own port if it has one, else by the flow's hash. From there on the packet's locator is the
 // egress node's.
 
 // edges maps locators to interface nodes.

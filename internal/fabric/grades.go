@@ -82,7 +82,7 @@ func (n *Net) consider(now unit.Time, f *forward, node, out int32, p *Packet) in
 	return s.PickBeyond(now, members, s.room, n.Ports)
 }
 
-// behind is the best grade of the ports by which packets to a locator leave the switch behind a port.
+// behind returns the best grade of the ports by which packets to a locator leave the next switch of a port.
 func (n *Net) behind(port int32, loc uint16) uint8 {
 	b, far := n.beyond[port], n.node[n.Ports[port].Peer]
 	if b == nil {

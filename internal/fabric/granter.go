@@ -13,13 +13,13 @@ type granter struct {
 	port   int32
 	nic    int32                // behind it
 	next   int32                // next in the ring of VOQs that wait for the node's fabric links
-	rings  [queue.Classes]ring  // flows that want credit
+	rings  [queue.Classes]ring  // flows that request credit
 	due    [queue.Classes]int64 // granted, and not here
 	turns  [queue.Classes]int32 // round-robin weights so far (smooth weighted round robin)
 	wanted uint8                // classes whose ring is not empty
 	armed  bool                 // turnGrant is pending
 	waits  bool                 // whether it is in the ring
-	turn   bool                 // the ring let it out: one grant may go over fabric links
+	turn   bool                 // the ring let it out: one grant may use fabric links
 	free   unit.Time            // time of the next possible grant
 }
 
@@ -37,8 +37,8 @@ type flow struct {
 	wire      int64 // bytes on fabric links
 	granted   int64
 	place     int64     // position of the next packet in order in the VOQ's stream of bytes
-	settled   int64     // up to there nothing is due any more: it has come, or was given up
-	head      int32     // packets that lack cells, or come before their turn: sorted by place
+	settled   int64     // all before it have arrived or were given up
+	head      int32     // packets that lack cells, or arrived before their turn: sorted by place
 	heard     unit.Time // time of the last grant, or packet in order
 }
 
@@ -91,7 +91,7 @@ func (n *Net) requested(now unit.Time, node int32, f *iface, m *Packet) {
 	n.grant(now, node, f, gi)
 }
 
-// want puts a flow at the end of those that want credit.
+// want appends a flow to the ring of those that request credit.
 func (n *Net) want(f *iface, gi, at int32) {
 	g, w := &f.granters[gi], &f.flows[at]
 	w.wants = true
@@ -111,7 +111,7 @@ func (n *Net) eligible(g *granter) (elig uint8) {
 	return elig
 }
 
-// grant grants one credit if its time has come and there are a request and room.
+// grant grants one credit if it is due, with a request and space for it.
 func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 	g := &f.granters[gi]
 	if g.armed {
@@ -156,7 +156,7 @@ func (n *Net) wait(now unit.Time, node int32, f *iface, gi int32) {
 // after returns the flow that follows another in its ring.
 func (f *iface) after(i int32) *int32 { return &f.flows[i].next }
 
-// own are the classes in which the node's own NICs want credit of an egress port.
+// own returns the classes in which the node's own NICs request credit of an egress port.
 func (f *iface) own(gi int32) (classes uint8) {
 	if int(f.number) >= len(f.flowAt) || f.flowAt[f.number] == nil {
 		return 0

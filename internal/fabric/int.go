@@ -144,9 +144,9 @@ func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer uni
 	return 0
 }
 
-// push adds IFA's metadata of an egress port to a packet, which lengthens the frame, until the number of switches that
-// the sender requested is reached. The switch received the packet when its last bit, or of a port that cuts through its
-// header, had come in: before its pipeline, and its queue if it had to wait there.
+// push adds IFA's metadata of an egress port to a packet, which lengthens the frame, until the number of switches
+// that the sender requested is reached. The switch received the packet when its last bit had arrived, or its header
+// at a port that cuts through. The pipeline, and a wait in the queue, follow.
 func (n *Net) push(now unit.Time, port int32, tx *route.Port, p *Packet, s *Stack, sent int64) (longer unit.Time) {
 	if s.n == len(s.hop) {
 		return 0

@@ -113,7 +113,7 @@ func (n *Net) setErrors(port int32, ber float64) {
 	c.ber = ber
 }
 
-// errorSource is whose random stream a cable's bit errors come from.
+// errorSource is the source of a cable's random bit errors.
 type errorSource struct {
 	seed uint64
 	name string
@@ -135,8 +135,7 @@ type span struct {
 	tx    int64 // TxBytes then
 }
 
-// past is the earlier rate of a port whose rate has changed: as long as a frame of that time
-// may be on the wire.
+// past is the earlier rate of a port whose rate has changed, while a frame of that rate may be on the wire.
 type past struct {
 	out, in []span    // capacity of the sending and of the receiving direction
 	highest unit.Rate // highest of its earlier rates; a change at 0 s has no earlier rate
@@ -183,7 +182,7 @@ func (n *Net) pastOf(port int32) *past {
 	return c.past
 }
 
-// rateOf returns the rate of the frame whose header comes in at a port now.
+// rateOf returns the rate of the frame whose header arrives at a port now.
 func (n *Net) rateOf(in int32) unit.Rate {
 	if past := n.cfg[in].past; past != nil {
 		left := n.Q.Now() - n.Ports[n.Ports[in].Peer].Flight

@@ -37,7 +37,7 @@ type Packet struct {
 	Hash    uint32 // digest of the 5-tuple
 	QP      int32  // destination queue pair; below zero: none, NIC ^QP sent it
 	PSN     uint32
-	In      int32  // port it came in by
+	In      int32  // ingress port
 	enq     uint32 // time of queueing, in 1.024 ns
 	VA      uint64
 	Final   uint16    // destination after the region of Loc, while the packet is on a detour
@@ -54,7 +54,7 @@ const (
 	FlagTail         // cut-through: this arrival is the tail's
 	FlagLeg          // the packet is on its detour to a region; Final is its destination
 	FlagEcho         // BECN: of an ACK, the acknowledged packet was marked; of data, list the missing packets,
-	// or where receivers pull, nothing waits behind it
+	// if receivers pull: the sender has nothing more to send after it
 	FlagTrimmed // a switch has cut its payload off
 	FlagLastHop // with FlagTrimmed: trimmed at the port to the receiver, which the DSCP shows
 )
@@ -71,7 +71,7 @@ const (
 // PortStats are the counters of one port, transmit side unless named ingress.
 type PortStats struct {
 	Marks, Drops        int64
-	Trims               int64 // packets cut to their headers for want of room
+	Trims               int64 // packets trimmed to their headers because the buffer was full
 	Lost                int64 // sent into a broken link or corrupted on it
 	PauseSent, PauseGot int64 // PFC frames with a quanta above zero
 	ResumeSent          int64
@@ -356,8 +356,8 @@ func (n *Net) wire(tx *route.Port, size uint16) unit.Time {
 	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, tx.Rate)
 }
 
-// Sent returns the wire bytes that have left a port by now. TxBytes counts a frame,
-// and a pause behind it, when its first bit leaves.
+// Sent returns the wire bytes that have left a port by now. TxBytes counts a frame, and a pause frame after it,
+// when its first bit leaves.
 func (n *Net) Sent(port int32) int64 { return n.Ports[port].TxBytes - n.ahead(port) }
 
 // Transmit puts packet pi on the wire of port now, which must not lie before
@@ -368,7 +368,7 @@ func (n *Net) Transmit(now unit.Time, port int32, tx *route.Port, pi int32, p *P
 	tx.TxBytes += int64(p.Size) + roce.PreambleIFG
 	tx.TxFrames++
 	n.PacketHops++
-	data := int64(0) // added without a branch: data and answers come as they please
+	data := int64(0) // added without a branch: data and answers arrive in random order
 	if p.Payload != 0 {
 		data = 1
 	}
@@ -405,7 +405,8 @@ const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 // OverIPv6 sets the longer IPv6 header for all packets.
 func (n *Net) OverIPv6() { n.header = headerLen + roce.IPv6More }
 
-// special handles broken, lossy and cut-through links, and links to other parts; false if the packet is gone.
+// special handles broken, lossy and cut-through links, and links to other parts; it returns false if the packet is
+// lost or handed over.
 func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
 	c := &n.cfg[port]
 	if tx.Flags&flagDown != 0 {

@@ -21,7 +21,7 @@ func (f pauseFrame) quanta() int   { return int(f >> 3 & roce.MaxQuanta) }
 // cause returns the place of the port that holds the bytes among its switch's ports, -1 for none.
 func (f pauseFrame) cause() int { return int(f>>19) - 1 }
 
-// pauseFor makes a frame that has the peer of a port pause; quanta 0 lets it go on.
+// pauseFor makes a frame that pauses the peer of a port; quanta 0 resumes it.
 func (n *Net) pauseFor(port int32, prio, quanta int) pauseFrame {
 	place := -1
 	if quanta != 0 {
@@ -61,9 +61,8 @@ func (n *Net) resume(slot int32) {
 	}
 }
 
-// sendPFC puts a 64-byte MAC control frame on the wire behind the frame being
-// sent, if any, ahead of everything queued. It takes effect at the peer after
-// the peer's response time.
+// sendPFC puts a 64-byte MAC control frame on the wire after the frame being sent, if any, before everything
+// queued. It takes effect at the peer after the peer's response time.
 func (n *Net) sendPFC(port int32, f pauseFrame) {
 	tx := &n.Ports[port]
 	start := max(n.Q.Now(), tx.BusyUntil)

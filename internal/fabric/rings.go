@@ -60,7 +60,7 @@ func risen(rising *queue.Rising) (rise [queue.Classes][route.Levels]uint8) {
 	return rise
 }
 
-// late looks again at a packet whose port was chosen when its header came.
+// late checks again a packet whose port was chosen when its header arrived.
 func (n *Net) late(node, out int32, p *Packet) int32 {
 	r := n.rings
 	if r.escape != nil && p.Level == 0 && r.dim[out] >= 0 && n.Ports[out].Paused&(1<<p.Class) != 0 {
@@ -118,8 +118,8 @@ func (n *Net) escape(node, out int32, p *Packet) int32 {
 	return to
 }
 
-// onRing is the level of dimension order on which a packet leaves by a port that came by another; first is
-// the lower one of its leg.
+// onRing returns the level of dimension order on which a packet that arrived by a port leaves by another one; first
+// is the lower level of its leg.
 func (r *rings) onRing(in, out int32, level, first uint8) uint8 {
 	if r.dim[in] != r.dim[out] || level < first {
 		return first

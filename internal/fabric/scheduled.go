@@ -16,16 +16,16 @@ import (
 // (reassembly.go). Requests and grants are messages on the fabric's links, so nodes talk across cables alone; within an
 // interface node they are calls.
 //
-// The model is coarser than a real fabric: the cells of one packet on the same link are one event, a burst. Bursts do
-// not interleave on a link, and a fabric node forwards a burst on one link. With as many links as a packet has cells, a
-// burst is a cell. A fabric node passes a burst's first cell on as soon as it is there. Messages go ahead of cells, and
-// wait for one at most.
+// The model is coarser than a real fabric: the cells of one packet on the same link are one event, a burst. Bursts
+// do not interleave on a link, and a fabric node forwards a burst on one link. With as many links as a packet has
+// cells, a burst is a cell. A fabric node passes a burst's first cell on as soon as it is there. Messages precede
+// cells, and wait for one at most.
 //
 // Other fabrics pay nothing for it: the kind of a port's arrival events is set when the network is built.
 
 // Events of a scheduled fabric.
 const (
-	KindVOQ     engine.Kind = KindPoll + 1 + iota // A port, B packet: one has come from a NIC
+	KindVOQ     engine.Kind = KindPoll + 1 + iota // A port, B packet: a packet has arrived from a NIC
 	KindEgress                                    // A port: it is free to send to its NIC
 	KindCells                                     // A port, B burst: its first cell is in, or all
 	KindMessage                                   // A port, B message: a request or a grant
@@ -68,7 +68,7 @@ type iface struct {
 	voqs   []voq
 	voqAt  []int32 // by NIC: its first VOQ + 1
 	ready  ring    // VOQs with credit and packets
-	asking ring    // VOQs that may send a request once askAt has come
+	asking ring    // VOQs that may send a request from askAt on
 	askAt  unit.Time
 	sends  bool // turnCells is pending
 	asks   bool // turnAsk
@@ -76,7 +76,7 @@ type iface struct {
 	granters []granter
 	flows    []flow
 	flowAt   [][]int32 // by the sender's number and granter: its first flow + 1
-	shared   ring      // granters that may grant once sharedAt has come
+	shared   ring      // granters that may grant from sharedAt on
 	sharedAt unit.Time
 	shares   bool // turnShared is pending
 }

@@ -177,7 +177,7 @@ func (n *Net) Announce(from engine.Element, at unit.Time, kind engine.Kind, a in
 	n.send(Letter{event: e, all: true})
 }
 
-// Receive takes a letter of another part. Letters may come in any order.
+// Receive takes a letter of another part. Letters may arrive in any order.
 func (n *Net) Receive(l *Letter) {
 	e := l.event
 	if l.Carries() {

@@ -23,7 +23,7 @@ func (n *Net) Arrive(in, pi int32) {
 	p.In = in
 	var out int32
 	if p.Flags&FlagTail != 0 {
-		out = p.next // chosen when the header came
+		out = p.next // chosen when the header arrived
 		p.Flags &^= FlagTail
 		if n.forward[node].slow&slowRing != 0 {
 			out = n.late(node, out, p)
@@ -61,7 +61,7 @@ func (n *Net) Arrive(in, pi int32) {
 	}
 	tx := &n.Ports[out]
 	if tx.BusyUntil <= now && tx.NonEmpty == 0 && tx.Paused&(1<<p.Class) == 0 {
-		// An idle port: the packet leaves as it came and occupies no buffer.
+		// An idle port: the packet leaves as received and occupies no buffer.
 		n.Transmit(now, out, tx, pi, p)
 		return
 	}
@@ -79,7 +79,7 @@ func (n *Net) route(now unit.Time, f *forward, node int32, p *Packet) int32 {
 	}
 	g := n.tables.groups[f.groups+int32(code)]
 	switch {
-	case f.hashed: // a choice of one, too: whether a packet goes up or down is nothing to be foreseen
+	case f.hashed: // a choice of one, too: the branch predictor cannot predict whether a packet is routed up or down
 		return n.tables.members[int(g.start)+route.Hashed(p.Hash, f.seed, int(g.n))]
 	case g.n == 1:
 		return n.tables.members[g.start]

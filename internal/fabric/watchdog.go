@@ -62,9 +62,9 @@ func (s *stormState) count(again bool) {
 	}
 }
 
-// storm takes over a queue: PFC of its priority is off at the port, in both directions, and with the action drop
-// everything that waits there, is bound for it or comes in by it is lost. SONiC's drop action uses ACLs at ingress and
-// egress, or buffer profiles of size zero for the queue and the priority group.
+// storm marks a queue as stormed: PFC of its priority is off at the port, in both directions. With the action drop,
+// all packets that are queued there, are routed to it or arrive by it are lost. SONiC's drop action uses ACLs at
+// ingress and egress, or buffer profiles of size zero for the queue and the priority group.
 func (n *Net) storm(node, port int32, c int, s *stormState) {
 	slot := n.slot(port, c)
 	*s = stormState{got: s.got, gotLast: s.got, stormed: true}
@@ -93,7 +93,7 @@ func (n *Net) restore(node, port int32, c int, s *stormState) {
 	n.trace("restore", port, c)
 }
 
-// inStorm drops a packet that goes to a stormed queue, or comes in by its port and priority.
+// inStorm drops a packet that is routed to a stormed queue, or arrives by its port and priority.
 func (n *Net) inStorm(in, out, pi int32, p *Packet) bool {
 	at := out
 	if !n.storms[n.slot(out, int(p.Class))].stormed {

@@ -16,7 +16,7 @@ import (
 // blind are the congestion controls to which round-trip times mean nothing: neither targets nor windows follow them.
 var blind = map[string]bool{"none": true, "dcqcn": true}
 
-// Of returns what remedies and counterfactuals need to know of a resolved scenario. What a run of it lost is
+// Of returns the facts of a resolved scenario that remedies and counterfactuals depend on. What a run of it lost is
 // unknown until Count adds it.
 func Of(p *scenario.Plan) *cause.Facts {
 	g, s := p.Graph, p.Default()

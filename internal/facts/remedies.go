@@ -17,8 +17,9 @@ type Remedy struct {
 	cause.Change
 }
 
-// Remedies lists what could be changed about a run whose step has this account and takes so many ps, for the cause that
-// saves most first. What the scenario has already is left out; what helps against two causes stands with both.
+// Remedies lists possible changes of a run whose step has this account and takes step ps, the cause with the
+// greatest saving first. Remedies that the scenario has already are omitted; a remedy of two causes is listed with
+// both.
 func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy) {
 	for _, id := range step.Ranked() {
 		if float64(max(step.Costs(id), step.Saving[id])) < LeastCost*float64(took) {

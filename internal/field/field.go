@@ -1,7 +1,7 @@
 // Package field has the common error for an invalid value of a user: in a scenario, with --set, in a flag, in the
 // page's editor.
 //
-// The function that refuses a value knows its name and the error (New, Choice). Callers add the outer names (Under);
+// The function that refuses a value sets its name and the error (New, Choice). Callers add the outer names (Under);
 // the reader of the text adds the position. So a package below reports tp, and the output is pod.yaml:31:9:
 // workload.training.tp.
 package field

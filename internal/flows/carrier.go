@@ -14,7 +14,7 @@ import (
 // conn is a connection: what carries messages one after the other.
 type conn struct {
 	uses        []fluid.Use
-	key         []int32   // the ports of its ways, to tell whether they have changed
+	key         []int32   // ports of its paths, to detect their changes
 	latency     unit.Time // time of a full packet beyond its time on the slowest link
 	first, last int32     // messages that have not been sent, the oldest first; -1 for none
 	flow        int32     // flow that carries the oldest message; -1: none
@@ -26,7 +26,7 @@ type conn struct {
 	vain        int32     // flow of the packets that it sends into a broken path, -1 while it sends none
 	unsent      float64   // bytes on the wire that follow these
 	rate        float64   // rate at which it was sending when its path broke, in bytes per picosecond; 0: idle
-	probes      int32     // so many of a selective queue pair since its path broke
+	probes      int32     // probes of a selective queue pair since its path broke
 	lost        bool      // it gave up
 	pace        pace
 	paced       unit.Time // since when the control limits it, -1 while it does not
@@ -90,7 +90,7 @@ func (r *Run) begin(c int32) {
 	r.resume(c)
 }
 
-// resume goes on with what is left of the oldest message.
+// resume continues with the rest of the oldest message.
 func (r *Run) resume(c int32) {
 	k := &r.conns[c]
 	switch {
@@ -103,7 +103,7 @@ func (r *Run) resume(c int32) {
 	}
 }
 
-// sent goes on with a connection whose oldest message has left.
+// sent continues a connection whose oldest message has left.
 func (r *Run) sent(c int32) {
 	k := &r.conns[c]
 	m := k.first
@@ -119,7 +119,7 @@ func (r *Run) sent(c int32) {
 	r.push(r.now+r.behind(c, r.messages[m].Bytes), ringArrived, m, 0)
 }
 
-// behind is the time from a message's last bit on the slowest link to memory, and of both NICs.
+// behind returns the time from a message's last bit on the slowest link to memory, and of both NICs.
 func (r *Run) behind(c int32, bytes unit.Bytes) unit.Time {
 	k := &r.conns[c]
 	d := k.latency
@@ -189,7 +189,7 @@ func (r *Run) waste(c int32) {
 	k.unsent = 0
 }
 
-// probe has a selective queue pair that has sent all ask for an answer after a while, which doubles.
+// probe makes a selective queue pair that has sent all request an answer after a while, which doubles.
 func (r *Run) probe(c int32) {
 	k := &r.conns[c]
 	if r.Setup.Host.RC.Recovery == rc.Selective {
@@ -197,7 +197,7 @@ func (r *Run) probe(c int32) {
 	}
 }
 
-// probed goes on with a queue pair whose question is answered: its path is there again.
+// probed continues a queue pair whose probe is answered: its path works again.
 func (r *Run) probed(c, turn int32) {
 	k := &r.conns[c]
 	switch {
@@ -213,7 +213,7 @@ func (r *Run) probed(c, turn int32) {
 // vainly is the tag of a connection's packets into a broken path; those of its messages have its number.
 func vainly(c int32) int32 { return ^c }
 
-// wasted goes on with a connection whose packets into a broken path have left.
+// wasted continues a connection whose packets into a broken path have left.
 func (r *Run) wasted(c int32) {
 	r.conns[c].vain = -1
 	r.waste(c)
@@ -226,7 +226,7 @@ func (r *Run) revive(c int32) {
 	r.resume(c)
 }
 
-// answered ends a connection's wait after losses, by so many time-outs.
+// answered ends a connection's wait after losses, by a number of timeouts.
 func (r *Run) answered(c, timeouts int32) {
 	k := &r.conns[c]
 	k.retrying = false
@@ -246,8 +246,9 @@ func (r *Run) unwaste(c int32) bool {
 	return left
 }
 
-// converged resumes a connection whose path broke and that has another one. Packets that it still had to send then show
-// the receiver the gap, so it goes back to where the path broke; one that had sent all waits for its time-out.
+// converged resumes a connection whose path broke and that has another one. Packets that it still had to send then
+// show the receiver the gap, so it returns to where the path broke. A connection that had sent all waits for its
+// timeout.
 func (r *Run) converged(c int32) {
 	if r.unwaste(c) {
 		r.revive(c)

@@ -82,8 +82,8 @@ func (r *Run) Kill(d scenario.Death) {
 	r.dead = append(r.dead, d)
 }
 
-// clock brings the network's clock up to the run's: it has one of its own, and events that mean nothing without
-// packets.
+// clock advances the network's clock to the run's. The network has a clock of its own, and events without effect
+// where no packets exist.
 func (r *Run) clock() {
 	q := r.Net.Q
 	q.Push(engine.OfRun, r.now, engine.Kind(sim.KindNothing), 0, 0)

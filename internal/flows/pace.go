@@ -120,7 +120,7 @@ func (r *Run) yield(link int32, asked float64) float64 {
 		all, age := r.of(c, link), settled
 		switch {
 		case p.fresh >= 0:
-			// A sender with a small part of its NIC must come down from line rate to less than that.
+			// A sender with a small part of its NIC must reduce its rate from line rate to less than that.
 			age = max(0, r.now-p.fresh-max(0, all.takes(float64(n)*p.line/rate)-all.takes(times)))
 		case p.at >= 1-step:
 			age = 0
@@ -135,7 +135,7 @@ func (all curves) shared(times float64, age unit.Time) float64 {
 	if age >= settled {
 		return all.at(times, (*Curve).long)
 	}
-	w := max(1, window(age)) // the first packets come in the one before
+	w := max(1, window(age)) // the first packets arrive in the window before
 	return all.at(times, func(c *Curve) float64 { return in(c.Shared, w) })
 }
 
@@ -161,8 +161,8 @@ func (all curves) alone(part float64, age unit.Time) float64 {
 	return max(part, all.at(1/part, func(c *Curve) float64 { return min(1, in(c.Alone, w)) }))
 }
 
-// react follows changes of rates: who is limited by a switch's port is left with that rate, and comes back from it
-// once nothing limits it any more.
+// react follows changes of rates: a flow limited by a switch's port keeps that rate, and recovers from it once
+// nothing limits it any more.
 func (r *Run) react() {
 	all := r.rated
 	r.rated = nil
@@ -210,7 +210,7 @@ func (r *Run) reaction(c int32) unit.Time {
 	return r.of(c, p.port).takes(1 / p.got)
 }
 
-// takes returns the time in which senders that begin at line rate come down to 1/n of it: until the first window in
+// takes returns the time in which senders that begin at line rate fall to 1/n of it: until the first window in
 // which n of them used less than a full link.
 func (all curves) takes(parts float64) unit.Time {
 	want := math.Log2(max(1, parts))
@@ -235,7 +235,7 @@ func (c *Curve) heard() unit.Time {
 	return settled
 }
 
-// pin leaves a connection with a part of its line rate, from which it comes back.
+// pin sets a connection to a part of its line rate, from which it recovers.
 func (r *Run) pin(c int32, part float64) {
 	p := &r.conns[c].pace
 	p.fresh = -1

@@ -60,7 +60,7 @@ const (
 	ringExec     int32 = iota
 	ringArrived        // a message is in memory
 	ringRetry          // a connection's local ACK timeout
-	ringProbe          // a selective queue pair asks which packets arrived
+	ringProbe          // a selective queue pair requests which packets arrived
 	ringLink           // an event of the plan changes a link
 	ringNotice         // the ends of a failed link are notified
 	ringRoutes         // routes follow

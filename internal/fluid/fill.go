@@ -38,9 +38,9 @@ func (r *fill) grow(links int) {
 	r.more, r.first = append(r.more, make([]float64, more)...), append(r.first, make([]float64, more)...)
 }
 
-// refill sets the rates of flows that a change can affect: those on changed links, and on full links that these cross,
-// and so on. All rates rise together until a link is full, whose flows have theirs then; the others go on. Links that
-// are not full limit no flow: they are considered only if new rates would fill them.
+// refill sets the rates of flows that a change can affect: those on changed links, and on full links that these
+// cross, and so on. All rates rise together until a link is full. The rates of its flows are then final; the others
+// continue to rise. Links that are not full limit no flow: they are considered only if new rates would fill them.
 func (n *Net) refill() {
 	r := &n.round
 	for _, l := range n.changed {
@@ -188,7 +188,7 @@ func (n *Net) parts() {
 	}
 }
 
-// freeze gives the flows of a full link their rate, and where pauses hold flows up, those that wait behind them.
+// freeze fixes the rate of a full link's flows and, where pauses block flows, of those that wait for them.
 func (n *Net) freeze(top level) {
 	r := &n.round
 	r.held[top.link] = true

@@ -25,7 +25,7 @@ type Use struct {
 	Holds bool
 }
 
-// Net is links and the active flows on them. Times given to it never go back.
+// Net is links and the active flows on them. Times passed to it never decrease.
 type Net struct {
 	// Grain is the time by which rates may follow a change late; with 0 every change counts immediately.
 	Grain unit.Time

@@ -38,7 +38,7 @@ func (h *Heap[K, V]) Push(at K, then int64, of V) {
 	s[i] = x
 }
 
-// Pop takes away the element that comes first.
+// Pop removes the first element.
 func (h *Heap[K, V]) Pop() Entry[K, V] {
 	s := *h
 	top, last := s[0], len(s)-1

@@ -85,8 +85,8 @@ func (c *Flags) options() (o Options, err error) {
 	return o, nil
 }
 
-// Read reads all devices, waits, and reads again; say reports the waits. A device that does not answer is a note as
-// long as another one does.
+// Read reads all devices, waits, and reads again; say reports the waits. A device that does not answer is a note if
+// another one answers.
 func (c *Flags) Read(ctx context.Context, say io.Writer) (all []counters.Snapshot, notes []string, err error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err

@@ -153,7 +153,7 @@ func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 	return notes, nil
 }
 
-// final are answers after which no other question is worth asking.
+// final are answers after which no further request is useful.
 var final = []codes.Code{codes.Unauthenticated, codes.PermissionDenied, codes.Unavailable,
 	codes.DeadlineExceeded, codes.ResourceExhausted, codes.Canceled}
 
@@ -269,7 +269,7 @@ func (c *Client) subscribe(ctx context.Context, q question, t *tree) error {
 	list := &pb.SubscriptionList{Prefix: c.prefix(q), Mode: pb.SubscriptionList_ONCE, Encoding: c.encoding,
 		Subscription: []*pb.Subscription{{Path: c.path(q)}}}
 	err = stream.Send(&pb.SubscribeRequest{Request: &pb.SubscribeRequest_Subscribe{Subscribe: list}})
-	if err != nil && !errors.Is(err, io.EOF) { // EOF: the status comes with the next message
+	if err != nil && !errors.Is(err, io.EOF) { // EOF: the status follows with the next message
 		return err
 	}
 	if err := stream.CloseSend(); err != nil {

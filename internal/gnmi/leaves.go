@@ -108,7 +108,7 @@ const (
 	neighbor = "lldp/interfaces/interface/neighbors/neighbor/state/"
 )
 
-// leaves maps paths without their keys to the counters that their values go to.
+// leaves maps paths without their keys to the counters of their values.
 var leaves = map[string]leaf{
 	ifState + "oper-status": func(p *counters.Port, _ int, v value) { p.Up = counters.Say(v.text == "UP") },
 	ifState + "mtu": func(p *counters.Port, _ int, v value) {
@@ -185,7 +185,7 @@ var (
 	pfcSent = count(func(p *counters.Port, k int) *counters.Count { return &p.TxPFC[k] })
 )
 
-// transitions counts both directions: a link that went down and came up made two.
+// transitions counts both directions: a link that failed and recovered made two.
 func transitions(p *counters.Port, _ int, v value) {
 	if v.num {
 		p.Flaps = counters.Count{V: v.n / 2, Is: true}

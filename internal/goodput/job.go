@@ -258,8 +258,8 @@ func (j *job) seat(end Span) {
 	}
 }
 
-// grow returns the time at which a degraded job restarts with more servers: at the first checkpoint by
-// which it has lost, since one came back, as much as starting again costs.
+// grow returns the time at which a degraded job restarts with more servers: the first checkpoint by which it has
+// lost, since a server returned, the time of a restart.
 func (j *job) grow() Span {
 	if j.used == j.servers {
 		return forever

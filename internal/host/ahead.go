@@ -36,8 +36,9 @@ const (
 	stepLast = 10
 )
 
-// widePorts is the number of ports from which queues are prefetched: then ports, queues and their packets are several
-// times the size of a second-level cache. Of fewer most is there, and asking costs more than it saves.
+// widePorts is the number of ports from which queues are prefetched: then ports, queues and their packets are
+// several times the size of a second-level cache. Below it, most of the data is cached, and prefetching costs more
+// than it saves.
 const widePorts = 2048
 
 // endLines is the number of cache lines of an end that are prefetched, for any protocol (mrc.TestLines).
@@ -90,7 +91,7 @@ func (h *Hosts) Touch(e *engine.Event) {
 	}
 }
 
-// touchArriving is for packets that come to ends of protocols.
+// touchArriving prefetches for packets that arrive at ends of protocols.
 func (h *Hosts) touchArriving() {
 	k := &h.arriving
 	if pi := k.seen(stepEnds); uint32(h.Net.Packets[pi].QP) < uint32(len(h.carried)) {

@@ -40,7 +40,7 @@ func both(a, b []int32) (out []int32) {
 	return out
 }
 
-// spread has a NIC's bundle spray over some of its ports; one sender, who asks for it, is bound already.
+// spread makes a NIC's bundle spray over some of its ports; one sender, which calls it, is already bound.
 func (h *Hosts) spread(nic int32, over []int32, who int32) {
 	n := &h.nics[nic]
 	same := slices.Equal(n.over, over)
@@ -163,8 +163,8 @@ func (h *Hosts) respread(usable func(src, dst int32) []int32) {
 	}
 }
 
-// Reline tells a NIC that the rate of its port has changed: what sends there has another ceiling.
-// Other ports are none of its business.
+// Reline notifies a NIC that the rate of its port has changed, which limits its senders. Other ports are none of
+// its business.
 func (h *Hosts) Reline(port int32) {
 	for c := range h.senders {
 		if slices.Contains(h.nics[h.senders[c].nic].ports, port) {

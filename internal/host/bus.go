@@ -2,7 +2,7 @@ package host
 
 import "railyard/unit"
 
-// Bus is a link of PCIe between GPUs and NICs of one server that carries less than these could: a NIC's own, one of a
+// Bus is a link of PCIe between GPUs and NICs of one server with less bandwidth than theirs: a NIC's own, one of a
 // GPU with several NICs, one above several switches. Each direction is separate.
 type Bus struct {
 	Rate unit.Rate // of payload
@@ -16,7 +16,7 @@ type bus struct {
 	written unit.Time // time at which all received data are in GPU memory
 }
 
-// Share puts NICs of a server behind a bus.
+// Share connects NICs of a server by a bus.
 func (h *Hosts) Share(b Bus) {
 	h.buses = append(h.buses, bus{rate: b.Rate})
 	for _, id := range b.NICs {

@@ -14,8 +14,8 @@ const (
 	closed         // and all of its messages are acknowledged
 )
 
-// Close says that a connection carries no message beyond those that it was given. Once all are acknowledged, its
-// congestion control does nothing more, and others of its peer no longer look at it. Its numbers stay.
+// Close ends a connection: it accepts no further message. Once all are acknowledged, its congestion control does
+// nothing more, and others of its peer no longer look at it. Its numbers stay.
 func (h *Hosts) Close(c int32) { h.senders[c].ending = closing }
 
 // Closed reports whether a connection was closed and all its messages are acknowledged.

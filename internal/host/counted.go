@@ -86,7 +86,7 @@ func (h *Hosts) CEMarks(c int32) int64 {
 	return h.receivers[c].ce
 }
 
-// Trimmed returns how many of a connection's packets came as headers.
+// Trimmed returns how many of a connection's packets arrived as headers.
 func (h *Hosts) Trimmed(c int32) int64 {
 	if e := h.endsOf(c); e != nil {
 		return e.cut

@@ -9,9 +9,9 @@ import (
 )
 
 // Receivers that grant credit. A sender whose congestion control needs credit sends a request. The receiver answers
-// with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one receiver, whatever
-// arrives at it: a bundle's ports together have the rate that it hands out, because switches choose the port by which a
-// packet comes. Where PCIe takes less than they carry, PCIe is the rate.
+// with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one receiver, by
+// whichever port packets arrive. A bundle's ports together have the granted rate, because switches choose the port
+// of a packet. Where PCIe takes less than they carry, PCIe is the rate.
 
 // granter is a NIC's.
 type granter struct {
@@ -69,8 +69,8 @@ func (h *Hosts) rxRequest(port int32, p *fabric.Packet) {
 	h.grant(nic)
 }
 
-// Needs passes bytes to the granter at a connection's receiver that it knows of before the sender does: bytes on the
-// wire that arrived in vain by a port and will be retransmitted, or are next.
+// Needs passes bytes to the granter at a connection's receiver that the receiver counts before the sender does:
+// bytes on the wire that arrived in vain by a port and will be retransmitted, or are next.
 func (h *Hosts) Needs(c, port int32, wire int64) {
 	nic := h.senders[c].dst
 	g, flow := h.nics[nic].granter, h.receivers[c].flow
@@ -110,7 +110,7 @@ func (h *Hosts) intake(n *nic) (line unit.Rate) {
 	return line
 }
 
-// rxGrant is the sender: more may go.
+// rxGrant receives a grant for a sender: it may send more.
 func (h *Hosts) rxGrant(_ int32, p *fabric.Packet) {
 	c := p.QP
 	s := &h.senders[c]

@@ -8,9 +8,10 @@ import (
 	"railyard/unit"
 )
 
-// An edge is a set of hosts in front of others (Olteanu et al., NSDI 2022): its NICs have the ports to the fabric, and
-// the NICs behind have ports to it. The edge carries the packets of the NICs behind as messages of connections of its
-// own, one for each pair of NICs and direction. Its congestion control, recovery and paths are the tunnel's.
+// An edge is a set of hosts between others and the fabric (Olteanu et al., NSDI 2022): its NICs have the ports to
+// the fabric, and the NICs of those hosts have ports to it. The edge carries the packets of the NICs as messages of
+// connections of its own, one for each pair of NICs and direction. Its congestion control, recovery and paths are
+// the tunnel's.
 
 // KindEdge is the first kind of an edge's events: the hosts' kinds plus KindEdge less fabric.KindHost.
 const KindEdge engine.Kind = 64
@@ -22,8 +23,8 @@ func NewEdge(net *fabric.Net, cfg *Config) *Hosts {
 	return h
 }
 
-// Front gives an edge the ports to the fabric and connects the ports of the hosts behind to the edge: port i of wires
-// is in front of port i of ports, whose packets arrive at it as events of a kind.
+// Front gives an edge the ports to the fabric and connects the ports of its hosts to the edge: port i of wires
+// serves port i of ports, whose packets arrive at it as events of a kind.
 func (h *Hosts) Front(behind *Hosts, ports, wires []int32, enters engine.Kind) {
 	behind.wired = make([]int32, len(h.Net.Ports))
 	for i := range behind.wired {

@@ -14,17 +14,17 @@ import (
 )
 
 // Connections of a service that names a protocol (package transport) are driven here instead of as RC's queue
-// pairs: the same NICs, ports, classes and messages, other ends. A NIC's ports are its planes, all of them
-// the connection's; data leave by whichever is free (lanes.go), and what ends say besides goes first.
+// pairs: the same NICs, ports, classes and messages, other ends. A NIC's ports are its planes, all of them used by
+// the connection. Data leave by the first idle port (lanes.go), after control packets.
 
-// Opcodes by which packets of protocols are told from RC's within the simulator, in the manufacturer's range:
-// their headers lie beside them (fabric.Net.Headers), and captures say what their frames' opcodes are.
+// Opcodes distinguish packets of protocols from RC's within the simulator, in the manufacturer's range: their
+// headers are stored separately (fabric.Net.Headers), and captures show the opcodes of their frames.
 const (
 	toReceiver roce.Opcode = 0xfe
 	toSender   roce.Opcode = 0xff
 )
 
-// Ends tells packets of protocols from others, and those for receivers from those for senders.
+// Ends reports whether a packet belongs to a protocol, and whether its receivers or its senders process it.
 func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
 	return opcode == toReceiver, opcode == toReceiver || opcode == toSender
 }
@@ -120,7 +120,7 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	return c
 }
 
-// makerAt returns the maker of a service's ends at a NIC: one that knows the NIC's host, if ends take its cores.
+// makerAt returns the maker of a service's ends at a NIC: one for the NIC's host if ends use its cores.
 func (h *Hosts) makerAt(service int, nic int32) transport.Maker {
 	m := h.cfg.Services[service].Protocol
 	hosted, ok := m.(transport.Hosted)
@@ -183,8 +183,9 @@ func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
 	return most, rtt
 }
 
-// Granted returns the share of its receiver's line that a connection's receiver grants as credit, 0 where it needs
-// none, and the bytes of wire that a burst sends without; pulls says that these count beside what is granted.
+// Granted returns the share of its receiver's line rate that a connection's receiver grants as credit, 0 if it
+// needs none, and the wire bytes that a burst sends without credit; pulls reports that these count in addition to
+// granted bytes.
 func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool) {
 	if t := h.Service(c).Credit; t.Packets > 0 {
 		share, pulls = t.Share, t.Pulls
@@ -195,7 +196,7 @@ func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool)
 	return share, unasked, pulls
 }
 
-// tellPlanes tells fresh ends which ports of their NICs do not work.
+// tellPlanes passes the failed ports of their NICs to new ends.
 func (h *Hosts) tellPlanes(c int32) {
 	src, dst := h.Peers(c)
 	for _, nic := range []int32{src, dst} {
@@ -207,8 +208,8 @@ func (h *Hosts) tellPlanes(c int32) {
 	}
 }
 
-// PortIs says that the cable of a port works, or does not: a NIC sees its own at once. Ports of switches are
-// nobody's here.
+// PortIs records whether the cable of a port works: a NIC detects its own immediately. Ports of switches are
+// ignored here.
 func (h *Hosts) PortIs(port int32, up bool) {
 	for c := range h.carried {
 		if e := &h.carried[c]; e.send != nil {
@@ -219,7 +220,7 @@ func (h *Hosts) PortIs(port int32, up bool) {
 	}
 }
 
-// planeIs tells the ends of a connection that are a NIC's what a port of it is now.
+// planeIs notifies the ends of a connection at a NIC of the state of one of its ports.
 func (h *Hosts) planeIs(c, nic, port int32, up bool) {
 	plane := slices.Index(h.nics[nic].ports, port)
 	if plane < 0 || !h.Net.Owns(h.Net.Ports[port].Node) {
@@ -265,7 +266,7 @@ func (h *Hosts) postTo(m int32) {
 	h.sent(now, msg.Conn, e)
 }
 
-// missing reports whether pieces of a message are still to come, now that one has.
+// missing reports whether pieces of a message are still missing after the arrival of one.
 func (h *Hosts) missing(m int32) bool {
 	if h.Messages[m].Bytes <= rc.MaxMessage {
 		return false
@@ -274,7 +275,7 @@ func (h *Hosts) missing(m int32) bool {
 	return h.pieces[m] > 0
 }
 
-// rxForward is a receiver: something came from its sender.
+// rxForward passes a packet to a receiver.
 func (h *Hosts) rxForward(port int32, p *fabric.Packet) {
 	now, c := h.Net.Q.Now(), p.QP
 	e, in := &h.carried[c], h.arrived(port, p)
@@ -291,7 +292,7 @@ func (h *Hosts) rxForward(port int32, p *fabric.Packet) {
 	h.received(now, c, e)
 }
 
-// rxBack is a sender: something came from its receiver.
+// rxBack passes a packet to a sender.
 func (h *Hosts) rxBack(port int32, p *fabric.Packet) {
 	now, c := h.Net.Q.Now(), p.QP
 	e := &h.carried[c]
@@ -314,7 +315,7 @@ func (h *Hosts) arrived(port int32, p *fabric.Packet) *transport.Packet {
 	return in
 }
 
-// received does what is due after a receiver was called: messages that have come, answers, its timer.
+// received processes the results of a receiver's call: complete messages, answers, its timer.
 func (h *Hosts) received(now unit.Time, c int32, e *ends) {
 	for {
 		number, ok := e.recv.Arrived()
@@ -339,7 +340,7 @@ func (h *Hosts) received(now unit.Time, c int32, e *ends) {
 	h.tickAt(c, e, 1, e.recv.At())
 }
 
-// sent does what is due after a sender was called: completions, what it says, its timer, its next data.
+// sent processes the results of a sender's call: completions, control packets, its timer, its next data.
 func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 	for {
 		done, ok := e.send.Completed()
@@ -402,7 +403,7 @@ func (h *Hosts) broke(c int32, e *ends, why rc.Status) {
 	}
 }
 
-// tickAt makes sure that an event comes when an end wants to be called. A later time needs nothing: the event
+// tickAt schedules an event for the time at which an end requests a call. A later time needs nothing: the event
 // looks again.
 func (h *Hosts) tickAt(c int32, e *ends, end int32, at unit.Time) {
 	if at >= e.ticks[end] {
@@ -413,8 +414,7 @@ func (h *Hosts) tickAt(c int32, e *ends, end int32, at unit.Time) {
 	h.Net.Q.Push(h.nics[[2]int32{src, dst}[end]].element, e.ticks[end], h.base+KindTick, c, end)
 }
 
-// refused makes sure that a sender is called when it may send: one that was asked and may not now knows only
-// since then that it waits.
+// refused schedules the call of a sender for when it may send: only a refused request makes the sender wait.
 func (h *Hosts) refused(now unit.Time, c int32, e *ends) {
 	if at := e.send.At(); at > now {
 		h.tickAt(c, e, 0, at)

@@ -41,8 +41,8 @@ type Silence struct {
 	Timeouts int32
 }
 
-// silent notes that a packet goes for want of answers, after the local ACK timeout or before. A window that was full
-// meanwhile did not cause the delay; the loss did.
+// silent records that a packet is sent because answers are missing, after the local ACK timeout or before. A window
+// that was full meanwhile did not cause the delay; the loss did.
 func (h *Hosts) silent(now unit.Time, c int32, s *sender, timedOut bool) {
 	if h.silences == nil {
 		h.silences = map[int32]Silence{}
@@ -60,7 +60,7 @@ func (h *Hosts) silent(now unit.Time, c int32, s *sender, timedOut bool) {
 	h.silences[c] = x
 }
 
-// Silent returns how a connection has waited for answers that did not come.
+// Silent returns a connection's waiting times for missing answers.
 func (h *Hosts) Silent(c int32) Silence { return h.silences[c] }
 
 // stick records that a sender with data has a full window; from is when its port is free.
@@ -73,5 +73,5 @@ func (s *sender) stick(from unit.Time) {
 // unstick notes that its window has room again.
 func (s *sender) unstick(now unit.Time) {
 	s.stuck = false
-	s.windowed += max(now, s.stuckAt) - s.stuckAt // an acknowledgement may come while its last packet leaves
+	s.windowed += max(now, s.stuckAt) - s.stuckAt // an acknowledgement may arrive while its last packet leaves
 }

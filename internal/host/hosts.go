@@ -24,13 +24,12 @@ const (
 	KindDeliver                                      // A message: the receiving GPU sees it
 	KindDrain                                        // A NIC: its receive buffer has drained to xON
 	KindGrant                                        // A NIC: its next grant of credit is due
-	KindTick                                         // A connection, B end: a protocol's wants to be called
+	KindTick                                         // B end of a connection: the transport protocol requests a call
 	KindCNP                                          // A receiver, B its port: it answers a mark
 	KindUser    engine.Kind = 32
 )
 
-// Bond says how a NIC with two ports (a link bundle to a switch pair) spreads
-// what it sends.
+// Bond is the way in which a NIC with two ports (a link bundle to a switch pair) distributes its packets.
 type Bond uint8
 
 // Bond modes.
@@ -53,7 +52,7 @@ type Config struct {
 	SourcePorts int
 	// Choose makes senders' choosers among them; nil, or where it makes none: they are taken in turn.
 	Choose entropy.Make
-	// IPv6: RC's frames have 20 bytes more. Ends of protocols know their own.
+	// IPv6: RC's frames have 20 bytes more. Ends of protocols have their own IP version.
 	IPv6 bool
 	// Interval is over how long switches measure available bandwidth, for congestion signaling.
 	Interval unit.Time
@@ -61,7 +60,7 @@ type Config struct {
 	RxXOff   unit.Bytes
 	RxXOn    unit.Bytes
 	Reorder  Reorder // memory of a NIC for RC's packets that it cannot place yet
-	// Markings are by NIC, of those that mark RC's packets otherwise than their services say.
+	// Markings are by NIC, for NICs that mark RC's packets differently from their services.
 	Markings map[int32]Marking
 }
 
@@ -79,13 +78,13 @@ type nic struct {
 	line     unit.Rate // of one port
 	buses    []int32
 	over     []int32   // ports that it sprays over
-	granter  *granter  // nil while nobody needs its credit
+	granter  *granter  // nil unless a connection needs its credit
 	store    *rc.Store // data that its responders store; nil: they place every packet immediately
 	detoured unit.Time // time at which everything that passed its own memory has left it
 }
 
-// sender is the requester end of a queue pair, with its pacing. What each packet reads of it is four
-// cache lines of 64 bytes: its own first one, the pacer's and two of the queue pair (TestLines).
+// sender is the requester end of a queue pair, with its pacing. Each packet reads four cache lines of 64 bytes of
+// it: its own first one, the pacer's and two of the queue pair (TestLines).
 type sender struct {
 	next    int32 // next in the port's ring
 	nic     int32
@@ -113,7 +112,7 @@ type sender struct {
 
 	qp rc.QP
 
-	stuckAt unit.Time // since when its window is full, while stuck says so
+	stuckAt unit.Time // time since which its window is full, while stuck is true
 	watched unit.Time // time of the timeout event under way
 	turn    entropy.Turn
 	tag     int32 // the queue pair's index among those of the same peers
@@ -135,7 +134,7 @@ type receiver struct {
 	marked  bool // something since the last answer was, and the service echoes that
 	turn    entropy.Turn
 	ce      int64
-	cut     int64  // data packets that came as headers
+	cut     int64  // data packets that arrived as headers
 	done    int32  // message finished last, -1 for none
 	pieces  int32  // received pieces of the next message
 	flow    int32  // index of the flow at its NIC's granter
@@ -157,8 +156,8 @@ type Message struct {
 // Counters are the transport's totals.
 type Counters struct {
 	CNPs, Acks, Naks       int64
-	OutOfOrder             int64 // data packets ahead of the expected one
-	Trimmed                int64 // data packets that came as headers
+	OutOfOrder             int64 // data packets that overtook the expected one
+	Trimmed                int64 // data packets that arrived as headers
 	Retransmissions        int64
 	Timeouts               int64
 	EarlyTimeouts          int64 // early timeouts of selective recovery, before the ACK timeout
@@ -255,18 +254,17 @@ func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 	return id
 }
 
-// Reserve makes room for so many connections and messages, so that the tables need
-// not be copied while they grow.
+// Reserve allocates memory for the given connections and messages, so that the tables are not copied while they
+// grow.
 func (h *Hosts) Reserve(conns, messages int) {
 	h.senders = slices.Grow(h.senders, conns)
 	h.receivers = slices.Grow(h.receivers, conns)
 	h.Messages = slices.Grow(h.Messages, messages)
 }
 
-// Connect sets up a queue pair of a service that carries data from one NIC to another; tag
-// tells apart several pairs between the same peers, ports are the NIC's ports
-// that reach the peer. hash is the digest of its 5-tuple. Both ends go through
-// INIT and RTR to RTS with starting PSN psn.
+// Connect sets up a queue pair of a service that carries data from one NIC to another; tag distinguishes several
+// pairs between the same peers, ports are the NIC's ports that reach the peer. hash is the digest of its 5-tuple.
+// Both ends pass INIT and RTR to RTS with starting PSN psn.
 func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, hash, psn uint32) int32 {
 	c := int32(len(h.senders))
 	n := &h.nics[src]
@@ -391,8 +389,8 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 // Port returns the port by which a connection sends.
 func (h *Hosts) Port(c int32) int32 { return h.wire(h.senders[c].port) }
 
-// Path returns the ports by which a connection's packets go where hashing decides, from
-// the NIC's own unless they take turns there.
+// Path returns the ports of a connection's packets on the path that hashing selects, from the NIC's port on unless
+// its packets take the ports in turn.
 func (h *Hosts) Path(c int32) []int32 {
 	s := &h.senders[c]
 	port := h.wire(s.port)
@@ -415,8 +413,8 @@ func (h *Hosts) Leaves(c int32) []int32 {
 	return []int32{h.wire(s.port)}
 }
 
-// PathFrom returns the ports of switches by which a connection's packets go that leave by a port of its NIC, where
-// hashing decides.
+// PathFrom returns the ports of switches on the path of a connection's packets that leave by a port of its NIC,
+// where hashing decides.
 func (h *Hosts) PathFrom(c, port int32) []int32 {
 	s := &h.senders[c]
 	return h.Net.Path(port, s.dst, s.loc, s.hash)
@@ -428,8 +426,8 @@ func (h *Hosts) ChoicesFrom(c, port int32) [][]int32 {
 	return h.Net.Choices(port, s.dst, s.loc)
 }
 
-// Back returns the ports by which a connection's acknowledgements go where hashing decides, from the receiver's own on;
-// nil where they go before data, and where the transport is not RC.
+// Back returns the ports of a connection's acknowledgements on the path that hashing selects, from the receiver's
+// on; nil if they precede data, or if the transport is not RC.
 func (h *Hosts) Back(c int32) []int32 {
 	s, r := &h.senders[c], &h.receivers[c]
 	if h.Service(c).AcksFirst || h.endsOf(c) != nil {
@@ -446,8 +444,7 @@ func (h *Hosts) Back(c int32) []int32 {
 	return append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
 }
 
-// Choices returns hop by hop the ports of switches among which a connection's packets
-// could go.
+// Choices returns hop by hop the ports of switches among which a connection's packets are distributed.
 func (h *Hosts) Choices(c int32) [][]int32 {
 	s := &h.senders[c]
 	return h.Net.Choices(h.wire(s.port), s.dst, s.loc)

@@ -5,19 +5,19 @@ import (
 	"railyard/unit"
 )
 
-// Reorder is the memory of each NIC for packets of RC's queue pairs that arrive ahead of others and cannot be placed
-// yet. The zero Reorder has no limit, and places packets as soon as their address is known.
+// Reorder is the memory of each NIC for packets of RC's queue pairs that overtook others and cannot be placed yet.
+// The zero Reorder has no limit, and places packets as soon as their address is known.
 type Reorder struct {
 	Placement rc.Placement
 	Bytes     unit.Bytes // bytes of payload; 0: no limit
 	Entries   int        // packets; 0: no limit
-	// Rate is the bandwidth of a NIC's own memory, if packets ahead of a gap pass through it: each is written to it and
-	// read from it.
+	// Rate is the bandwidth of a NIC's own memory, if packets after a gap pass through it: each is written to it
+	// and read from it.
 	Rate unit.Rate
 }
 
-// needs reports whether NICs keep anything: what go-back-N drops they do not, nor packets with an address of their own
-// unless all go through a memory.
+// needs reports whether NICs store packets: they store neither packets that go-back-N drops, nor packets with an
+// address of their own unless all pass through a memory.
 func (o *Reorder) needs(c *rc.Config) bool {
 	return c.Recovery == rc.Selective && (!c.WriteOnly || o.Placement == rc.ThroughNIC)
 }
@@ -33,8 +33,8 @@ func (h *Hosts) remember(nic int32) {
 	}
 }
 
-// detour books a packet that a NIC keeps in its own memory on the bandwidth of that, in and out. What arrives faster
-// waits in the NIC's buffer, from which it pauses its switch as it does for PCIe.
+// detour books a packet that a NIC stores in its own memory on the bandwidth of that memory, in and out. What
+// arrives faster waits in the NIC's buffer, from which it pauses its switch as it does for PCIe.
 func (h *Hosts) detour(now unit.Time, nic int32, payload int, v rc.Verdict) {
 	if h.cfg.Reorder.Placement != rc.ThroughNIC || v != rc.Reordered {
 		return
@@ -49,7 +49,7 @@ func (h *Hosts) detour(now unit.Time, nic int32, payload int, v rc.Verdict) {
 type Stored struct {
 	Used, Top, Peak     unit.Bytes // now, most since the last look, most ever
 	Held, TopHeld, Most int        // packets, likewise
-	Kept, Refused       int64      // packets ever stored, and dropped for want of room
+	Kept, Refused       int64      // packets ever stored, and packets dropped because the memory was full
 }
 
 // Stored returns the state of a NIC's reorder memory; false: it needs none.
@@ -69,7 +69,8 @@ func (h *Hosts) Looked(nic int32) {
 	}
 }
 
-// Refused returns how many of a connection's packets its receiver's NIC dropped for want of reorder memory.
+// Refused returns how many of a connection's packets its receiver's NIC dropped because the reorder memory was
+// full.
 func (h *Hosts) Refused(c int32) int64 {
 	if h.endsOf(c) != nil {
 		return 0

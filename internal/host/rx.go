@@ -83,8 +83,7 @@ func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 	}
 }
 
-// answers sends what the responder has to say; told is fabric.FlagINT where it goes with the telemetry of
-// the packet in hand.
+// answers sends the responder's packets; told is fabric.FlagINT if they return the telemetry of the current packet.
 func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	a := &h.answer
 	h.Count.Acks++
@@ -126,7 +125,7 @@ func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
 	h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, h.base+KindDeliver, m)
 }
 
-// endsWith reports whether a message has no more than so many pieces.
+// endsWith reports whether a message has at most the given number of pieces.
 func (m *Message) endsWith(pieces int32) bool { return unit.Bytes(pieces)*rc.MaxMessage >= m.Bytes }
 
 // rxAck is the requester: it moves the window and completes work requests.
@@ -184,7 +183,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	h.ready(c, s)
 }
 
-// acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
+// acknowledged passes newly acknowledged bytes to the controller; false: it does not use them.
 func (s *sender) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	una, _, _ := s.qp.Sequence()
 	psn := una
@@ -210,9 +209,9 @@ func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
 	h.decide(p.QP)
 }
 
-// drain models PCIe slower than the wire: what has arrived waits in the NIC's buffer, and
-// the NIC pauses its switch before the buffer overflows. Where others share its PCIe, what
-// they have waiting there counts as its own: it pauses a little early.
+// drain models PCIe slower than the wire: what has arrived waits in the NIC's buffer, and the NIC pauses its switch
+// before the buffer overflows. Where others share its PCIe, their waiting bytes count as its own: it pauses a
+// little early.
 func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) {
 	h.write(now, n, unit.Bytes(payload))
 	h.fills(now, n, id)
@@ -260,10 +259,10 @@ func (h *Hosts) each(n *nic, do func(net *fabric.Net, port int32, class int)) {
 	}
 }
 
-// rxPulled takes data, or the headers of it, of connections some of whose receivers pull (NDP): what comes
-// makes room for one packet more, in its turn. A sender says of the packet behind which it has nothing
-// more to send that this is so (FlagEcho; BECN on the wire). When everything up to there is in, what is
-// still to be pulled would come to nothing, and gives way to others.
+// rxPulled receives data, or trimmed data, of connections whose receivers pull (NDP): each arrival permits one
+// packet more, in its turn. A sender marks the last packet before it has nothing more to send (FlagEcho; BECN on
+// the wire). Once all data up to that packet have arrived, further pulls are useless, and the turn passes to other
+// connections.
 func (h *Hosts) rxPulled(port int32, p *fabric.Packet) {
 	c := p.QP
 	r := &h.receivers[c]

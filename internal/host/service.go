@@ -79,8 +79,8 @@ func from(hash uint32, port int) uint32 {
 	return hash&^entropy.Mask | uint32(entropy.Port(hash, port))&entropy.Mask
 }
 
-// tuple is the digest of the next packet from an end of a queue pair: its own, or with several source ports the one
-// with the port whose turn it is.
+// tuple is the digest of the next packet from an end of a queue pair: its own, or with several source ports the
+// digest with the next port in turn.
 func (h *Hosts) tuple(hash uint32, turn *entropy.Turn) uint32 {
 	if h.cfg.SourcePorts < 2 {
 		return hash

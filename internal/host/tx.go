@@ -102,8 +102,8 @@ func (s *sender) asks(wire int64) bool { return s.pace.Acked() && s.needs() || s
 
 func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
 
-// blocked reports that no packet may go: the window lets no new one, or there is no credit for any.
-// Most senders have neither.
+// blocked reports whether no packet may be sent: the window permits no new one, or there is no credit for any. Most
+// senders have neither.
 func (s *sender) blocked() bool { return s.pace.Bounded() && s.stopped() }
 
 func (s *sender) stopped() bool { return s.full() || s.pace.Broke() }
@@ -293,8 +293,8 @@ func (h *Hosts) rearm(c int32, s *sender) {
 	}
 }
 
-// watch arms the event of a queue pair's timer, unless one comes as early. Later
-// times need nothing: the event looks again, so acknowledgements cost nothing.
+// watch arms the event of a queue pair's timer, unless an earlier one is armed. Later times need nothing: the event
+// looks again, so acknowledgements cost nothing.
 func (h *Hosts) watch(c int32, s *sender) {
 	at := s.qp.TimeoutAt()
 	if at == unit.Never || s.timer && at >= s.watched {

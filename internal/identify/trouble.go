@@ -34,7 +34,7 @@ func scan(f *File) (s scanned, err error) {
 	defer from.Close()
 	lines := bufio.NewReaderSize(from, headSize)
 	for {
-		part, err := lines.ReadSlice('\n') // a longer line comes in parts
+		part, err := lines.ReadSlice('\n') // a longer line is read in parts
 		text := string(part)
 		if m := failure.FindString(text); m != "" {
 			if s.count++; s.count == 1 {

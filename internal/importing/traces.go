@@ -105,7 +105,7 @@ func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 	return traces, cablings, nil
 }
 
-// known refuses a format that neither cablings nor traces come in.
+// known refuses a format that is neither a cabling's nor a trace's.
 func (c *reader) known() error {
 	if names := formatNames(); c.Format != "" && !slices.Contains(names, c.Format) {
 		return field.Choice("--format", c.Format, names, "unknown format %s", field.Quote(c.Format)).ListedBy("railyard import --help")
@@ -171,7 +171,7 @@ func settings(all []trace.Setting) string {
 	return b.String()
 }
 
-// workloadOf reads traces and returns the workload of a scenario that names them from its own folder.
+// workloadOf reads traces and returns the workload of a scenario that names them relative to its folder.
 func (c *reader) workloadOf(paths []string) (string, *Trace, error) {
 	out := &Trace{Files: paths}
 	x, paths, err := c.readTraces(paths)

@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// File is a regular file, open for reading up to the size it had when it was opened.
-// What grows behind, or has no size because the kernel makes it up while it is read
-// (/proc/kmsg), is not waited for.
+// File is a regular file, open for reading up to the size it had when it was opened. Bytes appended later are
+// ignored, as are those of files without a size that the kernel generates while they are read (/proc/kmsg).
 type File struct {
 	*os.File
 	Size int64
@@ -60,7 +59,7 @@ func Reason(err error) error {
 	return err
 }
 
-// Read reads as far as the file went when it was opened.
+// Read reads up to the size of the file when it was opened.
 func (f *File) Read(b []byte) (int, error) { return f.left.Read(b) }
 
 // Read reads a regular file of at most max bytes.

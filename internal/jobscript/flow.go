@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxTurns bounds how often a loop is gone through.
+// maxTurns limits the iterations of a loop.
 const maxTurns = 1024
 
 // jump is a pending break or continue.
@@ -25,7 +25,7 @@ func (sh *shell) stopped() bool {
 	return sh.gone || sh.left || sh.jump != goesOn || *sh.steps > maxSteps
 }
 
-// turned reports, behind a turn of a loop, whether there is another.
+// turned reports, after an iteration of a loop, whether there is another.
 func (sh *shell) turned() bool {
 	if sh.jump == nextTurn {
 		sh.jump = goesOn
@@ -111,7 +111,7 @@ func asks(cond []*syntax.Stmt) (is bool) {
 	return is
 }
 
-// ends reports whether commands come to an exit, or to the end of a turn.
+// ends reports whether commands reach an exit, or the end of an iteration.
 func (sh *shell) ends(list []*syntax.Stmt) bool {
 	return slices.ContainsFunc(list, func(s *syntax.Stmt) bool {
 		switch c := s.Cmd.(type) {

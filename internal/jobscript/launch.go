@@ -162,7 +162,7 @@ var wrappers = []string{"exec", "nohup", "time", "nice", "ionice", "numactl", "t
 	"unbuffer", "dumb-init", "tini", "sudo", "command", "strace", "catchsegv", "dcgmi", "uv", "poetry",
 	"conda", "micromamba", "hpcrun", "rocprof"}
 
-// wrapped finds the program behind a wrapper's options: the first word that starts programs.
+// wrapped finds the program after a wrapper's options: the first word that starts programs.
 func (sh *shell) wrapped(args []Arg) {
 	for i, a := range args[1:] {
 		name := path.Base(a.Text)

@@ -11,8 +11,8 @@ import (
 	"mvdan.cc/sh/v3/expand"
 )
 
-// behindOptions parses a launcher's options up to the program: those with a value unless they are among the switches.
-// Names come without hyphens in front, and with _ for - inside.
+// behindOptions parses a launcher's options up to the program: those with a value unless they are among the
+// switches. Names have no leading hyphens, and _ for - inside.
 func behindOptions(args []Arg, switches []string) (flags map[string]string, rest []Arg) {
 	flags = map[string]string{}
 	for i := 0; i < len(args); i++ {
@@ -112,7 +112,8 @@ func (sh *shell) torchrun(args []Arg) {
 	sh.elastic(e, args[0].At, rest)
 }
 
-// deepspeed is DeepSpeed's launcher: on one node it takes all GPUs, with a list of hosts it goes to them all.
+// deepspeed is DeepSpeed's launcher: on one node it starts a process for each GPU, with a list of hosts on all of
+// them.
 func (sh *shell) deepspeed(args []Arg) {
 	flags, rest := behindOptions(args[1:], []string{"no_python", "no_local_rank", "no_ssh", "no_ssh_check",
 		"force_multi", "save_pid", "elastic_training", "bind_cores_to_rank", "module"})
@@ -166,7 +167,7 @@ func (sh *shell) composer(args []Arg) {
 	sh.elastic(e, args[0].At, rest)
 }
 
-// mpirun is Open MPI's, MPICH's and Intel's: within a job its processes go where Slurm's tasks would.
+// mpirun is Open MPI's, MPICH's and Intel's: within a job its processes are placed like Slurm's tasks.
 func (sh *shell) mpirun(args []Arg) {
 	r := &slurm.Request{At: map[string]slurm.Place{}}
 	r.At0 = args[0].At

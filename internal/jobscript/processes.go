@@ -38,7 +38,7 @@ func (l *Launch) Crew(a *slurm.Allocation, job *slurm.Request, name string, per 
 	if own == nil {
 		own = &slurm.Request{MinNodes: 1, MaxNodes: 1, Tasks: 1, At0: l.At}
 		if e := l.Elastic; e != nil && len(a.Shares) > 1 && (e.Nodes == 0 || e.Nodes > 1) {
-			n := e.Nodes // a launcher that goes to all nodes itself
+			n := e.Nodes // a launcher that itself starts processes on all nodes
 			if n == 0 {
 				n = len(a.Shares)
 			}
@@ -107,7 +107,7 @@ func (c *Crew) elastic() (int, error) {
 	return e.Procs, nil
 }
 
-// seat gives each process its rank and GPU: ranks go through tasks in their order.
+// seat gives each process its rank and GPU: ranks follow the order of tasks.
 func (c *Crew) seat(procs, per int) error {
 	if len(c.Step.Tasks)*procs*per > 1<<20 {
 		return c.Launch.At.Fail("", "%d processes are more than the %d that are taken",
@@ -185,7 +185,7 @@ func (c *Crew) Environment(p *Process) []slurm.Variable {
 	return all
 }
 
-// fill inserts a process's own values; false: one of them is not set.
+// fill inserts a process's values; false: one of them is not set.
 func fill(s string, get func(string) (string, bool)) (string, bool) {
 	for {
 		head, rest, ok := strings.Cut(s, each)

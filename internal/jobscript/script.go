@@ -188,8 +188,8 @@ const (
 	maxBrackets = 256
 )
 
-// parsed is parse without its words for errors. In bash an element of an array that begins as an index, and has
-// no = behind it, is a word as any other: ARGS=(--moe-layer-freq [0]*3+[1]*58). The parser refuses it.
+// parsed is parse without its words for errors. In bash an element of an array that begins as an index, and has no
+// = after it, is a word as any other: ARGS=(--moe-layer-freq [0]*3+[1]*58). The parser refuses it.
 func parsed(name, text string) (f *syntax.File, err error) {
 	hidden := []byte(text)
 	for n := 0; ; n++ {
@@ -249,7 +249,7 @@ func (s *Script) directives() error {
 	return nil
 }
 
-// split cuts an #SBATCH line into words: quotes, backslashes and a comment behind them are understood.
+// split splits an #SBATCH line into words: quotes, backslashes and a trailing comment are recognized.
 func split(file string, n, from int, line string) (all []slurm.Word, err error) {
 	var b strings.Builder
 	quote, word, start := byte(0), false, 0

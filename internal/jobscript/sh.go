@@ -27,7 +27,7 @@ const (
 	no
 )
 
-// shell goes through a script as bash would, without running anything.
+// shell interprets a script as bash would, without running anything.
 type shell struct {
 	file   string
 	vars   map[string]expand.Variable
@@ -51,8 +51,8 @@ type shell struct {
 	words        int
 	told         map[string]bool
 	gone         bool // whether the shell has reached exit
-	left         bool // a function has come to return
-	jump         jump // a loop has come to continue or break
+	left         bool // whether a function has reached return
+	jump         jump // whether a loop has reached continue or break
 	inside       bool // of a function
 	looked       bool // a test checks for a file
 }

@@ -40,8 +40,8 @@ func (b *builder) say(key string, value any, from string, why string) {
 	b.out.Entries = append(b.out.Entries, e)
 }
 
-// Training builds a training block from settings, for a number of processes, 0: as many as it takes. Without a model
-// there is none, which is no error.
+// Training builds a training block from settings, for a number of processes; 0: the number that the settings need.
+// Without a model there is none, which is no error.
 func (s *Said) Training(world int) (*Training, error) {
 	shape, err := s.shape()
 	if err != nil || shape == nil {

@@ -59,7 +59,7 @@ func (sh *shell) Get(name string) expand.Variable {
 	if v, ok := sh.vars[name]; ok {
 		return v
 	}
-	if strings.HasPrefix(name, "HOME ") { // ~user: nobody is looked up
+	if strings.HasPrefix(name, "HOME ") { // ~user: no user is looked up
 		return text(unknown("~" + name[5:]))
 	}
 	if sh.open[name] {

@@ -39,7 +39,7 @@ func (s *State) remove(ctx context.Context) error {
 	var pids []string
 	for _, ns := range s.Made {
 		if !have[ns] {
-			continue // the crash came before it was made
+			continue // the crash happened before it was made
 		}
 		if out, err := command(ctx, "ip", "netns", "pids", ns); err == nil {
 			pids = append(pids, strings.Fields(string(out))...)

@@ -17,7 +17,7 @@ type Failure struct {
 	Name  string   // a cable's port, a switch, a NIC, a server
 	Ports []string // ports of a switch: a line card
 	Up    bool     // whether it works again, or still works
-	// Share is the rate of its cables from now on, as a share of their own; 0: as it is.
+	// Share is the new rate of its cables relative to their configured rate; 0: unchanged.
 	Share     float64
 	Direction string // direction of the rate: out, in; both otherwise
 	// Storm: a NIC pauses without end, until Up. Kernels' veth pairs ignore PFC, so the switch in front of it is
@@ -40,9 +40,9 @@ type end struct{ link, node int }
 // FailureKinds are the kinds of components that can fail.
 var FailureKinds = []string{"link", "switch", "nic", "server"}
 
-// Fail makes a component fail, or recover, or sets another rate of its links. A port works if no component that it is
-// part of is down; packets sent into a link whose other end is down are lost. The processes of a server that goes down
-// end. Static routes follow immediately, BGP's in its own time.
+// Fail makes a component fail, or recover, or sets another rate of its links. A port works if no component that it
+// is part of is down; packets sent into a link whose other end is down are lost. The processes of a failed server
+// end. Static routes follow immediately, BGP routes after BGP's convergence.
 func Fail(ctx context.Context, s *State, f Failure) error {
 	if err := ready("ip", "tc"); err != nil {
 		return err

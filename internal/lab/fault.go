@@ -8,7 +8,7 @@ import (
 // Fault is something to break between two hosts, and what shows that their traffic has left it.
 type Fault struct {
 	Port  string   // port that fails, or loses outgoing packets
-	Path  []string // ports by which the sender's traffic goes there: sent bytes
+	Path  []string // ports on the path of the sender's traffic to it: sent bytes
 	Plane int      // from 0
 }
 
@@ -29,9 +29,9 @@ func (s *State) planes(host int) (links []int) {
 }
 
 // Fault finds the effect of the failure of a link on the traffic from one host to another: packets are lost at the
-// link's end nearer to the sender. The traffic before it shows the effect: the links into that switch, or the sender's
-// own port if a host's link fails. At the sender's own leaf it is the link itself, which the switch then avoids without
-// notification.
+// link's end nearer to the sender. The traffic before it shows the effect: the links into that switch, or the
+// sender's own port if a host's link fails. At the sender's leaf it is the link itself, which the switch then
+// avoids without notification.
 func (s *State) Fault(port string, from, to int) (*Fault, error) {
 	l, _, err := s.FindPort(port)
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *State) Tap(ports ...string) (*Tap, error) {
 	return t, nil
 }
 
-// tap opens a socket in a namespace. A thread that cannot come back from there ends with its goroutine.
+// tap opens a socket in a namespace. A thread that cannot return to its namespace ends with its goroutine.
 func tap(namespace, port string) (tapped, error) {
 	type opened struct {
 		tapped

@@ -201,8 +201,8 @@ func (s *State) tableOf(nic int) string {
 	return fmt.Sprint(n)
 }
 
-// hostRoute sets the route of a NIC's port; a host's first one is the default. The kernel forgets it when the port goes
-// down.
+// hostRoute sets the route of a NIC's port; a host's first one is the default. The kernel deletes it when the port
+// fails.
 func (s *State) hostRoute(ctx context.Context, i int) error {
 	nic, table := s.NICs[i], s.tableOf(i)
 	port, _, gw := s.Links[nic.Link].end(nic.Node)
@@ -243,9 +243,9 @@ func (s *State) shapePort(ctx context.Context, link, node int, rate unit.Rate) e
 	return err
 }
 
-// Marking starts when a port's packets come faster than this share of its rate: a phantom queue, because this kernel
-// has no RED. nftables counts packets, not bytes: a bucket of bytes is always a second deep there. Counted are packets
-// of a path MTU of 4096, the size of data packets here.
+// Marking starts when a port's packets arrive faster than this share of its rate: a phantom queue, because this
+// kernel has no RED. nftables counts packets, not bytes: a bucket of bytes is always a second deep there. Counted
+// are packets of a path MTU of 4096, the size of data packets here.
 const (
 	markShare   = 0.95
 	markPacket  = 4096 + roce.BaseLen - roce.FCSLen

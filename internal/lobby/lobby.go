@@ -16,23 +16,23 @@ import (
 // 256. The one that has waited longest makes room.
 const Most = 64
 
-// Guest is a connection that has introduced itself. What it says next is read
-// from In, where some of it may be already.
+// Guest is a connection that has introduced itself. Further input is read from In, which may already contain some
+// of it.
 type Guest[T any] struct {
 	net.Conn
 	In  *bufio.Reader
 	Say T
 }
 
-// lobby are the connections that have not said anything yet, oldest first.
+// lobby holds the connections that have not sent their first message, oldest first.
 type lobby struct {
 	mu      sync.Mutex
 	waiting []net.Conn
 }
 
-// Serve accepts connections until the listener closes, and hands over each that
-// has introduced itself within the patience, in a goroutine of its own. What it
-// returns is why it ended; by then nobody waits any more.
+// Serve accepts connections until the listener closes, and passes each that has sent its first message within the
+// patience to a handler, in a goroutine of its own. It returns the reason for its end, after all waiting
+// connections are closed.
 func Serve[T any](l net.Listener, patience time.Duration, welcome func(*Guest[T])) error {
 	var b lobby
 	var wg sync.WaitGroup
@@ -86,8 +86,8 @@ func (b *lobby) enter(c net.Conn) {
 	b.waiting = append(b.waiting, c)
 }
 
-// shed closes those that wait longest until at most so many are left, or one of
-// them when there is no room at all.
+// shed closes the connections that have waited longest until at most a number of them are left, or one of them if
+// the limit is reached.
 func (b *lobby) shed(most int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,6 +1,5 @@
-// Package long is the one switch between the tests that everybody runs and those that take long:
-// thousands of random scenarios, whole corpora, fabrics of 131,072 GPUs. RAILYARD_LONG=1 turns the long
-// ones on, as .ci/soak does.
+// Package long separates the tests of every run from those that take long: thousands of random scenarios, whole
+// corpora, fabrics of 131,072 GPUs. RAILYARD_LONG=1 turns the long ones on, as .ci/soak does.
 //
 //	for range long.N(24, 200) { … } // 200 under RAILYARD_LONG=1
 package long
@@ -22,8 +21,8 @@ func N(short, full int) int {
 	return short
 }
 
-// Draws sets how often a test binary draws for each property of pgregory.net/rapid, whose own default is 100:
-// short usually, full when long tests run. RAPID_CHECKS and -rapid.checks go before. It returns the number:
+// Draws sets how often a test binary draws for each property of pgregory.net/rapid, whose own default is 100: short
+// usually, full when long tests run. RAPID_CHECKS and -rapid.checks take precedence. It returns the number:
 //
 //	var _ = long.Draws(40, 400)
 func Draws(short, full int) int {

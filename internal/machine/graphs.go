@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Graph is one that NCCL found in a server (NCCL_GRAPH_DUMP_FILE): how channels go through its GPUs, and
-// which NIC each leaves and comes back by.
+// Graph is a graph that NCCL found in a server (NCCL_GRAPH_DUMP_FILE): the order of GPUs in each channel, and the
+// NICs by which it leaves and enters.
 type Graph struct {
 	ID           int     `xml:"id,attr"`
 	Pattern      int     `xml:"pattern,attr"`

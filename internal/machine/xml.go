@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// device is an element of the XML: a CPU, or a device behind it.
+// device is an element of the XML: a CPU, or a device below it.
 type device struct {
 	kind      string // cpu, pci
 	bus       string

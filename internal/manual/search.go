@@ -14,9 +14,9 @@ type term struct {
 	longs []string // without hyphens; none: the word is no abbreviation of the glossary
 }
 
-// Find lists the pages that contain all words: first those with whole words in their title, then in their text, then
-// those with parts of words in title or text. An abbreviation of the glossary also finds what it stands for, and that
-// the abbreviation.
+// Find lists the pages that contain all words: first those with whole words in their title, then in their text,
+// then those with parts of words in title or text. An abbreviation of the glossary also finds its long form, and
+// the long form the abbreviation.
 func (s *Site) Find(words []string) (found []*Page) {
 	terms, single := s.terms(words), make([]term, len(words))
 	for i, w := range words {

@@ -21,8 +21,8 @@ type Page struct {
 	Made    bool   // generated from code
 }
 
-// A Section is a heading of the table of contents with the paths of its pages, in order. A path that ends with a slash
-// stands for all pages below it, sorted.
+// A Section is a heading of the table of contents with the paths of its pages, in order. A path that ends with a
+// slash denotes all pages below it, sorted.
 type Section struct {
 	Title string
 	Pages []string

@@ -19,7 +19,7 @@ import (
 //	size count type redop root  time algbw busbw #wrong  time algbw busbw #wrong
 //
 // out of place, then in place. Older versions have no root, and no redop without a reduction; with -I each half has
-// four more columns; with -T a date comes last.
+// four more columns; with -T a date is last.
 type ncclTests struct {
 	set  *Set
 	file string

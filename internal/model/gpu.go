@@ -41,8 +41,8 @@ func (g GPU) Reached() unit.Rate {
 	return unit.Rate(float64(g.NVLink)*g.Share + 0.5)
 }
 
-// Sheets are the data sheets of gpus.json. Makers' own pages were not all at hand: a figure names the
-// document that it was read in, which may be one that repeats the maker's; what names none is from memory.
+// Sheets are the data sheets of gpus.json. Not all makers' pages were available: a figure names the document in
+// which it was read, which may repeat the maker's; a figure without a document is unsourced.
 var Sheets, sheetsErr = sheet.Read(gpuData)
 
 // GPUs are the accelerators of gpus.json, the vendors' published figures.

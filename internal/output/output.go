@@ -103,8 +103,8 @@ func (o *File) Drop() {
 	}
 }
 
-// Inside refuses a file below a directory if a folder on the way to it is a symbolic link. The directory itself may be
-// one: whoever named it meant it.
+// Inside refuses a file below a directory if a folder on the way to it is a symbolic link. The directory itself may
+// be a link: the user named it.
 func Inside(dir, path string) error {
 	at := dir
 	for _, part := range strings.Split(filepath.Dir(filepath.Clean(path)), string(filepath.Separator)) {

@@ -15,9 +15,9 @@ type Job struct {
 	Do      func()
 }
 
-// Run does jobs with so many workers, and returns when all are done. Those that take longest begin first, so
-// that no worker ends long after the others; a job waits while those that run and it would together hold more
-// than the budget. One that alone holds more runs when no other does. A panic of a job is one of Run's, once those that
+// Run executes jobs on a number of workers, and returns when all are done. Those that take longest begin first, so
+// that no worker ends long after the others; a job waits while those that run and it would together hold more than
+// the budget. One that alone holds more runs when no other does. A panic of a job is one of Run's, once those that
 // had begun are done.
 func Run(jobs []Job, workers, budgetMB int) {
 	q := queue{free: budgetMB, waiting: slices.Clone(jobs)}

@@ -20,14 +20,14 @@ type Meeting struct {
 	why    string // it panicked
 }
 
-// How long somebody waits awake: looks, and with those at which the processor is given away.
+// Limits of busy waiting: number of checks, and of checks after which the goroutine yields the processor.
 const (
 	spins  = 4_000
 	awakes = 4_100
 )
 
-// Together runs do so many times side by side, first on the caller's goroutine; a number says which it is. When one
-// panics, the others' meetings fail, and the panic is the caller's.
+// Together runs n copies of a function in parallel, the first on the caller's goroutine; id is the number of the
+// copy. When one panics, the others' meetings fail, and the panic is the caller's.
 func Together(n int, do func(id int, m *Meeting)) {
 	m := &Meeting{all: int32(n)}
 	m.left.Store(m.all)

@@ -207,7 +207,8 @@ func (l Layout) Layers(m *model.Config, chunk int) int64 {
 	return per
 }
 
-// Parts returns the layers of each part of a pipeline stage, by number from 0: the first and the one behind the last.
+// Parts returns the layers of each part of a pipeline stage, by number from 0: the first layer and the end,
+// exclusive.
 func (l Layout) Parts(m *model.Config, stage int) (parts [][2]int64) {
 	at := int64(0)
 	for chunk := range l.Chunks() {

@@ -97,11 +97,11 @@ func (l Layout) InFlight(stage int) float64 {
 	switch l.Schedule {
 	case GPipe:
 		return m
-	case ZeroBubble: // weight gradients wait, so every stage keeps as many as the first
+	case ZeroBubble: // weight gradients are postponed, so every stage keeps the activations of the first
 		return min(m, p)
 	case Interleaved:
-		// The passes ahead of the first backward one, and that one's (stage 0:
-		// p(1 + (p-1)/(p v)), Korthikanti).
+		// Activations of the passes before the first backward pass, and of that pass (stage 0: p(1 + (p-1)/(p v)),
+		// Korthikanti).
 		v := float64(l.VPP)
 		return min(m, (2*(p-float64(stage)-1)+(v-1)*p+1)/v)
 	}

@@ -394,8 +394,8 @@ type pinger struct {
 	back int // outstanding answers
 }
 
-// ping posts a request and returns when its answer came. Its completion may come later, and is reaped with a later
-// one's.
+// ping posts a request and returns when its answer has arrived. Its completion may be later, and is reaped with a
+// later one's.
 func (p *pinger) ping(ctx context.Context) (at time.Time, err error) {
 	qp := p.c.qps[0]
 	if err := p.reap(ctx, latDepth-1); err != nil {

@@ -230,8 +230,7 @@ type peer struct {
 	info verbs.Info
 }
 
-// postReceive posts one receive: for SEND with room for a message, for latency
-// without, because the bytes come by WRITE.
+// postReceive posts one receive: for SEND with a buffer, for latency without, because the bytes arrive by WRITE.
 func postReceive(qp *verbs.QP, mr *verbs.MR, op Op) error {
 	wr := verbs.RecvWR{}
 	if op == OpSend {
@@ -240,7 +239,7 @@ func postReceive(qp *verbs.QP, mr *verbs.MR, op Op) error {
 	return qp.PostRecv(&wr)
 }
 
-// answer keeps receives posted and, for latency, writes back what came.
+// answer keeps receives posted and, for latency, writes received data back.
 func (s *Server) answer(ctx context.Context, cq *verbs.CQ, op Op, peers map[*verbs.QP]peer) {
 	wc := make([]verbs.WC, 64)
 	for {

@@ -138,7 +138,7 @@ func OpenNear(cfg verbs.DeviceConfig, peer netip.Addr) (*verbs.Device, error) {
 	}
 }
 
-// waitAll polls until n completions came and returns the first that failed.
+// waitAll polls until n completions have arrived and returns the first that failed.
 func waitAll(ctx context.Context, cq *verbs.CQ, wc []verbs.WC, n int) error {
 	for n > 0 {
 		k, err := cq.Wait(ctx, wc[:min(n, len(wc))])

@@ -79,7 +79,7 @@ func (in *FabricInput) model(t Tier) SwitchModel {
 	return in.Leaf
 }
 
-// side returns an end of equal links, n of them at the switches of a tier, each with as many as the others or one more.
+// side returns an end of equal links, n of them distributed evenly over the switches of a tier.
 func (in *FabricInput) side(t Tier, rate, n int) end {
 	x := in.model(t).end(rate)
 	least, more := n/t.Count, n%t.Count

@@ -61,10 +61,9 @@ func replicas(l partition.Layout, context, data int) group {
 	return group{l.DP * l.CP, data}
 }
 
-// Estimate is the cost model: compute as the workload builder has it, the
-// schedule's bubble, and collectives by the rate of the slowest link they cross.
-// Tensor, expert and pipeline parallel transfers are exposed; context parallel
-// ones hide behind attention, data parallel ones behind the passes they overlap.
+// Estimate is the cost model: compute as the workload builder has it, the schedule's bubble, and collectives by the
+// rate of the slowest link they cross. Tensor, expert and pipeline parallel transfers are exposed; context parallel
+// ones overlap with attention, data parallel ones with the passes.
 func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	c := Candidate{Layout: l}
 	t := in.Step(l)
@@ -88,7 +87,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	host := layers * max(0, t.HostTime()-(forward+backward).Seconds()-comm/layers)
 	b += host
 	worst, mean := in.stages(l, forward+backward, head, (comm+host)/layers)
-	// shares of activations that come from other stages
+	// shares of activations that other stages send
 	join := 2 * v * t.ReceiveTime().Seconds() * (p*v - 1) / (p * v)
 	tensor, comm = tensor+join, comm+join
 	c.Compute = mb * (f + b + head.Seconds()/p)
@@ -105,8 +104,8 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		tokens := float64(l.Micro * in.Training.Seq / int64(l.CP))
 		act := tokens * float64(in.Training.Model.Hidden) * 2 / float64(l.TP)
 		hop := in.Site.send(pipeline, act)
-		// Filling and emptying the pipeline, a microbatch goes round all stages between two
-		// chunks; in between a chunk's transfers hide behind the other direction's passes.
+		// When the pipeline fills and drains, a microbatch passes all stages between two chunks; in between, a
+		// chunk's transfers overlap with the other direction's passes.
 		c.Pipeline = 2 * (p - 1 + (v-1)*p) * hop
 		if l.Schedule == partition.TwoVersions {
 			c.Pipeline /= float64(l.StepsInRow())
@@ -205,7 +204,7 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 	// one round of all parameters
 	once := in.Site.ring(g, t.Channels, dense*2, pieces(dense)) +
 		in.Site.ring(experts, t.Channels, sparse*2, pieces(sparse))
-	// the last bucket has nothing to hide behind
+	// the last bucket has nothing to overlap with
 	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))
 	hide := func(t, window float64) float64 {
 		if !in.Training.Overlap {

@@ -127,8 +127,8 @@ func (in FabricInput) torusLengths(side, hosts int) lengths {
 	return lengths{host: r.middle(hosts), near: r.across(min(2*side*side*hosts, in.Hosts()))}
 }
 
-// torus is a cube of switches that have six neighbours, each with as many servers and with as many cables to
-// each neighbour as cost least for the oversubscription between its halves, or as come nearest to it
+// torus designs a cube of switches with six neighbours. Each switch has the cheapest numbers of servers and of
+// cables to a neighbour that reach the oversubscription between its halves, or are nearest to it
 // (docs/references.md, topologies).
 func torus(in FabricInput, d Design) Design {
 	ports := in.ports(in.Leaf)

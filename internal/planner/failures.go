@@ -86,7 +86,7 @@ type Within struct {
 	Weight func(number int) int
 }
 
-// Inside lists elements inside servers of a kind, behind the classes of others.
+// Inside lists elements inside servers of a kind, after the classes of others.
 func Inside(g *topo.Graph, alike *Alike, kind string, classes int, servers []Within) (all []Element) {
 	of := map[string]int{}
 	for _, s := range servers {

@@ -87,8 +87,8 @@ func (in FabricInput) twoTiers(k int) (tree, bool) {
 	return tree{clos: x}, x.groups > 0
 }
 
-// threeTiers finds the pods that take the fewest switches: leaves have a cable to each aggregation switch of
-// their pod, as many as they have NICs below, and these in every pod share cores plane by plane.
+// threeTiers finds the pods with the fewest switches. Leaves have a cable to each aggregation switch of their pod
+// and equally many NICs; aggregation switches of all pods share cores plane by plane.
 func (in FabricInput) threeTiers(k int) (best tree, ok bool) {
 	most := k / 2 / in.PerServer // servers under a leaf
 	if most < 1 {

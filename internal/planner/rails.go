@@ -164,8 +164,8 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// pairPod is the source's pod (figure 13-8): segments behind a pair of switches, NICs
-// of two ports that share a NIC's rate (figure 13-7); several pods by four super-spines (figure 13-9).
+// pairPod is the source document's pod (figure 13-8): segments below a pair of switches, NICs of two ports that
+// share a NIC's rate (figure 13-7); several pods by four super-spines (figure 13-9).
 func pairPod(in FabricInput, d Design) Design {
 	if in.NICPorts != 2 {
 		return refuse(d, "needs NICs with two ports (--nic-ports 2)")

@@ -14,7 +14,7 @@ import (
 // SwitchModel is a switch by its ports, "128x400G".
 type SwitchModel struct {
 	Ports, Rate int // Gbit/s
-	Radix       int // maximum number of ports when split; 0: as many as their rates allow
+	Radix       int // maximum number of ports when split; 0: limited by their rates only
 	Split       int // maximum parts of a split port; 0: 8, its lanes
 }
 
@@ -41,7 +41,8 @@ func (s SwitchModel) parts(rate int) int {
 	return min(s.Rate/rate, most)
 }
 
-// beside returns the number of links of a rate that fit a switch in addition to others, with each kind on whole ports.
+// beside returns the number of links of a rate that fit a switch in addition to others, with each kind on whole
+// ports.
 func (s SwitchModel) beside(others, count, rate int) int {
 	n := (s.Ports - ceilInt(count, max(1, s.parts(others)))) * s.parts(rate)
 	if s.Radix > 0 {

@@ -45,8 +45,8 @@ type level struct {
 }
 
 // crossing returns the share of half the servers' traffic that a Clos carries to the other half, in the order of
-// servers: topo's bisection. Levels go from the top to the servers. Traffic within a part stays there, and the rest
-// goes up as far as the part's links carry it. One server has no halves: 0.
+// servers: topo's bisection. Levels are ordered from the top to the servers. Traffic within a part stays there, and
+// the rest takes the part's uplinks up to their rate. One server has no halves: 0.
 func crossing(servers int, levels ...level) float64 {
 	half := servers / 2
 	if half == 0 {

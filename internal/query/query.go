@@ -305,7 +305,7 @@ func goValue(v parquet.Value) any {
 	return v.String()
 }
 
-// missing match what the database writes of names that it does not know.
+// missing matches the database's messages about unknown names.
 var (
 	noTable  = regexp.MustCompile(`no such table: (?:main\.)?(.+?)(?: \(\d+\))?$`)
 	noColumn = regexp.MustCompile(`no such column: (?:\w+\.)?(.+?)(?: \(\d+\))?$`)

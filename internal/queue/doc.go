@@ -11,7 +11,7 @@
 // 802.1Qbb), the pipeline of the switch and the frames already on the wire. `railyard validate headroom` shows that one
 // MTU less loses packets.
 //
-// ECN marks at dequeue, by the length that a packet leaves behind. A packet that cannot be marked (Not-ECT, or a
-// WRED curve without ECN) is dropped at enqueue instead, in lossless classes too. [ASIC] holds buffer sizes and
+// ECN marks at dequeue, by the length of the queue without the packet. A packet that cannot be marked (Not-ECT, or
+// a WRED curve without ECN) is dropped at enqueue instead, in lossless classes too. [ASIC] holds buffer sizes and
 // limits of switch chips as data.
 package queue

@@ -150,9 +150,9 @@ func (c *Class) validate(buffer unit.Bytes) error {
 	return nil
 }
 
-// Resume returns the ingress bytes at which a paused sender may go on while the threshold is
-// limit: SAI's max(XON_TH, limit - XON_OFFSET_TH). Without an offset xON decides alone; a dynamic
-// threshold that comes with neither resumes two frames below itself.
+// Resume returns the ingress bytes at which a paused sender may resume while the threshold is limit: SAI's
+// max(XON_TH, limit - XON_OFFSET_TH). Without an offset xON decides alone; a dynamic threshold without both resumes
+// two frames below itself.
 func (c *Class) Resume(limit, mtu unit.Bytes) unit.Bytes {
 	switch {
 	case c.XOnOffset > 0:

@@ -12,7 +12,7 @@ import (
 type Trim struct {
 	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS (default 128B)"`
 	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority (default 48)"`
-	// By LastHop a receiver distinguishes its own congestion from the fabric's.
+	// LastHop lets a receiver distinguish its own congestion from the fabric's.
 	LastHop uint8 `json:"last_hop_dscp" yaml:"last_hop_dscp" range:"0,63" doc:"DSCP of packets trimmed on their way out to a server (default dscp)"`
 	// NDP's switches do so (Handley et al. 2017, section 3.2.2); else the packet that finds no room is cut.
 	Either bool `json:"either" yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects (default false)"`

@@ -15,8 +15,8 @@ import (
 	"railyard/internal/runner"
 )
 
-// Crew runs ranks as processes of this program. When one fails, the others are
-// interrupted; when this process is gone, they end by themselves.
+// Crew runs ranks as processes of this program. When one fails, the others are interrupted; they also end when this
+// process ends.
 type Crew struct {
 	Cancel  context.CancelFunc
 	Ctx     context.Context // done when a rank has failed
@@ -24,14 +24,14 @@ type Crew struct {
 	started int
 }
 
-// rankEnd is how a rank's process ended, and what it said on standard error.
+// rankEnd is the result of a rank's process, and its standard error.
 type rankEnd struct {
 	rank int
 	err  error
 	says string
 }
 
-// NewCrew returns one for so many ranks at most.
+// NewCrew returns a crew of at most the given number of ranks.
 func NewCrew(ctx context.Context, most int) *Crew {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Crew{Cancel: cancel, Ctx: ctx, results: make(chan rankEnd, most)}
@@ -64,8 +64,7 @@ func (c *Crew) Start(rank int, stdout io.Writer, env, under []string, args ...st
 	return nil
 }
 
-// Wait returns the first rank's error that is its own, and passes on what ranks
-// that ended well had to say.
+// Wait returns the first rank's error that is its own, and copies the standard error of ranks that succeeded.
 func (c *Crew) Wait(stderr io.Writer) (first error) {
 	for range c.started {
 		r := <-c.results

@@ -1,5 +1,5 @@
-// Package ranks runs this program again as child processes: servers, and ranks of a job (Crew). A child ends when its
-// parent is gone (FollowParent). Loopback and Claim choose addresses that no other job of the host has.
+// Package ranks runs this program again as child processes: servers, and ranks of a job (Crew). A child ends when
+// its parent ends (FollowParent). Loopback and Claim choose addresses that no other job of the host has.
 package ranks
 
 import (
@@ -67,7 +67,7 @@ func Stop(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// FollowParent ends this process, if it is a child, when its parent is gone.
+// FollowParent ends this process, if it is a child, when its parent ends.
 func FollowParent() {
 	if s := os.Getenv(marker); s == "" || s == "stdin" {
 		return
@@ -78,8 +78,8 @@ func FollowParent() {
 	}()
 }
 
-// Loopback returns the address of a local rank. The port where the ranks meet is in use by no other job of
-// this machine, so its lower 15 bits are a network of this job's own; rank 250 begins another, one further.
+// Loopback returns the address of a local rank. The port where the ranks meet is used by no other job of this host,
+// so its lower 15 bits select a network of this job; rank 250 begins the next network.
 func Loopback(port uint16, rank int) netip.Addr {
 	network := int(port) + rank/250
 	return netip.AddrFrom4([4]byte{127, byte(64 + network>>8&127), byte(network), byte(1 + rank%250)})

@@ -233,7 +233,7 @@ func (f *finder) typeOf(g *group, n int) string {
 	return fmt.Sprintf("%d %d %s", f.gpus(n, nics), nics, gpu)
 }
 
-// gpus returns a server's: from its source, or the options, or as many as NICs.
+// gpus returns a server's number of GPUs: from its source, or the options, or its number of NICs.
 func (f *finder) gpus(n, nics int) int {
 	switch g := f.c.Nodes[n].GPUs; {
 	case g >= 0:

@@ -149,7 +149,7 @@ func (f *finder) note(format string, args ...any) {
 	f.out.Notes = append(f.out.Notes, fmt.Sprintf(format, args...))
 }
 
-// wanted is the cabling as it is to come out: with kinds, rates and lengths.
+// wanted is the expected cabling: with kinds, rates and lengths.
 func (f *finder) wanted() *cabling.Cabling {
 	var nodes []cabling.Node
 	index := make([]int, len(f.c.Nodes))
@@ -328,7 +328,7 @@ func (f *finder) fewest() (least int) {
 	return least
 }
 
-// tiers are distances from servers; roles come from source or name, or from the tier.
+// tiers are distances from servers; roles are read from source or name, or follow from the tier.
 func (f *finder) tiers() error {
 	n := len(f.c.Nodes)
 	f.tier, f.role = make([]int, n), make([]topo.Role, n)

@@ -119,7 +119,7 @@ func (f *finder) name(of []seat, hint map[seat]string) {
 	}
 }
 
-// countable reports whether a group's last place goes from 1 on in every box.
+// countable reports whether a group's last place counts from 1 in every box.
 func (g *group) countable() bool {
 	if len(g.pad) == 0 {
 		return false

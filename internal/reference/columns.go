@@ -74,7 +74,7 @@ number of the row, from 0.
 	return manual.Page{Path: "reference/columns", Text: b.String()}
 }
 
-// meaning joins what a column's name says with the comment of its declaration.
+// meaning joins the meaning of a column's name with the comment of its declaration.
 func meaning(column, comment string) string {
 	switch about := plain[column]; {
 	case about == "":

@@ -175,7 +175,7 @@ func (o *Outputs) fields(s *Output, f Field, within []string, all *[]Field) {
 	}
 }
 
-// outputsHead begins the index of outputs; ' stands for a backquote.
+// outputsHead begins the index of outputs; ' replaces a backquote.
 const outputsHead = `# Outputs
 
 Results that commands print with '--json'. 'railyard schema COMMAND' prints the JSON Schema.

@@ -39,14 +39,14 @@ type Running struct {
 	file    string
 	text    []byte
 	running *swconf.Config
-	frr     *Running // beside a config_db.json, which has no BGP
+	frr     *Running // next to a config_db.json, which has no BGP
 }
 
 // ofSONiC are names that only SONiC gives to what FRR routes over.
 var ofSONiC = regexp.MustCompile(`(?m)sonic-cfggen|^ *(interface|neighbor) (Ethernet|PortChannel)\d`)
 
-// Text reads a text. What FRR has on a SONiC switch makes sense beside its config_db.json alone, where
-// ports have their names and addresses.
+// Text reads a text. FRR's configuration on a SONiC switch is usable only with its config_db.json, which has the
+// ports' names and addresses.
 func (c *Onto) Text(file string) (*Running, error) {
 	text, err := input.Text(file, cli.MaxSize)
 	if err != nil {
@@ -107,9 +107,9 @@ func (c *Onto) Merge(plan *scenario.Plan, b *Running) (*onto.Merge, error) {
 	return m, err
 }
 
-// onDevice gives SONiC's switches their ports: the device's own text says those of this one, unless a flag or
-// the scenario does; its hwsku may say how they can be broken out. Others are taken for the same device where
-// their cables go into it, and their ports are called as the scenario calls them where not.
+// onDevice sets the ports of SONiC switches: the device's configuration names those in use, unless a flag or the
+// scenario does; its hwsku may define how they can be broken out. Other switches are assumed to be of the same
+// device if their cables fit it; otherwise their ports keep the scenario's names.
 func (c *Onto) onDevice(plan *scenario.Plan, running *swconf.Config, text []byte) error {
 	if running.OS != swconf.SONiC {
 		if c.Devices.Given() {

@@ -126,7 +126,7 @@ func rowsOf(names []string, variants []result.Variant, why bool) *screen.Table {
 // mostSpread is the range of steps over seeds, relative to the mean, from which on the footer has it.
 const mostSpread = 0.05
 
-// overSeeds describes the number of seeds behind the means, and the variants whose steps differ far between seeds.
+// overSeeds describes the number of seeds of the means, and the variants whose steps differ far between seeds.
 func overSeeds(w io.Writer, variants []result.Variant) {
 	n := seeds(variants)
 	if n < 2 {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// entered says where the commands of a language are entered.
+// entered is the place at which the commands of a language are entered.
 var entered = map[swconf.OS]string{swconf.NXOS: "configure terminal", swconf.EOS: "configure",
 	swconf.Dell: "configure terminal", swconf.FRR: "vtysh, configure terminal",
 	swconf.SONiC: "in the shell; those of BGP in vtysh, configure terminal",

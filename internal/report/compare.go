@@ -30,8 +30,8 @@ var perToken = metric{name: "time per token", value: func(s *result.Summary) flo
 	return float64(s.StepTime) / float64(max(s.Tokens, 1))
 }, show: times}
 
-// slower is a row and a ranking of runs whose messages all begin at random times: the end of the last one says little
-// of them.
+// slower is a row and a ranking of runs whose messages all begin at random times, where the end of the last message
+// has little meaning.
 var slower = metric{name: "mean slowdown", value: func(s *result.Summary) float64 { return slowdownOf(s).Mean },
 	show: unit.ShowFactor, rare: true}
 
@@ -93,7 +93,7 @@ var timed = []metric{
 		rare: true},
 }
 
-// counted are the rows behind the causes.
+// counted are the rows after the causes.
 var counted = []metric{
 	{name: "uplinks: max", value: func(s *result.Summary) float64 { return s.Links.UplinkMax }, show: percent, rare: true},
 	{name: "  mean", value: func(s *result.Summary) float64 { return s.Links.UplinkMean }, show: percent, rare: true},

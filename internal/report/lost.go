@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// lasting are the causes that no run is made without, and reactions, which go with their triggers.
+// lasting are the causes that no run removes, and reactions, which are removed with their triggers.
 var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.LateRank}
 
 // worthALine is the minimum cost of a listed cause, or saving of a run without it, as a share of a step.

@@ -118,7 +118,8 @@ func onSwitches(group []swconf.Finding, name func(file string) string) (switches
 	return switches, at, max(len(named)-1, 0)
 }
 
-// excerpt prints a line of a configuration with a mark below the word at column; of a long line what stands around it.
+// excerpt prints a line of a configuration with a mark below the word at column; of a long line only the
+// surrounding part.
 func excerpt(w io.Writer, layout screen.Layout, text string, line, column int) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\t", " "), " \r")
 	if text == "" || column > len(text) {

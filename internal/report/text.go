@@ -412,10 +412,10 @@ func size(b int64) string      { return unit.Bytes(b).Show() }
 func count(n int64) string     { return unit.ShowCount(n) }
 func percent(v float64) string { return unit.ShowShare(v) }
 
-// Wrap prints a paragraph behind an indent: screen.Wrap.
+// Wrap prints a paragraph after an indent: screen.Wrap.
 func Wrap(w io.Writer, indent, text string) { screen.Wrap(w, indent, text) }
 
-// Labelled prints a paragraph behind a label, its further lines indented as far: screen.Labelled.
+// Labelled prints a paragraph after a label, its further lines indented as far: screen.Labelled.
 func Labelled(w io.Writer, label, text string) { screen.Labelled(w, label, text) }
 
 // Ignored lists files of directories that were skipped, each with its reason.

@@ -17,11 +17,11 @@ type Chain struct {
 	Closed int64       `json:"closed_ps"`
 	Ended  int64       `json:"ended_ps,omitempty"` // 0: it persists
 	How    string      `json:"how"`                // stands, by itself, watchdog, cable
-	By     string      `json:"by,omitempty"`       // the port that went on
+	By     string      `json:"by,omitempty"`       // the port that resumed
 	Ports  []ChainPort `json:"ports"`              // each waits for the next
 	First  string      `json:"first_paused"`
 	Cause  string      `json:"first_paused_for,omitempty"` // the port whose queue had it paused
-	Flow   string      `json:"filled_by"`                  // flow with most of the bytes queued behind it
+	Flow   string      `json:"filled_by"`                  // flow with most of the bytes in its queue
 	Told   string      `json:"told"`                       // description in a sentence
 }
 

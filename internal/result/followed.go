@@ -49,7 +49,7 @@ type Hop struct {
 	Found   int64  `json:"found_bytes"`  // bytes queued there then, with the rest of the current frame
 	Paused  bool   `json:"paused"`       // whether its class was paused at that time
 	Left    int64  `json:"left_ps"`      // time of its first bit's departure
-	Behind  int64  `json:"behind_bytes"` // bytes queued behind it then
+	Behind  int64  `json:"behind_bytes"` // bytes queued after it at that time
 	Marked  bool   `json:"marked"`       // whether it leaves with a congestion mark
 	Trimmed bool   `json:"trimmed"`      // whether it leaves without its payload
 	Rate    int64  `json:"rate_bps"`

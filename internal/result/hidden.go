@@ -110,8 +110,8 @@ func clean(hidden, dir string) error {
 	return os.Remove(hidden)
 }
 
-// empty removes the contents of a hidden folder. A complete run that was not yet moved is moved; files that are not a
-// run's return to dir, where they came from.
+// empty removes the contents of a hidden folder. A complete run that was not yet moved is moved; files that are not
+// a run's return to dir, their former place.
 func empty(hidden, dir string) error {
 	entries, err := os.ReadDir(hidden)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Load is the latency and throughput of messages that arrive at random times, independent of earlier ones.
 type Load struct {
-	Drawn     float64 `json:"drawn"`     // share of senders' rate that came
+	Drawn     float64 `json:"drawn"`     // arrived share of the senders' rate
 	Delivered float64 `json:"delivered"` // likewise, in as long a time
 	Noise     float64 `json:"noise"`     // standard deviation of drawn - delivered, by messages in only one of them
 	Messages  int     `json:"messages"`  // messages counted

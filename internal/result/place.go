@@ -266,8 +266,8 @@ func exchange(tmp, dir string) error {
 	return os.Rename(old, tmp)
 }
 
-// install moves the files of a complete run into dir and removes those of the previous run. If it is killed, the next
-// run continues it: run.json comes last, and each listed file has been moved or is still here.
+// install moves the files of a complete run into dir and removes those of the previous run. If it is killed, the
+// next run continues it: run.json is last, and each listed file has been moved or is still here.
 func install(whole, dir string) error {
 	m, err := readManifest(whole)
 	if err != nil {

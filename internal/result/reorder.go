@@ -1,6 +1,6 @@
 package result
 
-// ReorderMemory is the memory of NICs for packets that arrived ahead of others and could not be placed yet.
+// ReorderMemory is the memory of NICs for packets that overtook others and could not be placed yet.
 type ReorderMemory struct {
 	Placement string `json:"placement"`               // address, order or local
 	Limit     int64  `json:"limit_bytes,omitempty"`   // limit of each NIC; 0: none

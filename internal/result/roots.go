@@ -9,7 +9,7 @@ import (
 // Kinds of a pause's root.
 const (
 	RootEgress   = "egress"   // the queues of a switch's egress port hold the bytes
-	RootReceiver = "receiver" // the server behind a port takes its data too slowly
+	RootReceiver = "receiver" // the server of the root port takes its data too slowly
 	RootCircular = "circular" // paused ports wait for one another: a circular pause dependency
 )
 
@@ -22,7 +22,7 @@ type PauseRootRow struct {
 	// egress port of its peer with most of its bytes; -1: a server paused it, or it is unknown
 	By   int32 `parquet:"by_port" json:"by_port"`
 	Root int32 `parquet:"root_port" json:"root_port"`
-	// egress; receiver: the server behind the root port; circular: ports that wait for one another
+	// egress; receiver: the server at the root port; circular: ports blocked on one another
 	Kind  string `parquet:"kind,dict" json:"kind"`
 	Time  int64  `parquet:"time_ps" json:"time_ps"`       // of the pause
 	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // bytes in the root's queue, mean

@@ -108,7 +108,8 @@ type Audit struct {
 	Mean     float64 `json:"mean"`
 }
 
-// Summary is summary.json. Times are picoseconds, rates bits per second, sizes bytes, unless the name says otherwise.
+// Summary is summary.json. Times are picoseconds, rates bits per second, sizes bytes, unless the name has another
+// unit.
 type Summary struct {
 	Name     string `json:"name"`
 	Version  string `json:"version"`
@@ -244,8 +245,8 @@ type Step struct {
 
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
-	// Slow is the cost of all slow ranks together. The other parts are those of the step without it, in which each slow
-	// rank computes as long as the median of its siblings.
+	// Slow is the cost of all slow ranks together. The other parts are those of the step without it, in which each
+	// slow rank computes for the median time of its siblings.
 	Slow      int64      `json:"slow_ranks_ps,omitempty"`
 	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // all, the one that exceeds its siblings most first
 
@@ -321,16 +322,16 @@ type Storage struct {
 // Stall is a step's wait for storage servers, of the rank that waited longest.
 type Stall struct {
 	Job     string `json:"job,omitempty"`
-	Step    int    `json:"step"` // the one that could not begin, or, of a checkpoint, go on
+	Step    int    `json:"step"` // step that could not begin or, for a checkpoint, continue
 	Kind    string `json:"kind"` // data, checkpoint
 	Ranks   int    `json:"gpus"` // that waited
 	Rank    string `json:"gpu"`
 	Waited  int64  `json:"waited_ps"`
-	From    string `json:"from"` // the server whose part came last
+	From    string `json:"from"` // server whose part was last
 	Bytes   int64  `json:"bytes"`
 	Asked   int64  `json:"asked_ps"`
 	Came    int64  `json:"came_ps"`
-	Media   int64  `json:"media_ps"`   // along what came last: in the servers
+	Media   int64  `json:"media_ps"`   // time on the path of the last part: in the servers
 	Network int64  `json:"network_ps"` // time in the network
 }
 
@@ -356,8 +357,8 @@ type Collective struct {
 	Uneven bool `json:"uneven,omitempty"`
 }
 
-// Iteration returns the time of a workload, of one that repeats a collective that of its fastest run, with what a run
-// takes before and behind its transfers.
+// Iteration returns the time of a workload; for a repeated collective the time of its fastest run, with the time
+// before and after its transfers.
 func (s *Summary) Iteration() unit.Time {
 	if len(s.Collectives) != 1 {
 		return unit.Time(s.StepTime)
@@ -398,7 +399,7 @@ type Missed struct {
 	First  LinkEvent `json:"first"`
 }
 
-// NearestRank is the index of a percentile of so many sorted values.
+// NearestRank is the index of a percentile of a number of sorted values.
 func NearestRank(values, percent int) int { return (values*percent+99)/100 - 1 }
 
 // FlowTimes are completion times of messages between hosts.

@@ -100,7 +100,7 @@ type SignalRow struct {
 	Value  float64 `parquet:"value" json:"value"`
 }
 
-// NICsTable is the name of the table of NICRows, which runs have whose NICs kept packets ahead of others.
+// NICsTable is the name of the table of NICRows, in runs whose NICs kept packets that overtook others.
 const NICsTable = "nics"
 
 // NICRow is the reorder memory of one NIC in one interval with content or drops: nics.parquet.

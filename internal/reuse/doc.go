@@ -17,9 +17,9 @@
 // TestRandomScenarios compare; Run.Audit simulates some groups of a run again.
 //
 // Wormhole (NSDI 2026, arXiv 2602.10615) partitions flows in the same way, and skips their steady states: it treats
-// rates that change by less than 5 % as constant. A lab skips only exact repetitions (steady.go): packets in flight and
-// in queues, distances of sequence numbers, turns, PCIe and random draws equal those of an earlier moment, and all
-// senders are at line rate. So no error is added; TestSteady compares with whole messages to the picosecond. The
-// remaining work is a stride or two per message until the state repeats, and every packet of senders that congestion
-// control has slowed down.
+// rates that change by less than 5 % as constant. A lab skips only exact repetitions (steady.go): packets in flight
+// and in queues, distances of sequence numbers, turns, PCIe and random draws equal those of an earlier time, and
+// all senders are at line rate. So no error is added; TestSteady compares with whole messages to the picosecond.
+// The remaining work is a stride or two per message until the state repeats, and every packet of senders that
+// congestion control has slowed down.
 package reuse

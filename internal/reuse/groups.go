@@ -145,7 +145,7 @@ func (g *group) post(r *Run, m int32) {
 	r.unsettle(g)
 }
 
-// rest leaves a state without a lab, known until a time. Groups that wait there go on by themselves.
+// rest leaves a state without a lab, known until a time. Groups that wait there continue by themselves.
 func (s *state) rest(r *Run, until unit.Time) {
 	s.lab, s.until = nil, max(s.until, until)
 	for _, g := range s.waiting {
@@ -196,7 +196,7 @@ func (r *Run) settle() {
 	}
 }
 
-// Deliveries of one instant come behind the execution's own bells, as in the network.
+// Deliveries of one instant follow the execution's own bells, as in the network.
 const behind = 1 << 48
 
 func (g *group) settle(r *Run) {

@@ -12,7 +12,7 @@ import (
 // lab is a network that simulates a group's packets.
 type lab struct {
 	*sim.Stand
-	base  unit.Time // the stand's time at the group's first post
+	base  unit.Time // time of the lab's simulation at the group's first post
 	of    *group
 	at    *state
 	heard int // deliveries in that state
@@ -22,7 +22,7 @@ type lab struct {
 	lost  int    // posts without a delivery
 	apart bool   // whether only groups of one name share its state
 	got   []int32
-	conns map[int32]int32 // the stand's number of a connection
+	conns map[int32]int32 // connection numbers in the lab's simulation
 
 	counts result.Summary // counters at the group's first post, like the following
 	ports  []explain.Port
@@ -92,8 +92,8 @@ func (l *lab) tell(n int) {
 	}
 }
 
-// tells adds a delivery to the lab's state, unless an earlier state has it. Labs differ by nanoseconds: the turn at a
-// port where two packets meet depends on its earlier traffic.
+// tells adds a delivery to the lab's state, unless an earlier state has it. Labs differ by nanoseconds: the turn at
+// a port where two packets meet depends on its earlier traffic.
 func (l *lab) tells(r *Run, o out) {
 	if l.told[o.post] {
 		return
@@ -141,7 +141,7 @@ func (l *lab) upTo(r *Run, at unit.Time, heard int) {
 	}
 }
 
-// post passes a message to the stand.
+// post passes a message to the lab's simulation.
 func (l *lab) post(r *Run, i int) {
 	p := &l.of.posts[i]
 	l.Bring(l.base + p.at)
@@ -320,7 +320,7 @@ func (r *Run) close(l *lab, fresh bool) {
 	}
 }
 
-// begin records the stand's counts so far.
+// begin records the simulation's counters so far.
 func (l *lab) begin(interval unit.Time) {
 	l.counts, l.ports, l.hops = l.Counts(), l.Ports(), l.Net.PacketHops
 	l.posts, l.conns, l.pairs, l.waits = map[int32]int32{}, map[int32]int32{}, map[int32]sim.Pair{},

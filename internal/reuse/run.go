@@ -100,7 +100,7 @@ func Build(p *scenario.Plan, routes *topo.Routes) (*Run, error) {
 	return r, nil
 }
 
-// Refuse says what of a plan cannot be reused.
+// Refuse returns the features of a plan that cannot be reused.
 func Refuse(p *scenario.Plan) error {
 	what := ""
 	switch {
@@ -187,7 +187,7 @@ func (r *Run) deliver(m int32, met explain.Trouble) {
 	}
 }
 
-// Go simulates to the end, or until the observer says stop.
+// Go simulates to the end, or until the observer returns stop.
 func (r *Run) Go(watch exec.Observer) error {
 	r.Exec.Begin()
 	ended := unit.Never
@@ -225,7 +225,7 @@ func (r *Run) Go(watch exec.Observer) error {
 	return nil
 }
 
-// next does what comes next, and reports false where there is nothing.
+// next executes the next event, and reports false if there is none.
 func (r *Run) next() bool {
 	at := unit.Never
 	if len(r.bells) > 0 {
@@ -251,7 +251,7 @@ func (r *Run) next() bool {
 	return true
 }
 
-// soonest is the lab whose next event comes first, and when another one's does.
+// soonest returns the lab with the earliest next event, and the time of another lab's earliest one.
 func (r *Run) soonest() (first *lab, second unit.Time) {
 	best := unit.Never
 	second = unit.Never
@@ -284,7 +284,7 @@ func (r *Run) progress() exec.Progress {
 // Interrupted reports whether the observer stopped the run.
 func (r *Run) Interrupted() bool { return r.interrupted }
 
-// Failed says what gave up; nothing does: see lab.run.
+// Failed returns nil: no part gives up, see lab.run.
 func (r *Run) Failed() error { return nil }
 
 // Outcome returns what the run directory holds.

@@ -69,7 +69,7 @@ type portCount struct {
 
 func newState(at unit.Time) *state { return &state{until: at} }
 
-// after is the state behind an edge.
+// after returns the state after an edge.
 func (s *state) after(e edge) *state {
 	switch {
 	case s.child == nil:

@@ -150,9 +150,9 @@ func (l *lab) sampled() {
 	l.Sample(l.interval)
 }
 
-// foresight returns the time of the run before which no message is posted to a lab's group: the execution's next event,
-// or the first possible delivery of another lab. If a post comes earlier nevertheless, the history of the group is
-// simulated again.
+// foresight returns the time of the run before which no message is posted to a lab's group: the execution's next
+// event, or the first possible delivery of another lab. If a post is earlier nevertheless, the history of the group
+// is simulated again.
 func (r *Run) foresight(l *lab) unit.Time {
 	at := unit.Never
 	if len(r.bells) > 0 {

@@ -24,14 +24,15 @@ type Informed interface {
 	Band(now unit.Time, port int32, ports []Port) uint8
 	// Every returns the interval at which neighbours receive it.
 	Every() unit.Time
-	// PickBeyond is Pick, with the best grade of the ports that lead on behind each of the group's.
+	// PickBeyond is Pick, with the best grade of the next switch's ports for each port of the group.
 	PickBeyond(now unit.Time, group []int32, beyond []uint8, ports []Port) int32
 }
 
 type glb struct{ dlb }
 
-// Band returns the grade that neighbours receive: that a port is good unless more waits there than two intervals take.
-// A shorter queue may be gone when the report arrives, and all who receive it would turn to the same other ports.
+// Band returns the grade that neighbours receive: that a port is good unless more waits there than two intervals
+// take. A shorter queue may be full again when the report arrives, and all receivers of the report would turn to
+// the same ports.
 func (c *glb) Band(now unit.Time, port int32, ports []Port) uint8 {
 	if ports[port].wait(now) < 2*c.interval {
 		return 0

@@ -18,8 +18,8 @@ type Policy struct {
 	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
 	Shown bool
 
-	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: groups are
-	// as long as they have ports.
+	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: a group has
+	// one entry for each port.
 	Buckets func(v param.Values) int
 	// Sprays: packets of one flow may take several paths at the same time, and overtake each other.
 	Sprays func(v param.Values) bool
@@ -51,7 +51,7 @@ type Chooser interface {
 	// Pick returns one of a group's ports for a packet with the given flow hash; id is the
 	// group's number in the switch's table, ports are all of the network.
 	Pick(now unit.Time, group []int32, id int, flow uint32, ports []Port) int32
-	// Renew fits a chooser to a new table, the first one included. Groups that come again have their old numbers. The
+	// Renew fits a chooser to a new table, the first one included. Repeated groups keep their old numbers. The
 	// state of flows and the load of ports is kept: a link failure elsewhere does not invalidate it.
 	Renew(t *Table)
 	// Moved counts the flows that changed their port.
@@ -84,8 +84,8 @@ type Riser interface {
 type (
 	Direct   interface{ Direct() }   // a Steerer without intermediate region, which needs only the paths to regions
 	Around   interface{ Around() }   // a Steerer that on a torus uses any switch as the intermediate one
-	Oracle   interface{ Oracle() }   // looks at ports of other switches than its own
-	Ordered  interface{ Ordered() }  // goes in dimension order, on a torus
+	Oracle   interface{ Oracle() }   // reads the state of other switches' ports
+	Ordered  interface{ Ordered() }  // uses dimension order, on a torus
 	Escaper  interface{ Escapes() }  // takes any shortest path, and escapes to dimension order
 	EVReader interface{ ReadsEVs() } // reads the entropy values of packets directly: NICs must structure them
 )
@@ -104,7 +104,7 @@ func (p *Policy) Fixed() bool {
 // Crediting is a Chooser that uses the bytes of its switch held by neighbours.
 type Crediting interface {
 	Chooser
-	// Credits reports whether it wants to.
+	// Credits reports whether it uses credits.
 	Credits() bool
 	// Credit hands it the bytes by port, which change as neighbours return credit.
 	Credit(held []int32)

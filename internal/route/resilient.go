@@ -6,10 +6,11 @@ import (
 	"railyard/param"
 )
 
-// Resilient is ECMP whose groups are tables of buckets: a flow's hash picks a bucket, and when one of a group's ports
-// goes only its buckets are given to others, in turn. Flows on working ports keep them, and the flows of a repaired
-// port return to it (Broadcom's resilient hashing, SONiC's fine-grained ECMP, Linux's resilient next-hop groups). If
-// all ports work it hashes as ECMP does, provided that the number of ports divides the number of buckets.
+// Resilient is ECMP whose groups are tables of buckets: a flow's hash picks a bucket. When one of a group's ports
+// fails, only its buckets are assigned to others, in turn. Flows on working ports keep them, and the flows of a
+// repaired port return to it (Broadcom's resilient hashing, SONiC's fine-grained ECMP, Linux's resilient next-hop
+// groups). If all ports work it hashes as ECMP does, provided that the number of ports divides the number of
+// buckets.
 var Resilient = Policy{
 	Name: "ecmp-resilient", Title: "ECMP with resilient hashing",
 	Params: []param.Param{{Name: "buckets", Kind: param.Count, Min: "1", Max: "4096",

@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// Structured makes switches read packets' entropy values instead of hashing them: some bits of the value are the port
-// number at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc), so that the sender
-// knows the path of a value. NICs structure their values for it (Fields.Values).
+// Structured makes switches read packets' entropy values instead of hashing them: some bits of the value are the
+// port number at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc). The value
+// thus determines the path. NICs structure their values for it (Fields.Values).
 //
 // Which bits is our choice, the digests have no more than widths: the lowest are tier 1's. A value's low half is a UDP
 // source port, and ports below 1024 belong to the system, so bit 15 is always set and carries no information. That

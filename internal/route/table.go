@@ -45,9 +45,9 @@ func newTable(group []int16) *Table {
 	return t
 }
 
-// Renew returns a table to fill anew after a change of routes. Groups that come again keep their
-// numbers, by which a Chooser takes turns; those that do not stay behind unused. The new one uses room,
-// which a table that forgot has left, if it is large enough.
+// Renew returns a table to fill anew after a change of routes. Repeated groups keep their numbers, by which a
+// Chooser takes turns; other old groups remain unused. The new one uses room, which a table that forgot has left,
+// if it is large enough.
 func (t *Table) Renew(locators int, room []int16) *Table {
 	if len(room) < locators {
 		room = make([]int16, locators)

@@ -63,7 +63,7 @@ func (r *Runner) Fresh(root, name string) error {
 	return r.take(p, err)
 }
 
-// take goes over to another place.
+// take continues in another place.
 func (r *Runner) take(p *result.Place, err error) error {
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *Runner) elsewhere(why error, ended bool, took time.Duration) error {
 	return fmt.Errorf("%w; nor could the run be written to any of %v: only its report is left", why, fallbacks())
 }
 
-// fallbacks are folders for a run whose own cannot be written.
+// fallbacks are folders for a run whose own folder cannot be written.
 func fallbacks() []string {
 	list := []string{os.TempDir()}
 	if dir, err := os.UserCacheDir(); err == nil {

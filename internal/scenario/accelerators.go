@@ -203,7 +203,7 @@ func (k *Kind) join(gpus int) *inside.Fabric {
 	return inside.Switched(gpus, k.NVLink)
 }
 
-// known are the GPUs that there are: the shipped ones and the scenario's own.
+// known returns all defined GPUs: the shipped ones and the scenario's own.
 func (p *resolver) known() (map[string]model.GPU, error) {
 	all := map[string]model.GPU{}
 	for name, g := range model.GPUs {

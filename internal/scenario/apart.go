@@ -25,7 +25,7 @@ func (p *resolver) separate(s *Server) error {
 	return nil
 }
 
-// sharedPorts puts the ports of a card behind one PCIe link, if PCIe is configured as a limit.
+// sharedPorts makes the ports of a card share one PCIe link, if PCIe is configured as a limit.
 func (p *resolver) sharedPorts() {
 	g, rate := p.Graph, p.File.Server.PCIe
 	for i := 0; rate > 0 && i < len(g.NICs); i++ {

@@ -46,7 +46,7 @@ var lbParams = func() (params []param.Param) {
 	return params
 }()
 
-// lbType is the struct behind LBOptions.
+// lbType is the struct of LBOptions.
 var lbType = func() reflect.Type {
 	var keys []reflect.StructField
 	for _, p := range lbParams {

@@ -220,7 +220,7 @@ func onChip(key string, e *Event) error {
 	return nil
 }
 
-// chipTurns notes that an NVSwitch fails or recovers. Changes come in the order of time.
+// chipTurns notes that an NVSwitch fails or recovers. Changes are in the order of time.
 func (p *resolver) chipTurns(c *change) error {
 	d := -1 - c.what.node
 	if p.chipsDown == nil {

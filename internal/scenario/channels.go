@@ -32,7 +32,7 @@ func (p *resolver) channels(f *Fabric, described bool) error {
 	return nil
 }
 
-// twoStages checks who chooses among channels and members: hashes, one behind the other.
+// twoStages checks the hashes of two consecutive choices: among channels, and among their members.
 func (p *resolver) twoStages() error {
 	if len(p.Graph.Channels) == 0 {
 		if p.says("switch.lag_seed") {

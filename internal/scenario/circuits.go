@@ -211,8 +211,8 @@ func ports(key, text string) (pair [2]int, err error) {
 	return [2]int{min(a, b), max(a, b)}, nil
 }
 
-// reconfigured returns the events of circuits: those outside the first map are dark from the start, others go dark when
-// a map without them begins, and light up when one with them is set.
+// reconfigured returns the events of circuits: those outside the first map are dark from the start, others become
+// dark when a map without them begins, and light up when one with them is set.
 func (p *resolver) reconfigured() (changes []change) {
 	for _, o := range p.ocs {
 		changes = append(changes, p.mirrors(o)...)

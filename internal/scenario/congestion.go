@@ -32,7 +32,7 @@ func newCC(algorithm string) CC {
 	return p.Interface()
 }
 
-// ccType is the struct behind a CC, with the tags that a written struct would have.
+// ccType is the struct of a CC, with the tags that a written struct would have.
 var ccType = func() reflect.Type {
 	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "algorithm", "controller of every sender",
 		cc.Names())}
@@ -91,7 +91,7 @@ func ccBounds() (rows []bound) {
 	return rows
 }
 
-// cc is the struct behind the block.
+// cc returns the struct of the block.
 func (f *File) cc() reflect.Value { return reflect.ValueOf(f.CC).Elem() }
 
 // SetCC sets a parameter of an algorithm: one that it has, to a value of its kind.

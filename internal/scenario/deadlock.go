@@ -107,8 +107,8 @@ func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
 	}
 	switch {
 	case detours && p.Graph.Grid != nil:
-		// Buffers of the first leg wait for those of both legs, of the second leg only for its own, and the legs are
-		// equal: a cycle over both needs a cycle in one.
+		// Buffers of the first leg are blocked on those of both legs, of the second leg only on its own, and the
+		// legs are equal: a cycle over both needs a cycle in one.
 		d.Legs, d.Classes = false, &deadlock.Dateline{Grid: p.Graph.Grid, Most: max(1, levels/2)}
 	case detours:
 		d.Classes = deadlock.NewRising(p.Graph, levels)
@@ -128,7 +128,7 @@ const (
 	mostLater  = 50_000_000
 )
 
-// deadlocksLater notes the first event behind which routes close a ring.
+// deadlocksLater notes the first event after which routes close a ring.
 func (p *Plan) deadlocksLater(r *topo.Routes) {
 	if len(r.Sets)*len(p.Graph.Links) > mostLater {
 		return

@@ -20,8 +20,8 @@
 //     values must be together and refuses with field.New and the key; Resolve finds the place.
 //   - plan.go has what a run needs of it, in the run's words.
 //
-// Errors are field.Errors throughout. The error of a part that is checked elsewhere is put under its key with
-// field.Under; place.go finds the line, or the --set, of the key.
+// Errors are field.Errors throughout. The error of a part that is checked elsewhere gets its key by field.Under;
+// place.go finds the line, or the --set, of the key.
 //
 // A Plan is not its file: only this package reads File. Resolve fills in every open value, so that a run keeps all
 // it had (Plan.Resolved) and another scenario can be made of it (Settled). YAML is bounded before it is parsed

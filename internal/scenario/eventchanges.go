@@ -70,7 +70,7 @@ func (c *change) known() unit.Time {
 	return c.converge
 }
 
-// maxMoments bounds what events come to, cable by cable.
+// maxMoments limits the changes of all events, cable by cable.
 const maxMoments = 1_000_000
 
 // changes reads the events.
@@ -261,7 +261,7 @@ func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held
 	return s, was
 }
 
-// hear finds the events of which link ends and routes learn: those that last long enough.
+// hear finds the events that link ends and routes detect: those that last long enough.
 func (p *resolver) hear() {
 	next := map[int]unit.Time{} // by link: time of its next failure or recovery
 	for i := len(p.Events) - 1; i >= 0; i-- {

@@ -53,7 +53,7 @@ type Incident interface {
 	Describe(g *topo.Graph) (component, change string, faulty bool)
 }
 
-// World is a run, as incidents see it. What only some fidelities have is an interface of its own (Pauser).
+// World is a run, as incidents see it. A capability of only some fidelities is an interface of its own (Pauser).
 type World interface {
 	Kill(d Death)
 }

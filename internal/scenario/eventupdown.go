@@ -86,7 +86,7 @@ func (*UpDown) describe(_ *topo.Graph, _, e *LinkEvent) string {
 	return ""
 }
 
-// incidents returns the death of a server, or of the GPUs of a PCIe switch, whose links go down as well.
+// incidents returns the failure of a server, or of the GPUs of a PCIe switch, whose links fail as well.
 func (*UpDown) incidents(p *resolver, th *thing, at unit.Time) []Incident {
 	host := slices.Index(p.Graph.Hosts, th.node)
 	switch th.kind {
@@ -102,7 +102,7 @@ func (*UpDown) incidents(p *resolver, th *thing, at unit.Time) []Incident {
 // Death is the end of all processes on a server, or on the GPUs of one of its PCIe switches.
 type Death struct {
 	Host int    // among the graph's
-	GPUs [2]int // the first, and the one behind the last
+	GPUs [2]int // the first, and the end, exclusive
 	At   unit.Time
 	Why  string // "": its host is down
 }

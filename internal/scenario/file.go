@@ -79,7 +79,7 @@ type Fabric struct {
 	Graph         *Graph            `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
 
-// Accelerator is a GPU that Railyard does not know: four numbers and what else it has.
+// Accelerator is a GPU that is not shipped with Railyard: four numbers and further properties.
 type Accelerator struct {
 	Name   string     `yaml:"name" doc:"what server.gpu and a type's gpu call it"`
 	BF16   float64    `yaml:"bf16_tflops" range:"0.001,1000000" doc:"dense peak"`
@@ -144,7 +144,7 @@ type Server struct {
 	Baseboard  Baseboard  `yaml:"baseboard,omitzero" doc:"the NVSwitch chips and PCIe switches of servers, which events name (railyard topo --server)"`
 }
 
-// Switch is what switches execute that have no configuration of their own.
+// Switch is the configuration of switches that have no configuration of their own.
 type Switch struct {
 	queue.Spec
 	PFC bool `yaml:"pfc" doc:"false: no queue is lossless, whatever queues contain"`
@@ -275,7 +275,7 @@ type OnFailure struct {
 	Restart    unit.Time `yaml:"restart" range:"0s,864000s" doc:"from the end of the job to the first step after it, without reading the checkpoint, for the same; 0s: not set"`
 }
 
-// Output says what is recorded.
+// Output selects the records of a run.
 type Output struct {
 	Sample unit.Time `yaml:"sample" range:"100ns,3600s" doc:"first sampling interval; it doubles when the table grows too long"`
 	Rows   int       `yaml:"rows" range:"1,10000000" doc:"most rows of the link table"`

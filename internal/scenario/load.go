@@ -108,8 +108,8 @@ func sane(name string, text []byte) error {
 	return nil
 }
 
-// syntaxError keeps the parser's message and place. Its own message would print the source lines, which takes long for
-// a long line.
+// syntaxError keeps the parser's message and place. Its own message would print the source lines, which takes long
+// for a long line.
 func syntaxError(name string, err error) error {
 	var at interface {
 		GetMessage() string

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Bus is a link of PCIe that carries less than the NICs behind it could.
+// Bus is a link of PCIe with less bandwidth than its NICs.
 type Bus struct {
 	Rate unit.Rate // payload rate, each direction
 	NICs []int32
@@ -71,7 +71,7 @@ func fits(key string, t *site.Type, gpu model.GPU) error {
 	return e
 }
 
-// buses are the links of PCIe that limit the NICs behind them.
+// buses are the links of PCIe that limit their NICs.
 func (p *resolver) buses() {
 	g := p.Graph
 	type card struct{ host, index int }

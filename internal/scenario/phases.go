@@ -162,8 +162,8 @@ func asDown(links []int) map[int]bool {
 	return down
 }
 
-// Moved returns the events of a change to another phase: circuits that go dark at a time, and those that light up when
-// mirrors have moved.
+// Moved returns the events of a change to another phase: circuits that become dark at a time, and those that light
+// up when mirrors have moved.
 func (p *Plan) Moved(to *Phase, dark map[int]bool, at, set unit.Time) (off, on []LinkEvent) {
 	event := func(link int, at unit.Time, up bool) LinkEvent {
 		s := AsBuilt(&p.Graph.Links[link])

@@ -49,14 +49,14 @@ type Plan struct {
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without
-	Watched  bool         // pauses may come to wait for one another in a ring; as Deadlock found
+	Watched  bool         // whether pauses may close a circular dependency; as Deadlock found
 	// settings of all switches together, for a scheduled fabric
 	Scheduled *queue.Scheduled
 
 	IPv6     bool // packets have its header
 	NICs     NICs
 	RC       rc.Config
-	Tunnel   *Tunnel   // between edges in front of NICs; nil: none
+	Tunnel   *Tunnel   // between edges and NICs; nil: none
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
 	Services []Service // services of connections, the default one first
 
@@ -72,7 +72,7 @@ type Plan struct {
 	Dark      []int             // circuits of an OCS that are not connected at first
 	Phases    []Phase           // maps of OCSes by phases of the jobs
 	Mirrors   unit.Time         // time in which these move
-	PXN       bool              // transfers to another rail go over NVLink first
+	PXN       bool              // transfers to another rail use NVLink first
 
 	Storage *StoragePlan // nil: no server keeps data
 
@@ -88,11 +88,11 @@ type Plan struct {
 	Rows       int       // most rows of the link table
 	Causes     bool      // time above line rate is divided among causes
 	Totals     bool      // the outcome has the totals of the run, no tables
-	Steps      int       // kinds of things that happen, to be told in order
+	Steps      int       // number of kinds of recorded events, in order
 	Notes      []string  // restrictions and assumptions that a reader should know
 	Idle       []string  // the Notes about values without effect
 	QueueNotes []string  // the Notes about the switches' configurations and queues
-	Efficiency float64   // percentage that the training says that Fabric left out; 0: it says none
+	Efficiency float64   // efficiency in percent that the training sets and Fabric omitted; 0: none
 	Unfit      string    // reason why a step has more operations than a simulation accepts; "": it does not
 
 	// Ahead returns the part of the jobs already executed on the same machine, for other plans with Totals too; nil:

@@ -21,7 +21,7 @@ const RoCE = "roce"
 // block, one with the name of each protocol. Unset parameters have the protocol's defaults.
 type Protocols any
 
-// protocolsType is the struct behind it.
+// protocolsType is the struct of Protocols.
 var protocolsType = func() reflect.Type {
 	var blocks []reflect.StructField
 	for _, p := range protocols.All {
@@ -133,7 +133,7 @@ func (p *resolver) carried() error {
 	return nil
 }
 
-// planes returns how many ports the NICs have, each to switches of its own: the most that one has.
+// planes returns how many ports the NICs have, each to switches of its own: the most of any NIC.
 func (p *resolver) planes() (n int) {
 	for i := range p.Graph.NICs {
 		n = max(n, len(p.Graph.NICs[i].Links))

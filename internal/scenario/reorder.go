@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// Reorder is the memory of a NIC for packets that arrive ahead of others and cannot be placed yet. No vendor publishes
-// the figures of its NICs (docs/references.md, reorder-memory): sizes and rates are the user's assumptions, and nothing
+// Reorder is the memory of a NIC for packets that overtook others and cannot be placed yet. No vendor publishes the
+// figures of its NICs (docs/references.md, reorder-memory): sizes and rates are the user's assumptions, and nothing
 // is limited by default.
 type Reorder struct {
 	Memory    unit.Bytes `yaml:"memory" range:"0|256B,2000MB" doc:"payload that a NIC keeps, of all its queue pairs; 0B: no limit. Packets that find no room are dropped"`

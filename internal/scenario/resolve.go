@@ -29,7 +29,7 @@ type resolver struct {
 	hostSaid  map[string]taken     // values from servers' configurations, by key
 	narrow    map[int]bool         // switches whose MTU is another than it should be
 	chipsDown map[int]map[int]bool // by domain, by NVSwitch: whether it is down at the current event
-	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time that events have come to
+	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time of the current event
 }
 
 // Resolve checks a document and builds the plan of a run. Sizes are checked before anything is allocated for them.
@@ -46,8 +46,8 @@ func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read
 // Network checks and builds everything but the workload, which a scenario may lack: the plan has no jobs.
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
-// Fabric is Resolve with a permutation of single bytes instead of the workload, for those who send one of their own.
-// Of the workload the plan keeps the efficiency of a training.
+// Fabric is Resolve with a permutation of single bytes instead of the workload, for callers that send a workload of
+// their own. Of the workload the plan keeps the efficiency of a training.
 func (d *Document) Fabric(read ReadFile) (*Plan, error) {
 	said := 0.0
 	if t := d.File.Workload.Training; t != nil && d.says("workload.training.efficiency") {

@@ -30,7 +30,7 @@ type Storage struct {
 	DSCP       *int       `yaml:"dscp" range:"0,63" doc:"of its packets, and so the queue that switches put them in (default transport.data_dscp)"`
 }
 
-// Networks that storage may be behind.
+// Networks that connect storage.
 const (
 	SharedNetwork   = "shared"
 	SeparateNetwork = "separate"

@@ -115,8 +115,8 @@ func (p *resolver) noteTags(n *topo.Node, spec *queue.Spec) {
 	}
 }
 
-// largestFrame is the largest that the workload sends, and the pause behind it, on the wire: headers
-// of 82 bytes, a pause of 64, and 20 of preamble and gap each.
+// largestFrame returns the largest frame of the workload and the pause after it, on the wire: headers of 82 bytes,
+// a pause of 64, and 20 of preamble and gap each.
 func (p *resolver) largestFrame() unit.Bytes {
 	return unit.Bytes(p.File.Transport.MTU) + p.headers() + 64 + 2*20
 }
@@ -289,8 +289,8 @@ func (p *resolver) base(bases map[unit.Bytes]*queue.Spec, n *topo.Node) (*queue.
 	return bases[buffer], nil
 }
 
-// classify gives NICs the classes of the switch that the first of them is cabled to, and notes where another one's put
-// a service's packets elsewhere. Classes without a NIC behind them are not compared.
+// classify gives NICs the classes of the switch that the first of them is cabled to, and notes where another one's
+// put a service's packets elsewhere. Classes without a NIC are not compared.
 func (p *resolver) classify() {
 	first, seen := -1, map[*queue.Spec]bool{}
 	for i := range p.Graph.NICs {

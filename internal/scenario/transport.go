@@ -57,7 +57,7 @@ func (p *Plan) Overtakes() bool {
 	return p.LB.Reorders(p.LBValues) || slices.ContainsFunc(p.Graph.NICs, bundles)
 }
 
-// Reorders reports whether the memory of NICs for packets ahead of others may limit the run.
+// Reorders reports whether the memory of NICs for packets that overtook others may limit the run.
 func (p *Plan) Reorders() bool {
 	o, local := &p.NICs.Reorder, p.NICs.Reorder.Placement == rc.ThroughNIC
 	limits := o.Bytes > 0 || o.Entries > 0 || o.Placement != rc.ByAddress

@@ -30,8 +30,8 @@ func (p *resolver) trimming(spec *queue.Spec) error {
 	return nil
 }
 
-// trimRoom checks trimming against the packet sizes of the run and room for two of them, and warns of switches that
-// queue trimmed packets behind data.
+// trimRoom checks trimming against the packet sizes of the run and memory for two of them, and warns of switches
+// that queue trimmed packets after data.
 func (p *resolver) trimRoom() error {
 	frame := unit.Bytes(p.File.Transport.MTU) + p.headers()
 	var first []int // switch with each distinct Spec

@@ -90,7 +90,7 @@ func (p *resolver) tunnel() error {
 	return nil
 }
 
-// tunnels reports whether the file puts edges in front of NICs.
+// tunnels reports whether the file has edges between NICs and fabric.
 func (d *Document) tunnels() bool {
 	return d != nil && d.File.Transport.Tunnel != nil && *d.File.Transport.Tunnel != "none"
 }

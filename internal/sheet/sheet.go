@@ -26,7 +26,7 @@ type Figure struct {
 // Source is a document, and the figures that were read there.
 type Source struct {
 	Of   []string `json:"of"`             // keys
-	In   string   `json:"in"`             // names of documents, which anybody can find
+	In   string   `json:"in"`             // names of public documents
 	Says string   `json:"says,omitempty"` // meaning of the figure in its source, where it needs one
 }
 
@@ -115,7 +115,7 @@ func (s *Sheet) match() error {
 	return nil
 }
 
-// Sourced says how many figures have a source.
+// Sourced returns how many figures have a source.
 func (s *Sheet) Sourced() (n int) {
 	for _, f := range s.Figures {
 		if f.Source != nil {
@@ -162,7 +162,7 @@ func (s *Sheet) Summary() string {
 	return strings.Join(parts, "; ")
 }
 
-// Count says of a list how many figures it has, and how many of them with a source.
+// Count returns the number of figures in a list, and how many of them have a source.
 func Count(sheets []Sheet) (sourced, figures int) {
 	for i := range sheets {
 		sourced += sheets[i].Sourced()

@@ -6,10 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// balanced keeps inputs and outputs of a scheduled fabric's nodes balanced: towards a locator no link is
-// given more than the node behind it can pass on, so that none gets more cells than it gets rid of. (Meta
-// calls that its input-balanced mode: a fabric node that has lost half of its links to an interface node
-// is sent half as much for it.)
+// balanced keeps inputs and outputs of a scheduled fabric's nodes balanced: towards a locator no link carries more
+// than its far node can forward, so that no node receives more cells than it can send. (Meta calls that its
+// input-balanced mode: a fabric node that has lost half of its links to an interface node is sent half as much for
+// it.)
 type balanced struct {
 	net    *Network
 	memory []unit.Rate // by node and locator: rate that it can forward, less 1; 0: not yet computed

@@ -15,7 +15,7 @@ const (
 	kindRing engine.Kind = host.KindUser + iota // A operation, B stage: see exec.Bell
 	kindSample
 	kindLink     // A event of the plan: a cable changes
-	kindNotice   // A event of the plan: the ends of a cable know that it broke
+	kindNotice   // event of the plan: the ends of a cable detect its failure
 	kindConverge // A event of the plan: routes follow it, and all others of that moment
 	kindIncident // A incident of the plan
 	kindMirrors  // A 1: mirrors have moved, 0: whether they can is looked at again

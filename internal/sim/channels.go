@@ -45,8 +45,8 @@ func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int)
 	n.Net.SetChannels(int32(node), seed, lead, members)
 }
 
-// unfit reports whether a switch knows that a next hop does not work: a broken link, or a channel with too few links
-// left.
+// unfit reports whether a switch has detected that a next hop does not work: a broken link, or a channel with too
+// few links left.
 func (n *Network) unfit(link int) bool {
 	c := n.Graph.Links[link].Channel
 	if c == 0 {

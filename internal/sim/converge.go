@@ -69,9 +69,9 @@ func (n *Network) ConvergeAll(up map[int]bool) {
 	}
 }
 
-// Notice tells the ends of links that these are broken. A switch stops hashing to one if its group has others, and a
-// NIC moves to another of its ports. All others send as before, into a black hole if the next switch has no other path,
-// until routes converge.
+// Notice notifies the ends of broken links. A switch stops hashing to one if its group has others, and a NIC moves
+// to another of its ports. All others send as before, into a black hole if the next switch has no other path, until
+// routes converge.
 func (n *Network) Notice(links []int) {
 	if n.Setup.Static {
 		return
@@ -85,8 +85,8 @@ func (n *Network) Notice(links []int) {
 	n.Hosts.Rebond(n.usable)
 }
 
-// remaining returns the links of a group without those that their switch knows to be broken; all of them if none is
-// left.
+// remaining returns the links of a group without those that their switch has detected as broken; all of them if
+// none is left.
 func (n *Network) remaining(links []int) []int {
 	if len(n.noticed) == 0 {
 		return links
@@ -98,8 +98,8 @@ func (n *Network) remaining(links []int) []int {
 	return left
 }
 
-// usable returns the ports of a NIC whose link is up, as far as routing or the NIC knows, and whose switch has a path
-// to the other NIC: of the two switches of a pair, one may have none.
+// usable returns the ports of a NIC whose link is up, as far as routing or the NIC has detected, and whose switch
+// has a path to the other NIC: of the two switches of a pair, one may have none.
 func (n *Network) usable(src, dst int32) (ports []int32) {
 	nic := n.Graph.NICs[src]
 	host := n.Graph.Hosts[nic.Host]

@@ -79,8 +79,8 @@ func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	return owner, n, window
 }
 
-// faster estimates the speedup of n parts that synchronize after windows of a length. To meet takes as long as three
-// events, and all wait for the part that has most of them in a window: of many about as many as others.
+// faster estimates the speedup of n parts that synchronize after windows of a length. A synchronization takes the
+// time of three events, and all parts wait for the one with most events in a window.
 func (r *Run) faster(parts int, window unit.Time) float64 {
 	bytes := unit.Bytes(0)
 	for _, nic := range r.Graph.NICs {

@@ -26,13 +26,13 @@
 //
 // # Links over time
 //
-// A plan's link events set the state of a link from a time on: up, rate of each direction, bit errors. A switch, a line
-// card, a NIC or a server is its links, and a link works when nothing that it belongs to is down. Routes avoid a link
-// from its own convergence on and use it again likewise; the ends may learn earlier (fabric.routing.detect), and hash
-// past it where their group has other ports. Routes and weights ignore rates; load-aware choosers see them. Members of
-// a port channel that fail leave their share to the channel; below min_links all of it counts as down. A circuit of an
-// optical switch is a link that is dark while its map is not in force; maps by phase wait until nothing is in flight
-// (phases.go).
+// A plan's link events set the state of a link from a time on: up, rate of each direction, bit errors. A switch, a
+// line card, a NIC or a server is its links, and a link works when nothing that it belongs to is down. Routes avoid
+// a link from its convergence on and use it again likewise; the ends may detect the failure earlier
+// (fabric.routing.detect), and hash past it where their group has other ports. Routes and weights ignore rates;
+// load-aware choosers see them. Members of a port channel that fail leave their share to the channel; below
+// min_links all of it counts as down. A circuit of an optical switch is a link that is dark while its map is not in
+// force; maps by phase wait until nothing is in flight (phases.go).
 //
 // A broken link loses the packets sent into it. The cost of a lower rate is a cause of its own in package explain.
 package sim

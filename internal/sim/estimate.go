@@ -101,7 +101,7 @@ type estimator struct {
 	plan    *scenario.Plan
 	gpus    exec.Machine
 	routes  *topo.Routes
-	regions []int32          // by node; nil unless packets go by way of them
+	regions []int32          // by node; nil unless packets may take detours through regions
 	links   map[[2]int]int64 // links from a switch to a locator, both cables of NICs included
 	pairs   int64            // queue pairs, those of pairs of GPUs that have others for each message once
 	seen    []uint64         // pairs of GPUs, a bit each; nil where that would be too many:
@@ -186,7 +186,7 @@ func (e *estimator) walk(node, loc int) (end int, cables int64) {
 	return node, cables
 }
 
-// detour returns a region by way of which packets may go from a switch to a locator, -1 for none.
+// detour returns a region through which packets may take a detour from a switch to a locator, -1 for none.
 func (e *estimator) detour(node, loc int) int {
 	of := e.regions
 	if of == nil || loc < 0 || of[node] == of[e.routes.Sets[loc][0]] {

@@ -231,8 +231,8 @@ func (f *Follower) find(n Named, p *fabric.Packet, fits func(*journey) bool) *jo
 	return nil
 }
 
-// comes is called with the time of a packet's arrival, and reads its switch's queues at the time when it is assigned a
-// port.
+// comes is called with the time of a packet's arrival, and reads its switch's queues at the time when it is
+// assigned a port.
 func (f *Follower) comes(at unit.Time, port int32, n Named, p *fabric.Packet) {
 	from := f.run.Net.Ports[port].Peer
 	j := f.find(n, p, func(j *journey) bool { return j.out == from })
@@ -293,7 +293,7 @@ func (f *Follower) ends(j *journey, how string, at unit.Time, where string) {
 	}
 }
 
-// ParseNamed reads QP/PSN, or QP/+N for the packet that N others of the queue pair went before.
+// ParseNamed reads QP/PSN, or QP/+N for the packet after N others of the queue pair.
 func ParseNamed(s string) (n Named, err error) {
 	qp, psn, ok := strings.Cut(s, "/")
 	psn, n.Behind = strings.CutPrefix(psn, "+")

@@ -89,8 +89,8 @@ func (h *holders) server(port int32) bool {
 	return h.net.Graph.Nodes[h.net.Net.Ports[port].Node].Role == topo.Host
 }
 
-// owed brings a port's debt up to date. While it is paused the debt grows as fast as the port sends; it is never more
-// than what waits there, and none is left once all that waits came after the port went on.
+// owed brings a port's debt up to date. While it is paused the debt grows by the port's rate. It is never more than
+// the queue, and ends once all queued packets arrived after the port resumed.
 func (h *holders) owed(now unit.Time, port int32) debt {
 	d, was := h.debts[port]
 	if !was {

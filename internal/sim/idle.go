@@ -85,7 +85,7 @@ func jacks(of *panel.Panel) (out []panel.Jack) {
 		}
 		return out
 	}
-	whole := map[int32]uint8{} // the least parts that a port comes in
+	whole := map[int32]uint8{} // the smallest parts of a port
 	for j := range of.Device.Sockets {
 		if n, ok := whole[j.Port]; !ok || j.Parts < n {
 			whole[j.Port] = j.Parts

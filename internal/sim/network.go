@@ -198,7 +198,7 @@ func (n *Network) PortName(port int32) string {
 	return n.Graph.Direction(int(n.linkOf[port]), int(n.Net.Ports[port].Node))
 }
 
-// addressable refuses a fabric with more locators than packets, or the switches' tables, can tell apart.
+// addressable refuses a fabric with more locators than packets, or the switches' tables, can distinguish.
 func (n *Network) addressable() error {
 	locators, switches := len(n.Paths.Sets), len(n.Graph.Nodes)-len(n.Graph.Hosts)
 	if most := 1 << 16; locators > most {
@@ -301,7 +301,7 @@ func (n *Network) install() {
 		if bundled != nil {
 			n.bundle(node, name, chooser, bundled[node])
 		}
-		if n.Net.SetRoutes(int32(node), t, chooser); regions == nil { // no chooser asks for locators
+		if n.Net.SetRoutes(int32(node), t, chooser); regions == nil { // no chooser uses locators
 			room = t.Forget()
 		}
 	}
@@ -316,7 +316,7 @@ func (n *Network) install() {
 	}
 }
 
-// regions is by node in which region it is, and what choosers know of regions; nil without detours.
+// regions returns the region of each node, and the information of choosers about regions; nil without detours.
 func (n *Network) regions() (of []int32, r *route.Regions) {
 	if !route.Is[route.Steerer](n.Setup.LB) {
 		return nil, nil
@@ -353,7 +353,7 @@ func (n *Network) gates(of []int32) map[route.Gate][]int32 {
 	return gates
 }
 
-// weighted lists the ports of equal-cost links, each as often as its share of their rates says.
+// weighted lists the ports of equal-cost links, each repeated in proportion to its rate.
 func (n *Network) weighted(links []int, node int) (ports []int32) {
 	links = n.Graph.Whole(links)
 	rates := make([]unit.Rate, len(links))
@@ -371,8 +371,8 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 	return ports
 }
 
-// SetLink makes a link what it is from now on; Converge, usually some time later, tells the routes
-// whether it works. A NIC whose port has another rate sends at most at that.
+// SetLink sets the state of a link from now on; Converge, usually some time later, updates the routes. A NIC whose
+// port has another rate sends at most at that.
 func (n *Network) SetLink(link int, s fabric.LinkState) {
 	was := n.Net.Link(n.portA[link])
 	n.Net.SetLink(n.portA[link], s)
@@ -407,8 +407,8 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	return c
 }
 
-// Tag returns the number of the first of n queue pairs for a message of a job: 0, or where each message has its own, of
-// those that no message between the GPUs has had.
+// Tag returns the number of the first of n queue pairs for a message of a job: 0, or if each message has its own,
+// the first number that no message between the GPUs has used.
 func (n *Network) Tag(job *workload.Job, service, srcGPU, dstGPU, pairs int) int {
 	if !job.Apart {
 		return 0
@@ -424,7 +424,7 @@ func (n *Network) pairs(src, dst int) int {
 	return max(n.Setup.QPs, n.Graph.Ways(src), n.Graph.Ways(dst))
 }
 
-// Split is over how many queue pairs a transfer goes.
+// Split returns the number of queue pairs of a transfer.
 func (n *Network) Split(src, dst int, bytes unit.Bytes) int {
 	return max(1, min(n.pairs(src, dst), int(bytes/unit.Bytes(n.Setup.Host.RC.MTU))))
 }
@@ -446,7 +446,7 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 	return true
 }
 
-// fire runs an event and returns whether nothing but watchdogs is left; far says that hosts fetch what is ahead.
+// fire runs an event and reports whether only watchdogs are left; far sets whether hosts prefetch.
 func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) (idle bool) {
 	q, net, hosts := n.Net.Q, n.Net, n.Hosts
 	if far {

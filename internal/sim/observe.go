@@ -21,7 +21,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	return explain.Outcome(r.Plan, r.Exec, o, version)
 }
 
-// Observe says what the network was seen doing until now.
+// Observe returns the observation of the network until now.
 func (r *Run) Observe() *explain.Observation {
 	if r.fresh != nil {
 		r.fresh()
@@ -172,8 +172,8 @@ func (n *Network) Ports() []explain.Port {
 	return ports
 }
 
-// pauseCause is whose congestion paused a port, -1 for nobody's: in the first service's class or one
-// that it rises to, or in the next one's where those were never paused.
+// pauseCause returns the port whose congestion paused a port, -1 for none: in the first service's class or one that
+// it rises to, or in the next one's where those were never paused.
 func (n *Network) pauseCause(port int32) int32 {
 	for i := range n.Setup.Host.Services {
 		class := n.Setup.Host.Services[i].Class

@@ -54,8 +54,8 @@ type partState struct {
 	_                   [64]byte
 }
 
-// due takes a sample. Only all parts together know whether anything is in flight, and therefore when the next sample is
-// due.
+// due takes a sample. Only all parts together can determine whether packets are in flight, and therefore when the
+// next sample is due.
 func (a *apart) due(s *sampler, turn int32) {
 	if turn == s.turn {
 		s.take()

@@ -55,7 +55,7 @@ type Run struct {
 	worth float64 // used if the speedup exceeds this factor
 	parts int     // that did
 	apart *apart  // additional records of a part; nil: the run is whole
-	fresh func()  // brings a run up to date whose parts go on; nil: it is
+	fresh func()  // updates a run whose parts continue; nil: the run is up to date
 
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
@@ -425,11 +425,10 @@ func (r *Run) finishRun() {
 	r.Hosts.Finish()
 }
 
-// stalled reports a network that only talks to itself, as in a PFC deadlock
-// without a watchdog: pauses are refreshed and polls go on, but for a second of
-// simulated time, or for very many events, no data packet has moved, no
-// operation has ended and none is computing. Where packets are trimmed their headers move without end when
-// they alone fill a cable: what counts then is bytes that have arrived.
+// stalled reports whether a network only exchanges control frames, as in a PFC deadlock without a watchdog: pauses
+// are refreshed and polls continue, but for a second of simulated time, or for very many events, no data packet has
+// moved, no operation has ended and none is computing. Where packets are trimmed their headers move without end
+// when they alone fill a cable: what counts then is bytes that have arrived.
 func (r *Run) stalled() bool {
 	now, events := r.Net.Q.Now(), r.Net.Q.Popped()
 	moved, most := r.Net.DataPacketHops != r.seen.hops, uint64(stallEvents)

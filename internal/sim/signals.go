@@ -14,7 +14,7 @@ import (
 // maxSignalRows bounds the table of signals.
 const maxSignalRows = 600_000
 
-// signals records what the congestion control of queue pairs says of itself, once it has acted.
+// signals records the signals of queue pairs' congestion control after its first action.
 type signals struct {
 	names [][]string // by service: its algorithm's signals, and after them the counter of rate reductions
 	// by service: whether its algorithm counts rate reductions; one without a counter records from the start

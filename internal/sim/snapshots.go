@@ -142,7 +142,7 @@ func (c *Census) roce(p *counters.Port, at int32, node int) {
 	}
 }
 
-// flaps is by link how often it went down.
+// flaps is by link the number of its failures.
 func (c *Census) flaps(now unit.Time) []uint64 {
 	count, down := make([]uint64, len(c.run.Graph.Links)), map[int]bool{}
 	for i := range c.run.Plan.Events {

@@ -146,7 +146,7 @@ func (s *Stand) Bring(at unit.Time) {
 	}
 }
 
-// Step runs the next event if it comes before a time, and reports whether there was one.
+// Step runs the next event if it precedes a time, and reports whether there was one.
 func (s *Stand) Step(before unit.Time) bool {
 	e := s.Net.Q.Before(before)
 	if e == nil {

@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// A network that reaches one state twice, except for sequence numbers, reaches it again after the same time, until a
-// message ends or another is posted. Repeat takes the repetitions out: messages become shorter, counters higher, and no
-// event fires. The stand's clock does not change, so its owner adds the time.
+// A network that reaches one state twice, except for sequence numbers, reaches it again after the same time, until
+// a message ends or another is posted. Repeat takes the repetitions out: messages become shorter, counters higher,
+// and no event fires. The stand's clock does not change, so its user adds the time.
 
 // Moment is a network state for comparison, with its counters.
 type Moment struct {

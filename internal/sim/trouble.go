@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// troubles records them while messages come and go.
+// troubles records contention from posts to deliveries of messages.
 type troubles struct {
 	net *Network
 	all []explain.Trouble // by message
@@ -29,7 +29,7 @@ type soFar struct {
 	held  host.Held
 	again int64
 	late  host.Silence
-	cut   int64 // packets of it that came as headers
+	cut   int64 // number of its packets that arrived as headers
 	full  int64 // packets dropped at its receiver's NIC for lack of room
 	port  int32 // port+1 with the longest last queueing
 }

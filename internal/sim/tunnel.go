@@ -14,13 +14,13 @@ import (
 	"railyard/unit"
 )
 
-// kindEnter: A port, B packet: a packet of a NIC behind an edge has come to the edge.
+// kindEnter: A port, B packet: a packet of a NIC has arrived at its edge.
 const kindEnter = host.KindEdge + 32
 
-// Tunnel is the edge in front of a network's NICs (docs/references.md, credit). The NICs' packets, of any transport,
-// are queued there by destination, and travel as payload of an RC queue pair between the two edges: on credit of the
-// far edge, over all paths, trimmed and retransmitted if a queue is full. The far edge passes them on in the order in
-// which they came, as they were, but for their Ethernet header.
+// Tunnel is the edge between a network's NICs and the fabric (docs/references.md, credit). The NICs' packets, of
+// any transport, are queued there by destination, and travel as payload of an RC queue pair between the two edges:
+// on credit of the far edge, over all paths, trimmed and retransmitted if a queue is full. The far edge forwards
+// them in the order of their arrival, unchanged except for their Ethernet header.
 type Tunnel struct {
 	net    *Network
 	Edge   *host.Hosts
@@ -37,7 +37,7 @@ type Tunnel struct {
 // unframed is the bytes of an Ethernet frame that the tunnel does not carry.
 const unframed = roce.EthernetLen + roce.FCSLen
 
-// tunnel puts an edge in front of the NICs: ports has by NIC the port to the fabric of each of its ports.
+// tunnel connects NICs by an edge: ports has by NIC the port to the fabric of each of its ports.
 func (n *Network) tunnel(cfg *host.Config, ports [][]int32, inner [][][2]int32) {
 	t := &Tunnel{net: n, Edge: host.NewEdge(n.Net, cfg), conns: map[[2]int32]int32{}, nicOf: map[int32]int32{}}
 	var behind, wires []int32
@@ -62,7 +62,7 @@ func (t *Tunnel) handle(e *engine.Event) {
 	t.Edge.Handle(e)
 }
 
-// enter takes a packet from the NIC behind.
+// enter takes a packet from the NIC.
 func (t *Tunnel) enter(port, pi int32) {
 	p := &t.net.Net.Packets[pi]
 	bytes := unit.Bytes(p.Size) - unframed
@@ -80,7 +80,7 @@ func (t *Tunnel) enter(port, pi int32) {
 	t.Peak = max(t.Peak, t.queued)
 }
 
-// leave passes a packet that has come on to the NIC behind.
+// leave passes a packet that has arrived to the NIC.
 func (t *Tunnel) leave(m int32) {
 	pi := t.inner[m]
 	t.inner[m] = -1
@@ -106,7 +106,7 @@ func (t *Tunnel) conn(src, dst int32) int32 {
 	return c
 }
 
-// behind returns the ports to the edge of ports to the fabric.
+// behind returns the edge's ports to NICs for its ports to the fabric.
 func (n *Network) behind(nic int32, wires []int32) []int32 {
 	if n.Tunnel == nil {
 		return wires

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/topo"
 )
 
-// Between lists the links of a rule that connects any two values of a place: count links for each pair, the lower value
-// first. of is the nodes at each value. A value's cables go to the other values in turn, and its nodes take each of
-// them in order: a dragonfly's, with one cable between groups.
+// Between lists the links of a rule that connects any two values of a place: count links for each pair, the lower
+// value first. of is the nodes at each value. A value's cables lead to the other values in turn, and its nodes take
+// each of them in order: a dragonfly's, with one cable between groups.
 func Between(of [][]int, count, each int, visit func(a, b int) bool) {
 	others := len(of) - 1
 	end := func(at, peer, round int) int {

@@ -6,7 +6,8 @@ import (
 	"railyard/internal/field"
 )
 
-// Floor is the plan of a hall: racks are in rows, and cables between racks go up to trays, along rows and across them.
+// Floor is the plan of a hall: racks are in rows, and cables between racks run up to trays, along rows and across
+// them.
 type Floor struct {
 	Rack   Length `yaml:"rack" range:"0|100mm,10m" doc:"from a rack to the next one of its row (default 600mm)"`
 	Row    Length `yaml:"row" range:"0|100mm,1km" doc:"from a row to the next one (default 3m)"`

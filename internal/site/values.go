@@ -56,9 +56,8 @@ func span(out []int, a, b int) ([]int, error) {
 	return out, nil
 }
 
-// expr computes a place of one end from the other end's: a word of the other end, then
-// steps. Numbers count from 1, and so do the results: with % they go round, with / they are
-// dealt out in blocks.
+// expr computes a place of one end from the other end's: a word of the other end, then steps. Numbers count from 1,
+// and so do the results: % wraps around, / assigns in blocks.
 type expr struct {
 	word  string // empty: a number alone
 	value int

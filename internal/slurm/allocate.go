@@ -191,7 +191,7 @@ func (h *hall) refuse(n *Node, busy bool) string {
 	return ""
 }
 
-// suits reports whether a node has features: a&b, a|b; a count behind * is not looked at.
+// suits reports whether a node has features: a&b, a|b; a count after * is ignored.
 func suits(constraint string, features []string) bool {
 	for _, any := range strings.FieldsFunc(constraint, func(r rune) bool { return r == '|' }) {
 		all := true

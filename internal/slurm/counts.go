@@ -2,7 +2,7 @@ package slurm
 
 import "railyard/unit"
 
-// tell sets the number of tasks in the batch script's environment, and the CPUs behind it: with whole nodes and no
+// tell sets the number of tasks in the batch script's environment, and the CPUs after it: with whole nodes and no
 // number of tasks, as many as their CPUs permit.
 func (a *Allocation) tell(r *Request) {
 	var counts []int
@@ -45,7 +45,7 @@ func (r *Request) counts() error {
 	case tasks > 0:
 	case perNode > 0 && (exact || !said):
 		tasks = r.MinNodes * perNode
-	case said && exact && r.CPUs == 0: // sbatch assumes one task per node, unless it knows their CPUs
+	case said && exact && r.CPUs == 0: // sbatch assumes one task per node, unless the nodes' CPUs are known
 		tasks = r.MinNodes
 	}
 	if n := r.GPUsPerNode; n > 0 {

@@ -191,8 +191,8 @@ func (h *hall) leaf(part []int, nodes int, near map[int]bool) (best int, mine []
 	return best, mine
 }
 
-// spread distributes a number over nodes in order: as many as a node permits, but at least one for each required node,
-// and one for each further one, as cons_tres does.
+// spread distributes a number over nodes in order, up to each node's limit, but at least one for each required
+// node, and one for each further one, as cons_tres does.
 func spread(total, nodes int, most []int) []int {
 	out := make([]int, len(most))
 	for i := range most {

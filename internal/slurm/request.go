@@ -159,7 +159,7 @@ func (r *Request) Check() error {
 	return r.named()
 }
 
-// guess settles how many nodes there are where nobody says.
+// guess determines the number of nodes where no option sets it.
 func (r *Request) guess() {
 	switch {
 	case r.PerNode > 0 && r.Tasks > 0:

@@ -26,7 +26,7 @@ func (p Place) choice(path, found string, accepted []string, format string, args
 	return e
 }
 
-// Word is a word of a command line, and where it stands.
+// Word is a word of a command line, and its place.
 type Word struct {
 	Text string
 	At   Place
@@ -38,8 +38,8 @@ type Note struct {
 	Text string
 }
 
-// Unknown and Known stand around the name of what nobody knows in a text: a variable that is set nowhere,
-// what a command would print. What a shell would take for its own is lifted out of ASCII in such a name.
+// Unknown and Known enclose the name of an unknown value in a text: a variable that is set nowhere, the output of a
+// command. Characters with a meaning for a shell are moved out of ASCII in such a name.
 const (
 	Unknown = '\uE000'
 	Known   = '\uE001'

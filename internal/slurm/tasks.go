@@ -25,11 +25,11 @@ type Step struct {
 	Tasks   []Task
 }
 
-// Step lays out the tasks of a step, whose own options count before the job's. Both have passed Check.
+// Step lays out the tasks of a step, whose options override the job's. Both have passed Check.
 func (a *Allocation) Step(job, own *Request) (*Step, error) { return a.step(job, own, own.CPUs) }
 
-// step lays out tasks of so many CPUs each. Since Slurm 22.05 srun does not take --cpus-per-task over from
-// the job (srun(1)): it deals tasks out as if each had one.
+// step lays out tasks with the given CPUs each. Since Slurm 22.05 srun does not take --cpus-per-task over from the
+// job (srun(1)): it deals tasks out as if each had one.
 func (a *Allocation) step(job, own *Request, cpus int) (*Step, error) {
 	r := inherit(job, own)
 	r.CPUs = cpus
@@ -144,8 +144,8 @@ func (a *Allocation) stepNodes(s *Step, own *Request) error {
 	return nil
 }
 
-// deal lays tasks out: how many a node gets is counted in turn, then they are numbered as the distribution
-// says, by default block (slurm_step_layout: a cyclic count, made in blocks).
+// deal lays tasks out: the number per node is counted in turn, then tasks are numbered by the distribution, by
+// default block (slurm_step_layout: a cyclic count, made in blocks).
 func (s *Step) deal(total int, room []int) {
 	s.Counts = make([]int, len(room))
 	size := 1
@@ -178,7 +178,7 @@ func (s *Step) deal(total int, room []int) {
 	}
 }
 
-// visible says which GPUs a task sees (srun(1), --gpus-per-task and --gpu-bind).
+// visible sets which GPUs a task sees (srun(1), --gpus-per-task and --gpu-bind).
 func (a *Allocation) visible(r *Request, t *Task) {
 	have := a.Shares[t.Node].GPUs
 	t.GPUs = have

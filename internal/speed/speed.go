@@ -20,7 +20,7 @@ import (
 	"railyard/unit"
 )
 
-// Peer is what another program took for the work of a case, as its source has it; 0: the source does not say.
+// Peer is the cost of the same work in another program, from its source; 0: not in the source.
 type Peer struct {
 	Name   string     `json:"name"`
 	Wall   float64    `json:"wall_seconds,omitempty"`
@@ -128,7 +128,7 @@ func (row *Row) take(r *Run) {
 	}
 }
 
-// Process runs a case as a process of this program, in a folder that is gone afterwards.
+// Process runs a case as a process of this program, in a folder that is deleted afterwards.
 func Process(ctx context.Context, c *Case) (*Run, error) {
 	dir, err := os.MkdirTemp("", "railyard-bench-")
 	if err != nil {

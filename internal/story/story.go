@@ -1,6 +1,5 @@
-// Package story holds what tests tell to transcripts in their testdata: what
-// happened, when, in the field's words, one event a line. A newcomer reads such a
-// page to learn how the thing behaves; a change of behaviour is a change of the page,
+// Package story writes transcripts of tests into their testdata: events and their times, in the field's words, one
+// event a line. A newcomer reads such a page to learn the behaviour; a change of behaviour is a change of the page,
 // which `go test -rewrite` writes anew and a reviewer reads as a diff.
 package story
 
@@ -17,17 +16,16 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew; the diff is the review")
 
-// Rewrites reports whether transcripts are written anew: a test that tells a part of one then tells all.
+// Rewrites reports whether transcripts are written anew: a test that writes a part of one then writes all.
 func Rewrites() bool { return *rewrite }
 
-// longest is the number of lines that a page may have: what is read in one go.
+// longest is the maximum number of lines of a page, short enough to be read at one sitting.
 const longest = 60
 
 // Page is a transcript under way.
 type Page struct{ text strings.Builder }
 
-// Open begins a page with what the reader should know before it starts: what is shown,
-// in which setting, and which rule says that it has to be so.
+// Open begins a page with an introduction: what is shown, in which setting, and which rule requires it.
 func Open(preface string) *Page {
 	p := &Page{}
 	for _, line := range strings.Split(strings.TrimSpace(preface), "\n") {
@@ -98,10 +96,9 @@ func parting(got, want string) string {
 	return " in its length"
 }
 
-// Cases goes through testdata/name.txt: paragraphs of an input, a line of four hyphens, and what tell says
-// of it. Lines that begin with # above an input say what the paragraph is about, and why it is so.
-// With -rewrite the answers are written anew, and a reviewer reads them as a diff; a new
-// case is an input and the hyphens.
+// Cases goes through testdata/name.txt: paragraphs of an input, a line of four hyphens, and the output of tell for
+// it. Lines that begin with # above an input describe the paragraph and its reason. With -rewrite the answers are
+// written anew, and a reviewer reads them as a diff; a new case is an input and the hyphens.
 func Cases(t *testing.T, name string, tell func(input string) string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".txt")

@@ -8,10 +8,10 @@ import (
 	"railyard/internal/field"
 )
 
-// MaxObject is the largest size of one JSON object; a larger one is skipped and told.
+// MaxObject is the largest size of one JSON object; a larger one is skipped and reported.
 const MaxObject = 4 << 20
 
-// CutError says that a text ends within a value. Whatever stands before has been read.
+// CutError reports that a text ends within a value. Everything before has been read.
 type CutError struct{ At *field.Error }
 
 func (e *CutError) Error() string { return e.At.Error() }
@@ -19,8 +19,8 @@ func (e *CutError) Error() string { return e.At.Error() }
 // Unwrap lets errors.As find its place.
 func (e *CutError) Unwrap() error { return e.At }
 
-// Object takes an object's text and the line where it begins; nil stands for one larger than MaxObject.
-// What is kept of the text must be copied.
+// Object takes an object's text and the line where it begins; nil: larger than MaxObject. What is kept of the text
+// must be copied.
 type Object func(raw []byte, line int) error
 
 // Objects calls f with every outermost object, one after the other or in one list.
@@ -50,8 +50,8 @@ func (s *Source) Objects(f Object) error {
 	}
 }
 
-// Under calls f with the objects of a list that stands under a name in the outermost object, and other
-// with every other value there, whole; nil for one that is too large.
+// Under calls f with the objects of a list that has a name in the outermost object, and other with every other
+// value there, whole; nil: too large.
 func (s *Source) Under(name string, f Object, other func(key string, raw []byte) error) error {
 	if err := s.expect('{'); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *Source) list(f Object) error {
 		switch c {
 		case '{':
 			err = s.object(f)
-		case ']': // Python's profilers leave a comma behind
+		case ']': // Python's profilers write a trailing comma
 			continue
 		default:
 			_, err = s.value()
@@ -145,7 +145,7 @@ func (s *Source) object(f Object) error {
 	return f(raw, line)
 }
 
-// peek skips white space and returns what comes then; 0 at the end.
+// peek skips white space and returns the next byte; 0 at the end.
 func (s *Source) peek() (byte, error) {
 	for {
 		c, err := s.in.ReadByte()
@@ -175,7 +175,7 @@ func (s *Source) expect(want byte) error {
 	return err
 }
 
-// syntax says what does not belong where it stands.
+// syntax returns the error of an unexpected character.
 func (s *Source) syntax(c byte, want string) error {
 	if c == 0 {
 		return s.cut()
@@ -183,15 +183,15 @@ func (s *Source) syntax(c byte, want string) error {
 	return s.Fail("found %s, expected %s: this is not JSON", field.Quote(string(rune(c))), want)
 }
 
-// cut says that the text ends too early.
+// cut returns the error of a text that ends too early.
 func (s *Source) cut() error {
 	e := field.New("", "ends within a value of JSON: the file is truncated")
 	e.File, e.Line, e.Col = s.name, s.line, 1
 	return &CutError{e}
 }
 
-// value reads a value up to its end, which brackets and quotation marks tell; nil: it was too large. What
-// stands in it is checked by whoever looks into it.
+// value reads a value up to its end, which brackets and quotation marks determine; nil: it was too large. Its
+// content is checked by the code that parses it.
 func (s *Source) value() ([]byte, error) {
 	s.buf, s.over = s.buf[:0], false
 	depth, quoted, escaped := 0, false, false

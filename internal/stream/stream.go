@@ -51,7 +51,7 @@ func (s *Source) Head(n int) []byte {
 	return head
 }
 
-// All is the rest of the text, of at most so many bytes.
+// All is the rest of the text, up to a limit of bytes.
 func (s *Source) All(most int) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(s.in, int64(most)+1))
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Source) fail(format string, args ...any) error {
 	return e
 }
 
-// failed is an error of reading, at the line where it came up.
+// failed is an error of reading, at the current line.
 func (s *Source) failed(err error) error {
 	var e *field.Error
 	switch {

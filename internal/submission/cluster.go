@@ -135,7 +135,7 @@ func (k *cluster) states(sinfo string) error {
 	return nil
 }
 
-// tree is the switches as Slurm would be told of them: servers behind a leaf, leaves that a tier joins, all.
+// tree describes the switches as in Slurm's topology: servers below a leaf, leaves that a tier connects, all.
 func (k *cluster) tree() {
 	racks, pods := k.graph.Racks()
 	var leaves, above []slurm.Switch

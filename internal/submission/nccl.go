@@ -10,8 +10,8 @@ import (
 	"railyard/internal/slurm"
 )
 
-// told is what NCCL's variables say of a job's connections and collectives (NCCL's user guide, environment
-// variables): keys of the transport with their values, keys of the job, keys of a benchmark.
+// told holds the settings of NCCL's variables for a job's connections and collectives (NCCL's user guide,
+// environment variables): keys of the transport with their values, keys of the job, keys of a benchmark.
 type told struct {
 	transport [][2]string
 	channels  int // maximum of channels; 0: not set
@@ -36,7 +36,7 @@ var ofTransport = map[string]struct {
 	"NCCL_IB_RETRY_CNT":          {"retries", "number of retries", 0, 7},
 }
 
-// ncclTalk are those that only say how NCCL logs and finds its way to the other ranks.
+// ncclTalk are variables that only set NCCL's logging and its bootstrap network.
 var ncclTalk = []string{"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE", "NCCL_SOCKET_IFNAME",
 	"NCCL_SOCKET_FAMILY", "NCCL_CONF_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE"}
 
@@ -146,13 +146,13 @@ func (s *Submission) nccl() (t told) {
 	return t
 }
 
-// noteNCCL says what became of a variable.
+// noteNCCL records the outcome of a variable.
 func (s *Submission) noteNCCL(name, value, text string) {
 	s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At,
 		Text: fmt.Sprintf("%s=%s: %s", name, value, text)})
 }
 
-// collective is the keys of a benchmark's collective that NCCL's variables say. Rings are one per GPU of a
+// collective returns the keys of a benchmark's collective that NCCL's variables set. Rings are one per GPU of a
 // server here; NCCL may be given fewer or more.
 func (s *Submission) collective(say told, kind, algorithm string) string {
 	var b strings.Builder
@@ -187,7 +187,7 @@ func (s *Submission) collective(say told, kind, algorithm string) string {
 	return b.String()
 }
 
-// training is the keys of a step's collectives that they say.
+// training returns the keys of a step's collectives that the variables set.
 func (s *Submission) training(say told) string {
 	var b strings.Builder
 	key := func(name, value string) {

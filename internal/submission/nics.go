@@ -13,8 +13,8 @@ import (
 	"railyard/unit"
 )
 
-// picked are the items of a list as NCCL takes it: those that it names, or behind ^ all but these. Without a
-// name that is known nothing is said.
+// picked returns the items of a list in NCCL's notation: those that it names, or after ^ all others. Without a
+// known name there is no note.
 func picked(list string, all []string, alias map[string]string) (in []string) {
 	rest, not := strings.CutPrefix(strings.ToLower(strings.TrimSpace(list)), "^")
 	var named []string
@@ -67,7 +67,7 @@ type hca struct {
 	port int // 0: any
 }
 
-// number returns which NIC a whole name is, from 0, -1 where the name does not say.
+// number returns the NIC number in a whole name, from 0; -1 if the name contains none.
 func (h hca) number() int {
 	for _, family := range numbered {
 		digits, ok := strings.CutPrefix(h.name, family)
@@ -167,7 +167,7 @@ func usedNICs(list string, nics, ports int) (names []string, how string, err err
 	return names, how, nil
 }
 
-// nicNames returns the names of NICs of which all ports are marked, or behind ^ none, and of single ports.
+// nicNames returns the names of NICs of which all ports are marked, or after ^ none, and of single ports.
 func nicNames(marked []bool, not bool, ports int) (names []string) {
 	for i := 0; i < len(marked); i += ports {
 		of := marked[i : i+ports]
@@ -184,7 +184,7 @@ func nicNames(marked []bool, not bool, ports int) (names []string) {
 	return names
 }
 
-// cards returns how many NICs a host has that GPUs send by, and how many ports of each have an address of their own.
+// cards returns how many of a host's NICs GPUs use, and how many ports of each have an address of their own.
 func (s *Submission) cards() (nics, ports int) {
 	g := s.cluster.graph
 	if g == nil { // see scenarioOf

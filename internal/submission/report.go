@@ -8,7 +8,7 @@ import (
 	"railyard/internal/slurm"
 )
 
-// Report is what submit says of a job.
+// Report is the report of submit about a job.
 type Report struct {
 	Script    string            `json:"script"`
 	Name      string            `json:"name"`
@@ -53,7 +53,7 @@ func placed(p slurm.Place) string {
 	return fmt.Sprintf("%s:%d", p.File, p.Line)
 }
 
-// Report gathers what there is to say.
+// Report collects the report.
 func (s *Submission) Report() *Report {
 	c := s.of
 	l := s.crew.Launch
@@ -128,7 +128,7 @@ func (s *Submission) rank(p *jobscript.Process) Rank {
 	return r
 }
 
-// notes gathers everything that was told on the way.
+// notes collects all notes of the previous steps.
 func (s *Submission) notes(out *Report) {
 	add := func(n slurm.Note) {
 		text := n.Text

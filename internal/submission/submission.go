@@ -36,7 +36,7 @@ type Submission struct {
 	text    string
 	models  map[string][]byte // files that the scenario names, by name
 	Plan    *scenario.Plan
-	Large   bool // Nothing is a limit on operations, and says what can be simulated instead
+	Large   bool // Nothing is a limit on operations, and names what can be simulated instead
 }
 
 // Request is a batch script, and the cluster that it is for.
@@ -54,12 +54,12 @@ type Request struct {
 	Env       []string // NAME=VALUE
 	Model     string   // shipped model, or config.json, where the script names none
 	Set       []string // overrides of the scenario
-	Rank      int      // the rank whose environment is asked for
+	Rank      int      // rank whose environment is printed
 	DryRun    bool     // whether transfers are only summed, without a limit on operations
 }
 
-// Follow reads a script to what its processes are and makes the scenario of it; where there is nothing to run the
-// submission says why, with who gets what all the same.
+// Follow reads a script up to its processes and makes a scenario of it. If there is nothing to run, the submission
+// contains the reason, with the placement.
 func Follow(c *Request) (*Submission, error) {
 	s, err := c.submit()
 	if err == nil && s.Nothing == nil {
@@ -138,7 +138,7 @@ func (c *Request) launch(s *Submission) error {
 	return nil
 }
 
-// idle says why a script starts nothing: what was noted on the way.
+// idle returns the reason why a script starts nothing: the notes so far.
 func (c *Request) idle(s *Submission) error {
 	all := field.List{slurm.Place{File: c.Script}.Fail("", "starts no supported program; accepted: srun, torchrun, mpirun, deepspeed, accelerate, python, and scripts in its folder")}
 	for i, n := range s.found.Notes {
@@ -150,7 +150,7 @@ func (c *Request) idle(s *Submission) error {
 	return all.Err()
 }
 
-// model takes the one that is named on the command line before what the script says.
+// model prefers the model of the command line to the script's.
 func (c *Request) model(s *jobscript.Said) error {
 	if !model.IsFile(c.Model) {
 		return s.Model(c.Model, nil)
@@ -239,7 +239,7 @@ func (c *Request) plan(s *Submission) error {
 	return s.blamed(err)
 }
 
-// blamed puts the script's own words and places where a resolver refuses what came of them.
+// blamed replaces the key in a resolver's error by the script's words and places that set it.
 func (s *Submission) blamed(err error) error {
 	if err == nil {
 		return nil
@@ -256,7 +256,7 @@ func (s *Submission) blamed(err error) error {
 	return input.Fault(err)
 }
 
-// seats are the job's GPUs in the order of ranks, in as few words as say it.
+// seats are the job's GPUs in the order of ranks, in as few words as possible.
 func (s *Submission) seats() (on []string, err error) {
 	names := s.alloc.Names()
 	node := func(p *jobscript.Process) string {
@@ -288,7 +288,7 @@ func (s *Submission) seats() (on []string, err error) {
 	return on, nil
 }
 
-// Write writes the scenario to a file, and the model that it names beside it.
+// Write writes the scenario to a file, and the model that it names next to it.
 func (s *Submission) Write(path string, force bool) error {
 	for name, b := range s.models {
 		if err := output.WriteBytes(filepath.Join(filepath.Dir(path), name), force, b); err != nil {

@@ -11,7 +11,7 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// rocePort is the UDP port that RoCEv2 goes to (IBTA annex A17).
+// rocePort is the UDP destination port of RoCEv2 (IBTA annex A17).
 const rocePort = 4791
 
 // AccessLists are those of a configuration, by family and name: "ip ROCE".
@@ -85,8 +85,8 @@ type Taken struct {
 	ByPort bool // an entry takes RoCE's packets by their port
 }
 
-// Add takes an entry behind its permit or deny: "udp any any eq 4791 dscp 26". It is placed by its number, or after all
-// others without one (seq 0); an existing number is overwritten.
+// Add takes an entry after its permit or deny: "udp any any eq 4791 dscp 26". It is placed by its number, or after
+// all others without one (seq 0); an existing number is overwritten.
 func (l *AccessList) Add(seq int64, permit bool, entry string) {
 	if l.entries == nil {
 		l.entries, l.numbers = map[int64]aclLine{}, map[aclLine]int64{}
@@ -124,7 +124,7 @@ func (l *AccessList) Takes() *Taken {
 	return l.taken
 }
 
-// add goes one entry on. Entries about other packets than RoCE's are ignored.
+// add advances by one entry. Entries about other packets than RoCE's are ignored.
 func (l *Taken) add(permit bool, entry string) {
 	w := strings.Fields(entry)
 	if len(w) == 0 || !slices.Contains([]string{"ip", "ipv4", "ipv6", "udp", "17"}, w[0]) {
@@ -190,8 +190,8 @@ func (e *aclEntry) address() bool {
 	return false
 }
 
-// port reads a condition on a port, if one follows, and reports whether it is understood. Of the port that
-// packets go to it is known whether RoCE's is among them.
+// port reads a condition on a port, if one follows, and reports whether it is understood. For the destination port,
+// it is known whether RoCE's is included.
 func (e *aclEntry) port(by *bool) bool {
 	counts := map[string]int{"eq": 1, "neq": 1, "gt": 1, "lt": 1, "range": 2}
 	if len(e.words) == 0 || counts[e.words[0]] == 0 {

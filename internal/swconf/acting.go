@@ -8,7 +8,7 @@ import (
 // Trust is the mark of a packet that selects its queue if no policy does.
 type Trust uint8
 
-// Trusts. Without one everything goes to the default queue.
+// Trusts. Without a map all packets enter the default queue.
 const (
 	TrustNone Trust = iota
 	TrustDSCP

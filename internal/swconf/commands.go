@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// command is a remedy as whole commands, by language: {port}, {as}, {peer}, {group} and {value} stand for values, and a
-// newline begins a command below another. SONiC's are commands of its shell, and of FRR's for routing.
+// command is a remedy as whole commands, by language: {port}, {as}, {peer}, {group} and {value} are placeholders,
+// and a newline begins a command below another. SONiC's are commands of its shell, and of FRR's for routing.
 type command map[OS]string
 
 // Commands that mend a finding wherever it is (the vendors' command references).
@@ -107,8 +107,8 @@ func (c *Config) words(n int) string { return strings.TrimLeft(c.line(n), " \t")
 // indent returns the number of characters before a line's first word.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// beside returns the commands that put lines where a line of the configuration is: the lines of the blocks that it is
-// in come first. There are none for a line outside any block, and where blocks do not show.
+// beside returns the commands that enter lines in the section of a configuration line: the lines that open its
+// blocks are first. There are none for a line outside any block, and where blocks do not show.
 func (c *Config) beside(at Place, lines ...string) (out []string) {
 	own := c.line(at.Line)
 	if at.File != c.File || own == "" || !slices.Contains(indented, c.OS) {

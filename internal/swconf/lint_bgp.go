@@ -62,8 +62,8 @@ func (l *linter) bgpInactive() {
 	})
 }
 
-// bgpSilent finds switches that announce nothing of their own. A switch of a tier without servers has no routes of its
-// own to announce: it passes on received ones.
+// bgpSilent finds switches that announce nothing of their own. A switch of a tier without servers has no routes of
+// its own to announce: it passes on received ones.
 func (l *linter) bgpSilent() {
 	l.routed(func(c *Config, b *BGP) {
 		if len(b.Main()) > 0 && !b.Connected.V && len(b.Networks) == 0 && !b.Others.V {

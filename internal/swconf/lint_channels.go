@@ -15,8 +15,8 @@ func (l *linter) routing(e *end) *Port {
 	return e.c.routing(e.port)
 }
 
-// channels compares layer 3 port channels with one another and the fabric: a channel must be one at both ends, lead to
-// one, and go down together.
+// channels compares layer 3 port channels with one another and the fabric: a channel must be one at both ends, lead
+// to a single switch, and have equal minimum links.
 func (l *linter) channels() {
 	leads := map[*Port]*Port{} // from a routed channel to the channel at the far end
 	least := map[*Port]bool{}

@@ -251,7 +251,7 @@ func (l *linter) cnpQueue() {
 	l.variants(func(v variant) {
 		if i, said := l.cnp(v.q); said && v.q.DSCP[l.DataDSCP].Is() && i == l.data(v.q) {
 			say := l.meant(v)
-			if len(v.c.ByPort) > 0 { // CNPs go to the same port: who classes by it means them too
+			if len(v.c.ByPort) > 0 { // CNPs have the same destination port: a classification by port includes them
 				say = l.advise
 			}
 			say(v.q.DSCP[l.CNPDSCP].At, "send CNPs to a queue with strict priority, 6 or 7",
@@ -320,7 +320,7 @@ func (q *QoS) mapped() bool {
 
 func (l *linter) anyPaused(c *Config) bool { return c.QoS != nil && c.QoS.paused() != 0 }
 
-// rdma reports whether a port treats packets as RoCE's want it: something is paused there, or marked.
+// rdma reports whether a port treats packets as RoCE requires: at least one queue is paused or marked.
 func (q *QoS) rdma() bool {
 	for i := range q.Queues {
 		if k := &q.Queues[i]; k.Pause.Is() || k.WRED.Is() && k.WRED.V.ECN || k.Trim.V {

@@ -252,7 +252,7 @@ func (v variant) groups(l *linter, queue int) (out []peerGroup) {
 	return out
 }
 
-// fewPackets are as many as a queue holds without congestion: some that arrive together from different ports.
+// fewPackets is the length of a queue without congestion: packets that arrive together from different ports.
 const fewPackets = 4
 
 // largestBuffer is the largest packet memory on a switch chip (Cisco Silicon One G200, data sheet: 256 MB shared by all

@@ -292,7 +292,7 @@ func (l *linter) unknownLines() {
 			}
 			l.say(u.At, fix, "%q: %s", u.Text, u.Why)
 			if pfcLine.MatchString(u.Text) {
-				l.findings[len(l.findings)-1].Severity = Warning // PFC does not run as the line says
+				l.findings[len(l.findings)-1].Severity = Warning // PFC does not run as the line sets it
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (l *linter) soften() {
 	}
 }
 
-// advise is say for findings that a configuration alone does not prove: without a fabric it is a warning.
+// advise reports like say findings that a configuration alone does not prove: without a fabric it is a warning.
 func (l *linter) advise(at Place, fix, format string, args ...any) {
 	l.say(at, fix, format, args...)
 	if f := &l.findings[len(l.findings)-1]; l.Graph == nil && f.Severity == Error {

@@ -9,12 +9,12 @@ import (
 	"railyard/unit"
 )
 
-// thresholdOrder checks the seed's rule of thumb: xON < WRED min < WRED max <
-// xOFF. A violation is reported on both lines that take part in it. What devices take and run is a warning:
-// a pause that ends where it began (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both), which flaps, and
-// marks that begin below xON, which only come early. A switch whose configuration has no pause thresholds has its own
-// (Cisco, Nexus 9000 QoS guide 10.5: pause buffer-size is optional below 100 m), which a scenario only assumes: WRED
-// above the assumed xOFF is a note, and its xON is not compared.
+// thresholdOrder checks the seed's rule of thumb: xON < WRED min < WRED max < xOFF. A violation is reported on both
+// lines that take part in it. A warning is a setting that devices accept and run: a pause that ends where it began
+// (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both), which flaps, and marks that begin below xON, which are
+// only early. A switch whose configuration has no pause thresholds has its own (Cisco, Nexus 9000 QoS guide 10.5:
+// pause buffer-size is optional below 100 m), which a scenario only assumes: WRED above the assumed xOFF is a note,
+// and its xON is not compared.
 func (l *linter) thresholdOrder() {
 	const fix = "keep xON < WRED minimum < WRED maximum < xOFF, for example 100, 150, 3000 and 3500 kbytes"
 	l.queues(func(v variant, i int, q *Queue) {
@@ -46,7 +46,7 @@ func (l *linter) thresholdOrder() {
 			return
 		}
 		if !g.Is() {
-			if l.Base.Buffer > 0 && w.V.Max >= xoff { // a scenario says which platform
+			if l.Base.Buffer > 0 && w.V.Max >= xoff { // a scenario names the platform
 				l.say(first(w.V.MaxAt, w.At), fix, "queue %d: WRED maximum %v is not below xOFF %v of the scenario's switch block; the configuration sets no xOFF",
 					i, size(w.V.Max), size(xoff))
 				l.findings[len(l.findings)-1].Severity = Info
@@ -246,7 +246,7 @@ func (l *linter) headroom() {
 	}
 }
 
-// ecnMissing wants ECN on every queue that PFC touches.
+// ecnMissing requires ECN on every queue that has PFC.
 func (l *linter) ecnMissing() {
 	silent := map[*Config]bool{}
 	for _, c := range l.Configs {

@@ -44,7 +44,7 @@ func (c *Config) watches(p *Port) bool {
 		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))
 }
 
-// watchdogMissing wants the watchdog wherever a class is lossless.
+// watchdogMissing requires the watchdog wherever a class is lossless.
 func (l *linter) watchdogMissing() {
 	for _, c := range l.Configs {
 		var lossless Place

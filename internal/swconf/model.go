@@ -216,7 +216,7 @@ type Port struct {
 	Tag      Said[int]    // VLAN tag of a subinterface's packets
 	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
 	ESI      Said[string] // identifier of the segment, if set
-	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
+	Core     Said[bool]   // EVPN watches the port: without working core links, segments fail
 	MLAG     Said[int]    // MLAG of a port channel: the bundle with the other switch's channel
 	Alike    []Alike      // settings of a port channel that must be equal on the other switch
 	Floors   uint8        // its queues with guaranteed bandwidth, one bit each
@@ -326,7 +326,7 @@ type Neighbor struct {
 	Active  bool         // whether the neighbor is activated in an address family
 	Off     bool         // removed from IPv4 unicast by name
 	On      Family       // address families that it is put in by name
-	VRF     string       // "" is the default one: addresses and AS numbers may come again in another
+	VRF     string       // "" is the default one: addresses and AS numbers may repeat in another
 	Local   Said[string] // AS number announced to it instead of the switch's (local-as)
 	Down    Said[bool]   // shut down
 	Loops   bool         // takes routes with the switch's own AS in them (allowas-in)

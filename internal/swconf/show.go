@@ -176,7 +176,7 @@ func (k *Queue) ecn() string {
 	return s
 }
 
-// percent is the probability as the text says it.
+// percent returns the probability as in the configuration.
 func (w *WRED) percent() string {
 	if w.Open {
 		return ", default %"
@@ -184,7 +184,7 @@ func (w *WRED) percent() string {
 	return " " + strconv.FormatFloat(w.Percent, 'g', 4, 64) + "%"
 }
 
-// span is from where to where random detection works, in bytes or as the text says it.
+// span returns the range of random detection, in bytes or as in the configuration.
 func (w *WRED) span() string {
 	low, high := w.MinText, w.MaxText
 	if low == "" {

@@ -44,8 +44,8 @@ func (q *QoS) Lossless(i int, p *Port) bool {
 // ErrNoQoS reports that a language has no settings of queues.
 var ErrNoQoS = errors.New("contains no queues: an FRR configuration routes, the switch's queues are configured elsewhere")
 
-// Spec returns the switch that the configuration describes. Unset values come from base, the platform, and are listed
-// in the notes.
+// Spec returns the switch that the configuration describes. Unset values are taken from base, the platform, and are
+// listed in the notes.
 func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err error) {
 	if !c.HasQoS() || c.QoS == nil {
 		return base, nil, fmt.Errorf("%s: %w", c.File, ErrNoQoS)

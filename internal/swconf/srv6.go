@@ -91,7 +91,7 @@ func (c *Config) route(p netip.Prefix) (out []Route) {
 	return out
 }
 
-// leads reports whether a route goes out of a port whose far end has these addresses.
+// leads reports whether a route leaves by a port whose far end has these addresses.
 func (r *Route) leads(p, far *Port) bool {
 	if r.Port != "" && r.Port != p.Name {
 		return false

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Report says what became of a file's parts, in the order in which they came up.
+// Report lists the outcome of a file's parts, in the order of their first occurrence.
 type Report struct {
 	Mapped  []Count `json:"mapped"`
 	Guessed []Count `json:"guessed"`
 	Left    []Count `json:"left_out"`
 }
 
-// Count is the number of times that something came up, and where first.
+// Count is the number of occurrences, and the place of the first.
 type Count struct {
 	What string `json:"what"`
 	N    int    `json:"count"`
@@ -20,7 +20,7 @@ type Count struct {
 	Line int    `json:"line,omitempty"` // 0: the format has no lines
 }
 
-// kinds is the number of different things that a list tells apart; what comes up beyond counts as one.
+// kinds is the number of kinds that a list distinguishes; all further kinds count as one.
 const kinds = 200
 
 // beyond is the name of the rest.
@@ -58,7 +58,7 @@ func (r *Report) Join(other Report) {
 	}
 }
 
-// Words says a count in a line.
+// Words returns a count as a line.
 func (c Count) Words() string {
 	at := ""
 	switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// CutOff lists the NICs that reach no other any more, or fewer than half of those that they reached, including
-// themselves: those behind a failed component, or on the smaller side of a partitioned fabric.
+// CutOff lists the NICs that no longer reach any other, or fewer than half of those that they reached, including
+// themselves: those of a failed component, or on the smaller side of a partitioned fabric.
 func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	before, after := g.reach(nil), g.reach(down)
 	for i := range g.NICs {
@@ -84,9 +84,9 @@ func (g *Graph) partsOf(nic int, down map[int]bool, switches parts) (all []int) 
 	return all
 }
 
-// Apart makes each port of a NIC that has several a NIC of its own: no bundle, but addresses in two subnets, as where
-// two ports go to two switches in two VLANs. A GPU uses the ports in turn, the first with the first of its peer; data
-// in flight on a port do not move to another one when it fails.
+// Apart makes each port of a NIC with several ports a NIC: no bundle, but addresses in two subnets, as where two
+// ports are connected to two switches in two VLANs. A GPU uses the ports in turn, the first with the first of its
+// peer; data in flight on a port do not move to another one when it fails.
 func (g *Graph) Apart() {
 	cards := make([][]int, len(g.gpuHost))
 	at := make([]int, len(g.NICs)+1) // by NIC, the index of its first port

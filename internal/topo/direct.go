@@ -100,10 +100,9 @@ func (d Dragonfly) Radix() int {
 	return d.K + d.Local*(d.GroupSize-1) + min(global, d.Global)
 }
 
-// dragonfly builds one. The global cables of a group go to the other groups in turn,
-// and its switches take Global of them each in order: with one cable between groups,
-// cable j leads to group j, or j+1 from its own number on. Servers have one GPU
-// unless they are given, and all their NICs on one switch.
+// dragonfly builds one. The global cables of a group lead to the other groups in turn, and its switches take Global
+// of them each in order: with one cable between groups, cable j leads to group j, or j+1 from its own number on.
+// Servers have one GPU unless they are given, and all their NICs on one switch.
 func dragonfly(p Params) (*Graph, error) {
 	d, err := Dragonfly{K: p.K, GroupSize: p.GroupSize, Local: p.Local, Global: p.Global,
 		Groups: p.Groups}.Balanced()

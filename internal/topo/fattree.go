@@ -6,8 +6,8 @@ import (
 	"railyard/internal/field"
 )
 
-// FatTree is a folded Clos of switches with K ports, non-blocking at every tier: the k-ary fat tree of Al-Fares et al.
-// (2008), complete or with the pods that the hosts need. Half the ports of a leaf go down.
+// FatTree is a folded Clos of switches with K ports, non-blocking at every tier: the k-ary fat tree of Al-Fares et
+// al. (2008), complete or with the pods that the hosts need. Half the ports of a leaf lead down.
 type FatTree struct {
 	K, Tiers int
 	Pods     int // three tiers
@@ -47,8 +47,8 @@ func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	case t.Leaves < 1 || t.Leaves > most:
 		return t, field.New("leaves", "switches of %d ports connect 1 to %d leaves, found %d", k, most, t.Leaves)
 	}
-	// Below a top switch: every pod, or every leaf. Below an aggregation switch as much
-	// as above it.
+	// Below a top switch: every pod, or every leaf. An aggregation switch has equal numbers of ports below and
+	// above.
 	below, up := t.Pods, t.Leaves
 	if tiers == 2 {
 		below, up = t.Leaves, k/2

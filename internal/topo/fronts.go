@@ -30,9 +30,9 @@ type hopKey struct {
 	to    int32 // class of the destination, or its locator, inverted, if it is routed differently from its class
 }
 
-// Hop is the links over which bytes at a front go on, in order, with the switch that each leads away from and the share
-// of the bytes that its weight gives it. Next is the front they lead to. Without links there is no path, or the
-// destination is reached.
+// Hop is the links over which bytes at a front continue, in order, with the switch that each leaves and the share
+// of the bytes by its weight. Next is the front they lead to. Without links there is no path, or the destination is
+// reached.
 type Hop struct {
 	Links, From []int
 	Shares      []float64

@@ -128,7 +128,7 @@ type Graph struct {
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
 	stores   *stores  // nil: no server keeps data
-	firstGPU []int    // by host, and the number of all GPUs behind
+	firstGPU []int    // by host: its first GPU, and after the last host the number of all GPUs
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
 	Regions  [][]int  // directly connected parts that packets cross as a whole: a dragonfly's groups
 	Grid     *Grid    // torus of the fabric; nil: none
@@ -314,9 +314,9 @@ func (g *Graph) WayOf(gpu, pair int) int {
 	return g.NICOf[gpu] + pair%g.Ways(gpu)
 }
 
-// Pair returns the NICs of a numbered queue pair from one GPU to another: the NICs of both in turn. Where GPUs use all
-// NICs of their servers, the first queue pair takes the one at the sender's own place, at both ends, so that short
-// transfers do not all take the same one and long ones stay on their rails.
+// Pair returns the NICs of a numbered queue pair from one GPU to another: the NICs of both in turn. Where GPUs use
+// all NICs of their servers, the first queue pair takes the NIC at the sender's position, at both ends, so that
+// short transfers do not all take one NIC and long ones stay on their rails.
 func (g *Graph) Pair(src, dst, pair int) (from, to int) {
 	if g.Stored(src, dst) {
 		if store := g.StoreOf(dst); store >= 0 {

@@ -9,7 +9,7 @@ type Exit struct {
 	Length int32
 }
 
-// mesh is the switches and the live links among them.
+// mesh holds the switches and the live links among them.
 type mesh struct {
 	switches []int32
 	hops     bool       // whether all links are one hop long

@@ -35,7 +35,7 @@ type railing struct {
 	g      *Graph
 	leaves [][]int       // by server: its leaves, by rail
 	rail   map[int]int   // by leaf
-	order  []int         // leaves, as servers come
+	order  []int         // leaves, in the order of servers
 	up     map[int][]int // by leaf: its cables up
 	above  map[int]bool  // the spines
 }

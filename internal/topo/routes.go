@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Routes contains the shortest paths over the links that are up. NICs that hang off the same live switches share a
-// locator.
+// Routes contains the shortest paths over the links that are up. NICs that are attached to the same live switches
+// share a locator.
 type Routes struct {
 	Locator []int // by NIC, -1 when it has no live cable
 	Regions []int // by station of the graph: the locator of all its switches; only on request
@@ -161,7 +161,7 @@ func (r *Routes) Next(node, loc int) []int {
 	return r.sets[node][s]
 }
 
-// runOf finds the run that a class is in: the first that ends behind it.
+// runOf finds the run that contains a class: the first that ends after it.
 func runOf(ways []run, class int32) int {
 	return sort.Search(len(ways), func(i int) bool { return ways[i].end > class })
 }
@@ -169,7 +169,7 @@ func runOf(ways []run, class int32) int {
 // Row fills in a switch's set of next links by locator, -1 for none; Links has them.
 func (r *Routes) Row(node int, row []int32) {
 	ways, k := r.ways[node], 0
-	for loc, c := range r.class { // classes are numbered as locators come: mostly in order
+	for loc, c := range r.class { // classes are numbered in the order of locators: mostly sorted
 		if ways[k].end <= c || k > 0 && ways[k-1].end > c {
 			k = runOf(ways, c)
 		}
@@ -196,7 +196,7 @@ func (r *Routes) Kinds() (locators []int) {
 // Links returns the next links of a set of a switch, in order.
 func (r *Routes) Links(node int, set int32) []int { return r.sets[node][set] }
 
-// Near returns the live link from a switch to a NIC that hangs off it; of several the last.
+// Near returns the live link from a switch to a NIC attached to it; the last of several.
 func (r *Routes) Near(node, nic int) (link int, ok bool) {
 	n := &r.graph.NICs[nic]
 	for _, l := range n.Links {

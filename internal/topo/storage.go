@@ -12,15 +12,15 @@ type Storage struct {
 	Servers int
 	NICs    int   // of each
 	Cable   Cable // of these
-	// Separate: a network of its own, a front end, with NICs of their own in the servers with GPUs; else
-	// the servers hang off the leaves of the fabric.
+	// Separate: a network of its own, a front end, with NICs of their own in the servers with GPUs; else the
+	// servers are attached to the leaves of the fabric.
 	Separate bool
 	Front    int // storage NICs of a GPU server
 	Switches int // switches of the front end; NIC i is at switch i mod Switches
 }
 
-// stores is the servers that keep data. Each has two ends beyond the GPUs: its memory, from and to which
-// packets go, and the media behind that.
+// stores is the servers that keep data. Each has two ends beyond the GPUs: its memory, which sends and receives
+// packets, and its media.
 type stores struct {
 	hosts []int   // servers, in the order of ends
 	front [][]int // by server: NICs for storage alone; nil: GPUs' own NICs are used
@@ -28,7 +28,7 @@ type stores struct {
 	gpus  int     // number of GPUs, and so the first end
 }
 
-// AddStorage adds servers, and a front end for them if they have one, behind all other nodes.
+// AddStorage adds servers, and a front end for them if they have one, after all other nodes.
 func (g *Graph) AddStorage(s Storage) (err error) {
 	defer bounded(&err)
 	if g.stores != nil {

@@ -98,9 +98,9 @@ func (x *chakraBuild) say(i int32) string {
 	return fmt.Sprintf("rank %d's node %d", x.rankOf[i], x.node(i).id)
 }
 
-// trace builds the graph. Computations of a rank run one at a time on its GPU, and on its CPU, in the order
-// in which they could if bytes took no time; so do collectives of one group. A send ends when its bytes are
-// there, a receive when they are and its own dependencies have ended.
+// trace builds the graph. Computations of a rank run one at a time on its GPU, and on its CPU, in the order in
+// which they could if bytes took no time; so do collectives of one group. A send ends when its bytes have arrived,
+// a receive when they have and its own dependencies have ended.
 func (c *chakra) trace() (*Trace, error) {
 	x := &chakraBuild{chakra: c, b: workload.NewBuilder(len(c.ranks)), streams: map[string][]int32{},
 		engines: make([][2]chakraEngine, len(c.ranks)), succ: make([][]int32, c.nodes),
@@ -335,7 +335,7 @@ func (x *chakraBuild) compute(i int32, n *chakraNode, r int) {
 	x.release(i, []int32{e.last}, e.free)
 }
 
-// come brings a rank to a collective; the last one lets it run.
+// come adds a rank to a collective; the last one lets it run.
 func (x *chakraBuild) come(m *chakraMeeting, i int32) error {
 	if m.here++; m.here < len(m.ranks) {
 		return nil

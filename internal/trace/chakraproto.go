@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protobuf trace is a row of messages, each behind its length as a varint: GlobalMetadata, then Nodes. Before 0.0.1
-// there was no metadata, and a Node had fields of its own in place of today's attributes (their numbers start at 10);
-// its times were nanoseconds and are now microseconds.
+// A protobuf trace is a row of messages, each after its length as a varint: GlobalMetadata, then Nodes. Before
+// 0.0.1 there was no metadata, and a Node had fields of its own in place of today's attributes (their numbers start
+// at 10); its times were nanoseconds and are now microseconds.
 
 // maxInflated is the maximum uncompressed size of a trace.
 const maxInflated = 1 << 30

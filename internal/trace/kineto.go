@@ -153,7 +153,7 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 		if empty == nil {
 			break
 		}
-		before := -1 // the profiler stopped before the GPU came to the last step
+		before := -1 // the profiler stopped before the GPU reached the last step
 		for n := range empty.steps {
 			if n < step && n > before && !slices.ContainsFunc(all, func(k *kineto) bool {
 				_, has := k.steps[n]

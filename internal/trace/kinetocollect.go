@@ -50,7 +50,7 @@ func (k *kineto) collect(step int, within span) error {
 	k.launched, k.comms, k.kernels = map[int64]int64{}, map[int64]kinetoArgs{}, nil
 	k.heading(step, within)
 	defer k.o.kept(k.Name, "\n]}\n")
-	latest := int64(1 << 62) // the GPU may lag behind
+	latest := int64(1 << 62) // the GPU may be late
 	if within.to < 1<<61 {
 		latest = within.to + 10*(within.to-within.from)
 	}

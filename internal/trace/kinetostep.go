@@ -127,7 +127,7 @@ func (b *builder) marks(computing []kernel) (all []mark) {
 	return all
 }
 
-// run goes through them.
+// run processes them.
 func (b *builder) run(all []mark, computing []kernel) {
 	streams := map[int64]int{} // the last call on each, 1 more than its place
 	for _, x := range all {

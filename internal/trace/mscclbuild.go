@@ -223,8 +223,8 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 // eight slots of NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
 const mscclPiece = 2 * unit.MiB
 
-// loops returns the number of times that the runtime goes through the algorithm for a buffer of such a size; with
-// LL and LL128, whose pieces are smaller and depend on threads, 0.
+// loops returns the number of times that the runtime repeats the algorithm for a buffer of a given size; 0 with LL
+// and LL128, whose pieces are smaller and depend on threads.
 func (x *mscclRun) loops(size unit.Bytes) int {
 	if p := strings.ToLower(x.proto); p != "" && p != "simple" {
 		return 0

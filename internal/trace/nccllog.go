@@ -181,7 +181,7 @@ func said(words []string, name string) string {
 }
 
 // init reads: comm 0x55 rank 0 nranks 8 cudaDev 0 busId 1000 commId 0x7 - Init COMPLETE. A communicator split from
-// another one is identified by that one and its color instead of an id of its own.
+// another one has no id: the parent and its color identify it.
 func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 	ptr := said(words, "comm")
 	rank, err1 := strconv.Atoi(said(words, "rank"))

@@ -30,7 +30,7 @@ type step struct {
 	bytes unit.Bytes
 	dur   unit.Time
 	rank  int32
-	peer  int32 // anybody: of a receive
+	peer  int32 // rank of the peer; anybody: of a receive
 	tag   int64
 	line  int32 // line of its definition; 0: none
 	kind  kind
@@ -54,9 +54,9 @@ type schedule struct {
 const eager = 65_535
 
 // trace makes transfers of matching sends and receives: the same two ranks and the same tag, in file order. A send
-// larger than eager ends when its bytes have arrived and the receive was posted, a smaller one immediately; a receive
-// ends when it was posted and the bytes have arrived. Computations take their time; the schedule's own dependencies
-// must express that a core runs one at a time.
+// larger than eager ends when its bytes have arrived and the receive was posted, a smaller one immediately; a
+// receive ends when it was posted and the bytes have arrived. Computations take their time; the schedule's own
+// dependencies must express that a core runs one at a time.
 func (s *schedule) trace() (*Trace, error) {
 	t := &Trace{Ranks: s.ranks}
 	met, err := s.match()

@@ -19,7 +19,7 @@ type hpccMode struct {
 	params                   map[string]hpccParam
 }
 
-// hpccParam is the setting that a key's value goes to, with its unit behind it.
+// hpccParam is the setting that a key's value sets, with the unit after it.
 type hpccParam struct{ name, unit string }
 
 var hpccModes = map[int]hpccMode{

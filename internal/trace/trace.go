@@ -94,7 +94,7 @@ type (
 // note counts one more of something.
 func note(list *[]Count, what, file string, line int) { tally.Note(list, what, file, line) }
 
-// Format is one that traces come in.
+// Format is a format of traces.
 type Format struct {
 	Name, About string
 	// Is reports whether a file has the format, by its name and its first bytes.

@@ -36,9 +36,8 @@ const Generation = 8
 // first is the number of candidates that are spread evenly before the search follows the front.
 const first = 2 * Generation
 
-// Search makes candidates and keeps what they came to. Candidates are a function
-// of the seed and of the outcomes of earlier generations, so a search that was
-// interrupted goes on as if nothing had happened.
+// Search makes candidates and keeps their results. Candidates are a function of the seed and of the outcomes of
+// earlier generations, so an interrupted search continues unchanged.
 type Search struct {
 	Space  Space
 	Seed   uint64

@@ -18,9 +18,9 @@ func breaks() (rows []Row, err error) {
 	return rows, nil
 }
 
-// shrinking returns which flows move when one of a group's eight ports goes. With a region of the hash for each
-// port those of the port before it keep of their region, and those behind it, what the wider regions of
-// seven overlap (RFC 2992, section 3).
+// shrinking returns which flows move when one of a group's eight ports fails. With a region of the hash for each
+// port, flows of the ports before the failed one keep the part of their region, and those after it the part, that
+// the wider regions of seven overlap (RFC 2992, section 3).
 func shrinking() (rows []Row) {
 	const n, flows = 8, 200_000
 	whole := make([]int32, n)
@@ -109,8 +109,8 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 		"closed form: 1/2 + 2 x 1/2", 1.5, float64(half)/float64(whole), 0.02, "%.3f")}, nil
 }
 
-// blackHole is a flow at line rate whose spine goes. Its leaf sends into the failed link until it detects the failure;
-// later convergence of routes costs nothing more, since the leaf has another spine.
+// blackHole is a flow at line rate whose spine fails. Its leaf sends into the failed link until it detects the
+// failure; later convergence of routes costs nothing more, since the leaf has another spine.
 func blackHole() (rows []Row, err error) {
 	for _, detect := range []unit.Time{20 * unit.Microsecond, 80 * unit.Microsecond} {
 		r := must(finish(fmt.Sprintf(`
@@ -134,7 +134,7 @@ events: [{switch: spine-1, at: 100us, up: false}]
 	return rows, nil
 }
 
-// exhausted returns when a rank is lost: all tries of the transport's last packet have gone unanswered.
+// exhausted returns when a rank is lost: all tries of the transport's last packet are unanswered.
 func exhausted() (rows []Row, err error) {
 	for _, exponent := range []int{8, 12} {
 		r := must(finish(fmt.Sprintf(`
@@ -156,8 +156,8 @@ events: [{nic: host-2/nic-1, at: 1ms, up: false}]
 	return rows, nil
 }
 
-// stormBroken is a NIC that pauses without end: packets behind it wait for the watchdog's detection time, and at most
-// one more poll.
+// stormBroken is a NIC that pauses without end: its queued packets wait for the watchdog's detection time, and at
+// most one more poll.
 func stormBroken() (rows []Row, err error) {
 	r := must(finish(`
 name: storm

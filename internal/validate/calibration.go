@@ -13,8 +13,8 @@ import (
 	"railyard/unit"
 )
 
-// published is somebody's published measurement with nccl-tests: rows of size in bytes and times in us, out of place
-// and in place.
+// published is a published measurement with nccl-tests: rows of size in bytes and times in us, out of place and in
+// place.
 type published struct {
 	claim, source string
 	cluster       string // scenario

@@ -19,10 +19,10 @@ workload: {traffic: {flows: [%s]}}
 
 const channelFlows = 16
 
-// channelRows holds two hashes behind one another, over channels and over the cables inside, to their closed form: n
-// flows leave a cable that takes a share p of the hash unused with (1-p)^n. With separate seeds every link has an equal
-// share. With one seed the second hash repeats the first, and the used links are the distinct pairs of halves, thirds
-// and so on of the hash range.
+// channelRows compares two consecutive hashes, over channels and over the cables inside, with their closed form: n
+// flows leave a cable that takes a share p of the hash unused with (1-p)^n. With separate seeds every link has an
+// equal share. With one seed the second hash repeats the first, and the used links are the distinct pairs of
+// halves, thirds and so on of the hash range.
 func channelRows() (rows []Row, err error) {
 	const source = "docs/references.md, balls-in-bins"
 	const seeds = 160

@@ -53,8 +53,8 @@ func circuitRows() ([]Row, error) {
 	return append(rows, more...), err
 }
 
-// cubeRows are a torus of cubes whose spare one replaces a failed one: the same traffic among the connected cubes takes
-// equally long before and after, and as long as on a torus of links.
+// cubeRows compares a torus of cubes whose spare one replaces a failed one: the same traffic among the connected
+// cubes takes equal times before and after, and on a torus of links.
 func cubeRows(tpu string) ([]Row, error) {
 	four := must((planner.CubeInput{Along: [3]int{4, 4, 4}, Side: 4, Spares: 1, Without: 7}).Plan())
 	rows := []Row{

@@ -193,9 +193,9 @@ var rampEnds = reason("queue beyond the marking ramp",
 	"switch.queues.3.wred_max=1955KB switch.queues.3.probability=10",
 	"the same slope, ten times as long: within 10 % (rows \"on a ramp 10 times as long\")")
 
-// packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter of a second and compares marks and queue
-// with the p at which the Monte Carlo of one sender settles, and the flows with each other. The paper's ramp goes to 1
-// % at 200 KB; one extended at its slope is longer by that factor.
+// packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter of a second and compares marks and
+// queue with the p at which the Monte Carlo of one sender settles, and the flows with each other. The paper's ramp
+// reaches 1 % at 200 KB; one extended at its slope is longer by that factor.
 func packetFixedPoint(n, ramp int, p float64) ([]Row, error) {
 	text := fmt.Sprintf(`
 name: fixed-point

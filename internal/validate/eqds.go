@@ -177,9 +177,8 @@ func flowsOf(pairs string) string {
 	return b.String()
 }
 
-// pausedPermutation is csg-htsim's RoCE: no congestion control, PFC from 15 packets on an ingress down to
-// 12, and one path for each flow by its hash. Runs there, each with another hash, came out between 518
-// and 553.
+// pausedPermutation is csg-htsim's RoCE: no congestion control, PFC from 15 packets on an ingress down to 12, and
+// one path for each flow by its hash. Runs there, each with another hash, took between 518 and 553.
 func pausedPermutation() (Row, error) {
 	r := must(finish(`
 name: roce

@@ -179,9 +179,8 @@ workload: {traffic: {%s}}
 	return rows, nil
 }
 
-// converges returns how long it takes from the last newcomer on until Jain's index over 100 us has been
-// 0.95 ten times in a row, from the first of them, among flows that come 1 ms after one another to a port
-// of 100 Gbit/s.
+// converges returns the time from the last newcomer until Jain's index over 100 us has been 0.95 ten times in a
+// row, from the first of them, among flows that start 1 ms after one another to a port of 100 Gbit/s.
 func converges(algorithm string, sets ...string) (took unit.Time, err error) {
 	const flows, every, window = 4, unit.Millisecond, 100 * unit.Microsecond
 	text := fmt.Sprintf(`

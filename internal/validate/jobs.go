@@ -60,7 +60,7 @@ func stepsOf(jobs string) (map[string]unit.Time, error) {
 	return out, nil
 }
 
-// byChance is two servers behind one switch that send each other single packets at random times.
+// byChance is two servers of one switch that send each other single packets at random times.
 const byChance = `
 name: chance
 fabric: {kind: single-rail, hosts: 2, host_link: {rate: 100Gbps, cable: 3m}}
@@ -69,8 +69,8 @@ cc: {algorithm: none}
 workload: {traffic: {background: {load: 1, sizes: 4096B, for: 10ms}}}
 `
 
-// queueRows holds messages at random times to Pollaczek and Khinchine's mean wait, of data and of the other
-// direction's acknowledgements in one queue: both come as often, and each is as long as it is.
+// queueRows compares messages at random times with Pollaczek and Khinchine's mean wait, of data and of the other
+// direction's acknowledgements in one queue: both are equally frequent, with their own lengths.
 func queueRows() ([]Row, error) {
 	const rate = 100e9 / 8 // bytes per second
 	const data, ack = (4096 + firstFrame + wireGap) / rate, (ackFrame + wireGap) / rate

@@ -225,7 +225,7 @@ func mrcFailover() ([]Row, error) {
 	const breaks = 50 * unit.Microsecond
 	r := must(start(planed(8, 1, 20*unit.MB, fmt.Sprintf(
 		"failures: [{link: 'leaf-1-1:Eth2', at: %v, converge: 1s}]\n", breaks))))
-	var last unit.Time // something went into the cable
+	var last unit.Time // a packet was sent into the cable
 	r.Net.OnDrop = func(p *fabric.Packet, _ int32) {
 		if p.Payload > 0 {
 			last = r.Net.Q.Now()

@@ -59,10 +59,10 @@ transport: {recovery: selective, write: only, ack_every: 1, acks: cnp}
 workload: {traffic: {%s}}
 `
 
-// trimmedIncasts are senders at line rate, without any congestion control, to one receiver behind the same switch. The
-// queue of data holds its limit and no more. While a frame leaves, each sender delivers another; as long as their
-// headers take less time than the frame, at most two per sender are queued. The arrivals equal the sent packets, and
-// the receiver's link carries only them and the headers of the rest.
+// trimmedIncasts are senders at line rate, without any congestion control, to one receiver of the same switch. The
+// queue of data holds its limit and no more. While a frame leaves, each sender delivers another. While their
+// headers take less time than the frame, at most two per sender are queued. The arrivals equal the sent packets,
+// and the receiver's link carries only them and the headers of the rest.
 func trimmedIncasts() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{4, 15, 40} {

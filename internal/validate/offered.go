@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// Kim et al.'s balanced dragonfly (ISCA 2008, section 4.2) with p 2, a 4, h 2 and 9 groups: messages of one
-// packet that come by chance, and switches that pause behind 16 packets, as their buffers hold. Theirs has
-// p 4 and 1,056 terminals, their routers take a cycle and their clock is not ours, so that loads are
-// compared, and latencies with one another.
+// Kim et al.'s balanced dragonfly (ISCA 2008, section 4.2) with p 2, a 4, h 2 and 9 groups: messages of one packet
+// at random times, and switches that pause at 16 packets, the size of their buffers. Theirs has p 4 and 1,056
+// terminals, their routers take a cycle and their clock is not ours, so that loads are compared, and latencies with
+// one another.
 const offeredLoad = `
 name: load
 fabric: {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m},
@@ -48,7 +48,7 @@ func offered(lb, to string, percent float64, sets ...string) (offeredPoint, erro
 // of messages.
 func offeredRows() (rows []Row, err error) {
 	const worst = "next-group"
-	const own = "lb_options.credits=false" // a switch sees its own queues alone
+	const own = "lb_options.credits=false" // a switch sees only its own queues
 	deep := []string{"switch.queues.3.xoff=268KB", "switch.queues.3.xon=134KB"}
 	points := map[string]offeredPoint{}
 	for _, p := range []struct {

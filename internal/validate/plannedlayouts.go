@@ -92,7 +92,7 @@ func (p *practised) search() (rank, of int, slower float64, err error) {
 		Segment: max(1, p.gpus/8), QPs: 1, Spread: true}}
 	if p.megascale {
 		// The layout is MegaScale's, which overlaps tensor parallel transfers (section 3.2). Context parallel ranks
-		// came with Megatron Core 0.4 (NVIDIA/Megatron-LM, CHANGELOG.md), after its runs.
+		// were added in Megatron Core 0.4 (NVIDIA/Megatron-LM, CHANGELOG.md), after its runs.
 		own := *t.Software
 		own.HideTensor = must(workload.FindSoftware("custom")).HideTensor
 		in.Training.Software, in.Only.CP = &own, []int{1}

@@ -99,7 +99,7 @@ func solve(want float64, f func(efficiency float64) (float64, error)) (float64, 
 
 var anyMicro = []int64{1, 2, 4, 8, 16}
 
-// throughput estimates Megatron's table 1 and its comparison with ZeRO-3. One number comes from the paper: the share of
+// throughput estimates Megatron's table 1 and its comparison with ZeRO-3. One number is the paper's: the share of
 // the peak that matrix products reach, from the first row, which has only data parallelism. The others follow.
 func throughput(large bool) ([]Row, error) {
 	table := []struct {
@@ -211,8 +211,8 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 	return rows, nil
 }
 
-// llama3 estimates Llama 3 405B's utilisation. Again the efficiency comes from the
-// first row, and the others follow from its pipeline, context ring and replicas.
+// llama3 estimates Llama 3 405B's utilisation. Again the efficiency is the first row's, and the others follow from
+// its pipeline, context ring and replicas.
 func llama3() ([]Row, error) {
 	m := must(model.Builtin("llama-3.1-405b"))
 	h := model.GPUs["h100"]

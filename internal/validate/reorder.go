@@ -120,7 +120,7 @@ func reorderForms(summary func(string, ...string) *result.Summary, peak func(*re
 	return append(rows, throughMemory(summary)...)
 }
 
-// throughMemory are rows of NICs that put packets ahead of others into a memory of their own first.
+// throughMemory are rows of NICs that write packets ahead of others to a memory of their own first.
 func throughMemory(summary func(string, ...string) *result.Summary) (rows []Row) {
 	const bytes = 64 << 20
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/sim"
 )
 
-// Row is one claim and how it came out.
+// Row is one claim and its result.
 type Row struct {
 	Claim    string `json:"claim"`
 	Source   string `json:"source"`

@@ -25,7 +25,7 @@ workload: {traffic: {flows: [%s]}}
 const (
 	cell, cellHeader = 256, 16 // bytes on a fabric link, and of them header (docs/references.md, scheduled)
 	cellMessage      = 16      // a request or a grant
-	cellCredit       = 4096    // bytes that one grant lets go
+	cellCredit       = 4096    // bytes that one grant permits
 
 	scheduledFrame = 4096 + middleFrame // of WRITE Middle
 	tight          = "400Gbps"          // fabric links whose total rate equals the servers'
@@ -49,7 +49,7 @@ func around() (pairs [][2]int) {
 	return pairs
 }
 
-// into makes n hosts of the nodes behind the first one send to host 1.
+// into makes n hosts of the nodes after the first one send to host 1.
 func into(n int) (pairs [][2]int) {
 	for i := range n {
 		pairs = append(pairs, [2]int{9 + i, 1})

@@ -10,10 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// figure11 is the topology of HPCC's evaluation (simulation/mix/fat.txt): 20 leaves with 16 hosts each at 100 Gbit/s,
-// 20 aggregation and 16 core switches at 400 Gbit/s, 1 us per link. Congestion controls are as its run.py sets them,
-// DCQCN with acknowledgements that go first. All messages are counted. Marking thresholds are those
-// of its 100G ports at all ports; at 400G it has four times as much.
+// figure11 is the topology of HPCC's evaluation (simulation/mix/fat.txt): 20 leaves with 16 hosts each at 100
+// Gbit/s, 20 aggregation and 16 core switches at 400 Gbit/s, 1 us per link. Congestion controls have the settings
+// of its run.py, DCQCN with prioritized acknowledgements. All messages are counted. Marking thresholds are those of
+// its 100G ports at all ports; at 400G it has four times as much.
 const figure11 = `
 name: figure 11
 fabric: {kind: rail, pods: 5, segments: 4, hosts: 16, spines: 4, uplinks: 1, super_spines: 16, planes: 4,

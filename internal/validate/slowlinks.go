@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// slowLinks are core cables that run slowly. Large are uet-htsim's own figures for them; not large is whether
-// switches that hear from their neighbours see what the others cannot.
+// slowLinks are core cables that run slowly. Large rows compare with uet-htsim's figures; small rows measure
+// whether switches that receive grades from their neighbours avoid links that others cannot see.
 func slowLinks() (rows []Row, err error) {
 	last := map[string]unit.Time{}
 	for _, lb := range []string{"dlb", "glb"} {

@@ -60,7 +60,7 @@ func upward(sets ...string) (bytes []int64, err error) {
 			low, high = high, low
 		}
 		node := &r.Graph.Nodes[low]
-		// data go up in the first pod alone; answers, from the last one, are left out
+		// data are routed up in the first pod alone; answers, from the last one, are omitted
 		if node.Role == topo.Host || node.Tier != 2 || !strings.HasPrefix(node.Name, "agg-1-") {
 			continue
 		}

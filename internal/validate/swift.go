@@ -56,8 +56,8 @@ type swiftSteady struct {
 	drops     int
 }
 
-// swiftIncast lets so many servers send to one, with so many queue pairs each and tags of so many bytes, and
-// looks from some time on for 20 ms.
+// swiftIncast lets servers send to one, with the given queue pairs each and tags of the given size, and measures 20
+// ms from a time on.
 func swiftIncast(senders, qps, tag int, from unit.Time) (s swiftSteady, err error) {
 	r := must(start(fmt.Sprintf(`
 name: swift

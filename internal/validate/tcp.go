@@ -40,8 +40,8 @@ func cubicRows() (rows []Row) {
 	return rows
 }
 
-// meanWindow is the mean over time of a Cubic window that loses every n-th packet, after it has settled by so many
-// losses: Cubic takes long, because the window is nearly level where it loses.
+// meanWindow is the mean over time of a Cubic window that loses every n-th packet, after the losses of settle have
+// passed: Cubic settles slowly, because the window is nearly level where it loses.
 func meanWindow(rtt unit.Time, n, settle int) float64 {
 	w := tcp.NewWindow(false, math.Inf(1))
 	w.Alone = true

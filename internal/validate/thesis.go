@@ -49,7 +49,7 @@ type thesisRun struct {
 	efficiency    float64    // efficiency of the cells that carry one; 0: no cells
 }
 
-// run runs traffic under a preset, or returns what came of it before.
+// run runs traffic under a preset, or returns its earlier result.
 func (t thesis) run(preset, rate, traffic string) (*thesisRun, error) {
 	key := preset + " " + rate + " " + traffic
 	if x := t[key]; x != nil {

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// narrowing is a host at 100 Gbit/s whose flow must leave the first switch at 50: its ingress
-// fills, is paused, and drains at 50 until the host may go on.
+// narrowing is a host at 100 Gbit/s whose flow must leave the first switch at 50: its ingress fills, is paused, and
+// drains at 50 until the host may resume.
 const narrowing = `
 name: narrowing
 fabric:

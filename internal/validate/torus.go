@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// tori measures what a torus carries of loads whose bounds are known (Dally and Towles, Principles and
-// Practices of Interconnection Networks, 3.2 and 8.4): every switch sends nearly half way around its ring,
-// and everybody sends to all.
+// tori measures the throughput of a torus under loads whose bounds are known (Dally and Towles, Principles and
+// Practices of Interconnection Networks, 3.2 and 8.4): every switch sends nearly half way around its ring, and
+// every switch sends to all.
 func tori() (rows []Row, err error) {
 	for _, side := range []int{5, 6, 8} {
 		hops := (side+1)/2 - 1
@@ -31,8 +31,8 @@ func tori() (rows []Row, err error) {
 func valiantTori() (rows []Row, err error) {
 	for _, side := range []int{6, 8} {
 		hops, places := (side+1)/2-1, float64(side*side*side)
-		// A leg goes to any switch but the sender's and the receiver's: a quarter of a ring on average
-		// in each dimension, were it any. Six cables leave each switch.
+		// A leg leads to any switch but the sender's and the receiver's: a quarter of a ring on average in each
+		// dimension, were it any. Six cables leave each switch.
 		legs := 2 * (places*3*float64(side)/4 - float64(hops)) / (places - 2)
 		offered := 0.9 * 6 / legs
 		r := must(onTorus(side, "valiant", tornado(side, hops, 2*unit.MB),
@@ -55,7 +55,7 @@ var (
 		"workload.traffic.alltoall.bytes=8MB", "0.484")
 )
 
-// toriToAll has everybody send to all, over cables that are the bottleneck.
+// toriToAll simulates an all-to-all, over cables that are the bottleneck.
 func toriToAll() (rows []Row, err error) {
 	// Of 2 MB a rank keeps a 64th. Ways to others are 3*64/63 cables long on average; six leave a switch.
 	const toAll, want = "workload: {traffic: {alltoall: {bytes: 2MB}}}\n", 25. / 100 * 6 / 3
@@ -100,7 +100,7 @@ func busy(t *result.Tables, to string, rate unit.Rate, from, until float64) floa
 	return bytes * 8 / float64(len(counts)) / float64(rate) / ((end - begin) / float64(unit.Second))
 }
 
-// tornado has every host of a torus send so many places on in its first ring.
+// tornado has every host of a torus send to the host a fixed number of places further in its first ring.
 func tornado(side, hops int, bytes unit.Bytes) string {
 	var b strings.Builder
 	b.WriteString("workload:\n  traffic:\n    flows:\n")

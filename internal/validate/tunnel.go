@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Bytes of a tunnel's frame around a packet from its IP header on: Ethernet, IPv4, UDP, BTH, RETH, immediate, ICRC. The
-// packet leaves its own Ethernet header and FCS behind.
+// Bytes of a tunnel's frame around a packet from its IP header on: Ethernet, IPv4, UDP, BTH, RETH, immediate, ICRC.
+// The packet loses its own Ethernet header and FCS.
 const (
 	immediate   = 4
 	tunnelAdds  = ethernet + ipv4 + udp + bth + reth + immediate + icrc

@@ -55,7 +55,7 @@ type uetRun struct {
 	gbps, over             int
 	failed                 bool
 	small                  bool    // 512 hosts below 8 leaves, run by us
-	whole                  bool    // queues of slow cables are as long as others, the default
+	whole                  bool    // whether queues of slow cables have the length of others, the default
 	seeds                  int     // number of seeds averaged; 0: one
 	last                   float64 // us
 }
@@ -118,7 +118,7 @@ func uetRows(large bool) (rows []Row, err error) {
 	return append(rows, idle), err
 }
 
-// wholeQueues is a row for flows past slow cables whose queues are as long as others, as they are by default.
+// wholeQueues is a row for flows past slow cables whose queues have the length of others, the default.
 func wholeQueues(all []uetRun) (Row, error) {
 	u := all[slices.IndexFunc(all, func(u uetRun) bool { return u.failed && u.over == 1 && u.paths == "128" })]
 	u.whole = true

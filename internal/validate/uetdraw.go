@@ -56,8 +56,9 @@ func (u *UETRun) Simulate() (err error) {
 	return nil
 }
 
-// SpreadUET sums runs up by their classes, those without a run left out. The root mean square of n runs, drawn of a
-// class whose own is as much as it may be, is in 39 of 40 drawings below 1 + sqrt(2/n) times that (chi square).
+// SpreadUET sums runs up by their classes, those without a run left out. For n runs drawn from a class with the
+// maximum root mean square, the root mean square of the draw is in 39 of 40 cases below 1 + sqrt(2/n) times that
+// (chi square).
 func SpreadUET(runs []UETRun) (list []UETSpread) {
 	for i := range uetClasses {
 		c := &uetClasses[i]

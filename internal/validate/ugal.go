@@ -71,18 +71,19 @@ func adaptiveDragonflies(large bool) (rows []Row, err error) {
 	return append(rows, longer, many), err
 }
 
-// burst returns what UGAL by local queues carries of messages that all hosts send at the same time, without congestion
-// control, into buffers that hold all of them. A switch of the balanced dragonfly has 3p-1 ports to others. Packets go
-// straight while no more waits there than twice what waits on a detour, so that the straight way's port takes two of
-// 3p shares, for any size of messages. Each switch of the group sees what itself has sent to the full cable, so 4p/3
-// messages pass that one where a host sends one. It is how a backlog is divided, not what the network takes (takes).
+// burst returns what UGAL by local queues carries of messages that all hosts send at the same time, without
+// congestion control, into buffers that hold all of them. A switch of the balanced dragonfly has 3p-1 ports to
+// others. Packets take the direct path while at most twice the bytes of a detour are queued there. The direct
+// path's port thus takes two of 3p shares, for any size of messages. Each switch of the group sees what itself has
+// sent to the full cable, so 4p/3 messages pass that one where a host sends one. It is how a backlog is divided,
+// not what the network takes (takes).
 func burst(p int, where string, got float64) Row {
 	return within("UGAL by local queues: one burst into deep buffers, share of line rate, "+where,
 		"arithmetic: 3/(4p), 2 of 3p shares of a group over one cable", 3/(4*float64(p)), got, 0.10, "%.3f")
 }
 
-// takes returns what UGAL by local queues takes of messages that come by chance, with buffers as Kim et al. have them.
-// The latency over load of the smallest network is a group of its own.
+// takes returns what UGAL by local queues takes of messages that arrive at random times, with buffers as Kim et al.
+// have them. The latency over load of the smallest network is a group of its own.
 func takes(p int, where string) ([]Row, error) {
 	if p < 3 {
 		return nil, nil
@@ -118,7 +119,7 @@ func longBehindPauses() (Row, error) {
 const shallow = "switch: {queues: {3: {xoff: 30KB, xon: 20KB, wred_max: 0B, wred_min: 0B}}}\n"
 
 // heldBack is UGAL by local queues where buffers do not fill: under DCQCN, the default, with messages long enough
-// for it to settle, and behind shallow buffers.
+// for it to settle, and with shallow buffers.
 func heldBack(p int, where string, hosts, perGroup int, bytes unit.Bytes) (rows []Row, err error) {
 	for _, c := range []struct {
 		claim, more, set string

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// seedQueues is what the source's six DCQCN steps say about the RoCE queue.
+// seedQueues is the RoCE queue after the six DCQCN steps of the source document.
 const seedQueues = `class-map type qos match-any ROCEv2
   match dscp 24
 class-map type qos match-any CNP
@@ -61,8 +61,8 @@ server: {gpus: 2, nics: 2}
 workload: {traffic: {alltoall: {bytes: 32MB}}}
 `
 
-// wredDrops: WRED marks or drops as its line says, also where PFC is on, and what cannot be marked
-// it drops.
+// wredDrops: WRED marks or drops by its configuration, also where PFC is on, and drops packets that cannot be
+// marked.
 func wredDrops() ([]Row, error) {
 	run := func(config string) (*result.Summary, unit.Bytes, error) {
 		r := must(startWith(threeFlows, func(string) ([]byte, error) { return []byte(config), nil }))

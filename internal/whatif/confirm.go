@@ -18,10 +18,11 @@ const (
 	mostRemedies   = 5
 )
 
-// confirmHops is how many packet-hops runs that nobody asked for have at most, all together: two tenths of a second.
+// confirmHops limits the total packet-hops of runs that the user did not request: two tenths of a second.
 const confirmHops = 2_000_000
 
-// Small returns the limits of further runs that nobody asked for, and false for a run that is too large for them.
+// Small returns the limits of further runs that the user did not request, and false for a run that is too large for
+// them.
 func Small(of *result.Summary) (Limits, bool) {
 	small := of.PacketHops > 0 && of.PacketHops <= confirmHops/2
 	return Limits{Hops: confirmHops, Time: unit.Time(10 * of.StepTime)}, small

@@ -21,13 +21,13 @@ type Remedy struct {
 	Step  int64  `json:"step_ps,omitempty"`
 	Saved int64  `json:"saved_ps,omitempty"` // saved part of the step; negative: it takes longer
 	Error string `json:"error,omitempty"`
-	// Refuted says that the run with the change saved less than facts.LeastCost of the step.
+	// Refuted reports that the run with the change saved less than facts.LeastCost of the step.
 	Refuted bool `json:"refuted,omitempty"`
 
 	change cause.Change
 }
 
-// Remedies lists what could be changed about a run, for the cause that saves most first; nothing stands twice. What
+// Remedies lists possible changes of a run, the cause with the greatest saving first, without duplicates. What
 // Confirm refuted for the run is left out.
 func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	if s.Chain == nil || s.StepTime <= 0 {

@@ -23,7 +23,7 @@ import (
 	"railyard/unit"
 )
 
-// Scenario is a scenario as somebody wrote it.
+// Scenario is a scenario as written.
 type Scenario struct {
 	Name string // stands in errors
 	Text []byte

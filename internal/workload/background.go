@@ -89,8 +89,8 @@ func (d *Sizes) At(share float64) unit.Bytes {
 	return max(1, unit.Bytes(math.Round(d.bytes[i-1]+float64(of*(d.bytes[i]-d.bytes[i-1])))))
 }
 
-// Background is messages that come by chance: at each rank as a Poisson process, each to another rank
-// at random, for some time.
+// Background is messages at random times: at each rank as a Poisson process, each to another rank at random, for
+// some time.
 type Background struct {
 	Sizes  *Sizes
 	Load   float64 // share of a rank's line rate that its messages take in the mean

@@ -17,7 +17,7 @@ type CollectiveRun struct {
 	Protocol  string     // ll, ll128, simple, or "" for bare transfers
 	Channels  int        // rings side by side
 	Orders    [][]int    // order of ranks in each ring, as indices; nil: as the servers' rails have them
-	CrossNIC  bool       // rings go from rail to rail between servers
+	CrossNIC  bool       // whether rings change the rail between servers
 	Repeat    int        // runs one after another, each on a rank when the one before is done there; 0: one
 	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
 	PerServer int

@@ -36,7 +36,7 @@ var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "
 
 func (c Class) String() string { return classNames[c] }
 
-// Stored reports whether operations of the class go to, or come from, servers that keep data.
+// Stored reports whether operations of the class read from, or write to, servers that store data.
 func (c Class) Stored() bool { return c == DataLoading || c == Saving }
 
 // Op is one operation: a compute op on Rank for Dur, or a transfer of Bytes
@@ -57,7 +57,7 @@ func (o *Op) Compute() bool { return o.Peer < 0 }
 // copies is the peer of copies.
 const copies = -2
 
-// Copies reports whether the op computes by copying the bytes of the transfer behind it: a rank copies those of one
+// Copies reports whether the op computes by copying the bytes of the transfer after it: a rank copies those of one
 // transfer after another, each for Dur, and its transfer carries them meanwhile.
 func (o *Op) Copies() bool { return o.Peer == copies }
 
@@ -241,7 +241,7 @@ func (b *Builder) Seal() (*DAG, error) {
 	return d, d.checkAcyclic()
 }
 
-// Ordered visits the operations, each behind all that it waits for.
+// Ordered visits the operations, each after all of its dependencies.
 func (d *DAG) Ordered(visit func(i int32)) { d.ordered(visit) }
 
 // ordered is Kahn's algorithm; it returns the number of unmet dependencies of each operation: non-zero for cycles.
@@ -280,7 +280,7 @@ func (d *DAG) checkAcyclic() error {
 
 // CycleError is a graph whose operations wait for one another in a ring.
 type CycleError struct {
-	Ops  []int32 // each waits for the one behind it, the last for the first
+	Ops  []int32 // each depends on the one after it, the last on the first
 	name func(int32) string
 }
 

@@ -73,10 +73,10 @@ func (m *Mix) Service(op int32) int {
 	return j.Service
 }
 
-// NewMix puts jobs side by side on so many GPUs. Each has GPUs of its own.
+// NewMix places jobs on the given number of GPUs. Each has GPUs of its own.
 func NewMix(gpus int, jobs ...Job) (*Mix, error) { return NewMixOf(gpus, 0, jobs...) }
 
-// NewMixOf is NewMix with ends behind the GPUs that jobs have in common: those of servers that keep data.
+// NewMixOf is NewMix with ends after the GPUs that jobs have in common: those of servers that store data.
 func NewMixOf(gpus, common int, jobs ...Job) (*Mix, error) {
 	m := &Mix{}
 	for _, j := range jobs {
@@ -135,7 +135,7 @@ func (m *Mix) place(gpus, common int) error {
 	return nil
 }
 
-// own enters a job at the GPUs of its operations; what lies behind them is common.
+// own enters a job at the GPUs of its operations; the links after them are common.
 func (p *Part) own(owner []int, common, me int, jobs []Part) error {
 	rankOn := map[int]int32{}
 	for i := range p.DAG.Ops {

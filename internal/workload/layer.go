@@ -127,8 +127,8 @@ func (s *step) attention(p int, c Class) {
 	}
 }
 
-// attentionBack is the backward pass of the scores: keys and values go around
-// again, and behind them the gradients that each rank adds to, which at last go home.
+// attentionBack is the backward pass of the scores: keys and values pass the ring again, and after them the
+// gradients that each rank adds to, which finally return to their ranks.
 func (s *step) attentionBack(p int) {
 	if s.CP == 1 {
 		s.each(p, func(k *kernels) unit.Time { return k.core.inputs }, Backward)

@@ -212,7 +212,8 @@ func (m *Matrix) named(id int) *matrixTrigger {
 	return t
 }
 
-// check holds triggers to those that pull them: as many as they count, each flow after them, none in a ring.
+// check compares triggers with the flows that pull them: each has the number of flows that it counts, each flow is
+// after them, and none is in a ring.
 func (m *Matrix) check(file string) error {
 	state := make([]uint8, len(m.flows)) // 1: its triggers are being followed, 2: they end
 	for i := range m.flows {
@@ -272,7 +273,7 @@ func (m *Matrix) DAG(ranks int) (*DAG, error) {
 	return b.Seal()
 }
 
-// add adds a transfer behind those that it waits for; check has seen to it that they end.
+// add adds a transfer after its dependencies; check has verified that they end.
 func (m *Matrix) add(b *Builder, done []int32, i int) {
 	for stack := []int{i}; len(stack) > 0; {
 		i := stack[len(stack)-1]

@@ -37,8 +37,8 @@ func passes(l partition.Layout, stage int) []pass {
 	return oneFOneB(l, min(l.PP-stage-1, l.Microbatches))
 }
 
-// oneFOneB runs warm forward passes ahead of the first backward one, then one of
-// each in turn; GPipe is the case of all of them ahead.
+// oneFOneB runs warm forward passes before the first backward one, then one of each in turn; GPipe is the case in
+// which all precede it.
 func oneFOneB(l partition.Layout, warm int) (list []pass) {
 	m := l.Microbatches
 	for i := range warm {
@@ -53,9 +53,8 @@ func oneFOneB(l partition.Layout, warm int) (list []pass) {
 	return list
 }
 
-// interleaved is Megatron's schedule of several model chunks per stage: PP
-// microbatches go through one chunk, then through the next (Narayanan et al.,
-// SC'21, figure 4). The number of microbatches is a multiple of PP.
+// interleaved is Megatron's schedule of several model chunks per stage: PP microbatches pass one chunk, then the
+// next (Narayanan et al., SC'21, figure 4). The number of microbatches is a multiple of PP.
 func interleaved(l partition.Layout, stage int) (list []pass) {
 	p, v := l.PP, l.VPP
 	total := l.Microbatches * v

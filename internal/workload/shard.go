@@ -8,8 +8,8 @@ import (
 // pool is gradients of one rank's dense parameters and of its experts.
 type pool struct{ dense, sparse unit.Bytes }
 
-// collect makes groups of ranks that share parameters run a collective behind
-// the last one of its chain, and returns what arrives.
+// collect makes groups of ranks that share parameters run a collective after the last one of its chain, and returns
+// the deliveries.
 func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
 	run := coll.Ring(kind)
 	by, channels := coll.ByRing, s.Rings()

@@ -31,7 +31,7 @@ const (
 // ofRank is the properties by which siblings are found.
 type ofRank struct {
 	rank, receives int32
-	order          uint64 // hash of its operations: their classes, and receivers by the order in which they come first
+	order          uint64 // hash of its operations: their classes, and receivers by the order of their first occurrence
 	peers          map[int32]uint64
 	bytes          unit.Bytes
 	computes       []int32 // operations, in order
@@ -131,8 +131,8 @@ func slowOf(ops []Op, ranks []ofRank) (slow []Slow) {
 	return slow
 }
 
-// Even is the job's graph with slow computations as long as the median of the siblings. A training's ranks differ only
-// in their computations.
+// Even is the job's graph with slow computations of the siblings' median time. A training's ranks differ only in
+// their computations.
 func (j *Job) Even() *DAG {
 	if j.Training != nil {
 		return j.DAG
@@ -154,7 +154,7 @@ func (m *Mix) Slow() (slow []Slow) {
 	return slow
 }
 
-// With is the graph with slow computations as long as the median of the siblings.
+// With is the graph with slow computations of the siblings' median time.
 func (d *DAG) With(slow []Slow) *DAG {
 	even := *d
 	even.Ops = slices.Clone(d.Ops)

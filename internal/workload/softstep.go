@@ -75,7 +75,7 @@ func (s *step) launch(p int, c Class) (in []arrival) {
 	return in
 }
 
-// startNext is the host's time of a step, behind the update of a rank's parameters.
+// startNext adds the host's time of a step, after the update of a rank's parameters.
 func (s *step) startNext(r int) {
 	if s.Software != nil {
 		s.op(r, unit.FromSeconds(s.Software.HostStep), OnHost)
@@ -130,8 +130,8 @@ func (s *step) tokens(p int, b unit.Bytes) (in []arrival) {
 	return in
 }
 
-// distinct is an all-to-all in which a token goes once to each rank that has experts of it in a domain, and once to
-// each other domain.
+// distinct is an all-to-all in which a token is sent once to each rank that has experts of it in a domain, and once
+// to each other domain.
 func (s *step) distinct(to coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	on, domains := s.on(), map[int]bool{}
 	for _, r := range ranks {

@@ -52,7 +52,7 @@ type Software struct {
 	PipelineZeRO int      `json:"zero_with_pp"` // the highest ZeRO stage that it combines with pipeline stages
 	ZeRO         []int    `json:"zero,omitempty"`
 	Schedules    []string `json:"schedules,omitempty"`
-	MaxPP        int      `json:"max_pp,omitempty"`    // 0: as many as wanted
+	MaxPP        int      `json:"max_pp,omitempty"`    // 0: no limit
 	Stack        string   `json:"memory_as,omitempty"` // megatron or torch; empty: megatron
 
 	Recipe Recipe `json:"recipe"` // defaults of a run
@@ -72,8 +72,8 @@ type Software struct {
 // Recipe is the settings of a run besides its layout.
 type Recipe struct {
 	Graphs  string `json:"graphs,omitempty"`  // CUDA graphs of layers but their experts, or of the step; empty: none
-	Overlap bool   `json:"overlap,omitempty"` // tokens go to experts while another microbatch computes
-	// a token goes once to each rank and domain with experts of it (DeepEP, HybridEP)
+	Overlap bool   `json:"overlap,omitempty"` // whether tokens are sent to experts while another microbatch computes
+	// whether a token is sent once to each rank and domain with experts of it (DeepEP, HybridEP)
 	Dedup bool     `json:"dedup,omitempty"`
 	Fused bool     `json:"fused,omitempty"` // casts, products and activation of experts are one kernel
 	Again []string `json:"again,omitempty"` // modules recomputed in the backward pass, by Megatron's names
@@ -155,7 +155,7 @@ func FindSoftware(name string) (*Software, error) {
 // ownSource begins the source of a software that plan fit wrote.
 const ownSource = "fitted to trainings of one's own"
 
-// FromTrainings sets the source of a software that was fitted to trainings of one's own, and lists those.
+// FromTrainings sets the source of a software that was fitted to the user's trainings, and lists them.
 func (s *Software) FromTrainings(base string, rows []string) {
 	s.Source, s.FittedTo = ownSource+", from "+base, rows
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // Storage describes the reads and writes of ranks to storage servers. Each server has two ends among the ranks: its
-// memory, where packets come and go, and its media behind that.
+// memory, which sends and receives packets, and its media.
 type Storage struct {
 	First   int        // the memory of the first server; its media follow, then the next server
 	Servers int        //
 	Request unit.Bytes // bytes of one read or write
 	Command unit.Bytes // the request, and the reply to a write
 	Depth   int        // outstanding requests of a rank
-	Stripe  int        // servers that a rank's requests go to in turn; 0: all
+	Stripe  int        // number of servers among which a rank's requests alternate; 0: all
 	Media   bool       // a request waits for the media; else a server has everything in memory
 }
 
@@ -95,8 +95,8 @@ func (s *Storage) share(rank, n int, bytes unit.Bytes, one func(end, times int, 
 	}
 }
 
-// read fetches bytes: a command goes out, the media give the data to the server's memory, and that sends
-// them. (NVMe over Fabrics, and object stores over RDMA: the server writes into the reader's memory.)
+// read fetches bytes: a command is sent, the media copy the data to the server's memory, and the memory sends them.
+// (NVMe over Fabrics, and object stores over RDMA: the server writes into the reader's memory.)
 func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
 	c := Collective{name, coll.SendRecv, DataLoading, bytes, s.ends(rank, s.requests(bytes)), ""}
 	b.Collective(c, func() {
@@ -111,7 +111,7 @@ func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, afte
 	return done
 }
 
-// write stores bytes: the command goes with the data, and the server answers once the media have them.
+// write stores bytes: the command is sent with the data, and the server answers once the media have them.
 func (s *Storage) write(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
 	c := Collective{name, coll.SendRecv, Saving, bytes, s.ends(rank, s.requests(bytes)), ""}
 	b.Collective(c, func() {

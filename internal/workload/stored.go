@@ -171,7 +171,7 @@ func (t *Training) saves() int {
 	return t.StepsInRow() / t.Checkpoint.Every
 }
 
-// save writes a checkpoint behind a step's optimizer, if one is due.
+// save writes a checkpoint after a step's optimizer, if one is due.
 func (s *step) save(i int) {
 	if c := s.Checkpoint; c != nil && (i+1)%c.Every == 0 {
 		s.saveAll()

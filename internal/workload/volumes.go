@@ -73,8 +73,8 @@ func (t *Training) TensorTimes() (forward, backward unit.Time) {
 	return forward, backward
 }
 
-// ReceiveTime returns the time that a stage takes to gather, over NVLink, an activation that came from another
-// stage in shares.
+// ReceiveTime returns the time that a stage takes to gather, over NVLink, an activation that another stage sent in
+// shares.
 func (t *Training) ReceiveTime() unit.Time {
 	if t.TP == 1 || t.Sequence || !t.ScatterGather {
 		return 0

@@ -40,7 +40,7 @@ type point struct {
 // maxPoints bounds the memory of a log: 48 MB, minutes of changes every 55 us.
 const maxPoints = 2_000_000
 
-// New checks where the results will go; either name may be empty.
+// New checks that the results can be written; either name may be empty.
 func New(csv, plot, choice string, force bool) (*Log, error) {
 	for _, f := range []string{csv, plot} {
 		if f == "" {
@@ -74,7 +74,7 @@ func (l *Log) Change(qpn uint32, now unit.Time, r unit.Rate) {
 	l.points = append(l.points, point{now, qpn, r})
 }
 
-// Write leaves the files, and says what they lack.
+// Write writes the files, and reports what they lack.
 func (l *Log) Write(rank int, says io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,12 +15,12 @@ import (
 	"railyard/unit"
 )
 
-// Capture is what captures say of how receivers answer marks.
+// Capture holds the response of receivers to marks, from captures.
 type Capture struct {
 	Packets    int64    `json:"packets"`
 	Marks      int      `json:"marks"`
 	CNPs       int      `json:"cnps"`
-	Openings   int      `json:"openings"`   // marks for which a CNP is due, whatever came before
+	Openings   int      `json:"openings"`   // marks for which a CNP is due, whatever preceded them
 	Unanswered int      `json:"unanswered"` // of these
 	Delay      Spread   `json:"cnp_delay"`
 	Interval   *Spread  `json:"cnp_interval,omitempty"`
@@ -105,7 +105,7 @@ func (r *Capture) receiver(c *Question) error {
 	if err != nil {
 		return input.Fault(err)
 	}
-	for _, h := range network.Graph.Hosts { // whatever work it has: NICs are asked, not jobs
+	for _, h := range network.Graph.Hosts { // independent of the workload: NICs are measured, not jobs
 		gpu := network.Graph.Nodes[h].Name + "/gpu-1"
 		rest := scenario.Op{ID: "rest", GPU: gpu, Compute: unit.Microsecond}
 		doc.Instead(scenario.Workload{Ops: []scenario.Op{rest}}, nil)
@@ -146,7 +146,7 @@ func (r *Capture) note(path string, n *capture.Notices) {
 	}
 }
 
-// take takes what was found; the block's delay adds to what cc says.
+// take adopts the result; the block's delay is added to that of cc.
 func (r *Capture) take(a *calibrate.Answers, pairs []calibrate.Marked) error {
 	r.Marks, r.CNPs, r.Openings, r.Unanswered = a.Marks, a.CNPs, a.Openings, a.Unanswered
 	r.Delay = spreadOf(&a.Delay, a.Was.Delay)
@@ -187,7 +187,7 @@ func (r *Capture) put(c *scenario.Calibration) {
 	}
 }
 
-// comments are what a written scenario says of the residuals.
+// comments describe the residuals in a written scenario.
 func (r *Capture) comments(w io.Writer) {
 	if r == nil {
 		return
@@ -213,13 +213,13 @@ func (r *Capture) Rows() []Named {
 	return v
 }
 
-// Words says where the middle half of the values lies.
+// Words describes the range of the middle half of the values.
 func (s *Spread) Words() string {
 	return fmt.Sprintf("half of %d values within %.4g–%.4g us, %s", s.Values, s.Low, s.High,
 		unit.Plural(s.Pairs, "queue pair"))
 }
 
-// Words say how far off the delays are.
+// Words describe the errors of the delays.
 func (r *Capture) Words() (out []string) {
 	say := func(of string, n int, x [2]float64) {
 		out = append(out, fmt.Sprintf("median error of delays %.4g us before, %.4g us after (%d %s)",

@@ -228,7 +228,7 @@ func Aside(is bool) string {
 	return ""
 }
 
-// Words says errors in words.
+// Words describes errors in a sentence.
 func (r *Report) Words() (out []string) {
 	for _, of := range []string{"fitted", "aside"} {
 		if x, ok := r.Errors[of]; ok {

@@ -218,7 +218,7 @@ func chosen(points []Point) []Point {
 	return []Point{points[0], points[first/2], points[first], points[last]}
 }
 
-// flows reports whether a point is simulated as flows where packets of so many bytes are simulated.
+// flows reports whether a point is simulated as flows, given the size up to which packets are simulated.
 func (x *search) flows(i int, packets unit.Bytes) bool {
 	return x.points[i].Flows || x.open && x.points[i].total > packets
 }
@@ -254,8 +254,8 @@ func (x *search) tryAll(all []Hypothesis, progress func(share float64, label str
 }
 
 // rank sorts the best: what explains all sizes, what explains the bandwidth, and the rest; of each, what more sizes
-// determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's). A choice of NCCL,
-// which somebody has set, is rarer than a fault of hosts and links: it has rare times that penalty.
+// determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's). A setting of
+// NCCL's choices is rarer than a fault of hosts and links: it has rare times that penalty.
 func (x *search) rank() {
 	class := func(t *Trial) int {
 		switch {
@@ -404,8 +404,8 @@ func (x *search) pairs() error {
 	return nil
 }
 
-// times returns the times of all points with a hypothesis, by packets up to so many bytes; where stop is set, none once
-// the points so far leave too much of the error, alone and with a latency, and of that of the bandwidth.
+// times returns the times of all points with a hypothesis, by packets up to a size. With stop set it returns none
+// once the points so far leave too much of the error, alone and with a latency, and of the bandwidth's error.
 func (x *search) times(h *Hypothesis, flags []string, stop bool, packets unit.Bytes) ([]float64, error) {
 	b, out := x.bench(h, flags), make([]float64, x.Points)
 	for _, i := range x.order {

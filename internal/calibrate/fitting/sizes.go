@@ -68,9 +68,9 @@ func asFlows(doc *scenario.Document) bool {
 	return open
 }
 
-// Compared simulates at most so many of the measured points, evenly spread, with the calibration that the scenario has:
-// by packets, and as flows where packets are too many. Nothing is fitted. without says why larger points are not
-// simulated.
+// Compared simulates a limited number of the measured points, evenly spread, with the scenario's calibration: by
+// packets, and as flows where packets are too many. Nothing is fitted. without returns the reason why larger points
+// are not simulated.
 func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (all []Point, without string, err error) {
 	set, err := c.read()
@@ -127,7 +127,7 @@ func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Sum
 	return slices.DeleteFunc(all, func(p Point) bool { return p.Before == 0 }), without, nil
 }
 
-// spread returns at most so many of the points, evenly spread, the first and the last among them.
+// spread returns a limited number of the points, evenly spread, including the first and the last.
 func spread(points []Point, most int) (some []Point) {
 	n := min(len(points), most)
 	for i := range n {

@@ -48,7 +48,7 @@ func note(k int) bool {
 }
 `
 
-// switched returns a file with mutants in it, each behind its switch. Line numbers up to the first mutant of
+// switched returns a file with mutants in it, each controlled by a switch. Line numbers up to the first mutant of
 // several lines stay as they are.
 func switched(s *source, mutants []*mutant) []byte {
 	mutants = slices.Clone(mutants)

@@ -197,7 +197,7 @@ func walk(at string, a, b any, places *[]string) {
 // sentence reports whether a text is prose: three words or more.
 func sentence(s string) bool { return len(strings.Fields(s)) >= 3 }
 
-// told are both runs' step times.
+// told describes both runs' step times.
 func told(runs [2]string) string {
 	var steps [2]float64
 	for i, dir := range runs {

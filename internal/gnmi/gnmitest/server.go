@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Server serves one snapshot after the other: the first until it has been asked for LLDP,
-// which clients ask for last, and so on; the last one stays.
+// Server serves one snapshot after the other. The next follows when LLDP has been requested, which clients request
+// last; the last snapshot stays.
 type Server struct {
 	pb.UnimplementedGNMIServer
 	Snapshots      []counters.Snapshot
@@ -60,7 +60,7 @@ func (s *Server) allowed(ctx context.Context) error {
 	return nil
 }
 
-// Capabilities tells the encoding.
+// Capabilities returns the encoding.
 func (s *Server) Capabilities(ctx context.Context, _ *pb.CapabilityRequest) (*pb.CapabilityResponse, error) {
 	if s.Bare {
 		return nil, status.Error(codes.Unimplemented, "method Capabilities not implemented")
@@ -114,7 +114,7 @@ func (s *Server) Subscribe(stream pb.GNMI_SubscribeServer) error {
 	return stream.Send(&done)
 }
 
-// answer returns what a snapshot says below some paths.
+// answer returns the values of a snapshot below some paths.
 func (s *Server) answer(prefix *pb.Path, paths []*pb.Path) (*pb.Notification, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +209,7 @@ func (w *writer) count(path string, c counters.Count) {
 	}
 }
 
-// updates returns what a snapshot says.
+// updates returns the values of a snapshot.
 func updates(s *counters.Snapshot, e pb.Encoding) []*pb.Update {
 	w := &writer{encoding: e}
 	w.put("system|state|hostname", s.Device)

@@ -32,7 +32,7 @@ type Move struct {
 const (
 	tick   = 2 * time.Millisecond
 	window = 10 * time.Millisecond
-	// gone is the share of the former traffic below which it has moved: probes still test paths.
+	// gone is the share of the former traffic below which the traffic has been rerouted: probes still test paths.
 	gone = 0.1
 )
 

@@ -49,8 +49,8 @@ func Software(name string) (*workload.Software, error) {
 	return s, nil
 }
 
-// Measured estimates a table of measured trainings. Models that do not ship are config.json files beside the table,
-// or in its folder models.
+// Measured estimates a table of measured trainings. Models that are not shipped are config.json files next to the
+// table, or in its folder models.
 func Measured(path string, by planner.Assumed) ([]planner.Measured, error) {
 	text, err := input.Text(path, 1<<24)
 	if err != nil {

@@ -85,8 +85,8 @@ func tint(hex string) color.RGBA {
 	return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255}
 }
 
-// ports draws the queue of ports, or their load, over time. The title says how many queues exceeded WRED min, or how
-// much of the line rate the busiest port used.
+// ports draws the queue of ports, or their load, over time. The title contains the number of queues above WRED min,
+// or the utilization of the busiest port.
 func ports(r *web.Directory, curves []web.Curve, queue bool) drawing {
 	s := strips{end: float64(r.Summary.StepTime), tint: blue, most: 1, means: true, show: unit.ShowShare}
 	name, first := "utilisation", &curves[0]

@@ -25,7 +25,7 @@ type sizeClass struct {
 	slowdown []float64 // by percents
 }
 
-// Classes of sizes have equally many messages, and at least as many as a 99th percentile needs.
+// Classes of sizes have equal numbers of messages, enough for a 99th percentile.
 const (
 	mostClasses = 20
 	perClass    = 100

@@ -57,7 +57,7 @@ func headed(to vg.CanvasSizer, title, note string) draw.Canvas {
 	return draw.Crop(c, margin, -margin, 0, -headHigh)
 }
 
-// say writes words whose baseline begins, or with text.XRight ends, at a point.
+// say draws words whose baseline begins, or with text.XRight ends, at a point.
 func say(c draw.Canvas, tint color.Color, size font.Length, at vg.Point, align text.XAlignment, words string) {
 	c.FillText(draw.TextStyle{Color: tint, Font: font.From(plot.DefaultFont, size), Handler: plot.DefaultTextHandler,
 		XAlign: align}, at, words)

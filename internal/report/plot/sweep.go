@@ -306,7 +306,7 @@ func pareto(a *sweep.Analysis, _ []*axis) (*plot.Plot, error) {
 	return p, nil
 }
 
-// frontTitle says how many points are on the front, and from where to where it goes.
+// frontTitle describes the number of points on the front, and its ends.
 func frontTitle(a *sweep.Analysis) string {
 	say := fmt.Sprintf("%d of %s on the Pareto front", a.Front, unit.Plural(len(a.Ranking), "point"))
 	for k, o := range a.Objectives[:2] {

@@ -60,7 +60,7 @@ func curve(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		line.Color, line.Width = Tints[0], vg.Points(1.2)
 		p.Add(line)
 	}
-	if x.log && x.numeric() && p.X.Min > 0 { // 0 may come from points that were added
+	if x.log && x.numeric() && p.X.Min > 0 { // 0 may belong to points that were added
 		p.X.Scale = plot.LogScale{}
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x.marks(8)), plot.TickerFunc(fourDigits)

@@ -105,11 +105,11 @@ func Clip(s string, n int) string {
 	return b.String() + "…"
 }
 
-// Wrap prints a paragraph behind an indent, in lines of the screen's width at most. Lines break at spaces, but not
+// Wrap prints a paragraph after an indent, in lines of the screen's width at most. Lines break at spaces, but not
 // between a number and its unit.
 func Wrap(w io.Writer, indent, text string) { Labelled(w, indent, text) }
 
-// Labelled prints a paragraph behind a label, its further lines indented to the label's width.
+// Labelled prints a paragraph after a label, its further lines indented to the label's width.
 func Labelled(w io.Writer, label, text string) {
 	write(w, label, strings.Repeat(" ", Width(label)), text, "")
 }

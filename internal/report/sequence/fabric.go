@@ -76,7 +76,7 @@ func (r run) reverse(port int32) int32 {
 // mostSteps bounds a cascade.
 const mostSteps = 40
 
-// pauses is the first cascade of pauses from its root on: who is paused for whom, until all of them go on.
+// pauses is the first cascade of pauses from its root on: each paused port and its cause, until all resume.
 func pauses(r run, s *Sequence) error {
 	rows, err := table[result.PauseRow](r, "pauses")
 	if err != nil {

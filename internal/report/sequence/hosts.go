@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// kernel reports whether a run's messages go through the kernel's TCP, and returns its settings in words.
+// kernel reports whether a run's messages use the kernel's TCP, and returns its settings in words.
 func (r run) kernel() (set func(key string) string, ok bool) {
 	set = func(key string) string {
 		text := r.Manifest.Resolved["transport.tcp."+key]

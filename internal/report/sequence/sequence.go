@@ -26,7 +26,7 @@ const (
 	Here   Kind = "here" // an event of one lane
 )
 
-// Step goes from one lane to another, or happens at one.
+// Step leads from one lane to another, or happens at one.
 type Step struct {
 	At     int64  `json:"at_ps"`
 	Until  int64  `json:"until_ps"` // equal: without duration

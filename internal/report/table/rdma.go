@@ -42,7 +42,7 @@ func Setup(w io.Writer, s *perftest.Setup) {
 	fmt.Fprintf(w, "\nData uses UDP port %d; the TCP connection only ends the session.\n\n", roce.Port)
 }
 
-// knows returns an end's information about its peer's queue pair.
+// knows prints an end's information about its peer's queue pair.
 func knows(w io.Writer, end string, of *verbs.Info) {
 	fmt.Fprintf(w, "%8s  %#10x %10d %#18x %#12x %12d\n", end, of.QPN, of.PSN, of.VA, of.RKey, of.Length)
 }
@@ -108,7 +108,7 @@ func AllReduceRow(w io.Writer, r allreduce.Row) {
 
 var errWrong = errors.New("the result has wrong elements")
 
-// AllReduceFoot prints what all sizes came to; wrong elements are an error.
+// AllReduceFoot prints the totals of all sizes; wrong elements are an error.
 func AllReduceFoot(w io.Writer, rows []allreduce.Row) error {
 	var t allreduce.Stats
 	mean, wrong := 0.0, int64(0)

@@ -160,7 +160,7 @@ func FailureDomains(w io.Writer, list []topo.Domain) {
 	t.Print(w)
 }
 
-// PortMaps prints the ports of switches by rail, with the host, the NIC and the GPUs behind each.
+// PortMaps prints the ports of switches by rail, with the host, the NIC and the GPUs of each.
 func PortMaps(w io.Writer, maps []*topo.PortMap) {
 	for i, p := range maps {
 		if i > 0 {

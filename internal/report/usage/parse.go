@@ -37,7 +37,7 @@ func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *ko
 // negative matches a value that kong takes for a short flag, of which no program here has one of a digit.
 var negative = regexp.MustCompile(`^-[.0-9]`)
 
-// negatives joins a flag and the negative value behind it: --gpus -8 is --gpus=-8.
+// negatives joins a flag and the negative value after it: --gpus -8 is --gpus=-8.
 func negatives(of *kong.Application, args []string) (out []string) {
 	valued := map[string]bool{}
 	_ = kong.Visit(of, func(node kong.Visitable, next kong.Next) error {

@@ -130,8 +130,8 @@ func (w helpScreen) example(line string) {
 	fmt.Fprintln(w, line)
 }
 
-// lastBreak returns the last blank before a flag or an operator of the shell, outside quotes, in the first n columns of
-// a line behind its indentation, or 0.
+// lastBreak returns the last blank before a flag or an operator of the shell, outside quotes, in the first n
+// columns of a line after its indentation, or 0.
 func lastBreak(line string, n int) (at int) {
 	quoted := false
 	for i, c := range line[:min(n+1, len(line))] {
@@ -191,7 +191,7 @@ func placed(p *kong.Value, name string) string {
 	return name
 }
 
-// flagGroups assigns flags to groups by name; a group tag comes before it, and others are Options.
+// flagGroups assigns flags to groups by name; a group tag takes precedence, and others are Options.
 var flagGroups = map[string]string{
 	"set": "Input", "seed": "Input", "format": "Input", "fabric": "Input", "config": "Input", "os": "Input",
 	"cabling": "Input", "host": "Input", "link": "Input", "cluster": "Input", "prices": "Input", "rates": "Input",

@@ -24,7 +24,7 @@ type Slurm struct {
 	Options []string // further options of sbatch
 	Say     func(words string)
 
-	job, join string // numbers of the array and of the job behind it
+	job, join string // numbers of the array and of the job after it
 }
 
 // jobName is the file of a round with the numbers of its jobs.

@@ -70,7 +70,7 @@ type Report struct {
 	Restart    float64    `json:"restart_seconds"` // reading the checkpoint included
 	Step       float64    `json:"step_seconds,omitempty"`
 	StepBy     string     `json:"step_by,omitempty"`
-	Spares     int        `json:"spares"` // -1: as many as it takes
+	Spares     int        `json:"spares"` // -1: the number that the failures need
 	Repair     float64    `json:"repair_seconds,omitempty"`
 	Short      bool       `json:"-"`
 	// Other is the same with asynchronous checkpoints, where those leave half a percent or more of the time.
@@ -96,7 +96,7 @@ func (c *Question) Asynchronous(in goodput.Input, r *Report) (goodput.Input, boo
 	return in, !r.Async && in.Stall < write && lost >= leastGain
 }
 
-// Useless reports whether asynchronous checkpoints stop the training as long as synchronous ones, or longer.
+// Useless reports whether asynchronous checkpoints stop the training for the time of synchronous ones, or longer.
 func (r *Report) Useless() bool { return r.Async && r.Stall >= r.Write }
 
 // Compare stores the effective time with asynchronous checkpoints, if it is sufficiently larger.

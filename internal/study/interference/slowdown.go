@@ -184,5 +184,5 @@ func Compare(together, alone []result.FlowRow) (m Messages) {
 // onlyJob is the job of a name, alone.
 func onlyJob(jobs []workload.Job, name string) []workload.Job {
 	i := slices.IndexFunc(jobs, func(j workload.Job) bool { return j.Name == name })
-	return jobs[i : i+1] // the name comes from a run of the same jobs
+	return jobs[i : i+1] // the name belongs to a run of the same jobs
 }

@@ -150,7 +150,7 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 // until the driver gives up: its disk is full. A connection that became silent is noticed before.
 const refusals = 3
 
-// persist repeats a step that fails: a connection that was cut comes back within seconds.
+// persist repeats a step that fails: an interrupted connection is restored within seconds.
 func persist(ctx context.Context, step func() error) (err error) {
 	for range 4 {
 		if err = step(); err == nil || ctx.Err() != nil {
@@ -218,7 +218,7 @@ func (d *drive) record(m delivery) {
 		}
 		d.finished()
 	}
-	_ = m.Ack() // a record that comes again is left out
+	_ = m.Ack() // a repeated record is omitted
 	d.check()
 }
 

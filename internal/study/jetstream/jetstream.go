@@ -32,7 +32,7 @@ const (
 	subjects = "railyard."
 )
 
-// silence is the time without a beat after which a trial goes to another worker; shorter in tests.
+// silence is the time without a heartbeat after which another worker gets a trial; shorter in tests.
 var silence = 30 * time.Second
 
 // tries is the number of workers that attempt a trial before it is set aside.

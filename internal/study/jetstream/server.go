@@ -319,7 +319,7 @@ func (r *remote) data(ctx context.Context, h nats.Header, data []byte) (all []by
 func (r *remote) open(ctx context.Context, m jetstream.Msg) (delivery, error) {
 	data, drop, err := r.data(ctx, m.Headers(), m.Data())
 	switch {
-	case errors.Is(err, jetstream.ErrObjectNotFound): // the message has come before, or too late
+	case errors.Is(err, jetstream.ErrObjectNotFound): // the message was received before, or too late
 		return nil, m.Term()
 	case err != nil:
 		return nil, err

@@ -220,7 +220,7 @@ func schema(columns []column) *parquet.Schema {
 	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Elem().Interface())
 }
 
-// Logarithmic reports whether the values of a key come from a range whose steps are factors.
+// Logarithmic reports whether the values of a key belong to a range whose steps are factors.
 func (s *Study) Logarithmic(key string) bool {
 	return slices.ContainsFunc(s.designs, func(d *Design) bool {
 		return slices.ContainsFunc(d.space.Params, func(p space.Param) bool {

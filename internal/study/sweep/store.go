@@ -33,7 +33,7 @@ func digest(parts ...string) [sha256.Size]byte {
 const (
 	Done    = "done"    // the workload ended
 	Lost    = "lost"    // the job lost a rank
-	Failed  = "failed"  // the simulation did not come to an end
+	Failed  = "failed"  // the simulation did not end
 	Refused = "refused" // the settings do not make a scenario
 )
 
@@ -152,7 +152,7 @@ func (s *Store) Get(id ID) (*Record, error) {
 	return r, json.Unmarshal(b, r)
 }
 
-// take adds the records of another study's journal that this one wants, and returns their number.
+// take adds the wanted records of another study's journal, and returns their number.
 func (s *Store) take(dir string, wanted func(ID) bool) (n int, err error) {
 	from, err := viewStore(dir)
 	if err != nil {

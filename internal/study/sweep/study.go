@@ -474,8 +474,8 @@ func (s *Study) simulate(ctx context.Context, t *Trial) (r *Record, err error) {
 	return perform(ctx, s.Pool, resolve, 0, dir, nil)
 }
 
-// Results are written while trials run after firstPartial, then every nextPartial, or more seldom: a twentieth of the
-// time at most goes there.
+// Results are written while trials run after firstPartial, then every nextPartial, or more seldom: writing takes a
+// twentieth of the time at most.
 const (
 	firstPartial = 10 * time.Second
 	nextPartial  = 30 * time.Second

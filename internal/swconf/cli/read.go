@@ -207,9 +207,9 @@ func (r *reader) took(l *Line, at, depth int) {
 	r.stack = r.stack[:at+1]
 }
 
-// dispatch finds the mode that accepts a line: the open ones, from the innermost, then deeper ones that its indentation
-// has left. A command in full anywhere goes before an abbreviation: class, of a policy, is no class-map, and router,
-// below a protocol, no router-id.
+// dispatch finds the mode that accepts a line: the open ones, from the innermost, then deeper ones that its
+// indentation has left. A full command takes precedence over an abbreviation: class, of a policy, is not class-map,
+// and router, below a protocol, not router-id.
 func (r *reader) dispatch(l *Line, depth int) (next *Mode, at int, bad *Unknown) {
 	open := r.open(depth)
 	var found *Match
@@ -266,7 +266,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	if no = no || reset; no {
 		words = words[1:]
 	}
-	if m != skipped && strings.EqualFold(words[0].Text, "no") { // alone, twice, or behind default
+	if m != skipped && strings.EqualFold(words[0].Text, "no") { // alone, twice, or after default
 		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" is not accepted before this command"}
 	}
 	var best *Match

@@ -12,7 +12,7 @@ import (
 // megabytes.
 const MaxSize = 16 << 20
 
-// maxLine bounds one line; no command comes near it.
+// maxLine limits one line; commands are much shorter.
 const maxLine = 8192
 
 // SyntaxError is unreadable text, with its position.
@@ -38,7 +38,7 @@ type Word struct {
 // Line is one command.
 type Line struct {
 	Num    int // from 1
-	Indent int // columns before the first word; -1 behind a prompt
+	Indent int // columns before the first word; -1 after a prompt
 	Words  []Word
 	Text   string   // without the indentation, prompt and trailing blanks
 	Body   []string // further lines of a banner, unchanged, with the one that ends it

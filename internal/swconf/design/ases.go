@@ -2,9 +2,9 @@ package design
 
 import "slices"
 
-// valleys reports whether packets between some leaves must go down and up again on their path. A path passes switches
-// that share an AS at most once, so they cannot share one then: RFC 7938, section 5.2.2, is about fabrics in which all
-// paths go up and then down.
+// valleys reports whether packets between some leaves must take a path down and up again. A path passes switches
+// that share an AS at most once, so they cannot share one then: RFC 7938, section 5.2.2, assumes fabrics in which
+// all paths lead up and then down.
 func (d *Design) valleys() bool {
 	words := (len(d.Switches) + 63) / 64
 	below := map[int][]uint64{} // leaves reachable downwards, by node

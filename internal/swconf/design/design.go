@@ -131,7 +131,7 @@ type Port struct {
 // FarNumber is the number at the far end, 0 at a server's.
 func (p *Port) FarNumber() int { return p.far }
 
-// VLAN is a rail where rails are VLANs, or a rail's subnet behind a pair.
+// VLAN is a rail where rails are VLANs, or a rail's subnet below a pair.
 type VLAN struct {
 	ID      int
 	VNI     int
@@ -233,9 +233,9 @@ func add(a netip.Addr, n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 }
 
-// numberASes follows RFC 7938: a private AS per leaf, one that the switches of the top tier share, one per pod between.
-// In a graph without regular tiers every switch has its own. So it has if a link connects two switches of a tier above
-// the leaves, which would not peer within one AS, and if paths go down and up again.
+// numberASes follows RFC 7938: a private AS per leaf, one that the switches of the top tier share, one per pod
+// between. In a graph without regular tiers every switch has its own. So it has if a link connects two switches of
+// a tier above the leaves, which would not peer within one AS, and if paths lead down and up again.
 func (d *Design) numberASes() {
 	const leaf, upper, irregular = 4_200_010_001, 4_200_000_000, 4_200_020_001
 	top := 0

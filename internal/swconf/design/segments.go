@@ -111,9 +111,9 @@ func linkAddr(n int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16(b), 127)
 }
 
-// Unsayable refuses what EOS and NX-OS have no public syntax for: uSIDs, for NX-OS's locators (of L3VPNs,
-// with functions of their own) shift no lists and EOS's guides have none; and ECN that only some ports do,
-// which is written once for all of them here.
+// Unsayable refuses features without public syntax in EOS and NX-OS: uSIDs (NX-OS's locators, of L3VPNs with
+// functions of their own, shift no lists, and EOS's guides have none), and ECN of only some ports, which is written
+// once for all of them here.
 func (s *Switch) Unsayable(os swconf.OS) error {
 	switch {
 	case len(s.SIDs) > 0:

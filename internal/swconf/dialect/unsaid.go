@@ -25,8 +25,8 @@ var speeds = map[swconf.OS][]unit.Rate{
 // maps are what NX-OS breaks ports out into (interface breakout module; batfish's grammar has these).
 var maps = []string{"10g-4x", "25g-4x", "50g-2x", "50g-4x", "100g-2x", "100g-4x", "200g-2x", "200g-4x", "400g-2x"}
 
-// brokenOut refuses parts of a port that cannot be: switches split lanes in halves, and SONiC's do as their
-// device says.
+// brokenOut refuses parts of a port that cannot exist: switches split lanes in halves, and SONiC's as their device
+// defines.
 func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
 	n := p.Jack.Parts
 	as := fmt.Sprintf("%dg-%dx", p.Rate/unit.Gbps, n)
@@ -63,13 +63,12 @@ func ports(d *design.Design, s *design.Switch) error {
 	return nil
 }
 
-// balancing is what a language's switches are told of load balancing: modes, and the policies (lb) that are
-// those. Per packet, NX-OS and EOS send to the port that their dynamic rate estimate, or load and queue,
-// call best (Nexus 9000 Unicast Routing Configuration Guide, Dynamic Load Balancing: "the path with least
-// link utilization"; Arista's DLB on ECMP groups: "measuring the amount of data transmitted from a given
-// port and packets enqueued"), and Cumulus' adaptive routing to the port of the best grade; none sends
-// packets in turn or at random, and none of what is written has tables of buckets that keep flows
-// (resilient hashing).
+// balancing is the load balancing of a language's switches: modes, and the policies (lb) that they implement. Per
+// packet, NX-OS and EOS send to the port that their dynamic rate estimate, or load and queue, call best (Nexus 9000
+// Unicast Routing Configuration Guide, Dynamic Load Balancing: "the path with least link utilization"; Arista's DLB
+// on ECMP groups: "measuring the amount of data transmitted from a given port and packets enqueued"), and Cumulus'
+// adaptive routing to the port of the best grade; none sends packets in turn or at random, and none of what is
+// written has tables of buckets that keep flows (resilient hashing).
 var balancing = map[swconf.OS]struct{ modes, policies []string }{
 	swconf.NXOS:  {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
 	swconf.EOS:   {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
@@ -142,7 +141,7 @@ func headrooms(d *design.Design) (notes []string) {
 	return notes
 }
 
-// Unsaid tells what a fabric does and its configurations do not say.
+// Unsaid lists features of a fabric that its configurations do not contain.
 func Unsaid(d *design.Design) (notes []string) {
 	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
 		return len(s.Trunks) > 0

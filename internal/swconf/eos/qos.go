@@ -328,7 +328,7 @@ func (p *parser) txQueue() *cli.Mode {
 	r.Set("[no] random-detect ecn delay threshold <n:num> <u:milliseconds|microseconds>",
 		each(func(q *swconf.Queue, m *cli.Match) { swconf.Assign(p.c, m, &q.WRED, "random-detect", late(m)) }))
 	drop := each(func(q *swconf.Queue, m *cli.Match) {
-		if m.Has("d") && m.Word("d") != "0" { // packets that a policy lets go first, which RoCE's are not
+		if m.Has("d") && m.Word("d") != "0" { // packets that a policy prioritizes, which are not RoCE's
 			return
 		}
 		w := p.thresholds(m)

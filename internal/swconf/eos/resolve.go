@@ -98,8 +98,8 @@ func (p *parser) perPort() bool {
 	return false
 }
 
-// layers returns the settings of a port, in order of precedence: its channel, itself, the channel's profile or its own.
-// Values that one does not set may come from the next: lines of an interface add to a profile.
+// layers returns the settings of a port, in order of precedence: its channel, itself, the channel's profile or its
+// own. Values that one does not set may be set by the next: lines of an interface add to a profile.
 func (p *parser) layers(port *swconf.Port) (out []*profile) {
 	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
 		out = append(out, p.ports[b])
@@ -220,7 +220,7 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 	return q
 }
 
-// scheduler names what schedules the queues of a port: its profile, else the policy-map of what goes out, else its own
+// scheduler names what schedules the queues of a port: its profile, else the policy-map of egress, else its own
 // lines.
 func (p *parser) scheduler(port *swconf.Port, layers []*profile) string {
 	var output swconf.Said[string]

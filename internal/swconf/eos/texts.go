@@ -10,7 +10,7 @@ import (
 // and EOF, in any mode.
 func withoutTexts(file string, lines []cli.Line) ([]cli.Line, error) {
 	out := lines[:0:0]
-	ends := 0 // lines behind this one have another EOF
+	ends := 0 // lines after this one have another EOF
 	for i, l := range slices.Backward(lines) {
 		if l.Text == "EOF" {
 			ends = i

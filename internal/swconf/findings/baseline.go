@@ -124,7 +124,7 @@ func (b *Baseline) sarif(text []byte) error {
 // Comparison is the result of a comparison with a baseline.
 type Comparison struct {
 	Fresh, known []swconf.Finding // in order
-	gone         []int            // numbers of the baseline's findings that are gone
+	gone         []int            // numbers of the baseline's findings that no longer occur
 	byEnd        int              // whether known ones are found by the end of their file's path alone
 }
 

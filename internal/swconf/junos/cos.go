@@ -325,7 +325,7 @@ func (p *parser) drop(m *tree.Match) *drop {
 	return named(p.cos.drops, m.Word("name"))
 }
 
-// level adds a fill level, in percent of the queue's buffer. Levels go up from one to the next (CLI reference,
+// level adds a fill level, in percent of the queue's buffer. Levels are connected by straight lines (CLI reference,
 // interpolate).
 func (p *parser) level(d *drop, m *tree.Match) {
 	n := p.percentage(m, "n")
@@ -351,7 +351,7 @@ func (p *parser) percentage(m *tree.Match, name string) float64 {
 	return min(max(m.Num(name), 0), 100)
 }
 
-// share reads a dynamic threshold: 7 is as much as is free, each step doubles it.
+// share reads a dynamic threshold: 7 equals the free buffer, each step doubles it.
 func (p *parser) share(m *tree.Match, name string) (float64, bool) {
 	if n := m.Int(name); n >= 0 && n <= 10 {
 		return float64(int64(1)<<n) / 128, true

@@ -41,7 +41,7 @@ func (o *oneOf) add(holds bool) { o.asked, o.holds = true, o.holds || holds }
 // fails reports whether no packet of RoCE meets it.
 func (o oneOf) fails() bool { return o.asked && !o.holds }
 
-// rocePort is the UDP port that RoCEv2 goes to (IBTA annex A17).
+// rocePort is the UDP destination port of RoCEv2 (IBTA annex A17).
 const rocePort = 4791
 
 // hasPort reports whether RoCE's port is among those of a word: 4791, 4000-5000, or a service's name.

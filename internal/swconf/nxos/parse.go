@@ -93,7 +93,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 // members', the MTU must be equal or is overwritten (force), PFC may be set on either.
 var bundling = swconf.Bundling{QoS: swconf.ChannelOnly, MTU: swconf.ChannelFirst, PFC: swconf.ChannelFirst}
 
-// remark removes the text after a separate exclamation mark behind a command.
+// remark removes the text after a separate exclamation mark after a command.
 func remark(l *cli.Line) {
 	i := slices.IndexFunc(l.Words, func(w cli.Word) bool { return w.Text == "!" })
 	if i <= 0 || len(l.Words) > 1 && slices.Contains([]string{"description", "name"}, l.Words[0].Text) {

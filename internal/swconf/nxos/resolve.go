@@ -91,8 +91,8 @@ func (p *parser) resolve() {
 	p.dlb()
 }
 
-// called returns the names of queues that no class of a policy names: as in the configuration's own policies, on
-// switches of four queues without a number of them.
+// called returns the names of queues without a class in a policy: as in the configuration's own policies, on
+// switches of four queues without numbers.
 func (p *parser) called() string {
 	for _, pm := range p.policies {
 		for _, pc := range pm.classes {

@@ -77,7 +77,7 @@ func (p *parser) trunk(q *swconf.Port, m *cli.Match) {
 	}
 }
 
-// byVLAN is the policy of a VLAN that a port carries. A port's own goes before it (Cisco, Nexus 9000 QoS
+// byVLAN is the policy of a VLAN that a port carries. A port's own policy takes precedence (Cisco, Nexus 9000 QoS
 // guide, "Configuring Classification": the device acts on the port policy and ignores the VLAN's).
 func (p *parser) byVLAN(q *swconf.Port) (policy swconf.Said[string]) {
 	for _, v := range p.vlans {

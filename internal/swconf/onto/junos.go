@@ -139,7 +139,7 @@ type stater struct {
 	want    []junos.Command
 	wanted  map[string]bool
 	has     map[string]int // the device's statements, by index from 1
-	doomed  []int          // indexes of those that go
+	doomed  []int          // indexes of those that are removed
 	changed map[int]bool   // doomed, or replaced
 }
 
@@ -200,7 +200,8 @@ func (x *stater) scoped(words []string) bool {
 			return words[0] != "interfaces" || words[1] != "irb" || n > 2
 		}
 	}
-	if begins(line, "class-of-service interfaces *") || begins(line, "protocols lldp interface * disable") { // of a port
+	// of a port
+	if begins(line, "class-of-service interfaces *") || begins(line, "protocols lldp interface * disable") {
 		return slices.ContainsFunc(words[2:min(4, len(words))], func(w string) bool { return x.under([]string{"interfaces", w}) })
 	}
 	if words[0] != "interfaces" || !x.under(words[:min(2, len(words))]) || words[1] == "lo0" || words[1] == "irb" {
@@ -311,7 +312,7 @@ func (x *stater) remove() {
 	}
 }
 
-// highest is the shortest path of a doomed statement, behind the name that it belongs to, below which all is doomed.
+// highest is the shortest path of a doomed statement, after the name that it belongs to, below which all is doomed.
 func (x *stater) highest(words []string) []string {
 	for n := 3; n < len(words); n++ {
 		if x.under(words[:n]) {

@@ -43,7 +43,7 @@ func speaker(nodes []*node, name string) *node {
 	return nil
 }
 
-// orphans remarks neighbours and next hops of the device's own that lose the subnet which they are in.
+// orphans remarks neighbours and next hops of the device that lose their subnet.
 func (x *merger) orphans() {
 	told := map[string]bool{}
 	for _, s := range x.Steps {

@@ -39,8 +39,8 @@ func read() (all []sheet.Sheet, err error) {
 // Platform holds the defaults of an operating system, and of a chip where the model is known.
 type Platform struct{ sheets []*sheet.Sheet } // the chip's before the system's
 
-// Of finds the sheets of a system and a model: "eos", "DCS-7060CX-32S". The model may be "", or one that no
-// sheet knows: then the system's alone count.
+// Of finds the sheets of a system and a model: "eos", "DCS-7060CX-32S". The model may be "" or unknown: then only
+// the system's defaults count.
 func Of(os, model string) (p Platform) {
 	longest := 0
 	for i := range Sheets {
@@ -105,7 +105,7 @@ func (p Platform) Int(key string) int {
 	return int(n)
 }
 
-// Source says where a value was read: the document, or that it is from memory.
+// Source returns where a value was read: the document, or that it is unsourced.
 func (p Platform) Source(key string) string {
 	f, ok := p.Figure(key)
 	if !ok {

@@ -137,7 +137,7 @@ func (r *reader) bad(err error) error {
 	return r.fail(r.at, "is not JSON: %v", err)
 }
 
-// document reads one value and nothing behind it.
+// document reads one value and requires the end of the text after it.
 func (r *reader) document() (*node, error) {
 	n, err := r.value(r.next(), 0)
 	if err != nil {

@@ -63,7 +63,7 @@ const (
 	ProfileBytes = 4 << 20 // maximum size of a profile's file; platform.json, the longest, has a quarter of a megabyte
 )
 
-// kept are the columns of a list of ports that go into PORT as they are.
+// kept are the columns of a list of ports that PORT has unchanged.
 var kept = []string{"role", "asic_port_name", "core_id", "core_port_id", "num_voq"}
 
 // laneRates are the rates of a lane of a serial link, in Mbit/s, Ethernet's own rates of 10 to 200 Gbit/s.

@@ -13,8 +13,8 @@ import (
 // columns of port_config.ini without a heading, as in sonic-config-engine's portconfig.py.
 var columns = []string{"name", "lanes", "alias", "index"}
 
-// PortConfig reads port_config.ini: a heading behind #, and a line for each port. Ports of one index are
-// parts of one jack.
+// PortConfig reads port_config.ini: a heading after #, and a line for each port. Ports of one index are parts of
+// one jack.
 func PortConfig(file string, text []byte) (*Profile, error) {
 	if err := cli.Check(file, text); err != nil {
 		return nil, err

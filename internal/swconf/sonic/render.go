@@ -252,8 +252,7 @@ func stockProfiles(spec *queue.Spec, put putter) {
 	put("BUFFER_PROFILE", losslessQueue, row{"pool": egressLossless, "size": "0", "static_th": size})
 }
 
-// poolOf is the pool of a lossless class: one mode of threshold per pool, as the
-// YANG model wants it.
+// poolOf returns the pool of a lossless class: one mode of threshold per pool, as the YANG model requires.
 func poolOf(k *queue.Class) string {
 	if k.XOff == 0 {
 		return ingressDynamic

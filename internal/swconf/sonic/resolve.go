@@ -185,7 +185,7 @@ func (p *parser) perPort(table string) []indexed {
 const classes = 16
 
 // indexMap reads a map of small numbers below bound. Omitted entries, and a missing map, are the identity: SAI only
-// defines that traffic classes go to queue 0.
+// defines that traffic classes use queue 0.
 func (p *parser) indexMap(table string, ref *node, bound int) (m [classes]int) {
 	for i := range m {
 		m[i] = i & 7
@@ -360,7 +360,7 @@ func (p *parser) scheduler(k *swconf.Queue, s *node) {
 }
 
 // hash reads which fields ECMP hashes (sonic-hash.yang); dumps of redis write the list with commas, and an at sign
-// behind the field's name. The switch's own hash fields, and its seed, are in no table.
+// after the field's name. The switch's own hash fields, and its seed, are in no table.
 func (p *parser) hash() {
 	row := p.table("SWITCH_HASH").get("GLOBAL")
 	n := row.get("ecmp_hash")

@@ -112,7 +112,7 @@ type fate uint8
 
 const (
 	structure fate = iota // a brace, or a key above others
-	below                 // a word behind one that was not understood
+	below                 // a word after one that was not recognized
 	passed
 	read
 	unknown
@@ -138,7 +138,7 @@ func (k *Count) Read(words []Word) { k.note(words, read) }
 // Passed records a statement that is known and irrelevant.
 func (k *Count) Passed(words []Word) { k.note(words, passed) }
 
-// Unknown notes a line that was not understood, once, and the words behind the first that was not.
+// Unknown notes a line that was not recognized, once, and the words after the first unrecognized one.
 func (k *Count) Unknown(at Word, text, why string, behind ...Word) {
 	k.note(behind, below)
 	if k.what[at.Line] == unknown {

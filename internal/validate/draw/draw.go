@@ -54,8 +54,8 @@ func (c *Case) Plan() (*scenario.Plan, error) {
 	return d.Resolve(c.Read)
 }
 
-// strata are the intended causes of scenarios, in turn, with frequencies by weight: causes that another often exceeds
-// come more often.
+// strata are the intended causes of scenarios, in turn, with frequencies by weight: causes that another often
+// exceeds are more frequent.
 var strata = func() (all []cause.ID) {
 	weights := [cause.Max]int{cause.Latency: 1, cause.Recovering: 3, cause.Window: 3, cause.Credit: 3,
 		cause.Collision: 1, cause.Oversubscription: 2, cause.FailedCapacity: 3, cause.SlowLink: 3, cause.Incast: 1,

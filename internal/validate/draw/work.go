@@ -232,7 +232,7 @@ func (d *drawing) victims(n int) string {
 	return list(all)
 }
 
-// bursts are short incasts on transfers that go on when they are over.
+// bursts are short incasts on transfers that continue after them.
 func (d *drawing) bursts(n int) string {
 	if n < d.ranks() || n < 4 {
 		return d.incast(n)

@@ -1,4 +1,4 @@
-// Package liberationmonobold stands for a font that no plot uses.
+// Package liberationmonobold replaces a font that no plot uses.
 package liberationmonobold
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

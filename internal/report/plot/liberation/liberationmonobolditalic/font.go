@@ -1,4 +1,4 @@
-// Package liberationmonobolditalic stands for a font that no plot uses.
+// Package liberationmonobolditalic replaces a font that no plot uses.
 package liberationmonobolditalic
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

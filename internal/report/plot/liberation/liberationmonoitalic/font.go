@@ -1,4 +1,4 @@
-// Package liberationmonoitalic stands for a font that no plot uses.
+// Package liberationmonoitalic replaces a font that no plot uses.
 package liberationmonoitalic
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

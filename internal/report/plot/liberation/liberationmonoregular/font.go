@@ -1,4 +1,4 @@
-// Package liberationmonoregular stands for a font that no plot uses.
+// Package liberationmonoregular replaces a font that no plot uses.
 package liberationmonoregular
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

@@ -1,4 +1,4 @@
-// Package liberationsansbold stands for a font that no plot uses.
+// Package liberationsansbold replaces a font that no plot uses.
 package liberationsansbold
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

@@ -1,4 +1,4 @@
-// Package liberationsansbolditalic stands for a font that no plot uses.
+// Package liberationsansbolditalic replaces a font that no plot uses.
 package liberationsansbolditalic
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

@@ -1,4 +1,4 @@
-// Package liberationsansitalic stands for a font that no plot uses.
+// Package liberationsansitalic replaces a font that no plot uses.
 package liberationsansitalic
 
 import "codeberg.org/go-fonts/liberation/liberationsansregular"

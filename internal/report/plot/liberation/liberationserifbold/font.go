@@ -1,4 +1,4 @@
-// Package liberationserifbold stands for a font that no plot uses.
+// Package liberationserifbold replaces a font that no plot uses.
 package liberationserifbold
 
 import "codeberg.org/go-fonts/liberation/liberationserifregular"

@@ -1,4 +1,4 @@
-// Package liberationserifbolditalic stands for a font that no plot uses.
+// Package liberationserifbolditalic replaces a font that no plot uses.
 package liberationserifbolditalic
 
 import "codeberg.org/go-fonts/liberation/liberationserifregular"

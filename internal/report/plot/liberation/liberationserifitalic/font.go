@@ -1,4 +1,4 @@
-// Package liberationserifitalic stands for a font that no plot uses.
+// Package liberationserifitalic replaces a font that no plot uses.
 package liberationserifitalic
 
 import "codeberg.org/go-fonts/liberation/liberationserifregular"

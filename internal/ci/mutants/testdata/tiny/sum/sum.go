@@ -25,7 +25,7 @@ func Far(x int) bool {
 	return true
 }
 
-// Unused is called by nobody.
+// Unused has no caller.
 func Unused(m map[int]bool) { m[1] = true }
 
 // String documents; nothing in it is mutated.
