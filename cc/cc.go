@@ -1,9 +1,9 @@
 // Package cc is congestion control for RDMA senders: one Controller interface,
 // one file per algorithm.
 //
-// Controllers do no input or output: time is an argument, and they read and send nothing. After every input the owner
-// (a simulated NIC or a real socket) reads Decision and acts on it, so the per-packet path calls no controller at all
-// until one of the limits in the Decision is reached.
+// Controllers do no input or output: time is an argument, and they read and send nothing. After every input the
+// owner (a simulated NIC or a real socket) reads Decision and acts on it. The per-packet path thus calls no
+// controller until one of the limits in the Decision is reached.
 //
 // How the algorithms fit (docs/references.md, Congestion control):
 //
@@ -27,8 +27,8 @@ import "railyard/unit"
 // Decision holds the limits that a controller currently sets. The limits hold until the next input, so that the
 // caller keeps a copy.
 //
-// A window below one packet is expressed as a Window of one full packet's payload and a Rate that sends one packet per
-// fraction of the window: less than a packet cannot be in flight.
+// A window below one packet is expressed as a Window of one full packet's payload and a Rate: one packet per
+// fraction of the window.
 type Decision struct {
 	Rate    unit.Rate  // pace of the sender, wire bits per second; above zero, at most the line rate
 	Window  unit.Bytes // most payload bytes in flight, at least a full packet's; zero means no window
@@ -48,10 +48,10 @@ type Ack struct {
 	// IBTA has for them; simulated ones only for an Algorithm with Marks.
 	Marked bool
 
-	// Far is the time that the far NIC keeps a packet that arrives now from its memory, or on sockets how long the far
-	// process has kept this one, by MRC also ours the answer, which is then part of the RTT: FarWithin. Hops is the
-	// number of switches that the acknowledgement passed, computed from its TTL. All are zero for an Algorithm without
-	// FarEnd.
+	// Far is the time from a packet's arrival until the far NIC writes it to memory or, on sockets, the far
+	// process's time for it. With MRC it also includes this end's delay of the answer, which is then part of the
+	// RTT: FarWithin. Hops is the number of switches that the acknowledgement passed, computed from its TTL. All
+	// are zero for an Algorithm without FarEnd.
 	Far       unit.Time
 	FarWithin bool
 	Hops      int

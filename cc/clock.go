@@ -7,9 +7,9 @@ import "railyard/unit"
 // the time contains no coalescing of acknowledgements. It does contain the far NIC's processing time, because RoCEv2
 // carries no time stamps that would separate it.
 //
-// Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn): their acknowledgements
-// may belong to another copy, or may have been delayed by the missing packet. Where answers name their packets,
-// none waits, and only retransmitted packets are ignored. The first retransmission of a packet that was trimmed is
+// Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn). Their acknowledgements
+// may belong to another copy, or the missing packet may have delayed them. Where answers name their packets, none
+// waits, and only retransmitted packets are ignored. The first retransmission of a packet that was trimmed is
 // measured: no other copy of it can arrive (uet-htsim measures first retransmissions, validateSendTs of uec.cpp).
 type clock struct {
 	asked []question // a ring
@@ -120,8 +120,8 @@ func (k *clock) since(now unit.Time, q question) unit.Time {
 	return now - q.at
 }
 
-// find returns the question of a packet that has not been acknowledged in order, and its place in the ring; nil and the
-// place that it would have, if the packet requested no acknowledgement.
+// find returns the question of a packet that has not been acknowledged in order, and its place in the ring. If the
+// packet requested no acknowledgement, it returns nil and the place for one.
 func (k *clock) find(psn uint32) (*question, int) {
 	lo, hi := 0, k.n
 	for lo < hi {

@@ -15,8 +15,8 @@ import (
 // is false: clamp_tgt_rate_after_time_inc), CNPInterval (N) min_time_between_cnps. No source has CNPDelay, so it is 0.
 //
 // CutInterval selects the form. At zero a CNP reduces the rate immediately and raises alpha, which decays every
-// AlphaTimer without a CNP: the paper's form. Above zero alpha is updated every AlphaTimer and the rate is looked at
-// every CutInterval, both from the first CNP on and both by whether one arrived since: NICs.
+// AlphaTimer without a CNP: the paper's form. Above zero (NICs), alpha is updated every AlphaTimer and the rate is
+// checked every CutInterval. Both begin with the first CNP and depend on whether a CNP arrived since.
 type DCQCNParams struct {
 	G           float64    `yaml:"g" range:"0.000001,0.999999" doc:"gain of alpha"`
 	AlphaInit   float64    `yaml:"alpha_init" range:"0.000001,1" doc:"alpha of the first CNP, above 0 and at most 1"`

@@ -228,8 +228,8 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	return true
 }
 
-// signalled estimates the load from congestion signaling's tags, which alternate: the utilization of the busiest port,
-// and the longest delay in base round trips, which is the ratio of queue to window.
+// signalled estimates the load from the two alternating tags of congestion signaling: the utilization of the
+// busiest port, and the longest delay in base round trips, which equals queue over window.
 func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 	if t.Signal == SignalledShare {
 		h.used = 1 - t.Share

@@ -10,10 +10,10 @@ import "railyard/unit"
 //	marked       nothing                    multiplicative decrease, once per round trip
 //
 // A mark without delay is another path's business (package entropy). Where ports to servers mark nothing
-// (Path.CoreMarks, as MRC's switches do), a delay above the target decreases without a mark, too: fair increase is for
-// queues that drain, and the one before an incast's receiver looks like them there. Increases add up and take effect
-// every few packets. Without delay for a whole window, the window grows fast. Where losses or a very long delay show
-// that almost nothing arrives, it becomes the bytes that arrived (quick adapt).
+// (Path.CoreMarks, as MRC's switches do), a delay above the target decreases without a mark, too. Fair increase is
+// for queues that drain, and the queue before an incast's receiver looks like them there. Increases add up and take
+// effect every few packets. Without delay for a whole window, the window grows fast. Where losses or a very long
+// delay show that almost nothing arrives, it becomes the bytes that arrived (quick adapt).
 //
 // Sums and products are rounded one by one, by explicit conversions, so that no platform fuses them
 // differently.

@@ -48,9 +48,9 @@ func (p *Pacer) SetLine(now unit.Time, line unit.Rate) {
 	}
 }
 
-// Decide reads the controller's decision and reports whether the rate changed. A raise also shortens the remaining wait
-// for the next packet, as with a token bucket: at a NIC's lowest rate the gap after a packet is longer than the time to
-// the next raise. A reduction does not delay the packet that is already scheduled.
+// Decide reads the controller's decision and reports whether the rate changed. A raise also shortens the remaining
+// wait for the next packet, as with a token bucket: at a NIC's lowest rate a packet's gap is longer than the time
+// to the next raise. A reduction does not delay the packet that is already scheduled.
 func (p *Pacer) Decide(now unit.Time) (changed bool) {
 	d := p.Ctl.Decision()
 	r := min(d.Rate, p.Line)

@@ -165,8 +165,8 @@ func (w *Swift) holds(t float64) float64 {
 	return max(1, bits/float64(8*w.path.MTU))
 }
 
-// target is the delay aimed at, in ps: a base, room for queues at each switch, and the more the smaller
-// the window is, because many flows with small windows queue as the square root of their number.
+// target is the delay target in ps: a base, a queue at each switch, and a part that grows as the window shrinks,
+// because many flows with small windows queue as the square root of their number.
 func (w *Swift) target() float64 {
 	flows := float64(w.s.slope/math.Sqrt(w.window)) - w.s.level
 	flows = min(max(flows, 0), w.s.Range)

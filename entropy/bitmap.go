@@ -28,8 +28,8 @@ func newBitmap(ports int, seed uint32) *Bitmap {
 	return &Bitmap{newOblivious(ports, seed), make([]uint8, ports)}
 }
 
-// Next returns the next port without a penalty. Each call lowers only the penalty of the first skipped port, so that a
-// sender whose ports are all bad needs no round of skips; if all are bad, the last one checked is used.
+// Next returns the next port without a penalty. Each call lowers only the penalty of the first skipped port, so
+// that a sender whose ports are all bad needs no round of skips. If all are bad, the last one checked is used.
 func (b *Bitmap) Next(now unit.Time) (i int) {
 	for skipped := range len(b.penalty) + 1 {
 		if i = b.order.Next(now); b.penalty[i] == 0 {

@@ -1,5 +1,5 @@
 // Package entropy varies the UDP source port of a packet, the part of the 5-tuple that a sender may choose, so that
-// switches which hash send one queue pair's packets over many paths. Simulated NICs and real sockets share it.
+// hashing switches spread one queue pair's packets over many paths. Simulated NICs and real sockets share it.
 package entropy
 
 import "railyard/unit"

@@ -4,9 +4,9 @@
 //
 //	func init() { extend.CongestionControl(&vegas) }
 //
-// The types are those of Railyard's own algorithms under public names. Package extendtest tests an extension. Names are
-// registered before the keys of scenarios are made: a program that links an extension itself imports it from a path
-// that sorts before "railyard", or is built by railyard build.
+// The types are those of Railyard's own algorithms under public names. Package extendtest tests an extension. Names
+// are registered before the keys of scenarios are made. A program that links an extension itself imports it from a
+// path that sorts before "railyard", or is built by railyard build.
 package extend
 
 import (

@@ -7,12 +7,12 @@ import (
 )
 
 // rack finds lost packets by later arrivals on the same path (RFC 8985; Isekai: rack_retransmission_policy.cc). A
-// packet that left no later than the newest packet known to have arrived is lost when it has been in flight longer
-// than that one was, plus a share of a round trip. It checks as many packets as an acknowledgement can report; the
-// number of early retransmissions per packet is limited. They do not reduce the window (Isekai:
-// max_decrease_on_eack_nack_drop is false): delay alone signals congestion. Railyard's addition: a packet that left
-// a timeout before the newest arrival on any path is lost as well. If paths lost all packets in flight, each
-// probe's answer reports one packet, by the probe's path, and delays the time-out.
+// packet that left no later than the newest arrived one is lost when its time in flight exceeds that packet's by a
+// share of a round trip. It checks as many packets as an acknowledgement can report; the number of early
+// retransmissions per packet is limited. They do not reduce the window (Isekai: max_decrease_on_eack_nack_drop is
+// false): delay alone signals congestion. Railyard's addition: a packet that left a timeout before the newest
+// arrival on any path is lost as well. If paths lost all packets in flight, each probe's answer reports one packet,
+// by the probe's path, and delays the time-out.
 func (s *sender) rack(now unit.Time) {
 	una, next := s.out.Range()
 	old := s.latest - s.timeout()

@@ -1,6 +1,6 @@
-// Package falcon is Google's Falcon transport without I/O: one connection over up to four paths, a delay window per
-// path (Swift), acknowledgements with bitmaps, early retransmission (RACK and tail-loss probes), and path changes under
-// persistent congestion (PLB). It needs no lossless network.
+// Package falcon is Google's Falcon transport without I/O: one connection over up to four paths with a delay window
+// each (Swift), acknowledgements with bitmaps, early retransmission (RACK and tail-loss probes), and path changes
+// under persistent congestion (PLB). It needs no lossless network.
 //
 // Sources: the OCP Falcon specification (revision 0.9, March 2024) and Isekai, the simulator that Google published with
 // it (falcon-transport/isekai, Apache 2.0), whose defaults and rules this package follows; each file names its source.

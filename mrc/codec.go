@@ -10,9 +10,9 @@ import (
 // numbers of messages beyond 16, stamps finer than 128 ns and older than 8.39 ms, counts of bytes finer than 256. MRC's
 // headers do not carry planes, marks and trimming: ports and the IP header's ECN and DSCP do.
 //
-// Choices of Railyard: regions begin at address 0, so that a packet's address is its place in the message, and a driver
-// with real memory adds the start; an immediate is the message's number; RQMSN is 0, because completions follow MSNs
-// here.
+// Choices of Railyard: regions begin at address 0, so that a packet's address is its place in the message, and a
+// driver with real memory adds the start. An immediate is the message's number; RQMSN is 0, because completions
+// follow MSNs here.
 
 // noStamp, in the flags of congestion state, marks an answer to a packet without a time stamp; a choice of Railyard.
 const noStamp = 8

@@ -10,19 +10,19 @@
 // drawn anew each round (ev.go); the rest are the reserve. A SACK's SKIP_ONCE and a NACK's TRIMMED omit a value for
 // the rest of the round. ALWAYS_SKIP and a timeout withdraw it, and a reserve of the same plane replaces it until a
 // probe by it is answered. TRIMMED_LASTHOP and NACKs for lack of room are no evidence about the path. Choices of
-// Railyard: one profile per far NIC instead of one per connection, so that all connections learn of a broken path
-// immediately; at most four probes per round trip; if no working plane has a value left, data use values that are
+// Railyard: one profile per far NIC instead of one per connection, so that all connections share the detection of a
+// broken path; at most four probes per round trip. If no working plane has a value left, data use values that are
 // assumed bad.
 //
 // Reliability. PSNs are consecutive; the receiver tracks a range of them, announces it in SACKs, and places packets
 // on arrival; messages complete in order. A SACK carries the first missing PSN, 64 bits around the packet that it
 // acknowledges, that packet's EV and time stamp, and the verdict on its path. Each packet has a timeout of its own,
 // linear or exponential in the number of its losses; a lost packet is retransmitted by the next EV in turn. All
-// packets share one counter of retries. Choices of Railyard: any progress resets the counter; the timeout follows
-// measured round trips unless configured; it counts only when a later packet is known to have arrived, because
-// silence is no evidence about a path. Until then probes are sent, the first halfway between the mean round trip
-// and the timeout. The headers of a trimmed packet do not count, because they overtake data. A packet refused for
-// lack of a buffer or a receive is retransmitted after a round trip, doubled each time up to 0.64 ms, without a
+// packets share one counter of retries. Choices of Railyard: any progress resets the counter, and the timeout
+// follows measured round trips unless configured. It counts only when a later packet is known to have arrived,
+// because silence is no evidence about a path. Until then probes are sent, the first halfway between the mean round
+// trip and the timeout. The headers of a trimmed packet do not count, because they overtake data. A packet refused
+// for lack of a buffer or a receive is retransmitted after a round trip, doubled each time up to 0.64 ms, without a
 // limit. A packet that the port to the receiver trimmed while the window is one packet is retransmitted a round
 // trip later. A receiver never refuses a packet because of a full bitmap or buffer.
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // Peer is the state that a NIC keeps for another one, over all connections to it: one window, one profile of
-// entropy values, one estimate of round trips, and which planes lead there.
+// entropy values, one estimate of round trips, and the planes that lead there.
 type Peer struct {
 	m        *maker
 	own, far uint32 // planes whose port works here, and at the far end as last reported

@@ -45,8 +45,8 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	return sent
 }
 
-// listen starts to wait for an answer. Silence is too long halfway between the mean round trip and the timeout: answers
-// are as late as the queue is long, so that half a timeout would be less than one of them takes.
+// listen starts to wait for an answer. The limit of silence is halfway between the mean round trip and the timeout.
+// Answers are delayed by the queue, so that half a timeout would be less than the time of one of them.
 func (s *Sender) listen(now unit.Time) {
 	s.silence, s.probes.inRow = now+(s.peer.rtt.mean+s.peer.patience)/2, 0
 }

@@ -37,7 +37,7 @@ type reverseEV struct {
 	fails uint8     // questions without an answer
 }
 
-// patience is the number of round trips after the last data during which paths are kept up to date: enough for two
+// patience is the number of round trips after the last data during which paths are maintained: enough for two
 // probes, the wait for the second answer, and another value. A sender whose answers all take a broken link
 // retransmits once per timeout, and gives up if the paths do not change meanwhile.
 const patience = 8

@@ -202,9 +202,9 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 }
 
 // alone delays the next transmission by a round trip if the port to the receiver trimmed the only packet in flight.
-// A window of one packet is the smallest. With more senders than that queue holds packets, those who are trimmed
-// would send more often than those whose packets wait in it, because headers overtake data, and headers would take
-// the link's time.
+// A window of one packet is the smallest. With more senders than that queue holds packets, senders of trimmed
+// packets would send more often than senders of queued ones, because headers overtake data. The link would then
+// carry mostly headers.
 func (p *Peer) alone(now unit.Time) {
 	if p.inFlight == 0 && p.pace.Window > 0 && p.pace.Window <= p.pace.MTU {
 		p.pace.NextAt = max(p.pace.NextAt, now+p.roundTrip())

@@ -22,9 +22,9 @@ func (wire) Numbered(p *transport.Packet) bool { return p.Code != AboutConnectio
 
 func (wire) Tracks() int { return parameters.Read(Protocol.Defaults).Window }
 
-// Values returns the parameters by which sockets differ from NICs: as many entropy values as there are source ports,
-// one for all segments of a system call, fewer SACKs, and timeouts for processes that wait for their turn: a measured
-// one is at least a quarter of the fixed one that RC would have.
+// Values returns the parameters by which sockets differ from NICs: one entropy value for each source port, one for
+// all segments of a system call, fewer SACKs, and timeouts for processes that wait for a processor. A measured
+// timeout is at least a quarter of the fixed one that RC would have.
 func (wire) Values(s transport.Sockets) param.Values {
 	k := parameters.Read(Protocol.Defaults)
 	k.EVs, k.Active, k.Burst = s.Ports, max(s.Planes, s.Ports/2), s.Segments

@@ -63,8 +63,8 @@ func (r *retrying) news() { r.n, r.at = 0, 0 }
 // about its path: no packet is retransmitted and no value withdrawn until a probe is answered.
 func (s *Sender) silent(x *slot) bool { return x.sent >= s.peer.arrived }
 
-// wait counts a timeout in silence, and probes: at most once per timeout, because in an incast a NACK of a trimmed
-// packet is news every few us while data wait in the queue that was full.
+// wait counts a timeout in silence, and probes, at most once per timeout. In an incast, a NACK of a trimmed packet
+// arrives every few us while data wait in the queue that was full.
 func (s *Sender) wait(now, t unit.Time) {
 	if now >= max(s.retry.at, s.retry.asked) {
 		s.probes.doubts, s.retry.asked = mostProbes, now+t

@@ -46,11 +46,12 @@
 //	NakTrimmedLast  the same, where the headers say that it was at the port to us; and of a
 //	            packet that the NIC has dropped because its Store was full.
 //
-// The requester sends again what NakMissing or NakTrimmed names. A retransmitted packet is lost again in three cases:
-// NakGap reports that the given number of packets overtook it, a packet sent two round trips later arrived, or nothing
-// arrives for IRN's RTO (docs/references.md, irn) and two round trips, if known. In the last case the packets known to
-// be missing are retransmitted, or else the last packet, whose answer reports what arrived. The ACK timeout remains for
-// dead paths. READ data are placed in any order, and only the missing parts are requested again.
+// The requester sends again what NakMissing or NakTrimmed names. A retransmitted packet is lost again in three
+// cases: NakGap reports that the given number of packets overtook it; a packet sent two round trips later arrived;
+// or nothing arrives for IRN's RTO (docs/references.md, irn) and two round trips, if known. In the last case the
+// packets known to be missing are retransmitted, or else the last packet, whose answer reports what arrived. The
+// ACK timeout remains for dead paths. READ data are placed in any order, and only the missing parts are requested
+// again.
 //
 // Both ends must be in selective mode; package verbs agrees on it. If the ends differ, all data still arrive: a
 // selective requester goes back N on request, and a go-back-N requester does so for the first NakMissing of a gap.

@@ -171,9 +171,9 @@ type Completion struct {
 
 // QP is one end of a reliable connection. A QP is not safe for concurrent use.
 //
-// Thousands of them do not fit a processor's caches together, so fields lie by who reads them: each
-// packet of a requester touches the first two cache lines of 64 bytes, each packet that a responder
-// takes the first and the third (TestLines).
+// Thousands of them do not fit a processor's caches together, so fields are ordered by their readers. Each packet
+// of a requester touches the first two cache lines of 64 bytes, each packet that a responder takes the first and
+// the third (TestLines).
 type QP struct {
 	cfg               *Config
 	retries, rnrTries uint8

@@ -253,12 +253,10 @@ func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 	}
 }
 
-// release takes every held packet that is now in order, and reports whether an
-// acknowledgement is due: one of them asked for it, or the last packet of all did,
-// which may be the end of what is sent, and learns how far we are. Where answers name
-// their packets each of them has been answered, and only that end is due: an answer for
-// every gap filled would name the packets that took the slowest paths, and have a sender
-// that listens choose these again.
+// release takes every held packet that is now in order, and reports whether an acknowledgement is due. One of them
+// requested it, or the last packet of all did, which may be the last one sent. Where answers name their packets,
+// each of them has been answered, and only that last one needs an answer. An answer for every filled gap would name
+// the packets of the slowest paths, and make an adaptive sender choose these again.
 func (q *QP) release(a *Answer) (asked bool) {
 	r := &q.reorder
 	w := uint64(len(r.slots))

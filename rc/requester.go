@@ -237,8 +237,8 @@ func (q *QP) Ask(now unit.Time, p *Packet) {
 	p.AckReq = true
 }
 
-// longQueue is from how many requests on a queue is not moved to the front at every completion, which takes
-// the square of its length; appending moves it, once in a while.
+// longQueue is the number of requests from which on a queue is not moved to the front at every completion, which
+// takes the square of its length. Appending moves it occasionally.
 const longQueue = 256
 
 // advance moves una to cum and completes the requests that end there.

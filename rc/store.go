@@ -9,7 +9,7 @@ type Placement uint8
 // The placements.
 const (
 	// ByAddress places a packet as soon as its address is known: a packet with a RETH immediately, a Middle or Last
-	// when the First of its message, whose RETH has address and length, has arrived.
+	// once the First of its message has arrived, whose RETH has address and length.
 	ByAddress Placement = iota
 	// InOrder places parts of First/Middle/Last messages in PSN order, and messages of one packet with a RETH
 	// immediately.

@@ -30,8 +30,8 @@ type Conn struct {
 	// the endpoint locked.
 	OnComplete func(rc.Completion)
 	OnReceive  func(rc.Received)
-	// OnEstablished sees the first packet that reaches a queue pair in RTR, OnError
-	// its step to ERR, with the NAK by which the responder ended it, if it was that.
+	// OnEstablished is called for the first packet that reaches a queue pair in RTR, OnError for its step to ERR,
+	// with the responder's NAK if it ended the connection.
 	OnEstablished func()
 	OnError       func(why roce.Syndrome)
 	// OnRate is called at every change of the rate; may be nil. For a controller with a window the rate is one window

@@ -285,8 +285,8 @@ func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Messag
 	}
 }
 
-// flush sends what may be sent, in batches of segments: datagrams of one connection and one size that follow each other
-// leave in one system call, and the kernel cuts them apart. Payload is sent from the application's buffer.
+// flush sends the packets that are due, in batches of segments. Consecutive datagrams of one connection and one
+// size leave in one system call, and the kernel separates them. Payload is sent from the application's buffer.
 func (d *Device) flush(now unit.Time) {
 	dg := &d.next
 	d.ep.LetData()
@@ -405,7 +405,7 @@ func (d *Device) pacer() {
 	}
 }
 
-// mostDrains is the number of naps during which a timer of MRC lets the reader run first: after this process was
+// mostDrains is the number of naps during which a timer of MRC lets the reader run first. After this process was
 // descheduled, the answers are still in the socket, and their packets have not timed out.
 const mostDrains = 100
 

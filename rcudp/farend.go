@@ -9,11 +9,11 @@ import (
 	"railyard/unit"
 )
 
-// The far end of a connection over sockets is a process: its time for a packet, from the kernel's arrival stamp to the
-// departure of the acknowledgement, is much of a round trip without queues. Swift has a window of its own for that time
-// (section 3.2 of its paper), so an end may request it from its peer (Conn.FarEnd, agreed on at connection set-up): in
-// nanoseconds, four bytes after an acknowledgement's AETH, as simulated receivers send it. The TTL gives the number of
-// switches that an acknowledgement has passed.
+// The far end of a connection over sockets is a process. Its time for a packet, from the kernel's arrival stamp to
+// the departure of the acknowledgement, is a large part of a round trip without queues. Swift has a window of its
+// own for that time (section 3.2 of its paper). An end may therefore request it from its peer (Conn.FarEnd, agreed
+// on at connection set-up): in nanoseconds, four bytes after an acknowledgement's AETH, as simulated receivers send
+// it. The TTL gives the number of switches that an acknowledgement has passed.
 
 // ttl is the TTL of sent datagrams.
 const ttl = 64

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// A connection's Wire encodes the headers of MRC's packets; this file adds what only sockets have: PSNs on the wire
-// begin at an agreed value, those of the ends at 0, and regions have addresses and keys.
+// A connection's Wire encodes the headers of MRC's packets; this file adds the parts that only sockets have. PSNs
+// on the wire begin at an agreed value, those of the ends at 0, and regions have addresses and keys.
 
 // headMRC fills in the headers of a packet; r is the WRITE whose data it carries.
 func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, r *rc.Request, h *roce.Header, x *roce.MRC) {

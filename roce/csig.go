@@ -43,8 +43,8 @@ const (
 	CSIGWideLen = 8
 )
 
-// Units of the values: the wide tag's buckets are equal and a power of two wide, the compact one's 32 are so,
-// too: Gbit/s in 32s, 32nds of the port's rate, and 512 ns.
+// Units of the values: the wide tag's buckets are equal and a power of two wide, and so are the compact one's 32.
+// They are Gbit/s in 32s, 32nds of the port's rate, and 512 ns.
 const (
 	compactBits, wideBits   = 5, 20
 	compactWhere, wideWhere = 1<<7 - 1, 1<<20 - 1

@@ -90,8 +90,8 @@ type Frame struct {
 	LLDP  []byte     // KindLLDP: the TLVs, for DecodeLLDP
 	Trail []byte     // bytes after the end of the headers' lengths, such as Ethernet padding
 
-	// Exact is false when the IP length was zero, as captures of segments
-	// still to be cut by the NIC have it, and the packet's own size was used.
+	// Exact is false when the IP length was zero, as in captures of segments that the NIC had still to split, and
+	// the packet's own size was used.
 	Exact bool
 }
 

@@ -176,8 +176,8 @@ func (t *INT) String() string {
 	return b.String()
 }
 
-// masked returns the offset, from the BTH, and the length of the bytes that the ICRC replaces by ones besides those of
-// every packet; length 0 if switches write nothing into the packet.
+// masked returns the offset, from the BTH, and the length of the further bytes that the ICRC replaces by ones;
+// length 0 if switches write nothing into the packet.
 func masked(b []byte) (at, n int) {
 	if len(b) < BTHLen || Telemetry(b[8]&telemetryBits) != TelemetryINT || Opcode(b[0]).IsMRC() {
 		return 0, 0

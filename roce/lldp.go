@@ -9,9 +9,9 @@ import (
 // LLDPAddress is the nearest-bridge multicast address of LLDP.
 var LLDPAddress = MAC{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}
 
-// LLDP is the announcement of a neighbour (IEEE 802.1AB clause 8), as far as a RoCE fabric needs it: who it is, and its
-// DCBX parameters in the IEEE form (802.1Q annex D.2.8 to D.2.11) and in the older CEE form. Has is the set of TLVs
-// that are present. Byte slices lie in the decoded input.
+// LLDP is the announcement of a neighbour (IEEE 802.1AB clause 8), as far as a RoCE fabric needs it: its identity,
+// and its DCBX parameters in the IEEE form (802.1Q annex D.2.8 to D.2.11) and in the older CEE form. Has is the set
+// of TLVs that are present. Byte slices lie in the decoded input.
 type LLDP struct {
 	ChassisSubtype uint8 // 4: MAC address
 	ChassisID      []byte

@@ -5,7 +5,7 @@ import "railyard/unit"
 // rate is the congestion control to one far NIC, over all paths and connections: a pace, and a limit in flight. A
 // round ends when answers have arrived for a least round trip and two of them have passed, however much queues grow
 // meanwhile. If the mean round trip of all paths exceeds `slow` times the minimum, the rate becomes the arrival
-// rate of the acknowledgements, or, if the sender had no more data, falls in proportion to the excess. Otherwise it
+// rate of the acknowledgements. If the sender had no more data, it falls in proportion to the excess. Otherwise it
 // grows, by a quarter or a fixed step while there is almost no queue, and less the nearer that threshold is. A
 // single slow path changes shares, not the rate.
 type rate struct {

@@ -92,8 +92,8 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// patience is after how long a packet of a path is lost: three of its round trips, or of the latest by any
-// path, because a queue at the receiver's port is on all of them; but not before the time-out.
+// patience returns the time after which a packet of a path is lost: three of its round trips, or of the latest by
+// any path, because a queue at the receiver's port affects all of them; but not before the timeout.
 func (s *sender) patience(path int) unit.Time {
 	return max(s.s.Timeout, 3*max(s.paths.all[path].rtt, s.rate.latest, s.rate.base))
 }
@@ -120,8 +120,9 @@ func (s *sender) Tick(now unit.Time) {
 	s.note(now)
 }
 
-// look loses what is out for too long, and finds out when to look again. While the far NIC says nothing at all nothing
-// is lost, but tail asks: what others have queued there delays all answers, and paths do not all fail at once.
+// look loses what is out for too long, and finds out when to look again. While the far NIC sends nothing at all, no
+// packet is lost, but tail probes. Other senders' queues there delay all answers, and paths do not all fail
+// together.
 func (s *sender) look(now unit.Time) {
 	s.lookAt = unit.Never
 	una, next := s.out.Range()

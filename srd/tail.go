@@ -71,8 +71,8 @@ func (s *sender) probe(now unit.Time) {
 	s.mind(now)
 }
 
-// passed reports when a packet is lost because one that left later has come by whatever path: it is out for as long as
-// that one took, or as its own path takes, for a quarter of that and a least round trip.
+// passed reports when a packet is lost because a later one has arrived by any path: its time in flight exceeds that
+// of the later packet, or of its own path, by a quarter and a least round trip.
 func (s *sender) passed(slot *window.Slot) unit.Time {
 	if slot.Sent >= s.newest {
 		return unit.Never

@@ -2,10 +2,10 @@
 // DCTCP (RFC 8257), loss detection of RFC 8985, and the hosts' processing costs. A connection has a core at each end,
 // which it shares once a host has more ends than cores.
 //
-// DMA copies a message from GPU memory to the host (staging), system calls copy it to the socket chunk by chunk, and it
-// leaves as packets. At the far end an interrupt wakes the core, which processes the packets one by one, copies them to
-// the program's buffer and acknowledges them, and DMA copies them to the GPU. With GPUDirect the NIC reads and writes
-// GPU memory: both stagings and both copies are gone, system calls, packets and interrupts stay.
+// DMA copies a message from GPU memory to the host (staging), system calls copy it to the socket chunk by chunk,
+// and it leaves as packets. At the far end an interrupt wakes the core, which processes the packets one by one,
+// copies them to the program's buffer and acknowledges them. DMA copies them to the GPU. With GPUDirect the NIC
+// reads and writes GPU memory: both stagings and both copies are gone, system calls, packets and interrupts stay.
 //
 // Simplifications: a connection's packets and its program share one core; connections use cores in turn; the receive
 // buffer is the window, so that nothing is advertised; no handshake, no Nagle, and no slow start after a pause.
@@ -124,8 +124,8 @@ func (s *settings) staging(bytes unit.Bytes) unit.Time {
 	return unit.Serialize(bytes, s.Stage)
 }
 
-// hosts returns the minimum rate of both cores and of DMA, and a message's time until its first packet is in the
-// socket, from its arrival to its processing, and from its last packet to its program.
+// hosts returns the minimum rate of both cores and of DMA, and three times of a message: until its first packet is
+// in the socket, from its arrival to its processing, and from its last packet to its program.
 func (s *settings) hosts() (rate unit.Rate, each unit.Time) {
 	part := func(d unit.Time, packets int) unit.Time { return d / unit.Time(packets) }
 	both := s.copying(s.MTU) + part(s.Call, s.chunk)

@@ -1,13 +1,12 @@
-// Package transport is what all ways to carry a connection's bytes have in common that are not RoCEv2's
-// reliable connection (package rc): protocols that spread one connection over many paths and put packets
-// where they belong as they come. MRC, SRD and Falcon are of this kind; each is a package of its own with a
-// Protocol in it, which programs hand to those who look one up (registry.go).
+// Package transport defines the common part of transports other than RoCEv2's reliable connection (package rc).
+// These protocols spread one connection over many paths and place packets on arrival. MRC, SRD and Falcon are such
+// transports; each is a package with a Protocol, which programs pass to those who look one up (registry.go).
 //
-// Ends of connections are sans-IO machines as rc's queue pairs are: time is an argument, nothing is read or
-// sent. Whoever drives one (a simulated NIC, a real socket) asks a Sender for its next packet whenever a
-// plane is free, and gives each End what arrives for it, the moments it wants, and what becomes of planes.
-// None allocates memory per packet, and none looks at the other: what they know of one another came in a
-// Packet. Packets are given to Next and Say empty, all fields zero.
+// Ends of connections are sans-IO machines as rc's queue pairs are: time is an argument, nothing is read or sent. A
+// driver (a simulated NIC, a real socket) requests the next packet from a Sender whenever a plane is free. It
+// passes to each End its received packets, its timer events and changes of planes. None allocates memory per
+// packet, and none looks at the other: what they know of one another came in a Packet. Packets are given to Next
+// and Say empty, all fields zero.
 package transport
 
 import (
@@ -76,8 +75,8 @@ type Packet struct {
 	EchoEV uint32    // entropy value of the packet that the answer refers to
 	Late   uint32    // packets out of order so far
 
-	// How long it has been at its NIC before Take, where that is a process that waits for its turn and a
-	// kernel that says so; zero: no time, or nobody knows.
+	// Time from the packet's arrival at its NIC to Take, if the end is a process that waits for a processor and the
+	// kernel reports arrivals; zero: none, or unknown.
 	Waited unit.Time
 }
 

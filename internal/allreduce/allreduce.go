@@ -85,8 +85,8 @@ func (s *Spec) Validate() error {
 	return nil
 }
 
-// Run takes part as one rank on a device, and reports each row as it is
-// measured; on other ranks than 0 rows have no totals and are not reported.
+// Run takes part as one rank on a device, and reports each row as it is measured. On other ranks than 0 rows have
+// no totals and are not reported.
 func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	if err := s.Validate(); err != nil {
 		return err

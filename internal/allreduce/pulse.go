@@ -14,9 +14,9 @@ import (
 	"railyard/verbs"
 )
 
-// report is a message between ranks after they have joined: other ranks report to rank 0 that they are at a barrier,
-// with their measurements, and rank 0 reports that all are. A heartbeat only shows that its sender is alive, and a
-// farewell that it is done.
+// report is a message between ranks after they have joined. Other ranks report to rank 0 that they are at a
+// barrier, with their measurements; rank 0 reports that all are. A heartbeat only shows that its sender is alive,
+// and a farewell that it is done.
 type report struct {
 	Beat    bool    `json:"beat,omitempty"`
 	Bye     bool    `json:"bye,omitempty"`

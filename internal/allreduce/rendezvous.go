@@ -1,10 +1,10 @@
 // Package allreduce runs a ring all-reduce on real data between processes, over
 // the queue pairs of package verbs, and checks every element of the result.
 //
-// The ranks find each other as the source documents describe: rank 0 listens on TCP (MASTER_ADDR, MASTER_PORT), the
-// others connect, each rank announces its queue pairs and memory, and rank 0 sends each its neighbours. After that TCP
-// carries the start signal, the results, and heartbeats: a rank that is silent for Spec.Patience ends all others, which
-// report its name.
+// The ranks find each other as the source documents describe: rank 0 listens on TCP (MASTER_ADDR, MASTER_PORT) and
+// the others connect. Each rank announces its queue pairs and memory, and rank 0 sends each its neighbours. After
+// that TCP carries the start signal, the results, and heartbeats: a rank that is silent for Spec.Patience ends all
+// others, which report its name.
 package allreduce
 
 import (

@@ -14,13 +14,14 @@ import (
 // ring is this rank's place in the ring: queue pairs to the next rank, which it
 // writes to, and from the previous one, which writes into stage and result.
 //
-// The buffers are cut into one chunk per rank, each chunk into slices. In the first world-1 steps (reduce-scatter) step
-// s of rank r sends chunk r-s and receives chunk r-s-1 into the stage, where it is added to the rank's own; in the
-// second world-1 steps (all-gather) it sends chunk r+1-s and receives chunk r-s directly into the result. A slice is
-// sent as soon as the slice it depends on is there. Each slice is a WRITE with immediate; the immediate contains the
-// all-reduce (odd or even), the step and the slice, so several queue pairs, and the previous rank itself, may be ahead.
+// The buffers are cut into one chunk per rank, each chunk into slices. In the first world-1 steps (reduce-scatter)
+// step s of rank r sends chunk r-s and receives chunk r-s-1 into the stage, where it is added to the rank's own; in
+// the second world-1 steps (all-gather) it sends chunk r+1-s and receives chunk r-s directly into the result. A
+// slice is sent as soon as the slice it depends on is there. Each slice is a WRITE with immediate, which contains
+// the all-reduce (odd or even), the step and the slice. So several queue pairs, and the previous rank itself, may
+// be ahead.
 //
-// No further flow control is needed: a stage slot is used once per all-reduce, and the previous rank can be at most one
+// No further flow control is needed: a stage slot is used once per all-reduce. The previous rank can be at most one
 // all-reduce ahead, when this rank has read its whole stage (all of its chunks have passed here).
 type ring struct {
 	rank, world int

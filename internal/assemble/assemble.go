@@ -211,8 +211,8 @@ var (
 	panicLine   = regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered.*)?$`)
 )
 
-// fault returns one error for a failure of the Go tool: the first place that does not compile, the first conformance
-// test that fails, or what else it printed first.
+// fault returns one error for a failure of the Go tool: the first place that does not compile, the first
+// conformance test that fails, or else its first line of output.
 func (b *Build) fault(out []byte, err error) error {
 	who := strings.Join(b.modules, ", ")
 	if m := testLine.FindSubmatch(out); m != nil {

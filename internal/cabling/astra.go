@@ -14,9 +14,10 @@ var astraMark = regexp.MustCompile(`(?m)^npus_count\s*:`)
 
 func looksAstra(_, text string) bool { return astraMark.MatchString(text) }
 
-// readAstra reads network.yml of ASTRA-sim's analytical backend: dimensions, the first fastest. If there are several,
-// the first is inside the servers; each NPU has a NIC in every further one, which must be a Switch, because servers are
-// not connected to one another here. A dimension's switch connects the NPUs that differ only in that dimension.
+// readAstra reads network.yml of ASTRA-sim's analytical backend: dimensions, the first fastest. If there are
+// several, the first is inside the servers. Each NPU has a NIC in every further one, which must be a Switch,
+// because servers are not connected to one another here. A dimension's switch connects the NPUs that differ only in
+// that dimension.
 func readAstra(b *builder, text string) error {
 	root, err := parseTree(text)
 	if err != nil {

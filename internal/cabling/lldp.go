@@ -80,8 +80,8 @@ type claim struct {
 	kind                       Kind
 }
 
-// neighbour stores a port's neighbour until all files are read: names occur with domains and without, and a device with
-// a table here is a switch or a server by its own output.
+// neighbour stores a port's neighbour until all files are read. Names occur with domains and without, and a device
+// with a table here is a switch or a server by its own output.
 func (b *builder) neighbour(at Place, device, port, far, farPort string, k Kind) {
 	b.claims = append(b.claims, claim{at, device, port, far, farPort, k})
 }

@@ -125,8 +125,8 @@ func Looks(f File) string {
 	return fm.Name
 }
 
-// family returns the group of formats that may be combined: two files of a whole fabric would count every cable twice,
-// but neighbour tables describe one device, and NetBox's tables one kind of object.
+// family returns the group of formats that may be combined. Two files of a whole fabric would count every cable
+// twice, but neighbour tables describe one device, and NetBox's tables one kind of object.
 func family(format string) string {
 	for _, f := range []string{"lldp", "netbox"} {
 		if strings.HasPrefix(format, f) {

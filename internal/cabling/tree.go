@@ -18,9 +18,9 @@ const (
 	maxDepth  = 64
 )
 
-// tree is a YAML or JSON value with its place. The YAML library's parser takes time in
-// proportion to the square of a mapping's keys, and inventories have thousands; its scanner
-// does not, and topologies need no more of YAML than this.
+// tree is a YAML or JSON value with its place. The YAML library's parser takes time in proportion to the square of
+// a mapping's keys, and inventories have thousands. Its scanner does not, and topologies need no more of YAML than
+// this.
 type tree struct {
 	line, col int
 	text      string // of a scalar

@@ -55,7 +55,7 @@ const (
 )
 
 // Answering finds out how receivers answer marks. A queue pair's mark counts if no other mark precedes it within an
-// interval: a CNP is then due under any start of the interval, and the next CNP answers it.
+// interval: wherever intervals begin, a CNP is then due, and the next CNP answers the mark.
 func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	a := &Answers{Was: was}
 	for i := range pairs {

@@ -213,8 +213,8 @@ func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	m.trims.add(m.stream, us, p.Number, psn, ev, func(r *run) string { return "trimmed by a switch: " + r.packets() })
 }
 
-// looksTrimmed reports whether a WRITE with an invalid ICRC was trimmed by a switch: it has a DSCP that no complete
-// WRITE of the capture has, or less payload than its headers announce.
+// looksTrimmed reports whether a switch trimmed a WRITE with an invalid ICRC: it has a DSCP that no complete WRITE
+// of the capture has, or less payload than its headers announce.
 func (t *Teller) looksTrimmed(f *roce.Frame) bool {
 	n := len(f.Payload())
 	switch f.BTH.Opcode {

@@ -9,9 +9,8 @@ import (
 var mtus = [...]int{4096, 2048, 1024, 512, 256, 0}
 
 // split divides a batch of segments that the kernel had not yet split when it was captured (UDP segmentation
-// offload, as on loopback): all but the last have one size, and each its own ICRC, computed with a length of its
-// own and an IPv4 identification that counts up. The size is found by trying; nil when none fits, and for ordinary
-// packets.
+// offload, as on loopback). All but the last have one size; each has its own ICRC, computed with its own length,
+// and consecutive IPv4 identifications. The size is found by trying; nil when none fits, and for ordinary packets.
 func split(f *roce.Frame) []roce.Frame {
 	if f.Kind != roce.KindRoCEv2 || !f.Exact || f.ComputeICRC() == f.ICRC {
 		return nil

@@ -2,8 +2,9 @@ package capture
 
 import "railyard/roce"
 
-// lacksPayload reports whether a WRITE or SEND of RC with an invalid ICRC was trimmed by a switch: there is less than
-// its own headers announce (RETH's DMA length), or no full path MTU in a packet that others follow (IBTA 9.3.3, 9.4.1).
+// lacksPayload reports whether a switch trimmed a WRITE or SEND of RC with an invalid ICRC: its payload is shorter
+// than its headers announce (RETH's DMA length), or below the path MTU although other packets follow (IBTA 9.3.3,
+// 9.4.1).
 func lacksPayload(f *roce.Frame) bool {
 	n := len(f.Payload())
 	if n > 0 && n%leastMTU == 0 {

@@ -101,8 +101,9 @@ func (a *Account) Ranked() (ids []ID) {
 	return ids
 }
 
-// MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order, and for
-// reactions "hash_collision_reaction_ps" and for what runs without them save "hash_collision_saving_ps"; causes without any are left out.
+// MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order; for
+// reactions "hash_collision_reaction_ps", and for the saving of runs without them "hash_collision_saving_ps".
+// Causes without any are omitted.
 func (a Account) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

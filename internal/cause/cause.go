@@ -66,8 +66,9 @@ type Cause struct {
 	// Crossing marks Advice about NICs, links or switches: it does not apply if no packet crosses one.
 	Crossing bool
 
-	// For causes of extensions: Claim returns the time that a delivered message lost to it, out of the time of From, a
-	// built-in cause, and the hop of the loss, -1 for none. Evidence describes that; nil: the name and the place.
+	// For causes of extensions: Claim returns the time that a delivered message lost to it, and the hop of the
+	// loss, -1 for none. The time is part of the time of From, a built-in cause. Evidence describes that; nil: the
+	// name and the place.
 	From     ID
 	Claim    func(f *Facts, m *Message) (lost unit.Time, hop int)
 	Evidence func(m *Message, hop int) string

@@ -70,10 +70,10 @@ func AllToAllBy(name string, on Servers) (Algorithm, error) {
 }
 
 // ChannelOrder returns the order, as indices into ranks, in which channel c's ring visits them: NCCL's rings enter
-// and leave a server on the channel's rail. Servers are walked through forwards and backwards in turn, so that the
-// GPU that leaves and the one that enters next have the same place, for every hop but, with an odd number of
-// servers, the last. If GPUs are connected in pairs, n channels pass the n GPUs of a server by links of their own,
-// and enter and leave by NICs of their own. Crossed, all servers are walked through forwards.
+// and leave a server on the channel's rail. Servers are visited forwards and backwards in turn, so that the GPU
+// that leaves and the one that enters next have equal places. With an odd number of servers the last hop is an
+// exception. If GPUs are connected in pairs, n channels pass the n GPUs of a server by links of their own, and
+// enter and leave by NICs of their own. Crossed, all servers are walked through forwards.
 func ChannelOrder(ranks []int, on Servers, c int) []int {
 	order := make([]int, 0, len(ranks))
 	groups := on.groups(ranks)

@@ -176,8 +176,8 @@ func DirectAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][
 	return DirectAllGather(s, ranks, bytes, AllToAll(s, ranks, bytes, ready))
 }
 
-// Within returns the algorithm of a collective among ranks: a ring, or direct in a server whose GPUs are connected in
-// pairs, where a ring would use one link of each GPU's.
+// Within returns the algorithm of a collective among ranks: a ring, or direct in a server whose GPUs are connected
+// in pairs, where a ring would use only one link of each GPU.
 func (on Servers) Within(k Kind, ranks []int) (run Algorithm, name string) {
 	if !on.mesh || len(ranks) < 3 || on.Of(ranks[0]) != on.Of(ranks[len(ranks)-1]) {
 		return Ring(k), ByRing

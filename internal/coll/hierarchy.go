@@ -15,10 +15,9 @@ func at[T any](all []T, places []int) []T {
 	return out
 }
 
-// Hierarchical returns the rail-aware all-reduce, all-gather or reduce-scatter for servers of as many GPUs:
-// reduce-scatter inside each server, a ring per rail over the servers for each share, all-gather inside; of
-// an all-gather and a reduce-scatter the steps that they have. With servers of different sizes, or one, it
-// is a ring.
+// Hierarchical returns the rail-aware all-reduce, all-gather or reduce-scatter for servers of equal numbers of
+// GPUs: reduce-scatter inside each server, a ring per rail over the servers for each share, all-gather inside. An
+// all-gather and a reduce-scatter have only their own steps. With servers of different sizes, or one, it is a ring.
 func Hierarchical(k Kind, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		groups := on.groups(ranks)
@@ -160,9 +159,8 @@ func TreeBroadcast(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 	return done
 }
 
-// Sliced cuts a collective into pieces of at most per bytes and rank and lets them
-// follow each other: a piece begins at a rank when the piece slots before it is
-// done there, as NCCL's buffers of eight slots allow.
+// Sliced divides a collective into pieces of at most per bytes and rank and lets them follow each other. A piece
+// begins at a rank when the piece slots before it is done there, as NCCL's buffers of eight slots allow.
 func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		whole := per * unit.Bytes(len(ranks))
@@ -195,9 +193,9 @@ func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 	}
 }
 
-// FromRoot runs a collective that begins at the first rank from another one on, on channels, each with its part of the
-// bytes and through the servers on a rail of its own, as NCCL runs broadcasts and reductions. Each channel's part is
-// cut into pieces, and channels send theirs in turn: none waits for all of another.
+// FromRoot runs a collective from the first rank on several channels, as NCCL runs broadcasts and reductions: each
+// with its part of the bytes, and through the servers on a rail of its own. With another root the ranks are
+// rotated. Each channel's part is cut into pieces, and channels send theirs in turn: none waits for all of another.
 func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		orders := make([][]int, max(1, channels))

@@ -216,7 +216,7 @@ func (m Machine) wire(kind Kind) float64 {
 }
 
 // switched returns the bandwidth of an all-reduce by NVSwitch inside a node, in GB/s (NVLS): a GPU sends and
-// receives (n+1)/n of them at the share of NVLink at which sums are made.
+// receives (n+1)/n of the bytes at the share of NVLink at which sums are made.
 func (m Machine) switched() float64 {
 	n := float64(m.PerNode)
 	return m.NVLink * NVLSShare(m.Blackwell) * n / (n + 1)
@@ -261,9 +261,9 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 	return bus * float64(m.Nodes*m.PerNode) / all
 }
 
-// CopyRate returns the rate at which a rank's kernels copy data with a protocol, all channels together and however fast
-// links are, in GB/s: llMaxBws and perChMaxRingLL128Bws of nccl src/graph/tuning.cc. A ring passes a rank's share of
-// bus bandwidth, a tree each byte up and down. 0: no bound, or one that NVLink does not exceed.
+// CopyRate returns the rate at which a rank's kernels copy data with a protocol, all channels together and
+// independent of links, in GB/s: llMaxBws and perChMaxRingLL128Bws of nccl src/graph/tuning.cc. A ring passes a
+// rank's share of bus bandwidth, a tree each byte up and down. 0: no bound, or one that NVLink does not exceed.
 func (m Machine) CopyRate(algorithm, protocol string) float64 {
 	_, ll, ll128 := m.limit()
 	switch {

@@ -9,9 +9,9 @@ import "railyard/unit"
 // algorithm's bandwidth is n/(n+1) of NVLink's). Reading and writing follow each other piece by piece, and all take
 // part from the first piece on.
 //
-// The switch reduces and copies at a share of NVLink's rate; the difference is counted as extra bytes, as the flags of
-// LL are. A transfer to the neighbour represents a rank's bytes to the switch and the neighbour's bytes from it: in a
-// fabric of one pipe out and one in per GPU, all pipes have the correct load.
+// The switch reduces and copies at a share of NVLink's rate; the difference is counted as extra bytes, as the flags
+// of LL are. A transfer to the neighbour represents a rank's bytes to the switch and the neighbour's bytes from it.
+// In a fabric of one pipe out and one in per GPU, all pipes thus have the correct load.
 func NVLS(share float64) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		n := len(ranks)

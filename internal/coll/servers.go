@@ -25,7 +25,7 @@ func (s Servers) Meshed(mesh bool) Servers {
 }
 
 // Crossed returns the same servers with rings that may use another NIC at either end of a hop (NCCL_CROSS_NIC=1 of
-// NCCL's guide): they pass all servers in the same order, and so change rails.
+// NCCL's guide). They visit all servers in one order, and so change rails.
 func (s Servers) Crossed(cross bool) Servers {
 	s.cross = cross
 	return s

@@ -7,10 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// TreeParents returns the parents of n ranks in one of NCCL's two binary trees,
-// -1 at the root (nccl src/graph/trees.cc; docs/references.md, nccl-trees). In tree 0 a rank's
-// lowest set bit is its height; tree 1 is its mirror image, or, when n is odd, the
-// same shifted by one, so that who is a leaf in one is inside the other.
+// TreeParents returns the parents of n ranks in one of NCCL's two binary trees, -1 at the root (nccl
+// src/graph/trees.cc; docs/references.md, nccl-trees). In tree 0 a rank's lowest set bit is its height. Tree 1 is
+// its mirror image or, when n is odd, tree 0 shifted by one, so that a leaf of one tree is inside the other.
 func TreeParents(n, tree int) []int {
 	p := make([]int, n)
 	to := func(r int) int { return r } // this tree's name for a rank of tree 0

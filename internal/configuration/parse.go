@@ -43,8 +43,8 @@ func In(path string, text []byte, os string) (*swconf.Config, error) {
 	return c, nil
 }
 
-// better reports whether a language uses more lines of a text than another and leaves fewer unrecognized, or uses more
-// than twice as many: some languages accept lines of others as irrelevant.
+// better reports whether a language uses more lines of a text than another and leaves fewer unrecognized, or uses
+// more than twice as many. Some languages accept lines of others as irrelevant.
 func better(found, c *swconf.Config) bool {
 	unknown := func(c *swconf.Config) int { return c.Total - c.Read - c.Passed }
 	return found.Read > c.Read && unknown(found) < unknown(c) || found.Read > 2*c.Read

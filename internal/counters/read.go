@@ -293,9 +293,9 @@ func (t *text) split(data []byte) ([]section, error) {
 	return out, nil
 }
 
-// settle sets the format of outputs with an ambiguous heading by their device's system: systems have commands in
-// common, show interfaces counters for one, and a device runs one system, which headings identify. It returns systems
-// by device.
+// settle sets the format of outputs with an ambiguous heading by their device's system. Systems have commands in
+// common, such as show interfaces counters, and a device runs one system, which headings identify. It returns
+// systems by device.
 func settle(all []section) map[string][]string {
 	systems := map[string][]string{}
 	for i := range all {

@@ -1,6 +1,6 @@
-// Package dcbx plays the DCBX exchange of two neighbours from their configurations: which LLDP frames they send, what
-// each port ends up doing about PFC, and whether they agree. IEEE 802.1Q (annex D and clause 38) and the older CEE
-// form, DCBX 1.01, that some Nexus models support (source document, "LLDP with DCBX").
+// Package dcbx simulates the DCBX exchange of two neighbours from their configurations: the LLDP frames that they
+// send, the resulting PFC of each port, and whether the neighbours agree. IEEE 802.1Q (annex D and clause 38) and
+// the older CEE form, DCBX 1.01, that some Nexus models support (source document, "LLDP with DCBX").
 package dcbx
 
 import (
@@ -91,8 +91,8 @@ func mac(kind byte, index int) roce.MAC {
 	return roce.MAC{0x02, kind, byte(index >> 24), byte(index >> 16), byte(index >> 8), byte(index)}
 }
 
-// ets returns the class of each priority and the shares of the bandwidth: queues are traffic classes of their number,
-// and shares add up to 100 as the standard requires, with the rest assigned to class 0.
+// ets returns the class of each priority and the shares of the bandwidth. Queues are traffic classes of their
+// number, and shares add up to 100 as the standard requires: the rest is assigned to class 0.
 func ets(q *swconf.QoS) (e roce.ETS) {
 	sum := 0
 	for i := range q.Queues {

@@ -6,7 +6,7 @@ import (
 )
 
 // Rings are looked for twice. A switch's buffers usually wait for one of few sets of other buffers, so a graph of
-// buffers and sets has few edges, while a graph of buffers alone has quadratically many: at a spine, the data of each
+// buffers and sets has few edges. A graph of buffers alone has quadratically many: at a spine, the data of each
 // leaf wait for all other leaves. There the leaf is counted in, which can only add rings. The remaining ones are
 // checked edge by edge.
 

@@ -2,7 +2,7 @@
 //
 // An [Event] is a value of 24 bytes. A [Queue] returns events in the order (time, element, sequence): of two events
 // of one instant, that of the lower [Element] is first, and of one element's events the one that it pushed first.
-// The order therefore does not depend on what other elements did in between, and several queues that share the
+// The order therefore does not depend on other elements' actions in between, and several queues that share the
 // events of one network return them in the order of one queue. The run itself is the element OfRun and is first: a
 // sample or a broken link at an instant precedes all other events of that instant.
 //

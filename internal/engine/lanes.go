@@ -7,11 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// A lane is a FIFO of events that were all pushed with the same delay. The
-// clock only moves forward, so a lane is sorted by time by construction, and by
-// element with few exceptions (slip): pushing appends, popping takes the head,
-// and memory is read in order. Frames of one size on links of one kind have one
-// delay, so almost every event of a fabric runs in one of a few lanes.
+// A lane is a FIFO of events that were all pushed with the same delay. The clock only moves forward, so a lane is
+// sorted by time by construction, and by element with few exceptions (slip). Pushing appends, popping takes the
+// head, and memory is read in order. Frames of one size on links of one kind have one delay, so almost every event
+// of a fabric runs in one of a few lanes.
 type lane struct {
 	delay      unit.Time // noDelay before there is one
 	ring       []Event   // power of two

@@ -163,9 +163,8 @@ func (q *Queue) wait(e Event) {
 	q.link(n, d)
 }
 
-// link appends node n, due in bucket d, to the list it belongs to as seen from
-// the current bucket: the finest wheel when both share an epoch, else the
-// coarser wheel of the highest digit in which they differ.
+// link appends node n, due in bucket d, to its list as seen from the current bucket: the finest wheel when both
+// share an epoch, else the coarser wheel of the highest digit in which they differ.
 func (q *Queue) link(n int32, d uint64) {
 	x := (d ^ q.bucket) >> level0Bits
 	var l *list

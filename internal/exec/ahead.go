@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// Ahead is a mix of jobs in two parts: operations that wait for no transfer over the network, directly or not, and
-// share no pipe inside a server and no rank's copying with one that does, and the others. The first have the same times
-// whatever the network does, and are executed once.
+// Ahead is a mix of jobs in two parts. One has the operations that wait for no transfer over the network, directly
+// or indirectly, and share neither a pipe inside a server nor a rank's copying with one that does; the other has
+// the rest. The first have the same times whatever the network does, and are executed once.
 type Ahead struct {
 	Whole *workload.Mix
 	// Rest has the other operations, and as computations without inputs those that they wait for.

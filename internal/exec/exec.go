@@ -12,9 +12,8 @@ type Carrier interface {
 	Now() unit.Time
 	// After rings the execution once a delay has passed. Bells of one time ring in the order of the calls.
 	After(delay unit.Time, b Bell)
-	// Send takes bytes from one GPU's NIC to another's in a different server. Delivered is
-	// to be called with the operation when the last of them is in the receiver's memory, in
-	// an event of its own and not from within Send.
+	// Send takes bytes from one GPU's NIC to another's in a different server. Delivered must be called with the
+	// operation when the last of them is in the receiver's memory, in an event of its own and not from within Send.
 	Send(op int32, from, to int, bytes unit.Bytes)
 	// Reaches reports whether the network connects the NICs of two GPUs at present.
 	Reaches(from, to int) bool
@@ -108,9 +107,8 @@ func New(c Carrier, m Machine, jobs *workload.Mix) *Execution {
 // Local reports whether two GPUs share a server.
 func (x *Execution) Local(a, b int) bool { return x.Machine.Server[a] == x.Machine.Server[b] }
 
-// Relay returns the GPU through which one reaches another: itself when the network connects
-// their NICs, unless PXN is on, else the one in its server on the other's rail (PXN, seed
-// figure 8 and the cross-rail steps of figure 13-6).
+// Relay returns the GPU through which one reaches another: itself when the network connects their NICs, unless PXN
+// is on; else the GPU in its server on the other's rail (PXN).
 func (x *Execution) Relay(from, to int) int {
 	m := &x.Machine
 	if m.Rail[from] == m.Rail[to] || m.Rail[from] == AnyRail || m.Rail[to] == AnyRail ||
@@ -120,8 +118,9 @@ func (x *Execution) Relay(from, to int) int {
 	return m.OnRail(from, to)
 }
 
-// OnRail returns a GPU of one's server on the other's rail: the GPU at the other's position in its server if it is on
-// that rail (as for NICs shared by several GPUs), else the first one, or the GPU itself if its server has none there.
+// OnRail returns a GPU of one's server on the other's rail. It is the GPU at the other's position in its server if
+// that is on the rail (as for NICs shared by several GPUs), else the first one, or the GPU itself if its server has
+// none there.
 func (m *Machine) OnRail(from, to int) int {
 	first := func(gpu int) int {
 		for gpu > 0 && m.Server[gpu-1] == m.Server[gpu] {

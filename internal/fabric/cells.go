@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// A burst is the cells of one packet that share a link. It is a copy of the packet in which some fields have another
-// meaning: In is the packet's position in its VOQ's byte stream, next the number of the interface node that sent it,
+// A burst is the cells of one packet that share a link. It is a copy of the packet in which some fields have
+// another meaning: In is the packet's position in its VOQ's byte stream, next the interface node that sent it,
 // Final the number of cells.
 
 // linksTo returns the links for a node's cells and messages to a locator, and the group's place; none if there is no

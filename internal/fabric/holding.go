@@ -162,8 +162,8 @@ func (n *Net) WaitsSince(port int32) unit.Time {
 	return now - unit.Time(longest)<<10
 }
 
-// Waiting calls f for the connections whose packets wait at a port, with their bytes, at most most packets of them,
-// those that have waited longest of each class. Below zero: none, NIC ^conn sent it.
+// Waiting calls f for the connections whose packets wait at a port, with their bytes. It reads at most most
+// packets, in each class those that have waited longest. Below zero: none, NIC ^conn sent it.
 func (n *Net) Waiting(port int32, most int, f func(conn int32, bytes unit.Bytes)) {
 	n.eachWaiting(port, func(p *Packet) {
 		if most--; most >= 0 {

@@ -39,12 +39,12 @@ func (n *Net) Link(port int32) LinkState {
 // SetLink sets the state of the link at port. One direction's rate may change alone; everything else applies to both
 // directions.
 //
-// A broken link loses the packets sent into it, and both ends discard their pause state. After the repair, an ingress
-// that is still congested pauses its peer again. A new rate applies to later frames: frames on the wire finish at the
-// old rate, and neither end begins another before both have finished, as ports that train a link together would.
-// Otherwise a pause after a slow frame would reach an already fast sender later than the headroom allows, which is
-// sized for the link's own rate (Rate), as WRED's idle time is. A port that has become faster serves a pause's quanta
-// in less time, so the pauses in force are repeated.
+// A broken link loses the packets sent into it, and both ends discard their pause state. After the repair, an
+// ingress that is still congested pauses its peer again. A new rate applies to later frames. Frames on the wire
+// finish at the old rate, and neither end begins another before both have finished, as ports that train a link
+// together would. Otherwise a pause after a slow frame would reach an already fast sender later than the headroom
+// allows, which is sized for the link's own rate (Rate), as WRED's idle time is. A port that has become faster
+// serves a pause's quanta in less time, so the pauses in force are repeated.
 func (n *Net) SetLink(port int32, s LinkState) {
 	ends := [2]int32{port, n.Ports[port].Peer}
 	was := n.Link(port)

@@ -186,5 +186,5 @@ func (n *Net) PausedFor(port int32) unit.Time {
 }
 
 // PauseCause returns the peer switch's egress port that held most bytes of this link when the switch sent the last
-// pause of this port's priority; -1 for no pause, or a pause by a NIC.
+// pause of this port's priority. It is -1 without a pause, or for a pause by a NIC.
 func (n *Net) PauseCause(port int32, prio int) int32 { return n.causes[n.slot(port, prio)] }

@@ -18,8 +18,8 @@ import (
 // dimension order. No packet waits for a buffer of the class without end, since each can escape, and the escape has no
 // ring (Duato 1993).
 //
-// On a detour both legs are in dimension order, the second in two higher classes: buffers of a leg wait only for those
-// of the same leg and of the next, and no leg has a ring.
+// On a detour both legs are in dimension order, the second in two higher classes. Buffers of a leg wait only for
+// those of that leg and of the next, and no leg has a ring.
 type rings struct {
 	dim    []int8 // by port: the dimension of its cable's ring, -1 for a server's
 	wrap   []bool // by port: its cable closes its ring

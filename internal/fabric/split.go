@@ -29,7 +29,7 @@ func (l *Letter) To() (port int32, all bool) { return l.event.A, l.all }
 // At returns when a letter arrives.
 func (l *Letter) At() unit.Time { return l.event.At }
 
-// Extra reports whether an event that fires here is one of another part's, which fires there as well: a timer of a node
+// Extra reports whether an event that fires here belongs to another part, where it fires as well: a timer of a node
 // that this part only has as configuration.
 func (n *Net) Extra(e *engine.Event) bool {
 	switch e.Kind() {

@@ -150,8 +150,8 @@ func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 	}
 }
 
-// askCredits is the number of credits that a VOQ requests at a time: a VOQ that requested its whole queue would block
-// those of other egress ports, which would have no requests to grant.
+// askCredits is the number of credits that a VOQ requests at a time. A VOQ that requested its whole queue would
+// block those of other egress ports, which would have no requests to grant.
 const askCredits = 4
 
 // askInTurn sends requests up to the capacity of the node's fabric links: credit beyond it gains nothing and deprives

@@ -14,10 +14,10 @@ type stormState struct {
 	stormed      bool
 }
 
-// poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog): a queue is stuck over a poll interval when
-// it was paused at both its ends and never resumed between them, and holds packets. A paused queue can have sent
-// nothing then, whether packets are queued or pass through an idle port. A queue that is stuck for the whole detection
-// time is stormed, until no PFC frame arrives for the restoration time.
+// poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog). A queue is stuck over a poll interval
+// if it holds packets and was paused at both ends of the interval without a resume between them. A paused queue can
+// have sent nothing then, whether packets are queued or pass through an idle port. A queue that is stuck for the
+// whole detection time is stormed, until no PFC frame arrives for the restoration time.
 func (n *Net) poll(node int32) {
 	sw := &n.Sw[node]
 	w := sw.Spec.Watchdog

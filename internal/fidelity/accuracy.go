@@ -142,8 +142,8 @@ type Expected struct {
 	Of          string  // similarity to the plan
 }
 
-// Expect returns the expected error of flows on a plan, from the cases of the same traffic, congestion control and load
-// balancing; if none has all three, from those with the first and the last, else the first alone.
+// Expect returns the expected error of flows on a plan, from the cases of its traffic, congestion control and load
+// balancing. If none has all three, it is from those with the first and the last, else with the first alone.
 func Expect(p *scenario.Plan) Expected {
 	kinds, paths := TrafficOf(p), PathsOf(p)
 	var controls []string

@@ -123,8 +123,8 @@ func (s *Simulation) Share(cores int) (why string) {
 	return why
 }
 
-// New builds the run of a plan unless it would need more than limit of memory: then the
-// error is an ErrMemory, and nothing has been built. 0 is no limit.
+// New builds the run of a plan unless it would need more than limit of memory; then the error is an ErrMemory, and
+// nothing has been built. 0 is no limit.
 func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
 	_, build, err := Prepare(name, p, limit)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // retriesExceeded is the error of a queue pair that gave up.
 var retriesExceeded = rc.RetryExceeded.String()
 
-// Age returns when window w of a Curve begins, since senders began to share a link, or since the others have ended:
-// windows double every second time, from 10 us to 164 ms.
+// Age returns when window w of a Curve begins, since senders began to share a link, or since the others have ended.
+// Windows double every second time, from 10 us to 164 ms.
 func Age(w int) unit.Time { return ages[w] }
 
 // ages has windows that begin before 82 days.

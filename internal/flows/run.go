@@ -1,7 +1,7 @@
-// Package flows carries an execution's transfers as flows instead of packets: each message takes the ports that its
-// packets would take, and has a rate that changes when others begin or end on the links that it crosses
-// (internal/fluid). Routes, hashing, bundles, planes and the effects of failures are those of the packet carrier, whose
-// network is built for it without packets.
+// Package flows carries an execution's transfers as flows instead of packets. Each message takes the ports that its
+// packets would take, and its rate changes when others begin or end on its links (internal/fluid). Routes, hashing,
+// bundles, planes and the effects of failures are those of the packet carrier, whose network is built for it
+// without packets.
 package flows
 
 import (

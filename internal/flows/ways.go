@@ -240,8 +240,8 @@ func (r *Run) over(path []int32, wire unit.Bytes) unit.Time {
 	return r.Net.Alone(path, int(wire)-roce.PreambleIFG) - unit.Serialize(wire, slowest)
 }
 
-// written returns how much later a full packet is in memory where PCIe is slower than the slowest port: the last one of
-// a message waits for nothing there but is written at that rate.
+// written returns how much later a full packet is in memory where PCIe is slower than the slowest port: the last
+// packet of a message is not queued there but is written at PCIe's rate.
 func (r *Run) written(dst int32, path []int32) (more unit.Time) {
 	full := bytesPer(r.Net.Rate(path[0]))
 	for _, p := range path {

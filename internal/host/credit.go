@@ -69,8 +69,8 @@ func (h *Hosts) rxRequest(port int32, p *fabric.Packet) {
 	h.grant(nic)
 }
 
-// Needs passes bytes to the granter at a connection's receiver that the receiver counts before the sender does:
-// bytes on the wire that arrived in vain by a port and will be retransmitted, or are next.
+// Needs passes wire bytes to the granter of a connection's receiver before the sender requests credit for them:
+// bytes lost on a port that will be retransmitted, or the next bytes.
 func (h *Hosts) Needs(c, port int32, wire int64) {
 	nic := h.senders[c].dst
 	g, flow := h.nics[nic].granter, h.receivers[c].flow

@@ -134,8 +134,8 @@ func (h *Hosts) makerAt(service int, nic int32) transport.Maker {
 	return hosted.At(h.hosts[of])
 }
 
-// pathOf returns the path of a connection for a protocol: all planes together, and what a full packet and
-// an answer take over the first of them that works.
+// pathOf returns the path of a connection for a protocol: all planes together, and the time of a full packet and an
+// answer on the first working one.
 func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 	s := &h.senders[c]
 	n := &h.nics[s.nic]
@@ -152,9 +152,8 @@ func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 		CoreMarks: h.coreMarks(c)}
 }
 
-// Bound returns the most payload bytes that a connection ever has in flight and what its transport's own window allows
-// whatever controls congestion, 0 where nothing bounds them, and the round trip of a full packet where nothing else is
-// on its way.
+// Bound returns the maximum of payload bytes that a connection ever has in flight, the limit of its transport's own
+// window independent of congestion control, 0 without a limit, and the round trip of a full packet on an idle path.
 func (h *Hosts) Bound(c int32) (most, own unit.Bytes, rtt unit.Time) {
 	s := &h.senders[c]
 	var limited any = s.pace.Ctl
@@ -173,8 +172,8 @@ func (h *Hosts) Bound(c int32) (most, own unit.Bytes, rtt unit.Time) {
 	return most, own, rtt
 }
 
-// Window returns the most payload bytes that an RC connection has in flight before the first is acknowledged, 0 where
-// nothing bounds them, and the round trip of a full packet where nothing else is on its way.
+// Window returns the maximum of payload bytes that an RC connection has in flight before the first is acknowledged,
+// 0 without a limit, and the round trip of a full packet on an idle path.
 func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
 	most, _, rtt = h.Bound(c)
 	if w := h.senders[c].pace.Ctl.Decision().Window; w > 0 && (most == 0 || w < most) {
@@ -184,8 +183,8 @@ func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
 }
 
 // Granted returns the share of its receiver's line rate that a connection's receiver grants as credit, 0 if it
-// needs none, and the wire bytes that a burst sends without credit; pulls reports that these count in addition to
-// granted bytes.
+// needs none, and the wire bytes of a burst without credit. pulls reports that these count in addition to granted
+// bytes.
 func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool) {
 	if t := h.Service(c).Credit; t.Packets > 0 {
 		share, pulls = t.Share, t.Pulls

@@ -100,9 +100,10 @@ func (h *Hosts) unring(c int32, s *sender) {
 }
 
 // pick chooses among the classes that wait at a port and are not paused, as a switch's port does: strict priority
-// first, the highest number first, then by weight; weight 0 runs when nothing else can. The size of a sender's packet
-// is known only when it is built, so a class pays afterwards: it may send while it has no debt (surplus round robin;
-// Adiseshu, Parulkar and Varghese 1996). If none may send, each earns its weight in shares of 256 bytes.
+// first, the highest number first, then by weight. Weight 0 runs when nothing else can. The size of a sender's
+// packet is known only when it is built, so a class pays afterwards: it may send while it has no debt (surplus
+// round robin; Adiseshu, Parulkar and Varghese 1996). If none may send, each earns its weight in shares of 256
+// bytes.
 func (h *Hosts) pick(port int32, ready uint8) int {
 	if s := ready & h.cfg.Strict; s != 0 {
 		return classes - 1 - bits.LeadingZeros8(s)

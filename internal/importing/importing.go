@@ -1,6 +1,6 @@
 // Package importing makes scenarios from existing files. Read takes a Request and detects by their beginnings which
-// files describe cabling, ranks' work, a training, or the inside of a server; a Result has the scenario and a report of
-// omissions and assumptions. Cabling reads cables alone.
+// files describe cabling, ranks' work, a training, or the inside of a server. A Result has the scenario and a
+// report of omissions and assumptions. Cabling reads cables alone.
 package importing
 
 import (

@@ -30,8 +30,8 @@ var piped = struct {
 	bytes, most int64
 }{texts: map[[2]uint64][]byte{}, most: 4 * mostPiped}
 
-// Text reads a regular file of at most max bytes, or a pipe until its writers close it: shells substitute pipes for a
-// command's output. 0: any size, for a pipe up to a bound. The byte order mark of some editors is removed.
+// Text reads a regular file of at most max bytes, or a pipe until its writers close it; shells substitute pipes for
+// a command's output. 0: any size, for a pipe up to a bound. The byte order mark of some editors is removed.
 func Text(path string, max int64) ([]byte, error) {
 	read := func() ([]byte, error) { return Read(path, max) }
 	if st, err := os.Stat(path); err == nil && st.Mode()&fs.ModeNamedPipe != 0 {

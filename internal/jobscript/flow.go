@@ -233,8 +233,8 @@ func (sh *shell) choose(c *syntax.CaseClause) answer {
 	return yes
 }
 
-// guess runs the single branch of a case for an unknown word, or the one that starts a program, if a script is read for
-// the programs that it starts.
+// guess runs the single branch of a case for an unknown word, or the branch that starts a program, if a script is
+// read for the programs that it starts.
 func (sh *shell) guess(c *syntax.CaseClause, word string) answer {
 	var only *syntax.CaseItem
 	n := 0

@@ -2,8 +2,8 @@ package jobscript
 
 import "strings"
 
-// Main returns the launch of the job: one with a known program, else one under a launcher, among those the one with
-// most words; nil: the script starts none.
+// Main returns the launch of the job: one with a known program, else under a launcher the one with most words. nil:
+// the script starts none.
 func (f *Found) Main() *Launch {
 	var best *Launch
 	most := 0

@@ -151,8 +151,8 @@ func (s *Server) Links() (least int) {
 	return least
 }
 
-// Join builds the pipes between the GPUs, of NVLinks of the given rate and of PCIe between GPUs without any; nil if the
-// source has no links, and the GPU's defaults apply.
+// Join builds the pipes between the GPUs, of NVLinks of the given rate and of PCIe between GPUs without any. It
+// returns nil if the source has no links, and the GPU's defaults apply.
 func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 	n := len(s.GPUs)
 	if s.links == nil || n < 2 {

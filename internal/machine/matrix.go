@@ -224,8 +224,8 @@ func (m *matrix) symmetric() error {
 	return nil
 }
 
-// alike reports whether every GPU has the same number of NVLinks to every other, more than direct links between more
-// than three GPUs allow: they lead to a switch, as the 12 of an A100 and the 18 of an H100 do.
+// alike reports whether every GPU has the same number of NVLinks to every other, more than direct links between
+// more than three GPUs allow. They then lead to a switch, as the 12 of an A100 and the 18 of an H100 do.
 func (s *Server) alike() bool {
 	if len(s.GPUs) < 3 {
 		return false

@@ -189,8 +189,8 @@ func (t *ncclTests) row(n int, words []string) {
 	}
 }
 
-// contradicts is the relative difference of a row's bandwidth from its bytes over its time from which one of them is
-// damaged: the time of a test is an average, which decides about smaller ones.
+// contradicts is the relative difference between a row's bandwidth and its bytes over its time from which on one of
+// them is damaged. The time of a test is an average, so smaller differences occur.
 const contradicts = 0.2
 
 // half takes a half of a row.
@@ -305,9 +305,8 @@ func (t *ncclTests) finish() {
 		known: t.known}
 }
 
-// infer derives from busbw over algbw what neither the command nor the list of devices states: 2(n-1)/n is an
-// all-reduce, (n-1)/n with a reduction a reduce-scatter; without one it is an all-gather or an all-to-all, which are
-// indistinguishable.
+// infer derives from busbw over algbw the missing collective: 2(n-1)/n is an all-reduce, (n-1)/n with a reduction a
+// reduce-scatter. Without one it is an all-gather or an all-to-all, which are indistinguishable.
 func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	least, most, redop := 0.0, math.Inf(1), ""
 	for _, s := range t.shares {

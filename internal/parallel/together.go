@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Meeting is where those who work side by side wait for one another: they spin, since there is little to do between two
-// meetings, and sleep where others are long in coming.
+// Meeting is a barrier of parallel goroutines: they spin, since there is little to do between two barriers, and
+// sleep if others are late.
 type Meeting struct {
 	all    int32
 	left   atomic.Int32

@@ -166,8 +166,8 @@ func (l Layout) ExpertRanks() int { return l.DP * l.CP * l.TP / l.ExpertTP() }
 // Chunks returns the number of parts that the layers are cut into: PP times VPP.
 func (l Layout) Chunks() int { return l.PP * l.VPP }
 
-// divides reports whether the layers can be divided into equal parts, or into parts of which the first and the last are
-// one layer short for the embedding and the head, as in Llama 3 405B (section 3.3.2).
+// divides reports whether the layers can be divided into equal parts, or into parts of which the first and the last
+// have one layer fewer for the embedding and the head, as in Llama 3 405B (section 3.3.2).
 func (l Layout) divides(layers int64) bool {
 	n := int64(l.Chunks())
 	return layers%n == 0 || n > 1 && (layers+2)%n == 0 || l.Uneven && n <= layers

@@ -17,10 +17,10 @@ type stack struct {
 // exponentials and gradient are worked out in place, and the gradient's 16 bit.
 //
 // PyTorch's: 16 bit, their 32 bit copy, logarithms of probabilities, their gradient. If ranks share the vocabulary
-// (distributed/tensor/parallel/loss.py) the backward pass holds the logarithms, exponentials, targets, sum and product
-// in 32 bit at the same time. FSDP2 under pipeline stages does not shard weights again after a forward pass, so that
-// microbatches need not gather them, and adds up gradients in the type in which they are reduced (torchtitan,
-// parallelize.py).
+// (distributed/tensor/parallel/loss.py) the backward pass holds the logarithms, exponentials, targets, sum and
+// product in 32 bit at the same time. FSDP2 under pipeline stages does not shard weights again after a forward
+// pass, so that microbatches need not gather them. It adds up gradients in the type in which they are reduced
+// (torchtitan, parallelize.py).
 var stacks = map[string]stack{
 	"megatron": {logit: 8, logitTP: 8},
 	"torch":    {logit: 14, logitTP: 20, ops: true, whole: true},

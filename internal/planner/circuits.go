@@ -164,8 +164,8 @@ func (j *joints) spread(groups []int, pattern string) (s Spread) {
 	return s
 }
 
-// even connects dark fibers of groups, each time of the two groups with the fewest common circuits, among those the two
-// with most dark fibers, among those the first.
+// even connects dark fibers of groups in turn: it takes the two groups with the fewest common circuits, of those
+// the two with most dark fibers, of those the first.
 func (j *joints) even(groups []int) {
 	have, dark := j.between(), map[int]int{}
 	for p, to := range j.to {
@@ -286,8 +286,9 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 	return c, nil
 }
 
-// admit gives a new group circuits to the earlier ones. For each two fibers it disconnects one circuit, of the two
-// groups with most in common, among those the two with the fewest to the new one, and connects both ends to it.
+// admit gives a new group circuits to the earlier ones. For each two fibers it disconnects one circuit of the two
+// groups with most in common (of those the two with the fewest to the new one), and connects both ends to the new
+// group.
 func (j *joints) admit(g int) {
 	have := j.between()
 	for range j.fibres / 2 {

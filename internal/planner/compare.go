@@ -27,8 +27,9 @@ type Nearest struct {
 	Source   string  `json:"source"`
 }
 
-// Compare returns the error of the training's class, by its software, or else of all published trainings of that class
-// by the same share of the peak and the same kernels, and the nearest published training.
+// Compare returns the error of the training's class by its software, and the nearest published training. Without
+// its software, the error is that of all published trainings of the class with an equal share of the peak and equal
+// kernels.
 func (in *SearchInput) Compare() (c Comparison) {
 	t, kind, by := &in.Training, Kind(in.Training.Model, in.Training.Precision), Assumed{}
 	if t.Software == nil {

@@ -138,7 +138,7 @@ func (in SearchInput) stages(l partition.Layout, layer, head unit.Time, comm flo
 	return worst, mean
 }
 
-// balanced is stages' result for layers spread over stages so that the slowest one is fastest, as by Megatron's
+// balanced is stages' result for layers spread over stages so that the slowest stage is fastest, as by Megatron's
 // pipeline_model_parallel_layout: the last stage, which has the head, has fewer.
 func (in SearchInput) balanced(l partition.Layout, layer, head float64) (worst, mean float64) {
 	layers, others := float64(in.Training.Model.Layers), float64(l.PP-1)

@@ -120,8 +120,9 @@ func (in FabricInput) dragonflyLengths(x topo.Dragonfly) lengths {
 	return lengths{r.middle(hosts), r.across(x.GroupSize * hosts), r.across(in.Hosts())}
 }
 
-// torusLengths returns the lengths of a torus's cables. Rows of switches are folded, so that a neighbour is two away at
-// most: in the direction whose neighbours are farthest apart, with the racks of two layers between them.
+// torusLengths returns the lengths of a torus's cables. Rows of switches are folded, so that a neighbour is at most
+// two racks away. The exception is the direction with the farthest neighbours, where the racks of two layers lie
+// between them.
 func (in FabricInput) torusLengths(side, hosts int) lengths {
 	r := in.Prices.Racks
 	return lengths{host: r.middle(hosts), near: r.across(min(2*side*side*hosts, in.Hosts()))}

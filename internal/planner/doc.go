@@ -1,5 +1,5 @@
-// Package planner answers the questions before a fabric exists: how many GPUs a model needs, what fits into their
-// memory, which fabrics can be built from given switches, which parallel configuration is fastest.
+// Package planner sizes clusters before a fabric exists: how many GPUs a model needs, what fits into their memory,
+// which fabrics can be built from given switches, which parallel configuration is fastest.
 //
 // size.go computes GPUs, time, energy and cost; [Fabrics] designs fabrics with a price list ([Prices]); the search
 // estimates every layout with a cost model based on the kernels of package workload, and lists the infeasible ones with

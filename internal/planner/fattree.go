@@ -17,8 +17,8 @@ type tree struct {
 }
 
 // fatTree is the folded Clos of whole servers under leaves: two tiers if they are sufficient, else pods that are
-// non-blocking inside (docs/references.md, topologies: at full size, with one GPU per server, k^3/4 ports of 5k^2/4
-// switches), with the oversubscription towards the top tier.
+// non-blocking inside, with the oversubscription towards the top tier. At full size, with one GPU per server, k^3/4
+// ports need 5k^2/4 switches (docs/references.md, topologies).
 func fatTree(in FabricInput, d Design) Design {
 	k, per := in.ports(in.Leaf), in.PerServer
 	if in.GPUs <= k {

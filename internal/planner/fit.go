@@ -31,8 +31,8 @@ func (m *Measured) Under(s *workload.Software) float64 {
 // off is the logarithm of estimate over measurement.
 func (m *Measured) off(s *workload.Software) float64 { return math.Log(m.Under(s) / m.Seconds) }
 
-// loss is the mean square of rows' errors, with what departing from where parameters began costs: an error of 5 %,
-// the median by which the same layout differs between containers, weighs as one standard deviation.
+// loss is the mean square of rows' errors plus a penalty for changes of the initial parameters. An error of 5 %,
+// the median by which one layout differs between containers, weighs as one standard deviation.
 func loss(rows []*Measured, of func(*Measured) *workload.Software, free []Free) float64 {
 	sum := 0.0
 	for _, m := range rows {

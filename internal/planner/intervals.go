@@ -103,8 +103,8 @@ func errorsOf(rows []*Measured, off func(*Measured) float64) (all []Error) {
 	return all
 }
 
-// Coverage returns the share of rows within the interval that rows of other cells of their kind give, so that no row
-// judges itself; rows without such others are left out.
+// Coverage returns the share of rows within the interval that rows of other cells of their kind give, so that no
+// row judges itself. Rows without such others are omitted.
 func Coverage(rows []*Measured) (share float64, judged int) {
 	within := 0
 	for _, m := range rows {

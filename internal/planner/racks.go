@@ -6,8 +6,9 @@ import (
 	"railyard/internal/field"
 )
 
-// Racks is the plan of a hall, from which the lengths of a design's cables follow: the hosts that share a switch are in
-// consecutive racks, row by row, and the switch is in the middle one. Its lengths are those of a scenario's floor.
+// Racks is the plan of a hall, from which the lengths of a design's cables follow. The hosts that share a switch
+// are in consecutive racks, row by row, and the switch is in the middle one. Its lengths are those of a scenario's
+// floor.
 type Racks struct {
 	Hosts  int     `json:"hosts"` // hosts of a rack: four, as in NVIDIA's DGX SuperPOD of H100 and B200
 	Row    int     `json:"row"`   // racks of a row

@@ -88,8 +88,8 @@ func Search(in SearchInput) (*Result, error) {
 // noEffect is the reason of a twin.
 const noEffect = "order of ranks without effect: the other order has the same transfers"
 
-// twins reports whether two candidates differ in the order of ranks alone and send as much in hosts and below one leaf,
-// and nothing over spines: hosts below one leaf can be exchanged.
+// twins reports whether two candidates differ only in the order of ranks, send equal bytes in hosts and below one
+// leaf, and nothing over spines. Hosts below one leaf can be exchanged.
 func twins(a, b Candidate) bool {
 	b.Layout.Order = a.Layout.Order
 	return a == b && a.Tiers[2] == 0

@@ -108,9 +108,9 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 	return false, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Segment))
 }
 
-// rate returns the rate of a GPU's transfers to the rank at a distance: the NIC's rate, less the uplinks'
-// oversubscription, less the loss of queue pairs that hash to one uplink, or at a NIC of two links to one of those,
-// less the waste of congestion control. It is for the slowest of n transfers.
+// rate returns the rate of a GPU's transfers to the rank at a distance. It is the NIC's rate less the uplinks'
+// oversubscription, less the loss of queue pairs that hash to one uplink (or to one link of a NIC with two), less
+// the waste of congestion control. It is for the slowest of n transfers.
 func (s Site) rate(ranks int, waiting float64) unit.Rate {
 	if s.Waste > 1 {
 		return unit.Rate(float64(s.share(ranks, waiting)) / s.Waste)

@@ -27,9 +27,9 @@ type Slice struct {
 	Flows    bool    // even that has too many packets: it is simulated as flows
 }
 
-// Slice selects the part of a candidate's step to simulate within a number of packets: all of it; one rail, if every
-// tensor parallel group fills a server and rails are separate; or fewer replicas on proportionally smaller segments, so
-// that the same share of the hops crosses the spines at the same oversubscription.
+// Slice selects the part of a candidate's step to simulate within a number of packets. It is all of it; one rail,
+// if every tensor parallel group fills a server and rails are separate; or fewer replicas on proportionally smaller
+// segments, with an equal share of hops across the spines at equal oversubscription.
 func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Slice, error) {
 	l := c.Layout
 	whole := (c.Tiers[1] + c.Tiers[2]) * float64(l.GPUs()) / float64(mtu)

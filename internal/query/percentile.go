@@ -9,8 +9,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// SQLite as it is built here has no percentiles: percentile(X, P), P from 0 to 100, and median(X) are the nearest rank,
-// as in a report: the smallest value that P percent of all do not exceed. Rows without a number do not count.
+// SQLite as it is built here has no percentiles. percentile(X, P), P from 0 to 100, and median(X) are the nearest
+// rank, as in a report: the smallest value that P percent of all do not exceed. Rows without a number do not count.
 func init() {
 	sqlite.MustRegisterFunction("percentile", &sqlite.FunctionImpl{NArgs: 2, Deterministic: true,
 		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &ranked{}, nil }})

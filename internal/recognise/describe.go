@@ -79,8 +79,8 @@ func (f *finder) skeleton(g *group) string {
 	return strings.Join(text, "\x00")
 }
 
-// apartFrom cuts a choice of nodes until its pattern means no node of another group, whose names
-// may differ from these in numbers only: into boxes, and single nodes at last.
+// apartFrom splits a choice of nodes until its pattern matches no node of another group, whose names may differ in
+// numbers only: into boxes, and finally into single nodes.
 func (f *finder) apartFrom(alike map[string][]*group, g *group, fix [][]int) [][][]int {
 	chosen := slices.ContainsFunc(fix, func(v []int) bool { return v != nil })
 	others := alike[f.skeleton(g)]

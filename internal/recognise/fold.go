@@ -5,7 +5,7 @@ import (
 	"railyard/internal/field"
 )
 
-// infer finds rules, and tries whether splitting a group's one number into two gives fewer: rail-1 to rail-8 may be
+// infer finds rules, and tries whether splitting a group's one number into two gives fewer. rail-1 to rail-8 may be
 // four segments of two, though their names do not show it.
 func (f *finder) infer() error {
 	if err := f.once(); err != nil {

@@ -95,8 +95,8 @@ func (f *finder) end(cable, n int) cabling.End {
 	}
 }
 
-// shared returns the number of ports of NICs if every GPU has one, provided that it is an integer on all servers and
-// the ports of a NIC, in the order of links, lead to different switches; else 0.
+// shared returns the number of ports of NICs if every GPU has one. It must be an integer on all servers, and the
+// ports of a NIC, in the order of links, must lead to different switches; else it is 0.
 func (f *finder) shared(g *group) (ports int) {
 	for _, n := range g.nodes {
 		gpus, k := f.c.Nodes[n].GPUs, len(f.at[n])

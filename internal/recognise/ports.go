@@ -14,9 +14,9 @@ import (
 	"railyard/internal/topo"
 )
 
-// ports sets switches' ports to those of the source, as far as the language can express them: lanes and split of types
-// without a model, and the ports of each rule at every switch, if the order of the rules gives others. It returns the
-// graph with the most ports of the source.
+// ports sets switches' ports to those of the source, as far as the language can express them. These are lanes and
+// split of types without a model, and the ports of each rule at every switch, if the order of the rules gives
+// others. It returns the graph with the most ports of the source.
 func (f *finder) ports(g *topo.Graph) *topo.Graph {
 	kept := func(g *topo.Graph) int { _, same := f.keptIn(cabling.Of(g)); return same }
 	named, same := f.keptIn(cabling.Of(g))

@@ -202,8 +202,8 @@ func (f *finder) clean() error {
 	return nil
 }
 
-// kinds separates servers and switches: by the source, or by the name; then a node with one link is a server, and a
-// node linked to a server is a switch.
+// kinds separates servers and switches: by the source, or by the name. Of the rest, a node with one link is a
+// server, and a node linked to a server is a switch.
 func (f *finder) kinds() error {
 	n := len(f.c.Nodes)
 	f.kind, f.gone, f.at = make([]cabling.Kind, n), make([]bool, n), make([][]int, n)

@@ -68,8 +68,8 @@ func (f *finder) zero() bool {
 	})
 }
 
-// keptIn counts the switches' ports that the source names, and those of them with the same name in the findings whose
-// far end is the same node and, for a switch, the same port.
+// keptIn counts the switches' ports that the source names. Of these it counts the findings' ports with equal names
+// whose far end is the same node and, for a switch, the same port.
 func (f *finder) keptIn(here *cabling.Cabling) (named, same int) {
 	type end struct{ node, port string }
 	far := map[end]end{}

@@ -1,5 +1,5 @@
-// Package render makes configurations from a scenario's plan: Design decides addresses and numbers of its switches,
-// Hosts writes the scripts of its servers' NICs, Write puts files below a folder, all or none.
+// Package render makes configurations from a scenario's plan. Design decides addresses and numbers of its switches,
+// Hosts writes the scripts of its servers' NICs, Write writes all files below a folder, or none.
 package render
 
 import (

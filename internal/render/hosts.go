@@ -17,8 +17,8 @@ const hostMTU = 9000
 // frame is what Ethernet adds to an MTU: header and FCS.
 const frame = 18
 
-// Hosts are the servers' halves of a plan's fabric, for NICs of a kind; values are the parameters of its
-// DCQCN in place of the plan's, nil: the plan's.
+// Hosts returns the hosts' side of a plan's fabric, for NICs of a kind. values are the parameters of its DCQCN in
+// place of the plan's; nil: the plan's.
 func Hosts(p *scenario.Plan, kind string, values cc.Values) (files []design.File, notes []string, err error) {
 	s := p.Default()
 	if s.Carried != nil {

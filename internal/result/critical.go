@@ -20,9 +20,9 @@ const (
 
 func (c *CriticalRow) computes() bool { return c.Peer < 0 }
 
-// MergeCritical merges neighbours of one rank and class, and then, while there are more than most pieces, neighbours
-// that together are no longer than a part of the path. Such a piece has rank, peer and class of its longest part. No
-// time is lost: the pieces' sum stays.
+// MergeCritical merges neighbours of one rank and class. While there are more than most pieces, it then merges
+// neighbours that together are no longer than a part of the path. Such a piece has rank, peer and class of its
+// longest part. No time is lost: the pieces' sum stays.
 func MergeCritical(rows []CriticalRow, most int) []CriticalRow {
 	path := merge(rows, func(a, b *CriticalRow) bool {
 		return a.Rank == b.Rank && a.Class == b.Class && a.computes() == b.computes()

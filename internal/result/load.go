@@ -78,8 +78,8 @@ func NewLoad(flows []FlowRow, rate float64, alone Alone) (l Load) {
 	return l
 }
 
-// Backlogged reports whether less than 95 % of what was drawn is delivered, and the messages under way at the ends of
-// the period do not explain the difference: zero is beyond its 95 % confidence interval.
+// Backlogged reports whether less than 95 % of the drawn bytes are delivered, and the messages under way at the
+// ends of the period do not explain the difference: zero is outside its 95 % confidence interval.
 func (l Load) Backlogged() bool {
 	return l.Delivered < 0.95*l.Drawn && l.Drawn-l.Delivered > 1.96*l.Noise
 }

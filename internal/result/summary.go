@@ -261,8 +261,8 @@ type Waited struct {
 	Time int64  `json:"waited_ps"`
 	Path int64  `json:"critical_ps"` // computing time on the critical path
 
-	// Alike is the number of other ranks that compute about as long or longer, of a rank that computes longer than the
-	// one that waited: any of them makes it wait.
+	// Alike is the number of other ranks that compute for about as long or longer, for a rank that computes longer
+	// than the waiting one: any of them makes it wait.
 	Alike int `json:"alike,omitempty"`
 }
 

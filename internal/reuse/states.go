@@ -175,8 +175,8 @@ func marking(m host.Marking) string {
 	return say(m.Data) + ", " + say(m.CNP)
 }
 
-// shape is a number for how a connection of a group looks in it: one that it had before by its label, another by the
-// labels of ports that the group has, and the classes of those that it has not. These get labels.
+// shape is a number for the view of a group on one of its connections: a known connection by its label, a new one
+// by the labels of ports that the group has, and the classes of its other ports. These get labels.
 func (g *group) shape(r *Run, c int32) int32 {
 	if label, ok := g.connLabel[c]; ok {
 		return -1 - label

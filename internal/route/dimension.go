@@ -2,10 +2,10 @@ package route
 
 import "railyard/param"
 
-// DimensionOrder sends packets of a torus along the first dimension until the place there is right, then along the
-// second and the third (topo.Graph.Ordered); parallel cables and sides as long share by hash. The class rises after the
-// link that closes a ring and falls back where a packet leaves the ring, so that pauses cannot deadlock (Dally and
-// Seitz 1987; docs/references.md, deadlock-free).
+// DimensionOrder sends packets of a torus along the first dimension until the coordinate is reached, then along the
+// second and the third (topo.Graph.Ordered). Parallel cables and sides of equal length are selected by hash. The
+// class rises after the link that closes a ring and falls back where a packet leaves the ring, so that pauses
+// cannot deadlock (Dally and Seitz 1987; docs/references.md, deadlock-free).
 var DimensionOrder = Policy{
 	Name: "dimension-order", Title: "dimension order",
 	New: func(_ param.Values, s Site) Chooser { return &ordered{ecmp{seed: s.Seed}} },

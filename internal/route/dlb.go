@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// DLB sends each packet out of one of the ports of the best quality, as switches grade them: by how much a port has
-// sent of late, and by what waits there (Broadcom's dynamic load balancing; SAI's ARS profile). It uses the state of
-// its own ports only.
+// DLB sends each packet out of one of the ports of the best quality, as switches grade them: by a port's recent
+// bytes, and by its queue (Broadcom's dynamic load balancing; SAI's ARS profile). It uses the state of its own
+// ports only.
 var DLB = Policy{
 	Name: "dlb", Title: "dynamic load balancing",
 	Params:   []param.Param{interval},

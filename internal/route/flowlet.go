@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// Flowlet is the dynamic load balancing of the source documents: the hash decides at first; after an idle
-// gap a flow whose port is loaded above a threshold moves to the least loaded one.
+// Flowlet is the dynamic load balancing of the source documents. The hash decides at first; after an idle gap, a
+// flow whose port is loaded above a threshold moves to the least loaded one.
 var Flowlet = Policy{
 	Name: "flowlet", Title: "flowlets",
 	Params: []param.Param{

@@ -5,9 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// Minimal sends packets on the shortest paths through as few regions as possible: on a dragonfly local, global, local
-// (Kim et al., ISCA 2008), where the shortest paths of all cross two global links if that saves a local one. The class
-// rises on each of these, as with detours, so that pauses cannot deadlock.
+// Minimal sends packets on the shortest paths through as few regions as possible. On a dragonfly these are local,
+// global, local (Kim et al., ISCA 2008), where the shortest paths of all cross two global links if that saves a
+// local one. The class rises on each of these, as with detours, so that pauses cannot deadlock.
 var Minimal = Policy{
 	Name: "minimal", Title: "minimal routing between groups",
 	New: func(_ param.Values, s Site) Chooser {

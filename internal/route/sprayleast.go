@@ -10,9 +10,9 @@ import (
 
 // SprayLeast sends each packet to one of the least loaded ports.
 //
-// Load is compared in bands, as adaptive routing in hardware does (SAI's ARS
-// profile: up to eight quantisation bands of the queued bytes): the first is 64 KB,
-// each next one ends at twice as much, and a paused port is in the last.
+// Load is compared in bands, as adaptive routing in hardware does (SAI's ARS profile: up to eight quantisation
+// bands of the queued bytes). The first is 64 KB, each next one ends at the double, and a paused port is in the
+// last.
 var SprayLeast = Policy{
 	Name: "spray-least", Title: "spraying to the least loaded",
 	Sprays: always,

@@ -16,7 +16,7 @@ import (
 //
 // A detour by the same port as the direct path cannot be compared with it, and another is drawn. Otherwise, with h
 // of a group's links to others at the switch of the full one, h/(ah) of all packets would take the direct path
-// under any load, and no host could send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC separates the two
+// under any load. No host could then send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC separates the two
 // by queue).
 var UGAL = Policy{
 	Name: "ugal", Title: "UGAL by local queues",

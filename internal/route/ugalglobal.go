@@ -5,9 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// UGALG is UGAL with the queues of the whole group: the load of all links out of the region is known before a
-// packet leaves it, at any switch (Kim et al., ISCA 2008, UGAL-G). A real switch cannot have this information
-// immediately: it is an ideal for comparison, as in the paper.
+// UGALG is UGAL with the queues of the whole group: a packet's switch has the load of all links out of the region,
+// at any switch (Kim et al., ISCA 2008, UGAL-G). A real switch cannot have this information immediately: it is an
+// ideal for comparison, as in the paper.
 var UGALG = Policy{
 	Name: "ugal-g", Title: "UGAL by global queues",
 	Params:   ugalParams,

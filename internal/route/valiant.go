@@ -7,10 +7,10 @@ import (
 )
 
 // Valiant sends traffic that leaves its region through an intermediate region, drawn from those that are neither
-// the sender's nor the receiver's, and from there on the shortest path (Valiant and Brebner, STOC 1981; Kim et al.,
-// ISCA 2008, for groups of a dragonfly). Under any traffic, each link then carries the load of uniform traffic: at
-// most half of it belongs to the sender. Traffic within a region takes the direct path, as it crosses none of the
-// cables that could be overloaded.
+// the sender's nor the receiver's, and from there on the shortest path (Valiant and Brebner, STOC 1981). For groups
+// of a dragonfly see Kim et al., ISCA 2008. Under any traffic, each link then carries the load of uniform traffic:
+// at most half of it belongs to the sender. Traffic within a region takes the direct path, as it crosses none of
+// the cables that could be overloaded.
 //
 // On a torus each switch is a region, and both legs use dimension order, in classes of their own. If each packet
 // has its own detour there, it also takes one of two equally long sides of a ring at random: one flow may be a

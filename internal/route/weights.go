@@ -6,9 +6,9 @@ import "railyard/unit"
 // tables of weighted next hops.
 const maxShares = 16
 
-// Shares returns how often each of several equal-cost ports occurs in its group, in proportion to their rates, so that
-// a hash or a turn loads links of different speed equally (WCMP, Zhou et al., EuroSys 2014): 100G and 150G occur two
-// and three times.
+// Shares returns how often each of several equal-cost ports occurs in its group, in proportion to their rates: 100G
+// and 150G occur two and three times. So a hash or a turn loads links of different speed equally (WCMP, Zhou et
+// al., EuroSys 2014).
 func Shares(rates []unit.Rate) []int {
 	common, fastest := unit.Rate(0), unit.Rate(0)
 	for _, r := range rates {

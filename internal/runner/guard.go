@@ -68,9 +68,9 @@ type interrupted struct{}
 func (interrupted) Error() string        { return "interrupted" }
 func (interrupted) Is(target error) bool { return target == context.Canceled }
 
-// Guarded runs a simulation by calling simulate with an observer. The run ends early when watch returns false, which is
-// ErrInterrupted, or when the process uses nine tenths of the run's memory limit, so that the results so far can still
-// be written.
+// Guarded runs a simulation by calling simulate with an observer. The run ends early in two cases. watch returns
+// false, which is ErrInterrupted; or the process uses nine tenths of the run's memory limit, so that the results so
+// far can still be written.
 func Guarded(run *fidelity.Simulation, watch exec.Observer, simulate func(exec.Observer) error) error {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	over := false

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Memory returns the bytes that can be used without swapping: available memory in Linux, or less if a control group or
-// the shell's limits (ulimit -v, -d) require it; 0 if unknown.
+// Memory returns the bytes that can be used without swapping; 0 if unknown. It is the available memory in Linux, or
+// less if a control group or the shell's limits (ulimit -v, -d) require it.
 func Memory() unit.Bytes {
 	least := procBytes("/proc/meminfo", "MemAvailable:")
 	lower := func(left unit.Bytes) {

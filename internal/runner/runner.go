@@ -76,8 +76,8 @@ func (r *Runner) take(p *result.Place, err error) error {
 // Release gives up an unwritten reservation.
 func (r *Runner) Release() { r.place.Release() }
 
-// Go simulates and writes the directory, also of a run that watch stopped or that can never finish: goErr is the reason
-// for the latter, err reports that the run is not in its intended directory; Dir is the actual one.
+// Go simulates and writes the directory, also of a run that watch stopped or that can never finish: goErr is the
+// reason for the latter. err reports that the run is not in its intended directory; Dir is the actual one.
 func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	if r.every == 0 {
 		r.first, r.every, r.rest = firstWrite, nextWrite, nextRest

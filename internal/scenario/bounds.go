@@ -21,8 +21,8 @@ type bound struct {
 	of       string // accepted values, instead of a range
 }
 
-// The largest and smallest values of tags keep their sums far from what 64 bits of picoseconds (106 days) and bytes
-// hold: rates of 1Mbps to 100Tbps, times up to 3600s, sizes up to 100000GB, memory of a switch up to 2000MB.
+// The largest and smallest values of tags keep their sums far from the limits of 64 bits of picoseconds (106 days)
+// and bytes: rates of 1Mbps to 100Tbps, times up to 3600s, sizes up to 100000GB, memory of a switch up to 2000MB.
 
 // bounds has a row for every number of a scenario except seed; a test checks that. Fields have their bounds in tags:
 // range:"1,64", range:"0|1,64" if 0 is accepted too, of:"2, 3" for a list. Parameters of congestion control, load

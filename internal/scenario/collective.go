@@ -240,8 +240,8 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	return m, m.Check()
 }
 
-// slowest counts the servers of a job, trays that share NVLink as one, and returns the number and total rate of the
-// NICs of the slowest one: it limits a ring.
+// slowest counts the servers of a job, trays that share NVLink as one. It returns the number and total rate of the
+// NICs of the slowest server, which limits a ring.
 func (p *Plan) slowest(c crew) (servers, nics int, rate unit.Rate) {
 	g := p.Graph
 	cards, rates := make([]int, g.Domains()), make([]unit.Rate, g.Domains())

@@ -19,8 +19,8 @@ type fitted struct {
 	nics     int // NICs of each server; 0: the ranks share NVLink
 }
 
-// fitting decides how the collectives of a trace run on the fabric: by the algorithm and protocol that NCCL's tuning
-// model picks unless the trace names one, over a ring for each of a server's GPUs.
+// fitting decides how the collectives of a trace run on the fabric: over a ring for each of a server's GPUs, by the
+// algorithm and protocol of NCCL's tuning model unless the trace names one.
 func (p *resolver) fitting(at task, t *Trace) trace.Fit {
 	on := p.servers(at.crew)
 	groups := map[*int]*fitted{} // by the first of its ranks

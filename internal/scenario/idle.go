@@ -12,8 +12,8 @@ import (
 	"railyard/transport/protocols"
 )
 
-// idle notes keys of unselected options. A file may contain them for comparisons with --set, so they are not errors,
-// unlike keys of another kind of fabric, and a file's keys are not noted if --set made the selection.
+// idle notes keys of unselected options. A file may contain them for comparisons with --set, so they are not
+// errors, unlike keys of another kind of fabric. A file's keys are not noted if --set made the selection.
 func (p *resolver) idle() error {
 	def := Default()
 	if p.File.Server.PCIe == 0 {

@@ -105,9 +105,9 @@ func random(h *hall) (crew, error) {
 	return h.fill(all)
 }
 
-// slurm is the rule of Slurm's topology/tree plugin (its guide: "the lowest level switch that can satisfy the request,
-// then leaves on a best-fit basis"): of the leaves with room for all missing GPUs the one with the least room; if there
-// is none, the one with the most.
+// slurm is the rule of Slurm's topology/tree plugin (its guide: "the lowest level switch that can satisfy the
+// request, then leaves on a best-fit basis"). Of the leaves with room for all missing GPUs it takes the one with
+// the least room; if there is none, the one with the most.
 func slurm(h *hall) (crew, error) {
 	within := h.tightest(func(s *seats) int { return s.rack })
 	if within == nil {

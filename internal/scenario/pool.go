@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// PoolFirst describes the switch whose ports may hold the most together below a lossless class's xOFF, if that is more
-// than its buffer; "" if no switch has more. Such a switch pauses when the shared buffer is full, before a port reaches
-// xOFF, if many ports are congested.
+// PoolFirst describes the switch whose ports together may hold most below a lossless class's xOFF, if that exceeds
+// its buffer; "" otherwise. Such a switch pauses when the shared buffer is full, before a port reaches xOFF, if
+// many ports are congested.
 func (p *Plan) PoolFirst() string {
 	ports := make([]int, len(p.Graph.Nodes))
 	for i := range p.Graph.Links {

@@ -39,8 +39,8 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read
 // operations and packets.
 func (d *Document) Sums(read ReadFile) (*Plan, error) { return d.resolve(read, asSums) }
 
-// Checked is Resolve for those who look at a scenario: a step of more operations than a simulation takes is a note, and
-// the plan has sums in its place (Plan.Unfit).
+// Checked is Resolve for commands that only read a scenario: a step of more operations than a simulation accepts is
+// a note, and the plan has sums in its place (Plan.Unfit).
 func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read, asChecked) }
 
 // Network checks and builds everything but the workload, which a scenario may lack: the plan has no jobs.

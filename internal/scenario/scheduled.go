@@ -103,8 +103,8 @@ func (p *resolver) unstamped() error {
 	return nil
 }
 
-// egressNeeds returns the bytes that the fastest egress port sends during the round trip of a grant and its packet to
-// the farthest interface node: that amount must be granted ahead, and have room on arrival.
+// egressNeeds returns the bytes that the fastest egress port sends during the round trip of a grant and its packet
+// to the farthest interface node. This amount must be granted ahead, and needs memory on arrival.
 func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes {
 	g := p.Graph
 	var hop, host unit.Time // times of the slowest link

@@ -42,8 +42,8 @@ func (p *resolver) servers(c crew) coll.Servers {
 	return coll.Placed(of, at).Meshed(mesh)
 }
 
-// seat finds GPUs for the ranks of a step on servers that differ: a tensor parallel group is in one server, as on equal
-// servers, so GPUs beyond whole groups stay idle.
+// seat finds GPUs for the ranks of a step on servers that differ. A tensor parallel group is in one server, as on
+// equal servers, so GPUs beyond whole groups stay idle.
 func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 	key := at.key + ".training"
 	if at.crew == nil && p.even() {

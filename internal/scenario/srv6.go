@@ -11,9 +11,9 @@ import (
 )
 
 // Segments: the sender writes the switches of a packet's path into the destination of an outer IPv6 header, 16 bits
-// each (uSID) after a locator of 32, and each switch shifts them by one (RFC 9800). Switches have static routes that
-// never converge, so a path through a broken link stays broken. The sender maps an entropy value to a path; here by the
-// hash that switches would have used.
+// each (uSID) after a locator of 32. Each switch shifts them by one (RFC 9800). Switches have static routes that
+// never converge, so a path through a broken link stays broken. The sender maps an entropy value to a path; here by
+// the hash that switches would have used.
 const (
 	srv6Len  = roce.IPv6Len
 	srv6SIDs = (128 - 32) / 16

@@ -116,9 +116,8 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 // endOfTime is half the range of a clock in picoseconds, 53 days.
 const endOfTime = float64(unit.Never / 2)
 
-// bound refuses work that could not end in reasonable time, or not before the clock
-// overflows: by the longest chain of computing, and all transfers one after the other
-// on the slowest link.
+// bound refuses work that could not end in reasonable time, or not before the clock overflows. It takes the longest
+// chain of computing, and all transfers one after the other on the slowest link.
 func (p *resolver) bound() error {
 	if p.amount == asSums || p.Unfit != "" {
 		return nil

@@ -22,8 +22,8 @@ const (
 	maxCopies   = 32
 )
 
-// Named identifies a packet: its queue pair, as numbered in qps.parquet and on the page, and its PSN or, if that is not
-// known beforehand, the number of earlier packets of the queue pair.
+// Named identifies a packet: its queue pair, as numbered in qps.parquet and on the page, and its PSN. If the PSN is
+// not known beforehand, the number of earlier packets of the queue pair replaces it.
 type Named struct {
 	QP     int32
 	PSN    uint32

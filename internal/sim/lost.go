@@ -12,7 +12,7 @@ import (
 // end.
 func (r *Run) lost() bool { return len(r.carrier.lost)+len(r.dead) > 0 }
 
-// strand finds, in an idle network, the connections that wait for a broken path without ever giving up: a protocol
+// strand finds, in an idle network, the connections that are blocked on a broken path without a limit: a protocol
 // whose NIC has no port left counts no retries.
 func (r *Run) strand() {
 	down := map[int]bool{}

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// listed plugs the cables of rules that list the ports of their switches (from_ports, to_ports): at every switch
-// the first cable of the rule into the first port of the list, and so on.
+// listed connects the cables of rules that list the ports of their switches (from_ports, to_ports): at every switch
+// the first cable of the rule to the first port of the list, and so on.
 func (b *builder) listed() error {
 	lists := make([][2][]panel.Jack, len(b.site.Cables))
 	for i := range b.site.Cables {

@@ -264,8 +264,8 @@ func (t *Type) dealt(rails []int, by map[int][]*cable, others int) (map[int][]pa
 	return out, nil
 }
 
-// stacked returns the kth port of a rail on a panel whose ports are numbered down its columns: a row is assigned to as
-// many rails as it has room for, then the next one; 0 if none is left.
+// stacked returns the kth port of a rail on a panel whose ports are numbered down its columns; 0 if none is left. A
+// row is assigned to rails while it has ports for them, then the next one.
 func (t *Type) stacked(rail, k, size, all int) int {
 	columns := all / t.Rows
 	row, column := rail*((size+columns-1)/columns)+k/columns, k%columns

@@ -116,8 +116,8 @@ func isWord(s string) bool {
 	return s != ""
 }
 
-// of evaluates; size is the number of values of the place at the other end, for wrapping, 0 if values beyond them are
-// an end of a line without a link.
+// of evaluates. size is the number of values of the place at the other end, for wrapping; 0 if values beyond them
+// are an end of a line without a link.
 func (e expr) of(v, size int) int {
 	if e.word == "" {
 		v = e.value

@@ -206,8 +206,8 @@ func suits(constraint string, features []string) bool {
 	return false
 }
 
-// byCPU reports whether room is counted in CPUs and not in tasks: the job requests the CPUs of all tasks together, and
-// a node's CPUs beyond whole tasks count, too.
+// byCPU reports whether room is counted in CPUs and not in tasks. The job then requests the CPUs of all tasks
+// together, and a node's CPUs beyond whole tasks count, too.
 func (h *hall) byCPU() bool {
 	r := h.r
 	return r.CPUs > 1 && r.PerNode == 0 && r.GPUsPerTask == 0 && r.PerGPU == 0 && !r.Over && !h.a.Whole

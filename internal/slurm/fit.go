@@ -110,9 +110,9 @@ func (h *hall) take(m *missing, i int) {
 	h.room[i] = 0
 }
 
-// best picks nodes leaf after leaf (Slurm's topology guide: the lowest switch that can satisfy the request, and of its
-// leaves those on a best-fit basis): named nodes and others of their leaves first, then the tightest leaf with room for
-// all missing nodes, or else the one with most.
+// best picks nodes leaf after leaf: named nodes and others of their leaves first, then the tightest leaf with room
+// for all missing nodes, or else the one with most. (Slurm's topology guide: the lowest switch that can satisfy the
+// request, and of its leaves those on a best-fit basis.)
 func (h *hall) best(part []int, nodes int) (chosen []int) {
 	left := missing{nodes, h.need(), h.r.GPUs}
 	near := map[int]bool{} // leaves

@@ -19,8 +19,8 @@ type Source struct {
 	over bool // buf holds the beginning of something longer
 }
 
-// Bounds of gzipped texts: real ones shrink to a tenth or a thirtieth; what unpacks to much more than free
-// bytes by a higher ratio was made to fill a machine.
+// Bounds of gzipped texts: real ones shrink to a tenth or a thirtieth. A text that unpacks to more than free bytes
+// at a higher ratio is taken for an attack on memory.
 const (
 	ratio = 200
 	free  = 256 << 20

@@ -80,8 +80,8 @@ func (p *Pool) Expect(n int) {
 	p.total += n
 }
 
-// Each calls do for 0 to n-1 on the workers, in that order of their beginning, until ctx ends. After an error no later
-// call starts, and Each returns the error with the lowest number, so that it does not depend on the workers;
+// Each calls do for 0 to n-1 on the workers, in that order of their beginning, until ctx ends. After an error no
+// later call starts, and Each returns the error with the lowest number, which does not depend on the workers;
 // runner.ErrInterrupted when ctx ends.
 func (p *Pool) Each(ctx context.Context, n int, do func(i int) error) error {
 	var all sync.WaitGroup

@@ -187,8 +187,8 @@ func plainNode(name string) string {
 	}, name), "-")
 }
 
-// scenarioOf is the fabric that is assumed where only Slurm describes a cluster: the job's nodes, a NIC for
-// each GPU, a switch for each rail and leaf of the topology, with as many cables up as down.
+// scenarioOf is the assumed fabric where only Slurm describes a cluster: the job's nodes, a NIC for each GPU, a
+// switch for each rail and leaf of the topology, with equal numbers of cables up and down.
 func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error) {
 	gpus, kind := 0, ""
 	for _, s := range a.Shares {

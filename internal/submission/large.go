@@ -9,8 +9,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// offer returns the error of a job with more operations than a simulation takes, with what can be simulated instead:
-// fewer microbatches of the same job, or the same script on fewer nodes. job is the plan with its sums.
+// offer returns the error of a job with more operations than a simulation accepts. It names what can be simulated
+// instead: fewer microbatches of the job, or its script on fewer nodes. job is the plan with its sums.
 func (c *Request) offer(tooLarge error, job *scenario.Plan, nodes int) error {
 	var offers []string
 	if t := job.Jobs[0].Training; t == nil {

@@ -29,9 +29,10 @@ type Input struct {
 	Sockets func(link, node int) string
 }
 
-// UsualDSCPs returns the DSCPs that these switches assign to RoCE data and CNPs, among the common ones: 24 or 26, and
-// 48 (docs/references.md, configurations). Maps that SONiC's images bring have 3 and 4 lossless, AMD's guides 10: where
-// neither of the two is, what most ports pause is data's, the lowest of these, and what CNPs have is not known.
+// UsualDSCPs returns the DSCPs that these switches assign to RoCE data and CNPs, among the common ones: 24 or 26,
+// and 48 (docs/references.md, configurations). Maps of SONiC's images have 3 and 4 lossless, AMD's guides 10. If
+// neither is lossless, the priorities that most ports pause belong to data, of these the lowest; the CNPs' priority
+// is then unknown.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
 	said := func(d int) (n int) {
 		for _, c := range configs {

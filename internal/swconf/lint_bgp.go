@@ -250,8 +250,8 @@ func (l *linter) bgpMissing() {
 	})
 }
 
-// shares reports whether a switch may share its AS number with another on purpose: one of its neighbours is in its own
-// AS, as in a pair, or it accepts routes that contain the number.
+// shares reports whether a switch may share its AS number with another on purpose. One of its neighbours is in its
+// own AS, as in a pair, or it accepts routes that contain the number.
 func (b *BGP) shares() bool {
 	for _, n := range b.Neighbors {
 		if as, ok := ASN(n.Remote.V); n.Loops || n.Remote.V == "internal" || ok && as == b.own(n) {

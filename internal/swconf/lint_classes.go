@@ -71,8 +71,8 @@ func (l *linter) pfcClass() {
 	})
 }
 
-// pausing counts the switch's ports that pause a queue and classify by the same lines as a treatment that does not; the
-// priority is one of those that they pause.
+// pausing counts the switch's ports that pause a queue and classify by the lines of a treatment that does not pause
+// it. The priority is one of those that they pause.
 func (v variant) pausing(i int, of func(*QoS) Place) (ports, prio int) {
 	for _, p := range v.c.Ports {
 		if q := p.QoS; v.port != nil && q != nil && !p.Down.V && q.Queues[i].Pause.Is() && of(q) == of(v.q) {

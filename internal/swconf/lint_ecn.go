@@ -56,8 +56,8 @@ func (m mark) String() string {
 	return low + " to " + high + percent
 }
 
-// peerGroup is the key of switches that should mark equally: system, model, tier and rate of the port, and the packets:
-// queues with one number may have different ones.
+// peerGroup is the key of switches that should mark equally: system, model, tier and rate of the port, and the
+// packets, because queues with one number may have different ones.
 type peerGroup struct {
 	os    OS
 	model string

@@ -100,7 +100,7 @@ func (l *linter) sided() []hosted {
 }
 
 // sharing gives hosts without variables of their own the variables of files with nothing else, as one nccl.conf for
-// all; such files alone are compared with the switches as any NIC is.
+// all. Such files alone are compared with the switches as any NIC is.
 func sharing(all []*Host) (out []*Host) {
 	var common *Host
 	for _, h := range all {

@@ -202,8 +202,9 @@ var roleWords = []struct {
 }{{"leaf", 1}, {"rail", 1}, {"tor", 1}, {"spine", 2}, {"agg", 2}, {"core", 3}, {"superspine", 3},
 	{"super-spine", 3}, {"super", 3}}
 
-// namedTier returns the tier in a name, 0 for none. People write from the large to the small, so the last word counts:
-// storage-spine-1, which has a tor in it, is a spine; of words that end at one place the longest.
+// namedTier returns the tier in a name, 0 for none. Names are usually written from the large to the small, so the
+// last word counts: storage-spine-1, which contains tor, is a spine. Of words that end at one place the longest
+// counts.
 func namedTier(name string) (tier int) {
 	name = strings.ToLower(name)
 	last, length := 0, 0

@@ -88,9 +88,8 @@ func (l *linter) srv6Route(c *Config, r Route) {
 	})
 }
 
-// local reports whether a SID is one of the locator's block that every switch has for itself: RFC 9800
-// leaves
-// the uSIDs from 0xe000 on to them, where locators are of 32 + 16 bits.
+// local reports whether a SID is one of the locator's block that every switch has for itself: RFC 9800 reserves the
+// uSIDs from 0xe000 on for them, where locators have 32 + 16 bits.
 func local(locator, sid netip.Prefix) bool {
 	if locator.Bits() != 48 || sid.Bits() < 48 {
 		return false

@@ -7,9 +7,9 @@ import "railyard/unit"
 // NICs, since NVLink connects them: separate rails are no bottleneck. share is relative to the NICs' own rate of the
 // slower half; 1 is full bisection.
 //
-// Equivalent vertices (Refine) are one vertex of the flow network. The maximum is the same: a flow of the whole
-// averages to a flow of the classes, and a flow of the classes spreads over their members in proportion to their links,
-// because each member has as many to every other class.
+// Equivalent vertices (Refine) are one vertex of the flow network. The maximum is equal: a flow of the whole
+// averages to a flow of the classes. A flow of the classes spreads over their members in proportion to their links,
+// because each member has equally many links to every other class.
 func (g *Graph) Bisection() (flow unit.Rate, share float64) {
 	half := len(g.Hosts) / 2
 	if half == 0 {

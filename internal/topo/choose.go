@@ -31,8 +31,9 @@ func (g *Graph) inUse() [][]int {
 	return by
 }
 
-// UseNICs lets GPUs use the NICs of some names only, nic-3 or one port of it, nic-3p2. A GPU without a free NIC takes
-// the one that the fewest GPUs of its server use, the first of several, as NCCL spreads GPUs over equally near NICs.
+// UseNICs lets GPUs use the NICs of some names only, nic-3 or one port of it, nic-3p2. A GPU without a free NIC
+// takes the NIC that the fewest GPUs of its server use, the first of several, as NCCL spreads GPUs over equally
+// near NICs.
 func (g *Graph) UseNICs(names []string) error {
 	g.listed = make([]bool, len(g.NICs))
 	hit := map[string]bool{}

@@ -6,9 +6,9 @@ import (
 	"railyard/internal/field"
 )
 
-// Cubes is a torus whose cubes of Side^3 switches are connected by optical circuit switches, as TPU v4's are: one for
-// each fiber of a face in each dimension, at which both fibers of every cube end (Jouppi et al. 2023: 4^3 cubes, 16
-// fibers a face, 48 switches). The builder leaves the circuits open.
+// Cubes is a torus whose cubes of Side^3 switches are connected by optical circuit switches, as TPU v4's are. There
+// is one for each fiber of a face in each dimension, at which both fibers of every cube end (Jouppi et al. 2023:
+// 4^3 cubes, 16 fibers a face, 48 switches). The builder leaves the circuits open.
 type Cubes struct {
 	Side  int
 	Shape [3]int     // cubes along x, y and z
@@ -150,8 +150,8 @@ func (c *Cubes) Circuits(dim int, place [][3]int16) (pairs [][2]int) {
 	return pairs
 }
 
-// Lay sets the positions of the switches of a torus of cubes, once its circuits are links; places are the cubes'
-// positions at some time, one each, and several may have one in turn.
+// Lay sets the positions of the switches of a torus of cubes, once its circuits are links. places are the cubes'
+// positions at some time, one each; several cubes may have one in turn.
 func (g *Graph) Lay(place [][3]int16, circuits []int) {
 	c := g.Cubes
 	t := &Grid{Sides: [3]int{c.Side * c.Shape[0], c.Side * c.Shape[1], c.Side * c.Shape[2]},

@@ -351,8 +351,8 @@ func (g *Graph) equip(nicOf ...int) {
 	g.firstGPU = append(g.firstGPU, len(g.gpuHost))
 }
 
-// deal gives the server added last its GPUs, and deals its NICs out to them: the last ones of the graph, in
-// blocks of GPUs that share one or with several for each.
+// deal assigns the NICs of the server added last to its GPUs: the last NICs of the graph, in blocks of GPUs that
+// share one, or with several for each.
 func (g *Graph) deal(gpus, nics int) {
 	first := len(g.NICs) - nics
 	nicOf := make([]int, gpus)

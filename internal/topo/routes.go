@@ -49,8 +49,8 @@ func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, N
 // be nil.
 //
 // With regions there are also paths to the nearest switch of each, and the shortest path is the one that leaves the
-// fewest regions: on a dragonfly local, global, local at most (Kim et al. 2008), and not over two global links through
-// a third group to save a hop.
+// fewest regions. On a dragonfly it is at most local, global, local (Kim et al. 2008), and not two global links
+// through a third group to save a hop.
 func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
 	if to == InOrder || to == ToRegions && g.Grid != nil {
 		return g.ordered(down, before, to)

@@ -2,12 +2,12 @@ package topo
 
 import "slices"
 
-// Locators whose switches have the same neighbours are twins: from everywhere else their paths are equal. The last hop
-// to a locator leaves one of these neighbours, so a switch is as far from it as from the nearest of them and one more,
-// and unless it is such a neighbour itself, its next switches do not depend on which of the twins is meant. A class of
-// twins is computed once, to the neighbours. Differences are stored separately: the neighbours have the links to each
-// twin (depart), and a locator's own switches need no path. In a Clos all leaves of a pod, or of a plane of it, are
-// twins.
+// Locators whose switches have the same neighbours are twins: from everywhere else their paths are equal. The last
+// hop to a locator leaves one of these neighbours, so a switch's distance is that of the nearest of them plus one.
+// Unless it is such a neighbour itself, its next switches do not depend on which of the twins is the destination. A
+// class of twins is computed once, to the neighbours. Differences are stored separately: the neighbours have the
+// links to each twin (depart), and a locator's own switches need no path. In a Clos all leaves of a pod, or of a
+// plane of it, are twins.
 
 // classify assigns locators to classes and returns the start nodes of each class's paths. With detours, where a link
 // may be longer than a path around it, each locator is a class.

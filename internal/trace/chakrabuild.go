@@ -99,8 +99,8 @@ func (x *chakraBuild) say(i int32) string {
 }
 
 // trace builds the graph. Computations of a rank run one at a time on its GPU, and on its CPU, in the order in
-// which they could if bytes took no time; so do collectives of one group. A send ends when its bytes have arrived,
-// a receive when they have and its own dependencies have ended.
+// which they could if bytes took no time. Collectives of one group do likewise. A send ends when its bytes have
+// arrived, a receive when they have and its own dependencies have ended.
 func (c *chakra) trace() (*Trace, error) {
 	x := &chakraBuild{chakra: c, b: workload.NewBuilder(len(c.ranks)), streams: map[string][]int32{},
 		engines: make([][2]chakraEngine, len(c.ranks)), succ: make([][]int32, c.nodes),

@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// writeSimAI writes the collectives of a graph as layers of SimAI's workload: a rank's computation before each, and the
-// collective, of all ranks or of groups of neighbours of one size. The format has no pipelines, groups of several
-// sizes, and transfers outside collectives.
+// writeSimAI writes the collectives of a graph as layers of SimAI's workload: a rank's computation before each, and
+// the collective. It is of all ranks or of groups of neighbours of one size. The format has no pipelines, groups of
+// several sizes, and transfers outside collectives.
 func writeSimAI(x *export) error {
 	d := x.d
 	names := map[coll.Kind]string{coll.AllReduce: "ALLREDUCE", coll.AllGather: "ALLGATHER",

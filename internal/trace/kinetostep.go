@@ -35,8 +35,8 @@ const (
 )
 
 // member makes acts of a step's kernels. Computation is one chain, split where a call depends on it and where it
-// depends on a call. A call depends on the last computation launched before it, as in PyTorch, and on the previous call
-// of its stream; computation depends on a call that ends while nothing else runs.
+// depends on a call. A call depends on the last computation launched before it, as in PyTorch, and on the previous
+// call of its stream. Computation depends on a call that ends while nothing else runs.
 func (k *kineto) member(c *calls, rank int) error {
 	if rank >= maxRanks || k.info.World > maxRanks {
 		return at(k.Name, 0, "is of rank %d of %d, at most %d are read", rank, k.info.World, maxRanks)

@@ -219,8 +219,8 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 	return &Trace{Ranks: x.gpus, DAG: d, Report: x.report}, nil
 }
 
-// mscclPiece is the number of bytes that a loop of the runtime moves of a chunk with protocol Simple: four of the
-// eight slots of NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
+// mscclPiece is the number of bytes that a loop of the runtime moves of a chunk with protocol Simple. It is four of
+// the eight slots of NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
 const mscclPiece = 2 * unit.MiB
 
 // loops returns the number of times that the runtime repeats the algorithm for a buffer of a given size; 0 with LL

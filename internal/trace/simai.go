@@ -177,8 +177,8 @@ func (p *simaiPart) named(word string) bool {
 	return p.none || known && (group == "" && word == name || group == "EP" || group == "DP_EP")
 }
 
-// groups are the ranks of a collective: tensor parallel ranks are consecutive, then data parallel ones, of which
-// experts take ep in a row; pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
+// groups returns the ranks of a collective: tensor parallel ranks are consecutive, then data parallel ones, of
+// which experts take ep in a row. Pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
 func (s *simai) groups(name string) (all [][]int) {
 	span, step, per := s.tp, 1, s.tp // size and stride of groups, and the ranks between their first members
 	switch name {

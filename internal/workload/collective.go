@@ -89,8 +89,8 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	return b.Seal()
 }
 
-// SumCollective is RunCollective for those who simulate nothing: one transfer for each pair of ranks, of all that one
-// sends the other, in no order, and without a limit of operations.
+// SumCollective is RunCollective without a simulation: one transfer for each pair of ranks, with all bytes from one
+// to the other, in no order, and without a limit of operations.
 func SumCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	x, err := adding(ranks, func(b *Builder) error {
 		for _, g := range groups {

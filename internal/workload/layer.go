@@ -38,9 +38,9 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 	return out
 }
 
-// enter and leave surround a block: with sequence parallelism the tokens are gathered before it and the partial sums
-// scattered after it, else the sums are all-reduced after it (Korthikanti et al. 2022, figure 5). enter gathers the
-// given multiple of b bytes.
+// enter and leave surround a block. With sequence parallelism the tokens are gathered before it and the partial
+// sums scattered after it, else the sums are all-reduced after it (Korthikanti et al. 2022, figure 5). enter
+// gathers the given multiple of b bytes.
 func (s *step) enter(p int, b unit.Bytes, times unit.Bytes) {
 	if s.Sequence {
 		s.await(s.tensor(p, coll.AllGather, times*s.shown(b)))

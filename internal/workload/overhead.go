@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its kernel, and at each
-// transfer a rank's work before the next piece.
+// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its kernel, and at
+// each transfer a rank's work before the next piece.
 type Overhead struct {
 	Launch unit.Time // delay before a rank's first transfer of a collective
 	Local  unit.Time // delay before each transfer inside a server

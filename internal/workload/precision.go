@@ -9,8 +9,8 @@ import (
 // BF16 is the precision that needs no casts.
 const BF16 = "bf16"
 
-// precision is an arithmetic of matrix products and the memory traffic of its casts: each operand is read in 16 bit and
-// written twice, as forward and backward passes read it along different axes.
+// precision is an arithmetic of matrix products and the memory traffic of its casts. Each operand is read in 16 bit
+// and written twice, as forward and backward passes read it along different axes.
 type precision struct {
 	name  string
 	of    string  // format whose peak rate it has (model.GPU.Peak)
@@ -82,8 +82,8 @@ func (t *Training) PeakOf(gpu model.GPU) float64 {
 	return gpu.BF16 // refused by Validate
 }
 
-// product is a piece of matrix products in the training's precision, with its operands' values per token and rank: they
-// are cast before the forward pass, and as many gradients before the backward pass.
+// product is a piece of matrix products in the training's precision, with its operands' values per token and rank.
+// They are cast before the forward pass, and equally many gradients before the backward pass.
 func (t *Training) product(gpu model.GPU, tokens, flops, bytes, operands float64) cost {
 	p := t.precision()
 	if p == nil || p.bytes == 0 {

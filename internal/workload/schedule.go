@@ -78,9 +78,8 @@ func interleaved(l partition.Layout, stage int) (list []pass) {
 	return list
 }
 
-// zeroBubble is ZB-H1 (Qi et al. 2023, section 2): forward and backward passes in
-// the order of 1F1B, the weight gradients of stage i (from 0) postponed by i
-// microbatches, so that they fill the end while no stage keeps more than PP
+// zeroBubble is ZB-H1 (Qi et al. 2023, section 2): forward and backward passes in the order of 1F1B, the weight
+// gradients of stage i (from 0) postponed by i microbatches. So they fill the end while no stage keeps more than PP
 // microbatches.
 func zeroBubble(l partition.Layout, stage int) (list []pass) {
 	done, written := 0, 0

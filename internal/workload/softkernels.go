@@ -125,10 +125,10 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 	return k
 }
 
-// merged is the bytes of a token that merging the parts of a ring of attention passes through memory, forward or
+// merged is the memory traffic, in bytes of a token, of merging the parts of a ring of attention, forward or
 // backward: after each step but the first the sum, 16 bit, is read and written, and the part is read. With a causal
-// mask and both ends of a sequence on each rank half of the steps have half of the queries (NVIDIA/TransformerEngine,
-// attention/dot_product_attention/context_parallel.py, flash_attn_fwd_out_correction).
+// mask and both ends of a sequence on each rank half of the steps have half of the queries
+// (NVIDIA/TransformerEngine, attention/dot_product_attention/context_parallel.py, flash_attn_fwd_out_correction).
 func (t *Training) merged() float64 {
 	return float64(t.CP-1) * 0.75 * 3 * 2 * t.Model.AttentionWidth()
 }
@@ -151,8 +151,8 @@ func (t *Training) routed(s *Software, gpu model.GPU, p *precision, tokens float
 	return c
 }
 
-// grouped is the time in seconds of the mean layer's products of routed experts, in one of three passes: each expert's
-// tokens fill tiles of 128 rows, and its weights pass memory once, as does their gradients' sum.
+// grouped is the time in seconds of the mean layer's products of routed experts, in one of three passes. Each
+// expert's tokens fill tiles of 128 rows; its weights, and its gradients' sum, are read or written once.
 func (t *Training) grouped(s *Software, gpu model.GPU, p *precision, tokens float64) float64 {
 	m := t.Model
 	input, ffn, matrices := m.ExpertShape()

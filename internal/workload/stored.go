@@ -111,8 +111,8 @@ type saved struct {
 	writes [][]int32         // by rank: the end of its last asynchronous checkpoint
 }
 
-// load makes the ranks of the first stage wait for a step's batch, and starts the load of later ones: after the
-// previous batch, and after the start of the step that is the number of prefetched batches earlier.
+// load makes the ranks of the first stage wait for a step's batch, and starts the load of later ones. Each load is
+// after the previous one, and after the start of the step that precedes it by the number of prefetched batches.
 func (s *step) load(i int) {
 	if s.Data == nil {
 		return

@@ -83,9 +83,9 @@ func (s *sums) collective(c Collective, build func()) {
 	s.into = nil
 }
 
-// Sums is the step with one transfer for each pair of ranks and class, of all that one sends the other, in no order,
-// and a computation that takes no time at each rank: for those who simulate nothing, and without a limit of operations.
-// Its work is independent of microbatches and steps.
+// Sums is the step without a simulation and without a limit of operations: one transfer for each pair of ranks and
+// class, with all bytes from one to the other, in no order, and a computation that takes no time at each rank. Its
+// work is independent of microbatches and steps.
 func (t *Training) Sums() (*DAG, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

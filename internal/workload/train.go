@@ -125,9 +125,8 @@ type arrival struct {
 	id   int32
 }
 
-// Build lowers the step to a DAG: the pipeline's schedule over the layers' blocks
-// with their tensor, context and expert parallel collectives, gradients reduced
-// and parameters gathered by the ZeRO stage, then the optimizer.
+// Build lowers the step to a DAG: the pipeline's schedule over the layers' blocks with their tensor, context and
+// expert parallel collectives, gradients reduced and parameters gathered by the ZeRO stage, then the optimizer.
 func (t *Training) Build() (*DAG, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

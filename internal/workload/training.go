@@ -35,9 +35,8 @@ type Training struct {
 	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
 	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters after the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
 
-	// Fold replaces each tensor parallel group by one rank that waits as long as
-	// the group's rings over NVLink take: one rail of a fabric whose rails do not
-	// meet, with a tensor parallel group per server.
+	// Fold replaces each tensor parallel group by one rank that waits for the time of the group's rings over
+	// NVLink. It stands for one rail of a fabric with separate rails and a tensor parallel group per server.
 	Fold bool `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
 
 	Data       *Data       `yaml:"data" doc:"batches come from storage servers, while earlier ones are worked on"`

@@ -1,9 +1,9 @@
 // Package transporttest is the conformance suite that every transport.Protocol passes: what a NIC may rely
 // on, whatever carries its connections.
 //
-// It has a small network of its own (net.go): planes with paths that each have a delay and a share of
-// packets that are lost, marked, trimmed, repeated or late, and that die and come back. A ledger (ledger.go)
-// knows what was posted and holds both ends to it.
+// It has a small network of its own (net.go): planes with paths that have a delay and a share of packets that are
+// lost, marked, trimmed, repeated or late. Paths fail and recover. A ledger (ledger.go) knows what was posted and
+// holds both ends to it.
 package transporttest
 
 import (

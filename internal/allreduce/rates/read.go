@@ -47,8 +47,8 @@ func OfRanks(dir string) (all []plotter.XYs, err error) {
 	return all, nil
 }
 
-// averaged draws the mean of steps over each of maxBins parts of the time until an end: a window over a round
-// trip is another rate after each answer.
+// averaged draws the mean of steps over each of maxBins parts of the time until an end: a window over a round trip
+// is another rate after each answer.
 func averaged(steps plotter.XYs, end float64) (means plotter.XYs) {
 	const maxBins = 150
 	wide := end / maxBins

@@ -51,8 +51,8 @@ const (
 	rare      = 2    // penalties of a choice of NCCL
 )
 
-// Differ reports whether a point differs from the expected times by more than repeated measurements do, of a size at
-// which measurements test the simulator or of a group whose largest size is slow.
+// Differ reports whether a point differs from the expected times by more than repeated measurements do. Its size
+// must be one at which measurements test the simulator, or its group's largest size slow.
 func Differ(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool {
 		return p.Differs() && (p.Untested() == 0 || !Carried(points, p.Group))
@@ -253,9 +253,10 @@ func (x *search) tryAll(all []Hypothesis, progress func(share float64, label str
 	return nil
 }
 
-// rank sorts the best: what explains all sizes, what explains the bandwidth, and the rest; of each, what more sizes
-// determine than it has free amounts, then by the fit with a penalty for each of them (Akaike's). A setting of
-// NCCL's choices is rarer than a fault of hosts and links: it has rare times that penalty.
+// rank sorts the best hypotheses: those that explain all sizes, those that explain the bandwidth, and the rest.
+// Within each group, hypotheses with more determining sizes than free amounts are first, then those with the better
+// fit, with a penalty for each amount (Akaike's). A setting of NCCL's choices is rarer than a fault of hosts and
+// links: it has rare times that penalty.
 func (x *search) rank() {
 	class := func(t *Trial) int {
 		switch {

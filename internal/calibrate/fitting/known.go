@@ -42,8 +42,8 @@ func (p *Point) Untested() unit.Bytes {
 	return 0
 }
 
-// Range returns the expected times of a point in µs: the simulated one, that with the bandwidth which is known to be
-// measured instead, and the one of NCCL's tuning model lie in it.
+// Range returns the expected times of a point in µs. They include the simulated time, the time with a known
+// bandwidth that is measured instead, and the time of NCCL's tuning model.
 func (p *Point) Range() (least, most float64) {
 	least, most = p.Before, p.Before*(1+p.known().Error)
 	if p.Model > 0 {

@@ -17,8 +17,8 @@ import (
 	"railyard/unit"
 )
 
-// Bytes of all ranks up to which a collective is simulated by packets, which takes some seconds: once without a
-// hypothesis, with each hypothesis, and with those that fit best. Larger ones are simulated as flows.
+// Bytes of all ranks up to which a collective is simulated by packets, in some seconds: once without a hypothesis,
+// with each hypothesis, and with the best-fitting ones. Larger ones are simulated as flows.
 const (
 	packetsOnce = 64 * unit.GiB
 	packetsEach = 4 * unit.GiB

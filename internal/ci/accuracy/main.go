@@ -32,7 +32,7 @@ func main() {
 }
 
 // measure writes the accuracy of those cases whose names or settings contain one of the words, or of all, as a JSON
-// list without repetitions, and reports each error on progress.
+// list without repetitions. It reports each error on progress.
 func measure(out, progress io.Writer, all []fidelity.Case, words []string) error {
 	var lines []string
 	var failed []error

@@ -10,9 +10,9 @@
 // validate, the cheapest first, for at most --limit of processor time. A mutant is killed when a test fails, or
 // does not end in ten times its time. The journal lets an interrupted run continue.
 //
-// Of the tools that exist, gremlins v0.6.0 is the one kept up: it draws no seeded sample, builds anew for
-// each mutant and runs either the package's own tests or all of them; go-mutesting, its forks and ooze
-// had no release the module proxy offers.
+// Of the existing tools, only gremlins v0.6.0 is maintained: it draws no seeded sample, builds anew for each mutant
+// and runs either the package's own tests or all of them. go-mutesting, its forks and ooze had no release on the
+// module proxy.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package load loads a lab and measures what becomes of the traffic: an all-reduce over all hosts (AllReduce), the same
-// under several congestion controls (Compare), and WRITEs by MRC while a link breaks (Trial).
+// Package load loads a lab and measures its traffic: an all-reduce over all hosts (AllReduce), the same under
+// several congestion controls (Compare), and WRITEs by MRC while a link breaks (Trial).
 package load
 
 import (

@@ -77,8 +77,8 @@ func Traffic(t *planner.Traffic, name, path string, force bool) error {
 	return output.Write(path, force, func(f io.Writer) error { return paint(f, path, tiles, bar) })
 }
 
-// scale is the range of the colours: from the smallest cell of any map to somewhat
-// above the largest, because the palette ends in white, which means nothing sent.
+// scale is the range of the colours: from the smallest cell of any map to somewhat above the largest, because the
+// palette ends in white, the colour of pairs without traffic.
 func scale(t *planner.Traffic, kinds []int) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, k := range kinds {

@@ -143,8 +143,8 @@ func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
 	return at
 }
 
-// marks returns how the slowest message's queue pair, or the one with most rate reductions, slowed down for marks at
-// the port where its packets waited longest, and when it was back.
+// marks returns how the slowest message's queue pair, or the one with most rate reductions, reacted to marks at the
+// port where its packets waited longest, and when its rate had recovered.
 func marks(r run, s *Sequence) error {
 	if r.Summary.CNPs == 0 {
 		return errors.New("no CNP was sent in this run")
@@ -246,7 +246,7 @@ func (r run) slowed(qps []result.QPRow) (q *result.QPRow, err error) {
 }
 
 // marked is the first interval with marks, before a reduction of the rate, at the port where a queue pair's packets
-// waited longest, or the next of its path; first is the sample of that reduction.
+// waited longest, or the next of its path. first is the sample of that reduction.
 func (r run) marked(q *result.QPRow, rates []result.SignalRow) (mark result.LinkRow, first int, err error) {
 	paths, err := table[result.PathRow](r, "paths")
 	if err != nil {

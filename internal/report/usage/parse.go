@@ -12,9 +12,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Parse reads a command line into the structs of a program and returns the context even with an error. With --help it
-// calls help and reports true. It takes the steps of kong.Kong.Parse except hooks: kong finds them by the names of
-// methods, and the linker then keeps all exported methods of the program, 8 MB.
+// Parse reads a command line into the structs of a program and returns the context even with an error. With --help
+// it calls help and reports true. It has the steps of kong.Kong.Parse except hooks. kong finds hooks by the names
+// of methods, and the linker then keeps all exported methods of the program, 8 MB.
 func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *kong.Context, helped bool, err error) {
 	if ctx, err = kong.Trace(k, negatives(k.Model, args)); err == nil {
 		err = ctx.Error

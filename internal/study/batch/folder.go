@@ -1,5 +1,5 @@
-// Package batch leaves the trials of a study to a batch system by a folder that all hosts share: Slurm submits an array
-// that works on it, and Write makes an indexed Job of Kubernetes. A folder has a round for each submission:
+// Package batch leaves the trials of a study to a batch system by a folder that all hosts share. Slurm submits an
+// array that works on it, and Write makes an indexed Job of Kubernetes. A folder has a round for each submission:
 //
 //	N/tasks.jsonl        a sweep.Task per line
 //	N/DIGEST.json        scenarios with their files (sweep.Bundle)

@@ -161,8 +161,9 @@ func persist(ctx context.Context, step func() error) (err error) {
 	return fmt.Errorf("a request to the NATS server failed 4 times: %w", err)
 }
 
-// search handles trials without a record that no worker simulates: trials still in the queue have reached the delivery
-// limit, and others were lost in transit and are queued again. The error reports that the server does not store them.
+// search handles trials without a record that no worker simulates. Trials still in the queue have reached the
+// delivery limit, and others were lost in transit and are queued again. The error reports that the server does not
+// store them.
 func (d *drive) search(ctx context.Context) error {
 	rest, err := d.broker.rest(ctx, d.study)
 	if err != nil {

@@ -34,7 +34,7 @@ func Decode(text []byte) []byte {
 	return out
 }
 
-// zeros reports whether a text is ASCII in 16-bit units without a mark, by its beginning: every second byte is zero,
+// zeros reports by the beginning whether a text is ASCII in 16-bit units without a mark: every second byte is zero,
 // from the first or the second on, and no other.
 func zeros(text []byte, from int) bool {
 	const some = 8

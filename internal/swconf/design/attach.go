@@ -24,8 +24,8 @@ const (
 	vniBase     = 10_000
 )
 
-// attach gives every NIC its addresses: a /31 to the one switch it hangs off, or
-// a VLAN where rails are VLANs or a bundle ends on two switches.
+// attach gives every NIC its addresses: a /31 to its one switch, or a VLAN where rails are VLANs or a bundle ends
+// on two switches.
 func (d *Design) attach() error {
 	g := d.Graph
 	d.planes = g.Planes()

@@ -230,9 +230,9 @@ func (d *Design) containerlab() (string, error) {
 	return string(b), err
 }
 
-// slurm writes topology.conf for TopologyPlugin=topology/tree. Slurm supports trees of switches with every node on one
-// leaf, so servers with the same switches, a segment of rails for example, are one leaf; above it are the parts that a
-// tier connects, and one root.
+// slurm writes topology.conf for TopologyPlugin=topology/tree. Slurm supports trees of switches with every node on
+// one leaf. So servers with equal switches, a segment of rails for example, are one leaf; above it are the parts
+// that a tier connects, and one root.
 func (d *Design) slurm() (string, error) {
 	group := map[string][]string{}
 	at := map[string]*Switch{}

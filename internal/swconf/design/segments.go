@@ -7,11 +7,11 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Segments configure packets whose outer destination names the switches of their path (SRv6 with NEXT-CSID, RFC 9800;
-// MRC's third way to forward, docs/references.md, mrc): a block of 32 bits in which each switch is 16 of them, its
-// uSID. A switch that is first in the address shifts the others to the front (uN) and forwards the packet by a static
-// route of /48 to a neighbour's uSID; the last one removes the outer header and reaches the NIC by its own link.
-// Nothing converges, so there is no BGP.
+// Segments configure packets whose outer destination names the switches of their path (SRv6 with NEXT-CSID, RFC
+// 9800; MRC's third way to forward, docs/references.md, mrc): a block of 32 bits in which each switch is 16 of
+// them, its uSID. A switch that is first in the address shifts the others to the front (uN) and forwards the packet
+// by a static route of /48 to a neighbour's uSID. The last one removes the outer header and reaches the NIC by its
+// own link. Nothing converges, so there is no BGP.
 //
 // If two switches are connected by several links, each has a uSID for each of them, so that a path selects the link.
 

@@ -377,8 +377,8 @@ func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
 	return w
 }
 
-// size is an amount in bytes. A segment is the chip's allocation unit, which depends on the model; a time cannot be
-// converted, for the bytes that leave a queue in it depend on the others.
+// size is an amount in bytes. A segment is the chip's allocation unit, which depends on the model. A time cannot be
+// converted, because the bytes that leave a queue in it depend on the others.
 func (p *parser) size(n float64, u string) (unit.Bytes, bool) {
 	scale, ok := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}[u]
 	if u == "segments" {

@@ -11,9 +11,9 @@ import (
 )
 
 // filters are the firewall filters that classify packets: a packet that matches a term at a port has its class,
-// overriding the classifier. Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP: a term
-// of other protocols or ports matches none of them, and one with an address matches some, so that it decides nothing
-// here.
+// overriding the classifier. Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP. A
+// term of other protocols or ports matches none of them; one with an address matches some, so that it decides
+// nothing here.
 type filters struct {
 	terms map[string]map[string]*term // by family and name, by term
 	order map[string][]string

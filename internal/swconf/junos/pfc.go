@@ -156,8 +156,8 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 	}
 }
 
-// stop makes a queue lossless by a priority. The queue is stopped by pauses of the priority that the output part maps
-// to it; without such a part by those of 3 and 4, for the queues of these numbers.
+// stop makes a queue lossless by a priority. Pauses of the priority that the output part maps to the queue stop it;
+// without such a part, pauses of priorities 3 and 4 stop the queues of these numbers.
 func (p *parser) stop(q *swconf.QoS, x *cnp, queue, prio int, at swconf.Place) {
 	to := &q.Queues[queue&7]
 	to.Pause = swconf.Say(prio, at)

@@ -20,8 +20,8 @@ type level struct {
 	open   bool // without contents so far
 }
 
-// yamlReader reads what nv config show prints and startup.yaml holds: mappings and lists by indentation, no
-// anchors, no tags, and of the forms in braces only empty ones and lists of plain values.
+// yamlReader reads the output of nv config show and startup.yaml: mappings and lists by indentation, no anchors, no
+// tags, and of the forms in braces only empty ones and lists of plain values.
 type yamlReader struct {
 	p     *parser
 	stack []level

@@ -62,8 +62,9 @@ func (w *writer) ingressPolicy(name string, headroom [queue.Classes]unit.Bytes) 
 	}
 }
 
-// bundled writes a port channel's settings for its members: policies, which have no effect at members, and those that
-// must be equal at both for a port to join (Cisco, Configuring Port Channels: compatibility requirements).
+// bundled writes a port channel's settings for its members: policies, which have no effect at members, and those
+// that must be equal at both for a port to be bundled (Cisco, Configuring Port Channels: compatibility
+// requirements).
 func (w *writer) bundled(ports []*design.Port) {
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	if len(ports) > 0 {

@@ -223,8 +223,8 @@ func (p *parser) nettedByCOS(q *swconf.QoS, pc *policyClass) {
 	}
 }
 
-// carried returns the PFC priority of a paused class without one: the 802.1p priority that it matches, or sets, or one
-// among those of its packets, or its queue's own number.
+// carried returns the PFC priority of a paused class without one: the 802.1p priority that it matches, or sets, or
+// that one of its packets has, or its queue's number.
 func (p *parser) carried(q *swconf.QoS, pc *policyClass) int {
 	for prio := range q.COS {
 		if q.COS[prio].Is() && int(q.COS[prio].V) == pc.queue {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// activated adds the fabric's neighbours to IPv4 by name if the device does not activate them by default, and omits
+// activated adds the fabric's neighbours to IPv4 by name if the device does not activate them by default. It omits
 // lines that the device's defaults imply and its output hides.
 func activated(run, want []*node) {
 	datacenter := find(run, "frr defaults datacenter") != nil

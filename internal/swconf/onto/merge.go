@@ -162,8 +162,8 @@ func following(run *node, want []*node) []string {
 	return out
 }
 
-// put adds a line that the device does not have: in place of the old one if it occurs once per section, else before the
-// lines that follow it in the fabric's configuration, so that definitions precede references.
+// put adds a line that the device does not have: in place of the old one if it occurs once per section, else before
+// the lines that follow it in the fabric's configuration. Definitions thus precede references.
 func (x *merger) put(path []string, run, w *node, before string) (*node, error) {
 	if err := x.clash(path, run, w); err != nil {
 		return nil, err

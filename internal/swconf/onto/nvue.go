@@ -23,8 +23,8 @@ var nvue = grammar{
 	leave:   []string{"nv config apply"},
 }
 
-// nvueUndo returns the unset command for a line: a leaf without its value, one of a list with it, and all of a port's
-// bridge, or of RoCE's defaults.
+// nvueUndo returns the unset command for a line: for a leaf without its value, for a list entry with it; for all of
+// a port's bridge, or of RoCE's defaults, one command.
 func nvueUndo(line string) string {
 	words, at := strings.Fields(line), line
 	switch c := nvueLeaf(line); {

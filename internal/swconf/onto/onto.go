@@ -111,7 +111,7 @@ func (m *Merge) unknown(file string, has *swconf.Config) {
 	}
 }
 
-// holds refuses a merge after which the device would not meet the fabric's needs: by the resulting configuration as
+// holds refuses a merge after which the device would not meet the fabric's needs, by the resulting configuration as
 // printed, and by the commands typed after the existing one.
 func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) error {
 	got, err := dialect.Parse(file+" with the steps", []byte(m.Text), m.OS)

@@ -216,7 +216,7 @@ func (p *patcher) fields(table, key string, run, want map[string]any) {
 }
 
 // contradicting removes entries that contradict the fabric's keys in a table: other queues and groups of its ports,
-// which it decides completely, other addresses of its ports, and VLANs of ports that route.
+// which the fabric configures completely; other addresses of its ports; VLANs of ports that route.
 func (p *patcher) contradicting(table string) {
 	for _, key := range slices.Sorted(maps.Keys(p.run[table])) {
 		if _, asked := p.want[table][key]; asked {

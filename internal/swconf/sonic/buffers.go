@@ -89,9 +89,8 @@ func (p *parser) dynamicModel() string {
 
 const parameters = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 
-// group reads a priority group's buffer for a queue. Lossless groups without a profile are SONiC's to fill: in the
-// dynamic model it computes their headroom, in the other it looks it up by speed and cable in a list that the device
-// brings.
+// group reads a priority group's buffer for a queue. Lossless groups without a profile are filled by SONiC. In the
+// dynamic model it computes their headroom; otherwise it reads it by speed and cable from a list of the device.
 func (p *parser) group(port *swconf.Port, k *swconf.Queue, row *node) {
 	n := row.get("profile")
 	switch {

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// bundling is the rule for members of a port channel: its MTU (teammgrd sets it at them), and queues, maps and PFC of
-// the ports themselves, for which port channels have no rows.
+// bundling is the rule for members of a port channel: its MTU (teammgrd sets it at them), and queues, maps and PFC
+// of the ports themselves, because port channels have no rows for them.
 var bundling = swconf.Bundling{QoS: swconf.MembersOwn, MTU: swconf.ChannelOnly, PFC: swconf.MembersOwn}
 
 // bundles reads port channels: their members, and the addresses of routed ones.

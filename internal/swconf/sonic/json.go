@@ -74,7 +74,7 @@ func (n *node) str(key string) string {
 const maxDepth = 16
 
 // reader builds nodes from JSON tokens with their positions. A fabric's files are hundreds of megabytes of small
-// strings: nodes are allocated in slabs, strings are slices of one, and lines are counted between tokens, the only
+// strings. Nodes are allocated in slabs, strings are slices of one, and lines are counted between tokens, the only
 // place of line feeds.
 type reader struct {
 	file    string

@@ -32,9 +32,9 @@ type fitting struct {
 	out   map[panel.Jack]slot
 }
 
-// Fit gives the cables of switches the ports of their profiles, where of names one: cables are assigned to jacks if the
-// switch's type defines them (its panel), else in order to SONiC's ports in the profile. Jacks are split if that is
-// needed and supported. The switches' panels then have names, lanes and aliases.
+// Fit assigns the cables of switches to the ports of their profiles, if names select one. Cables are assigned to
+// jacks if the switch's type defines them (its panel), else in order to SONiC's ports in the profile. Jacks are
+// split if that is needed and supported. The switches' panels then have names, lanes and aliases.
 func Fit(g *topo.Graph, of func(node int) *Profile) error {
 	if errs := Try(g, of); len(errs) > 0 {
 		return errs[0]

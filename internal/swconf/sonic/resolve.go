@@ -90,8 +90,8 @@ func systemPort(key string) (card, rest string, ok bool) {
 	return key[:at], key[at+1:], true
 }
 
-// card returns which line card and ASIC a table of system ports is of: the hostname's, or of those that there are the
-// one whose ports are most nearly those that the switch has maps for. Others have configurations of their own.
+// card returns the line card and ASIC of a table of system ports: the hostname's, or else the one whose ports agree
+// best with the switch's maps. Others have configurations of their own.
 func (p *parser) card(t *node) (card string) {
 	mine := p.table("PORT_QOS_MAP")
 	if len(mine.names()) == 0 {
@@ -391,8 +391,8 @@ func (p *parser) hash() {
 // peerVLAN is the VLAN of the peer link in which the two switches talk; designs give out VLANs below it.
 const peerVLAN = 4094
 
-// pair writes the connection of two switches (SONiC's MCLAG design): the service, which images disable, the peer link,
-// and an interface on it with the source address of the session, which differs between the two.
+// pair writes the connection of two switches (SONiC's MCLAG design): the service, which images disable; the peer
+// link; and an interface on it with the source address of the session, which differs between the two.
 func pair(s *design.Switch, put putter) {
 	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
 	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
