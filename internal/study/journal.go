@@ -20,8 +20,8 @@ type Journal struct {
 	size int64 // size of its intact lines
 }
 
-// OpenLines opens the journal at a path, with its folder. each passes the lines of an earlier study with their
-// places, one after the other, so that the journal may be larger than memory. With anew there are none. An
+// OpenLines opens the journal at a path, with its folder. It passes the lines of an earlier study with their
+// places to each, one after the other, so that the journal may be larger than memory. With anew there are none. An
 // incomplete last line is removed.
 func OpenLines(path string, anew bool, each func(at int64, line []byte) error) (*Journal, error) {
 	return openJournal(path, anew, func(f *os.File) (int64, error) {

@@ -31,8 +31,8 @@ type Input struct {
 
 // UsualDSCPs returns the DSCPs that these switches assign to RoCE data and CNPs, among the common ones: 24 or 26,
 // and 48 (docs/references.md, configurations). Maps of SONiC's images have 3 and 4 lossless, AMD's guides 10. If
-// neither is lossless, the priorities that most ports pause belong to data, of these the lowest; the CNPs' priority
-// is then unknown.
+// neither 24 nor 26 is lossless, data have the lowest of the DSCPs that most ports pause; the CNPs' DSCP is then
+// unknown.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
 	said := func(d int) (n int) {
 		for _, c := range configs {
