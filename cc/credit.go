@@ -136,7 +136,7 @@ func (c *Credit) tick(now unit.Time) {
 	}
 }
 
-// hold notes that something waits for credit, rest that nothing does.
+// hold records that packets wait for credit, rest that none does.
 func (c *Credit) hold(now unit.Time) {
 	if c.since == unit.Never {
 		c.since = now

@@ -169,7 +169,7 @@ func (d *DCQCN) cut(now unit.Time) {
 	d.limited = true
 }
 
-// OnTimer cuts the rate or counts a timer expiry, whichever is due.
+// OnTimer reduces the rate or counts a timer expiry, depending on which is due.
 func (d *DCQCN) OnTimer(now unit.Time) {
 	if d.checkAt <= now && d.checkAt <= d.timerAt {
 		d.check(now)

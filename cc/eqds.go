@@ -8,5 +8,5 @@ package cc
 // from htsim's 50 packets: in htsim each data packet carries its sender's demand. Here requests carry it, one per half
 // a path, so more must be in flight.
 var eqds = onCreditAlone("eqds", "EQDS", 1, Profile{Name: "trimming",
-	Doc:   "the first round trip goes unasked: switches must trim what does not fit",
+	Doc:   "the first round trip is sent without credit: switches must trim the excess",
 	Words: "EQDS, the first round trip unasked, credit at %v"})

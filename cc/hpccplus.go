@@ -42,7 +42,7 @@ type hpccPlusSettings struct {
 	plusSettings
 }
 
-// plusSettings are those that HPCC++ adds.
+// plusSettings are the additional settings of HPCC++.
 type plusSettings struct {
 	After    float64 `yaml:"cut_after" range:"0|0.01,1000" doc:"number of acknowledged base windows after which the reference falls, too; 0: once per round trip, as it rises"`
 	Queue    float64 `yaml:"token_queue" range:"0.001,1000" doc:"a longer queue, in base windows, earns tokens for a larger additive increase"`

@@ -35,7 +35,7 @@ var ndp = Algorithm{
 }
 
 type ndpSettings struct {
-	Initial float64   `yaml:"initial" range:"0.01,64" doc:"what goes when a sender begins, times what the path holds; then each that comes pulls one"`
+	Initial float64   `yaml:"initial" range:"0.01,64" doc:"data of a sender's start, as a multiple of the path's capacity; then each arriving packet pulls one"`
 	Share   float64   `yaml:"share" range:"0.01,1" doc:"share of its line rate for which a receiver pulls; not above 1, which is the line"`
 	RTO     unit.Time `yaml:"rto" range:"1us,10s" doc:"time without a pull after which a sender requests one packet; longer where pulls are rare"`
 	BaseRTT unit.Time `yaml:"base_rtt" range:"0|100ns,1s" doc:"round trip of the bandwidth-delay product; 0s: the path's own, or 100 us if unknown"`

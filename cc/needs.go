@@ -2,7 +2,7 @@ package cc
 
 import "strings"
 
-// Feature is something of switches, NICs or the transport that an algorithm may be unable to do without.
+// Feature is a feature of switches, NICs or the transport that an algorithm may require.
 type Feature uint8
 
 // Features, as a set.

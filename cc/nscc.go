@@ -40,7 +40,7 @@ type NSCC struct {
 	arrived, ignored, ignore float64 // bytes: in this period, since the last quick adapt, of no news after it
 	inFlight                 float64
 	periodEnd                unit.Time
-	lost                     bool // something was, in this period
+	lost                     bool // a packet was lost in this period
 
 	cuts, quick, lossCuts int64
 }
@@ -234,7 +234,7 @@ func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done boo
 	return done
 }
 
-// OnLoss takes a lost packet off the window. It is a reason to check whether anything arrives.
+// OnLoss takes a lost packet off the window. A loss is a reason to check whether packets arrive.
 func (n *NSCC) OnLoss(now unit.Time, _ Loss) {
 	mtu := float64(n.path.MTU)
 	n.ignored += mtu

@@ -30,7 +30,7 @@ var nscc = Algorithm{
 		{SignalRate, "bit/s", "the window per round trip, at most the line rate"},
 		{SignalWindow, "B", "the window"},
 		{SignalDelay, "s", "the last round trip"},
-		{"queue_delay", "s", "what it takes for the mean delay beyond the unloaded round trip"},
+		{"queue_delay", "s", "assumed mean delay beyond the unloaded round trip"},
 	},
 	Counters: []Term{
 		{Name: CounterCuts, Doc: "times that the window became smaller"},

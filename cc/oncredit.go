@@ -170,7 +170,7 @@ var (
 	creditCounters = []Term{
 		{Name: "grants", Doc: "grants of credit that arrived"},
 		{Name: "requests", Doc: "requests for credit"},
-		{Name: "repeats", Doc: "requests because no grant came in time"},
+		{Name: "repeats", Doc: "requests repeated because no grant arrived in time"},
 	}
 )
 

@@ -5,5 +5,5 @@ package cc
 // path's worth holds that much credit at most. The standard leaves to implementers how much a receiver grants without
 // requests ("slow pull"). Railyard grants nothing: it would be credit for senders that have finished.
 var rccc = onCreditAlone("rccc", "RCCC", 4, Profile{Name: "htsim",
-	Doc:   "1.5 times the path holds goes unasked: switches must trim what is too much",
+	Doc:   "the first round trip sends 1.5 times the path's capacity without credit: switches must trim the excess",
 	Words: "RCCC, credit at %v"})

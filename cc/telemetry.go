@@ -21,8 +21,8 @@ func (r Report) String() string {
 // MostHops is the number of switches that a telemetry header has room for.
 const MostHops = 5
 
-// reportsByTag returns the telemetry of an algorithm with a parameter csig, the bytes of a tag; without
-// one something else.
+// reportsByTag returns the telemetry of an algorithm with a parameter csig, the bytes of a tag; without it, returns
+// without.
 func reportsByTag(v Values, without Report) Report {
 	switch Value[int](v, "csig") {
 	case 4:

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a chooser hears, it takes a port that there is; the same seed and the same news give the same
+// A chooser takes an existing port for any feedback; the same seed and the same news give the same
 // ports; nothing is allocated per packet.
 func TestEveryChooserTakesAPortThatThereIs(t *testing.T) {
 	for _, p := range Policies() {

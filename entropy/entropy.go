@@ -18,8 +18,8 @@ const (
 // Port is the source port number i of a queue pair, from a digest of its own.
 func Port(digest uint32, i int) uint16 { return first | uint16(digest+uint32(i)*step)&Mask }
 
-// Turn takes a queue pair's source ports in turn, packet by packet, whatever becomes of the packets.
-// Which path a port means is the switches' hash.
+// Turn takes a queue pair's source ports in turn, packet by packet, independent of the packets' fate. Which path a
+// port means is the switches' hash.
 type Turn struct{ n uint32 }
 
 // Next returns the source port of the next packet, from 0 to n-1.

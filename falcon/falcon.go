@@ -40,7 +40,7 @@ var Protocol = transport.Protocol{
 		{Name: cc.SignalDelay, Unit: "s", Doc: "the longest of the paths' smoothed round trips"},
 	},
 	Counters: []cc.Term{
-		{Name: "rack", Doc: "packets retransmitted because later ones had come"},
+		{Name: "rack", Doc: "packets retransmitted because later ones had arrived"},
 		{Name: "probes", Doc: "tail-loss probes: packets retransmitted in silence"},
 		{Name: "timeouts", Doc: "retransmission time-outs"},
 		{Name: "repaths", Doc: "paths left: for congestion, or after a time-out"},
@@ -84,7 +84,7 @@ type settings struct {
 	AckDelay   unit.Time `yaml:"ack_delay" range:"0ns,1ms" default:"8us" doc:"how long an acknowledgement may wait for more"`
 	AskEvery   int       `yaml:"ask_every" range:"1,128" default:"10" doc:"one packet in N requests an immediate acknowledgement"`
 	Reorder    float64   `yaml:"reorder" range:"0,4" default:"0.25" doc:"RACK: round trips that a packet may be later than a later one of its path"`
-	ProbeAfter float64   `yaml:"probe_after" range:"0.1,100" default:"1.1" doc:"tail-loss probe: round trips without news until the oldest packet goes again"`
+	ProbeAfter float64   `yaml:"probe_after" range:"0.1,100" default:"1.1" doc:"tail-loss probe: round trips without an answer until the oldest packet is retransmitted"`
 	Early      int       `yaml:"early" range:"0,250" default:"16" doc:"how often a packet may go again before its time-out"`
 	MinTimeout unit.Time `yaml:"min_timeout" range:"1us,1s" default:"250us" doc:"retransmission time-out at least; else two round trips"`
 	Retries    int       `yaml:"retries" range:"1,30" default:"7" doc:"consecutive time-outs after which the connection is closed"`

@@ -149,7 +149,7 @@ func (s *sender) pick(now unit.Time, plane int) int {
 
 // pickWeighted is the policy of Falcon's second generation (Isekai: OPEN_LOOP_FCWND_WEIGHTED_ROUND_ROBIN). The sum
 // of the windows of a plane's flows limits the data in flight, and flows take turns in proportion to their windows.
-// A congested path gets few packets and never none, and those that wait there fill the common limit. The third
+// A congested path gets few packets but never none, and packets that wait there fill the common limit. The third
 // generation's rate update engine returns no weights (Isekai: rue/algorithm/swift.h, SetResponse).
 func (s *sender) pickWeighted(now unit.Time, plane int) int {
 	var windows, flying unit.Bytes

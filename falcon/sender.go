@@ -61,7 +61,7 @@ func (s *sender) Post(now unit.Time, r transport.Request) error {
 	return nil
 }
 
-// Pending reports whether anything is to be sent, or sent again.
+// Pending reports whether packets are to be sent or retransmitted.
 func (s *sender) Pending() bool { return s.out.More() || s.out.AnyLost() }
 
 // sendable reports whether there is a packet that the window of packet numbers permits.
@@ -72,7 +72,7 @@ func (s *sender) Ready(now unit.Time, plane int) bool {
 	return s.down>>plane&1 == 0 && s.sendable() && s.pick(now, plane) != noFlow
 }
 
-// Next makes the packet that leaves now by a plane: lost ones first, by whatever path has room.
+// Next makes the packet that leaves now by a plane: lost ones first, on any path whose window permits.
 func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	if s.down>>plane&1 != 0 || !s.sendable() {
 		return false

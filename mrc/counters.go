@@ -9,8 +9,8 @@ import (
 var counters = []cc.Term{
 	{Name: cc.CounterCuts, Doc: "cuts of the window to a destination, by the answers of each connection"},
 	{Name: "retransmissions", Doc: "packets retransmitted"},
-	{Name: transport.CounterTimeouts, Doc: "packets that no answer came for"},
-	{Name: "early", Doc: "packets retransmitted because later ones had come"},
+	{Name: transport.CounterTimeouts, Doc: "packets without an answer"},
+	{Name: "early", Doc: "packets retransmitted because later ones had arrived"},
 	{Name: "skip_once", Doc: "SACKs that report a marked path"},
 	{Name: "always_skip", Doc: "SACKs that report an invalid path"},
 	{Name: "nack_trimmed", Doc: "NACKs: a switch had cut the payload off"},
@@ -21,7 +21,7 @@ var counters = []cc.Term{
 	{Name: "nack_psn_oor_window", Doc: "NACKs: beyond the range that is tracked"},
 	{Name: "nack_unexp_event", Doc: "NACKs: the connection is broken"},
 	{Name: "ev_skips", Doc: "entropy values left out for the rest of a round"},
-	{Name: "ev_bad", Doc: "entropy values withdrawn because nothing came by them"},
+	{Name: "ev_bad", Doc: "entropy values withdrawn because no packet arrived by them"},
 	{Name: "ev_replaced", Doc: "of them for which there was one in the reserve"},
 	{Name: "ev_restored", Doc: "entropy values that a probe has brought back"},
 	{Name: "ev_rounds", Doc: "rounds of the active values, of all planes"},
@@ -31,9 +31,9 @@ var counters = []cc.Term{
 	{Name: "malformed", Doc: "packets that make no sense"},
 	{Name: "sacks", Doc: "SACKs sent"},
 	{Name: "reverse_probes", Doc: "questions about paths of SACKs"},
-	{Name: "reverse_changes", Doc: "paths of SACKs given up because nothing came back"},
-	{Name: transport.CounterReordered, Doc: "packets that came before an earlier one"},
-	{Name: transport.CounterDuplicates, Doc: "packets that came twice"},
+	{Name: "reverse_changes", Doc: "paths of SACKs given up because no probe was answered"},
+	{Name: transport.CounterReordered, Doc: "packets that overtook an earlier one"},
+	{Name: transport.CounterDuplicates, Doc: "packets that arrived twice"},
 }
 
 type senderCounts struct {
@@ -84,7 +84,7 @@ func (s *Sender) Counter(name string) (n int64, ok bool) {
 	return n, ok
 }
 
-// counter returns a peer's counters, or those of its congestion control.
+// counter returns a peer's counters, or the counters of its congestion control.
 func (p *Peer) counter(name string) (n int64, ok bool) {
 	switch name {
 	case "early":

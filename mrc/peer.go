@@ -112,7 +112,7 @@ func (p *Peer) asks(now unit.Time, again, last bool) bool {
 	return false
 }
 
-// planes are those that work at both ends.
+// planes returns the planes that work at both ends.
 func (p *Peer) planes() uint32 { return p.own & p.far }
 
 // usable reports whether data may use a plane: it works, and it has a value that is not assumed bad, unless no working

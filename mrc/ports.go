@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// ports is the known state of both NICs' ports and the pending announcements. A Port Status Update is sent when an own
-// port changes, and repeated until it is acknowledged, so that the far end drops the plane before it loses packets. An
-// update has a number: an older one that arrives later is ignored.
+// ports is the known state of both NICs' ports and the pending announcements. A Port Status Update is sent when a
+// port of this end changes, and repeated until it is acknowledged, so that the far end drops the plane before it
+// loses packets. An update has a number: an older one that arrives later is ignored.
 type ports struct {
 	at            unit.Time // time of the next retransmission of the update; Never: it was answered
 	own, far, all uint32    // planes whose port works

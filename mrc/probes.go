@@ -19,7 +19,7 @@ type probing struct {
 	asked   [recent]unit.Time // send times of the latest probes, by identifier
 }
 
-// recent is the number of probes in flight for which an answer also covers those sent before its own.
+// recent is the number of probes in flight for which an answer also covers the earlier ones.
 const recent = 16
 
 // mostProbes is the number of bad values that are probed at a time.

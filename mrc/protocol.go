@@ -77,7 +77,7 @@ type knobs struct {
 	Timeout     unit.Time `yaml:"timeout" range:"0|1us,10s" default:"0s" doc:"local ACK timeout of each packet; 0: by measured round trips"`
 	Floor       unit.Time `yaml:"timeout_floor" range:"1us,1s" default:"10us" doc:"the least that measuring makes of it"`
 	Exponential bool      `yaml:"exponential" default:"true" doc:"the timeout of a packet doubles each time that it is lost; else it grows independently"`
-	Early       bool      `yaml:"early" default:"true" doc:"packets go again once later ones have come for long enough, before they time out"`
+	Early       bool      `yaml:"early" default:"true" doc:"packets are retransmitted when later ones have arrived some time ago, before they time out"`
 	Retries     int       `yaml:"retries" range:"0,64" default:"7" doc:"timeouts in a row without news, of all packets together, before the connection is dead"`
 	ProbeEvery  unit.Time `yaml:"probe_every" range:"0|1us,1s" default:"0s" doc:"between probes of bad values, and of the paths of answers; 0: a round trip"`
 	Immediates  int       `yaml:"immediates" range:"1,65535" default:"256" doc:"WRITEs with immediate that may be in flight, as the receiver announced"`

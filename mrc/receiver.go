@@ -188,8 +188,8 @@ func (r *Receiver) Refuse(p *transport.Packet, why roce.NackReason) {
 	r.refuse(p, why)
 }
 
-// verdict returns the verdict on the path of a packet: its mark, or, by a plane that our port
-// does not want, that there is none.
+// verdict returns the verdict on the path of a packet: its mark or, on a plane that this end's port does not
+// accept, none.
 func (r *Receiver) verdict(p *transport.Packet) roce.Verdict {
 	switch {
 	case r.ports.own>>p.Plane&1 == 0:
@@ -222,8 +222,8 @@ func (r *Receiver) span() uint32 {
 	return uint32(min(max(want, leastSpan), r.m.Window))
 }
 
-// leastSpan is the least that a dynamic range becomes, so that it does not stop a sender that has a window's
-// worth to send before anything was reordered.
+// leastSpan is the minimum of a dynamic range, so that it does not stop a sender with a window of data before
+// packets were reordered.
 const leastSpan = 1024
 
 // bitmap returns the bits of the packets that arrived among the 64 PSNs from base on, which is a multiple of 64.
@@ -251,7 +251,7 @@ func (r *Receiver) Arrived() (message uint32, ok bool) {
 // PlaneIs sets whether the NIC's own port to a plane works.
 func (r *Receiver) PlaneIs(now unit.Time, plane int, up bool) { r.ports.planeIs(now, plane, up) }
 
-// At returns the time at which the receiver wants to be called.
+// At returns the time of the receiver's next timer event.
 func (r *Receiver) At() unit.Time { return min(r.sacks.at, r.reverse.at, r.ports.at) }
 
 // Tick runs the timers that are due.

@@ -6,12 +6,12 @@ import (
 	"railyard/unit"
 )
 
-// reverse is a receiver's paths to the sender: an entropy value per plane, which no packet acknowledges. So while data
-// arrive each is probed, once per round trip in which it was used and at most once per answersAQuestion answers. In a
-// deep incast a sender's turn is many round trips, and answers to probes would take a tenth of the line that they test.
-// A duplicate of a received packet suggests that an answer was lost, and causes a probe immediately. If two consecutive
-// probes stay unanswered, the second one for four times as long, the value is replaced. Round trips are those of
-// answers: under load longer than the path's.
+// reverse is a receiver's paths to the sender: an entropy value per plane, which no packet acknowledges. So while
+// data arrive each is probed, once per round trip in which it was used and at most once per answersAQuestion
+// answers. In a deep incast a sender's turn is many round trips, and answers to probes would take a tenth of the
+// line that they test. A duplicate of a received packet suggests that an answer was lost, and causes a probe
+// immediately. If two consecutive probes stay unanswered, the second one for four times as long, the value is
+// replaced. Round trips are measured on answers: under load longer than the path's.
 type reverse struct {
 	evs            []reverseEV
 	random         rng.Stream

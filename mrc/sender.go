@@ -107,7 +107,7 @@ func (s *Sender) mayCut() bool {
 	return s.cut > 0 || !s.message(s.cutting).tells || int(s.tells) < s.peer.m.Immediates
 }
 
-// has reports that there is something to send, but for the window and the pace.
+// has reports whether there is data to send, regardless of the window and the pace.
 func (s *Sender) has() bool { return !s.dead && (s.slots.anyLost() && s.away.until == 0 || s.mayCut()) }
 
 // Ready reports whether Next would make a packet for a plane.
@@ -249,7 +249,7 @@ func (s *Sender) complete() {
 	}
 }
 
-// die ends the connection: the oldest message with a status, the others flushed.
+// die ends the connection: the oldest message completes with a status, the rest are flushed.
 func (s *Sender) die(now unit.Time, why rc.Status) {
 	if s.dead {
 		return
@@ -264,7 +264,7 @@ func (s *Sender) die(now unit.Time, why rc.Status) {
 	s.mind(now)
 }
 
-// Pending reports whether there is anything to send, now or later.
+// Pending reports whether there is data to send, now or later.
 func (s *Sender) Pending() bool { return len(s.messages) > 0 }
 
 // mind keeps the peer's count of connections with work.

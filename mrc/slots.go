@@ -18,7 +18,7 @@ type slot struct {
 // Lists of packets. Packets in flight wait for an answer in one list per number of tries, in the order of their
 // transmission: the head of a list is the first that may time out.
 const (
-	waits  = 8 // lists of those that wait
+	waits  = 8 // lists of waiting packets
 	lost   = waits
 	lists  = waits + 1
 	noList = lists
@@ -102,7 +102,7 @@ func (s *slots) take(psn uint32) {
 // anyLost reports whether a packet waits for retransmission.
 func (s *slots) anyLost() bool { return s.nonEmpty&(1<<lost) != 0 }
 
-// waiting has a bit for each list in which somebody waits, by its number.
+// waiting returns a bit for each list with waiting packets, by its number.
 func (s *slots) waiting() uint16 { return s.nonEmpty &^ (1 << lost) }
 
 // underWay reports that a packet waits for its answer.

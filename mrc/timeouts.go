@@ -129,7 +129,7 @@ func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 	s.count(now, t)
 }
 
-// At returns the time at which the sender wants to be called.
+// At returns the time of the sender's next timer event.
 func (s *Sender) At() unit.Time {
 	at := min(s.ports.at, s.due())
 	if len(s.messages) == 0 {

@@ -21,8 +21,8 @@ const mostStrikes = 5
 
 func (t *trial) begin() { t.need, t.asked = 1<<(2*t.strikes), false }
 
-// strike counts a loss: a value that carried less than a quarter of the others' packets per loss is worse than they
-// are. A round gives each active value a packet, or a burst.
+// strike counts a loss: a value that carried less than a quarter of the other values' packets per loss is worse. A
+// round gives each active value a packet, or a burst.
 func (p *profile) strike(i uint16) {
 	t := &p.trials.of[i]
 	carried, all := p.rounds-t.back, p.rounds*int64(max(1, p.wanted))

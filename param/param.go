@@ -45,7 +45,7 @@ type Values map[string]any
 func Value[T any](v Values, name string) T {
 	x, ok := v[name].(T)
 	if !ok {
-		panic(fmt.Sprintf("param: %s is %T", name, v[name])) // a constructor disagrees with its own table
+		panic(fmt.Sprintf("param: %s is %T", name, v[name])) // a constructor does not match its own table
 	}
 	return x
 }

@@ -80,7 +80,7 @@ func (t Table[T]) Values(s T) Values {
 	return v
 }
 
-// Read makes a struct of values; others than its own may be among them.
+// Read makes a struct of values; further values are ignored.
 func (t Table[T]) Read(v Values) (s T) {
 	for _, f := range t.fields {
 		x := reflect.ValueOf(v[f.Name])

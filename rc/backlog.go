@@ -2,8 +2,8 @@ package rc
 
 import "railyard/roce"
 
-// mostHeaders is the maximum of a request packet's bytes on an IPv4 wire without its payload: with preamble, gap and
-// the longest headers, those of an atomic.
+// mostHeaders is the maximum of a request packet's bytes on an IPv4 wire without its payload: with preamble, gap
+// and the longest headers, an atomic's.
 const mostHeaders = roce.BaseLen + roce.AtomicETHLen + roce.PreambleIFG
 
 // Wire returns the largest number of bytes of a full packet on the wire.

@@ -40,7 +40,7 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 		is&partStarts == 0 && !(is&partSend != 0 && q.inSend || is&partWrite != 0 && q.inWrite):
 		return is, roce.NakInvalid
 	case q.cfg.Deny != 0 && q.cfg.Deny&rights[is&^partOnly] != 0:
-		return is, roce.NakInvalid // an operation this queue pair does not do, whatever its length
+		return is, roce.NakInvalid // an operation that this queue pair does not support, of any length
 	case is&(partRead|partAtomic) != 0:
 		return is, 0 // these carry no payload; takeRead and takeAtomic check the rest
 	case int(p.Payload) != q.cfg.MTU && is&partEnds == 0, int(p.Payload) > q.cfg.MTU,

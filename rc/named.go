@@ -17,7 +17,8 @@ func (q *QP) name(a *Answer, s uint64) {
 	q.nak(a, roce.AckNamed, uint32(uint16(s-q.expect))<<8|uint32(have))
 }
 
-// asks reports whether a request needs an answer: it requests one, or it is marked and an immediate answer can name it.
+// asks reports whether a request needs an answer: it requests one, or it is marked and an immediate answer can name
+// it.
 func (q *QP) asks(p *Packet) bool { return p.AckReq || p.Marked && q.cfg.Named }
 
 // About returns the packet that an acknowledgement answers: the one of its PSN, or the one that it names.
@@ -93,10 +94,10 @@ func (q *QP) Silent() bool { return q.cfg.Named && q.sel != nil && q.sel.probes 
 // fewAhead is the least number of packets that must overtake another before it counts as lost.
 const fewAhead = 5
 
-// Window returns the packets in the driver's window; 0: no window. Where answers name their packets, a packet is lost
-// when more than 1.5 windows of packets have overtaken it; all other missing packets are then lost too, because paths
-// cannot differ by more than a window (SLEEK of uet-htsim, uec.cpp; docs/references.md, nscc). The oldest is
-// retransmitted immediately and requests a list of the others.
+// Window returns the packets in the driver's window; 0: no window. Where answers name their packets, a packet is
+// lost when more than 1.5 windows of packets have overtaken it; all other missing packets are then lost too,
+// because paths cannot differ by more than a window (SLEEK of uet-htsim, uec.cpp; docs/references.md, nscc). The
+// oldest is retransmitted immediately and requests a list of the rest.
 func (q *QP) Window(packets uint64) {
 	if q.sel != nil {
 		q.sel.window = packets

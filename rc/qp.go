@@ -79,7 +79,7 @@ type Config struct {
 
 	Reads       int    // outstanding READs and atomics, as requester; 0 to 128
 	ReadsIn     int    // the same as responder
-	Deny        Access // remote access refused whatever the region allows
+	Deny        Access // remote access refused regardless of the region
 	RNRRetries  int    // tries after "receiver not ready"; 7 is endless
 	RNRTimer    uint8  // timer code that our RNR NAKs carry, roce.RNRTimer
 	AlwaysReady bool   // receives never run out: the simulator's applications
@@ -226,8 +226,8 @@ func NewQP(cfg *Config, mem *Memory) QP { return QP{cfg: cfg, mem: mem} }
 // ErrState is returned for a call the QP's state does not allow.
 var ErrState = errors.New("queue pair is in the wrong state")
 
-// Modify moves the QP to the next state. Attributes travel with the step that
-// needs them: RTR takes the PSN the peer will start with, RTS our own.
+// Modify moves the QP to the next state. Each step takes the attributes that it needs: RTR takes the peer's first
+// PSN, RTS this end's.
 func (q *QP) Modify(to State, psn uint32) error {
 	switch {
 	case to == Reset:

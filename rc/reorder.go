@@ -83,7 +83,7 @@ func (r *window) cameAgain(s uint64) {
 	}
 }
 
-// ask takes note that [s, upto) is asked for, in a window of a size.
+// ask records that [s, upto) is requested, in a window of a size.
 func (r *window) ask(s, upto uint64, size int) {
 	if r.asks == nil {
 		r.asks = make([]int32, size)
@@ -93,8 +93,8 @@ func (r *window) ask(s, upto uint64, size int) {
 	}
 }
 
-// unasked is the first part of a run of n missing packets from s that their headers have not asked for; none
-// is left where all have.
+// unasked returns the first part of a run of n missing packets from s that their headers have not requested; none
+// if all have.
 func (r *window) unasked(s uint64, n int) (uint64, int) {
 	if r.asks == nil {
 		return s, n
@@ -138,8 +138,8 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	q.report(a, s, q.asks(p), p.List)
 }
 
-// leastRing is the number of packets that the responder's ring has room for when something is first missing, or the
-// window if that is smaller.
+// leastRing is the initial size of the responder's ring at the first missing packet, or the window if that is
+// smaller.
 const leastRing = 64
 
 // openWindow grows the responder's ring for a packet d beyond the expected one, which is less than the window. It
@@ -166,8 +166,8 @@ func (q *QP) openWindow(d uint64) {
 	}
 }
 
-// overtake notes that s is here and moves late: whatever is missing below it has
-// been overtaken by more than after packets.
+// overtake records that s has arrived and moves late: more than after packets have overtaken all that is missing
+// below it.
 func (r *window) overtake(s uint64, after int) {
 	r.top = max(r.top, s+1)
 	if s >= r.late {
@@ -217,9 +217,9 @@ func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 	return s, n
 }
 
-// report answers packet s in selective mode: with what is lost, once per gap, and when asked with how far
-// everything is there. Both are Railyard's profile, not IBTA's (doc.go), and acknowledge everything before their
-// PSN.
+// report answers packet s in selective mode: with the lost packets, once per gap, and on request with the range
+// that has arrived completely. Both are Railyard's profile, not IBTA's (doc.go), and acknowledge everything before
+// their PSN.
 func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 	r := &q.reorder
 	if list && q.cfg.Named {

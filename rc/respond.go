@@ -33,7 +33,7 @@ type executed struct {
 	orig   uint64
 }
 
-// Responding reports whether NextResponse has something to send.
+// Responding reports whether NextResponse has a packet to send.
 func (q *QP) Responding() bool { return len(q.out) > 0 }
 
 // NextResponse produces the next packet of READ data, atomic answers and the acknowledgements queued after them.

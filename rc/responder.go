@@ -50,7 +50,7 @@ func (q *QP) Data(p *Packet, a *Answer) {
 	}
 }
 
-// inOrder takes the expected packet and whatever it releases.
+// inOrder takes the expected packet and the held packets that follow it.
 func (q *QP) inOrder(p *Packet, a *Answer) {
 	s := q.expect
 	if !q.place(p, a) {

@@ -62,8 +62,8 @@ type span struct {
 	at                    unit.Time
 }
 
-// rtt estimates round trips as RFC 6298 does. Before the first sample a round trip takes base, 0 if the driver has not
-// said how long the path is.
+// rtt estimates round trips as RFC 6298 does. Before the first sample a round trip takes base, 0 if the driver has
+// not set the length of the path.
 type rtt struct{ mean, dev, least, base unit.Time }
 
 func (r *rtt) sample(t unit.Time) {
@@ -259,7 +259,7 @@ func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 // longAgo returns the time before which a retransmitted packet that has not arrived counts as lost.
 func (k *selective) longAgo() unit.Time { return k.came - max(rtoHigh, k.rtt.patience()) }
 
-// sweep retransmits the run [s, e) once more, whose last retransmission was long ago. The report does not tell
+// sweep retransmits the run [s, e) once more, whose last retransmission was long ago. The report does not show
 // which other retransmissions arrived. After several sweeps in a row in which all were lost, as after an outage,
 // the interval doubles each time.
 func (q *QP) sweep(s, e uint64) {
@@ -287,7 +287,7 @@ func (k *selective) old(s uint64) (from, to uint64) {
 	return 0, 0
 }
 
-// requests counts the packets of the sequence numbers [from, upto): one for a READ, whatever it covers.
+// requests counts the packets of the sequence numbers [from, upto): one for a READ of any length.
 func (q *QP) requests(from, upto uint64) (n uint64) {
 	for i := range q.wrs {
 		w := &q.wrs[i]

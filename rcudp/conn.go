@@ -141,7 +141,7 @@ func (c *Conn) port(now unit.Time, p *rc.Packet) uint16 {
 	return c.Ports[c.turn.Next(len(c.Ports))]
 }
 
-// ready reports whether there is something to send, pacing aside.
+// ready reports whether there are packets to send, regardless of pacing.
 func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.blocked() }
 
 // blocked reports whether new packets must wait; retransmissions may be sent, but not without credit.

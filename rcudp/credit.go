@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// Credit on sockets: a connection whose controller needs credit requests it from its peer. An endpoint grants to all
-// requesters in turn, at a share of the fastest of its connections' line rates. A receiver does not depend on its
-// sender's algorithm: it grants by its own terms. What READ brings back is answered, not requested, and needs no
-// credit. A peer without support for credit never grants.
+// Credit on sockets: a connection whose controller needs credit requests it from its peer. An endpoint grants to
+// all requesters in turn, at a share of the fastest of its connections' line rates. A receiver does not depend on
+// its sender's algorithm: it grants by its own parameters. What READ brings back is answered, not requested, and
+// needs no credit. A peer without support for credit never grants.
 
 // granter is an endpoint's.
 type granter struct {

@@ -48,7 +48,7 @@ type Device struct {
 	start   time.Time
 	recv    []*socket // by plane
 	out     map[outgoing]*socket
-	links   *links   // own ports, with several planes
+	links   *links   // links of the device's ports, with several planes
 	entropy []uint16 // source ports of MRC's entropy values, planes in turn
 	gso     bool
 	msgs    []ipv4.Message
@@ -176,16 +176,16 @@ func (d *Device) Do(f func(e *Endpoint, now unit.Time)) {
 	d.rearm(now)
 }
 
-// Counters returns the endpoint's counters, the datagrams that the kernel dropped from a full socket, and those that it
-// refused to send with the last reason.
+// Counters returns the endpoint's counters, the datagrams that the kernel dropped from a full socket, and the
+// datagrams that it refused to send with the last reason.
 func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ep.Count, int64(d.drops), d.sendNo, d.sendEr
 }
 
-// ReceiveBuffer returns how many bytes the kernel keeps for us, as it counts
-// them: with its own overhead, about twice the payload.
+// ReceiveBuffer returns the size of the kernel's receive buffer, as the kernel counts it: with its overhead, about
+// twice the payload.
 func (d *Device) ReceiveBuffer() int { return d.recv[0].size }
 
 // StampArrivals makes the kernel report arrival time and TTL of datagrams: for connections with FarEnd. Without them
@@ -449,7 +449,7 @@ func (d *Device) sleep(t unit.Time) bool {
 	return true
 }
 
-// addr returns the peer on a plane as the socket package wants it.
+// addr returns the peer on a plane in the form of the socket package.
 func (c *Conn) addr(plane uint8) *net.UDPAddr {
 	for len(c.udp) <= int(plane) {
 		to := netip.AddrPortFrom(c.remote(uint8(len(c.udp))), roce.Port)

@@ -110,7 +110,7 @@ type Endpoint struct {
 	stay      int // datagrams the connection whose turn it is has sent in a row
 	control   []control
 	granter   granter
-	posted    bool // something, to a connection that needs credit
+	posted    bool // a request was posted, to a connection that needs credit
 	sum       roce.Summer
 	dataFirst bool
 	now       unit.Time // of Next
@@ -446,8 +446,8 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 	e.Count.Sent++
 }
 
-// Wake returns when Tick, or Next again, is due: unit.Never when only a
-// datagram or a new request can change anything.
+// Wake returns when Tick, or Next again, is due: unit.Never when only a datagram or a new request can change the
+// state.
 func (e *Endpoint) Wake(now unit.Time) unit.Time {
 	at := e.granter.NextAt()
 	for _, c := range e.ring {

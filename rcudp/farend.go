@@ -32,8 +32,8 @@ func (e *Endpoint) kept(b []byte, came unit.Time) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(ns))
 }
 
-// far reads an acknowledgement's report of the far end's time. At least some of the round trip belongs to the network,
-// whatever the report.
+// far reads an acknowledgement's report of the far end's time. At least some of the round trip belongs to the
+// network, for any report.
 func (e *Endpoint) far(p *rc.Packet, a *cc.Ack) {
 	if p.Opcode != roce.Acknowledge || len(p.Data) != roce.FarDelayLen {
 		return

@@ -109,7 +109,7 @@ func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src
 	}
 	p.Expect, p.Base = (p.Expect-m.ours)&roce.PSNMask, (p.Base-m.ours)&roce.PSNMask
 	if !e.cfg.Labels {
-		p.EchoEV &= 1<<roce.EVBits4 - 1 // the kernel may have given packets a label of its own
+		p.EchoEV &= 1<<roce.EVBits4 - 1 // the kernel may have set another label
 	}
 	if p.Plane, p.EV = plane, uint32(src.Port())|e.label<<16; tos&3 == ce {
 		p.Flags |= transport.Marked

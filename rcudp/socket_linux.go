@@ -222,8 +222,8 @@ func controlOf(b []byte, tos uint8, label uint16, seg, segs int, is4 bool) []byt
 // datagram's label.
 const flowInfo = 11
 
-// labelled finds out whether the kernel lets a datagram have the flow label that we want: it may keep labels
-// to those that were leased, and then refuses.
+// labelled reports whether the kernel accepts the requested flow label of a datagram: it may restrict labels to
+// leased ones, and then refuses.
 func labelled(addr netip.Addr) bool {
 	to, err := listen(netip.AddrPortFrom(addr, 0), Options{SocketSize: 1 << 16, NoOffload: true}, true)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // valid ICRC under any DSCP, which the ICRC does not cover. Only the queue pair and PSN of a trimmed datagram are used,
 // and only from the queue pair's own peer: a forged one can cause a retransmission and no more.
 
-// TrimDSCP are the DSCPs of trimmed datagrams: of those that were cut in the fabric, and at the port to their receiver.
-// They may be equal.
+// TrimDSCP are the DSCPs of trimmed datagrams: trimmed in the fabric, and at the port to their receiver. They may
+// be equal.
 type TrimDSCP struct{ DSCP, LastHop uint8 }
 
 func (t *TrimDSCP) mask() uint64 {

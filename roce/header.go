@@ -129,7 +129,8 @@ func (h *Header) decodeTelemetry(b []byte, n int) (end int, err error) {
 	return end, nil
 }
 
-// decodeExt decodes the extension headers e in b, in the order of the wire: RDETH, DETH, then those of the operation.
+// decodeExt decodes the extension headers e in b, in the order of the wire: RDETH, DETH, then the headers of the
+// operation.
 func (h *Header) decodeExt(e ext, b []byte) {
 	if e&extRDETH != 0 {
 		h.EECN = binary.BigEndian.Uint32(b)

@@ -18,9 +18,9 @@ import (
 //	metadata header  request vector 8 | action vector 8 | hop limit 8 | words of metadata 8
 //
 // GNS 15 leaves the metadata's format to each switch's LNS. LNS 1, which AOS-CX documents and Scapy decodes, has
-// entries of 32 bytes; IFAHop is one. Railyard's NICs add both headers and no metadata of their own, as HPCC's senders
-// write no stamp. A receiver returns the stack in its acknowledgement with a hop limit of 0, so that switches do not
-// extend it.
+// entries of 32 bytes; IFAHop is one. Railyard's NICs add both headers and no metadata, as HPCC's senders write no
+// stamp. A receiver returns the stack in its acknowledgement with a hop limit of 0, so that switches do not extend
+// it.
 
 // IP protocols that announce the header: the draft's, and that of RFC 3692 for experiments, which deployed switches
 // use (Broadcom, AOS-CX). Railyard writes the first and reads both.

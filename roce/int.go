@@ -80,7 +80,7 @@ const (
 	StampPeriod = StampTime << timeBits
 )
 
-// stampRates are the rates that a stamp can name. The first five codes are those of HPCC's simulator.
+// stampRates are the rates that a stamp can name. The first five codes are HPCC's simulator's.
 var stampRates = [8]unit.Rate{25 * unit.Gbps, 50 * unit.Gbps, 100 * unit.Gbps, 200 * unit.Gbps,
 	400 * unit.Gbps, 800 * unit.Gbps, 1600 * unit.Gbps, 10 * unit.Gbps}
 

@@ -336,7 +336,7 @@ func (m *MRC) keep(mask *[SETHLen / 4]uint32, b []byte) {
 	m.reserving = any != 0
 }
 
-// Reserved bits of control headers: those that no field names. TSETH keeps its own.
+// Reserved bits of control headers: bits that no field names. TSETH keeps its own.
 var (
 	reservedSETH = reservedOf("SETH", SETHLen, 0)
 	reservedNETH = reservedOf("NETH", NETHLen, 0)

@@ -53,7 +53,7 @@ import (
 //   - CC type 0 in a SACK says that CC_STATE has the form below [P]; NACKs carry 2, whose state is the time
 //     stamp alone [C N]. Other types' states are not known, their eight bytes are kept as they are.
 
-// Opcodes of MRC: those with a counterpart in RC are RC's with the transport bits 110.
+// Opcodes of MRC: opcodes with a counterpart in RC are RC's with the transport bits 110.
 const (
 	MRCWriteFirst       Opcode = 0xc6
 	MRCWriteMiddle      Opcode = 0xc7
@@ -216,13 +216,13 @@ var mrcFields = []MRCField{
 	{Header: "SETH", Name: "entropy", At: 32, Bits: 32, Hex: true, Doc: "EV of the packet that it acknowledges"},
 	{Header: "SETH", Name: "spdcid", At: 64, Bits: 16, Hex: true, Doc: "sender's context"},
 	{Header: "SETH", Name: "dpdcid", At: 80, Bits: 16, Hex: true, Doc: "receiver's context"},
-	{Header: "SETH", Name: "cack_psn", At: 104, Bits: 24, Doc: "all PSNs up to it have come"},
+	{Header: "SETH", Name: "cack_psn", At: 104, Bits: 24, Doc: "all PSNs up to it have arrived"},
 	{Header: "SETH", Name: "cc_type", At: 128, Bits: 4, Doc: "form of the congestion state"},
 	{Header: "SETH", Name: "cc_flags", At: 132, Bits: 4, Hex: true, Doc: "its flags"},
 	{Header: "SETH", Name: "mpr", At: 136, Bits: 8, Doc: "PSN range that is tracked, in 128 packets"},
 	{Header: "SETH", Name: "sack_offset", At: 144, Bits: 16, Signed: true,
 		Doc: "PSN of the bitmap's bit 0, from the cumulative"},
-	{Header: "SETH", Name: "sack_bitmap", At: 160, Bits: 64, Hex: true, Doc: "which PSNs have come"},
+	{Header: "SETH", Name: "sack_bitmap", At: 160, Bits: 64, Hex: true, Doc: "which PSNs have arrived"},
 	{Header: "SETH", Name: "cc_tx_timestamp", At: 224, Bits: 16, Doc: "time stamp of the packet that it acknowledges"},
 	{Header: "SETH", Name: "ooo_count", At: 241, Bits: 15, Doc: "packets out of order"},
 	{Header: "SETH", Name: "restore_cwnd", At: 256, Bits: 1, Doc: "the penalty ends"},

@@ -23,9 +23,9 @@ const (
 // pauseAddress is the reserved multicast address that bridges do not forward.
 var pauseAddress = MAC{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01}
 
-// PauseTime returns how long quanta last on a link of rate r: 65,535 quanta
-// are 83.9 us at 400 Gbit/s. One source's PAUSE says "for 65ms", as if a quantum were
-// a microsecond: it is 512 bit times (IEEE 802.3 annex 31B), 65 ms at 0.5 Gbit/s.
+// PauseTime returns how long quanta last on a link of rate r: 65,535 quanta are 83.9 us at 400 Gbit/s. One source's
+// PAUSE reads "for 65ms", as if a quantum were a microsecond: it is 512 bit times (IEEE 802.3 annex 31B), 65 ms at
+// 0.5 Gbit/s.
 func PauseTime(quanta int, r unit.Rate) unit.Time {
 	return unit.Serialize(unit.Bytes(quanta)*QuantumBits/8, r)
 }

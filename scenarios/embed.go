@@ -14,8 +14,8 @@ func Texts() map[string]string { return texts("*.yaml") }
 // Scripts returns the shipped job scripts, for railyard submit, by file name.
 func Scripts() map[string]string { return texts("*.sbatch") }
 
-// Clusters returns the published clusters by file name, clusters/hpn.yaml. Many are too large to
-// be run in whole; their about says what makes them small.
+// Clusters returns the published clusters by file name, clusters/hpn.yaml. Many are too large to be run in whole;
+// their about names the settings that make them small.
 func Clusters() map[string]string { return texts("clusters/*.yaml") }
 
 // File reads a file that scenarios name: what ranks do, what is inside a published cluster's servers, or sizes of

@@ -71,8 +71,8 @@ func (p *paths) next(plane int) int {
 // leastShare keeps a path in use enough to see when it is better.
 const leastShare = fullShare / 8
 
-// heard processes a round trip of a path. An overloaded path, slower than the minimum by a factor and slower than the
-// others, loses some of its share, once per round trip; others gain.
+// heard processes a round trip of a path. An overloaded path, slower than the minimum by a factor and slower than
+// the mean, loses some of its share, once per round trip; other paths gain.
 func (p *paths) heard(now unit.Time, s *settings, i int, rtt, least unit.Time) {
 	x := &p.all[i]
 	if x.rtt == 0 {

@@ -34,7 +34,7 @@ const unknownRTT = 100 * unit.Microsecond
 
 func newRate(s *settings, line unit.Rate, rtt unit.Time) rate {
 	r := rate{s: s, line: line, now: line, base: rtt, told: rtt > 0, mtu: s.MTU}
-	// a round trip's bytes, and those that an acknowledgement waits for
+	// a round trip's bytes, and the bytes that an acknowledgement waits for
 	r.grown = unit.InTime(line, r.least()) + unit.Bytes(s.AckEvery)*s.MTU
 	return r
 }
@@ -46,7 +46,7 @@ func (r *rate) least() unit.Time {
 	return r.base
 }
 
-// limit is the most in flight, at least eight packets: below that a lost one would stop the others.
+// limit is the most in flight, at least eight packets: below that a lost one would stop the rest.
 func (r *rate) limit() unit.Bytes { return max(8*r.mtu, min(r.grown, r.most())) }
 
 func (r *rate) most() unit.Bytes {
@@ -82,8 +82,8 @@ func (r *rate) arrives(now unit.Time) unit.Rate {
 	return unit.Rate(float64(r.got) * 8 / (now - r.first).Seconds())
 }
 
-// heard processes the round trip of a packet that left at a given time. Packets that left before the last reduction are
-// ignored: they met the queue that caused it.
+// heard processes the round trip of a packet that left at a given time. Packets that left before the last reduction
+// are ignored: they met the queue that caused it.
 func (r *rate) heard(now, left, rtt unit.Time) {
 	if !r.told && (r.base == 0 || rtt < r.base) {
 		r.base = rtt

@@ -57,8 +57,8 @@ func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
 	return true
 }
 
-// base returns the first packet of the bitmap: so that it ends behind the packet that came last, and not before the
-// oldest one that is missing.
+// base returns the first packet of the bitmap. The bitmap ends after the latest packet, but does not begin before
+// the oldest missing one.
 func (r *receiver) base() uint64 {
 	base := r.in.Expect()
 	if last := r.in.Full(r.last.PSN); last >= base+128 {
@@ -77,7 +77,7 @@ func (r *receiver) Tick(now unit.Time) {
 	}
 }
 
-// PlaneIs changes nothing: an acknowledgement goes by the plane that the last packet came in by.
+// PlaneIs changes nothing: an acknowledgement takes the plane of the latest packet.
 func (r *receiver) PlaneIs(unit.Time, int, bool) {}
 
 // Arrived pops a message.
@@ -86,7 +86,7 @@ func (r *receiver) Arrived() (uint32, bool) { return r.in.Arrived() }
 // Counter reports what receivers count.
 func (r *receiver) Counter(name string) (int64, bool) { return r.in.Counter(name) }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*receiver) Touch(*transport.Packet, bool) {}
 
 // Close frees the memory for packets.

@@ -59,7 +59,7 @@ func (s *sender) Post(now unit.Time, r transport.Request) error {
 	return err
 }
 
-// Pending reports whether anything is to be sent, or sent again.
+// Pending reports whether packets are to be sent or retransmitted.
 func (s *sender) Pending() bool { return s.out.More() || s.out.AnyLost() }
 
 func (s *sender) sendable() bool { return s.out.AnyLost() || s.out.Unsent() }
@@ -195,7 +195,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 		return false
 	}
 	if s.answered = now; s.tail.row > 0 {
-		if s.lookAt = now; p.Sent <= s.tail.since { // an old one: round trips take so long now
+		if s.lookAt = now; p.Sent <= s.tail.since { // an old packet: round trips now take this long
 			s.grace = now + now - s.tail.since
 		}
 	}
@@ -225,7 +225,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return false
 }
 
-// came notes one packet that has come.
+// came records the arrival of one packet.
 func (s *sender) came(psn uint64) {
 	slot := s.out.At(psn)
 	flying := slot != nil && slot.State == window.Flying
@@ -242,8 +242,8 @@ func (s *sender) came(psn uint64) {
 	}
 }
 
-// overtaken loses packets that left well before others of their own path that have come: a path keeps order,
-// so they are gone. It looks at what the bitmap told of.
+// overtaken marks packets as lost that left well before other packets of their path that have arrived: a path keeps
+// order. It reads the packets that the bitmap reported.
 func (s *sender) overtaken(now unit.Time) {
 	una, next := s.out.Range()
 	for psn := una; psn < min(next, una+128); psn++ {
@@ -257,7 +257,7 @@ func (s *sender) overtaken(now unit.Time) {
 	}
 }
 
-// Say has nothing to say.
+// Say sends nothing.
 func (s *sender) Say(unit.Time, *transport.Packet) bool { return false }
 
 // Completed pops a completion.
@@ -304,7 +304,7 @@ func (s *sender) Counter(name string) (int64, bool) {
 	return 0, false
 }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*sender) Touch(*transport.Packet, bool) {}
 
 // Close gives back the room for packets.

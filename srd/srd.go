@@ -37,7 +37,7 @@ var Protocol = transport.Protocol{
 		{Name: cc.SignalDelay, Unit: "s", Doc: "the mean of the paths' smoothed round trips"},
 	},
 	Counters: []cc.Term{
-		{Name: "timeouts", Doc: "packets that were out for too long, or went again to probe silence"},
+		{Name: "timeouts", Doc: "packets that were in flight for too long, or were retransmitted as probes"},
 		{Name: "early", Doc: "packets retransmitted because later ones had arrived"},
 		{Name: "shifts", Doc: "cuts of a path's share"},
 		{Name: cc.CounterCuts, Doc: "cuts of the rate"},
@@ -72,7 +72,7 @@ type settings struct {
 	Cut      float64   `yaml:"cut" range:"0.01,0.99" default:"0.5" doc:"rate: most that one cut takes where no arrivals were measured"`
 	Gain     float64   `yaml:"gain" range:"1,10" default:"2" doc:"most in flight, in rate times least round trip"`
 	Timeout  unit.Time `yaml:"timeout" range:"1us,1s" default:"50us" doc:"time in flight after which a packet is lost, or three round trips of its path"`
-	Retries  int       `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
+	Retries  int       `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet is retransmitted before its message fails"`
 }
 
 // parameters are the keys of scenarios.
@@ -92,8 +92,8 @@ func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
 	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), false), ackAt: unit.Never}
 }
 
-// Wire is a frame's length: RoCEv2's headers with a RETH in every packet; an acknowledgement's AETH and,
-// where something is missing, 16 bytes of bitmap.
+// Wire is a frame's length: RoCEv2's headers with a RETH in every packet; an acknowledgement's AETH and, where
+// packets are missing, 16 bytes of bitmap.
 func (m *maker) Wire(p *transport.Packet) int {
 	ip := 0
 	if m.IPv6 {

@@ -5,11 +5,11 @@ import (
 	"railyard/unit"
 )
 
-// tail finds a run of lost packets at the end. No later arrival reveals them, and if they fill the limit in flight no
-// later packet is sent: only silence does. The limit of silence is twice the longest recent pause between answers, or
-// two minimum round trips. Then the oldest packet is retransmitted (RFC 8985, 7), and its answer reports the losses
-// before it (sender.passed). Round trips are no measure: after an incast's first burst they contain a queue that is
-// gone.
+// tail finds a run of lost packets at the end. No later arrival reveals them, and if they fill the limit in flight
+// no later packet is sent: only silence does. The limit of silence is twice the longest recent pause between
+// answers, or two minimum round trips. Then the oldest packet is retransmitted (RFC 8985, 7), and its answer
+// reports the losses before it (sender.passed). Round trips are not used: after an incast's first burst they
+// include a queue that no longer exists.
 type tail struct {
 	heard unit.Time // time of the last answer, or departure of the first packet in flight
 	first bool      // no packet in flight has been answered
@@ -20,7 +20,7 @@ type tail struct {
 	at    unit.Time // time of the next probe; Never: nothing is in flight
 }
 
-// answer records an answer. The first to what left after a pause of the sender's own is none between answers.
+// answer records an answer. The interval before the first answer after a pause of the sender does not count.
 func (q *tail) answer(now, roundTrip unit.Time) {
 	if now-q.began > roundTrip {
 		q.pause, q.began = q.pause-q.pause/8, now

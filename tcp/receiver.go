@@ -102,7 +102,7 @@ func (r *receiver) answer(p *transport.Packet) {
 	if r.head > 0 && r.head == len(r.answers) {
 		r.answers, r.dueAt, r.head = r.answers[:0], r.dueAt[:0], 0
 	}
-	if n := len(r.answers); n-r.head >= r.s.Window { // somebody sends more than may be out
+	if n := len(r.answers); n-r.head >= r.s.Window { // the sender exceeds the limit in flight
 		a.Flags |= r.answers[n-1].Flags & transport.Marked
 		r.answers[n-1] = a
 		return
@@ -110,7 +110,7 @@ func (r *receiver) answer(p *transport.Packet) {
 	r.answers, r.dueAt = append(r.answers, a), append(r.dueAt, r.done)
 }
 
-// Say makes the next acknowledgement whose time has come.
+// Say makes the next acknowledgement that is due.
 func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
 	r.now = max(r.now, now)
 	if r.head >= len(r.answers) || r.dueAt[r.head] > now {
@@ -144,7 +144,7 @@ func (r *receiver) At() unit.Time {
 // Tick lets time pass.
 func (r *receiver) Tick(now unit.Time) { r.now = max(r.now, now) }
 
-// PlaneIs changes nothing: acknowledgements go by the plane that a packet came in by.
+// PlaneIs changes nothing: acknowledgements take the plane of the received packet.
 func (r *receiver) PlaneIs(unit.Time, int, bool) {}
 
 // Arrived pops a message that its GPU sees.
@@ -174,7 +174,7 @@ func (r *receiver) Counter(name string) (int64, bool) {
 	return r.in.Counter(name)
 }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*receiver) Touch(*transport.Packet, bool) {}
 
 // Close gives back the room for packets.

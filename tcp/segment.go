@@ -55,7 +55,7 @@ func (m *maker) Segment(b []byte, p *transport.Packet, at func(psn uint32) uint3
 	return b, 0
 }
 
-// blocks writes the option of an acknowledgement that reports gaps: up to three runs of packets that have come.
+// blocks writes the option of an acknowledgement that reports gaps: up to three runs of received packets.
 func (m *maker) blocks(b []byte, p *transport.Packet, at func(psn uint32) uint32) []byte {
 	start := len(b)
 	b = append(b, optionNothing, optionNothing, optionSack, 2)

@@ -81,7 +81,8 @@ func (s *sender) Post(now unit.Time, r transport.Request) error {
 	return err
 }
 
-// fill copies chunks to the socket: those whose time has come are there, and the next one is begun if it has room.
+// fill copies chunks to the socket: chunks that are due have arrived, and the next one is begun if the socket has
+// room.
 func (s *sender) fill(now unit.Time) {
 	for {
 		if s.chunkAt > now {
@@ -126,10 +127,10 @@ func (s *sender) fill(now unit.Time) {
 	}
 }
 
-// Pending reports whether anything is to be sent or retransmitted.
+// Pending reports whether data are to be sent or retransmitted.
 func (s *sender) Pending() bool { return s.out.More() || s.out.AnyLost() }
 
-// sendable reports whether a packet is in the socket that the window lets go.
+// sendable reports whether the socket has a packet that the window permits.
 func (s *sender) sendable() bool {
 	_, next := s.out.Range()
 	return float64(s.out.Flying()) < s.control.Size && (s.out.AnyLost() || s.out.Unsent() && next < s.socket)
@@ -192,7 +193,7 @@ func (s *sender) arm(now unit.Time) {
 	}
 }
 
-// At returns the time at which it wants to be called.
+// At returns the time of the sender's next timer event.
 func (s *sender) At() unit.Time { return min(s.chunkAt, s.copyAt, s.timer, s.lossAt) }
 
 // Tick fills the socket, and looks after packets that are out for too long.
@@ -242,7 +243,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	}
 	s.core.Work(now, s.s.Rx)
 	s.busy += s.s.Rx
-	full := float64(s.out.Flying()) >= s.control.Size-float64(s.s.chunk) // a window that nobody uses does not grow
+	full := float64(s.out.Flying()) >= s.control.Size-float64(s.s.chunk) // an unused window does not grow
 	before, _ := s.out.Range()
 	news := 0
 	s.out.Told(p, func(psn uint64) {
@@ -294,7 +295,8 @@ func (s *sender) sample(took unit.Time) {
 	s.rtt += d / 8
 }
 
-// overtaken loses packets that left before others that have come, a quarter of a round trip late (RFC 8985, 6.2).
+// overtaken marks packets as lost that left before others that have arrived, a quarter of a round trip late (RFC
+// 8985, 6.2).
 func (s *sender) overtaken(now unit.Time) {
 	s.lossAt = unit.Never
 	una, next := s.out.Range()
@@ -322,7 +324,7 @@ func (s *sender) overtaken(now unit.Time) {
 	}
 }
 
-// PlaneIs moves the connection to another plane where its own fails.
+// PlaneIs moves the connection to another plane if its plane fails.
 func (s *sender) PlaneIs(now unit.Time, plane int, up bool) {
 	if plane >= s.s.Planes || plane >= 64 {
 		return
@@ -342,7 +344,7 @@ func (s *sender) PlaneIs(now unit.Time, plane int, up bool) {
 	s.note(now)
 }
 
-// Say has nothing to say.
+// Say sends nothing.
 func (s *sender) Say(unit.Time, *transport.Packet) bool { return false }
 
 // Completed pops a completion.
@@ -392,7 +394,7 @@ func (s *sender) Counter(name string) (int64, bool) {
 	return 0, false
 }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*sender) Touch(*transport.Packet, bool) {}
 
 // Close gives back the room for packets.

@@ -5,7 +5,8 @@
 // DMA copies a message from GPU memory to the host (staging), system calls copy it to the socket chunk by chunk,
 // and it leaves as packets. At the far end an interrupt wakes the core, which processes the packets one by one,
 // copies them to the program's buffer and acknowledges them. DMA copies them to the GPU. With GPUDirect the NIC
-// reads and writes GPU memory: both stagings and both copies are gone, system calls, packets and interrupts stay.
+// reads and writes GPU memory: both stagings and both copies are omitted, system calls, packets and interrupts
+// remain.
 //
 // Simplifications: a connection's packets and its program share one core; connections use cores in turn; the receive
 // buffer is the window, so that nothing is advertised; no handshake, no Nagle, and no slow start after a pause.
@@ -91,7 +92,7 @@ type settings struct {
 	AckEvery     int        `yaml:"ack_every" range:"1,256" default:"16" doc:"packets per acknowledgement, at most (GRO)"`
 	LeastRTO     unit.Time  `yaml:"rto_min" range:"10us,60s" default:"200ms" doc:"least retransmission time-out"`
 	Cores        int        `yaml:"cores" range:"1,65536" default:"112" doc:"cores of a host that connections have: one for each end, in turn"`
-	Retries      int        `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet goes again before its message fails"`
+	Retries      int        `yaml:"retries" range:"1,255" default:"100" doc:"how often one packet is retransmitted before its message fails"`
 }
 
 // parameters are the keys of scenarios.

@@ -41,8 +41,8 @@ type Protocol struct {
 	New func(v param.Values, c Common) Maker
 }
 
-// Names of counters that the simulator has a place for, whatever the protocol. An End reports those that it
-// has; they need no line in Protocol.Counters unless reports should list them as well.
+// Names of counters that the simulator stores for every protocol. An End reports the counters that it has; they
+// need no line in Protocol.Counters unless reports should list them as well.
 const (
 	CounterTimeouts   = "timeouts"   // of a sender: packets, or windows, that timed out
 	CounterReordered  = "reordered"  // of a receiver: data packets that overtook a missing one
@@ -51,13 +51,13 @@ const (
 	CounterPlaced     = "placed"     // of a receiver: payload bytes written to memory
 )
 
-// Common holds the settings that all connections of a run share, whatever their transport.
+// Common holds the settings that all connections of a run share, with any transport.
 type Common struct {
 	MTU    unit.Bytes // payload of a full packet
 	Planes int        // ports of a NIC, each on its own plane of switches; 1 for a single network
 	IPv6   bool
 	CC     cc.Make // nil: the protocol's own
-	// EVs are the entropy values to take, their planes in turn; nil: a protocol that has such draws its own.
+	// EVs are the entropy values to use, their planes in turn; nil: a protocol with entropy values draws its own.
 	EVs []uint32
 }
 

@@ -4,9 +4,9 @@
 //
 // Ends of connections are sans-IO machines as rc's queue pairs are: time is an argument, nothing is read or sent. A
 // driver (a simulated NIC, a real socket) requests the next packet from a Sender whenever a plane is free. It
-// passes to each End its received packets, its timer events and changes of planes. None allocates memory per
-// packet, and none looks at the other: what they know of one another came in a Packet. Packets are given to Next
-// and Say empty, all fields zero.
+// passes to each End its received packets, its timer events and changes of planes. No end allocates memory per
+// packet, and none reads the other's state: their only exchange is packets. Packets are given to Next and Say
+// empty, all fields zero.
 package transport
 
 import (
@@ -21,9 +21,9 @@ type Kind uint8
 // Kinds of packets.
 const (
 	Data    Kind = iota // payload for the receiver's memory
-	Ack                 // an answer: what has come
+	Ack                 // an answer: the received packets
 	Nack                // an answer: one packet that has not, and why (Code)
-	Probe               // a question: does this path work, has this packet come
+	Probe               // a question: whether a path works, whether a packet has arrived
 	Answer              // to a Probe
 	Control             // fields of control packets of one protocol: port status and others
 )
@@ -45,12 +45,12 @@ const (
 	Marked
 	Trimmed // a switch has cut its payload off
 	LastHop // with Trimmed: trimmed at the port to its receiver, if switches distinguish it
-	Stamped // Sent is on the wire; without it only the simulator knows it
+	Stamped // Sent is on the wire; without it only the simulator has it
 	Tells   // with Last: the receiver's program is notified, as by a WRITE with immediate
 )
 
-// Packet is a message between two ends: headers as values, one form for all protocols. Each fills in what
-// it has, and its own codec or its account of header bytes (Maker.Wire) says what that is on the wire. It
+// Packet is a message between two ends: headers as values, one form for all protocols. Each protocol sets the
+// fields that it has; its codec or its account of header bytes (Maker.Wire) defines their form on the wire. It
 // holds no pointer.
 type Packet struct {
 	Kind    Kind
@@ -59,10 +59,10 @@ type Packet struct {
 	Verdict uint8  // for an answer: state of the path that EchoEV names, as the protocol numbers it
 	Code    uint8  // code of a Nack: its reason
 	Penalty uint8  // for an answer: reduction that the receiver asks for
-	EV      uint32 // entropy value: its path, among those that the protocol tells apart
+	EV      uint32 // entropy value: the path of the packet, if the protocol distinguishes paths
 	PSN     uint32 // sequence number of data, or of the data that an answer or a probe refers to
 	Message uint32 // number of the message, from 0 as they were posted
-	Payload uint32 // bytes; of a trimmed packet those that it had
+	Payload uint32 // bytes; for a trimmed packet the bytes that it had
 	Offset  uint64 // position of the data in their message
 	Bytes   uint64 // bytes of the message; for an answer: payload received so far
 	Sent    unit.Time
@@ -84,16 +84,17 @@ type Packet struct {
 type Request struct {
 	ID    uint64 // identifier of its completion; 0: none
 	Bytes int64
-	Tells bool // the far end's program is told: a WRITE with immediate
+	Tells bool // the receiver's program is notified: a WRITE with immediate
 }
 
-// Completion says that a message is acknowledged, or why it never will be.
+// Completion reports that a message is acknowledged, or why it never will be.
 type Completion struct {
 	ID     uint64
 	Status rc.Status
 }
 
-// Held is for how long a sender had something to send while its port was free, and what kept it.
+// Held is the time for which a sender had data to send while its port was free, by the reason: pace, window,
+// credit.
 type Held struct{ Pace, Window, Credit unit.Time }
 
 // Core is a processor's: ends of transports in software take it one after the other.
@@ -102,19 +103,19 @@ type Core struct {
 	Ends int       // that have it
 }
 
-// Work takes a core for so long, from a time on or once it is free, and returns when it is done.
+// Work occupies a core for a duration, from a time on or once it is free, and returns when it is done.
 func (c *Core) Work(from, cost unit.Time) unit.Time {
 	c.Free = max(c.Free, from) + cost
 	return c.Free
 }
 
-// Host is what ends at a host share, whatever their service; the zero value is one that has no ends yet.
+// Host is the state that ends at a host share, for all services; the zero value is a host without ends.
 type Host struct {
 	cores []*Core
 	next  int
 }
 
-// Core returns the next core in turn of so many; ends of a nil host have one each.
+// Core returns the next core in turn; ends of a nil host have one each.
 func (h *Host) Core(of int) *Core {
 	if h == nil {
 		return &Core{Ends: 1}
@@ -130,21 +131,21 @@ func (h *Host) Core(of int) *Core {
 
 // End is one end of a connection.
 type End interface {
-	// Take takes what arrived for it, and reports whether its payload goes to memory, where Message and
-	// Offset say: a receiver has it for the first time. The packet must not be kept.
+	// Take takes a packet for the end, and reports whether its payload must be written to memory, at Message and
+	// Offset: a receiver has it for the first time. The packet must not be kept.
 	Take(now unit.Time, p *Packet) (place bool)
 	// Say makes the next control packet that it has to send, now; false: nothing is left. It is called
 	// after Take, Tick and PlaneIs until it returns false.
 	Say(now unit.Time, p *Packet) bool
-	// At returns the time of the next Tick; unit.Never for not at all. It may change with every call. An end that
-	// has nothing to send and hears nothing comes to Never: it does not go on asking whether paths work.
+	// At returns the time of the next Tick; unit.Never for not at all. It may change with every call. An idle end
+	// without arrivals must reach Never: it does not probe paths without end.
 	At() unit.Time
 	Tick(now unit.Time)
-	// PlaneIs says that the NIC's own port to a plane works, or does not: its link is up or down.
+	// PlaneIs sets whether the NIC's own port to a plane works: its link is up or down.
 	PlaneIs(now unit.Time, plane int, up bool)
-	// Touch asks the caches for what Take of a packet that is coming will read beyond the end itself or, of
-	// nil, what Next will (package cache). It is asked twice: soon, what the first time asked for can be
-	// read. Nothing changes, and the packet may be anything.
+	// Touch prefetches what Take of a coming packet will read beyond the end itself or, for nil, what Next will
+	// (package cache). It is called twice: with soon, memory that the first call prefetched can be read. It changes
+	// no state, and the packet may be arbitrary.
 	Touch(p *Packet, soon bool)
 	// Counter reports what the Protocol lists, by name; false for any other name.
 	Counter(name string) (n int64, ok bool)
@@ -152,8 +153,8 @@ type End interface {
 
 // Closer is an End that gives back memory.
 type Closer interface {
-	// Close says that all messages have come, or for a Sender are acknowledged, and that no other follows. What may
-	// come after is copies of packets, and their answers.
+	// Close reports that all messages have arrived or, for a Sender, are acknowledged, and that no other follows.
+	// Later arrivals are copies of packets, and their answers.
 	Close()
 }
 
@@ -166,7 +167,7 @@ type Sender interface {
 	Ready(now unit.Time, plane int) bool
 	// Next makes the data packet that leaves now by a plane; false: none may.
 	Next(now unit.Time, plane int, p *Packet) bool
-	// Pending reports whether there is anything to send, now or later; what is acknowledged is not.
+	// Pending reports whether there are data to send, now or later, except acknowledged ones.
 	Pending() bool
 	// Completed pops a completion. After one that is no success the sender is dead: what else was posted
 	// ends with Flushed, and Post refuses more.
@@ -184,10 +185,10 @@ type Receiver interface {
 	Arrived() (message uint32, ok bool)
 }
 
-// Speller is a Maker that knows what its packets are on the wire, so that captures can show them.
+// Speller is a Maker that encodes its packets as on the wire, so that captures can show them.
 type Speller interface {
-	// Spell writes a packet's headers, from the BTH on, into a frame: from and to are the queue pairs of its
-	// sender and of whom it is for. It leaves addresses and payload alone, but for IP.Version where it is 6,
-	// and returns how many bytes of payload follow.
+	// Spell writes a packet's headers, from the BTH on, into a frame: from and to are the queue pairs of its sender
+	// and its receiver. It leaves addresses and payload alone, but for IP.Version where it is 6, and returns how
+	// many bytes of payload follow.
 	Spell(p *Packet, f *roce.Frame, from, to uint32) (payload int)
 }

@@ -25,7 +25,7 @@ const (
 	Second           = 1000 * Millisecond
 )
 
-// Never is later than anything that happens.
+// Never is later than every event.
 const Never Time = 1<<63 - 1
 
 // Rate is a data rate in bits per second.

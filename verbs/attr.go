@@ -11,12 +11,12 @@ import (
 	"railyard/unit"
 )
 
-// QPAttr are a queue pair's attributes. Modify takes those that its mask names.
+// QPAttr are a queue pair's attributes. Modify takes the attributes that its mask names.
 type QPAttr struct {
 	State    State
 	CurState State // the state that the caller takes the queue pair to be in
 
-	Access Access // the peer's rights, besides those of regions
+	Access Access // the peer's rights, in addition to the rights of regions
 
 	PathMTU      int    // 256, 512, 1024, 2048 or 4096
 	DestQPN      uint32 //

@@ -24,7 +24,7 @@ type Info struct {
 	MTU   int        `json:"mtu"`
 	Reads int        `json:"reads"` // READs and atomics it answers at a time
 	Room  int64      `json:"room"`  // payload bytes that may be in flight towards it
-	// Window is the number of packets that it keeps ahead of a missing one, in package rc's profile of selective
+	// Window is the number of packets that it keeps beyond a missing one, in package rc's profile of selective
 	// repeat; 0 for an end that goes back N.
 	Window int  `json:"window,omitempty"`
 	Named  bool `json:"named,omitempty"` // whether it requests acknowledgements that name their packet
@@ -52,7 +52,7 @@ func (qp *QP) Info(mr *MR) Info {
 		i.Window, i.Named = selectiveWindow, d.named
 	}
 	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {
-		i.Room = buf / 4 // the kernel counts its own overhead too
+		i.Room = buf / 4 // the kernel counts its overhead too
 	}
 	if mr != nil {
 		i.VA, i.RKey, i.Length = mr.Addr, mr.RKey, uint64(mr.Length)
@@ -180,7 +180,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 		if o.OnModify != nil {
 			o.OnModify(a)
 		}
-		if a.State == Init { // what READs bring back must fit our own buffer; recovery is agreed on
+		if a.State == Init { // data of READs must fit this end's buffer; recovery is agreed on
 			qp.do(func(*rcudp.Endpoint) {
 				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
 				qp.cfg.Named = window > 0 && (local.Named || r.Named)

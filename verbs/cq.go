@@ -171,8 +171,8 @@ func (cq *CQ) ReqNotify(solicitedOnly bool) {
 	}
 }
 
-// Wait polls and, as long as there is nothing, sleeps until there is or the context ends. It is Poll, ReqNotify and Get
-// in one, for one caller at a time.
+// Wait polls and, if there is no completion, sleeps until there is one or the context ends. It is Poll, ReqNotify
+// and Get in one, for one caller at a time.
 func (cq *CQ) Wait(ctx context.Context, wc []WC) (n int, err error) {
 	for {
 		if n, err = cq.Poll(wc); n > 0 || err != nil {

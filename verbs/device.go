@@ -67,11 +67,11 @@ type EventType int
 
 // Events.
 const (
-	EventQPFatal   EventType = iota // a completion was lost, so the queue pair went to ERR
+	EventQPFatal   EventType = iota // a completion was lost, so the queue pair entered ERR
 	EventSQDrained                  // a queue pair in SQD has nothing in flight
 	EventCQError                    // a completion queue overflowed
-	EventQPReqErr                   // the responder got an invalid request and went to ERR
-	// the responder received an invalid key, range or right, and went to ERR
+	EventQPReqErr                   // the responder received an invalid request and entered ERR
+	// the responder received an invalid key, range or right, and entered ERR
 	EventQPAccessErr
 	EventCommEst // the first packet reached a queue pair in RTR
 )
@@ -85,7 +85,7 @@ func (e EventType) String() string {
 	return "IBV_EVENT_" + eventNames[e]
 }
 
-// AsyncEvent is something that happened outside a completion.
+// AsyncEvent is an event outside a completion.
 type AsyncEvent struct {
 	Type EventType
 	QP   *QP
@@ -147,8 +147,8 @@ func (d *Device) event(e AsyncEvent) {
 // Addr returns the device's address.
 func (d *Device) Addr() netip.Addr { return d.dev.Addr }
 
-// Counters returns the port's counters, the datagrams that the kernel dropped for lack of receive buffer, and those
-// that it refused to send.
+// Counters returns the port's counters, the datagrams that the kernel dropped for lack of receive buffer, and the
+// datagrams that it refused to send.
 func (d *Device) Counters() (c rcudp.Counters, kernelDrops, unsent int64, why error) {
 	return d.dev.Counters()
 }

@@ -103,7 +103,7 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 	return nil
 }
 
-// owned returns a queue pair's own source ports: those of MRC belong to the device.
+// owned returns a queue pair's own source ports: MRC's belong to the device.
 func (qp *QP) owned(ports []uint16) []uint16 {
 	if qp.mrc != nil {
 		return nil
@@ -132,7 +132,7 @@ func (qp *QP) multipath(e *rcudp.Endpoint, a *QPAttr) error {
 	return nil
 }
 
-// Labels reports whether entropy values go out with a flow label besides the source port.
+// Labels reports whether entropy values are sent with a flow label besides the source port.
 func (d *Device) Labels() bool { return d.dev.Labels() }
 
 // Counter returns a counter of an MRC queue pair, by the names that package mrc lists.

@@ -69,7 +69,7 @@ func (d *Device) transport(selective bool) *rc.Config {
 // which the kernel does not split.
 const batch = 64
 
-// selectiveWindow is the number of packets that a selective queue pair keeps ahead of a missing one.
+// selectiveWindow is the number of packets that a selective queue pair keeps beyond a missing one.
 const selectiveWindow = 4096
 
 // CreateQP returns a queue pair in RESET.
@@ -222,8 +222,9 @@ func (qp *QP) drained() {
 // The transport calls established and failed; the device is locked.
 func (qp *QP) established() { qp.pd.dev.event(AsyncEvent{Type: EventCommEst, QP: qp}) }
 
-// failed raises an event if no completion reports why the queue pair is in ERR: its responder had to refuse a request
-// (IBTA 11.6.3.2). The requester's errors complete the request, and the caller's own step to ERR is no news.
+// failed raises an event if no completion reports why the queue pair is in ERR: its responder had to refuse a
+// request (IBTA 11.6.3.2). The requester's errors complete the request, and the caller's own step to ERR is not
+// reported.
 func (qp *QP) failed(why roce.Syndrome) {
 	switch {
 	case qp.told, why == 0:

@@ -29,9 +29,8 @@ type step struct{ needs, takes Attr }
 // anywhere are the attributes of a connected queue pair that need no quiet.
 const anywhere = AttrAccess | AttrMinRNRTimer | AttrInFlight
 
-// steps are the changes of state that exist (IBTA 10.3.1, table 91, and man
-// ibv_modify_qp): the same ones, with the same attributes, as libibverbs and the
-// kernel behind it allow for RC.
+// steps are the existing changes of state (IBTA 10.3.1, table 91, and man ibv_modify_qp), with the attributes that
+// libibverbs and the kernel accept for RC.
 var steps = map[[2]State]step{
 	{Reset, Reset}: {}, {Reset, Init}: {needs: AttrAccess},
 	{Init, Reset}: {}, {Init, Err}: {}, {Init, Init}: {takes: AttrAccess},

@@ -75,7 +75,7 @@ func anyPath(rt *rapid.T, line unit.Rate) cc.Path {
 	return p
 }
 
-// input is something that happens to a sender.
+// input is an event at a sender.
 type input struct {
 	at   unit.Time
 	kind int
@@ -209,7 +209,7 @@ func lists(terms []cc.Term, name string) bool {
 	return slices.ContainsFunc(terms, func(t cc.Term) bool { return t.Name == name })
 }
 
-// allNames are those of all algorithms, each once, and one of none.
+// allNames returns the names of all algorithms, each once, and the empty name.
 func allNames() []string {
 	names := []string{"unheard of"}
 	for _, a := range cc.Names() {

@@ -138,7 +138,7 @@ func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (*result
 	}, bar, func() { bar.finish(); finish(); free() }, nil
 }
 
-// flags refuses what makes no sense before anything is simulated.
+// flags refuses meaningless flags before a simulation.
 func (c *calibrateCmd) flags(q *fitting.Question) error {
 	switch {
 	case !q.Timed() && len(c.Capture) == 0:

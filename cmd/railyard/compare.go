@@ -119,7 +119,7 @@ func (c *compareCmd) Run(e *env) error {
 // mostColumns is the maximum number of variants in columns; more have a line each.
 const mostColumns = 16
 
-// print shows the variants side by side, those that failed too.
+// print shows the variants in columns, including those that failed.
 func (c *compareCmd) print(e *env, variants []result.Variant, of *study.Comparison) error {
 	if c.JSON {
 		out := map[string][]compareRun{}
@@ -182,7 +182,7 @@ func readCurves(variants []result.Variant, shown map[int]plot.Curves) error {
 	return nil
 }
 
-// plotsFit refuses, before anything is simulated, a folder that plots could not be written to after it.
+// plotsFit refuses, before a simulation, a folder to which plots cannot be written.
 func (c *compareCmd) plotsFit() error {
 	if c.PNG == "" {
 		return nil

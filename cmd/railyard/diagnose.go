@@ -138,7 +138,8 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 	return err
 }
 
-// snapshots returns those of files, of live devices, or of both: outputs of hosts together with queried switches.
+// snapshots returns the snapshots of files, of live devices, or of both: outputs of hosts together with queried
+// switches.
 func (c *diagnoseCmd) snapshots(e *env) (in diagnose.Input, notes []string, err error) {
 	if len(c.Files) == 0 && len(c.GNMI) == 0 && c.Live.URL == "" {
 		return in, nil, input.Fault(errors.New("nothing to diagnose: name files of outputs, devices with --gnmi, or --prometheus URL"))

@@ -19,7 +19,7 @@ type explainCmd struct {
 }
 
 func (c *explainCmd) Help() string {
-	return `Recognizes a file by its content, prints what it is and what it shows, and the commands that come next.
+	return `Recognizes a file by its content, and prints its kind, a summary and the next commands.
 With --fabric it simulates the measurements of nccl-tests and perftest, prints both, and names the part that
 is below expectation: slower by 10 % than simulated and than NCCL's tuning model estimates, after the
 simulator's known error for the algorithm. If one is, it simulates hypotheses, such as a NIC's link at half of

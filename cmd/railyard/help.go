@@ -35,7 +35,7 @@ var helpSections = []usage.Section{
 		{"plan goodput", "Estimate effective time with failures, checkpoints"},
 		{"plan interference", "Measure the slowdown of jobs that share links"}}},
 	{Title: "Operate: switches, hosts, counters, captures", Commands: [][2]string{
-		{"explain", "Describe any file: what it shows, what to do next"},
+		{"explain", "Describe any file: its content and the next commands"},
 		{"config", "Lint, show, render, tune configurations; dcbx"},
 		{"diagnose", "Find faults and congestion in device counters"},
 		{"pcap", "Decode a RoCEv2 capture message by message"},

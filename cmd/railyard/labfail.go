@@ -28,7 +28,7 @@ type labFailCmd struct {
 }
 
 func (c *labFailCmd) Help() string {
-	return `Fails a component of the lab with all of its links; names are those of a scenario's events.
+	return `Fails a component of the lab with all of its links; names are as in a scenario's events.
 Processes of a failed host end. Lab links have no PFC: with --storm the switch sends nothing to the
 NIC and drops what its queue does not hold.
 
@@ -45,7 +45,7 @@ Examples:
 // Run is the lab fail command.
 func (c *labFailCmd) Run(e *env) error {
 	if c.Kind == "server" && (c.Boot > 0 || c.Flap > 0) {
-		return field.New("KIND", "a server's processes end with it and do not come back; name its nic")
+		return field.New("KIND", "a server's processes end with it and do not restart; name its nic")
 	}
 	if c.Loss != nil && c.Kind != "link" {
 		return field.New("--loss", "drops packets of a link's port, found a %s", c.Kind)

@@ -37,7 +37,7 @@ type commands struct {
 	Report    reportCmd    `cmd:"" help:"Print, plot or export a run"`
 	Why       whyCmd       `cmd:"" help:"Explain a run: causes, remedies, and what they save"`
 	Serve     serveCmd     `cmd:"" help:"Start the web page"`
-	Explain   explainCmd   `cmd:"" help:"Describe any file: what it shows, what to do next"`
+	Explain   explainCmd   `cmd:"" help:"Describe any file: its content and the next commands"`
 	Topo      topoCmd      `cmd:"" help:"Print tiers, links, ports and failure domains"`
 	Import    importCmd    `cmd:"" help:"Convert cabling, traces and job files to a scenario"`
 	Query     queryCmd     `cmd:"" help:"Run SQL over the tables of a run or a study"`
@@ -257,8 +257,8 @@ type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// early is an error that ends a command before it prints anything: the input's fault. A write error is reported after
-// the result, which is printed anyway.
+// early marks an error of the input, which ends a command before it prints. A write error is reported after the
+// result, which is printed anyway.
 func early(err error) error {
 	if input.IsFault(err) {
 		return err

@@ -30,8 +30,7 @@ func newMeter(e *env) *meter {
 
 const progressScale = 10_000
 
-// due reports whether it is time to show something: label and share are then
-// worth computing.
+// due reports whether the display is due: label and share are then worth computing.
 func (m *meter) due() bool {
 	now := m.env.clock()
 	if !m.tty {

@@ -137,7 +137,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep fu
 		s, goErr, lost = job.Go(watch)
 		return goErr
 	})
-	job.Release() // before anything is printed: a pipe that closes ends the program
+	job.Release() // before the output begins: a pipe that closes ends the program
 	lost = errors.Join(lost, keep(), count.write(e, job.Dir))
 	if err := c.print(e, job, s); err != nil {
 		return err

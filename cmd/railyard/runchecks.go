@@ -15,7 +15,7 @@ type checks struct {
 	outcome []expect.Outcome
 }
 
-// newChecks parses expectations and opens the report, before anything is simulated.
+// newChecks parses expectations and opens the report, before a simulation.
 func newChecks(texts []string, junit string, force bool) (*checks, error) {
 	list, err := expect.ParseAll(texts)
 	if err != nil || len(list) == 0 {

@@ -1,7 +1,8 @@
-// Package tokens adds a transport to Railyard: each of a connection's paths has tokens, one for a packet in flight. An
-// acknowledgement gives the token back and, as in TCP, adds a part of one; a marked one takes half a token and a loss
-// half of them, as DCTCP and Reno do. A packet takes the path with most free tokens, so slow paths carry less. Losses
-// are retransmitted one by one: packets that later ones of their path overtook, and those in flight for too long.
+// Package tokens adds a transport to Railyard: each of a connection's paths has tokens, one for a packet in flight.
+// An acknowledgement gives the token back and, as in TCP, adds a part of one; a marked one takes half a token and a
+// loss half of them, as DCTCP and Reno do. A packet takes the path with most free tokens, so slow paths carry less.
+// Losses are retransmitted one by one: packets that later packets on their path overtook, and packets in flight for
+// too long.
 package tokens
 
 import (
@@ -21,7 +22,7 @@ const (
 	maxTries = 50
 )
 
-// settings are the transport's parameters, and those that all transports have.
+// settings are the transport's parameters, and the common ones of all transports.
 type settings struct {
 	transport.Common
 	Paths   int       `yaml:"paths" range:"4,64" default:"16" doc:"paths of a connection, over all planes in turn"`
@@ -79,8 +80,8 @@ func (m *maker) Wire(p *transport.Packet) int {
 	return n
 }
 
-// path is one of a connection's: its tokens, packets in flight, when the latest left of those that have arrived, and
-// when it lost half of its tokens.
+// path is one path of a connection: its tokens, packets in flight, the send time of the newest arrived packet, and
+// the time of its latest reduction.
 type path struct {
 	tokens      float64
 	flying      int

@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// Cause tests a cause by its key, with messages over short and long paths, and with facts of different runs. It claims
-// between 0 and the whole time of a message, the same for the same message, at a hop of its path. A run without it
-// changes something, or gives a reason why there is none.
+// Cause tests a cause by its key, with messages over short and long paths, and with facts of different runs. It
+// claims between 0 and the whole time of a message, the same for the same message, at a hop of its path. A run
+// without it has an edit, or gives a reason why there is none.
 func Cause(t *testing.T, key string) {
 	t.Helper()
 	c, ok := cause.Find(key)

@@ -124,7 +124,7 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	for _, n := range s.Sizes {
 		out, err := r.measure(p, s, n)
 		if ctx.Err() != nil {
-			return ctx.Err() // the others' error is not the cause
+			return ctx.Err() // another rank's error is not the cause
 		}
 		if err != nil {
 			p.fail(err)

@@ -54,7 +54,7 @@ func (p *peer) say(v any) error {
 type pulse struct {
 	ctx      context.Context
 	rank     int
-	peers    []*peer // rank 0: the others by rank from 1 on; others: rank 0
+	peers    []*peer // rank 0: the other ranks from 1 on; other ranks: rank 0
 	patience time.Duration
 	cancel   context.CancelCauseFunc
 	fate     sync.Mutex // held while the context ends: end waits for the goroutines that fail starts
@@ -140,8 +140,8 @@ func (p *pulse) fail(why error) {
 	}
 }
 
-// gather collects a value of every rank at rank 0 (by rank) and lets the others continue: a barrier with a result.
-// Others receive only their own value.
+// gather collects a value of every rank at rank 0 (by rank) and lets the other ranks continue: a barrier with a
+// result. Others receive only their own value.
 func (p *pulse) gather(own report) ([]report, error) {
 	all := make([]report, 1, len(p.peers)+1)
 	all[0] = own
@@ -174,8 +174,8 @@ func (p *pulse) gather(own report) ([]report, error) {
 	return all, nil
 }
 
-// end sends farewells and closes the connections after the others have closed theirs: closing a connection with unread
-// data discards sent data.
+// end sends farewells and closes the connections after the other ranks have closed theirs: closing a connection
+// with unread data discards sent data.
 func (p *pulse) end() {
 	p.fate.Lock()
 	well := p.ctx.Err() == nil

@@ -89,7 +89,7 @@ func newRing(dev *verbs.Device, rank, world, qps, size int, k kind, op Op) (*rin
 	return r, nil
 }
 
-// hello describes the ring's ends to the others.
+// hello describes the ring's ends to the other ranks.
 func (r *ring) hello(jobName string) *hello {
 	h := &hello{Rank: r.rank, World: r.world, Speak: speaks, Job: jobName}
 	for i := range r.next {

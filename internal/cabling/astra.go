@@ -71,7 +71,7 @@ func readAstra(b *builder, text string) error {
 		}
 		for d := first; d < len(kw); d++ {
 			size := int(sizes[d])
-			// the switch of all who differ here alone: the number without this digit
+			// the switch of all NPUs that differ only in this digit: the number without it
 			sw := b.node(at, fmt.Sprintf("dim%d-switch-%d", d+1, npu/(stride*size)*stride+npu%stride+1))
 			b.is(sw, Switch, "leaf")
 			rate, err := bounded(fmt.Sprintf("%g GB/s", rates[d]), rates[d]*8e9, nil)

@@ -66,7 +66,7 @@ type Cable struct {
 	both  bool // reported by both ends
 }
 
-// Note is something that did not fit, and how often.
+// Note is a fact that did not fit, and its number of occurrences.
 type Note struct {
 	At    Place // the first time
 	Text  string

@@ -11,7 +11,7 @@ func looksClab(_, text string) bool {
 	return clabMark.MatchString(text) && (strings.Contains(text, "links:") || strings.Contains(text, "nodes:"))
 }
 
-// clabSwitches are containerlab's kinds of switches; linux, and bridge, may be anything.
+// clabSwitches are containerlab's kinds of switches; linux, and bridge, may be any kind of device.
 var clabSwitches = regexp.MustCompile(`^(vr-|cisco_|nokia_|juniper_|arista_|sonic|ceos|srl|crpd|xrd|` +
 	`cumulus|dell_|aruba|huawei_|mikrotik|cvx|ovs-bridge|bridge$)`)
 

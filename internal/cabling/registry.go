@@ -71,7 +71,7 @@ func read(files []File, format string, management bool) (c *Cabling, err error) 
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
-		case *field.Error: // too many of something
+		case *field.Error: // a limit is exceeded
 			c, err = nil, x
 		default:
 			panic(x)

@@ -66,7 +66,7 @@ func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	case a.Marks == 0:
 		return nil, fmt.Errorf("no packet is marked congestion experienced: where several send to one NIC, its port sees marks and CNPs")
 	case a.CNPs == 0:
-		return nil, fmt.Errorf("%s came marked, and no CNP answers any: the capture is not the receiving NIC's, or it sends none", unit.Plural(a.Marks, "packet"))
+		return nil, fmt.Errorf("%s arrived marked, and no CNP answers any: the capture is not of the receiving NIC, or the NIC sends none", unit.Plural(a.Marks, "packet"))
 	}
 	quiet := a.gaps(pairs)
 	if a.Why == allAnswered {
@@ -83,7 +83,7 @@ func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	}
 	a.judge(aside)
 	if a.Why != allAnswered && a.Delay.High > quiet {
-		return nil, fmt.Errorf("a CNP comes %v after its mark, and marks are at most %v apart: which one caused it is unknown", a.Delay.High, quiet)
+		return nil, fmt.Errorf("a CNP comes %v after its mark, and marks are at most %v apart: the mark of each CNP is unknown", a.Delay.High, quiet)
 	}
 	return a, nil
 }

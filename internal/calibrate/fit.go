@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Param is something to fit.
+// Param is a parameter to fit.
 type Param struct {
 	Name  string
 	Unit  string  // unit of its values: us, or percent
@@ -192,8 +192,8 @@ func (p *Param) noticed() string {
 	return fmt.Sprintf("%g %s", p.Step, strings.Replace(p.Unit, "us", "µs", 1))
 }
 
-// choose keeps the parameters that the points carry, in their order: those that move the points, not as
-// another does, and fewer than there are points.
+// choose keeps the parameters that the points constrain, in their order: those that move the points, not as another
+// does, and fewer than there are points.
 func (f *fitting) choose(x []float64, must bool) error {
 	var kept [][]float64
 	for k, p := range f.params {
@@ -317,7 +317,7 @@ func (f *fitting) descend(x []float64) ([]float64, error) {
 	return x, nil
 }
 
-// step solves for the next values; those that a bound holds stay there.
+// step solves for the next values; values at a bound stay there.
 func (f *fitting) step(x, r []float64, j *mat.Dense, damp float64) []float64 {
 	y := slices.Clone(x)
 	held := make([]bool, len(f.free))

@@ -318,7 +318,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	}
 	if h.Opcode == roce.Acknowledge {
 		switch {
-		case h.Syndrome.IsGood(): // an ACK while something is missing
+		case h.Syndrome.IsGood(): // an ACK while packets are missing
 			s.flow.Acks++
 		case h.Syndrome.IsTrimmed(): // package rc defines the MSN
 			s.flow.Naks++

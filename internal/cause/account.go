@@ -14,8 +14,8 @@ type Account struct {
 	// Reaction is the time that congestion control kept rates reduced because of a cause, by that cause. The sum is
 	// shown as CC recovering, and saved with its cause.
 	Reaction [Max]int64
-	// Saving is the time that a run without a cause alone is expected to save (Cause.Without): up to
-	// Costs, and less where something else takes as long. What several causes save does not add up.
+	// Saving is the time that a run without a cause alone is expected to save (Cause.Without): up to Costs, and
+	// less where another cause takes equally long. What several causes save does not add up.
 	Saving [Max]int64
 }
 
@@ -39,7 +39,8 @@ func (a *Account) Costs(id ID) int64 {
 	return a.Own[id] + a.Reaction[id]
 }
 
-// Expects reports whether an account has the savings of runs without its causes: those of earlier versions do not.
+// Expects reports whether an account has the savings of runs without its causes: accounts of earlier versions have
+// none.
 func (a *Account) Expects() bool {
 	for _, ps := range a.Saving {
 		if ps != 0 {

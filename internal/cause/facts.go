@@ -41,7 +41,7 @@ type Facts struct {
 	CutThrough bool
 	Far        bool      // packets are in the longest path's cables for much longer than in its switches
 	PCIe       unit.Rate // server.pcie; 0: no limit
-	SlowPCIe   bool      // whether PCIe of some server is too slow, whichever key sets it
+	SlowPCIe   bool      // whether some server's PCIe limits its NICs, whichever key sets it
 	BitErrors  bool      // a link has a bit error rate
 	Events     bool      // links, switches, NICs fail or change rate
 	Storms     bool      // a NIC pauses continuously

@@ -2,8 +2,8 @@ package coll
 
 import "slices"
 
-// maxCycles is the largest mesh whose cycles are searched for; larger ones get those that steps of one
-// size make, which are fewer.
+// maxCycles is the largest mesh whose cycles are searched for; larger ones get the cycles of constant steps, which
+// are fewer.
 const maxCycles = 10
 
 // Cycles returns orders of n pairwise connected GPUs, no two of which use the same link in the same direction: all

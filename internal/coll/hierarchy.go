@@ -193,8 +193,9 @@ func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 	}
 }
 
-// FromRoot runs a collective that begins at a given rank, the root, on several channels, as NCCL runs broadcasts and
-// reductions: each channel has its part of the bytes, and passes the servers on a rail of its own. Each channel's part is cut into pieces, and channels send theirs in turn: none waits for all of another.
+// FromRoot runs a collective that begins at a given rank, the root, on several channels, as NCCL runs broadcasts
+// and reductions: each channel has its part of the bytes, and passes the servers on a rail of its own. Each
+// channel's part is cut into pieces, and channels send theirs in turn: none waits for all of another.
 func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		orders := make([][]int, max(1, channels))

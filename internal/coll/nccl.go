@@ -56,8 +56,8 @@ var (
 	netTree, netRing   = [3]float64{5, 8.5, 14}, [3]float64{2.7, 4, 14}        // over the network
 )
 
-// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s, for one, two, and more nodes; nvls
-// are those of NVLSTree.
+// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s, for one, two, and more nodes;
+// nvls are the bandwidths of NVLSTree.
 type limits struct {
 	tree, ll, nvls [3]float64
 	ll128          float64
@@ -134,7 +134,7 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	return out, nil
 }
 
-// steps returns the number of hops of a ring, and the number of those that leave a node.
+// steps returns the number of hops of a ring, and the number of hops that leave a node.
 func (m Machine) steps(kind Kind) (all, inter float64) {
 	all, inter = float64(m.Nodes*m.PerNode-1), float64(m.Nodes-1)
 	if kind == AllReduce {

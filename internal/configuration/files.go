@@ -80,8 +80,9 @@ func Files(args []string) ([]File, error) {
 	return out, nil
 }
 
-// ParseAll reads configurations concurrently; its error is the first one, or a *partlyRead with all the others if the
-// file was in a given directory. Uncertain files that are not configurations are listed with the reason.
+// ParseAll reads configurations concurrently. Its error is the first one, or a *partlyRead with all other
+// configurations if the file was in a given directory. Uncertain files that are not configurations are listed with
+// the reason.
 func ParseAll(files []File, os string) (read []*swconf.Config, none []string, err error) {
 	out, errs := make([]*swconf.Config, len(files)), make([]error, len(files))
 	var next atomic.Int64

@@ -75,7 +75,7 @@ func ReadHost(path string) (*swconf.Host, error) {
 	return h, nil
 }
 
-// WithoutHosts splits files into those of switches and the paths of those of hosts.
+// WithoutHosts splits files into configurations of switches and the paths of hosts' configurations.
 func WithoutHosts(files []File, language string) (rest []File, hosts []string) {
 	for _, f := range files {
 		if _, is, err := HostText(f.Path, language); err == nil && is {

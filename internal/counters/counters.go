@@ -37,8 +37,8 @@ type Said[T any] struct {
 // Say makes a value without a source.
 func Say[T any](v T) Said[T] { return Said[T]{V: v, Is: true} }
 
-// Snapshot is one device's counters at one time. Read makes one snapshot of each command's output; Join merges those of
-// one device and time.
+// Snapshot is one device's counters at one time. Read makes one snapshot of each command's output; Join merges the
+// snapshots of one device and time.
 type Snapshot struct {
 	Device  string // hostname; the file's name if the output has none
 	Kind    Kind
@@ -93,7 +93,7 @@ type Port struct {
 	Speed    Said[unit.Rate]
 	MTU      Said[unit.Bytes]
 	TxUtil   Said[float64] // share of its line rate that it sends, as the device measures it
-	PFC      Said[bool]    // PFC runs, whatever was configured
+	PFC      Said[bool]    // PFC runs, regardless of the configuration
 	Lossless Said[uint8]   // bitmap of the priorities that it runs for
 
 	RxPFC, TxPFC       [Priorities]Count // pause frames got and sent

@@ -50,7 +50,7 @@ func (w *walker) below(path []string, visit func(path []string, at int, v string
 			return err
 		}
 		v := string(raw)
-		_ = json.Unmarshal(raw, &v) // a string; anything else stays as it is written
+		_ = json.Unmarshal(raw, &v) // a string; other values stay as written
 		visit(path, at, v)
 		return nil
 	})

@@ -42,8 +42,8 @@ var mlx5Names = []named{
 	{"tx_prio%d_pause_duration", func(p *Port, i int) *Count { return &p.TxDur[i] }},
 }
 
-// otherNames are those of Broadcom's bnxt_en, AMD's ionic and Intel's ice (their drivers in the kernel). Intel
-// counts the frames that resume (xon) separately; they are not kept.
+// otherNames are the counter names of Broadcom's bnxt_en, AMD's ionic and Intel's ice (their drivers in the
+// kernel). Intel counts the frames that resume (xon) separately; they are not kept.
 var otherNames = []named{
 	{"rx_pfc_ena_frames_pri%d", func(p *Port, i int) *Count { return &p.RxPFC[i] }},
 	{"tx_pfc_ena_frames_pri%d", func(p *Port, i int) *Count { return &p.TxPFC[i] }},

@@ -92,7 +92,7 @@ func readPFCDetail(r *reading) {
 			continue
 		}
 		if name == "" {
-			r.not(l, "comes before an interface is named")
+			r.not(l, "precedes the first interface name")
 			continue
 		}
 		p := r.port(name, l)

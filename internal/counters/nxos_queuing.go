@@ -117,7 +117,7 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 // digits matches a text that has numbers.
 var digits = regexp.MustCompile(`(?:^|\s)[0-9]`)
 
-// otherRow reads the losses of queues without a priority: those of the switch itself and of mirrored packets.
+// otherRow reads the losses of queues without a priority: the switch's own queues and those of mirrored packets.
 func (r *reading) otherRow(group, s string, l line) {
 	cells := strings.Split(strings.Trim(s, "|"), "|")
 	label := strings.Join(strings.Fields(cells[0]), " ")

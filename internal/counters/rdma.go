@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// rdmaName is a counter of queue pairs. Those of mlx5's queue counters have 32 bits (query_q_counter), those of its
-// congestion counters 64.
+// rdmaName is a counter of queue pairs. mlx5's queue counters have 32 bits (query_q_counter), its congestion
+// counters 64.
 type rdmaName struct {
 	name string
 	bits uint8
@@ -90,7 +90,7 @@ func readRDMA(r *reading) {
 			continue
 		}
 		if name == "" {
-			r.not(l, "comes before a link is named")
+			r.not(l, "precedes the first link name")
 			continue
 		}
 		for _, c := range cells {
@@ -183,7 +183,7 @@ func writeHWCounters(w *bytes.Buffer, s *Snapshot) {
 
 var rdmaLink = regexp.MustCompile(`^link (\S+/\d+) state (\S+) physical_state \S+(?: netdev (\S+))?`)
 
-// linkStates are those of a port in iproute2's rdma link.
+// linkStates are the states of a port in iproute2's rdma link.
 var linkStates = []string{"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"}
 
 func readRDMALink(r *reading) {

@@ -193,7 +193,7 @@ func printed(s string) (string, bool) {
 func (t *text) pass(s *section) {
 	for _, l := range s.lines {
 		if strings.TrimSpace(l.text) != "" && !rule(l.text) {
-			what := "comes before the first supported output"
+			what := "precedes the first supported output"
 			if s.command != "" {
 				what = fmt.Sprintf("the output of %s is not read", field.Quote(s.command))
 			}

@@ -9,8 +9,8 @@ import (
 // words are headings of tables in words, with their counters; nil is known and ignored.
 type words map[string]func(p *Port) *Count
 
-// wideWords are those of NX-OS' and EOS' tables of errors, discards, bytes and pauses: they do not contradict one
-// another.
+// wideWords are the columns of NX-OS' and EOS' tables of errors, discards, bytes and pauses: they do not contradict
+// one another.
 var wideWords = words{
 	"FCS-Err":      func(p *Port) *Count { return &p.CRC },
 	"Rcv-Err":      func(p *Port) *Count { return &p.InErrors },
@@ -44,7 +44,7 @@ func readWide(r *reading) {
 		case cells[0] == "Port" || cells[0] == "Interface":
 			heads = cells
 		case heads == nil:
-			r.not(l, "comes before a heading")
+			r.not(l, "precedes the first heading")
 		case cells[0] == "Total" || cells[0] == "Totals" || cells[0] == "---------":
 		case len(cells) != len(heads):
 			r.not(l, "has %d words under %d headings", len(cells), len(heads))

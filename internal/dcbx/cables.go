@@ -21,7 +21,7 @@ func (m Marking) station(cfg *swconf.Config, p *swconf.Port, index int) Station 
 // Switches are the configurations of switches with QoS, the first of each name.
 type Switches []*swconf.Config
 
-// Among returns those of some configurations.
+// Among returns the switches of some configurations.
 func Among(configs []*swconf.Config) (s Switches) {
 	for _, c := range configs {
 		if s.named(c.Name()) == nil && c.HasQoS() {

@@ -252,7 +252,7 @@ func there(file string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// hasPorts reports whether a platform.json has ports: those of older devices describe only fans, and their list of
+// hasPorts reports whether a platform.json has ports: files of older devices describe only fans, and their list of
 // ports applies.
 func hasPorts(file string) bool {
 	b, err := input.Read(file, sonic.ProfileBytes)

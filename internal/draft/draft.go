@@ -154,7 +154,7 @@ func ratio(text string) (x float64, ok bool) {
 	return x / of, err == nil
 }
 
-// Defaults sets the answers that are open to their defaults, and refuses those that are not accepted.
+// Defaults sets open answers to their defaults, and refuses answers that are not accepted.
 func (a *Answers) Defaults() error {
 	for i := range Questions {
 		q := &Questions[i]

@@ -2,7 +2,7 @@ package engine
 
 import "math/bits"
 
-// Each calls f for every event that waits, in no order that means anything.
+// Each calls f for every pending event, in an arbitrary order.
 func (q *Queue) Each(f func(e *Event)) {
 	for i := q.pos; i < len(q.cur); i++ {
 		f(&q.cur[i])

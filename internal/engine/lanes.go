@@ -147,7 +147,7 @@ func (l *lane) grow() {
 	l.ring = ring
 }
 
-// The heads of the lanes are merged: the first one is Queue.first, the others form a binary heap. Frames of one
+// The heads of the lanes are merged: the first one is Queue.first, the rest form a binary heap. Frames of one
 // instant are consecutive in one lane, which stays first after one comparison.
 
 // noLane is the lane of Queue.first when no lane has events: all events precede it.

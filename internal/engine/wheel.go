@@ -82,7 +82,7 @@ type Queue struct {
 	up     [nUp][1 << upBits]list
 	upbits [nUp][(1 << upBits) / 64]uint64
 	popped uint64
-	left   int    // events made for other queues, less those that they made for this one
+	left   int    // events made for other queues, less the events that they made for this one
 	seq    uint64 // events pushed, << kindBits
 	lanes  [maxLanes]lane
 	late   late

@@ -10,10 +10,10 @@ import (
 
 // Ahead is a mix of jobs in two parts. One has the operations that wait for no transfer over the network, directly
 // or indirectly, and share neither a pipe inside a server nor a rank's copying with one that does; the other has
-// the rest. The first have the same times whatever the network does, and are executed once.
+// the rest. Operations of the first kind have times that do not depend on the network, and are executed once.
 type Ahead struct {
 	Whole *workload.Mix
-	// Rest has the other operations, and as computations without inputs those that they wait for.
+	// Rest has the other operations, and their dependencies of the first kind as computations without inputs.
 	Rest *workload.Mix
 	// Start and end of the first part, by operation of Whole.
 	Start, End []unit.Time
@@ -155,8 +155,8 @@ func (x *Execution) later() (later []bool, n int) {
 	return later, n
 }
 
-// divide builds the mix of the remaining operations. Operations that ended are listed in the order of their ends. The
-// last one of all is also in the rest, as the computation that ends it. Bounds marks, by operation of Whole, those that
+// divide builds the mix of the remaining operations. Operations that ended are listed in the order of their ends.
+// The last one of all is also in the rest, as the computation that ends it. Bounds marks operations of Whole that
 // ended and are in Rest.
 func (a *Ahead) divide(later []bool, ended []int32) (bounds []bool) {
 	d := a.Whole.DAG

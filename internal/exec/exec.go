@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// Carrier keeps the clock and takes bytes from server to server, at whatever fidelity. It calls methods of the
+// Carrier keeps the clock and carries bytes from server to server, at some fidelity. It calls methods of the
 // execution that it carries for: Ring and Delivered.
 type Carrier interface {
 	Now() unit.Time
@@ -161,7 +161,7 @@ func (x *Execution) Unreachable() (from, to int, cut bool) {
 	return
 }
 
-// Begin starts the jobs without a delay, and sets timers for the others.
+// Begin starts the jobs without a delay, and sets timers for the rest.
 func (x *Execution) Begin() {
 	for _, i := range x.ahead {
 		x.after(x.End[i]-x.carrier.Now(), i, computed)
@@ -214,8 +214,8 @@ func (x *Execution) launch(i int32) {
 	x.carrier.Send(i, from, to, o.Bytes)
 }
 
-// copy copies the bytes of a transfer after those that the GPU was given before. The transfer starts while they are
-// copied: an idle path carries the last of them at once.
+// copy copies the bytes of a transfer after the bytes that the GPU was given before. The transfer starts while they
+// are copied: an idle path carries the last of them at once.
 func (x *Execution) copy(i int32) {
 	o, now := &x.DAG.Ops[i], x.carrier.Now()
 	end := max(now, x.copied[o.Rank]) + o.Dur
@@ -340,5 +340,6 @@ func (p Progress) Share() float64 {
 	return float64(p.Ops-p.OpsLeft) / float64(max(p.Ops, 1))
 }
 
-// Observer is called every now and then; returning false interrupts the run. The observer must not change anything.
+// Observer is called every now and then; returning false interrupts the run. The observer must not change the
+// execution.
 type Observer func(Progress) bool

@@ -44,10 +44,10 @@ var (
 	share = kind{"", "share of 1", "30%", parseShare, unit.Digits}
 )
 
-// shares are the keys of shares, except for those of utilisations.
+// shares are the keys of shares, except utilisations.
 var shares = []string{"mfu", "fairness_jain", "media_busy", "worst", "mean", "drawn", "delivered", "load"}
 
-// kinds are those of figures whose names have a unit, longest suffix first.
+// kinds are the kinds of figures whose names have a unit, longest suffix first.
 var kinds = []kind{
 	{"_bytes_per_second", "bandwidth", "90GB/s", parseBandwidth,
 		func(x float64) string { return unit.Bytes(x).Show() + "/s" }},
@@ -91,7 +91,7 @@ func parseBandwidth(s string) (float64, error) {
 	return float64(b), err
 }
 
-// operators are the comparisons, those of two characters first.
+// operators are the comparisons, operators of two characters first.
 var operators = []string{"<=", ">=", "!=", "==", "<", ">", "="}
 
 // Parse parses an expectation and resolves its figure.

@@ -69,7 +69,7 @@ func (f *iface) turnTo(loc uint16) *uint32 {
 	return &f.turns[loc]
 }
 
-// due returns the earliest time at which a packet follows those in flight on a link.
+// due returns the earliest time at which a packet can follow the packets in flight on a link.
 func (n *Net) due(tx *route.Port, pi int32) unit.Time {
 	return tx.BusyUntil - unit.Serialize(n.sched.Wire(unit.Bytes(n.Packets[pi].Size)), tx.Rate)
 }
@@ -146,8 +146,8 @@ func (s *scheduled) fewest(g group, turn uint32) int32 {
 	return best
 }
 
-// sendBurst sends a burst on a link after those in flight. A fabric node receives it with the first cell, an interface
-// node with the last.
+// sendBurst sends a burst on a link after the packets in flight. A fabric node receives it with the first cell, an
+// interface node with the last.
 func (n *Net) sendBurst(now unit.Time, port, pi int32) {
 	p, tx := &n.Packets[pi], &n.Ports[port]
 	size := unit.Bytes(p.Final) * n.sched.Cell

@@ -187,8 +187,8 @@ func (n *Net) shareGrants(now unit.Time, node int32, f *iface) {
 	f.shares = false
 }
 
-// pickGrant chooses the class: strict ones first, the others by their weights (smooth weighted round robin:
-// each turn all earn their weight, and who has most pays for all).
+// pickGrant chooses the class: strict ones first, the rest by their weights (smooth weighted round robin: each turn
+// all earn their weight, and the class with most pays for all).
 func (n *Net) pickGrant(g *granter, elig uint8) int {
 	tx := &n.Ports[g.port]
 	if s := elig & tx.Strict; s != 0 {

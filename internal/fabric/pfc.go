@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// pauseFrame is a PFC frame for one priority in an event's operand: 3 bits of priority, 16 of
-// quanta, and 13 that no real frame has: which port of the sender holds the bytes. So the one who is paused need not
-// look into the one who pauses.
+// pauseFrame is a PFC frame for one priority in an event's operand: 3 bits of priority, 16 of quanta, and 13 that
+// no real frame has: which port of the sender holds the bytes. So the paused switch need not read the state of the
+// pausing one.
 type pauseFrame uint32
 
 // maxPorts is the number of ports of a switch that a pauseFrame can address.
@@ -164,7 +164,7 @@ func (n *Net) unpause(port int32, prio int) {
 	n.Kick(port, tx)
 }
 
-// Kick arms a service event for a port that may have something to send.
+// Kick arms a service event for a port that may have packets to send.
 func (n *Net) Kick(port int32, tx *route.Port) {
 	if tx.Armed {
 		return

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// gather takes a burst at the packet's egress node: it completes a packet, or waits there for the others. Packets
-// of a VOQ continue in the order in which they left it.
+// gather takes a burst at the packet's egress node: the burst completes a packet, or waits there for the missing
+// ones. Packets of a VOQ continue in the order in which they left it.
 func (n *Net) gather(now unit.Time, node int32, f *iface, pi int32) {
 	p := &n.Packets[pi]
 	port := n.nearPort(node, p.Dst)

@@ -9,12 +9,12 @@ import (
 	"railyard/unit"
 )
 
-// A scheduled fabric is one switch in many boxes (queue.Scheduled). Switches with hosts are interface nodes, the others
-// fabric nodes. A packet from a NIC waits at its interface node in the VOQ of its egress port and class (voq.go). The
-// VOQ requests credit from the egress port's interface node, which grants it round-robin (granter.go). Granted packets
-// leave as cells over all links in turn (cells.go), and are reassembled and reordered at the other side
-// (reassembly.go). Requests and grants are messages on the fabric's links, so nodes talk across cables alone; within an
-// interface node they are calls.
+// A scheduled fabric is one switch in many boxes (queue.Scheduled). Switches with hosts are interface nodes, all
+// other switches fabric nodes. A packet from a NIC waits at its interface node in the VOQ of its egress port and
+// class (voq.go). The VOQ requests credit from the egress port's interface node, which grants it round-robin
+// (granter.go). Granted packets leave as cells over all links in turn (cells.go), and are reassembled and reordered
+// at the other side (reassembly.go). Requests and grants are messages on the fabric's links, so nodes talk across
+// cables alone; within an interface node they are calls.
 //
 // The model is coarser than a real fabric: the cells of one packet on the same link are one event, a burst. Bursts
 // do not interleave on a link, and a fabric node forwards a burst on one link. With as many links as a packet has

@@ -130,12 +130,13 @@ func (t *Totals) add(o *Totals) {
 // Owns reports whether a node's events run here.
 func (n *Net) Owns(node int32) bool { return n.foreign == nil || !n.foreign[node] }
 
-// Lookahead returns the least time in flight of anything that leaves the part: unit.Never when nothing can leave.
+// Lookahead returns the least time in flight of packets and PFC frames that leave the part: unit.Never when none
+// can leave.
 func (n *Net) Lookahead() unit.Time {
 	return n.flight(func(p *route.Port) bool { return p.Flags&flagLeaves != 0 })
 }
 
-// Apart is the least time in flight of anything between nodes with different owners.
+// Apart is the least time in flight of packets and PFC frames between nodes with different owners.
 func (n *Net) Apart(owner []int32) unit.Time {
 	return n.flight(func(p *route.Port) bool { return owner[p.Node] != owner[n.Ports[p.Peer].Node] })
 }

@@ -11,7 +11,7 @@ import (
 // LeastCost is the share of a step that a cause must cost, or a run without it save, for a remedy to be worth a word.
 const LeastCost = 0.005
 
-// Remedy is something to change, for a cause of a run. A change without settings and edits is advice in words.
+// Remedy is a change of a scenario, for a cause of a run. A change without settings and edits is advice in words.
 type Remedy struct {
 	Of cause.ID
 	cause.Change

@@ -49,7 +49,7 @@ const (
 	toAll     = "all-to-all"
 	incasts   = "incast"
 	transfers = "transfers"
-	several   = "several jobs" // whatever each does: they meet at random
+	several   = "several jobs" // jobs with any traffic: they meet at random times
 )
 
 // Kinds of load balancing.

@@ -66,7 +66,7 @@ type Cost struct {
 type Fidelity struct {
 	Name  string // the value of Summary.Fidelity
 	Words string
-	// Refuse returns the reason why it cannot simulate a plan, before anything is built; nil: it can.
+	// Refuse returns the reason why it cannot simulate a plan, before it builds the run; nil: it can.
 	Refuse func(*scenario.Plan) error
 	// Prepare estimates the run of a plan; build makes it.
 	Prepare func(*scenario.Plan) (c Cost, build func() (Run, error))
@@ -133,7 +133,7 @@ func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
 	return build()
 }
 
-// Prepare estimates the run of a plan, which build creates; its errors are those of New.
+// Prepare estimates the run of a plan, which build creates; its errors are the errors of New.
 func Prepare(name string, p *scenario.Plan, limit unit.Bytes) (c Cost, build func() (*Simulation, error), err error) {
 	f, err := Lookup(name)
 	if err != nil {

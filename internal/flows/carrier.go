@@ -210,7 +210,8 @@ func (r *Run) probed(c, turn int32) {
 	}
 }
 
-// vainly is the tag of a connection's packets into a broken path; those of its messages have its number.
+// vainly is the tag of a connection's packets into a broken path; packets of its messages have the message's
+// number.
 func vainly(c int32) int32 { return ^c }
 
 // wasted continues a connection whose packets into a broken path have left.

@@ -26,7 +26,7 @@ var ages = func() (all [80]unit.Time) {
 	return all
 }()
 
-// Of windows there are as many after the others have ended, and fewer before.
+// There are equal numbers of windows after the other senders have ended, and fewer before.
 const (
 	sharedWindows = 18
 	aloneWindows  = 29
@@ -39,7 +39,7 @@ type Curve struct {
 	Senders int       `json:"senders"`
 	// Shared is the part of the link's rate that they used together, by window: the last one holds on.
 	Shared []float64 `json:"shared"`
-	// Alone is the use by one of them after the others had ended, by window; the last value continues.
+	// Alone is the use of the link by one sender after the rest had ended, by window; the last value continues.
 	Alone []float64 `json:"alone"`
 
 	top float64 // final share of the link's rate; 1 if the measurement did not wait for it
@@ -48,7 +48,7 @@ type Curve struct {
 //go:embed controls.json
 var controlsFile []byte
 
-// curves are those of a control at a rate, by the number of senders.
+// curves are the curves of a control at a rate, by the number of senders.
 type curves []Curve
 
 // known lists the curves that were measured.

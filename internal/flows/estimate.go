@@ -19,7 +19,7 @@ type Cost struct {
 	routes   *topo.Routes
 }
 
-// What things cost, measured on training steps of 64 to 32,768 GPUs.
+// Costs, measured on training steps of 64 to 32,768 GPUs.
 const (
 	messagesPerSecond = 4e5
 	opsPerSecond      = 1.5e6

@@ -50,7 +50,7 @@ type curveKey struct {
 	rate    unit.Rate
 }
 
-// curvesAt returns those of a connection's control at a rate.
+// curvesAt returns the curves of a connection's control at a rate.
 func (r *Run) curvesAt(c int32, rate unit.Rate) curves {
 	k := curveKey{r.Hosts.ServiceOf(c), rate}
 	all, ok := r.curves[k]

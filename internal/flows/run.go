@@ -1,6 +1,6 @@
 // Package flows carries an execution's transfers as flows instead of packets. Each message takes the ports that its
 // packets would take, and its rate changes when others begin or end on its links (internal/fluid). Routes, hashing,
-// bundles, planes and the effects of failures are those of the packet carrier, whose network is built for it
+// bundles, planes and the effects of failures equal those of the packet carrier, whose network is built for it
 // without packets.
 package flows
 

@@ -18,7 +18,7 @@ type links struct {
 	sets  fluid.Sets
 	ports map[int32][]int32 // by set: its ports
 	in    map[int32][]int32 // by port: sets that it is in
-	even  bool              // packets take the ports of a set in turn, whatever these carry
+	even  bool              // packets take the ports of a set in turn, independent of their load
 	none  int32             // carries nothing
 	voids map[int32]int32   // by NIC: traffic into its broken links
 }

@@ -279,7 +279,7 @@ func (n *Net) carry(f *flow, rate float64, now unit.Time) {
 	for _, u := range f.uses {
 		n.book(u.Link, now)
 		if n.load[u.Link] += float64(rate * u.Share); len(n.on[u.Link]) == 0 {
-			n.load[u.Link] = 0 // whatever rounding has left
+			n.load[u.Link] = 0 // the rest of rounding errors
 		}
 	}
 }

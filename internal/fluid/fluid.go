@@ -42,7 +42,7 @@ type Net struct {
 	// Own is the number of a flow's first links that belong to its sender: their rate is the flow's demand.
 	Own int
 	// Rated receives the tags of flows whose rate, or limiting link, has changed; may be nil. It must not change
-	// anything.
+	// the network.
 	Rated func(tag int32, rate float64, limit int32)
 	// Booked receives a link's traffic between two times, in bytes per picosecond; may be nil.
 	Booked func(link int32, from, to unit.Time, rate float64)

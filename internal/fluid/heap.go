@@ -69,8 +69,8 @@ func (h *Heap[K, V]) Pop() Entry[K, V] {
 	return top
 }
 
-// Bells is a queue of timers: those of one time ring in the order in which they were pushed. Pushes in order of time
-// need no search. The zero value has none.
+// Bells is a queue of timers: timers of one time fire in the order in which they were pushed. Pushes in order of
+// time need no search. The zero value has none.
 type Bells[V any] struct {
 	heap  Heap[unit.Time, V]
 	lane  []Entry[unit.Time, V] // in order

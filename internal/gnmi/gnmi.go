@@ -127,8 +127,8 @@ func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, er
 	return t.snapshot(), notes, nil
 }
 
-// all sends all requests; a device that lacks one answers the others, and an answer that was incomplete at the time
-// limit counts.
+// all sends all requests. A device that supports some of them answers these, and an answer that was incomplete at
+// the time limit counts.
 func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
 	for i, q := range questions {
 		err := c.once(ctx, q, t)
@@ -176,9 +176,9 @@ func pick(has []pb.Encoding) pb.Encoding {
 	return pb.Encoding_JSON
 }
 
-// once sends one request. Devices report further requirements only in words: a prefix with its name (NVIDIA's switches
-// accept any; collectors accept those that they serve, and * for all), or another encoding than those that they list
-// (Junos). An accepted form is used for later requests.
+// once sends one request. Devices report further requirements only in words: a prefix with the device's name
+// (NVIDIA's switches accept any; collectors accept the names that they serve, and * for all), or an encoding other
+// than the listed ones (Junos). An accepted form is used for later requests.
 func (c *Client) once(ctx context.Context, q question, t *tree) error {
 	names := []string{c.host(), "*"}
 	encodings := []pb.Encoding{pb.Encoding_PROTO, pb.Encoding_JSON, pb.Encoding_JSON_IETF}

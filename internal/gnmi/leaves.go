@@ -17,9 +17,10 @@ type question struct {
 	elems  []string // key=* for each list
 }
 
-// questions are sent one by one, so that a device that lacks one answers the others. Sources: openconfig-interfaces,
-// -if-ethernet, -qos, -lldp; openconfig-qos-ext as Dell Enterprise SONiC and Broadcom serve it (pfc-priorities);
-// NVIDIA's switch-priority as the Cumulus Linux guide lists it; SONiC's COUNTERS_DB with the names of its telemetry.
+// questions are sent one by one, so that a device that does not support one of them answers the rest. Sources:
+// openconfig-interfaces, -if-ethernet, -qos, -lldp; openconfig-qos-ext as Dell Enterprise SONiC and Broadcom serve
+// it (pfc-priorities); NVIDIA's switch-priority as the Cumulus Linux guide lists it; SONiC's COUNTERS_DB with the
+// names of its telemetry.
 var questions = []question{
 	{elems: []string{"system", "state", "hostname"}},
 	{elems: []string{"interfaces", "interface[name=*]", "state"}},

@@ -37,7 +37,7 @@ func (t *tree) port(name string) *counters.Port {
 	return p
 }
 
-// received counts the bytes of a message, and those that gRPC needs for one.
+// received counts the bytes of a message, and gRPC's bytes for one.
 func (t *tree) received(n int) error {
 	const framed = 64
 	if t.bytes += n + framed; t.bytes > maxBytes {

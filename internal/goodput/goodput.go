@@ -41,7 +41,7 @@ func (in *Input) servers() int { return (in.GPUs + in.PerServer - 1) / in.PerSer
 
 func (in *Input) length() Span { return Seconds(in.Days * 86400) }
 
-// Check refuses impossible inputs; the names are those of the flags.
+// Check refuses impossible inputs; the names are the names of the flags.
 func (in *Input) Check() error {
 	switch {
 	case in.GPUs < 1 || in.GPUs > maxGPUs:

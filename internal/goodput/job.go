@@ -30,7 +30,7 @@ func Seconds(s float64) Span {
 	return Span(math.Round(s * float64(Second)))
 }
 
-// forever is longer than anything lasts.
+// forever is longer than every job.
 const forever = Span(1) << 60
 
 // Account divides the time of a job by activity. The sum of its spans is the whole time.

@@ -104,7 +104,7 @@ type part struct {
 // named is the accepted form of user-defined component names.
 var named = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]{0,39}$`)
 
-// mostPerSecond is the most often that anything may fail.
+// mostPerSecond is the maximum rate of failures.
 const mostPerSecond = 1
 
 // of is the rate of one unit per second, with its key.

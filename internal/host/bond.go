@@ -2,10 +2,9 @@ package host
 
 import "slices"
 
-// usePorts binds a sender to the NIC ports that reach its peer: all of them
-// with packet spraying, one of them by hash or in turn otherwise. A bundle that
-// lost a port for some peer sprays over the others, to all peers. One of which a single port is
-// left no longer sprays: its flows stay on single ports.
+// usePorts binds a sender to the NIC ports that reach its peer: all of them with packet spraying, one of them by
+// hash or in turn otherwise. A bundle that lost a port for some peer sprays over its other ports, to all peers. One
+// of which a single port is left no longer sprays: its flows stay on single ports.
 func (h *Hosts) usePorts(c int32, ports []int32) {
 	s := &h.senders[c]
 	n := &h.nics[s.nic]

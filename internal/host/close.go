@@ -35,7 +35,7 @@ func closeEnd(e transport.End) {
 	}
 }
 
-// part takes an end whose messages are acknowledged out of those of its peer.
+// part removes an end whose messages are acknowledged from the ends of its peer.
 func (h *Hosts) part(c int32, e *ends) {
 	s := &h.senders[c]
 	s.ending = closed

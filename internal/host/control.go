@@ -82,7 +82,7 @@ func From(p *fabric.Packet) int32 {
 func (h *Hosts) Ports(nic int32) []int32 { return h.nics[nic].ports }
 
 // Control sends a control packet from one of its NIC's ports, in a class of that port. The packet has its opcode,
-// size, TOS and whatever its kind carries; the address is filled in here. An answer leaves by the port where the
+// size, TOS and the fields of its kind; the address is filled in here. An answer leaves by the port where the
 // request arrived; a sender's own packets leave by Port.
 func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet) {
 	h.depart(port, to, class, h.Net.Alloc(), what)

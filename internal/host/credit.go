@@ -9,9 +9,9 @@ import (
 )
 
 // Receivers that grant credit. A sender whose congestion control needs credit sends a request. The receiver answers
-// with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one receiver, by
-// whichever port packets arrive. A bundle's ports together have the granted rate, because switches choose the port
-// of a packet. Where PCIe takes less than they carry, PCIe is the rate.
+// with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one receiver,
+// independent of the port at which packets arrive. A bundle's ports together have the granted rate, because
+// switches choose the port of a packet. Where PCIe takes less than they carry, PCIe is the rate.
 
 // granter is a NIC's.
 type granter struct {

@@ -24,6 +24,6 @@
 // share of its ports' rate round-robin, higher classes first; it grants for lost packets before their sender sends a
 // request. NDP's pulls use the same granter.
 //
-// Protocols of package transport spread data over the ports of a NIC as planes: a packet leaves by whichever port is
-// free. The ends of a NIC's connections receive link events of its own links immediately.
+// Protocols of package transport spread data over the ports of a NIC as planes: a packet leaves by the first idle
+// port. The ends of a NIC's connections receive link events of its own links immediately.
 package host

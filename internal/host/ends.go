@@ -29,9 +29,9 @@ func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
 	return opcode == toReceiver, opcode == toReceiver || opcode == toSender
 }
 
-// ends are those of one connection, by its number; both nil for one of RC's. What is the sender's belongs to
-// its NIC's node, what is the receiver's to that one's. They are two cache lines, of which packets read the
-// first (TestLines).
+// ends are the two ends of a connection, by its number; both nil for RC. What is the sender's belongs to its NIC's
+// node, what is the receiver's to that one's. They are two cache lines, of which packets read the first
+// (TestLines).
 type ends struct {
 	send   transport.Sender
 	recv   transport.Receiver
@@ -41,7 +41,8 @@ type ends struct {
 	turn   uint8        // plane to be looked at first
 	broken bool
 
-	posted []int32    // messages by the transport's number, written as they are posted; those in pieces several times
+	// messages by the transport's number, written as they are posted; a message in pieces occurs several times
+	posted []int32
 	again  int64      // packets sent again
 	ce     int64      // that came marked,
 	cut    int64      // and as headers
@@ -50,7 +51,7 @@ type ends struct {
 	came   int32      // messages that have arrived
 }
 
-// peerKey is whom a NIC keeps a transport.Peer for: another one, by service.
+// peerKey is the key of a NIC's transport.Peer: the other NIC, and the service.
 type peerKey struct{ service, src, dst int32 }
 
 // peer is one, with its connection that was set up last, -1 where all are closed.

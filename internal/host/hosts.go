@@ -98,7 +98,7 @@ type sender struct {
 	extra   uint8 // bytes of telemetry in each of its packets
 	inRing  bool
 	timer   bool // a timeout event is under way
-	stuck   bool // something is to be sent and the window is full
+	stuck   bool // data are to be sent and the window is full
 	sprayed bool
 	pulled  bool           // its receiver pulls
 	ending  ending         // of its connection
@@ -131,7 +131,7 @@ type receiver struct {
 	hash    uint32
 	loc     uint16
 	service uint8
-	marked  bool // something since the last answer was, and the service echoes that
+	marked  bool // a packet since the last answer was marked, and the service echoes that
 	turn    entropy.Turn
 	ce      int64
 	cut     int64  // data packets that arrived as headers

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// Senders that have something to send wait in rings, one per class and port, and take turns packet
-// by packet. A bundle that sprays has the rings of its first port for all of its ports.
+// Senders with packets wait in rings, one per class and port, and take turns packet by packet. A bundle that sprays
+// has the rings of its first port for all of its ports.
 
 // classes is the number of classes of a port: PFC priorities, and queues of a switch's port.
 const classes = 8

@@ -249,8 +249,8 @@ func (h *Hosts) Storm(nic int32, on bool) {
 	h.each(n, func(net *fabric.Net, port int32, class int) { net.Storm(port, class, on) })
 }
 
-// each pauses or resumes a NIC's ports. What waits for PCIe is one queue, whatever its service,
-// so all classes of data are meant.
+// each pauses or resumes a NIC's ports. PCIe has one queue for all services, so the pause applies to all classes of
+// data.
 func (h *Hosts) each(n *nic, do func(net *fabric.Net, port int32, class int)) {
 	for _, port := range n.ports {
 		for m := h.dataClasses(); m != 0; m &= m - 1 {

@@ -63,7 +63,7 @@ func (h *Hosts) ServiceOf(c int32) int { return int(h.senders[c].service) }
 // Service returns the service of a connection.
 func (h *Hosts) Service(c int32) *Service { return &h.cfg.Services[h.senders[c].service] }
 
-// dataClasses are those that data of some service travels in.
+// dataClasses returns the classes of data of all services.
 func (h *Hosts) dataClasses() (mask uint8) {
 	for i := range h.cfg.Services {
 		mask |= 1 << h.cfg.Services[i].Class

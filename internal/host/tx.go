@@ -66,7 +66,7 @@ func (h *Hosts) post(m int32) {
 	h.ready(msg.Conn, s)
 }
 
-// ready puts a sender with something to send into its port's ring.
+// ready puts a sender with packets into its port's ring.
 func (h *Hosts) ready(c int32, s *sender) {
 	if s.pace.Credited() {
 		h.ask(c, s)

@@ -233,7 +233,7 @@ func (r *reader) pairsOf(key string, n *swconf.HostNIC, o option) {
 	}
 }
 
-// pfcList turns PFC on for the priorities of a list, and off for the others: 3, 3,4, none.
+// pfcList turns PFC on for the priorities of a list, and off for all other priorities: 3, 3,4, none.
 func (r *reader) pfcList(n *swconf.HostNIC, s string, at swconf.Place) {
 	var on [8]bool
 	for _, p := range strings.FieldsFunc(s, func(c rune) bool { return c == ',' || c == ' ' }) {

@@ -30,7 +30,7 @@ var ncclNumbers = map[string][2]int{
 	"NCCL_IB_FLUSH_DISABLE": {0, 1}, "NCCL_IB_GDR_FLUSH_DISABLE": {0, 1}, "NCCL_IB_CUDA_SUPPORT": {0, 1},
 }
 
-// ncclWords are its variables about RDMA that hold something else.
+// ncclWords are its variables about RDMA whose values are not numbers.
 var ncclWords = []string{"NCCL_IB_HCA", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_NET_MERGE_LEVEL"}
 
 // asked matches variables about RDMA.
@@ -71,7 +71,7 @@ func (r *reader) variable(name, value string, at swconf.Place) {
 	if number && value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < limits[0] || n > limits[1] {
-			r.fault(at, "the field that it goes to holds no such number, so that another one counts", name,
+			r.fault(at, "its field cannot hold this number, so that another one counts", name,
 				"is %s; it takes %d to %d", field.Quote(value), limits[0], limits[1])
 			return
 		}

@@ -69,7 +69,7 @@ var labelled = regexp.MustCompile(
 // telling is the number of bytes from which the kind of a file is recognized.
 const telling = 256 << 10
 
-// Is reports whether a text is a host's, among those that could be a switch's as well.
+// Is reports whether a text is a host's, for texts that could be a switch's as well.
 func Is(text []byte) bool {
 	s := string(cli.Decode(text[:min(len(text), telling)&^1]))
 	return !strings.HasPrefix(strings.TrimSpace(s), "{") && Looks(s) > 0 && !ofSwitch.MatchString(s) &&

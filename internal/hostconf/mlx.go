@@ -37,8 +37,8 @@ func (r *reader) mlnxQoS(w words) {
 	}
 }
 
-// sharesOf checks the shares of a call as the driver does: those of all sharing classes add up to 100, if the sharing
-// classes are known (mlx5e_dbcnl_validate_ets).
+// sharesOf checks the shares of a call as the driver does: the shares of all sharing classes add up to 100, if the
+// sharing classes are known (mlx5e_dbcnl_validate_ets).
 func (r *reader) sharesOf(n *swconf.HostNIC, opts []option) {
 	sum, share := 0, false
 	at := swconf.Place{}

@@ -236,7 +236,7 @@ func (r *reader) gid(n *swconf.HostNIC, index, addr, version string, at swconf.P
 		Local: strings.HasPrefix(strings.ToLower(addr), "fe80")}, at))
 }
 
-// mlnxLines are those of mlnx_qos (its pretty_print).
+// mlnxLines are the lines of mlnx_qos (its pretty_print).
 func mlnxLines(add func(string, func(*reader, []string, swconf.Place))) {
 	add(`^DCBX mode: (OS|Firmware) controlled`, func(r *reader, m []string, at swconf.Place) {
 		n := r.now(at)
@@ -301,7 +301,7 @@ func mlnxLines(add func(string, func(*reader, []string, swconf.Place))) {
 	})
 }
 
-// ionicLines are those of nicctl show qos, show dcqcn and show port.
+// ionicLines are the lines of nicctl show qos, show dcqcn and show port.
 func ionicLines(add func(string, func(*reader, []string, swconf.Place))) {
 	add(`^NIC\s*: [0-9a-f]{6,}-`, func(r *reader, _ []string, at swconf.Place) { r.ionic(swconf.Every, at) })
 	add(`^Classification type\s*: (\w+)`, func(r *reader, m []string, at swconf.Place) {

@@ -44,7 +44,7 @@ func (r *reader) unit(text string) {
 	})
 }
 
-// runs takes a command that something else starts.
+// runs takes a command that another program starts.
 func (r *reader) runs(text string, n int) {
 	if !r.typed(text, n) && strings.TrimSpace(text) != "" {
 		r.unknown(r.at(n, 1), text, "is not a command that a shell reads")

@@ -28,7 +28,7 @@ type contents struct {
 	limited       bool
 }
 
-// find searches a directory and its subdirectories, except those of runs and hidden ones.
+// find searches a directory and its subdirectories, except run directories and hidden ones.
 func find(dir string) (*contents, error) {
 	c := &contents{files: map[string]int{}, folders: map[string][]string{}}
 	if to, err := filepath.EvalSymlinks(dir); err == nil {

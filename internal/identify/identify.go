@@ -31,7 +31,7 @@ type Account struct {
 	Assumed string `json:"assumed,omitempty"`
 	Skipped string `json:"skipped,omitempty"`
 
-	// Measured are the measurements of the file, for who compares them with a scenario; nil: it has none.
+	// Measured are the measurements of the file, for callers that compare them with a scenario; nil: it has none.
 	Measured *measured.Set `json:"-"`
 	// Algorithm is NCCL_ALGO's value: ring, tree, nvls; "": unknown.
 	Algorithm string `json:"-"`

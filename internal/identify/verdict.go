@@ -65,7 +65,7 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 		a.Verdict = fmt.Sprintf("bandwidth of %s as expected; %s slower: %s", largest.ShowSet(),
 			unit.Plural(len(slow), "smaller size"), says(p))
 		if from := p.Untested(); from > 0 {
-			a.Verdict += fmt.Sprintf("; no measurement of healthy servers tests the simulator's %s below %s", p.Algorithm,
+			a.Verdict += fmt.Sprintf("; no measurement of healthy servers validates the simulator's %s below %s", p.Algorithm,
 				from.ShowSet())
 		}
 		a.next("find faults in counters of the switches and hosts", "diagnose FOLDER%s", f.fabric("--fabric"))

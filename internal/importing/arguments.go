@@ -26,7 +26,7 @@ func kindNames() (all []string) {
 	return all
 }
 
-// splitArguments separates the files that describe a training from the others.
+// splitArguments separates the files that describe a training from the rest.
 func (c *reader) splitArguments() (args []jobscript.File, rest []string, err error) {
 	for _, path := range c.Files {
 		st, err := os.Stat(path)

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/trace"
 )
 
-// takeSettings extracts a file of settings, HPCC's config.txt, from the imported ones: its scenario keys follow those
-// of the others, its report becomes notes.
+// takeSettings extracts a file of settings, HPCC's config.txt, from the imported ones: its scenario keys follow the
+// keys of the other files, its report becomes notes.
 func (c *reader) takeSettings() error {
 	var rest []string
 	for _, path := range c.Files {

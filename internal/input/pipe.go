@@ -21,9 +21,9 @@ const (
 	mostPiped = 256 << 20
 )
 
-// piped caches the contents of pipes that have been read, by device and number, with their total size: a command that
-// reads a file twice gets the same data twice. As no pipe can be read again, none is dropped; those that most does not
-// hold are refused.
+// piped caches the contents of pipes that have been read, by device and number, with their total size: a command
+// that reads a file twice gets the same data twice. As no pipe can be read again, none is dropped; pipes beyond the
+// limit most are refused.
 var piped = struct {
 	sync.Mutex
 	texts       map[[2]uint64][]byte

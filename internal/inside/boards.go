@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// MaxLinks is the maximum number of NVLinks of a GPU: four times those of a Blackwell GPU.
+// MaxLinks is the maximum number of NVLinks of a GPU: four times the number of a Blackwell GPU.
 const MaxLinks = 72
 
 // Board is the NVSwitch chips between GPUs. Chip k of each baseboard is one plane: packets cross from baseboard to

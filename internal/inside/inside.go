@@ -19,7 +19,7 @@ type Fabric struct {
 	kind  string
 	delay *unit.Time // delay from end to end; nil: NVLink's
 
-	boards int // baseboards with a pipe between each two, after those of the GPUs; 0: no such pipes
+	boards int // baseboards with a pipe between each two, after the GPUs' pipes; 0: no such pipes
 }
 
 // Switched connects GPUs by a non-blocking switch, such as NVSwitch: each has a pipe out, then one in.

@@ -227,7 +227,7 @@ func (sh *shell) text(file, text string, p syntax.Pos) {
 func (sh *shell) include(name string, p syntax.Pos) {
 	b, ok := sh.file1(name)
 	if !ok {
-		sh.note(p, "%s is not in the folder of the script or the working directory: what it sets is not known", slurm.Open(name))
+		sh.note(p, "%s is not in the folder of the script or the working directory: its settings are unknown", slurm.Open(name))
 		return
 	}
 	was := sh.file

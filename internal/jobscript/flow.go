@@ -144,7 +144,7 @@ func (sh *shell) loop(c *syntax.ForClause) (last answer) {
 			break
 		}
 		if i == maxTurns {
-			sh.note(c.Pos(), "a loop goes through %d words: the first %d are read", len(items), i)
+			sh.note(c.Pos(), "a loop has %d words: the first %d are read", len(items), i)
 			break
 		}
 		sh.assign(x.Name.Value, a.Text)

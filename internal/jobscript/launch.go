@@ -272,7 +272,7 @@ func (sh *shell) bash(args []Arg) {
 	}
 }
 
-// inline runs the text after -c; its positions are those of the word.
+// inline runs the text after -c; its positions are relative to the word.
 func (sh *shell) inline(a Arg) {
 	n := len(sh.found.Launches)
 	f, err := parse(a.At.File, a.Text)
@@ -280,7 +280,7 @@ func (sh *shell) inline(a Arg) {
 		err = deep(a.At.File, a.Text)
 	}
 	if err != nil {
-		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: a.At, Text: "what is behind -c is not read: " +
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: a.At, Text: "commands after -c are not read: " +
 			strings.TrimPrefix(err.Error(), a.At.File+":")})
 		return
 	}

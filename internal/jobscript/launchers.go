@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 )
 
-// behindOptions parses a launcher's options up to the program: those with a value unless they are among the
+// behindOptions parses a launcher's options up to the program: options have a value unless they are among the
 // switches. Names have no leading hyphens, and _ for - inside.
 func behindOptions(args []Arg, switches []string) (flags map[string]string, rest []Arg) {
 	flags = map[string]string{}
@@ -65,7 +65,7 @@ func count(flags map[string]string, names ...string) int {
 // elastic starts the program of a launcher on each node: the script after its options.
 func (sh *shell) elastic(e *Elastic, at slurm.Place, rest []Arg) {
 	if len(rest) == 0 {
-		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " has no program behind its options"})
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: at, Text: e.Name + " has no program after its options"})
 		return
 	}
 	if strings.TrimSpace(rest[0].Text) == "" {

@@ -13,7 +13,7 @@ import (
 type Process struct {
 	Rank  int
 	Node  int // share of the allocation
-	Local int // among those of its node
+	Local int // index among the processes of its node
 	GPU   int // of its node
 	Task  *slurm.Task
 	Each  int // number of the process in its task

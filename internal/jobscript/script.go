@@ -224,7 +224,7 @@ func (s *Script) directives() error {
 		switch trimmed := strings.TrimSpace(line); {
 		case is && late > 0:
 			s.Notes = append(s.Notes, slurm.Note{At: slurm.Place{File: s.Name, Line: i + 1, Col: 1},
-				Text: fmt.Sprintf("comes after the first command (line %d), where sbatch no longer reads #SBATCH", late)})
+				Text: fmt.Sprintf("follows the first command (line %d), where sbatch no longer reads #SBATCH", late)})
 		case is:
 			words, err := split(s.Name, i+1, len("#SBATCH"), rest)
 			if err != nil {

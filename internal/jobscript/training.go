@@ -93,7 +93,7 @@ func (s *Said) megatron() bool {
 	return false
 }
 
-// replicas returns the number of replicas: the processes divided by those of one model.
+// replicas returns the number of replicas: the number of processes over that of one model.
 func (b *builder) replicas(world, product int64) (int64, error) {
 	said, open := b.num("dp"), world == 0
 	if once := b.num("micro") * b.num("accumulation"); world == 0 && said == 0 && once > 0 {

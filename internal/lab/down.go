@@ -63,7 +63,7 @@ func (s *State) remove(ctx context.Context) error {
 	return os.RemoveAll(s.dir())
 }
 
-// terminate ends processes, and kills those that do not listen.
+// terminate ends processes, and kills those that ignore the signal.
 func terminate(pids []string) {
 	alive := map[int]bool{}
 	for _, p := range pids {

@@ -71,7 +71,7 @@ func Fail(ctx context.Context, s *State, f Failure) error {
 	return errors.Join(err, s.save())
 }
 
-// hold lets something hold a port down, or no more, and sets the port accordingly.
+// hold adds or removes a reason for a port to be down, and sets the port accordingly.
 func (s *State) hold(ctx context.Context, e end, by string, up bool) (err error) {
 	l := &s.Links[e.link]
 	by = s.Nodes[e.node].Name + ": " + by
@@ -95,7 +95,7 @@ func (s *State) hold(ctx context.Context, e end, by string, up bool) (err error)
 	return err
 }
 
-// heldAt reports whether something holds a cable's port at a node down.
+// heldAt reports whether a cable's port at a node has a reason to be down.
 func (l *Link) heldAt(node string) bool {
 	return slices.ContainsFunc(l.DownBy, func(k string) bool { return strings.HasPrefix(k, node+": ") })
 }
@@ -140,7 +140,7 @@ func (s *State) slow(ctx context.Context, f *Failure, ends []end) error {
 // ends finds the ends of cables that a failure is about.
 func (s *State) ends(f *Failure) (all []end, err error) {
 	if len(f.Ports) > 0 && f.Kind != "switch" {
-		return nil, refuse("ports are those of a switch, found a %s", f.Kind)
+		return nil, refuse("ports are ports of a switch, found a %s", f.Kind)
 	}
 	switch f.Kind {
 	case "link":

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fault is something to break between two hosts, and what shows that their traffic has left it.
+// Fault is a link to break between two hosts, and the counters that show that their traffic has left it.
 type Fault struct {
 	Port  string   // port that fails, or loses outgoing packets
 	Path  []string // ports on the path of the sender's traffic to it: sent bytes

@@ -99,7 +99,7 @@ func (s *State) claim() error {
 	}
 	switch err := os.Mkdir(s.dir(), 0o755); {
 	case errors.Is(err, os.ErrExist):
-		return refuse("lab %q is up already, is being built, or was left behind (railyard lab down --name %s)", s.Name, s.Name)
+		return refuse("lab %q is up already, is being built, or remained from an earlier run (railyard lab down --name %s)", s.Name, s.Name)
 	case err != nil:
 		return &InputError{err}
 	}
@@ -361,7 +361,7 @@ func (s *State) converged(ctx context.Context, wait time.Duration) error {
 // home is the switch that a NIC hangs off.
 func (s *State) home(nic NIC) int { return s.Links[nic.Link].A + s.Links[nic.Link].B - nic.Node }
 
-// missing returns a missing route to a NIC's port that links between switches reach: those of another plane do not
+// missing returns a missing route to a NIC's port that links between switches reach: ports of another plane do not
 // count.
 func (s *State) missing(ctx context.Context) (string, error) {
 	away := map[int][]int{} // by switch of a NIC: distances of the other switches

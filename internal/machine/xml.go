@@ -250,7 +250,7 @@ func lanes(speed, width string) unit.Rate {
 
 // between returns the bandwidth between CPUs, as NCCL counts it (src/graph/topo.h), in GB/s.
 func between(c *device) unit.Rate {
-	gbytes := 10 // Skylake, and who is not known
+	gbytes := 10 // Skylake, and unknown models
 	switch {
 	case c.vendor == "AuthenticAMD" && (c.family == 175 || c.family == 25): // Zen 3 and 4
 		gbytes = 24

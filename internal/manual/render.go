@@ -101,7 +101,7 @@ func anchor(b *bytes.Buffer, from, to *Page, attribute string) {
 		html.EscapeString(to.Title))
 }
 
-// link rewrites the links of a page to those of the site. A link to a file outside the site becomes its text and path.
+// link rewrites the links of a page for the site. A link to a file outside the site becomes its text and path.
 func (s *Site) link(p *Page, root ast.Node, source []byte) {
 	var outside []*ast.Link
 	ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

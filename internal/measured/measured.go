@@ -209,7 +209,7 @@ func (s *Set) Table() []Collective {
 	return out
 }
 
-// quartiles returns those of times, and sorts them.
+// quartiles returns the quartiles of times, and sorts them.
 func quartiles(t []unit.Time) (low, mid, high unit.Time) {
 	slices.Sort(t)
 	n := len(t)

@@ -57,7 +57,7 @@ var types = map[string]bool{"int8": true, "uint8": true, "int32": true, "uint32"
 	"f8e5m2": true, "fp8e4m3": true, "fp8e5m2": true, "char": true, "int": true, "float16": true,
 	"float32": true, "float64": true, "fp8_e4m3": true, "fp8_e5m2": true}
 
-// line takes a line of whatever was printed.
+// line takes a line of the output.
 func (t *ncclTests) line(n int, words []string) {
 	if words[0] == "#" {
 		words = words[1:]
@@ -347,8 +347,8 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	return kind, int(low), ok, why
 }
 
-// text reads terminal output, in which nccl-tests and perftest may alternate with anything else: NCCL's log, mpirun's
-// tags, a shell's prompts.
+// text reads terminal output, in which nccl-tests and perftest may alternate with other output: NCCL's log,
+// mpirun's tags, a shell's prompts.
 func (s *Set) text(file string, src *stream.Source) error {
 	n, p := &ncclTests{set: s, file: file, first: len(s.Collectives)}, &perftest{set: s, file: file}
 	err := src.Lines(func(line []byte, cut bool) error {

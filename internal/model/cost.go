@@ -39,7 +39,7 @@ func (c *Config) projections() int64 {
 	return n + h*l.query + l.query*c.queries()
 }
 
-// attentionParams returns those of an attention block.
+// attentionParams returns the parameters of an attention block.
 func (c *Config) attentionParams() int64 {
 	n := c.projections() + c.perHead
 	if c.latent.keys > 0 {
@@ -54,7 +54,7 @@ func (c *Config) attentionParams() int64 {
 	return n
 }
 
-// denseParams returns those of a feed-forward part without experts.
+// denseParams returns the parameters of a feed-forward part without experts.
 func (c *Config) denseParams() int64 {
 	n := c.matrices() * c.Hidden * c.FFN
 	if c.biasFFN {
@@ -76,7 +76,7 @@ func (c *Config) besides() int64 {
 	return n
 }
 
-// sparseParams returns those of a feed-forward part with experts, without the experts.
+// sparseParams returns the parameters of a feed-forward part with experts, without the experts.
 func (c *Config) sparseParams() int64 {
 	return c.besides() + c.Hidden*c.Experts + c.expert.extra
 }
@@ -88,8 +88,8 @@ func (c *Config) mixed() int64 {
 	return c.Hidden*(2*inner+2*m.groups*m.state+m.heads) + inner*c.Hidden
 }
 
-// mambaParams returns those of a Mamba-2 block: its projections, the convolution, its decay, step and skip, and its
-// norm.
+// mambaParams returns the parameters of a Mamba-2 block: its projections, the convolution, its decay, step and
+// skip, and its norm.
 func (c *Config) mambaParams() int64 {
 	m := &c.mamba
 	inner := m.heads * m.headDim
@@ -109,8 +109,8 @@ func (c *Config) layers() int64 {
 // ExpertParams returns the parameters of one layer's experts, of the mean layer; 0 without them.
 func (c *Config) ExpertParams() int64 { return c.sparse * c.Experts * c.oneExpert() / c.Layers }
 
-// Span returns the parameters of the layers from one to before another, by number from 0: those of experts and all
-// others.
+// Span returns the parameters of the layers from one to before another, by number from 0: the parameters of experts
+// and all others.
 func (c *Config) Span(from, to int64) (shared, experts int64) {
 	norm := c.norms * c.Hidden
 	if c.biased {
@@ -164,8 +164,8 @@ func (c *Config) EmbeddingParams() int64 {
 // Params returns all parameters.
 func (c *Config) Params() int64 { return c.layers() + c.EmbeddingParams() }
 
-// ActiveParams returns the parameters that a token meets: of the experts only those that it is routed to. Without
-// experts they are all.
+// ActiveParams returns the parameters that process a token: of the experts only the ones to which it is routed.
+// Without experts they are all.
 func (c *Config) ActiveParams() int64 {
 	return c.Params() - c.sparse*(c.Experts-c.TopK)*c.oneExpert()
 }
@@ -192,7 +192,7 @@ func (c *Config) CoreFLOPs(seq int64) float64 {
 		c.mean(c.mambas)*7*float64(m.heads*m.headDim*m.state)
 }
 
-// mixerFLOPs returns those of the mean layer's attention or Mamba-2 block, per token, forward.
+// mixerFLOPs returns the operations of the mean layer's attention or Mamba-2 block, per token, forward.
 func (c *Config) mixerFLOPs(seq int64) float64 {
 	return c.mean(c.attention)*2*float64(c.projections()) + c.mean(c.mambas)*2*float64(c.mixed()) + c.CoreFLOPs(seq)
 }

@@ -38,8 +38,8 @@ func (c *Config) ExpertWidth() float64 { return c.mean(c.sparse) * float64(c.Top
 // Clamped reports whether experts clamp what enters their activation function, as GPT-OSS's (swiglu_limit).
 func (c *Config) Clamped() bool { return c.clamped }
 
-// MixerShare returns the share of layers that have attention or a Mamba-2 block, FFNShare of those with a feed-forward
-// part or experts: 1 except in hybrids.
+// MixerShare returns the share of layers that have attention or a Mamba-2 block, FFNShare the share with a
+// feed-forward part or experts: 1 except in hybrids.
 func (c *Config) MixerShare() float64 { return c.mean(c.attention + c.mambas) }
 
 // FFNShare is described with MixerShare.

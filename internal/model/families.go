@@ -69,8 +69,8 @@ func (k *keys) list(name string, values ...string) (n, all int64) {
 	return n, int64(len(list))
 }
 
-// Parse reads a config.json as Hugging Face's transformers have it. Of a model with several parts, as those that see
-// images have, it takes the language model (text_config).
+// Parse reads a config.json as Hugging Face's transformers have it. Of a model with several parts, such as a vision
+// model, it takes the language model (text_config).
 func Parse(name string, b []byte) (*Config, error) {
 	no := func(err error) error { return fmt.Errorf("%s is not a model config.json: %w", name, err) }
 	k := &keys{}
@@ -138,7 +138,7 @@ func (c *Config) experts(count, topK, ffn, shared int64, has func(layer int64) b
 	c.dense, c.kinds = c.Layers-c.sparse, string(kinds)
 }
 
-// Kinds of layers, one letter each. Layers of a hybrid have one part; the letters are those of its pattern.
+// Kinds of layers, one letter each. Layers of a hybrid have one part; the letters are from its pattern.
 const (
 	denseLayer, sparseLayer                   = 'd', 's' // attention with a feed-forward part, with experts
 	mambaPart, attentionPart, densePart, moes = 'M', '*', '-', 'E'

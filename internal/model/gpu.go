@@ -23,7 +23,7 @@ type GPU struct {
 	HBM             unit.Rate
 	Memory          unit.Bytes // memory of the data sheet
 	Usable          unit.Bytes // memory reported by its driver: data sheets' GB are nearly GiB; Memory if unknown
-	NVLink          unit.Rate  // per direction to all others, whatever the vendor calls it
+	NVLink          unit.Rate  // rate per direction to all others, whatever its name at the vendor
 	Share           float64    // share of NVLink's rate that kernels reach; 0: all, no lower value is known
 	Pair            unit.Rate  // per direction to each other one, if connected without a switch
 	NIC             unit.Rate

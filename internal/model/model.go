@@ -63,7 +63,7 @@ type window struct{ tokens, layers int64 }
 // expert is the sizes of experts, which dense layers do not have.
 type expert struct {
 	ffn    int64 // width of one
-	shared int64 // width of those that work on every token, together
+	shared int64 // total width of the experts that work on every token
 	input  int64 // input width: Hidden, or less (LatentMoE)
 	extra  int64 // further parameters of a layer: the router's biases, experts' biases, a shared expert's gate
 }

@@ -8,7 +8,7 @@ func mixtral(k *keys, c *Config) {
 	c.experts(k.num(0, "num_local_experts"), k.num(0, "num_experts_per_tok"), c.FFN, 0, nil)
 }
 
-// everyFew marks layers with experts: each decoder_sparse_step-th, except those in mlp_only_layers.
+// everyFew marks layers with experts: each decoder_sparse_step-th, except layers in mlp_only_layers.
 func everyFew(k *keys) func(layer int64) bool {
 	var only []int64
 	k.read(&only, "mlp_only_layers")
@@ -30,8 +30,8 @@ func qwen3MoE(k *keys, c *Config) {
 	c.experts(k.num(0, "num_experts"), k.num(0, "num_experts_per_tok"), k.num(0, "moe_intermediate_size"), 0, everyFew(k))
 }
 
-// routed reads the experts of DeepSeek and those who took its names: the first layers have none, and some work on
-// every token.
+// routed reads the experts of DeepSeek and of models with its key names: the first layers have none, and some
+// experts work on every token.
 func routed(k *keys, c *Config) {
 	ffn := k.num(0, "moe_intermediate_size")
 	first, every := k.num(0, "first_k_dense_replace"), max(1, k.num(1, "moe_layer_freq"))

@@ -89,7 +89,7 @@ func (p *Panel) Told() bool {
 	return told
 }
 
-// Lanes returns those of a jack: the first, from 0, and their number.
+// Lanes returns the lanes of a jack: the first, from 0, and their number.
 func (p *Panel) Lanes(j Jack) (first, lanes int) {
 	first, lanes, _ = p.at(int(j.Port))
 	if j.Parts > 1 {

@@ -17,8 +17,8 @@ type Job struct {
 
 // Run executes jobs on a number of workers, and returns when all are done. The longest jobs begin first, so that no
 // worker ends long after the others. A job waits while it and the running jobs together would hold more than the
-// budget. One that alone holds more runs when no other does. A panic of a job is one of Run's, once those that had
-// begun are done.
+// budget. One that alone holds more runs when no other does. A panic of a job is one of Run's, once all running
+// jobs are done.
 func Run(jobs []Job, workers, budgetMB int) {
 	q := queue{free: budgetMB, waiting: slices.Clone(jobs)}
 	q.changed.L = &q.mu

@@ -27,7 +27,7 @@ const (
 )
 
 // Together runs n copies of a function in parallel, the first on the caller's goroutine; id is the number of the
-// copy. When one panics, the others' meetings fail, and the panic is the caller's.
+// copy. When one panics, the meetings of the rest fail, and the panic is the caller's.
 func Together(n int, do func(id int, m *Meeting)) {
 	m := &Meeting{all: int32(n)}
 	m.left.Store(m.all)

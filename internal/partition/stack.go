@@ -11,7 +11,7 @@ type stack struct {
 	whole          bool    // with pipeline stages ZeRO 2, 3 do not divide weights; gradients in 32 bit
 }
 
-// stacks are those of frameworks by name.
+// stacks are the uses of memory by framework name.
 //
 // Megatron-LM's loss (core/tensor_parallel/cross_entropy.py): the product's 16 bit, their 32 bit copy, in which
 // exponentials and gradient are worked out in place, and the gradient's 16 bit.

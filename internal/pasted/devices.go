@@ -43,7 +43,7 @@ type Device struct {
 	OnHost bool   `json:"host"`
 }
 
-// Devices reads texts: those with counters are diagnosed, with the others as configurations; without counters all are
+// Devices reads texts. Texts with counters are diagnosed, with the rest as configurations; without counters all are
 // linted, against the fabric of a plan unless that is nil.
 func Devices(texts []Text, plan *scenario.Plan) (*Read, error) {
 	f, err := write(texts)
@@ -173,8 +173,8 @@ func (f *folder) diagnose(outputs, configs []string) (*diagnose.Report, error) {
 	return r, nil
 }
 
-// rounds separates outputs of two times: those below a directory before, and the others. Without the first, all are of
-// one time, or hold both.
+// rounds separates outputs of two times: those below a directory before, and the rest. Without the first, all are
+// of one time, or hold both.
 func (f *folder) rounds(outputs []string) (earlier string, later []string) {
 	for _, path := range outputs {
 		dir := before(path)

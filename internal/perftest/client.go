@@ -52,7 +52,7 @@ type Spec struct {
 // Connect opens a session with the server at to.
 func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec) (c *Client, err error) {
 	size := slices.Max(s.Sizes)
-	// Before anything is allocated.
+	// Before memory is allocated.
 	if err := (&Request{Version: version, Op: s.Op, Size: size, Connect: s.Connect,
 		QPs: make([]verbs.Info, s.QPs)}).check(); err != nil {
 		return nil, err

@@ -144,8 +144,8 @@ func (in *FabricInput) bill(d *Design, p *Part) {
 	p.Order = in.Prices.order(p.Count, max(1, p.each), p.Rate, p.Metres, a, b)
 }
 
-// hostBill lists the items of links to hosts. Hosts in the rack of their switch have a cable inside it, as far as these
-// fill ports of the switch; the others have the longest.
+// hostBill lists the items of links to hosts. Hosts in the rack of their switch have a cable inside it, as far as
+// these fill ports of the switch; the rest have the longest.
 func (in *FabricInput) hostBill(d *Design, p *Part, to Tier) {
 	column := in.Hosts() * in.PerServer * d.NICPorts / p.columns
 	x := in.model(to).end(p.Rate)

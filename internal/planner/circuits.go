@@ -24,7 +24,7 @@ type CircuitInput struct {
 	Without int // number of the failed group, from 1; 0: none
 }
 
-// Circuits are the circuits of an OCS, and those that move.
+// Circuits are the circuits of an OCS, and the circuits that a change moves.
 type Circuits struct {
 	Before []Circuit `json:"before"`
 	After  []Circuit `json:"after,omitempty"`

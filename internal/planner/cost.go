@@ -94,7 +94,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*fe
 	c.Bubble = (p-1)/v*(f+b+comm) + mb*(worst-mean)
 	if l.Schedule == partition.ZeroBubble {
-		w := layers * t.WeightTime().Seconds() // needs no wait, and those of earlier microbatches fill gaps
+		w := layers * t.WeightTime().Seconds() // needs no wait, and transfers of earlier microbatches fill gaps
 		c.Bubble -= min((p-1)*(f+b+comm), (p-1+min(p-1, mb-1))*w)
 	}
 	if l.Schedule == partition.TwoVersions { // filled and emptied once for all steps

@@ -24,7 +24,7 @@ type CubeCircuits struct {
 	Swap     string      `json:"swap,omitempty"`
 }
 
-// CubeMaps are those of a dimension's switches: cube i has ports 2i-1, at its far face, and 2i.
+// CubeMaps are the maps of a dimension's switches: cube i has ports 2i-1, at its far face, and 2i.
 type CubeMaps struct {
 	Switches int       `json:"circuit_switches"`
 	Before   []Circuit `json:"before"`

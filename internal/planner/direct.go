@@ -63,7 +63,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	return d
 }
 
-// server and cable are those of the direct networks' graphs.
+// server and cable return the server and the cable of the direct networks' graphs.
 func (in FabricInput) server() topo.Server {
 	return topo.Server{GPUs: in.PerServer, NICs: in.PerServer, Ports: 1}
 }

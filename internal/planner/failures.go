@@ -13,7 +13,7 @@ import (
 // FailureKinds are the kinds of elements that can fail alone.
 var FailureKinds = []string{"link", "switch", "card", "nic", "server", "nvswitch", "pcie"}
 
-// Element is something of a fabric that can fail, named as in a scenario's events.
+// Element is a component of a fabric that can fail, named as in a scenario's events.
 type Element struct {
 	Kind  string
 	Name  string   // a cable's port, a switch, a NIC, a server
@@ -208,7 +208,7 @@ func NewAlike(g *topo.Graph, d *workload.DAG) *Alike {
 	return a
 }
 
-// traffic colours GPUs by their work and returns who sends to whom.
+// traffic colours GPUs by their work and returns the receivers of each.
 func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []topo.Edge) {
 	for i := range colour {
 		colour[i] = 7

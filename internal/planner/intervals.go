@@ -21,7 +21,8 @@ type Error struct {
 	Cells int     `json:"cells"` // number of combinations of model, GPU and precision
 }
 
-// heldOut is the output of TestSoftware: the cells used to fit the shipped figures, and the errors of the others.
+// heldOut is the output of TestSoftware: the cells used to fit the shipped figures, and the errors of all other
+// cells.
 type heldOut struct {
 	Seed   string   `json:"seed"`
 	Fitted []string `json:"fitted"` // software, model, GPU and precision

@@ -49,9 +49,9 @@ type Assumed struct {
 // FindModel returns a model by name.
 type FindModel func(name string) (*model.Config, error)
 
-// ReadMeasured reads a table of measured trainings and estimates each: columns model, gpu, gpus, tp, pp, cp, ep, vpp,
-// micro, global_batch, sequence, zero, recompute, step_seconds, source, or those of Megatron-Bridge's performance
-// summary. An error is about the table; a row without an estimate has the reason.
+// ReadMeasured reads a table of measured trainings and estimates each. Its columns are model, gpu, gpus, tp, pp,
+// cp, ep, vpp, micro, global_batch, sequence, zero, recompute, step_seconds, source, or the columns of
+// Megatron-Bridge's performance summary. An error is about the table; a row without an estimate has the reason.
 func ReadMeasured(r io.Reader, find FindModel, by Assumed) ([]Measured, error) {
 	rows, err := csv.NewReader(r).ReadAll()
 	if err != nil {

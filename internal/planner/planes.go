@@ -16,8 +16,8 @@ type planes struct {
 	clos // a Clos of one plane: groups are segments, down counts servers
 }
 
-// build sizes one plane; ports are split for slower NICs, and counted as ports. Links between switches use whole ports
-// of the slower one, or split ones as those of NICs: to more spines, each with more leaves.
+// build sizes one plane; ports are split for slower NICs, and counted as ports. Links between switches use whole
+// ports of the slower one, or split ones like links to NICs: to more spines, each with more leaves.
 func (x *planes) build(d *Design) bool {
 	in := &x.FabricInput
 	down, up := split(in.Leaf.Ports, in.Ratio)
@@ -67,7 +67,7 @@ func (x *planes) fill(d *Design) {
 	d.Bisection = crossing(x.groups*x.down, level{x.groups, sent / float64(x.port)}, level{x.down, 1})
 }
 
-// lengths returns those of the cables.
+// lengths returns the lengths of the cables.
 func (x *planes) lengths() lengths {
 	return lengths{host: x.Prices.Racks.middle(x.down), near: x.Prices.Racks.middle(x.Hosts())}
 }

@@ -65,7 +65,7 @@ type PublishedReport struct {
 	Seed     string     `json:"seed"`
 	Classes  []Accuracy `json:"classes"` // by software and kind, the last of them all
 	Coverage float64    `json:"coverage"`
-	Judged   int        `json:"judged"` // held-out rows with 90 % intervals from the others of their kind
+	Judged   int        `json:"judged"` // held-out rows with 90 % intervals from the other rows of their kind
 	Scaling  []Scaling  `json:"scaling"`
 	Rows     []Measured `json:"rows"`
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Racks is the plan of a hall, from which the lengths of a design's cables follow. The hosts that share a switch
-// are in consecutive racks, row by row, and the switch is in the middle one. Its lengths are those of a scenario's
-// floor.
+// are in consecutive racks, row by row, and the switch is in the middle one. Its lengths are the lengths of a
+// scenario's floor.
 type Racks struct {
 	Hosts  int     `json:"hosts"` // hosts of a rack: four, as in NVIDIA's DGX SuperPOD of H100 and B200
 	Row    int     `json:"row"`   // racks of a row
@@ -19,7 +19,7 @@ type Racks struct {
 	Inside float64 `json:"inside_m"`
 }
 
-// racks checks those of a price file; a file without takes the default ones.
+// racks checks the racks of a price file; a file without racks takes the default ones.
 func (p *Prices) racks(name string) error {
 	if p.Racks == nil {
 		x, err := ParsePrices("", nil)

@@ -28,7 +28,7 @@ type Rejected struct {
 	Example string `json:"example"`
 }
 
-// Result is the candidates, best first, and why the others are none.
+// Result is the candidates, best first, and the reasons of refused layouts.
 type Result struct {
 	Candidates []Candidate `json:"candidates"`
 	Rejected   []Rejected  `json:"rejected"`

@@ -1,8 +1,8 @@
 // Package query runs SQL over the Parquet tables of a run or a study.
 //
-// Open finds the tables of a directory. Select copies the tables that a query names into a database in memory, which
-// modernc.org/sqlite provides in pure Go, and returns columns and rows; WriteCSV, WriteJSON and Print write them. Names
-// and units of columns are those of the files: time_ps is picoseconds. A query only reads.
+// Open finds the tables of a directory. Select copies the tables that a query names into a database in memory,
+// which modernc.org/sqlite provides in pure Go, and returns columns and rows; WriteCSV, WriteJSON and Print write
+// them. Names and units of columns equal those of the files: time_ps is picoseconds. A query only reads.
 package query
 
 import (

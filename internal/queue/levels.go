@@ -40,7 +40,7 @@ func (s *Spec) Rise(levels int) (r Rising, err error) {
 	return r, nil
 }
 
-// Protected adds to priorities those that their packets rise through.
+// Protected adds the priorities through which packets of the given ones rise.
 func (r *Rising) Protected(priorities uint8) uint8 {
 	for c, row := range r {
 		for _, q := range row {

@@ -13,7 +13,7 @@ const Classes = 8
 // Spec is the configuration of one switch. Its tags define the scenario's keys: the key (yaml), the range in the key's
 // unit (range), the two words of a switch that is off or on (enum) and the meaning (doc).
 type Spec struct {
-	DSCP   [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; what is not named goes to queue 0"`
+	DSCP   [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; all other DSCPs use queue 0"`
 	Queues [Classes]Class `json:"queues" yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
 	Buffer unit.Bytes     `json:"buffer_bytes" yaml:"buffer" range:"1KB,2000MB" doc:"packet memory"`
 	// Ethernet header to FCS
@@ -40,7 +40,7 @@ type Class struct {
 	XOff      unit.Bytes `json:"xoff_bytes" yaml:"xoff" range:"0B,2000MB" doc:"ingress bytes that pause the sender; 0B: dynamic by alpha"`
 	XOn       unit.Bytes `json:"xon_bytes" yaml:"xon" range:"0B,2000MB" doc:"ingress bytes that let it go on"`
 	Alpha     float64    `json:"alpha" yaml:"alpha" range:"0,1024" doc:"dynamic threshold, share of the free buffer"`
-	XOnOffset unit.Bytes `json:"xon_offset_bytes" yaml:"xon_offset" range:"0B,2000MB" doc:"it also goes on so far below xoff or the dynamic threshold; 0B: only at xon"`
+	XOnOffset unit.Bytes `json:"xon_offset_bytes" yaml:"xon_offset" range:"0B,2000MB" doc:"resume also this far below xoff or the dynamic threshold; 0B: only at xon"`
 	Headroom  unit.Bytes `json:"headroom_bytes" yaml:"headroom" range:"0B,2000MB" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
 	Limit     unit.Bytes `json:"limit_bytes" yaml:"limit" range:"0B,2000MB" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
 	Trim      bool       `json:"trim,omitzero" yaml:"trim,omitzero" doc:"lossy: instead of dropping, packets are trimmed to their headers, as set by switch.trim"`

@@ -15,7 +15,7 @@ type Trim struct {
 	// LastHop lets a receiver distinguish its own congestion from the fabric's.
 	LastHop uint8 `json:"last_hop_dscp" yaml:"last_hop_dscp" range:"0,63" doc:"DSCP of packets trimmed on their way out to a server (default dscp)"`
 	// NDP's switches do so (Handley et al. 2017, section 3.2.2); else the packet that finds no room is cut.
-	Either bool `json:"either" yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects (default false)"`
+	Either bool `json:"either" yaml:"either" doc:"one time in two the packet before it is trimmed instead, against phase effects (default false)"`
 }
 
 // Silent sets the defaults for configurations in which only queues enable trimming: SONiC's packet size, and the class

@@ -58,7 +58,7 @@ func (c *Crew) Start(rank int, stdout io.Writer, env, under []string, args ...st
 		err := cmd.Wait()
 		c.results <- rankEnd{rank, err, strings.TrimSpace(says.String())}
 		if err != nil {
-			c.Cancel() // without one rank the others need not wait
+			c.Cancel() // without one rank the rest need not wait
 		}
 	}()
 	return nil

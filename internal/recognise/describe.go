@@ -372,7 +372,7 @@ func flow(p site.Pairs) string {
 	return "{" + w.String() + "}"
 }
 
-// quote quotes what YAML would read as something else than a plain word.
+// quote quotes values that YAML would not read as a plain word.
 func quote(s string) string {
 	for i, r := range s {
 		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 &&

@@ -82,7 +82,7 @@ func (c *class) sample() pair {
 	return c.order[c.next]
 }
 
-// poor is the number of rules in a row that may cover hardly anything before patterns are given up.
+// poor is the number of consecutive rules of little coverage after which patterns are given up.
 const poor = 24
 
 // best returns the rule that covers most of the remaining links, and removes it.
@@ -101,7 +101,7 @@ func (c *class) best() *rule {
 	plain := c.plain(s)
 	for _, r := range found {
 		whole := r.fix == nil && r.nics == nil
-		few := r.covers < 4 && r.cost() > 6 && r.between == 0 // such a formula fits anything
+		few := r.covers < 4 && r.cost() > 6 && r.between == 0 // such a formula fits every list
 		if r.covers < plain.covers || few || r.covers == plain.covers && !whole {
 			continue
 		}
@@ -199,7 +199,7 @@ func few(choices [][]binding) [][]binding {
 			return choices
 		}
 		c := choices[long]
-		if len(c) > 2 { // the last two are anything and the constant
+		if len(c) > 2 { // the last two are any value and the constant
 			choices[long] = append(c[:len(c)-3:len(c)-3], c[len(c)-2:]...)
 		} else {
 			choices[long] = c[:1]

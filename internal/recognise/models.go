@@ -28,7 +28,7 @@ func (f *finder) serverModel(n int) *site.Server {
 	return nil
 }
 
-// models keeps the switch models whose ports have room for the cabling, and lists the others in an inventory. Ports
+// models keeps the switch models whose ports suffice for the cabling, and lists the rest in an inventory. Ports
 // named as whole ones are whole.
 func (f *finder) models() {
 	types, wanted := f.out.Site.Types, []string(nil)

@@ -128,7 +128,7 @@ func (o *Outputs) Fields(command string) (list []Field) {
 	return list
 }
 
-// fields adds a field that has a schema, and those in it; within are the definitions around it.
+// fields adds a field that has a schema, and the fields in it; within are the definitions around it.
 func (o *Outputs) fields(s *Output, f Field, within []string, all *[]Field) {
 	optional := f.Type
 	if f.Meaning == "" {

@@ -31,8 +31,8 @@ var contents = []manual.Section{
 	{Title: "Lint rules", Pages: []string{"rules/"}},
 }
 
-// Site returns the documentation: the written pages, those made from registries, and those of commands. exit describes
-// exit codes.
+// Site returns the documentation: the written pages, pages made from registries, and pages of commands. exit
+// describes exit codes.
 func Site(commands []manual.Page, shelves []sheet.Shelf, exit string) (*manual.Site, error) {
 	pages, err := Keys(scenario.Schema())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"railyard/unit"
 )
 
-// All merges each device into the switch of its name, each for itself: a refused device does not hold up the others.
-// It returns the switches for which nothing is made, and what was refused.
+// All merges each device into the switch of its name, independently: a refused device does not stop the rest. It
+// returns the switches for which nothing is made, and what was refused.
 func (c *Onto) All(devices []*Running) (merges []*onto.Merge, missing []string, refused, err error) {
 	var bad []error
 	done := map[string]bool{}
@@ -60,7 +60,7 @@ func (n *notMerged) Error() string {
 	return b.String()
 }
 
-// Texts reads a folder: texts that are a switch's, FRR's halves of SONiC switches with the others.
+// Texts reads a folder: configurations of switches, with FRR's files of SONiC switches.
 func (c *Onto) Texts() (out []*Running, none []string, err error) {
 	files, err := configuration.Files([]string{c.Path})
 	if err != nil {

@@ -180,7 +180,7 @@ func cuts(s *result.Summary) (n float64) {
 	return n
 }
 
-// ofCauses is a row for each cause that costs any of the runs something on its critical path.
+// ofCauses returns a row for each cause that costs any of the runs time on its critical path.
 func ofCauses(variants []result.Variant) (rows []metric) {
 	for _, c := range cause.All() {
 		of := func(s *result.Summary) float64 {
@@ -349,7 +349,7 @@ func columns(some []group, rows []metric, all []group) *screen.Table {
 	return t
 }
 
-// ranked returns the variants whose runs ended: those that were stopped took less time and were not faster.
+// ranked returns the variants whose runs ended: stopped runs took less time and were not faster.
 func ranked(all []result.Variant) (variants []result.Variant) {
 	for _, v := range all {
 		if len(v.Runs) > 0 && !stopped(&v) {

@@ -197,7 +197,7 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		t := screen.Table{Indent: "  ", Columns: []screen.Column{{Head: "DSCP"}, {Head: "CoS", Left: true, Rare: true},
 			{Head: "group"}, {Head: "queue", Left: true}, {Head: "scheduling", Left: true},
 			{Head: "ECN marking", Left: true}, {Head: "PFC", Left: true}}}
-		most := 0 // the row with most DSCPs is the others'
+		most := 0 // the row with most DSCPs stands for all others
 		for i, r := range v.Rows {
 			if len(r.DSCP) > len(v.Rows[most].DSCP) {
 				most = i

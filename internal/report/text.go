@@ -99,7 +99,7 @@ func AtBound(s *result.Summary) bool {
 	return float64(most) <= (1-nearBound)*float64(s.StepTime)
 }
 
-// approximate reports whether a run simulated something else than packets.
+// approximate reports whether a run simulated flows or reused packets.
 func approximate(s *result.Summary) bool {
 	return s.Fidelity != "" && s.Fidelity != "packet" && s.Reused == nil
 }
@@ -146,8 +146,8 @@ func ErrorOf(e *result.Expected) string {
 	return fmt.Sprintf("error up to %s in %s", percent(e.Worst), cases)
 }
 
-// FidelityLine describes an approximate fidelity: who chose it, and the cases that its expected error is from; "" for
-// packets.
+// FidelityLine describes an approximate fidelity: whether auto chose it, and the cases of its expected error; ""
+// for packets.
 func FidelityLine(s *result.Summary) string {
 	if of := s.Reused; of != nil {
 		return fmt.Sprintf("fidelity reuse: %s of %s", unit.Plural(of.Episodes, "episode"),

@@ -147,7 +147,7 @@ func discard(folder, dir string) {
 	os.Remove(folder)
 }
 
-// runFiles are the names that a run directory accepts, those of earlier versions too.
+// runFiles returns the file names that a run directory accepts, including those of earlier versions.
 func runFiles() []string {
 	names := []string{"rates.parquet", NICsTable + ".parquet",
 		"topology.json", "trace.json", "capture.pcapng", FollowedFile, "summary.json", "run.json"}

@@ -9,7 +9,7 @@ import (
 type Outcome struct {
 	Ended string `json:"ended"`    // RankLost
 	At    int64  `json:"at_ps"`    // the first rank was lost: a queue pair had exhausted its retries, or a server died
-	Last  int64  `json:"last_ps"`  // the last operation that still ended did so then: the others hang
+	Last  int64  `json:"last_ps"`  // time at which the last operation ended: all others hang
 	Job   int64  `json:"job_ps"`   // the time-out of the collectives that hang ends the job
 	Limit int64  `json:"limit_ps"` // that time-out
 	Why   string `json:"why"`      // in a sentence
@@ -43,7 +43,7 @@ type Move struct {
 	Needless int   `json:"moved_off_working_ways"` // number moved off paths that worked
 }
 
-// LostRank is a GPU that the others had lost.
+// LostRank is a GPU that the other ranks had lost.
 type LostRank struct {
 	GPU   string `json:"gpu"`
 	Since int64  `json:"since_ps"`

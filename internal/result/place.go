@@ -171,7 +171,7 @@ func Left(dir string) bool {
 	return exists(filepath.Join(filepath.Dir(filepath.Clean(dir)), prefix+filepath.Base(dir)))
 }
 
-// Aside reserves a place for results that must not replace those in p.
+// Aside reserves a place for results that must not replace the results in p.
 func (p *Place) Aside() (*Place, error) {
 	if p.inside {
 		return Fresh(p.Dir, "interrupted")
@@ -266,8 +266,8 @@ func exchange(tmp, dir string) error {
 	return os.Rename(old, tmp)
 }
 
-// install moves the files of a complete run into dir and removes those of the previous run. If it is killed, the
-// next run continues it: run.json is last, and each listed file has been moved or is still here.
+// install moves the files of a complete run into dir and removes the files of the previous run. If it is killed,
+// the next run continues it: run.json is last, and each listed file has been moved or is still here.
 func install(whole, dir string) error {
 	m, err := readManifest(whole)
 	if err != nil {

@@ -96,7 +96,7 @@ type Reused struct {
 	Episodes   int64  `json:"episodes"`              // groups of messages in flight that may interact
 	Simulated  int64  `json:"simulated"`             // of them, episodes that were simulated completely or partly
 	Kinds      int64  `json:"kinds"`                 // kinds of episodes that differ by more than names
-	PacketHops int64  `json:"simulated_packet_hops"` // the others were counted only
+	PacketHops int64  `json:"simulated_packet_hops"` // packet-hops that were simulated; all others were only counted
 	Audit      *Audit `json:"audit,omitempty"`
 }
 
@@ -108,8 +108,7 @@ type Audit struct {
 	Mean     float64 `json:"mean"`
 }
 
-// Summary is summary.json. Times are picoseconds, rates bits per second, sizes bytes, unless the name has another
-// unit.
+// Summary is summary.json. Unless the name has a unit, times are picoseconds, rates bits per second, sizes bytes.
 type Summary struct {
 	Name     string `json:"name"`
 	Version  string `json:"version"`
@@ -157,7 +156,7 @@ type Summary struct {
 	QueueMean int64 `json:"queue_mean_bytes"`
 	// wire bytes of all NICs: payload, headers, gaps between frames, control packets, retransmissions
 	NICBytes int64 `json:"nic_wire_bytes"`
-	// Jain's index over queue pairs, of ideal time as a share of the time with something to send
+	// Jain's index over queue pairs, of ideal time as a share of the time with data to send
 	Fairness        float64 `json:"fairness_jain"`
 	Drops           int64   `json:"drops"`
 	FirstDrop       *Drop   `json:"first_drop,omitempty"` // first dropped data packet
@@ -245,8 +244,8 @@ type Step struct {
 
 	WaitedFor []Waited `json:"waited_for,omitempty"` // parts of waiting_ranks_ps, the longest first
 
-	// Slow is the cost of all slow ranks together. The other parts are those of the step without it, in which each
-	// slow rank computes for the median time of its siblings.
+	// Slow is the cost of all slow ranks together. The other parts are the parts of the step without it, in which
+	// each slow rank computes for the median time of its siblings.
 	Slow      int64      `json:"slow_ranks_ps,omitempty"`
 	SlowRanks []SlowRank `json:"slow_ranks,omitempty"` // all, the one that exceeds its siblings most first
 
@@ -301,7 +300,7 @@ type Drop struct {
 	At     int64  `json:"at_ps"`
 }
 
-// Happened is a numbered step of a run: something that happened for the first time.
+// Happened is a numbered step of a run: the first event of its kind.
 type Happened struct {
 	At    int64  `json:"at_ps"`
 	What  string `json:"what"`
@@ -353,7 +352,7 @@ type Collective struct {
 	// limit of bus bandwidth if its fullest NIC or NVLink pipe were always busy
 	Bound    float64 `json:"bound_bytes_per_second"`
 	BoundWhy string  `json:"bound_by"`
-	// messages of several sizes, or several of a rank: bytes are those of the largest, its rate is not one of the whole
+	// messages of several sizes, or several of a rank: bytes are of the largest, rates of no single one
 	Uneven bool `json:"uneven,omitempty"`
 }
 

@@ -63,7 +63,7 @@ type TopologyNIC struct {
 	GPUs  []int  `json:"gpus,omitempty"` // GPUs of its server that use it, from 1
 }
 
-// TopologyDomain is a group of GPUs connected without the network: those of a server, or of trays of a rack.
+// TopologyDomain is a group of GPUs connected without the network: the GPUs of a server, or of trays of a rack.
 type TopologyDomain struct {
 	Name  string `json:"name"`     // the server's, or of the place that trays share
 	By    string `json:"by"`       // NVLink, or pair link for directly connected GPUs

@@ -107,7 +107,7 @@ func (l *lab) tells(r *Run, o out) {
 	l.at.waiting = l.at.waiting[:0]
 }
 
-// part leaves a state to groups of other names once anything happened that depends on more than their shape.
+// part leaves a state to groups of other names once an event depended on more than their shape.
 func (l *lab) part(r *Run) {
 	if l.apart || !l.disturbed() {
 		return
@@ -242,7 +242,7 @@ func (l *lab) over(r *Run) bool {
 // parked reports whether nothing will happen until the group posts again.
 func (l *lab) parked() bool { return l.lost == 0 && l.When() == unit.Never }
 
-// disturbed reports whether anything happened that a queue pair remembers.
+// disturbed reports whether an event occurred that a queue pair remembers.
 func (l *lab) disturbed() bool {
 	n, c, was := l.Net, &l.Hosts.Count, &l.counts
 	return n.Marks+n.Drops+n.Trims > was.ECNMarks+was.Drops+was.Trims || c.CNPs > was.CNPs || c.Naks > was.Naks ||

@@ -59,7 +59,7 @@ type Run struct {
 	err         error
 }
 
-// pair is a connection: who it joins, and what it shares with others.
+// pair is a connection: its NICs, and the ports that it shares with others.
 type pair struct {
 	service, from, to, tag int
 	way                    []int32 // ports and NICs

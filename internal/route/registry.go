@@ -15,7 +15,7 @@ type Policy struct {
 	// Params are keys of a scenario's lb_options, where a name means the same for all policies.
 	Params   []param.Param
 	Defaults param.Values
-	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
+	// Shown: a resolved scenario has the parameters for every policy, as in earlier versions.
 	Shown bool
 
 	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: a group has
@@ -170,7 +170,7 @@ func OfDLB(mode string) *Policy {
 	return nil
 }
 
-// always is for policies that spray whatever their parameters.
+// always is for policies that spray with any parameters.
 func always(param.Values) bool { return true }
 
 // Reorders reports whether packets of one flow may overtake each other.

@@ -30,7 +30,7 @@ func New(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
 	return build()
 }
 
-// Prepare estimates the run of a plan, which build creates; its errors are those of New.
+// Prepare estimates the run of a plan, which build creates; its errors are the errors of New.
 func Prepare(p *scenario.Plan, limit unit.Bytes) (c fidelity.Cost, build func() (*fidelity.Simulation, error),
 	err error) {
 	c, make, err := fidelity.Prepare(p.Fidelity, p, limit)

@@ -32,8 +32,8 @@ func Memory() unit.Bytes {
 	return least
 }
 
-// FreeCores returns the number of idle cores of this host: those of the process less the load of the last minute, and
-// at least 1. Parts of a run wait for one another, so that one on a busy core holds up all.
+// FreeCores returns the number of idle cores of this host: the process's cores less the load of the last minute,
+// and at least 1. Parts of a run wait for one another, so that one on a busy core holds up all.
 func FreeCores() int {
 	cores := runtime.GOMAXPROCS(0)
 	b, err := os.ReadFile("/proc/loadavg")

@@ -174,7 +174,7 @@ func (p *resolver) insides() error {
 			continue
 		}
 		if !told && s.kind.Pair > 0 && s.gpus > maxMesh {
-			return field.New("server.gpu", "%d GPUs cannot all be connected in pairs, as those of a %s are; at most %d", s.gpus, s.kind.GPU.Name, maxMesh)
+			return field.New("server.gpu", "%d GPUs cannot all be connected in pairs, as in a %s; at most %d", s.gpus, s.kind.GPU.Name, maxMesh)
 		}
 		if made[s] == nil {
 			if made[s] = s.kind.join(s.gpus); narrow {

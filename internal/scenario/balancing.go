@@ -14,7 +14,7 @@ import (
 // LBOptions is the block of load balancing's parameters. It points to a struct whose type is built from route's
 // registry, as that of CC is from cc's. It has the parameters of all policies: a name means the same for all.
 //
-// A resolved file has those of its policy, and of policies that are always shown.
+// A resolved file has the options of its policy, and of policies that are always shown.
 type LBOptions any
 
 // newLBOptions returns the default block.
@@ -81,7 +81,7 @@ var lists = map[string]string{"@lb": strings.Join(route.Names(), ","),
 	"@place": strings.Join(placements.names(), ","),
 	"@trace": "auto," + strings.Join(trace.Names(), ",")}
 
-// enumOf returns the accepted values of a field's tag, separated by commas; none: anything.
+// enumOf returns the accepted values of a field's tag, separated by commas; none: any value.
 func enumOf(f reflect.StructField) string {
 	tag := f.Tag.Get("enum")
 	if names, ok := lists[tag]; ok {

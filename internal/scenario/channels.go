@@ -56,7 +56,7 @@ func (p *resolver) twoStages() error {
 		}
 	}
 	slices.Sort(accepted)
-	return field.New("lb", "%s looks at ports, and cables are channels here (lag), whose members are hashed behind its choice; accepted with lag: %s", p.LB.Name, strings.Join(accepted, ", "))
+	return field.New("lb", "%s looks at ports, and cables are channels here (lag), whose members are hashed after its choice; accepted with lag: %s", p.LB.Name, strings.Join(accepted, ", "))
 }
 
 // hashes reports whether switches do nothing but hash under a policy.

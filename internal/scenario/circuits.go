@@ -160,7 +160,7 @@ func (o *optics) cable(run runner) error {
 	return nil
 }
 
-// match reads a map, which has to be a matching of ports with something plugged in.
+// match reads a map, which must be a matching of connected ports.
 func (o *optics) match(key string, pairs []string) (all [][2]int, err error) {
 	used := map[int]string{}
 	for i, text := range pairs {

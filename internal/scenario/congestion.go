@@ -118,7 +118,7 @@ type Service struct {
 	*Carried // nil: its connections are RC's
 }
 
-// services are the file's own and those of its jobs; congestion sets their parameters.
+// services returns the file's service and its jobs' services; congestion sets their parameters.
 func (f *File) services() []Service {
 	own := Service{Name: DefaultService, DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
 		AcksFirst: f.Transport.Acks == "cnp",

@@ -171,8 +171,8 @@ func (w *swapping) all() (n int) {
 // hasSpares reports whether some cubes are initially connected to no circuit.
 func (p *Plan) hasSpares() bool { return p.Graph.Cubes != nil && p.Graph.Cubes.Spares() > 0 }
 
-// spared are the GPUs of cubes that have places at first, where others have none: who names no GPUs works
-// on these. nil: all.
+// spared returns the GPUs of cubes that have places at first, where others have none: jobs without named GPUs use
+// these. nil: all.
 func (p *Plan) spared() (c crew) {
 	g := p.Graph
 	if !p.hasSpares() {

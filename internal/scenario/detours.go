@@ -19,7 +19,7 @@ func (p *Plan) fitted() error {
 	case detours && len(p.Graph.Stations()) < 3:
 		return field.New("lb", "%s sends packets across groups of switches that are neither the sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, names the place of its groups", lb.Name, len(p.Graph.Stations()))
 	case !detours && route.Is[route.Riser](lb) && p.Graph.Grid == nil:
-		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: fabric.kind torus or cubes", lb.Name)
+		return field.New("lb", "%s follows the dimensions of a torus, and this fabric is not a torus; accepted: fabric.kind torus or cubes", lb.Name)
 	case !detours:
 		return nil
 	}
@@ -56,7 +56,7 @@ func (p *Plan) detours() error {
 					p.LB.Name, levels, node.Name, err)
 			}
 			if len(raised) > 0 && !slices.EqualFunc(rise[:], p.Rise[:], slices.Equal) {
-				return field.New("lb", "%s needs the same classes at all switches, and those of %s differ from others: map DSCPs equally, and leave the same queues free",
+				return field.New("lb", "%s needs equal classes at all switches, and the classes of %s differ from others: map DSCPs equally, and leave equal queues free",
 					p.LB.Name, node.Name)
 			}
 			p.Rise, raised[old] = rise, &spec

@@ -19,7 +19,7 @@ type Deviation struct {
 	ECN      *bool          `yaml:"ecn" doc:"of a switch: false: it marks nothing"`
 	MTU      *unit.Bytes    `yaml:"mtu" range:"256B,16KiB" doc:"of a switch: largest frame"`
 	DSCP     map[string]int `yaml:"dscp" range:"0,7" doc:"of a switch: DSCP to queue, where it is another than that of all"`
-	XOff     *unit.Bytes    `yaml:"xoff" range:"1KB,2000MB" doc:"of a switch: ingress bytes of its lossless queues that pause the sender; xon goes with it in proportion"`
+	XOff     *unit.Bytes    `yaml:"xoff" range:"1KB,2000MB" doc:"of a switch: ingress bytes of its lossless queues that pause the sender; xon changes in proportion"`
 	Headroom *unit.Bytes    `yaml:"headroom" range:"1B,2000MB" doc:"of a switch: per port and lossless queue"`
 	Watchdog *bool          `yaml:"watchdog" doc:"of a switch: whether its PFC watchdog is on"`
 	IFA      *bool          `yaml:"ifa" doc:"of a switch: false: it writes no metadata of the in-band flow analyzer"`
@@ -187,7 +187,7 @@ func (d *Deviation) queue(q *queue.Class) {
 	}
 }
 
-// other returns a key that is set in addition to those of another deviation.
+// other returns a key that is set in addition to the keys of another deviation.
 func (d *Deviation) other(known *Deviation) string {
 	v, of := reflect.ValueOf(d).Elem(), reflect.ValueOf(known).Elem()
 	for _, f := range keys(v.Type()) {

@@ -94,7 +94,7 @@ func (p *resolver) changes(t *things) (changes []change, err error) {
 		p.timing(&c, e.Detect, e.Converge)
 		more := e.expand(c)
 		if moments += len(more) * len(th.links); moments > maxMoments {
-			return nil, field.New(name, "all events up to here come to more than %d changes of cables", maxMoments)
+			return nil, field.New(name, "all events up to here make more than %d changes of cables", maxMoments)
 		}
 		changes = append(changes, more...)
 	}
@@ -261,7 +261,7 @@ func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held
 	return s, was
 }
 
-// hear finds the events that link ends and routes detect: those that last long enough.
+// hear finds the events that link ends and routes detect: events of sufficient duration.
 func (p *resolver) hear() {
 	next := map[int]unit.Time{} // by link: time of its next failure or recovery
 	for i := len(p.Events) - 1; i >= 0; i-- {

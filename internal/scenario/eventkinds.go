@@ -31,7 +31,7 @@ type describedKind interface {
 	describe(g *topo.Graph, was, e *LinkEvent) string
 }
 
-// incidentKind is a kind of event that does something to others than links.
+// incidentKind is a kind of event with targets other than links.
 type incidentKind interface {
 	eventKind
 	incidents(p *resolver, th *thing, at unit.Time) []Incident
@@ -69,7 +69,7 @@ func asks(k eventKind, given bool) (all []string) {
 	return all
 }
 
-// Changes returns the keys by which an event changes something.
+// Changes returns the keys of an event that define a change.
 func (e *Event) Changes() (all []string) {
 	for _, k := range e.kinds() {
 		all = append(all, asks(k, true)...)

@@ -12,7 +12,7 @@ import (
 type NewRate struct {
 	Rate      *unit.Rate `yaml:"rate" range:"1Mbps,100Tbps" doc:"its cables' rate from then on, at most their own; a frame on the wire finishes at the old one"`
 	Share     *float64   `yaml:"rate_share" range:"0.0001,1" doc:"the same as a share of their own rate, above 0 and at most 1"`
-	Direction string     `yaml:"direction" enum:"both,out,in" doc:"of a new rate: out: what the named end sends (of a link its named port), in: what it receives (default both)"`
+	Direction string     `yaml:"direction" enum:"both,out,in" doc:"direction of a new rate: out: data that the named end sends (of a link its named port), in: data that it receives (default both)"`
 }
 
 func (k *NewRate) accept(p *resolver, key string, _ *Event, th *thing) error {

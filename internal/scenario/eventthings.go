@@ -19,7 +19,7 @@ type thing struct {
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
 	ports []int  // ports of a card whose ports are NICs of their own
-	chip  int    // an NVSwitch among those of its domain
+	chip  int    // index of an NVSwitch in its domain
 	gpus  [2]int // first GPU of a PCIe switch, and the one after its last
 	links []int
 	near  []int // by link: the node at the affected end
@@ -126,7 +126,7 @@ func (t *things) find(key string, e *Event) (*thing, error) {
 		return nil, field.New(key+".circuit", "is one of an OCS, and none is named")
 	}
 	if len(e.Ports) > 0 && e.Switch == "" {
-		return nil, field.New(key+".ports", "are those of a switch, and none is named")
+		return nil, field.New(key+".ports", "belong to a switch, and none is named")
 	}
 	switch named[0] {
 	case "link":

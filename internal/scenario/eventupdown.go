@@ -12,7 +12,7 @@ import (
 type UpDown struct {
 	Up   *bool      `yaml:"up" doc:"false: it breaks, and its cables lose what is sent into them; true: it works again"`
 	Boot *unit.Time `yaml:"boot" range:"1ns,3600s" doc:"a switch reboots: duration of the outage"`
-	Flap *Flap      `yaml:"flap" doc:"it goes down and comes back again and again"`
+	Flap *Flap      `yaml:"flap" doc:"it fails and recovers repeatedly"`
 }
 
 // Flap describes repeated failures of a component.
@@ -30,13 +30,13 @@ func (k *UpDown) accept(_ *resolver, key string, e *Event, th *thing) error {
 		return field.New(key+".boot", "only switches boot, not %s", th)
 	}
 	if th.kind == "pcie" && (k.Up == nil || *k.Up || len(e.Changes()) > 1) {
-		return field.New(key, "a PCIe switch can only go down, for good (up: false): the processes of its GPUs do not come back in a run; for less name a nic")
+		return field.New(key, "a PCIe switch can only go down, for good (up: false): the processes of its GPUs do not restart in a run; for a smaller failure name a nic")
 	}
 	if th.kind == "server" && (k.Up == nil || *k.Up || len(e.Changes()) > 1) {
-		return field.New(key, "a server can only go down, for good (up: false): its processes do not come back in a run; for less name its nic")
+		return field.New(key, "a server can only go down, for good (up: false): its processes do not restart in a run; for a smaller failure name its nic")
 	}
 	if f := k.Flap; f != nil && float64(e.At)+float64(f.Period)*float64(f.Count) > float64(longestRun) {
-		return field.New(key+".flap", "goes on beyond %v", longestRun)
+		return field.New(key+".flap", "continues beyond %v", longestRun)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type File struct {
 	Placement   string            `yaml:"placement" enum:"@place" doc:"default placement of jobs: which GPUs they get"`
 	Deviations  []Deviation       `yaml:"deviations" doc:"single switches, servers or ports that differ from the rest of this file: misconfigured or broken ones"`
 	Failures    []Failure         `yaml:"failures" doc:"links that break, and when they are back: short for two events"`
-	Events      []Event           `yaml:"events" doc:"times at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause continuously"`
+	Events      []Event           `yaml:"events" doc:"times at which links, switches, line cards, NICs or servers fail, recover, flap or change; NICs that pause continuously"`
 	Calibration *Calibration      `yaml:"calibration" doc:"measured properties of the cluster that no data sheet contains"`
 	OnFailure   OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output      Output            `yaml:"output" doc:"what is recorded"`
@@ -110,7 +110,7 @@ type Graph struct {
 // GraphNode is one switch of an explicit topology.
 type GraphNode struct {
 	Name string `yaml:"name" doc:"unique name"`
-	Role string `yaml:"role" enum:"rail,leaf,tor,aggregation,agg,spine,super-spine,superspine,core" doc:"what it is for"`
+	Role string `yaml:"role" enum:"rail,leaf,tor,aggregation,agg,spine,super-spine,superspine,core" doc:"role of the switch"`
 	Tier int    `yaml:"tier" range:"0,16" doc:"1 for leaves, 2 above them, and so on"`
 }
 
@@ -135,9 +135,9 @@ type Server struct {
 	PCIe       unit.Rate  `yaml:"pcie" range:"0|1Mbps,100Tbps" doc:"payload rate between GPU and NIC, each way; 0bps: no limit"`
 	RxXOff     unit.Bytes `yaml:"rx_xoff" range:"1B,2000MB" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`
 	RxXOn      unit.Bytes `yaml:"rx_xon" range:"0B,2000MB" doc:"level that resumes it"`
-	Reorder    *Reorder   `yaml:"reorder" doc:"memory of a NIC for RC's packets that arrive ahead of others and cannot be placed yet (default: no limit)"`
+	Reorder    *Reorder   `yaml:"reorder" doc:"memory of a NIC for RC's packets that overtook others and cannot be placed yet (default: no limit)"`
 	NVLink     unit.Rate  `yaml:"nvlink" range:"0|1Mbps,100Tbps" doc:"per GPU and direction, as kernels reach it; 0bps: the GPU's share of its data sheet's rate (railyard models)"`
-	Domain     int        `yaml:"nvlink_domain" range:"0|1,576" doc:"GPUs that share NVLink, of servers that follow one another, as the trays of a rack do; 0: those of a server"`
+	Domain     int        `yaml:"nvlink_domain" range:"0|1,576" doc:"GPUs that share NVLink, of consecutive servers such as the trays of a rack; 0: the GPUs of a server"`
 	Choice     string     `yaml:"nic_choice" enum:"own,any,same-rail-first" doc:"by which NIC a GPU sends to another server. own: its own, or those nearest to it; any: all of its server in turn, queue pair by queue pair, to the one at the same place; same-rail-first: the one on the receiver's rail, over NVLink, as pxn does"`
 	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network connects rails"`
 	NVLatency  unit.Time  `yaml:"nvlink_latency" range:"0s,1s" doc:"GPU to GPU through the NVSwitch"`
@@ -157,7 +157,7 @@ type Transport struct {
 	Tunnel   *string `yaml:"tunnel" enum:"none,eqds" doc:"what carries the packets of NICs between edges in front of them: none, or eqds: they wait at the edge by destination, travel unchanged on the receiving edge's credit over trimming switches that spray, and are passed on in order; queues and lb are then as transport: eqds has them where the scenario sets none(default none)"`
 	MTU      int     `yaml:"mtu" of:"256, 512, 1024, 2048, 4096" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
 	Write    string  `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
-	Recovery string  `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`
+	Recovery string  `yaml:"recovery" enum:"go-back-n,selective" doc:"treatment of packets after a gap"`
 	AckEvery int     `yaml:"ack_every" range:"1,65536" doc:"packets per acknowledgement"`
 	Timeout  int     `yaml:"timeout" range:"0,31" doc:"local ACK timeout is 4.096 us x 2^n; 0: never"`
 	Retries  int     `yaml:"retries" range:"0,7" doc:"timeouts in a row before the queue pair fails, 0 to 7"`
@@ -166,7 +166,7 @@ type Transport struct {
 	QPs      int     `yaml:"qps" range:"1,128" doc:"queue pairs per pair of GPUs that share each transfer"`
 	DataDSCP int     `yaml:"data_dscp" range:"0,63" doc:"DSCP of data and ACKs"`
 	CNPDSCP  int     `yaml:"cnp_dscp" range:"0,63" doc:"DSCP of congestion notifications"`
-	Acks     string  `yaml:"acks" enum:"data,cnp" doc:"whose DSCP acknowledgements have, and so whose queue: data's, or that of congestion notifications, which goes first"`
+	Acks     string  `yaml:"acks" enum:"data,cnp" doc:"DSCP and thus queue of acknowledgements: that of data, or that of congestion notifications, which is served first"`
 	Protocols
 }
 
@@ -203,7 +203,7 @@ type Traffic struct {
 	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
 	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
-	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution"`
+	Background    *Background `yaml:"background" doc:"messages at random times, with sizes of a distribution"`
 	Storage       *Access     `yaml:"storage" doc:"every GPU reads from the storage servers, then writes to them"`
 	Matrix        string      `yaml:"matrix" doc:"a file with a connection matrix of htsim, whose node 0 is the first GPU"`
 }
@@ -239,8 +239,8 @@ type IncastSpec struct {
 type Background struct {
 	Load  float64   `yaml:"load" range:"0.01,1000" doc:"percent of each GPU's share of its NIC that its messages take in the mean"`
 	Sizes string    `yaml:"sizes" doc:"one size, as 64KB; or a file with a cumulative distribution as HPCC's: bytes and percent per line"`
-	To    string    `yaml:"to" enum:"all,next-group" doc:"random destinations of a GPU: all others, or those of the next group of a dragonfly, the worst for the shortest paths (default all)"`
-	For   unit.Time `yaml:"for" range:"1ns,3600s" doc:"how long messages come"`
+	To    string    `yaml:"to" enum:"all,next-group" doc:"random destinations of a GPU: all others, or the GPUs of the next group of a dragonfly, the worst case of the shortest paths (default all)"`
+	For   unit.Time `yaml:"for" range:"1ns,3600s" doc:"duration of the messages"`
 	Pairs string    `yaml:"queue_pairs" enum:"per-message,per-pair" doc:"per-message: each message has queue pairs of its own (transport.qps), set up without delay, as flows of HPCC's ns-3 have; per-pair: messages of a pair of GPUs share its queue pairs in order, short after long, as NCCL's do (default per-message)"`
 }
 
@@ -265,7 +265,7 @@ type Op struct {
 	Compute unit.Time  `yaml:"compute" range:"0s,3600s" doc:"duration of a computation"`
 	Send    unit.Bytes `yaml:"send" range:"0B,100000GB" doc:"size of a transfer"`
 	To      string     `yaml:"to" doc:"receiver of a transfer"`
-	After   []string   `yaml:"after" doc:"operations that come first"`
+	After   []string   `yaml:"after" doc:"operations that must end first"`
 }
 
 // OnFailure is what becomes of a job that loses a rank: its collectives hang until a time-out.

@@ -70,7 +70,7 @@ func (p *Plan) Reserved() []unit.Bytes {
 	return reserved
 }
 
-// Respec changes what each node's switch executes. A change of one leaves the others as they are.
+// Respec changes what each node's switch executes. A change of one does not affect the others.
 func (p *Plan) Respec(change func(node int, s *queue.Spec)) {
 	for i, s := range p.specs {
 		own := *s

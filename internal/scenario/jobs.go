@@ -11,9 +11,9 @@ import (
 
 // Job is one of several workloads that run side by side.
 type Job struct {
-	Name  string    `yaml:"name" doc:"what it is called"`
+	Name  string    `yaml:"name" doc:"name of the job"`
 	GPUs  int       `yaml:"gpus" range:"0|1,1048576" doc:"how many it gets; 0: as many as its training layout or trace needs, or the GPUs that on names"`
-	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; its ranks are in the order of hosts (rail: of rails), on sets another; default the scenario's placement"`
+	Place string    `yaml:"placement" enum:"@place" doc:"which of the GPUs without an earlier job it gets; its ranks are in the order of hosts (rail: of rails), on sets another; default the scenario's placement"`
 	On    []string  `yaml:"on" doc:"its GPUs in the order of ranks, instead of a placement: host-1/gpu-1, host-1 for all of a server, ranges as host-[3-6]"`
 	Start unit.Time `yaml:"start" range:"0s,3600s" doc:"when it starts"`
 	DSCP  *int      `yaml:"dscp" range:"0,63" doc:"of its data and ACKs, and so the queue that switches put it in (default transport.data_dscp)"`
@@ -61,7 +61,7 @@ func (p *resolver) followed() error {
 	return nil
 }
 
-// jobs builds each on its GPUs: those that name them first, then one after the other.
+// jobs builds each on its GPUs: first jobs that name theirs, then the rest one after the other.
 func (p *resolver) jobs() error {
 	if p.says("workload") {
 		return field.New("jobs", "exclude workload; set one of the two")
@@ -125,7 +125,7 @@ func (p *resolver) seated(f *floor, i int) error {
 	return f.take(key, &p.Jobs[i])
 }
 
-// unused notes that a job has GPUs without work: reports count those with work.
+// unused notes that a job has GPUs without work: reports count only GPUs with work.
 func (p *resolver) unused(job *workload.Job, has crew) {
 	works := map[int32]bool{}
 	for i := range job.DAG.Ops {

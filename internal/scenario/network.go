@@ -206,7 +206,7 @@ func (p *resolver) kind() (*topo.Graph, error) {
 	return g, p.optical(g)
 }
 
-// build calls topo's function, and converts the paths of errors to a scenario's: those of servers are not below the
+// build calls topo's function, and converts the paths of errors to a scenario's: paths of servers are not below the
 // fabric.
 func build(s Shape) (*topo.Graph, error) {
 	g, err := topo.Build(s.Kind, s.Params)

@@ -36,7 +36,7 @@ func (o *optics) readPhases() error {
 		key := field.At(o.key+".phases", i)
 		switch {
 		case len(o.Schedule) > 0:
-			return field.New(key, "excludes a schedule: maps come by time or by phase")
+			return field.New(key, "excludes a schedule: maps change by time or by phase")
 		case len(m.Of) == 0:
 			return field.New(key+".of", "is empty; a phase is for transfers of one kind or more")
 		}
@@ -162,8 +162,8 @@ func asDown(links []int) map[int]bool {
 	return down
 }
 
-// Moved returns the events of a change to another phase: circuits that become dark at a time, and those that light
-// up when mirrors have moved.
+// Moved returns the events of a change to another phase: circuits that become dark at a time, and circuits that
+// light up when mirrors have moved.
 func (p *Plan) Moved(to *Phase, dark map[int]bool, at, set unit.Time) (off, on []LinkEvent) {
 	event := func(link int, at unit.Time, up bool) LinkEvent {
 		s := AsBuilt(&p.Graph.Links[link])

@@ -139,7 +139,7 @@ func slurm(h *hall) (crew, error) {
 	return h.fill(chosen)
 }
 
-// tightest is the servers below the switch with least room of those that have enough; nil: none has.
+// tightest returns the servers below the switch that has the least sufficient room; nil: none has.
 func (h *hall) tightest(of func(*seats) int) (all []*seats) {
 	room := map[int]int{}
 	for i := range h.servers {

@@ -28,8 +28,8 @@ type preset struct {
 	switches, nics       string
 }
 
-// presets are those that can be compared. SRD, Falcon, MRC and UEC's transports are run as published, without
-// PFC; the queues of those that trim are UET's (main_uec.cpp: one product, marks from 0.2 to 0.8 of it). The
+// presets are the comparable transports. SRD, Falcon, MRC and UEC's transports are run as published, without PFC.
+// Transports that trim have the queues of UET (main_uec.cpp: one product, marks from 0.2 to 0.8 of it). The
 // scheduled fabric has endpoints that send at line rate and pause, as its operators run it.
 var presets = append([]preset{
 	{name: "roce", words: "RoCEv2 with PFC and DCQCN", kind: RoCE, recovery: "go-back-n",

@@ -101,7 +101,7 @@ func (p *resolver) carried() error {
 		}
 	}
 	if p.LB.NIC != nil {
-		return field.New("lb", "%s chooses source ports of RC queue pairs; %s chooses its paths itself: take a policy of switches, as ecmp, which hashes what it chose", p.LB.Name, c.Title)
+		return field.New("lb", "%s chooses source ports of RC queue pairs; %s chooses its paths itself: take a policy of switches, as ecmp, which hashes the chosen ports", p.LB.Name, c.Title)
 	}
 	s := p.Default()
 	if q := p.Spec.DSCP[s.DSCP]; c.Lossy && p.Spec.Queues[q].Lossless {
@@ -179,7 +179,7 @@ func (s *Service) Titled() string {
 	return s.Carried.Title + " with " + s.CC.Title
 }
 
-// Counted are the counters of whatever carries a service's connections and slows their senders down.
+// Counted returns the counters of a service's transport and of its control of senders.
 func (s *Service) Counted() []cc.Term {
 	if s.Carried == nil {
 		return s.CC.Counters
@@ -195,7 +195,7 @@ func (s *Service) Signalled() []cc.Term {
 	return joined(s.Carried.Signals, s.CC.Signals)
 }
 
-// joined returns the terms of a protocol, and those of its congestion control that it does not list itself.
+// joined returns the terms of a protocol, and the terms of its congestion control that it does not list itself.
 func joined(own, more []cc.Term) []cc.Term {
 	own = slices.Clip(own)
 	for _, t := range more {

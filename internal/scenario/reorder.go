@@ -12,7 +12,7 @@ import (
 type Reorder struct {
 	Memory    unit.Bytes `yaml:"memory" range:"0|256B,2000MB" doc:"payload that a NIC keeps, of all its queue pairs; 0B: no limit. Packets that find no room are dropped"`
 	Entries   int        `yaml:"entries" range:"0|1,1000000000" doc:"packets that a NIC keeps, of all its queue pairs; 0: no limit"`
-	Placement string     `yaml:"placement" enum:"address,order,local" doc:"what a NIC keeps of packets ahead of a gap. address: Middle and Last packets whose First has not come; order: all parts of First/Middle/Last messages, until the gap is closed; local: every packet, in the NIC's own memory before it goes to the GPU, whatever its headers"`
+	Placement string     `yaml:"placement" enum:"address,order,local" doc:"packets after a gap that a NIC keeps. address: Middle and Last packets whose First has not come; order: all parts of First/Middle/Last messages, until the gap is closed; local: every packet, in the NIC's own memory before it goes to the GPU, whatever its headers"`
 	Rate      unit.Rate  `yaml:"rate" range:"0|1Mbps,100Tbps" doc:"placement local: bandwidth of the NIC's own memory, writing and reading together"`
 }
 
@@ -60,7 +60,7 @@ func (p *resolver) reorder() error {
 			p.noteIdle(&def, "transport.kind", "every packet of "+c.Title+" has its address", limits...)
 		case p.RC.Recovery == rc.GoBackN:
 			p.noteIdle(&def, "transport.recovery",
-				"go-back-N keeps no packet ahead of a gap (transport.recovery)", limits...)
+				"go-back-N keeps no packet after a gap (transport.recovery)", limits...)
 		case p.RC.WriteOnly && !local:
 			p.noteIdle(&def, "transport.write", "every packet has its address (transport.write only)", limits...)
 		}

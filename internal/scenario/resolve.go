@@ -32,7 +32,7 @@ type resolver struct {
 	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time of the current event
 }
 
-// Resolve checks a document and builds the plan of a run. Sizes are checked before anything is allocated for them.
+// Resolve checks a document and builds the plan of a run. Sizes are checked before memory is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read, asOps) }
 
 // Sums is Resolve without a simulation: for a training it computes the bytes between ranks, without limits on
@@ -71,7 +71,7 @@ const (
 	noWork    amount = iota
 	asServers        // and of the insides of servers
 	asSums
-	asChecked // operations, or sums of those that are too many to simulate
+	asChecked // operations, or sums of operations that are too many to simulate
 	asOps
 )
 
@@ -116,7 +116,7 @@ func (d *Document) resolve(read ReadFile, work amount) (*Plan, error) {
 	return p.Plan, nil
 }
 
-// named refuses a name that would do something to a terminal.
+// named refuses a name that contains control characters of a terminal.
 func (p *resolver) named() error {
 	name := p.Name
 	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 || !utf8.ValidString(name) {

@@ -98,7 +98,7 @@ func ofKind(kind string) string {
 // unstamped refuses algorithms that need what switches write into packets: fabric nodes see cells alone.
 func (p *resolver) unstamped() error {
 	if s := p.Default(); p.Scheduled != nil && roce.Telemetry(s.CC.Reports(s.Values)) != roce.NoTelemetry {
-		return field.New("cc.algorithm", "%s needs telemetry of every switch, and those of a scheduled fabric (fabric.scheduled) write none into cells; accepted: algorithms without telemetry, such as none", s.CC.Name)
+		return field.New("cc.algorithm", "%s needs telemetry of every switch, and switches of a scheduled fabric (fabric.scheduled) write none into cells; accepted: algorithms without telemetry, such as none", s.CC.Name)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (p *resolver) noteSegments() {
 		}
 	}
 	if silent > 0 {
-		p.note("transport.forwarding srv6: the configuration of %s has no segments; they are simulated as if it had those of all paths (railyard config render writes them)", unit.Plural(silent, "switch"))
+		p.note("transport.forwarding srv6: the configuration of %s has no segments; they are simulated as if it had the segments of all paths (railyard config render writes them)", unit.Plural(silent, "switch"))
 		return
 	}
 	var found []swconf.Finding

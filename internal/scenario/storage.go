@@ -163,7 +163,7 @@ func (p *resolver) storedAt(s *Storage) error {
 		}
 	}
 	if front > 0 && p.File.Server.Choice == AnyNIC {
-		return field.New("network", "server.nic_choice any sends by all NICs, also those that types have for storage")
+		return field.New("network", "server.nic_choice any sends by all NICs, including the storage NICs of types")
 	}
 	return g.Store(hosts, s.Network == SeparateNetwork, front)
 }

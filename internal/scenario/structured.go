@@ -80,7 +80,7 @@ func (p *resolver) choices() (most [route.Tiers]int, err error) {
 		rates[bundle{a, -1}] = append(rates[bundle{a, -1}], l.Rate)
 		rates[bundle{b, a}] = append(rates[bundle{b, a}], l.Rate)
 	}
-	for at, r := range rates { // the most of each tier, in whatever order
+	for at, r := range rates { // the most of each tier, in any order
 		n := 0
 		for _, share := range route.Shares(r) {
 			n += share

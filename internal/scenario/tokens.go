@@ -106,8 +106,8 @@ func (w *watch) next(t *token.Token) error {
 	return nil
 }
 
-// waits tracks keys and dashes without a value yet, and counts those that get none: the next word is on another line no
-// further right, or ends the entry of a flow.
+// waits tracks keys and dashes without a value yet. It counts those that get none: the next word is on another line
+// no further right, or ends the entry of a flow.
 func (w *watch) waits(t *token.Token) {
 	at := position(t)
 	switch t.Type {

@@ -55,7 +55,7 @@ func (p *resolver) trimRoom() error {
 			dscp := p.specs[a].Trim.DSCP
 			q := p.specs[b].DSCP[dscp]
 			if p.specs[a].TrimMask() != 0 && !p.specs[b].Queues[q].Strict {
-				p.note("%s trims packets to DSCP %d, which %s puts into queue %d without strict priority: they wait behind data there", p.Graph.Nodes[a].Name, dscp, p.Graph.Nodes[b].Name, q)
+				p.note("%s trims packets to DSCP %d, which %s puts into queue %d without strict priority: they wait after data there", p.Graph.Nodes[a].Name, dscp, p.Graph.Nodes[b].Name, q)
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func Beside(path string) scenario.ReadFile {
 	return func(p string) ([]byte, error) { return input.Text(RelativeTo(path, p), MaxSize) }
 }
 
-// Cabled is loadNetwork for those who take cables as they are: circuits that move are none.
+// Cabled is loadNetwork for commands that use fixed cables: moving circuits are not part of them.
 func Cabled(path string, sets []string) (*scenario.Plan, error) {
 	plan, err := Network(path, sets)
 	if err == nil && len(plan.Dark) > 0 {
@@ -74,13 +74,12 @@ func Cabled(path string, sets []string) (*scenario.Plan, error) {
 	return plan, err
 }
 
-// Checked reads and resolves a scenario for those who simulate nothing: a step too large to simulate is a
-// note.
+// Checked reads and resolves a scenario for commands that do not simulate: a step too large to simulate is a note.
 func Checked(path string, sets []string) (*scenario.Plan, error) {
 	return whole(path, sets, (*scenario.Document).Checked)
 }
 
-// Sums reads and resolves a scenario for those who add up what it sends.
+// Sums reads and resolves a scenario for commands that add up its bytes.
 func Sums(path string, sets []string) (*scenario.Plan, error) {
 	return whole(path, sets, (*scenario.Document).Sums)
 }

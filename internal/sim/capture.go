@@ -30,7 +30,7 @@ type Capture struct {
 	from    unit.Time
 	to      unit.Time
 	seen    []captured
-	told    []fabric.Told      // telemetry of those that have any
+	told    []fabric.Told      // telemetry of packets that have any
 	heads   []transport.Packet // headers of protocols other than RC
 	inner   []fabric.Packet    // packets inside a tunnel's packets
 	streams map[int32][]streamMessage

@@ -32,7 +32,7 @@ type carrier struct {
 	parts     []uint8        // by operation: number of queue pairs that still carry a part of it
 	flying    int            // messages that are not delivered yet
 	delivered unit.Bytes     // so far
-	onSend    func()         // something is about to be sent
+	onSend    func()         // data are about to be sent
 	stop      bool           // whether all is done, or no progress is possible
 	lost      []explain.Lost // queue pairs that gave up, in the order of time
 	gone      map[int32]bool // the same

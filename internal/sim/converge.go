@@ -7,7 +7,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// firstRoutes are the routes over all links except those that are broken from the start. A fabric whose groups keep
+// firstRoutes computes the routes over all links that are not broken from the start. A fabric whose groups keep
 // flows on their ports also needs the routes of the whole fabric, with the same locators.
 func (n *Network) firstRoutes() {
 	s := n.Setup
@@ -85,8 +85,7 @@ func (n *Network) Notice(links []int) {
 	n.Hosts.Rebond(n.usable)
 }
 
-// remaining returns the links of a group without those that their switch has detected as broken; all of them if
-// none is left.
+// remaining returns the links of a group that their switch has not detected as broken; all of them if none is left.
 func (n *Network) remaining(links []int) []int {
 	if len(n.noticed) == 0 {
 		return links

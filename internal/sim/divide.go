@@ -101,7 +101,7 @@ func (r *Run) Undivided() string {
 	case r.teller != nil || r.Hosts.OnRate != nil:
 		return "output.steps follows one packet after the other"
 	case r.chains != nil:
-		return "pauses may come to wait for one another, which takes a look at all switches"
+		return "pauses may form a circular dependency, so all switches are checked"
 	case len(p.Events)+len(p.Phases)+len(p.Incidents) > 0:
 		return "links change during the run"
 	case p.Scheduled != nil:

@@ -3,7 +3,7 @@
 // [Build] makes switches, hosts, routes and queue pairs of a scenario's plan, [Run] executes it and returns what
 // package explain needs as an explain.Observation. A transfer is split evenly over the queue pairs of transport.qps.
 //
-// [Estimate] counts packets, hops, queue pairs and messages before anything is built (TestEstimate: within 10 %);
+// [Estimate] counts packets, hops, queue pairs and messages before the run is built (TestEstimate: within 10 %);
 // commands print a run of more than 10 s beforehand and refuse one that exceeds the memory. Routes are computed per
 // class of equivalent destinations (topo/twins.go).
 //

@@ -25,8 +25,8 @@ type Cost struct {
 	routes              *topo.Routes // over all links
 }
 
-// What things cost, measured on all-to-alls, permutations and training steps of 64 to
-// 1,024 GPUs (Xeon, 2 MB of second-level cache per core; TestEstimate holds it to that).
+// Costs, measured on all-to-alls, permutations and training steps of 64 to 1,024 GPUs (Xeon, 2 MB of second-level
+// cache per core; TestEstimate checks them).
 const (
 	hopsPerSecond = 5e6
 	opsPerSecond  = 1.5e6 // outside the network
@@ -103,9 +103,9 @@ type estimator struct {
 	routes  *topo.Routes
 	regions []int32          // by node; nil unless packets may take detours through regions
 	links   map[[2]int]int64 // links from a switch to a locator, both cables of NICs included
-	pairs   int64            // queue pairs, those of pairs of GPUs that have others for each message once
+	pairs   int64            // number of queue pairs; pairs of GPUs with separate ones for each message count once
 	seen    []uint64         // pairs of GPUs, a bit each; nil where that would be too many:
-	rare    map[int]struct{} // then those that there are
+	rare    map[int]struct{} // by key: pairs that exist
 }
 
 // manyGPUs is from how many on bits for all pairs take more than 32 MB.

@@ -44,7 +44,7 @@ func (n Named) String() string {
 type Follower struct {
 	run    *Run
 	at     map[Named]int     // in out
-	behind map[int32][]Named // by queue pair that has sent nothing yet: those that count from its start
+	behind map[int32][]Named // by queue pair that has sent nothing yet: packets named relative to its start
 	first  map[int32]*uint32 // by traced queue pair: the PSN of its first packet
 	out    []result.Followed
 	under  []*journey // under way
@@ -282,7 +282,7 @@ func (f *Follower) dropped(p *fabric.Packet, port int32) {
 	}
 }
 
-// ends removes a copy from those in flight.
+// ends removes a copy from the copies in flight.
 func (f *Follower) ends(j *journey, how string, at unit.Time, where string) {
 	j.copy.End, j.copy.EndAt, j.copy.EndedAt = how, int64(at), where
 	for i, x := range f.under {

@@ -112,8 +112,8 @@ func (r *Run) paths() (all [][]int32) {
 	return all
 }
 
-// moved executes a change of routes, and counts the connections with a new path: those whose path was broken, and the
-// others, which a table of buckets keeps on their path.
+// moved executes a change of routes, and counts the connections with a new path: connections whose path was broken,
+// and others, which a table of buckets keeps on their path.
 func (r *Run) moved(change func()) {
 	before := r.paths()
 	change()

@@ -18,7 +18,7 @@ const (
 	sampled = 256
 	// resample is the time for which a sample of a queue is used.
 	resample = 5 * unit.Microsecond
-	// mostHeld is the number of connections in a sample, those with most bytes.
+	// mostHeld is the number of connections in a sample, the ones with most bytes.
 	mostHeld = 16
 	// leastShare is the least share of a link's bytes that counts: a 64th.
 	leastShare = 1.0 / 64
@@ -127,7 +127,7 @@ func (h *holders) holder(now unit.Time, port int32, share float64) explain.Holde
 		Since: h.net.Net.WaitsSince(port), Passed: h.owed(now, port).over}
 }
 
-// begin opens a hold. Its shares are those of the bytes at that time, until it ends.
+// begin opens a hold. Its shares are the shares of the bytes at that time, until it ends.
 func (h *holders) begin(now unit.Time, port int32, prio int) {
 	hold := &explain.Hold{Port: port, Priority: int32(prio), From: now}
 	h.open[at(port, prio)] = hold
@@ -256,7 +256,7 @@ func (h *holders) sample(now unit.Time, port int32) {
 	}
 }
 
-// until returns the holds up to now, those that last among them.
+// until returns the holds up to now, including unfinished ones.
 func (h *holders) until(now unit.Time) []explain.Hold {
 	return append(slices.Clone(h.rows), h.lasting(now)...)
 }

@@ -102,7 +102,7 @@ func (r *Run) totals() result.Summary {
 	return s
 }
 
-// counts are those of them that every network has.
+// counts returns the counters that every network has.
 func (r *Network) counts() (s result.Summary) {
 	n, c := r.Net, &r.Hosts.Count
 	s.Packets, s.PacketHops, s.DataPackets, s.DataPacketHops = n.Injected, n.PacketHops, c.DataPackets,

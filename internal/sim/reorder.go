@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// placementNames are those that scenarios give a NIC's placements.
+// placementNames are the names of a NIC's placements in scenarios.
 var placementNames = map[rc.Placement]string{rc.ByAddress: "address", rc.InOrder: "order", rc.ThroughNIC: "local"}
 
 // nicMemory is the series of the NICs' reorder memories.
@@ -15,7 +15,7 @@ type nicMemory struct {
 	refused []int64 // by NIC: refused packets until the last sample
 }
 
-// take closes the interval [began, now): NICs that kept or dropped something in it have a row.
+// take closes the interval [began, now): NICs that kept or dropped packets in it have a row.
 func (m *nicMemory) take(n *Network, began, now unit.Time) {
 	if m.refused == nil {
 		m.refused = make([]int64, len(n.Graph.NICs))

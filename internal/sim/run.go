@@ -234,7 +234,7 @@ func StateBehind(e *scenario.LinkEvent) fabric.LinkState {
 	return fabric.LinkState(e.LinkState)
 }
 
-// markings lists the plan's NICs with deviating marking; the classes are those of the first leaf.
+// markings lists the plan's NICs with deviating marking; the classes are the classes of the first leaf.
 func markings(p *scenario.Plan) map[int32]host.Marking {
 	if len(p.Markings) == 0 {
 		return nil

@@ -56,7 +56,7 @@ func (s *sampler) next(quiet, idle bool) {
 	}
 }
 
-// wake ends a long wait: something is about to be sent.
+// wake ends a long wait: data are about to be sent.
 func (s *sampler) wake() {
 	if s.wait <= s.interval {
 		return

@@ -78,7 +78,7 @@ func (s *Stand) paused(at unit.Time, what string, port int32, prio int) {
 	s.Paused(row)
 }
 
-// Stuck explains a run, by whatever carrier, in which nothing more can happen.
+// Stuck explains a run, of any carrier, in which no further event can happen.
 func (n *Network) Stuck(x *exec.Execution, now unit.Time) error {
 	if i := x.Waiting(); i >= 0 {
 		o := &x.DAG.Ops[i]
@@ -88,7 +88,7 @@ func (n *Network) Stuck(x *exec.Execution, now unit.Time) error {
 	return fmt.Errorf("the workload is stuck at %v with %s left", now, unit.Plural(x.Left, "operation"))
 }
 
-// Redraw restarts a switch's random numbers: number 0 has those of a run, others correspond to other seeds.
+// Redraw restarts a switch's random numbers: number 0 has the numbers of a run, others correspond to other seeds.
 func (s *Stand) Redraw(node int32, number uint64) {
 	seed := s.Setup.Seed
 	if number > 0 {
@@ -135,7 +135,7 @@ func (s *Stand) When() unit.Time {
 	return s.Net.Q.When()
 }
 
-// Bring brings the clock to a time, before whatever else happens then.
+// Bring advances the clock to a time, before other events of that time.
 func (s *Stand) Bring(at unit.Time) {
 	if s.Now() == at {
 		return

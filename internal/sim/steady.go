@@ -26,7 +26,7 @@ type Moment struct {
 type portTraffic struct{ bytes, frames int64 }
 
 // Moment records the network state of some connections and of the ports on their data's paths. It returns false if
-// something in flight does not repeat. It reuses the memory of an earlier moment.
+// a packet in flight does not repeat. It reuses the memory of an earlier moment.
 func (s *Stand) Moment(m *Moment, conns, ports []int32) bool {
 	if s.Net.Averages() {
 		return false

@@ -65,7 +65,7 @@ func (s *Site) prepare(d Defaults) (*builder, error) {
 	return b, nil
 }
 
-// order numbers the nodes as in the graph, and sorts the links: those of servers first, by their NICs' ports,
+// order numbers the nodes as in the graph, and sorts the links: links of servers first, by their NICs' ports,
 // independent of the order of rules.
 func (b *builder) order() error {
 	for i, n := range b.nodes {

@@ -52,7 +52,7 @@ func set(nodes []*node) map[*node]bool {
 	return in
 }
 
-// Places of a server's ends besides those of its group.
+// Places of a server's ends in addition to the places of its group.
 const (
 	nicPlace  = -2
 	portPlace = -3
@@ -310,7 +310,7 @@ func (j *joiner) node(n *node) error {
 	return nil
 }
 
-// cards are the NICs of a server that the rule is about; where servers differ, those that it has.
+// cards returns the NICs of a server to which the rule applies; where servers differ, the NICs that it has.
 func (j *joiner) cards(t *Type) ([]int, error) {
 	if j.rule.NICs == "" {
 		return span(nil, 1, t.NICs)

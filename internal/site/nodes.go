@@ -23,7 +23,7 @@ type node struct {
 	rack  Rack
 }
 
-// group is all nodes of one name; its places are those of its first entry.
+// group is all nodes of one name; its places are the places of its first entry.
 type group struct {
 	name   string
 	places []string
@@ -109,7 +109,7 @@ func (b *builder) block(key string, e *Group) error {
 	})
 }
 
-// placesOf parses an entry's places: those of per, in order, then n.
+// placesOf parses an entry's places: the places of per, in order, then n.
 func (b *builder) placesOf(key string, e *Group) (vals [][]int, places []string, err error) {
 	total := 1
 	add := func(place string, v []int) error {

@@ -81,12 +81,12 @@ type Rule struct {
 	From    string   `yaml:"from" doc:"a group, or names of nodes: leaf-[1-4], leaf-1-*; servers are here"`
 	To      string   `yaml:"to" doc:"a group of switches, or names"`
 	Same    []string `yaml:"same" doc:"places that both have in common"`
-	Match   Pairs    `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
-	Wrap    bool     `yaml:"wrap" doc:"places wrap around: after the last comes the first, as in a torus"`
+	Match   Pairs    `yaml:"match" doc:"a place of to: its value at from: {rail: nic, plane: port, x: x+1}"`
+	Wrap    bool     `yaml:"wrap" doc:"places wrap around: after the last follows the first, as in a torus"`
 	Count   int      `yaml:"count" range:"0|1,1024" doc:"cables between any two that match (default 1)"`
 	Lag     int      `yaml:"lag" range:"0|1,64" doc:"between switches: number of the cables between two that form one layer 3 port channel, one next hop with its own hash (the default of count is lag)"`
 	Min     int      `yaml:"min_links" range:"0|1,64" doc:"with lag: a channel with fewer working members is down (default 1)"`
-	Share   bool     `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
+	Share   bool     `yaml:"share" doc:"ends of from take turns among the matching ends: one cable each"`
 	Between string   `yaml:"between" doc:"a place of one group: each two values of it are connected by count cables, which its nodes take in turn, as a dragonfly's groups are"`
 	Each    int      `yaml:"each" range:"0|1,1024" doc:"with between: cables that a node takes before the next one does (default an even share)"`
 	NICs    string   `yaml:"nics" doc:"only these cards of a server: 1-8"`

@@ -95,7 +95,7 @@ func TestErrors(t *testing.T) {
 		"no such type": {func(s *Site) { s.Nodes[0].Type = "hots" },
 			`nodes[0].type: unknown type "hots" (did you mean "host"?); accepted: host, tor, agg`},
 		"circle": {func(s *Site) { s.Types[1].Like = "agg" },
-			"types[1].like: goes in a circle"},
+			"types[1].like: is circular"},
 		"no such group": {func(s *Site) { s.Cables[0].To = "leaf" },
 			`cables[0].to: unknown group or node "leaf"`},
 		"no such place": {func(s *Site) { s.Cables[0].Same = []string{"rack"} },

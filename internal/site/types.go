@@ -62,7 +62,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	}
 	for _, c := range chain {
 		if c == t.Name {
-			return field.New(key+".like", "goes in a circle: %s, %s", strings.Join(chain, ", "), t.Name)
+			return field.New(key+".like", "is circular: %s, %s", strings.Join(chain, ", "), t.Name)
 		}
 	}
 	from := b.types[t.Like]

@@ -302,7 +302,7 @@ func (c *Cluster) noLoop() error {
 		for _, b := range s.Switches {
 			switch k := index[b]; state[k] {
 			case under:
-				return s.At.Fail("Switches", "switch %s has switch %s below it, below which it lies itself",
+				return s.At.Fail("Switches", "switch %s has switch %s below it, which has it below itself",
 					s.Name, b)
 			case done:
 			default:

@@ -110,7 +110,7 @@ func (c *Cluster) conf(file, text string) error {
 	return nil
 }
 
-// lines parses those of one file.
+// lines parses the lines of one file.
 func (c *conf) lines(file, text string) error {
 	all, err := lines(file, text, false)
 	if err != nil {

@@ -202,8 +202,8 @@ func spread(total, nodes int, most []int) []int {
 	return out
 }
 
-// tasks returns the number of tasks that the job may have on each node, in the order in which they were chosen; a
-// range of nodes needs its least, and gets the others after that.
+// tasks returns the number of tasks that the job may have on each node, in the order in which they were chosen. A
+// range of nodes needs its least, and gets the rest after that.
 func (h *hall) tasks(chosen []int) map[int]int {
 	n := len(chosen)
 	fits, of := make([]int, n), map[int]int{}

@@ -23,7 +23,7 @@ type option struct {
 	long  string
 	short byte
 	takes takes
-	set   func(r *Request, v string) error // nil: without bearing on who gets which rank where
+	set   func(r *Request, v string) error // nil: no effect on the placement of ranks
 }
 
 // options are the supported ones, followed by the ignored ones.

@@ -19,7 +19,7 @@ func (p Place) Fail(path, format string, args ...any) *field.Error {
 	return e
 }
 
-// choice is an error about a word that is none of those that are accepted.
+// choice is an error about a word that is not one of the accepted ones.
 func (p Place) choice(path, found string, accepted []string, format string, args ...any) *field.Error {
 	e := field.Choice(path, found, accepted, format, args...)
 	e.File, e.Line, e.Col = p.File, p.Line, p.Col

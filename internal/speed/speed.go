@@ -70,7 +70,7 @@ type Bench struct {
 	Tell func(share float64, label string)
 }
 
-// Cases lists those that a bench measures.
+// Cases lists the cases that a bench measures.
 func (b *Bench) Cases() (picked []Case, err error) {
 	var names []string
 	for _, c := range Cases() {

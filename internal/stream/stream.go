@@ -16,7 +16,7 @@ type Source struct {
 	in   *bufio.Reader
 	line int // number of the next line, from 1
 	buf  []byte
-	over bool // buf holds the beginning of something longer
+	over bool // buf holds the beginning of a longer text
 }
 
 // Bounds of gzipped texts: real ones shrink to a tenth or a thirtieth. A text that unpacks to more than free bytes

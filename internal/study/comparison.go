@@ -22,7 +22,7 @@ type Comparison struct {
 
 	// Unfit are the variants that Prepare has left out.
 	Unfit []result.Unfit
-	// Notes are those of the variants' plans, and Idle those of them about values without effect, each once.
+	// Notes are the notes of the variants' plans, and Idle the notes about values without effect, each once.
 	Notes, Idle []string
 
 	variants []Variant
@@ -30,7 +30,7 @@ type Comparison struct {
 }
 
 // Prepare resolves all variants, so that none fails later for what can be read now. With all algorithms or
-// transports, those that do not fit one of the scenarios are left out.
+// transports, algorithms that do not fit one of the scenarios are omitted.
 func (c *Comparison) Prepare() error {
 	all, err := c.Variants()
 	if err != nil {
@@ -216,7 +216,7 @@ func ordering(plan *scenario.Plan) (ofNIC string) {
 	return any + ": reorder memory for First/Middle/Last headers (transport.write, server.reorder)"
 }
 
-// costs returns those of a transport: bytes of headers, and state if it is counted, in addition to words.
+// costs returns the costs of a transport: bytes of headers, and state if it is counted, in addition to words.
 func costs(plan *scenario.Plan) (ofSwitch, ofNIC string) {
 	c, ok := plan.Costs()
 	if !ok {

@@ -38,7 +38,7 @@ type Pool struct {
 	total int // expected number of simulations
 	done  int
 	lost  error                      // error that has ended the study
-	share map[*scenario.Plan]float64 // share of those that run
+	share map[*scenario.Plan]float64 // share of the running simulations
 }
 
 // State is the progress of one run, and of the study.

@@ -21,8 +21,8 @@ type Trials interface {
 	// Find returns a kept outcome; nil without one.
 	Find(id string) (*Outcome, error)
 	Keep(id string, o *Outcome) error
-	// Remote reports whether an engine simulates, by Elsewhere: it keeps outcomes and calls ended for each, also for
-	// those that have none because of an error. It returns when no trial is left, ctx has ended or the study cannot
+	// Remote reports whether an engine simulates, by Elsewhere. It keeps outcomes and calls ended for each, also
+	// for outcomes missing because of an error. It returns when no trial is left, ctx has ended or the study cannot
 	// continue.
 	Remote() bool
 	Elsewhere(ctx context.Context, ids []string, ended func(id string, err error)) error

@@ -40,12 +40,12 @@ var ofTransport = map[string]struct {
 var ncclTalk = []string{"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE", "NCCL_SOCKET_IFNAME",
 	"NCCL_SOCKET_FAMILY", "NCCL_CONF_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE"}
 
-// algorithms are those of NCCL_ALGO that are simulated, by our names, and ncclNames those that NCCL writes
-// otherwise.
+// algorithms are the algorithms of NCCL_ALGO that are simulated, by Railyard's names; ncclNames have another
+// spelling in NCCL.
 var algorithms = []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree}
 var ncclNames = map[string]string{"nvlstree": coll.ByNVLSTree}
 
-// leave leaves out those of all that are not in a list.
+// leave adds to without the elements of all that are not in a list.
 func (t *told) leave(all, in []string) {
 	for _, a := range all {
 		if !slices.Contains(in, a) && !slices.Contains(t.without, a) {
@@ -126,7 +126,7 @@ func (s *Submission) nccl() (t told) {
 			}
 		case "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE":
 			if whole && n != 0 {
-				note(v.Name, v.Value, "what it turns off is used here all the same")
+				note(v.Name, v.Value, "the features that it disables are used here nevertheless")
 			}
 		default:
 			if strings.HasPrefix(v.Name, "NCCL_") && !slices.Contains(ncclTalk, v.Name) {
@@ -140,7 +140,7 @@ func (s *Submission) nccl() (t told) {
 		}
 	}
 	if len(unread) > 0 {
-		s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At, Text: "of NCCL's variables not read, though they may change what it does: " + strings.Join(unread, ", ")})
+		s.crew.Notes = append(s.crew.Notes, slurm.Note{At: s.crew.Launch.At, Text: "of NCCL's variables not read, though they may change its behaviour: " + strings.Join(unread, ", ")})
 	}
 	t.without = slices.Compact(t.without)
 	return t

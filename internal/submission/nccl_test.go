@@ -146,7 +146,7 @@ func TestNCCLTrains(t *testing.T) {
 func TestUnreadNCCL(t *testing.T) {
 	_, notes := follow(t, tinySite, strings.Replace(tinyJob, "export NCCL",
 		"export NCCL_DEBUG=INFO NCCL_NTHREADS=256 NCCL_NET_GDR_LEVEL=3 NCCL", 1), nil)
-	const want = "of NCCL's variables not read, though they may change what it does: NCCL_NET_GDR_LEVEL, NCCL_NTHREADS"
+	const want = "of NCCL's variables not read, though they may change its behaviour: NCCL_NET_GDR_LEVEL, NCCL_NTHREADS"
 	if !slices.Contains(strings.Split(notes, "\n"), "job:4: "+want) {
 		t.Error(notes)
 	}

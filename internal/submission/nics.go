@@ -13,8 +13,8 @@ import (
 	"railyard/unit"
 )
 
-// picked returns the items of a list in NCCL's notation: those that it names, or after ^ all others. Without a
-// known name there is no note.
+// picked returns the items of a list in NCCL's notation: the named ones, or after ^ all others. Without a known
+// name there is no note.
 func picked(list string, all []string, alias map[string]string) (in []string) {
 	rest, not := strings.CutPrefix(strings.ToLower(strings.TrimSpace(list)), "^")
 	var named []string
@@ -35,9 +35,9 @@ func picked(list string, all []string, alias map[string]string) (in []string) {
 	return in
 }
 
-// numbered are the beginnings of RDMA device names that end in a number, mlx5_0 or bnxt_re3, of all drivers.
-// byBus are those of names by bus and slot, as rdma-core gives them: rocep1s0. A scenario does not have the buses of
-// NICs, so that a list of such names counts by its length.
+// numbered are the beginnings of RDMA device names that end in a number, mlx5_0 or bnxt_re3, of all drivers. byBus
+// match names by bus and slot, as rdma-core assigns them: rocep1s0. A scenario does not have the buses of NICs, so
+// that a list of such names counts by its length.
 var (
 	numbered = []string{"mlx5_", "mlx5_bond_", "mlx4_", "bnxt_re", "irdma", "i40iw", "cxgb4_", "qedr", "hfi1_", "efa_",
 		"hns_", "erdma_", "ionic_", "mana_", "ocrdma", "rxe", "siw", "ib", "roce", "iw"}

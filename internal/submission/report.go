@@ -30,7 +30,7 @@ type Report struct {
 	Lines []string `json:"-"` // entries with their places
 }
 
-// Rank is who gets what.
+// Rank is the placement of a rank.
 type Rank struct {
 	Rank    int      `json:"rank"`
 	Host    string   `json:"host"`
@@ -100,7 +100,7 @@ func (s *Submission) Report() *Report {
 	return out
 }
 
-// rank returns who a process is.
+// rank returns the placement of a process.
 func (s *Submission) rank(p *jobscript.Process) Rank {
 	r := Rank{Rank: p.Rank, Host: s.crew.Host(p), Local: p.Local, GPU: p.GPU}
 	for _, v := range s.crew.Environment(p) {

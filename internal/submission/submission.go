@@ -1,6 +1,6 @@
-// Package submission makes a scenario of a batch script and a cluster, without running anything of the script:
-// Follow reads it, allocates nodes as Slurm does, lays out ranks, and takes NCCL's variables over; a Submission has
-// the scenario, its plan, and a Report of who gets which rank, GPU and NIC.
+// Package submission makes a scenario of a batch script and a cluster, without running any part of the script.
+// Follow reads it, allocates nodes as Slurm does, lays out ranks, and adopts NCCL's variables. A Submission has the
+// scenario, its plan, and a Report of each rank's GPU and NIC.
 package submission
 
 import (

@@ -239,7 +239,7 @@ func TestRefuses(t *testing.T) {
 		{on(Request{Script: "bare"}), "bare:1:1: sbatch takes scripts whose first line"},
 		{on(Request{Script: "dos"}), "dos:1:1: ends its lines as DOS does (CR LF)"},
 		{Request{Script: "job", SlurmConf: "nodes.conf", Topology: "loop.conf"},
-			"loop.conf:2:1: Switches: switch b has switch a below it, below which it lies itself"},
+			"loop.conf:2:1: Switches: switch b has switch a below it, which has it below itself"},
 		{on(Request{Script: "job", Option: []string{"--gpus-per-node=1e9"}}),
 			"--option --gpus-per-node=1e9: --gpus-per-node: found \"1e9\", expected a number of GPUs"},
 		{on(Request{Script: "job", Option: []string{"--nodes=1000000000"}}),

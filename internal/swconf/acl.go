@@ -14,7 +14,7 @@ import (
 // rocePort is the UDP destination port of RoCEv2 (IBTA annex A17).
 const rocePort = 4791
 
-// AccessLists are those of a configuration, by family and name: "ip ROCE".
+// AccessLists are the access lists of a configuration, by family and name: "ip ROCE".
 type AccessLists struct {
 	by      map[string]*AccessList
 	entries *cli.Mode

@@ -70,7 +70,7 @@ func (x command) in(os OS, values ...string) []string {
 	return strings.Split(strings.NewReplacer(values...).Replace(x[os]), "\n")
 }
 
-// routing returns commands of BGP: those of SONiC are FRR's.
+// routing returns commands of BGP: SONiC's are FRR's.
 func (x command) routing(c *Config, values ...string) []string {
 	os := c.OS
 	if os == SONiC {

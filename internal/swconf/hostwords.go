@@ -188,7 +188,7 @@ func (h *Host) Views() (out []HostView) {
 	return out
 }
 
-// Variables are those of the environment, each once, with their final values.
+// Variables returns the variables of the environment, each once, with their final values.
 func (h *Host) Variables() (out []HostVar) {
 	for i, v := range h.Env {
 		if last, _ := h.Var(v.Name); last == v && !slices.Contains(h.Env[i+1:], v) {

@@ -227,8 +227,7 @@ func (l *linter) cnp(q *QoS) (queue int, said bool) {
 	return int(q.DSCP[l.CNPDSCP].V & 7), q.DSCP[l.CNPDSCP].Is()
 }
 
-// roce reports whether a variant is meant for RoCE at all: it classifies, or
-// pauses something.
+// roce reports whether a variant is meant for RoCE at all: it classifies, or pauses a queue.
 func (v variant) roce() bool {
 	if v.q.Input.Is() {
 		return true

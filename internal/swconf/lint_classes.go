@@ -280,7 +280,7 @@ func (l *linter) dataStrict() {
 	})
 }
 
-// noClassification finds ports without the classification of the others.
+// noClassification finds ports without the classification of most ports.
 func (l *linter) noClassification() {
 	for _, c := range l.Configs {
 		with := 0

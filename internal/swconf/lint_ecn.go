@@ -232,7 +232,7 @@ func (l *linter) usualMarks() map[peerGroup]usualMarks {
 	return out
 }
 
-// groups returns those of the ports of a treatment, one for each rate.
+// groups returns the groups of the ports of a treatment, one for each rate.
 func (v variant) groups(l *linter, queue int) (out []peerGroup) {
 	g := peerGroup{os: v.c.OS, model: v.c.HwSKU.V, tier: l.tier(v.c), dscp: l.carried(v.q, queue)}
 	if g.dscp < 0 {

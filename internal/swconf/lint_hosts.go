@@ -318,7 +318,7 @@ func (l *linter) hostCNPClass() {
 		}
 		i, _ := s.queue(c)
 		x.fault(n, n.CNPDSCP.At, "send CNPs with a DSCP of a strict queue: "+strictly(s.q),
-			"CNPs have DSCP %d, which %s puts into queue %d, where they wait behind other packets", c,
+			"CNPs have DSCP %d, which %s puts into queue %d, where they wait after other packets", c,
 			where, i)
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/topo"
 )
 
-// ofFabrics are rules about the requirements of a RoCE fabric. A switch that is apparently not part of one, and neither
-// pauses nor marks anything, may omit them: there they are advice.
+// ofFabrics are rules about the requirements of a RoCE fabric. A switch that is apparently not part of one, and
+// neither pauses nor marks packets, may omit them: there they are advice.
 var ofFabrics = []string{"bgp-no-multipath", "bgp-silent", "no-classification", "dscp-unmapped", "mtu-small",
 	"cnp-not-strict", "cnp-in-roce-queue", "dscp-differs", "bgp-neighbor-missing"}
 

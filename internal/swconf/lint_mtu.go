@@ -9,8 +9,8 @@ import (
 // jumbo is the MTU that switches have where they carry RoCE, if nothing else limits it.
 const jumbo unit.Bytes = 9216
 
-// mostMTU is the maximum MTU of a language, in its own terms: Arista's user manual has 9214 (platform, mtu_max), the
-// references of the others 9216; some of them take more on some chips.
+// mostMTU is the maximum MTU of a language, in its own terms: Arista's user manual has 9214 (platform, mtu_max),
+// the references of other vendors 9216. Some switches take more on some chips.
 func mostMTU(os OS) unit.Bytes {
 	if os == EOS {
 		return 9214
@@ -49,7 +49,7 @@ func (l *linter) holds(e *end) unit.Bytes {
 // fits reports whether RoCE's frames of the path MTU fit an MTU.
 func (l *linter) fits(mtu unit.Bytes) bool { return int64(mtu) >= int64(l.PathMTU+Headers) }
 
-// farPacket is the packet that a port takes if it takes those of its neighbour.
+// farPacket is the packet that a port takes if it takes the packets of its neighbour.
 func (l *linter) farPacket(p *Port) unit.Bytes {
 	packet := jumbo
 	l.ends(func(e, far *end) {

@@ -72,7 +72,7 @@ func (l *linter) srv6Route(c *Config, r Route) {
 		return
 	}
 	if p := c.Port(r.Port); r.Port != "" && p == nil {
-		l.say(r.At, "a port that there is", "%v leaves by %s, which the configuration does not have", r.Prefix, r.Port)
+		l.say(r.At, "an existing port", "%v leaves by %s, which the configuration does not have", r.Prefix, r.Port)
 		return
 	}
 	l.ends(func(e, far *end) {

@@ -221,10 +221,10 @@ func (l *linter) headroom() {
 					continue
 				}
 				worst[g.At] = need
-				// The standard's response time is the maximum: faster ports need less, and images contain values for
-				// chips known to their makers. A scenario names the time, or runs with the standard's, and loses
-				// packets there. RoCE's packets are no longer than its path MTU, whatever the port takes (SONiC reckons
-				// with 1024 bytes).
+				// The standard's response time is the maximum: faster ports need less, and images contain values
+				// for chips known to their makers. A scenario names the time, or runs with the standard's, and
+				// loses packets there. RoCE's packets are no longer than its path MTU, whatever the port's MTU
+				// (SONiC assumes 1024 bytes).
 				frame := min(mtu, max(unit.Bytes(l.PathMTU), 256)+Headers)
 				atOnce, n, or := queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame), len(l.findings), ""
 				quick := l.Response == 0 && l.Specs == nil && g.V.Headroom >= atOnce

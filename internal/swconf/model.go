@@ -142,7 +142,7 @@ type Unknown struct {
 	Near []string // commands that begin as the line does
 }
 
-// Object is something with a name that other lines refer to.
+// Object is a named object that other lines refer to.
 type Object struct {
 	Kind, Name string
 	At         Place
@@ -249,7 +249,7 @@ type QoS struct {
 	COS     [8]Said[uint8]       // 802.1p priority of tagged packets
 	Trust   Said[Trust]          // which marking classifies packets without Input
 	Feeds   [queue.Classes]Place // the line that sends DSCPs to a queue
-	Ratio   bool                 // shares count among themselves, whatever they add up to
+	Ratio   bool                 // shares are relative, whatever their sum
 	Stops   [8]Said[uint8]       // the queue paused by a PFC priority, if it is mapped
 	Lossy   Said[bool]           // RoCE is configured as lossy
 	Queues  [queue.Classes]Queue

@@ -25,8 +25,8 @@ func ReadText(c *Config, text []byte, root *cli.Mode) error {
 	return ReadLines(c, lines, root)
 }
 
-// ReadLines feeds lines to a dialect's table, counts them, and notes those that were not understood. A last line that
-// stops in the middle of a command is an error: the file is truncated.
+// ReadLines feeds lines to a dialect's table, counts them, and notes unrecognized ones. A last line that stops in
+// the middle of a command is an error: the file is truncated.
 func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 	c.Total = len(lines)
 	unknown, over := cli.Read(lines, root)
@@ -114,7 +114,7 @@ func Duplicate(c *Config, kind, name string, at, first Place) {
 func Contrary(c *Config, kind, name string, at, first Place) {
 	Report(c, at, Info, "duplicate-definition",
 		fmt.Sprintf("%s %s is opened again on other terms than on line %d", kind, name, first.Line),
-		"it goes on with the first: one of match-any and match-all is not what the writer meant, and the first is taken here",
+		"the switch keeps the first: one of match-any and match-all is unintended, and the first is used here",
 		"set the same both times")
 }
 

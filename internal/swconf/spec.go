@@ -84,7 +84,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		note("classified by %s: simulated with every DSCP in queue 0", q.away())
 	}
 	for _, b := range c.ByPort {
-		note("%s: the DSCPs are those of such packets (line %d)", b.V, b.At.Line)
+		note("%s: the DSCPs belong to such packets (line %d)", b.V, b.At.Line)
 	}
 	for _, a := range c.Apart {
 		note("not simulated: %s (line %d)", a.V, a.At.Line)
@@ -119,8 +119,8 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	return Normal(spec), notes, nil
 }
 
-// watchdog returns the switch's, with the platform's times for those that neither the configuration nor its language
-// sets.
+// watchdog returns the switch's watchdog, with the platform's times where neither the configuration nor its
+// language sets any.
 func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.Watchdog {
 	w := queue.Watchdog{On: c.Watchdog.On.V, Poll: c.Watchdog.Poll.V, Detect: c.Watchdog.Detect.V,
 		Restore: c.Watchdog.Restore.V, Forward: c.Watchdog.Forward.V}
@@ -247,7 +247,7 @@ func (c *Config) headrooms(q *QoS, by func(*QoS) Print, spec *queue.Spec) {
 	}
 }
 
-// others returns the QoS of ports that are up, besides q: those that are equal in relevant fields, or all the rest.
+// others returns the QoS of ports that are up, besides q: QoS that is equal in relevant fields, or all the rest.
 func (c *Config) others(q *QoS, by func(*QoS) Print, alike bool) (out []*QoS) {
 	plain, seen := by(q), map[*QoS]bool{q: true, nil: true}
 	for _, p := range c.Ports {

@@ -34,8 +34,8 @@ func (c *Config) subs(p *Port) (out []*Port) {
 	return out
 }
 
-// session finds the neighbour of an interface at the far end of its link: by its own name and addresses, or by those of
-// subinterfaces that carry the link's packets instead.
+// session finds the neighbour of an interface at the far end of its link: by its own name and addresses, or by the
+// names and addresses of subinterfaces that carry the link's packets instead.
 func session(c *Config, p *Port, far *Config, there *Port) *Neighbor {
 	if c.BGP == nil {
 		return nil
@@ -56,7 +56,7 @@ func session(c *Config, p *Port, far *Config, there *Port) *Neighbor {
 	return nil
 }
 
-// Main are the neighbours of the default VRF with whom routes between switches are exchanged.
+// Main returns the neighbours of the default VRF that exchange routes between switches.
 func (b *BGP) Main() (out []*Neighbor) {
 	for _, n := range b.Neighbors {
 		if n.VRF == "" && !n.Overlay && !n.Down.V {

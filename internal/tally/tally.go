@@ -26,10 +26,10 @@ const kinds = 200
 // beyond is the name of the rest.
 const beyond = "more of other kinds"
 
-// Note counts one more of something.
+// Note counts one more occurrence.
 func Note(list *[]Count, what, file string, line int) { Add(list, 1, what, file, line) }
 
-// Add counts n more of something.
+// Add counts n more occurrences.
 func Add(list *[]Count, n int, what, file string, line int) {
 	if n == 0 {
 		return

@@ -62,7 +62,7 @@ type Dragonfly struct {
 	Groups    int
 }
 
-// Balanced sets the values that are 0 and checks the others.
+// Balanced sets the values that are 0 and checks the rest.
 func (d Dragonfly) Balanced() (Dragonfly, error) {
 	set := func(v *int, def int) {
 		if *v == 0 {

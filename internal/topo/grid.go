@@ -56,7 +56,7 @@ func (t *Grid) joined(g *Graph, down map[int]bool) map[int32]int {
 // Ordered computes paths in dimension order over the links that are up: along the first dimension to the
 // destination's coordinate, then the second, then the third. Around each ring it takes the shorter side (both, if
 // equal) or the unbroken one (Dally and Seitz 1987). If that leaves no path, packets take the shortest one. A
-// fabric without a grid has the shortest everywhere. Locators are those of Reroute.
+// fabric without a grid has the shortest everywhere. Locators are the locators of Reroute.
 func (g *Graph) Ordered(down map[int]bool, before *Routes) *Routes {
 	return g.ordered(down, before, InOrder)
 }

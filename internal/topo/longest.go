@@ -63,7 +63,7 @@ func (g *Graph) doors() [][]int {
 	return near
 }
 
-// exits lists each switch's neighbour switches: those of n are next[first[n]:first[n+1]].
+// exits lists each switch's neighbour switches: the neighbours of n are next[first[n]:first[n+1]].
 func (g *Graph) exits() (first, next []int32) {
 	first = make([]int32, len(g.Nodes)+1)
 	between := func(do func(a, b int)) {

@@ -223,7 +223,7 @@ type RailPorts struct {
 	NICs  []int // by link
 }
 
-// RailPorts lists by rail which of a switch's ports lead to servers, and those that lead to switches, in the
+// RailPorts lists by rail which of a switch's ports lead to servers, and the ports that lead to switches, in the
 // order of the panel.
 func (g *Graph) RailPorts(node int) (rails []RailPorts, others []int) {
 	by := map[int]*RailPorts{}

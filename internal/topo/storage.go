@@ -78,7 +78,7 @@ func (g *Graph) AddStorage(s Storage) (err error) {
 	return g.Store(hosts, s.Separate, s.Front)
 }
 
-// unused is a name for the i-th of something.
+// unused is a name for the i-th component of a kind.
 func (g *Graph) unused(what string, i int) string {
 	name := fmt.Sprintf("%s-%d", what, i+1)
 	for g.Node(name) >= 0 {

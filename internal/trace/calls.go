@@ -66,7 +66,7 @@ type act struct {
 	seq   int64      // number of a call in the group; below 0: in order of occurrence
 	first int32      // start of its dependencies in its member's list
 	group int32
-	peer  int32 // place in the group: whom it sends to or receives from, or the root
+	peer  int32 // place in the group: destination of a send, source of a receive, or the root
 	line  int32
 	what  op
 	by    how
@@ -93,7 +93,7 @@ type member struct {
 	rank  int
 	file  string
 	acts  []act
-	after []int32 // dependencies of acts: those of act i from first up to the next one's
+	after []int32 // dependencies of acts: the dependencies of act i from first up to the next one's
 	of    []int32 // groups by the number in acts, if the rank was copied from another; nil: unchanged
 }
 

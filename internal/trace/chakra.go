@@ -203,7 +203,7 @@ func (c *chakra) named(files []File) ([]File, error) {
 	return out, nil
 }
 
-// missingRanks lists those of n ranks without a file, "" for none.
+// missingRanks lists which of n ranks have no file, "" for none.
 func missingRanks[T any](have map[int]T, n int) string {
 	var spans []string
 	missing := 0

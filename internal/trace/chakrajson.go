@@ -24,8 +24,8 @@ func isChakraJSON(text []byte) bool {
 	return false
 }
 
-// readJSON reads nodes one by one: those of the feeder's workload_graph, or consecutive objects as Chakra's jsonizer
-// prints them, metadata first.
+// readJSON reads nodes one by one: nodes of the feeder's workload_graph, or consecutive objects as Chakra's
+// jsonizer prints them, metadata first.
 func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	fail := func(err error) error {

@@ -245,7 +245,7 @@ func (m *chakraMeeting) want() (Run, bool) {
 	how := &chakraRuns[m.op]
 	bytes := unit.Bytes(max(1, m.bytes))
 	if m.op == chakraAllGather || m.op == chakraGather {
-		bytes *= unit.Bytes(len(m.ranks)) // a node's bytes are those of each rank
+		bytes *= unit.Bytes(len(m.ranks)) // a node's bytes are the bytes of each rank
 	}
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: how.kind, Bytes: bytes}},
 		how.run == nil || how.kind == coll.Bcast

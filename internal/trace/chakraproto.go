@@ -279,7 +279,7 @@ func protoText(b []byte) (s string) {
 	return s
 }
 
-// attribute reads one: its name, and a value of whichever kind.
+// attribute reads one attribute: its name, and a value of any kind.
 func (n *saidNode) attribute(b []byte) error {
 	name := ""
 	var v chakraValue

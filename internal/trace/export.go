@@ -16,7 +16,7 @@ type Writer struct {
 	write       func(x *export) error
 }
 
-// writers are those that there are.
+// writers are the available writers.
 var writers = []Writer{
 	{"goal", "GOAL as text, for LogGOPSim and ATLAHS", writeGoal},
 	{"goal-binary", "GOAL as LogGOPSim's txt2bin packs it", writeGoalBinary},

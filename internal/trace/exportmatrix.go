@@ -86,8 +86,8 @@ func writeMatrix(x *export) error {
 // mostBefore bounds how many transfers others wait for, over all.
 const mostBefore = 20_000_000
 
-// transfersBefore finds for every operation the transfers that it waits for, through computations too, and
-// for those that wait for none when they start.
+// transfersBefore finds for every operation the transfers that it depends on, through computations too. For
+// operations without any it finds their start.
 func (x *export) transfersBefore() (before [][]int32, start []unit.Time, err error) {
 	d := x.d
 	before, start = make([][]int32, len(d.Ops)), make([]unit.Time, len(d.Ops))
@@ -115,6 +115,6 @@ func (x *export) transfersBefore() (before [][]int32, start []unit.Time, err err
 	if total > mostBefore {
 		return nil, nil, field.New("", "has operations that wait for more than %d others together", mostBefore)
 	}
-	tally.Add(&x.report.Left, left, "computations behind transfers, for which a matrix has no word", "", 0)
+	tally.Add(&x.report.Left, left, "computations after transfers, which a matrix cannot express", "", 0)
 	return before, start, nil
 }

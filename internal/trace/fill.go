@@ -9,8 +9,8 @@ import (
 	"railyard/internal/workload"
 )
 
-// fill gives ranks without a file the acts of another rank, in their own groups: those with the same offset from it.
-// Layouts of ranks are regular, so one rank of each kind determines the others.
+// fill gives ranks without a file the acts of another rank, in their own groups: groups with the same offset from
+// the rank. Layouts of ranks are regular, so one rank of each kind determines the rest.
 func (c *calls) fill() error {
 	present := len(c.members)
 	if present == c.ranks {
@@ -54,7 +54,7 @@ type filler struct {
 	*calls
 	said   int             // number of groups in files
 	byRank map[int]int     // members of files
-	in     map[int][]int32 // by rank: its groups in files, except those of all ranks
+	in     map[int][]int32 // by rank: its groups in files, except groups of all ranks
 	used   [][]int32       // by member: groups of its calls
 	made   map[[2]int]int32
 }

@@ -20,8 +20,9 @@ type Run struct {
 // channels and NICs, and with the trace's algorithm and protocol if it has them.
 type Fit func(run Run, ranks []int) Run
 
-// Named reports whether the algorithm is from the name of a kernel. NCCL has kernels of rings and of trees; all other
-// algorithms run in those of rings, and all protocols in those of LL (best_kernel of nccl's src/device/generate.py).
+// Named reports whether the algorithm is from the name of a kernel. NCCL has kernels of rings and of trees. All
+// other algorithms run in the kernels of rings, and all protocols in the kernels of LL (best_kernel of nccl's
+// src/device/generate.py).
 func (r *Run) Named() bool { return r.named }
 
 // Say sets a run's algorithm, overriding the trace.

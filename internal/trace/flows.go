@@ -132,8 +132,8 @@ func isMatrix(_ string, head []byte) bool {
 	return nodes && connections
 }
 
-// readMatrix reads htsim's connection matrix (docs/references.md, formats): who sends how many bytes to whom, each
-// at its start, in picoseconds, or once others have ended. Nodes are GPUs by their number, from 0.
+// readMatrix reads htsim's connection matrix (docs/references.md, formats): source, destination and bytes of each
+// flow, and its start in picoseconds or after other flows. Nodes are GPUs by their number, from 0.
 func readMatrix(_ *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "a connection matrix is one file; found %d", len(files))

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// call is a collective, or a message, with the acts of all who take part.
+// call is a collective, or a message, with the acts of all participants.
 type call struct {
 	group int32
 	what  op

@@ -88,7 +88,7 @@ func (b *builder) marks(computing []kernel) (all []mark) {
 	launched := slices.Clone(computing)
 	slices.SortStableFunc(launched, func(x, y kernel) int { return cmp.Compare(x.launch, y.launch) })
 	for i, t := range b.talking {
-		// the last computation launched before, among those that had ended when the call began
+		// the last computation launched before, among the computations that had ended when the call began
 		n, _ := slices.BinarySearchFunc(launched, t, func(x, t kernel) int {
 			if t.launch == 0 || x.launch < t.launch {
 				return -1

@@ -374,7 +374,7 @@ func (x *ncclLog) world() (found *ncclComm) {
 	return found
 }
 
-// member converts a process's calls to acts: those on one stream in sequence, those of a group in parallel.
+// member converts a process's calls to acts: calls on one stream in sequence, calls of a group in parallel.
 func (x *ncclLog) member(p *ncclProc, procs int) {
 	m := member{rank: p.rank, file: p.file}
 	type tail struct {

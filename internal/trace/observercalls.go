@@ -254,8 +254,8 @@ func (e *observed) within(i, step int) bool {
 	return true
 }
 
-// member makes acts of the calls of a step. A call follows the one before it in its group, and whatever the
-// host has waited for by then.
+// member makes acts of the calls of a step. A call follows the one before it in its group, and all operations that
+// the host has waited for by then.
 func (e *observed) member(c *calls, rank, step int) member {
 	m := member{rank: rank, file: e.Name}
 	var order []int

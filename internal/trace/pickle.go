@@ -10,10 +10,10 @@ import (
 	"railyard/internal/field"
 )
 
-// pickled reads Python's pickles (protocols 0 to 5) of plain data: None, booleans, numbers, strings, lists, tuples and
-// dictionaries. A pickle is a program: opcodes that would find a class or call anything are refused by name and
-// position, and nothing is ever run. Lists and tuples become *pyList, dictionaries map[string]any, numbers int64 or
-// float64.
+// pickled reads Python's pickles (protocols 0 to 5) of plain data: None, booleans, numbers, strings, lists, tuples
+// and dictionaries. A pickle is a program: opcodes that would find a class or call a function are refused by name
+// and position, and no code is ever run. Lists and tuples become *pyList, dictionaries map[string]any, numbers
+// int64 or float64.
 type pickled struct {
 	file  string
 	b     []byte
@@ -30,7 +30,7 @@ type pyList struct{ items []any }
 // maxPickled is the number of values that a pickle may have.
 const maxPickled = 8 << 20
 
-// dangerous are the opcodes that name, create or call something other than plain data.
+// dangerous are the opcodes that name, create or call objects other than plain data.
 var dangerous = map[byte]string{'c': "GLOBAL", 0x93: "STACK_GLOBAL", 'R': "REDUCE", 'b': "BUILD", 'i': "INST",
 	'o': "OBJ", 0x81: "NEWOBJ", 0x92: "NEWOBJ_EX", 0x82: "EXT1", 0x83: "EXT2", 0x84: "EXT4", 'P': "PERSID",
 	'Q': "BINPERSID", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER"}
@@ -147,7 +147,7 @@ var constants = map[byte]any{'N': nil, 0x88: true, 0x89: false}
 // lengths are the sizes of the length fields of strings and bytes.
 var lengths = map[byte]int{0x8c: 1, 'X': 4, 0x8d: 8, 'C': 1, 'B': 4, 0x8e: 8, 'U': 1, 'T': 4, 0x96: 8}
 
-// widths are those of integers.
+// widths are the widths of integers.
 var widths = map[byte]int{'K': 1, 'M': 2, 'J': 4}
 
 // step executes an opcode.
@@ -290,7 +290,7 @@ func (p *pickled) remember(op byte) error {
 	if op == 'h' || op == 'j' || op == 'g' {
 		v, ok := p.memo[key]
 		if !ok {
-			return p.fail("takes value %d of those that it remembers, and there is none", key)
+			return p.fail("reads the stored value %d, which does not exist", key)
 		}
 		return p.push(v)
 	}

@@ -255,7 +255,7 @@ func (s *schedule) match() ([]int32, error) {
 				pair{anybody, x.peer, anything})
 		}
 	}
-	// receives without wildcards first: the others match the rest
+	// receives without wildcards first: receives with wildcards match the rest
 	for _, open := range []bool{false, true} {
 		for i := range s.steps {
 			x := &s.steps[i]

@@ -201,7 +201,8 @@ func (c *hpccSettings) value(key, in string) (string, error) {
 	return strconv.FormatFloat(x, 'f', -1, 64) + in, nil
 }
 
-// switches writes buffer and ECN of the switches. Thresholds are given per rate: those of the highest rate are used.
+// switches writes buffer and ECN of the switches. Thresholds are given per rate: the thresholds of the highest rate
+// are used.
 func (c *hpccSettings) switches(b *strings.Builder, taken map[string]bool) error {
 	var lines []string
 	if x, has, err := c.number("BUFFER_SIZE"); err != nil {
@@ -265,7 +266,7 @@ func (c *hpccSettings) highest(key string) (value float64, has bool, err error) 
 		}
 	}
 	if n > 1 {
-		note(&c.report.Guessed, "ECN thresholds by rate; those of the highest rate are used for all ports",
+		note(&c.report.Guessed, "ECN thresholds by rate; the thresholds of the highest rate are used for all ports",
 			c.file,
 			c.at[key])
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // simaiPolicies are the supported ones: forward through the layers, each with a blocking collective, then backward,
-// where collectives of input gradients block and those of weight gradients do not.
+// where collectives of input gradients block and collectives of weight gradients do not.
 var simaiPolicies = []string{"HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER"}
 
 // isSimAI recognizes a workload by its policy.

@@ -91,7 +91,7 @@ type (
 	Count  = tally.Count
 )
 
-// note counts one more of something.
+// note counts one more occurrence.
 func note(list *[]Count, what, file string, line int) { tally.Note(list, what, file, line) }
 
 // Format is a format of traces.

@@ -102,8 +102,7 @@ func mutate(r *rng.Stream, front []Trial, count int) (p [dims]float64) {
 // Add keeps a trial.
 func (s *Search) Add(t Trial) { s.Trials = append(s.Trials, t) }
 
-// dominates reports whether a is no worse than b in anything and better in
-// something.
+// dominates reports whether a is no worse than b in every figure and better in one.
 func dominates(a, b *Outcome) bool {
 	return a.Time <= b.Time && a.Pause <= b.Pause && a.Queue <= b.Queue &&
 		(a.Time < b.Time || a.Pause < b.Pause || a.Queue < b.Queue)

@@ -51,7 +51,7 @@ func shrinking() (rows []Row) {
 			}
 		}
 		rows = append(rows,
-			within(fmt.Sprintf("ECMP: share of flows that move when port %d of 8 goes", gone+1),
+			within(fmt.Sprintf("ECMP: share of flows that move when port %d of 8 fails", gone+1),
 				"RFC 2992, section 3: overlap of regions", 1-kept, float64(moved)/flows, 0.02, "%.4f"),
 			within(fmt.Sprintf("resilient ECMP: the same, port %d of 8", gone+1),
 				"definition: those of the port that went, 1/8", 1.0/n, float64(resilient)/flows, 0.02,
@@ -105,7 +105,7 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 	}
 	whole := must(step(""))
 	half := must(step(fmt.Sprintf("events: [{switch: leaf-1, at: %dps, up: false}]\n", int64(whole/2))))
-	return []Row{within("ring all-reduce over two planes, one goes half way: times as long",
+	return []Row{within("ring all-reduce over two planes, one of which fails half way: slowdown",
 		"closed form: 1/2 + 2 x 1/2", 1.5, float64(half)/float64(whole), 0.02, "%.3f")}, nil
 }
 
@@ -127,7 +127,7 @@ events: [{switch: spine-1, at: 100us, up: false}]
 		s, _, _ := r.Outcome("")
 		const frame = 4096 + firstFrame + wireGap // a WRITE Only of a whole packet
 		want := detect.Seconds() * 50e9 / 8 / frame
-		rows = append(rows, within(fmt.Sprintf("packets of a flow at 100 Gbit/s over two spines lost until the leaf detects that one went, %v", detect),
+		rows = append(rows, within(fmt.Sprintf("packets of a flow at 100 Gbit/s over two spines lost until the leaf detects the failure of one, %v", detect),
 			"closed form: half the rate times the time, a frame of 4,194 B", want, float64(s.DropsDown), 1/want,
 			"%.0f")) // one packet
 	}

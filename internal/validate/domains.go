@@ -55,7 +55,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-3, to: host-2/gpu-3, bytes: %v}]}
 	return float64(bytes) / r.Exec.End[0].Seconds() / 1e9, nil
 }
 
-// figure7Rows counts who sends what to whom. Tensor and pipeline traffic grow with the microbatches, data
+// figure7Rows counts the transfers of figure 7. Tensor and pipeline traffic grow with the microbatches, data
 // parallel traffic does not: one microbatch is built, and a batch of 1,536 sequences counted from it.
 func figure7Rows() ([]Row, error) {
 	const replicas, batch = 16, 1536

@@ -118,10 +118,9 @@ workload: {traffic: {%s}}
 	return creditRun{us(int64(s.Flows.Max)), us(int64(s.Flows.Mean)), int(r.Net.Drops)}, nil
 }
 
-// seedIncasts are the two places of the source's incast without trimming, everything on credit: four
-// senders to one NIC, where no more waits than what each was granted last; and twice what a spine's link
-// to a leaf carries, for four receivers, who do not see it: there senders' windows alone bound what
-// waits.
+// seedIncasts are the two places of the source's incast without trimming, with all data on credit. At four senders
+// to one NIC, no more is queued than each sender's last grant. Twice the rate of a spine's link to a leaf, for four
+// receivers that cannot see it, is queued up to the senders' windows.
 func seedIncasts() ([]Row, error) {
 	const fabric = `
 name: incast

@@ -33,7 +33,7 @@ failures:
   - {link: 'leaf-1-1:Eth3', at: 50us, converge: 3ms}
 `
 
-// failures: each broken link loses packets until its own convergence, whatever else breaks.
+// failures: each broken link loses packets until its own convergence, independent of other failures.
 func failures() ([]Row, error) {
 	const source = "definition: routes avoid a link once its own convergence is over"
 	times := func(text, more string) (first, both *result.Summary, err error) {

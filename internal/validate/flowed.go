@@ -7,7 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// flowed compares the steps of shipped scenarios as flows with those of packets: 5 % for trainings, 10 % for others.
+// flowed compares the steps of shipped scenarios as flows with the steps as packets: 5 % for trainings, 10 % for
+// others.
 func flowed(large bool) ([]Row, error) {
 	var rows []Row
 	for _, c := range []struct {

@@ -35,7 +35,7 @@ func ifaRows() (rows []Row, err error) {
 	data := float64(size + packets*(middleFrame+ifaHeaders+wireGap) + 2*reth - reth)
 	for hops, port := range []string{"host-1:nic1", "leaf-1:Eth2", "spine-1:Eth2", "leaf-2:Eth2"} {
 		l, node, _ := r.Graph.FindPort(port)
-		rows = append(rows, exact(fmt.Sprintf("IFA: bytes of 1,000 packets behind %s, preamble and gap included", unit.Plural(hops, "switch")),
+		rows = append(rows, exact(fmt.Sprintf("IFA: bytes of 1,000 packets after %s, preamble and gap included", unit.Plural(hops, "switch")),
 			"draft-kumar-ippm-ifa-08: 8 B, and 32 B of each switch", int(data)+packets*hops*ifaSwitch,
 			int(r.Net.Ports[r.Port(l, node)].TxBytes)))
 	}

@@ -271,7 +271,7 @@ func mrcPlanes() ([]Row, error) {
 		exact("131,072 GPUs on 512-port switches, eight planes: T0 of a plane", mrcSource, 512,
 			whole.Tiers[0].Count/8),
 		exact("ports of each to GPUs", mrcSource, 256, whole.Tiers[0].Down),
-		within("switches of eight planes over those of three tiers, 65,536 GPUs", mrcSource, 0.6,
+		within("switches of eight planes, relative to three tiers, 65,536 GPUs", mrcSource, 0.6,
 			float64(half.Switches())/float64(tree.Switches()), 0.01, "%.3f"),
 		within("optics, by what they carry", mrcSource, 0.67, float64(optics(half))/8/float64(optics(tree)),
 			0.01, "%.3f"),

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// practised is a layout that people who train have published, with its software.
+// practised is a published layout of a real training, with its software.
 type practised struct {
 	name, model, gpu, software string
 	gpus                       int

@@ -211,8 +211,8 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 	return rows, nil
 }
 
-// llama3 estimates Llama 3 405B's utilisation. Again the efficiency is the first row's, and the others follow from
-// its pipeline, context ring and replicas.
+// llama3 estimates Llama 3 405B's utilisation. Again the efficiency is the first row's, and the other rows follow
+// from its pipeline, context ring and replicas.
 func llama3() ([]Row, error) {
 	m := must(model.Builtin("llama-3.1-405b"))
 	h := model.GPUs["h100"]

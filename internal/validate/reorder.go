@@ -45,8 +45,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: ` + b
 ` + strings.Join(extra, "\n")
 }
 
-// reorderRows compares a NIC's memory for out-of-order packets with the product of path delay differences: if packets
-// use k paths in turn and one is longer by d, the others deliver (k-1)/k of the rate times d meanwhile.
+// reorderRows compares a NIC's memory for out-of-order packets with the product of path delay differences. If
+// packets use k paths in turn and one is longer by d, the rest deliver (k-1)/k of the rate times d meanwhile.
 func reorderRows() ([]Row, error) {
 	const source = "rate × difference of path delays"
 	rate := 400e9 / 8 * 4096 / float64(roce.DataLen(roce.WriteMiddle, 4096)+roce.PreambleIFG) // payload
@@ -111,7 +111,7 @@ func reorderForms(summary func(string, ...string) *result.Summary, peak func(*re
 			refused = s.Reorder.Refused
 		}
 		rows = append(rows,
-			within(fmt.Sprintf("the same with %v of memory: packets dropped before the First comes", memory),
+			within(fmt.Sprintf("the same with %v of memory: packets dropped before the First arrives", memory),
 				"rate × difference of path delays − memory", (need-float64(memory))/4096, float64(refused), 0.02, "%.0f"),
 			exact(fmt.Sprintf("%v of memory: most bytes in use", memory), "the limit", int(memory), int(peak(s))),
 			exact(fmt.Sprintf("%v of memory: packets retransmitted", memory), "those that were dropped", refused,

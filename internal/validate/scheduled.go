@@ -201,8 +201,8 @@ func steady(r *sim.Run, from, to int, bytes int64, first unit.Time) float64 {
 	return float64(lineTime(bytes)-lineTime(4096)) / float64(took(r, from, to)-first)
 }
 
-// scheduledFailures is a permutation in which the first interface node has lost fabric links: it keeps
-// its share of links, in both directions, and the others keep all.
+// scheduledFailures is a permutation in which the first interface node has lost fabric links: it keeps its share of
+// links, in both directions, and the other nodes keep all.
 func scheduledFailures() ([]Row, error) {
 	const bytes = 4096 * 2000
 	var rows []Row

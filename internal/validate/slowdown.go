@@ -12,8 +12,8 @@ import (
 
 // figure11 is the topology of HPCC's evaluation (simulation/mix/fat.txt): 20 leaves with 16 hosts each at 100
 // Gbit/s, 20 aggregation and 16 core switches at 400 Gbit/s, 1 us per link. Congestion controls have the settings
-// of its run.py, DCQCN with prioritized acknowledgements. All messages are counted. Marking thresholds are those of
-// its 100G ports at all ports; at 400G it has four times as much.
+// of its run.py, DCQCN with prioritized acknowledgements. All messages are counted. Marking thresholds are the
+// thresholds of its 100G ports at all ports; at 400G it has four times as much.
 const figure11 = `
 name: figure 11
 fabric: {kind: rail, pods: 5, segments: 4, hosts: 16, spines: 4, uplinks: 1, super_spines: 16, planes: 4,
@@ -32,7 +32,7 @@ type slowed struct {
 	factor float64
 }
 
-// slowdowns returns those of messages of a web search at a load in percent, for a duration.
+// slowdowns returns the slowdowns of messages of a web search at a load in percent, for a duration.
 func slowdowns(algorithm string, percent int, during string) (all []slowed, err error) {
 	const key = "workload.traffic.background."
 	sets := []string{"cc.algorithm=" + algorithm, fmt.Sprint(key, "load=", percent), key + "for=" + during}

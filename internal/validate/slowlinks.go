@@ -14,7 +14,7 @@ func slowLinks() (rows []Row, err error) {
 	for _, lb := range []string{"dlb", "glb"} {
 		last[lb] = must(throughSlowLinks(lb))
 	}
-	rows = append(rows, Row{Claim: "eight core cables down to a pod at a tenth of their rate, 1,024 hosts, 2 MB: switches with telemetry of their neighbors (glb) avoid them, those that do not (dlb) cannot",
+	rows = append(rows, Row{Claim: "eight core cables down to a pod at a tenth of their rate, 1,024 hosts, 2 MB: switches with telemetry of their neighbors (glb) avoid them, switches without (dlb) cannot",
 		Source:   "a core's queue is seen by the core alone",
 		Expected: fmt.Sprintf("< %v", last["dlb"]/2), Ours: last["glb"].String(), Diff: "-",
 		OK: last["glb"] < last["dlb"]/2})

@@ -9,7 +9,7 @@ import (
 )
 
 var meetings = reason("messages that meet at receivers",
-	"No path is congested, but ports of receivers are, where several messages meet. SRD cuts rates there at twice the least round trip, and a message of 64 KB ends before its rate is back; AWS publishes no constants. TCP's messages end in the order in which they came.",
+	"No path is congested, but ports of receivers are, where several messages meet. SRD cuts rates there at twice the least round trip, and a message of 64 KB ends before its rate is back; AWS publishes no constants. TCP's messages end in the order of their arrival.",
 	"transport.srd.slow=10", "0.71 and 0.82; it is also the threshold above which a path loses its share, so that overloaded paths lose it later")
 
 const srdSource = "AWS News Blog on ENA Express, November 2022; EC2 User Guide"

@@ -18,8 +18,9 @@ switch: {pfc: false}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-128/gpu-1, bytes: 2MB}]}}
 `
 
-// structuredRows holds entropy values that switches read to what those that they hash must do: n values at
-// random take n(1-(1-1/n)^n) of n ways (docs/references.md, balls-in-bins), n that are laid out take all of them alike.
+// structuredRows compares entropy values that switches read with the closed forms of hashed ones: n values at
+// random take n(1-(1-1/n)^n) of n paths (docs/references.md, balls-in-bins), n structured values take all of them
+// equally.
 func structuredRows() ([]Row, error) {
 	const ways, seeds = 16, 40
 	used := map[string]int{}
@@ -48,8 +49,7 @@ func structuredRows() ([]Row, error) {
 	}, nil
 }
 
-// upward runs the flow and returns how many bytes each cable carried from its pod up to the cores, of
-// those that it used.
+// upward runs the flow and returns the bytes that each used cable carried from its pod up to the cores.
 func upward(sets ...string) (bytes []int64, err error) {
 	r := must(start(manyWays, sets...))
 	do(r.Go(nil))

@@ -155,8 +155,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: ` + b
 	return append(rows, loopback(run)...)
 }
 
-// loopback compares a host whose keys are those that `railyard rdma bench` printed with what it had measured: a Xeon
-// virtual machine with two cores, November 2026, 4 KiB in 11.5 µs and 390 ns of both cores per KiB of a stream.
+// loopback compares a host whose keys were printed by `railyard rdma bench` with its measurements: a Xeon virtual
+// machine with two cores, November 2026, 4 KiB in 11.5 µs and 390 ns of both cores per KiB of a stream.
 func loopback(run func(string, ...string) *result.Summary) []Row {
 	const source = "railyard rdma bench, bare TCP over loopback"
 	sets := []string{"transport.tcp.stage_latency=0ns", "transport.tcp.stage=100Tbps", "transport.tcp.copy=139320Mbps",

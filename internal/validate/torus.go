@@ -26,8 +26,8 @@ func tori() (rows []Row, err error) {
 	return append(append(rows, around...), all...), err
 }
 
-// valiantTori has NICs send at nine tenths of what detours carry, and sees what arrives while they do: two
-// legs to places at random take half of what random traffic does, whatever the traffic.
+// valiantTori has NICs send at nine tenths of the capacity of detours, and measures the arrivals meanwhile: for any
+// traffic, two legs to random places carry half of random traffic.
 func valiantTori() (rows []Row, err error) {
 	for _, side := range []int{6, 8} {
 		hops, places := (side+1)/2-1, float64(side*side*side)

@@ -44,7 +44,7 @@ var uetResults string
 //go:embed uet/incasts.txt
 var uetIncasts string
 
-// uetPermutation is who sends to whom in perm_8192n_8192c_1MB.cm. Other sizes' pairs are drawn anew there.
+// uetPermutation is the traffic of perm_8192n_8192c_1MB.cm. Other sizes' pairs are drawn anew there.
 //
 //go:embed uet/permutation.txt
 var uetPermutation string
@@ -319,8 +319,8 @@ func uetPublished() (all []uetRun, err error) {
 	return all, nil
 }
 
-// perm1024 is who sends to whom, by number, in perm_1024n_1024c_0u_2000000b.cm of uet-htsim and csg-htsim,
-// whose figures for 1,024 hosts are for these pairs.
+// perm1024 lists, by number, the pairs of perm_1024n_1024c_0u_2000000b.cm of uet-htsim and csg-htsim, whose figures
+// for 1,024 hosts are for these pairs.
 //
 //go:embed perm1024.txt
 var perm1024 string

@@ -17,7 +17,7 @@ import (
 //go:embed uet/present.csv
 var uetPresent string
 
-// uetPermutation512 is who sends to whom there.
+// uetPermutation512 is the traffic of those runs.
 //
 //go:embed uet/permutation512.txt
 var uetPermutation512 string

@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	stillLate = reason("UGAL-L behind shallow buffers",
+	stillLate = reason("UGAL-L with shallow buffers",
 		"Until pauses of the full cable reach a switch, it sends straight what fills the buffers on that way. That is a part of messages of 256 packets, and all of it has to take the cable. Messages of 4 MB have what Valiant's detours have (last row).",
 		"switch.queues.3.xoff=16KB switch.queues.3.xon=10KB", "0.347 where 0.332 is expected; with xoff=120KB 0.209. Credits or none, and bias, change less than seeds do")
 	lastFlow = reason("the last flow of a permutation",

@@ -29,9 +29,10 @@ func Small(of *result.Summary) (Limits, bool) {
 }
 
 // Confirm simulates a finished run without each of its largest causes and replaces the estimates of what that saves
-// by the results. It simulates the first remedy of each cause too, and drops one that saves less than facts.LeastCost
-// of the step for the next. It returns whether it changed the summary. What cannot be simulated within limits, whose
-// packet-hops are those of all these runs together, stays as it was; so does a change that takes something else away.
+// by the results. It simulates the first remedy of each cause too, and drops one that saves less than
+// facts.LeastCost of the step for the next. It returns whether it changed the summary. Changes that cannot be
+// simulated within limits, whose packet-hops are the sum of all these runs, keep their estimate; so does a change
+// that removes another part.
 func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	if !of.Complete || of.Chain == nil || of.StepTime <= 0 {
 		return false

@@ -37,7 +37,7 @@ func unsay(f *scenario.File, edits []cause.Edit) {
 	}
 }
 
-// strip takes something out of all events, and those that change nothing then.
+// strip removes a change from all events, and then the events without any change.
 func strip(f *scenario.File, change func(*scenario.Event)) {
 	f.Events = slices.Clone(f.Events)
 	for i := range f.Events {

@@ -12,7 +12,7 @@ import (
 	"railyard/internal/workload"
 )
 
-// Remedy is something to change about a run, and what a run with the change took where one was made.
+// Remedy is a change of a run's scenario, and the time of a run with the change if one was made.
 type Remedy struct {
 	result.Remedy
 	Costs int64 `json:"costs_ps"` // of the cause

@@ -1,5 +1,5 @@
-// Package whatif runs a scenario with something changed: a cause of lost time taken away, or a remedy applied. The
-// seed stays, so that the two runs differ by the change alone.
+// Package whatif runs a changed scenario: without a cause of lost time, or with a remedy. The seed stays, so that
+// the two runs differ by the change alone.
 //
 //	s := &whatif.Scenario{Name: "a.yaml", Text: text, Read: read}
 //	base, err := s.Run(&cause.Change{}, whatif.Limits{})

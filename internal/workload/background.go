@@ -134,7 +134,7 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 		}
 	}
 	if len(flows) == 0 {
-		return nil, field.New("for", "no message came within %v: the mean time between two of a rank is %v",
+		return nil, field.New("for", "no message was sent within %v: the mean time between two of a rank is %v",
 			b.For, unit.Time(b.Sizes.Mean()*8/(b.Load*float64(b.Rates[0]))*float64(unit.Second)))
 	}
 	return flows, nil

@@ -57,8 +57,8 @@ func (o *Op) Compute() bool { return o.Peer < 0 }
 // copies is the peer of copies.
 const copies = -2
 
-// Copies reports whether the op computes by copying the bytes of the transfer after it: a rank copies those of one
-// transfer after another, each for Dur, and its transfer carries them meanwhile.
+// Copies reports whether the op computes by copying the bytes of the transfer after it. A rank copies the bytes of
+// one transfer after another, each for Dur, and its transfer carries them meanwhile.
 func (o *Op) Copies() bool { return o.Peer == copies }
 
 // Collective is one instance of a collective.
@@ -166,8 +166,8 @@ func (b *Builder) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 	return b.add(Op{Bytes: bytes, Rank: int32(src), Peer: int32(dst), Coll: b.coll, Class: b.class}, after)
 }
 
-// latest keeps of deliveries to a rank the last from each sender, whose messages arrive in order, and none of those
-// that were known before.
+// latest keeps of deliveries to a rank the last from each sender, whose messages arrive in order, and none that was
+// known before.
 func (b *Builder) latest(ids, before []int32) (last []int32) {
 	if b.sums != nil || b.tooBig {
 		return ids[:1]
@@ -288,8 +288,8 @@ func (e *CycleError) Error() string {
 	return fmt.Sprintf("the workload is cyclic: %s waits, directly or not, for itself", e.name(e.Ops[0]))
 }
 
-// ring finds a cycle among the operations with unmet dependencies; those that only depend on a cycle are not part of
-// it.
+// ring finds a cycle among the operations with unmet dependencies; operations that only depend on a cycle are not
+// part of it.
 func (d *DAG) ring(deps []int32) (ring []int32) {
 	before := make([]int32, len(d.Ops)) // an unfinished dependency of each operation
 	last := int32(-1)

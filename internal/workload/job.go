@@ -32,7 +32,7 @@ func (j *Job) GPU(rank int32) int {
 // Mix is jobs that run side by side, as one graph over GPUs.
 type Mix struct {
 	DAG  *DAG   // ranks are GPUs
-	Jobs []Part // by start, then by name, whatever their order in the scenario
+	Jobs []Part // jobs by start, then by name, independent of their order in the scenario
 }
 
 // Part is a job within a mix: which operations and collectives are its, from the first to
@@ -76,7 +76,7 @@ func (m *Mix) Service(op int32) int {
 // NewMix places jobs on the given number of GPUs. Each has GPUs of its own.
 func NewMix(gpus int, jobs ...Job) (*Mix, error) { return NewMixOf(gpus, 0, jobs...) }
 
-// NewMixOf is NewMix with ends after the GPUs that jobs have in common: those of servers that store data.
+// NewMixOf is NewMix with ends after the GPUs that jobs have in common: the ends of servers that store data.
 func NewMixOf(gpus, common int, jobs ...Job) (*Mix, error) {
 	m := &Mix{}
 	for _, j := range jobs {

@@ -80,8 +80,8 @@ func (s *step) layerBack(p int, postponed bool) {
 	s.finish(p, func(k *kernels) *cost { return &k.proj }, s.mixed(), postponed)
 }
 
-// finish computes a block's gradients and reduces those of its inputs; with overlap the weight gradients are computed
-// meanwhile.
+// finish computes a block's gradients and reduces the gradients of its inputs; with overlap the weight gradients
+// are computed meanwhile.
 func (s *step) finish(p int, block func(*kernels) *cost, b unit.Bytes, postponed bool) {
 	inputs := func(k *kernels) unit.Time { return block(k).inputs }
 	weights := func(k *kernels) unit.Time { return block(k).weights }

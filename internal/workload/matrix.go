@@ -367,7 +367,7 @@ func isNumber(w *matrixLine) bool {
 // node reads the number of a node.
 func (w *matrixLine) node(word string, col, nodes int) int {
 	if nodes == 0 {
-		w.fail(col, "Nodes must come before connections")
+		w.fail(col, "Nodes must precede connections")
 	}
 	n, err := strconv.Atoi(word)
 	if err != nil || n < 0 || n >= nodes {

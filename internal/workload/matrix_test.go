@@ -53,7 +53,7 @@ func TestMatrixFaults(t *testing.T) {
 
 		"":                                     "a.cm: contains no number of Nodes",
 		head:                                   "a.cm: has no connection",
-		"0->1 size 3":                          "a.cm:1:1: Nodes must come before connections",
+		"0->1 size 3":                          "a.cm:1:1: Nodes must precede connections",
 		"Nodes 0":                              `a.cm:1:7: expected a whole number between 1 and 1048576, `,
 		"Nodes 4 5":                            `a.cm:1:9: unexpected "5"`,
 		"Knoten 4":                             `a.cm:1:1: "Knoten" begins no line of a connection matrix`,

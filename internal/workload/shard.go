@@ -87,8 +87,8 @@ type fetched struct {
 	next int
 }
 
-// fetch starts to gather the parameters of a part's layers for one pass: those of the first use and of the ones within
-// reach.
+// fetch starts to gather the parameters of a part's layers for one pass: the parameters of the first use and of the
+// ones within reach.
 func (s *step) fetch(p, part int, back bool) {
 	if s.ZeRO != 3 {
 		return
@@ -119,7 +119,8 @@ func (s *step) uses(part int, back bool) (out []int) {
 	return out
 }
 
-// use makes the ranks of a stage wait for the next parameters and starts to gather those that are now within reach.
+// use makes the ranks of a stage wait for the next parameters and starts to gather the parameters that are now
+// within reach.
 func (s *step) use(p int) {
 	if s.ZeRO != 3 {
 		return

@@ -98,7 +98,7 @@ func ranksOf(ops []Op) (ranks []ofRank) {
 	return ranks
 }
 
-// siblings returns those of ranks, ordered by bytes, whose bytes are near the median.
+// siblings returns the ranks whose bytes are near the median, ordered by bytes.
 func siblings(ranks []ofRank) []ofRank {
 	usual := float64(ranks[len(ranks)/2].bytes)
 	from := slices.IndexFunc(ranks, func(r ofRank) bool { return float64(r.bytes) >= (1-sameBytes)*usual })

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// bound is work on a rank and microbatch: operations at a rate, and bytes that it streams, whichever takes longer.
+// bound is work on a rank and microbatch: the longer of operations at a rate, and of streamed bytes.
 func (s *Software) bound(gpu model.GPU, flops, rate, bytes float64) float64 {
 	return max(flops/rate, s.stream(gpu, bytes))
 }

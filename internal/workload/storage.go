@@ -42,7 +42,7 @@ func (s *Storage) server(rank, i int) int {
 	return (rank*s.Stripe + i%s.Stripe) % s.Servers
 }
 
-// ends are a rank and those of the servers of its requests.
+// ends returns a rank's end and the ends of the servers of its requests.
 func (s *Storage) ends(rank, requests int) []int {
 	all := []int{rank}
 	for i := range min(requests, s.Servers) {

@@ -6,11 +6,11 @@ import (
 	"railyard/unit"
 )
 
-// Data describes the loading of batches by the ranks that use them first: those of the first pipeline stage, where the
-// first rank of each tensor parallel group loads for the group.
+// Data describes the loading of batches by the ranks that use them first: the ranks of the first pipeline stage,
+// where the first rank of each tensor parallel group loads for the group.
 type Data struct {
 	Sample   unit.Bytes `yaml:"sample" range:"0|1B,10GB" doc:"bytes of a sequence when loaded; 0B: 4 for each token"`
-	Prefetch int        `yaml:"prefetch" range:"0,1000" doc:"batches that are loaded ahead of the one at work; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
+	Prefetch int        `yaml:"prefetch" range:"0,1000" doc:"batches that are loaded before they are used; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
 }
 
 // Silent sets the defaults.

@@ -112,8 +112,8 @@ func (x *sums) dag(ranks, ends int) (*DAG, error) {
 	return b.Seal()
 }
 
-// sums adds up all steps: each sends the same, but for batches and checkpoints, and of a step's microbatches each sends
-// the same, whatever the schedule.
+// sums adds up all steps: each sends the same bytes, except for batches and checkpoints, and so does each of a
+// step's microbatches, for any schedule.
 func (t *Training) sums() (*sums, error) {
 	one := *t
 	one.Data, one.Checkpoint, one.Steps = nil, nil, 1
@@ -153,7 +153,7 @@ func (t *Training) sums() (*sums, error) {
 	return x, t.addStored(x)
 }
 
-// mostSummed is the largest sum of bytes: those who add up what ranks send must not overflow either.
+// mostSummed is the largest sum of bytes, so that sums of ranks' bytes do not overflow either.
 const mostSummed = float64(1 << 62)
 
 // countable refuses sums whose multiple exceeds 64 bits.

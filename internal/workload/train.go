@@ -66,7 +66,7 @@ func (t *Training) Validate() error {
 			t.Kernels)
 	}
 	if t.Schedule == partition.TwoVersions && t.Steps < 2 {
-		return field.New("schedule", "%s goes on where another step would flush, and steps is %d; accepted: 2 and more", partition.TwoVersions, t.StepsInRow())
+		return field.New("schedule", "%s continues where another step would flush, and steps is %d; accepted: 2 and more", partition.TwoVersions, t.StepsInRow())
 	}
 	if err := t.CheckPrecision(t.gpuKinds()...); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (t *Training) build(b *Builder) error {
 	return s.steps()
 }
 
-// newStep returns the state before anything is built.
+// newStep returns the state before operations are built.
 func (t *Training) newStep(b *Builder) *step {
 	n := t.Ranks()
 	s := &step{Training: t, b: b,
@@ -282,7 +282,7 @@ func (t *Training) size() float64 {
 	return (ops + t.storedOps()) * float64(t.StepsInRow())
 }
 
-// group lists who works with whom.
+// group lists the groups of ranks.
 func (s *step) group() {
 	n := s.DP * s.CP
 	for p := range s.PP {
@@ -313,8 +313,7 @@ func (s *step) group() {
 	}
 }
 
-// op adds a compute op to a rank: after the rank's previous one and whatever
-// it waits for.
+// op adds a compute op to a rank: after the rank's previous one and its pending deliveries.
 func (s *step) op(rank int, d unit.Time, c Class) {
 	if s.b.Summing() {
 		return

@@ -20,7 +20,7 @@ type Training struct {
 	GradBytes     int64      `yaml:"grad_bytes" of:"2, 4" doc:"bytes per gradient element: 2 (bf16) or 4"`
 	Bucket        unit.Bytes `yaml:"bucket" range:"1KB,100000GB" doc:"gradient bytes per all-reduce"`
 	Overlap       bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
-	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
+	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while input gradients are reduced"`
 	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
 	Efficiency    float64    `yaml:"efficiency" range:"1,100" doc:"percent of the GPU's dense peak that kernels reach"`
 	By            string     `yaml:"software" doc:"framework, NAME or NAME@VERSION, or a file of plan fit, whose kernels, launches and hidden transfers take the place of efficiency, kernels and tp_overlap; empty: those (railyard plan score --software)"`
@@ -30,7 +30,7 @@ type Training struct {
 	TensorBy      string     `yaml:"tp_algorithm" enum:"auto,ring,nvls" doc:"all-reduce of tensor parallel groups: nvls (by NVSwitch), ring, or auto: the one of both that NCCL's tuning model picks; gathering and scattering are rings"`
 	Algorithm     string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical,nvls-tree" doc:"all-reduce of gradients"`
 	Experts       string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
-	Prefetch      int        `yaml:"prefetch" range:"0,1000" doc:"zero 3: layers gathered ahead of the one at work"`
+	Prefetch      int        `yaml:"prefetch" range:"0,1000" doc:"zero 3: layers gathered before they are used"`
 	Gathers       int        `yaml:"gathers" range:"0|1,64" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
 	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
 	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters after the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
@@ -39,7 +39,7 @@ type Training struct {
 	// NVLink. It stands for one rail of a fabric with separate rails and a tensor parallel group per server.
 	Fold bool `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
 
-	Data       *Data       `yaml:"data" doc:"batches come from storage servers, while earlier ones are worked on"`
+	Data       *Data       `yaml:"data" doc:"batches are loaded from storage servers, while earlier ones are processed"`
 	Checkpoint *Checkpoint `yaml:"checkpoint" doc:"weights and optimizer states are written to storage servers"`
 
 	// Model and hardware of the step, which the block does not contain.

@@ -134,8 +134,8 @@ func (t *Training) params(part, l int) (dense, sparse float64) {
 	return dense / tp, sparse / float64(t.ExpertTP()*t.EP)
 }
 
-// StageParams returns the parameters of one rank of a pipeline stage: those that all
-// replicas share, and its experts.
+// StageParams returns the parameters of one rank of a pipeline stage: the parameters that all replicas share, and
+// its experts.
 func (t *Training) StageParams(stage int) (dense, sparse float64) {
 	for v := range t.VPP {
 		part := v*t.PP + stage

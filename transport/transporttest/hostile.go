@@ -92,7 +92,7 @@ func (s *Suite) attack(seed uint64, make func(r *rng.Stream, p *transport.Packet
 	return ""
 }
 
-// hostileNet delivers some packets immediately and drops the others.
+// hostileNet delivers some packets immediately and drops the rest.
 type hostileNet struct {
 	n    *Net
 	last [16]transport.Packet
@@ -131,7 +131,7 @@ func (h *hostileNet) carry(c *conn, from, to transport.End) {
 	}
 }
 
-// anyPacket returns a random packet, often with numbers close to those in use.
+// anyPacket returns a random packet, often with numbers close to numbers in use.
 func anyPacket(r *rng.Stream, p *transport.Packet) {
 	near := func() uint64 {
 		switch r.Intn(4) {

@@ -17,7 +17,7 @@ type Path struct {
 	Jitter unit.Time // maximum of an additional random delay: packets overtake one another
 	Dead   bool      // it loses all
 
-	// Probabilities of what happens to a packet. What is trimmed goes on as its header alone.
+	// Probabilities of what happens to a packet. A trimmed packet continues as its header alone.
 	Loss, Mark, Trim, Repeat float64
 }
 
@@ -58,13 +58,13 @@ const (
 	Back  = 1
 )
 
-// Net is the network with the ends of its connections. All that is random comes from its seed.
+// Net is the network with the ends of its connections. All random numbers follow from its seed.
 type Net struct {
 	Now   unit.Time
 	Paths [2][][]Path // by direction, plane and number; the network's user changes them
 	Fault string      // the first promise that an end broke
 	Sent  [2]int64    // packets, by direction
-	Again int64       // data packets that say so
+	Again int64       // retransmitted data packets
 	Sum   uint64      // hash of all packets and their times
 	// Saw is called with every sent packet; may be nil.
 	Saw func(dir, conn int, p *transport.Packet)
@@ -178,7 +178,7 @@ func (n *Net) Post(conn int, bytes int64, tells bool) {
 	n.pump()
 }
 
-// PlaneIs takes a NIC's port to a plane down, or up again. Its ends hear of it at once, the others do not.
+// PlaneIs takes a NIC's port to a plane down, or up again. Its ends are notified immediately, the far ends are not.
 func (n *Net) PlaneIs(nic, plane int, up bool) {
 	n.up[nic][plane] = up
 	for _, c := range n.conns {
@@ -216,7 +216,7 @@ func (n *Net) Until(end unit.Time) bool {
 	return true
 }
 
-// next returns when something happens next.
+// next returns the time of the next event.
 func (n *Net) next() unit.Time {
 	at := unit.Time(unit.Never)
 	if len(n.events) > 0 {
@@ -243,10 +243,10 @@ func (n *Net) moment() {
 	n.pump()
 }
 
-// mostTicks is how often an end may want Tick in one moment: once for each of many packets.
+// mostTicks is the maximum number of Ticks of an end at one time: once for each of many packets.
 const mostTicks = 10_000
 
-// tick serves the timers of an end, and has drain take what it says after each.
+// tick serves the timers of an end, and calls drain for its control packets after each.
 func (n *Net) tick(e transport.End, drain func()) {
 	for i := 0; e.At() <= n.Now && n.Fault == ""; i++ {
 		if i == mostTicks {
@@ -274,10 +274,10 @@ func (n *Net) arrive(e *event) {
 	n.drain(c)
 }
 
-// mostSays is how many control packets an end may send in one go.
+// mostSays is the maximum number of control packets that an end may send at one time.
 const mostSays = 10_000
 
-// drain takes from both ends of a connection what they have to say and to report.
+// drain takes the control packets and completions of both ends of a connection.
 func (n *Net) drain(c *conn) {
 	var p transport.Packet
 	for dir, e := range [2]transport.End{c.sender, c.receiver} {

@@ -57,7 +57,7 @@ func anySize(r *rng.Stream) int64 {
 	return int64(r.Intn(1 << (1 + r.Intn(17))))
 }
 
-// disturb changes one thing about the network.
+// disturb makes one change of the network.
 func (n *Net) disturb(r *rng.Stream, safe [2]int) {
 	dir, plane, i := r.Intn(2), r.Intn(n.set.Planes), r.Intn(n.set.Paths)
 	p := &n.Paths[dir][plane][i]

@@ -1,9 +1,9 @@
-// Package transporttest is the conformance suite that every transport.Protocol passes: what a NIC may rely
-// on, whatever carries its connections.
+// Package transporttest is the conformance suite that every transport.Protocol passes: the assumptions of a NIC
+// about the protocol of its connections.
 //
 // It has a small network of its own (net.go): planes with paths that have a delay and a share of packets that are
-// lost, marked, trimmed, repeated or late. Paths fail and recover. A ledger (ledger.go) knows what was posted and
-// holds both ends to it.
+// lost, marked, trimmed, repeated or late. Paths fail and recover. A ledger (ledger.go) records all posted requests
+// and checks both ends against them.
 package transporttest
 
 import (
@@ -25,13 +25,13 @@ type Suite struct {
 	Protocol *transport.Protocol
 	Values   param.Values                // nil: the defaults
 	Patience unit.Time                   // time after the last fault within which all is complete [1 s]
-	Quiet    unit.Time                   // so long after that both ends want nothing more [1 s]
+	Quiet    unit.Time                   // time after that until both ends are idle [1 s]
 	Planes   []int                       // [1, 2, 4]
 	Carry    func(p *transport.Packet)   // as Setup's
 	Adjust   func(s *Setup, seed uint64) // changes the network of a random schedule
 }
 
-// Run checks a protocol. Whatever the network does to packets, as long as one path to each end lives:
+// Run checks a protocol. Under any treatment of packets, while one path to each end works:
 //
 //   - no byte is placed twice, outside its message, or not at all; no message arrives or completes before all
 //     its bytes are placed, twice, or, where the protocol promises order, before an earlier one;
@@ -72,7 +72,7 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// description holds what the protocol says of itself together.
+// description compares a protocol's description with its behaviour.
 func (s *Suite) description(t *testing.T) {
 	p := s.Protocol
 	if p.Name == "" || p.Title == "" || p.Words == "" {
@@ -104,7 +104,7 @@ func lists(terms []cc.Term, name string) bool {
 	return slices.ContainsFunc(terms, func(t cc.Term) bool { return t.Name == name })
 }
 
-// sizes of messages where nothing else is said: with a packet's edges.
+// default sizes of messages: with a packet's edges.
 var sizes = []int64{0, 1, 1023, 1024, 1025, 30_000, 2048, 100_000}
 
 // mostOver is how much longer than its bytes on the wire a long message may take over a quiet path.
@@ -163,7 +163,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// left says what is not complete.
+// left returns what is not complete.
 func (n *Net) left() string {
 	for i, c := range n.conns {
 		if c.completed < len(c.messages) || c.arrived < len(c.messages) {

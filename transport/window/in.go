@@ -11,29 +11,29 @@ type In struct {
 	high    uint64 // no packet from here on has arrived
 	mtu     uint64
 
-	got     []partly // without order: a ring of messages by number, as long as slots
+	got     []partly // without order: a ring of messages by number, of the length of slots
 	arrived []uint32 // messages that are whole, and not popped
 
 	Received uint64 // payload, each byte once
-	Late     uint32 // packets that came out of order
-	Twice    int64  // packets that had come before
+	Late     uint32 // packets that arrived out of order
+	Twice    int64  // packets that arrived twice
 	Beyond   int64  // packets too far ahead to be remembered
 	Peak     int    // most packets that waited for one before them
 	held     int
 }
 
-// entry is one packet that has come, ahead of others.
+// entry is one packet that arrived before earlier ones.
 type entry struct {
 	message uint32
 	here    bool
 	last    bool
 }
 
-// partly is how many packets of a message have come; none once all have.
+// partly is the number of packets of a message that have arrived; none once all have.
 type partly struct{ message, packets uint32 }
 
-// NewIn returns an In that remembers so many packets ahead of the oldest missing one, a power of two. With
-// order, messages arrive in the order of their packets; without, each when all of its own are there.
+// NewIn returns an In that records a number of packets beyond the oldest missing one, a power of two. With order,
+// messages arrive in the order of their packets; without, each when all of its own are there.
 func NewIn(packets int, mtu uint64, ordered bool) In {
 	if packets&(packets-1) != 0 {
 		panic("window: not a power of two")
@@ -41,8 +41,8 @@ func NewIn(packets int, mtu uint64, ordered bool) In {
 	return In{size: uint64(packets), mtu: mtu, ordered: ordered}
 }
 
-// grow makes room for a packet. Messages of which some packets have come are those of packets from the oldest missing
-// one on, so that they are no more than these.
+// grow makes room for a packet. Partly received messages have packets from the oldest missing one on, so that there
+// are no more messages than packets.
 func (in *In) grow(psn uint64) {
 	n := uint64(max(few, 2*len(in.slots)))
 	for psn-in.expect >= n {
@@ -64,7 +64,7 @@ func (in *In) grow(psn uint64) {
 	in.slots, in.got = slots, got
 }
 
-// Close gives back the room for packets that wait, when all messages have come and no other will.
+// Close frees the memory for waiting packets, when all messages have arrived and no other will.
 func (in *In) Close() { in.slots, in.got, in.arrived = nil, nil, nil }
 
 // Full makes a packet's number of its low half.
@@ -140,7 +140,7 @@ func (in *In) count(p *transport.Packet) {
 	}
 }
 
-// advance moves past all that has come.
+// advance moves past all consecutive packets that have arrived.
 func (in *In) advance() {
 	for in.expect < in.high {
 		e := &in.slots[in.expect&uint64(len(in.slots)-1)]
@@ -166,16 +166,16 @@ func (in *In) Arrived() (message uint32, ok bool) {
 	return message, true
 }
 
-// Holes reports whether something has come behind something missing.
+// Holes reports whether a packet has arrived after a missing one.
 func (in *In) Holes() bool { return in.high > in.expect }
 
-// Expect is the oldest packet that has not come.
+// Expect is the oldest packet that has not arrived.
 func (in *In) Expect() uint64 { return in.expect }
 
-// High is behind the last that has.
+// High is the highest packet that has arrived, plus 1.
 func (in *In) High() uint64 { return in.high }
 
-// Bits tells of 128 packets from base on which have come.
+// Bits returns which of 128 packets from base on have arrived.
 func (in *In) Bits(base uint64) (bits [2]uint64) {
 	for i := range uint64(128) {
 		psn := base + i

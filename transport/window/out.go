@@ -1,6 +1,6 @@
-// Package window keeps what both ends of a connection must remember of its packets: which were sent and not
-// acknowledged, and which came. Protocols of package transport that number a connection's packets one by one
-// share it; when a packet is lost, and where it goes, is theirs to say.
+// Package window keeps the state of a connection's packets at both ends: which were sent and not acknowledged, and
+// which arrived. Protocols of package transport that number a connection's packets one by one share it; they decide
+// when a packet is lost, and which path it takes.
 //
 // Packets are numbered from 0 in 64 bits here; the wire has the low 32.
 package window
@@ -19,7 +19,7 @@ type State uint8
 
 // States of packets.
 const (
-	Flying State = iota // under way, as far as anybody knows
+	Flying State = iota // in flight, as far as the sender knows
 	Lost                // lost: to be retransmitted
 	Done                // acknowledged
 )
@@ -70,7 +70,7 @@ type Out struct {
 	failed      bool
 }
 
-// NewOut returns an Out that keeps at most so many packets, a power of two.
+// NewOut returns an Out for a maximum number of packets, a power of two.
 func NewOut(packets int, mtu unit.Bytes) Out {
 	if packets&(packets-1) != 0 {
 		panic("window: not a power of two")
@@ -137,7 +137,7 @@ func (o *Out) Unsent() bool {
 // Waiting reports whether some message is not acknowledged as a whole.
 func (o *Out) Waiting() bool { return o.head < len(o.messages) && !o.failed }
 
-// More reports whether anything is left to be sent for the first time.
+// More reports whether data are left to be sent for the first time.
 func (o *Out) More() bool { return o.current < len(o.messages) && !o.failed }
 
 // New makes the next packet that was never sent, which leaves now by a path. Unsent must be true.
@@ -185,7 +185,7 @@ func (o *Out) AnyLost() bool {
 	return ok
 }
 
-// oldestLost passes over those that were acknowledged while they waited.
+// oldestLost skips packets that were acknowledged while they waited.
 func (o *Out) oldestLost() (psn uint64, s *Slot, ok bool) {
 	for o.lostLen > 0 {
 		psn = o.lost[o.lostHead]
@@ -221,8 +221,8 @@ func (o *Out) Lose(psn uint64) bool {
 	return true
 }
 
-// tidy takes out of the ring who has come meanwhile. There is room then: all others are in the window, and
-// one that is in the window is under way.
+// tidy removes packets from the ring that have arrived meanwhile. There is room then: all others are in the window,
+// and one that is in the window is under way.
 func (o *Out) tidy() {
 	n := o.lostLen
 	head := o.lostHead
@@ -250,7 +250,7 @@ func (o *Out) Full(psn uint32) uint64 { return full(psn, o.una) }
 // full is the number next to another whose low half is psn.
 func full(psn uint32, near uint64) uint64 { return near + uint64(int64(int32(psn-uint32(near)))) }
 
-// Ack notes that a packet has come; false: that is no news.
+// Ack records the arrival of a packet; false: it was known.
 func (o *Out) Ack(psn uint64) (s *Slot, news bool) {
 	s = o.At(psn)
 	if s == nil || s.State == Done {
@@ -263,8 +263,8 @@ func (o *Out) Ack(psn uint64) (s *Slot, news bool) {
 	return s, true
 }
 
-// Told calls a function with each packet that an answer says has come, of those that are not forgotten: all
-// before Expect, and what its bits say.
+// Told calls a function with each packet that an answer reports, of the ones not yet forgotten: all before Expect,
+// and those in its bits.
 func (o *Out) Told(p *transport.Packet, came func(psn uint64)) {
 	una := o.una
 	for psn := una; psn < min(o.Full(p.Expect), o.next); psn++ {
@@ -280,7 +280,7 @@ func (o *Out) Told(p *transport.Packet, came func(psn uint64)) {
 	}
 }
 
-// Advance forgets the oldest packets that have come and completes their messages.
+// Advance forgets the oldest packets that have arrived and completes their messages.
 func (o *Out) Advance() {
 	for o.una < o.next && o.slots[o.una&uint64(len(o.slots)-1)].State == Done {
 		o.una++
@@ -329,7 +329,7 @@ func (o *Out) InFlight() unit.Bytes { return o.flyingBytes }
 // Range is the oldest packet that is not acknowledged, and the next new one.
 func (o *Out) Range() (una, next uint64) { return o.una, o.next }
 
-// Fill writes what a packet says of itself, with its time stamp.
+// Fill writes the fields of a packet about itself, with its time stamp.
 func (s *Slot) Fill(psn uint64, p *transport.Packet) {
 	*p = transport.Packet{Kind: transport.Data, PSN: uint32(psn), Message: s.Message, Payload: s.Payload,
 		Offset: s.Offset, Bytes: s.Bytes, Sent: s.Sent, Flags: transport.Stamped}

@@ -149,7 +149,8 @@ type search struct {
 	rest      []Trial // all other hypotheses with simulated points
 }
 
-// faultless are the times without a hypothesis: as compared, and as flows where those of hypotheses are flows.
+// faultless holds the times without a hypothesis: as compared, and as flows where hypotheses are simulated as
+// flows.
 type faultless struct{ before, base []float64 }
 
 // asFlows returns the times of the points whose effects are simulated as flows; 0: flows refuse the scenario.

@@ -60,7 +60,8 @@ const (
 // choice reports whether a hypothesis is a choice of NCCL, alone or with a latency.
 func (h *Hypothesis) choice() bool { return strings.HasPrefix(h.Confirm, debugTune) }
 
-// hypotheses are those that change something on a plan's network, latencies first. algorithm is that of all-reduces.
+// hypotheses returns the hypotheses with an effect on a plan's network, latencies first. algorithm is that of
+// all-reduces.
 func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesis) {
 	g := p.Graph
 	add := func(h Hypothesis) { all = append(all, h) }
@@ -193,8 +194,8 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 	return all
 }
 
-// assumptions are those that make times shorter, where measurements are faster than simulated or no hypothesis explains
-// them: rings, and collectives without the protocols of NCCL.
+// assumptions returns assumptions that make times shorter, for measurements that are faster than simulated or that
+// no hypothesis explains: rings, and collectives without the protocols of NCCL.
 func assumptions(algorithm string, fixed bool) (all []Hypothesis) {
 	if !fixed && algorithm != coll.ByRing {
 		all = append(all, Hypothesis{Name: "NCCL runs all-reduces as ring",
@@ -208,7 +209,7 @@ func assumptions(algorithm string, fixed bool) (all []Hypothesis) {
 		setup:  func(s *calibrate.Setup) { s.Protocol = "none" }})
 }
 
-// assuming returns an assumption alone, and with each hypothesis about something other than NCCL's choices.
+// assuming returns an assumption alone, and with each hypothesis that does not concern NCCL's choices.
 func assuming(all []Hypothesis, a Hypothesis) (with []Hypothesis) {
 	a.assumed, a.healthy = 1, &faultless{}
 	with = append(with, a)

@@ -13,7 +13,7 @@ import (
 )
 
 // liveSource is the package that mutated files import. RAILYARD_MUTANT is the number of the active mutant, or
-// "trace:FILE": then none is, and the numbers of those that were reached are appended to the file.
+// "trace:FILE": then no mutant is active, and the numbers of reached mutants are appended to the file.
 const liveSource = `package live
 
 import (

@@ -30,7 +30,7 @@ type entry struct {
 	Result   *result   `json:"result,omitempty"`
 }
 
-// open opens the journal of a seed, count and state of the code below dir, and removes those of other states.
+// open opens the journal of a seed, count and state of the code below dir, and removes journals of other states.
 func open(dir, name, state string) (*journal, error) {
 	others, err := filepath.Glob(filepath.Join(dir, name+"-*"))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// unit is the smallest thing that can detect a mutant: a test, or a group of railyard validate.
+// unit is the smallest test that can detect a mutant: a test, or a group of railyard validate.
 type unit struct {
 	pkg  string // the package of a test, "" for a group
 	name string

@@ -5,7 +5,7 @@
 //
 // Every scenario is a line: the step's time by both, and which files differ in what. Of JSON, wall time, memory,
 // versions, hashes and sentences (texts of several words) are ignored; tables are compared byte by byte. A scenario
-// that one build alone refuses differs. Exit code 1 where anything differs.
+// that one build alone refuses differs. Exit code 1 reports a difference.
 package main
 
 import (

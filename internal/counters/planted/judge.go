@@ -43,7 +43,7 @@ func (s *Seen) Diagnose(system string) (*diagnose.Report, error) {
 	return diagnose.Diagnose(diagnose.Input{Before: was, After: is})
 }
 
-// Names reports whether a finding names one of those who did it.
+// Names reports whether a finding names a port or host that has the fault.
 func (s *Seen) Names(x *diagnose.Finding) bool {
 	return slices.ContainsFunc(s.Culprits, func(c Culprit) bool {
 		return c.Device == x.Device && (c.Port == "" || x.Port == "" || c.Port == x.Port)

@@ -23,7 +23,7 @@ import (
 	"railyard/unit"
 )
 
-// Event is something that a lab can do to a cable.
+// Event is a change of a cable that a lab can make.
 type Event struct {
 	Port string
 	Loss float64 // loss of packets; 0: the link is down

@@ -45,11 +45,11 @@ type Sample struct {
 	Path, Total int64 // bytes
 }
 
-// Watch reads counters while something breaks.
+// Watch reads counters while a link breaks.
 type Watch struct {
 	tap     *lab.Tap
 	ports   int // tapped ports
-	path    int // the number of them, from the second on, that lead to the failure; data arrive at the others
+	path    int // number of the queue pairs, from the second on, that lead to the failure; data arrive at the rest
 	Samples []Sample
 	event   time.Duration
 	Pace
@@ -125,7 +125,7 @@ func (w *Watch) follow(ctx context.Context, s *lab.State, ev *Event, fault *lab.
 			case ending && errors.As(err, &exit) && exit.ExitCode() == ranks.Interrupted:
 				return nil
 			case !happened && err == nil && x.Path-w.Samples[0].Path <= Begun:
-				return errors.New("the load has ended, and none of it went towards what was to break")
+				return errors.New("the load has ended, and none of it used the link to break")
 			case !happened && err == nil:
 				return errors.New("the load ended before the event")
 			}
@@ -185,7 +185,7 @@ func (w *Watch) Judge(what string) (*Move, error) {
 	}
 	m.Before, m.Arrived = mean(m.Path, -Around, 0), mean(m.Total, -Around, 0)
 	if m.Before < 1e-4 {
-		return nil, fmt.Errorf("no traffic goes there: %.6f Gbit/s before the event", m.Before)
+		return nil, fmt.Errorf("the link carries no traffic: %.6f Gbit/s before the event", m.Before)
 	}
 	m.After, m.Arrives = mean(m.Path, end-Around, end), mean(m.Total, end-Around, end)
 	last := 0.0 // end of the last window with more than a few simultaneous probes

@@ -100,7 +100,7 @@ func slowdownPlot(all []Curves) (*plot.Plot, error) {
 	return p, nil
 }
 
-// slowdowns draws those of a run, whose classes are at hand.
+// slowdowns draws the slowdowns of a run with the given classes.
 func slowdowns(name string, classes []sizeClass) (drawing, error) {
 	p, err := slowdownPlot([]Curves{{slow: classes}})
 	if err != nil {

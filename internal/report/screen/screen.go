@@ -9,9 +9,9 @@
 //	t.Add("rail-1:Eth5 → spine-1", "129")
 //	t.Print(w)
 //
-// Widths are those of grapheme clusters (Unicode Standard Annex 29, as github.com/rivo/uniseg measures them), without
-// the escape sequences of colours. Tables are this package's own because the shown columns depend on width and content,
-// which table writers leave to their callers.
+// Widths are widths of grapheme clusters (Unicode Standard Annex 29, as github.com/rivo/uniseg measures them),
+// without the escape sequences of colours. Tables are this package's own because the shown columns depend on width
+// and content, which table writers leave to their callers.
 package screen
 
 import (

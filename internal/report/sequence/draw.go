@@ -22,7 +22,7 @@ const (
 	head     = 66 // height of title and lane names
 )
 
-// colours are those of kinds, distinguishable with any colour vision: line rate, grey, recovering, pause,
+// colours are the colours of kinds, distinguishable with any colour vision: line rate, grey, recovering, pause,
 // retransmission.
 var colours = map[Kind]color.Color{
 	Data: rgb(0x3f, 0x7c, 0xb8), Answer: rgb(0x5b, 0x64, 0x6e), Mark: rgb(0xb7, 0x7f, 0x00),

@@ -87,7 +87,7 @@ func hosts(r run, s *Sequence) error {
 	s.Title = fmt.Sprintf("%s from %s to %s through the kernel: %.3g copies of each byte", bytes(m.Bytes), m.From, m.To,
 		times)
 	s.Notes = append(s.Notes,
-		"Times are those of posting, of the packet on the wire and of completion; hosts work in between.")
+		"Times are of posting, of the packet on the wire and of completion; hosts work in between.")
 	return nil
 }
 

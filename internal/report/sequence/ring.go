@@ -56,8 +56,8 @@ type lap struct {
 	sent     []result.FlowRow
 }
 
-// lapsOf are a ring's, in its order, or nil if they are not all in flows.parquet. Rings of other ranks run at the same
-// time; of those that are whole in the time of the collective it is the one that ends with it.
+// lapsOf are a ring's, in its order, or nil if they are not all in flows.parquet. Rings of other ranks run at the
+// same time. Of the rings that run completely within the time of the collective it is the one that ends with it.
 func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) (best []lap) {
 	by, order := map[string]*lap{}, []string{}
 	for _, m := range flows {

@@ -1,7 +1,7 @@
-// Package sequence describes parts of a run as sequence diagrams: who sends what to whom, and when. A [Sequence] has
-// lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run: nothing is drawn that
-// did not happen. [Names] lists the sequences, [Run.Of] builds one, [Sequence.Text] prints it, [Sequence.SVG] and
-// [Sequence.PNG] draw it.
+// Package sequence describes parts of a run as sequence diagrams: senders, receivers, contents and times. A
+// [Sequence] has lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run:
+// nothing is drawn that did not happen. [Names] lists the sequences, [Run.Of] builds one, [Sequence.Text] prints
+// it, [Sequence.SVG] and [Sequence.PNG] draw it.
 package sequence
 
 import (

@@ -42,7 +42,7 @@ func circuitList(list []planner.Circuit) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// Circuits prints the circuits of an OCS between groups, and those that a new or failed group changes.
+// Circuits prints the circuits of an OCS between groups, and the circuits that a new or failed group changes.
 func Circuits(w io.Writer, in *planner.CircuitInput, r *planner.Circuits, rate unit.Rate) {
 	line := func(label string, list []planner.Circuit, s planner.Spread) {
 		each, bandwidth := fmt.Sprint(s.Least), (rate * unit.Rate(s.Least)).Show()

@@ -1,6 +1,6 @@
-// Package table prints results as tables for a terminal: a function for each kind of result, named after it (Failures,
-// Loads, Layouts, Fabrics, Calibration …), with the writer as its first argument. Widths and colours are those of
-// package screen. Reports of runs are in package report.
+// Package table prints results as tables for a terminal: a function for each kind of result, named after it
+// (Failures, Loads, Layouts, Fabrics, Calibration …), with the writer as its first argument. Package screen
+// determines widths and colours. Reports of runs are in package report.
 package table
 
 import (

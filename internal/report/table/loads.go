@@ -36,7 +36,7 @@ func Interference(w io.Writer, x *interference.Result, top int) {
 	for i := range x.Jobs {
 		j := &x.Jobs[i]
 		slower, median, p99 := "–", "–", "–"
-		if !j.Lost.Any() && !j.Open { // the end of the last open-loop message is no measure of the others
+		if !j.Lost.Any() && !j.Open { // the end of the last open-loop message has no meaning for the other jobs
 			slower = unit.ShowFactor(j.Slowdown)
 		}
 		if j.Messages.Count > 0 {
@@ -58,7 +58,7 @@ func Interference(w io.Writer, x *interference.Result, top int) {
 	}
 }
 
-// interferenceAnswer names the job that the others slow down most.
+// interferenceAnswer names the job with the largest slowdown by other jobs.
 func interferenceAnswer(x *interference.Result) string {
 	say := fmt.Sprintf("%s: %s, together and each alone on the same GPUs", x.Name, unit.Plural(len(x.Jobs), "job"))
 	if x.Expected != nil {

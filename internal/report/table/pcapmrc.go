@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// pathsShown is the number of listed paths of a flow: those with the most losses.
+// pathsShown is the number of listed paths of a flow: the paths with the most losses.
 const pathsShown = 8
 
 // printMRC adds the paths of an MRC flow, or the reports in its answers.

@@ -57,7 +57,7 @@ type part struct {
 	s    float64
 }
 
-// parts are those that a step is the sum of.
+// parts are the parts whose sum is a step.
 func parts(s *planner.Candidate) []part {
 	return []part{{"compute", s.Compute}, {"bubble", s.Bubble}, {"tensor parallel exposed", s.Tensor},
 		{"pipeline parallel exposed", s.Pipeline}, {"data parallel exposed", s.Data},

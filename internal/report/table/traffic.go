@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Traffic shows who sends how much, by kind of parallelism and by distance.
+// Traffic prints the bytes of each sender, by kind of parallelism and by distance.
 func Traffic(w io.Writer, name string, t *planner.Traffic) {
 	total := float64(max(t.Total(), 1))
 	silent := fmt.Sprintf("%.2f %%", 100*t.Silent())

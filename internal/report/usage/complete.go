@@ -79,7 +79,7 @@ func flagOf(node *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
-// listedValues returns those of an enumeration, else of values.
+// listedValues returns the values of an enumeration, else values.
 func listedValues(v *kong.Value, values Values, last string, before []string) []string {
 	if v.Enum != "" {
 		return strings.Split(v.Enum, ",")

@@ -138,7 +138,7 @@ func (f *Folder) collect(path string, each func(*sweep.Record) error) error {
 	}
 }
 
-// Work simulates a part of a round's tasks, without those that the part has simulated before, and returns their
+// Work simulates a part of a round's tasks, without tasks that the part has simulated before, and returns their
 // number. Tasks that need more memory than there is stay open.
 func Work(ctx context.Context, round string, part sweep.Shard, pool *study.Pool) (done int, err error) {
 	tasks, held, err := readRound(round, part)

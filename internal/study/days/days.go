@@ -253,7 +253,7 @@ func (c *Question) coarse() error {
 // span is a time on the command line.
 func span(d time.Duration) goodput.Span { return goodput.Span(d.Microseconds()) }
 
-// rates returns those of the published set or of the file, or Llama 3's.
+// rates returns the rates of the published set or of the file, or Llama 3's.
 func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
 	r, known := goodput.Named(cmp.Or(c.Rates, goodput.Sets[0].Name))
 	placed := func(err error) error { return err }

@@ -34,7 +34,7 @@ type Study struct {
 	Estimate func(words string) // receives the estimate of a long study
 }
 
-// Variants resolves all variants of a matrix before anything is simulated.
+// Variants resolves all variants of a matrix before a simulation.
 func (c *Study) Variants(m study.Matrix) (all []*Variant, err error) {
 	if c.At != "" {
 		if _, err := c.time(); err != nil {

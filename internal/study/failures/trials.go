@@ -140,7 +140,7 @@ func (f *failing) simulate(ctx context.Context, trials []trial) error {
 	})
 }
 
-// trial simulates a step in which something fails.
+// trial simulates a step with a failure.
 func (f *failing) trial(ctx context.Context, t *trial) error {
 	got := &t.got
 	plan, err := f.plan(t)
@@ -182,7 +182,7 @@ func (f *failing) became(got *Row, mtu int64, o *study.Outcome) {
 // errRefused is the error of an unknown element: elements are named as in the topology.
 var errRefused = errors.New("the scenario does not take the failure")
 
-// plan is the scenario with something that fails.
+// plan is the scenario with a failure.
 func (f *failing) plan(t *trial) (*scenario.Plan, error) {
 	doc, err := scenariofile.Read(f.v.of.Path, f.v.of.Sets)
 	if err != nil {

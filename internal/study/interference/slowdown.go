@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// Slowdown is a job's slowdown by the others.
+// Slowdown is a job's slowdown by the other jobs.
 type Slowdown struct {
 	Job      string   `json:"job"`
 	GPUs     int      `json:"gpus"`
@@ -63,7 +63,7 @@ func Took(ps int64, lost bool) string {
 	return unit.Time(ps).Show()
 }
 
-// Simulate simulates all jobs of a plan together, and each alone on its GPUs, with its seed and those that follow it;
+// Simulate simulates all jobs of a plan together, and each alone on its GPUs, with its seed and the following ones.
 // again resolves the plan anew, with the scenario's seed and n more.
 func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds int,
 	again func(n uint64) (*scenario.Plan, error)) (*Result, error) {
@@ -129,8 +129,8 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds 
 	return out, nil
 }
 
-// slowdowns compares the jobs of one random seed: all[0] is the outcome of all jobs together, the others are those of
-// each job alone.
+// slowdowns compares the jobs of one random seed: all[0] is the outcome of all jobs together, the rest are the
+// outcomes of each job alone.
 func slowdowns(all []*study.Outcome, names []string, open []bool) (rows []Slowdown) {
 	together := all[0]
 	for i := range together.Summary.Jobs {

@@ -46,8 +46,8 @@ type Study struct {
 	Software string // name of the framework; empty: none
 }
 
-// Simulate runs the best n candidates, or slices of them, and ranks them again. Other layouts replace those that cannot
-// be simulated. The only error is that it was stopped; what had ended is returned.
+// Simulate runs the best n candidates, or slices of them, and ranks them again. Other layouts replace layouts that
+// cannot be simulated. The only error is that it was stopped; what had ended is returned.
 func (c *Study) Simulate(ctx context.Context, n int, r *planner.Result, in planner.SearchInput,
 	plan *scenario.Plan) ([]Simulated, error) {
 	var out []Simulated

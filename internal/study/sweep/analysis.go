@@ -49,7 +49,7 @@ type Analysis struct {
 	Counts     Counts
 	Baseline   *Ranked  // the scenario without changes, nil if it did not end
 	Ranking    []Ranked // order of points with all seeds: the front first, then by the first objective
-	Partial    bool     // no point's seeds all ended: Ranking has means over those that did
+	Partial    bool     // no point's seeds all ended: Ranking has means over the seeds that ended
 	Front      int      // number of points on the Pareto front
 	Rung       int      // the last one that was reached
 	Points     int      // without the scenario as it is
@@ -171,7 +171,7 @@ func (s *Study) ranked(n int, p *point, partial bool) (Ranked, bool) {
 	return r, true
 }
 
-// objectives parses those of the study.
+// objectives parses the objectives of the study.
 func (s *Study) objectives() (by []Objective, err error) {
 	for _, text := range s.File.Objectives {
 		o, err := ParseObjective(text)
@@ -310,7 +310,7 @@ func (i *Influence) weight() float64 {
 	return i.Share
 }
 
-// tallied returns the sums of a design's point, possibly those of an equal earlier point.
+// tallied returns the sums of a design's point, possibly the sums of an equal earlier point.
 func (s *Study) tallied(t *tally, d *Design, local int) *point {
 	return &t.points[s.byID[d.id(local, 0, 0)]]
 }

@@ -201,7 +201,7 @@ func (d *Design) check(src *source) error {
 	return nil
 }
 
-// alone checks settings one at a time, and records their files beyond those of the scenario.
+// alone checks settings one at a time, and records their files in addition to the scenario's.
 func (d *Design) alone(src *source, own, sets []string, read func([]string) []string) error {
 	all := append(slices.Clone(d.Set), sets...)
 	if _, err := src.document(all); err != nil {

@@ -79,7 +79,7 @@ func figures(s *result.Summary) map[string]float64 {
 	return m
 }
 
-// causes returns the time of the critical path by cause, in picoseconds, without those that cost nothing.
+// causes returns the time of the critical path by cause, in picoseconds, without causes of no cost.
 func causes(s *result.Summary) map[string]int64 {
 	if s.Chain == nil {
 		return nil

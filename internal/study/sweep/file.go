@@ -13,16 +13,17 @@ import (
 
 // File is the definition of a study: a scenario, the variation, the sampling, and the objectives.
 type File struct {
-	Name       string   `yaml:"name" json:"name,omitempty"`
-	About      string   `yaml:"about" json:"about,omitempty"`
-	Scenario   string   `yaml:"scenario" json:"scenario"` // relative to the study
-	Set        []string `yaml:"set" json:"set,omitempty"` // KEY=VALUE, of all trials
-	Vary       []Vary   `yaml:"vary" json:"vary"`
-	Require    []string `yaml:"require" json:"require,omitempty"` // conditions that points meet
-	Sampler    string   `yaml:"sampler" enum:"grid,random,lhc,halton,morris" json:"sampler"`
-	Samples    int      `yaml:"samples" json:"samples,omitempty"`
-	DrawSeed   uint64   `yaml:"draw_seed" json:"draw_seed,omitempty"` // of the sampler
-	Seeds      int      `yaml:"seeds" json:"seeds"`                   // number per point, starting with the scenario's seed
+	Name     string   `yaml:"name" json:"name,omitempty"`
+	About    string   `yaml:"about" json:"about,omitempty"`
+	Scenario string   `yaml:"scenario" json:"scenario"` // relative to the study
+	Set      []string `yaml:"set" json:"set,omitempty"` // KEY=VALUE, of all trials
+	Vary     []Vary   `yaml:"vary" json:"vary"`
+	Require  []string `yaml:"require" json:"require,omitempty"` // conditions that points meet
+	Sampler  string   `yaml:"sampler" enum:"grid,random,lhc,halton,morris" json:"sampler"`
+	Samples  int      `yaml:"samples" json:"samples,omitempty"`
+	DrawSeed uint64   `yaml:"draw_seed" json:"draw_seed,omitempty"` // of the sampler
+	// number per point, starting with the scenario's seed
+	Seeds      int      `yaml:"seeds" json:"seeds"`
 	Objectives []string `yaml:"objectives" json:"objectives"`
 	Rungs      []Rung   `yaml:"rungs" json:"rungs,omitempty"`
 	Reduce     int      `yaml:"reduce" json:"reduce,omitempty"` // a rung passes one of N points on
@@ -136,7 +137,7 @@ func isEmpty(text string) bool {
 	return true
 }
 
-// Settle sets the defaults of open keys, and checks the others.
+// Settle sets the defaults of open keys, and checks the rest.
 func (f *File) Settle() error {
 	if f.Seeds == 0 {
 		f.Seeds = 1

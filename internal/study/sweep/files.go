@@ -9,7 +9,7 @@ import (
 	"railyard/internal/scenariofile"
 )
 
-// files are those that a scenario names, each read once.
+// files are the files that a scenario names, each read once.
 type files struct {
 	from scenario.ReadFile
 

@@ -14,7 +14,7 @@ type Report struct {
 	Failed     int                `json:"failed"`
 	Refused    int                `json:"refused"`
 	Open       int                `json:"open"`
-	Partial    bool               `json:"partial,omitempty"` // no point has all seeds: means over those that ended
+	Partial    bool               `json:"partial,omitempty"` // no point has all seeds: means over the seeds that ended
 	Simulated  int                `json:"simulated_now"`
 	Seconds    float64            `json:"core_seconds"`
 	Baseline   map[string]float64 `json:"scenario_figures"`

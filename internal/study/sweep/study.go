@@ -66,7 +66,7 @@ type Engine interface {
 // Options are the settings for opening a study.
 type Options struct {
 	Dir   string   // sweep-NAME if empty
-	Add   bool     // adds the points to those of the existing study
+	Add   bool     // adds the points to the points of the existing study
 	Force bool     // begins anew in a directory that has a study
 	Reuse []string // directories of studies whose trials are reused
 	Shard Shard
@@ -199,7 +199,7 @@ func (d *Design) reads(o *Design) error {
 	return nil
 }
 
-// foreign reports whether a directory without a study contains files besides those of a killed one.
+// foreign reports whether a directory without a study contains files other than those of a killed one.
 func foreign(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {

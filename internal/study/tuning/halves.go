@@ -18,7 +18,7 @@ import (
 // half is the part of a candidate in a simulation; the rest is the scenario's.
 type half struct {
 	switches, hosts bool
-	held            bool // the servers' values are those that registers of NICs hold
+	held            bool // whether the servers' values are values that registers of NICs can hold
 }
 
 // all is a candidate as it was searched.

@@ -14,8 +14,8 @@ import (
 // reach is the factor by which a parameter of congestion control is searched up and down from the scenario's value.
 const reach = 4
 
-// knobsOf returns the tunable parameters of a service's congestion control: those with a value (zero has a special
-// meaning), within a range of accepted values.
+// knobsOf returns the tunable parameters of a service's congestion control: parameters with a value (zero has a
+// special meaning), within a range of accepted values.
 func knobsOf(s *scenario.Service, line unit.Rate) (knobs [tune.MostKnobs]tune.Knob) {
 	n := 0
 	for i := range s.CC.Params {

@@ -55,7 +55,7 @@ type Say func(label, text string)
 
 // Unstored warns that a server does not store records.
 func (s Say) Unstored(err error) {
-	s("warning: ", fmt.Sprintf("%v; its trial goes to a worker again", err))
+	s("warning: ", fmt.Sprintf("%v; its trial is assigned to a worker again", err))
 }
 
 // Keep has a pool keep the simulations of a command in a directory, and leave them to the engine that the flags choose.

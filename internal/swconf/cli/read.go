@@ -15,7 +15,7 @@ type Mode struct {
 	of any
 }
 
-// table is the rules of a mode, and those that lines with a first word can mean.
+// table is the rules of a mode, and the rules that lines with a first word can match.
 type table struct {
 	rules []rule
 	heads map[string][]int // first indexed rule by first letter of the first keyword; "" for captures
@@ -32,8 +32,8 @@ type rule struct {
 // NewMode makes an empty mode.
 func NewMode(name string) *Mode { return &Mode{Name: name, table: &table{}} }
 
-// Of is the mode opened for something, which its commands find in Match.Of: a table is made once and not for
-// each of sixty thousand interfaces.
+// Of is the mode opened for an object, which its commands find in Match.Of: a table is made once and not for each
+// of sixty thousand interfaces.
 func (m *Mode) Of(v any) *Mode { return &Mode{m.Name, m.table, v} }
 
 // On adds a command. do is called for each line that fits and returns the mode
@@ -111,10 +111,10 @@ const (
 	maxIndent   = 200
 )
 
-// Read feeds lines to the rules, beginning in the root mode, and returns those that none of them takes. On the switch a
-// line belongs to the innermost mode that accepts it, regardless of indentation. Tables are less complete than
-// switches, so indentation decides if a section is indented; otherwise, or after a prompt, commands alone do. A word
-// that could mean two commands is not guessed. The line is nil unless it exceeds the limit of sections.
+// Read feeds lines to the rules, beginning in the root mode, and returns the lines that no rule matches. On the
+// switch a line belongs to the innermost mode that accepts it, regardless of indentation. Tables are less complete
+// than switches, so indentation decides if a section is indented; otherwise, or after a prompt, commands alone do.
+// A word that could mean two commands is not guessed. The line is nil unless it exceeds the limit of sections.
 func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	var unknown []Unknown
 	r := reader{stack: []frame{{mode: root, indent: -1, body: below}}}

@@ -146,8 +146,8 @@ func Scan(file string, text []byte) ([]Line, error) {
 // wordRoom is the number of words allocated at a time.
 const wordRoom = 1024
 
-// scanLine extracts the command of a line; its words are appended to words, after those of earlier lines. A blank line
-// or a comment gives no line.
+// scanLine extracts the command of a line; its words are appended to words, after the words of earlier lines. A
+// blank line or a comment gives no line.
 func scanLine(s string, num int, words *[]Word) (l Line, ok bool) {
 	start := 0
 	for start < len(s) && (s[start] == ' ' || s[start] == '\t') {

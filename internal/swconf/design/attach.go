@@ -195,7 +195,7 @@ func (d *Design) pairs() error {
 // reserved addresses of a subnet: network, gateway, and one per switch of a pair.
 const reserved = 3
 
-// vlans decides which NICs are switched: those of VLAN rails, and bundles.
+// vlans decides which NICs are switched: NICs of VLAN rails, and bundles.
 func (d *Design) vlans() ([]*VLAN, error) {
 	g := d.Graph
 	type key struct {

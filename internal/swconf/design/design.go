@@ -101,7 +101,7 @@ const (
 
 // Port is one cabled port of a switch.
 type Port struct {
-	Number   int // number of its cable, from those of the switch
+	Number   int // number of the cable at the switch
 	Jack     panel.Jack
 	Name     string // in the language
 	Kind     Kind

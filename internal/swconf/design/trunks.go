@@ -21,7 +21,7 @@ type Trunk struct {
 	FarAddr netip.Addr
 }
 
-// firstTrunk is the number of a switch's first channel to a switch; those of bundles of servers are below.
+// firstTrunk is the number of a switch's first channel to a switch; channels of bundles of servers are below.
 const firstTrunk = 1001
 
 // trunks makes the channels of the graph.

@@ -53,7 +53,7 @@ func Device(path, hwsku string) error {
 	return err
 }
 
-// Written lists those that can be rendered, too.
+// Written lists the languages that can be rendered, too.
 func Written() []string {
 	var out []string
 	for _, l := range languages {

@@ -247,7 +247,7 @@ func (x *example) page(t *testing.T) string {
 	before, after := differing(was, bad)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n**%s**: %s.\n\n%s", r.ID, r.Severity, r.Short, wrapped("", sentence(f.Why)+"."))
-	fmt.Fprintf(&b, "\n## Bad\n\n%s\nAt line %d of %s `config lint` says:\n\n%s>\n%s",
+	fmt.Fprintf(&b, "\n## Bad\n\n%s\nAt line %d of %s `config lint` reports:\n\n%s>\n%s",
 		excerpt(bad, after), f.Line, f.File, wrapped("> ", sentence(f.Message)+"."),
 		wrapped("> ", "Fix: "+f.Fix+"."))
 	fmt.Fprintf(&b, "\n## Good\n\n%s", excerpt(was, before))

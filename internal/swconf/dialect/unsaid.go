@@ -85,7 +85,7 @@ func balances(d *design.Design) error {
 		return nil
 	}
 	if can := balancing[d.OS]; !slices.Contains(can.modes, mode) {
-		return fmt.Errorf("lb %s: %s has no line for it that is written here, and its switches would do something else; accepted: %s (--set lb=ecmp renders switches that hash)", cmp.Or(d.LB, mode),
+		return fmt.Errorf("lb %s: %s has no rendered command for it, and its switches would behave differently; accepted: %s (--set lb=ecmp renders switches that hash)", cmp.Or(d.LB, mode),
 			Title(d.OS), strings.Join(can.policies, ", "))
 	}
 	return nil

@@ -147,7 +147,7 @@ func spread(part string) (out []string) {
 	return out
 }
 
-// kindOf is a port's kind in full: of those that have neighbours.
+// kindOf returns a port's kind in full, for kinds that have neighbours.
 func kindOf(word string) string {
 	if strings.HasPrefix(strings.ToLower(word), "po") {
 		return channel

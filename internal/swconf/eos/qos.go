@@ -363,7 +363,8 @@ func late(m *cli.Match) swconf.WRED {
 	return swconf.WRED{MinText: text, MaxText: text, Percent: 100, ECN: true}
 }
 
-// thresholds returns those of a line of random detection, in bytes if they are or can be converted to bytes.
+// thresholds returns the thresholds of a line of random detection, in bytes if they are or can be converted to
+// bytes.
 func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
 	w.Weight = int(min(m.Int("w"), 1000))
 	low, ok1 := p.size(m.Num("min"), m.Word("u1"))

@@ -271,7 +271,7 @@ func (w *writer) interfaces() {
 		w.Line(0, "interface Port-Channel%d", c.Channel)
 		w.Line(1, "description %s %s", c.FarName, c.VLAN.Name)
 		w.Line(1, "switchport access vlan %d", c.VLAN.ID)
-		w.Line(1, "service-profile %s", fabric) // members have it too, whichever of both counts
+		w.Line(1, "service-profile %s", fabric) // members have it too, because either may count
 		switch {
 		case evpn && s.Peer != nil:
 			w.Line(1, "link tracking group %s downstream", fabric)

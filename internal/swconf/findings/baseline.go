@@ -160,7 +160,7 @@ func (b *Baseline) Split(list []swconf.Finding) Comparison {
 	return c
 }
 
-// open lists by print who has it.
+// open lists findings by print.
 func open(prints []string) map[string][]int {
 	by := map[string][]int{}
 	for i, p := range prints {

@@ -7,8 +7,8 @@ import (
 
 type writer struct{ design.Writer }
 
-// Render writes a switch's frr.conf and the list of daemons. FRR routes; queues,
-// PFC and ECN belong to whatever drives the ports.
+// Render writes a switch's frr.conf and the list of daemons. FRR routes; queues, PFC and ECN belong to the software
+// of the ports.
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	if s.Peer != nil && d.Multihome == design.MLAG {
 		return nil, design.Refuse(swconf.FRR, s, "MLAG is not FRR's; use --multihoming esi")
@@ -60,7 +60,7 @@ func (w *writer) interfaces() {
 		w.Line(0, "exit")
 		w.Line(0, "!")
 	}
-	for _, v := range w.S.VLANs { // a pair's are the anycast gateways of whatever switches
+	for _, v := range w.S.VLANs { // a pair's addresses are the anycast gateways of both switches
 		if v.Gateway.IsValid() && w.S.Peer == nil {
 			w.Line(0, "interface vlan%d", v.ID)
 			w.Line(1, "description %s", v.Name)

@@ -44,7 +44,7 @@ func (o oneOf) fails() bool { return o.asked && !o.holds }
 // rocePort is the UDP destination port of RoCEv2 (IBTA annex A17).
 const rocePort = 4791
 
-// hasPort reports whether RoCE's port is among those of a word: 4791, 4000-5000, or a service's name.
+// hasPort reports whether a word includes RoCE's port: 4791, 4000-5000, or a service's name.
 func hasPort(word string) bool {
 	from, to, ranged := strings.Cut(word, "-")
 	if !ranged {

@@ -72,7 +72,7 @@ func (p *parser) excepted(w []tree.Word, group string) bool {
 	})
 }
 
-// of returns a group's statements for a path, those of its own groups first.
+// of returns a group's statements for a path, statements of its own groups first.
 func (p *parser) of(name tree.Word, at []tree.Word, within []string) (out [][]tree.Word) {
 	list, ok := p.groups[name.Text]
 	switch {

@@ -120,7 +120,7 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 			p.once(f.at, swconf.Warning, "pfc-class",
 				fmt.Sprintf("the class of DSCP %d has no pfc-priority", d),
 				"a pause frame names a priority, and a DSCP has none of its own",
-				"write pfc-priority behind no-loss")
+				"write pfc-priority after no-loss")
 		}
 		if f.at.Line > 0 && !f.lossless.V {
 			p.once(f.at, swconf.Error, "pfc-class",
@@ -177,7 +177,7 @@ func (p *parser) stop(q *swconf.QoS, x *cnp, queue, prio int, at swconf.Place) {
 		p.once(at, swconf.Warning, "pfc-class", fmt.Sprintf(
 			"queue %d sends pauses of priority %d, and pauses of that priority do not stop it", queue,
 			prio),
-			"without an output part pauses of 3 stop queue 3 and those of 4 queue 4, with one those it names",
+			"without an output part, pauses of priority 3 stop queue 3 and pauses of 4 stop queue 4; with one, the queues that it names",
 			fmt.Sprintf("output ieee-802.1 code-point %03b flow-control-queue %d", prio, queue))
 	}
 }

@@ -134,7 +134,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 		i+"no-gratuitous-arp-request")
 }
 
-// unitRows are those of logical units: 0 is the interface itself, others are parts of it.
+// unitRows are the rows of logical units: 0 is the interface itself, others are parts of it.
 func (p *parser) unitRows(g *tree.Grammar) {
 	const u = "interfaces <if> unit <unit> "
 	set := func(path string, do func(*swconf.Port, *tree.Match)) {

@@ -280,8 +280,8 @@ func (w *writer) routing() {
 	}
 }
 
-// overlay writes the EVPN sessions: a group of their own, whose next hops a switch without tunnels does not change,
-// while those of the underlay are its own.
+// overlay writes the EVPN sessions: a group of their own, whose next hops a switch without tunnels does not change;
+// next hops of the underlay are its own.
 func (w *writer) overlay() {
 	const bgp = "protocols bgp group EVPN "
 	w.set(bgp + "type external")

@@ -77,7 +77,7 @@ func (p *parser) treat() {
 		whole = whole || carries
 	}
 	if c.Part = !whole &&
-		len(c.Ports) == 0; !whole { // a part of a configuration: its ports are those with settings
+		len(c.Ports) == 0; !whole { // a part of a configuration: its ports are the ports with settings
 		for _, u := range p.cos.uses {
 			p.named(u.pattern, u.at)
 		}

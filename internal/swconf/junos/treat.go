@@ -42,7 +42,7 @@ func (p *parser) useRows(g *tree.Grammar) {
 	}
 }
 
-// bufferRows are those of the buffer that all ports share.
+// bufferRows are the rows of the buffer that all ports share.
 func (p *parser) bufferRows(g *tree.Grammar) {
 	const c = "class-of-service shared-buffer "
 	sums := map[string]int64{}

@@ -113,7 +113,7 @@ func (p *parser) routingRows(g *tree.Grammar) {
 	g.Add("vrf <vrf>", nil)
 }
 
-// neighborRows are those of one neighbour, by address or by interface.
+// neighborRows are the rows of one neighbour, by address or by interface.
 func (p *parser) neighborRows(g *tree.Grammar, v, what string) {
 	r := &p.bgp
 	each := func(path string, do func(n *swconf.Neighbor, m *tree.Match)) {

@@ -374,8 +374,8 @@ func (p *parser) pause(u *uses, s *swconf.QoS) {
 	}
 }
 
-// thresholds returns those of the priority group of lossless switch priorities, if set. A port's buffer is the space
-// before a pause plus the space after it, so the headroom is the rest.
+// thresholds returns the thresholds of the priority group of lossless switch priorities, if set. A port's buffer is
+// the space before a pause plus the space after it, so the headroom is the rest.
 func (p *parser) thresholds(x *pfc) (g swconf.Pause, at swconf.Place) {
 	if a := p.qos.lossless.alpha; a.Is() {
 		g.Alpha, at = a.V, a.At

@@ -72,7 +72,7 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 		w.Min, w.MinText = threshold(m, "min", "u1")
 		w.Max, w.MaxText = threshold(m, "max", "u2")
 		if m.Word("mark") == "non-ecn" && q.WRED.V.ECN && !m.No {
-			return // a limit for packets that are not ECN-capable, in addition to those that are
+			return // a limit for packets that are not ECN-capable, in addition to the ECN-capable ones
 		}
 		if w.MinText+w.MaxText != "" { // the two are compared with one another
 			w.Min, w.Max = 0, 0

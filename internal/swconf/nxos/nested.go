@@ -12,7 +12,7 @@ import (
 // and c-4q-7e-ndrop-out, and each names a policy that divides the class's share among its queues. Such a policy becomes
 // one of all queues, with shares multiplied.
 
-// unnest puts the classes of inner policies in the place of those that name them. There are two levels.
+// unnest puts the classes of inner policies in the place of the classes that name them. There are two levels.
 func (p *parser) unnest() {
 	flat := map[*policy][]*policyClass{}
 	for _, pm := range p.policies {

@@ -119,7 +119,7 @@ func (p *parser) badPort(m *cli.Match, name string, err error) {
 		"name an interface such as Ethernet1/3")
 }
 
-// fits reports an unsupported MTU; no removes its number, whatever it is.
+// fits reports an unsupported MTU; "no" removes any number.
 func (p *parser) fits(m *cli.Match) bool {
 	if m.No || m.Int("n") <= jumbo {
 		return true

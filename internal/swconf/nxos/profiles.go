@@ -32,7 +32,7 @@ func (p *parser) openProfile(m *cli.Match) *cli.Mode {
 	return p.modes.profile.Of(o)
 }
 
-// profileRules are those of interfaces, and those of profiles only.
+// profileRules are the rules of interfaces, and the rules of profiles only.
 func (p *parser) profileRules() *cli.Mode {
 	r := p.portRules()
 	r.Set("[no] state enabled", func(m *cli.Match) {

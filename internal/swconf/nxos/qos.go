@@ -20,7 +20,7 @@ type classMap struct {
 	matches [][64]bool
 	cos     [][64]bool            // priorities of 802.1p; the first eight count
 	lists   []swconf.Said[string] // access lists whose packets it takes: "ip NAME"
-	other   bool                  // matches on something else
+	other   bool                  // matches on another field
 	matchAt swconf.Place
 	group   swconf.Said[int] // QoS group of types queuing and network-qos
 }

@@ -73,7 +73,7 @@ func (w *writer) bundled(ports []*design.Port) {
 	}
 }
 
-// policies writes those of a port or channel with the given headroom.
+// policies writes the policies of a port or channel with the given headroom.
 func (w *writer) policies(headroom [queue.Classes]unit.Bytes) {
 	w.Line(1, "service-policy type qos input CLASSIFY")
 	if name := w.ingressName(headroom); name != ingressAll {

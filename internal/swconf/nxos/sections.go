@@ -2,7 +2,7 @@ package nxos
 
 import "railyard/internal/swconf/cli"
 
-// routing protocols other than BGP: known and not modelled. The words are those of the command references of NX-OS 10,
+// routing protocols other than BGP: known and not modelled. The words are from the command references of NX-OS 10,
 // "Unicast Routing".
 var protocols = map[string]string{
 	"ospf":  "area|auto-cost|bfd|default-information|default-metric|discard-route|distance|graceful-restart|isolate|log-adjacency-changes|max-lsa|max-metric|maximum-paths|name-lookup|network|passive-interface|redistribute|rfc1583compatibility|router-id|shutdown|summary-address|table-map|timers|capability|down-bit-ignore|flush-routes|mpls|nsr|prefix-priority|segment-routing|snmp|protocol|vrf|address-family|dead-interval|hello-interval|retransmit-interval|transmit-delay|distribute",
@@ -109,7 +109,7 @@ func (p *parser) sections(r *cli.Mode) {
 	}
 }
 
-// interfaceLines are lines of interfaces that name something defined elsewhere.
+// interfaceLines are lines of interfaces that name objects defined elsewhere.
 func (p *parser) interfaceLines(r *cli.Mode) {
 	r.Set("[no] ip policy route-map <map>", func(m *cli.Match) { p.c.Refer(m, "route-map", "map"); p.c.Passed++ })
 	r.Set("[no] ip distribute-list eigrp <tag> route-map <map> <dir:in|out>", func(m *cli.Match) {

@@ -20,7 +20,7 @@ func differs(want, got *swconf.Config) *fact {
 	a, b := facts(want, want), facts(got, want)
 	for i := range a {
 		if a[i].what != b[i].what {
-			return &b[i] // something is not there at all
+			return &b[i] // the object is missing
 		}
 		if a[i].says != b[i].says {
 			b[i].says = fmt.Sprintf("%s instead of %s", named(b[i].says), named(a[i].says))

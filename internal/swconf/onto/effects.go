@@ -32,10 +32,10 @@ var nxosEffects = []effect{
 	{path: "policy-map type qos/class", says: "packets change class, none is lost"},
 	{path: "class-map type qos", says: "packets change class, none is lost"},
 	{path: "interface", words: "mtu", says: "the port may go down briefly"},
-	{path: "interface", words: "speed", says: "the port goes down and comes up"},
+	{path: "interface", words: "speed", says: "the port is reset"},
 	{path: "interface", words: "switchport mode", says: "VLANs on the port change"},
 	{path: "interface", words: "switchport access vlan", says: "VLANs on the port change"},
-	{path: "interface", words: "switchport", says: "the port goes down and comes up; what it carried ends"},
+	{path: "interface", words: "switchport", says: "the port is reset; its traffic is interrupted"},
 	{path: "interface", words: "ip address", says: "routes and sessions over the port", instead: true},
 	{path: "interface", words: "ipv6 address", says: "routes and sessions over the port", instead: true},
 	{path: "interface", words: "vrf member", says: "the port's addresses are removed", from: ciscoVRF},
@@ -63,7 +63,7 @@ var eosEffects = []effect{
 	{path: "interface", words: "qos trust", says: "packets change class, none is lost"},
 	{words: "qos map", says: "packets change class, none is lost"},
 	{words: "service routing protocols model", says: "takes effect with the next reload"},
-	{path: "interface", words: "speed", says: "the port goes down and comes up"},
+	{path: "interface", words: "speed", says: "the port is reset"},
 	{path: "interface", words: "switchport mode", says: "VLANs on the port change"},
 	{path: "interface", words: "switchport access vlan", says: "VLANs on the port change"},
 	{path: "interface", words: "switchport", says: "what the port carried ends"},
@@ -93,7 +93,7 @@ var frrEffects = []effect{
 }
 
 var nvueEffects = []effect{
-	{words: "nv set interface * link speed", says: "the port goes down and comes up"},
+	{words: "nv set interface * link speed", says: "the port is reset"},
 	{words: "nv set interface * link mtu", says: "the port may go down briefly"},
 	{words: "nv set interface * link state down", says: "what the port carries"},
 	{words: "nv * interface * ip address", says: "routes and sessions over the port", instead: true},

@@ -14,8 +14,8 @@ import (
 // statements below the fabric's paths belong to the fabric.
 var juniper = grammar{remark: "#", enter: []string{"configure"}, leave: []string{"commit confirmed 10"},
 	effects: []effect{
-		{words: "* interfaces * speed", says: "the port goes down and comes up"},
-		{words: "* interfaces * number-of-sub-ports", says: "the port goes down and comes up"},
+		{words: "* interfaces * speed", says: "the port is reset"},
+		{words: "* interfaces * number-of-sub-ports", says: "the port is reset"},
 		{words: "* interfaces * mtu", says: "the port may go down briefly"},
 		{words: "* interfaces * unit", says: "routes and sessions over the port", instead: true},
 		{words: "* interfaces * ether-options", says: "the port is removed from its bundle or added to one"},
@@ -112,7 +112,7 @@ func valued(words []string) bool {
 	return n > 2 && (slices.Contains(values, words[n-2]) || words[0] == "multi-chassis" && words[n-2] == "interface")
 }
 
-// latest returns the effective statements: of those with one value the last.
+// latest returns the effective statements: for single values the last.
 func latest(list []junos.Command) (out []junos.Command) {
 	at := map[string]int{}
 	for _, c := range list {
@@ -139,7 +139,7 @@ type stater struct {
 	want    []junos.Command
 	wanted  map[string]bool
 	has     map[string]int // the device's statements, by index from 1
-	doomed  []int          // indexes of those that are removed
+	doomed  []int          // indexes of statements to remove
 	changed map[int]bool   // doomed, or replaced
 }
 

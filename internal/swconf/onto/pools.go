@@ -34,7 +34,7 @@ func (p *patcher) pools(was map[string]string) error {
 	return nil
 }
 
-// modes are those of pools.
+// modes are the modes of pools.
 func (d database) modes() map[string]string {
 	out := map[string]string{}
 	for pool, v := range d["BUFFER_POOL"] {
@@ -43,7 +43,7 @@ func (d database) modes() map[string]string {
 	return out
 }
 
-// users are ports that the fabric does not have whose entries name something.
+// users are ports that the fabric does not have whose entries name an object.
 func (p *patcher) users(name string) (ports []string) {
 	for _, table := range []string{"BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PORT_INGRESS_PROFILE_LIST",
 		"BUFFER_PORT_EGRESS_PROFILE_LIST", "PORT_QOS_MAP", "QUEUE"} {

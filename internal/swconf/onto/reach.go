@@ -10,7 +10,7 @@ import (
 // it; none if it has a management port.
 func (x *merger) reached(run []*node) map[string]int {
 	out := map[string]int{}
-	bridged := slices.ContainsFunc(run, func(r *node) bool { // a VLAN has an address, over whatever ports
+	bridged := slices.ContainsFunc(run, func(r *node) bool { // a VLAN has an address, on any ports
 		return begins(r.text, "interface Vlan*") && addressed(r)
 	})
 	for _, r := range run {

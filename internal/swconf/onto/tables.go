@@ -236,7 +236,7 @@ func (p *patcher) contradicting(table string) {
 			continue
 		}
 		p.take(table, key)
-		for _, port := range left { // the others of the key keep their setting
+		for _, port := range left { // the other ports of the key keep their setting
 			p.run[table][port+"|"+rest] = p.run[table][key]
 			p.change("add", p.run[table][key], "", table, port+"|"+rest)
 		}
@@ -298,7 +298,7 @@ func (p *patcher) change(op string, value any, was string, at ...string) {
 	if at[0] == "PORT" && len(at) == 3 {
 		switch at[2] {
 		case "speed", "fec", "autoneg":
-			s.Effect = "the port goes down and comes up"
+			s.Effect = "the port is reset"
 		case "mtu":
 			s.Effect = "the port may go down briefly"
 		case "admin_status":

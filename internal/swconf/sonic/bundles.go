@@ -83,7 +83,7 @@ func (p *parser) tunnels() {
 			p.ref(m[1], n)
 			if m[0] == "decap_dscp_to_tc_map" {
 				p.c.Apart = append(p.c.Apart,
-					swconf.Say(fmt.Sprintf("what comes out of %s is classified by %s",
+					swconf.Say(fmt.Sprintf("packets out of %s are classified by %s",
 						t.keys[i], plain(m[1], n.text)), n.at))
 			}
 		}

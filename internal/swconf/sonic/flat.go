@@ -95,8 +95,8 @@ func other(root *node) string {
 var ofPorts = []string{"PORT_QOS_MAP", "QUEUE", "BUFFER_QUEUE", "BUFFER_PG", "INTERFACE",
 	"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST", "PFC_WD"}
 
-// fragment creates the ports of a file without PORT, such as qos.json and buffers.json, which config load adds to the
-// configuration: those in its rows. Their speed and MTU are in another file.
+// fragment creates the ports of a file without PORT, such as qos.json and buffers.json, which config load adds to
+// the configuration: the ports in its rows. Their speed and MTU are in another file.
 func (p *parser) fragment() {
 	p.c.Part = true
 	for _, t := range ofPorts {

@@ -87,7 +87,7 @@ type reader struct {
 	slab    []node
 	keys    []string // of open objects
 	kids    []*node
-	allKeys []string // storage for those of closed ones
+	allKeys []string // storage for keys of closed objects
 	allKids []*node
 }
 
@@ -239,7 +239,7 @@ func (r *reader) members(n *node, depth int) error {
 	return nil
 }
 
-// key reads the next key of an object whose members begin at keys and kids among those of open ones.
+// key reads the next key of an object whose members begin at keys and kids among the members of open ones.
 func (r *reader) key(n *node, keys, kids int) error {
 	at := r.at
 	if r.dec.PeekKind() != '"' { // the decoder reports the error

@@ -33,7 +33,7 @@ type jackRun struct {
 	Whole       string // label of an unsplit jack,
 	Parts       string // and speed of a part
 	Modes       []string
-	Speed       int64 // speed of those that cannot be broken out
+	Speed       int64 // speed of ports that cannot be broken out
 	FEC         string
 }
 

@@ -153,7 +153,7 @@ var brokenOut = regexp.MustCompile(`^(\d{1,4})x(\d{1,7}G?)(?:\((\d{1,3})\))?(?:\
 // part is one of a mode's parts.
 type part struct {
 	ports, lanes int
-	speeds       []int64 // the one that it has at first, and the others
+	speeds       []int64 // initial speed, and further ones
 }
 
 // parts parses a mode: parts with + between them. lanes is the port's number of lanes.

@@ -236,8 +236,8 @@ func profiles(s *design.Switch, put putter) {
 	stockProfiles(spec, put)
 }
 
-// stockProfiles are those that images also have: of priority group 0, with all lossy classes, and of lossless queues,
-// which drop nothing because groups pause before them.
+// stockProfiles are profiles that images also have: of priority group 0, with all lossy classes, and of lossless
+// queues, which drop nothing because groups pause before them.
 func stockProfiles(spec *queue.Spec, put putter) {
 	size := fmt.Sprint(int64(spec.Buffer))
 	switch in := pools(spec); {

@@ -96,8 +96,8 @@ func (p *parser) sid(key string, r *node) {
 	p.c.SRv6.SIDs = append(p.c.SRv6.SIDs, s)
 }
 
-// route reads a static route: its next hops and ports are lists of equal length. Those of other VRFs, and those of
-// IPv4, are not routes of segments.
+// route reads a static route: its next hops and ports are lists of equal length. Routes of other VRFs, and IPv4
+// routes, are not routes of segments.
 func (p *parser) route(key string, r *node) {
 	vrf, prefix, named := strings.Cut(key, "|")
 	if !named {

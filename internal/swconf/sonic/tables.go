@@ -26,7 +26,7 @@ var named = []string{"DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC
 	"MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
 	"SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", locatorTable, groupTable}
 
-// passed are tables irrelevant to queues and paths: those of the published YANG models, and those of earlier releases.
+// passed are tables irrelevant to queues and paths: tables of the published YANG models, and of earlier releases.
 var passed = strings.Fields(`
 	AAA ACL_RULE ACL_TABLE ACL_TABLE_TYPE ASIC_SENSORS AS_PATH_SET AUTO_TECHSUPPORT
 	AUTO_TECHSUPPORT_FEATURE BANNER_MESSAGE BGP_ALLOWED_PREFIXES BGP_BBR BGP_DEVICE_GLOBAL
@@ -90,7 +90,7 @@ func Looks(text string) int {
 	for _, table := range []string{"DEVICE_METADATA", "BUFFER_PROFILE", "DSCP_TO_TC_MAP", "PORT",
 		"PORT_QOS_MAP", "WRED_PROFILE", "QUEUE", "PFC_WD", "SCHEDULER", "VERSIONS"} {
 		if strings.Contains(text, `"`+table+`"`) || strings.Contains(text, `"`+table+`|`) {
-			return 4 // one section suffices; texts of megabytes are not searched for the others
+			return 4 // one section suffices; texts of megabytes are not searched for the rest
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {

@@ -43,7 +43,7 @@ func trims(s *design.Switch) error {
 		return nil
 	}
 	if t.Either {
-		return errors.New("trimming of the packet that came before (switch.trim.either); SONiC cuts the one that finds no room")
+		return errors.New("trimming of the earlier packet (switch.trim.either); SONiC trims the packet that does not fit")
 	}
 	if _, ok := freeTC(&s.Spec); t.LastHop != t.DSCP && !ok {
 		return errors.New("a DSCP of its own for what is trimmed at ports to servers; that takes a traffic class without DSCPs, and all eight have some")

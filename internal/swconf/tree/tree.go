@@ -22,7 +22,7 @@ type Statement struct {
 // Tree is the settings of a configuration, in its order.
 type Tree struct {
 	list []*Statement
-	top  *node // once something is deleted
+	top  *node // once a statement is deleted
 	seen int   // statements that it has
 }
 
@@ -118,7 +118,7 @@ const (
 	unknown
 )
 
-// NewCount starts counting; lines are those with content.
+// NewCount starts counting; lines is the number of lines with content.
 func NewCount(c *swconf.Config, lines int) *Count {
 	c.Total = lines
 	return &Count{c, map[int]fate{}}

@@ -250,7 +250,8 @@ func (d *drawing) bursts(n int) string {
 	return list(all)
 }
 
-// fans are senders with several receivers that have several senders: credit is granted to who is busy elsewhere.
+// fans are senders with several receivers that have several senders: credit is granted to senders that are busy
+// elsewhere.
 func (d *drawing) fans(n int) string {
 	if n < d.ranks() || n < 4 {
 		return d.permutation(n)
