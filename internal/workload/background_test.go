@@ -116,7 +116,7 @@ func TestBadBackground(t *testing.T) {
 	}
 	b.For = unit.Nanosecond
 	if _, err := b.Flows(rng.New(1, "x")); err == nil || !strings.Contains(err.Error(), "no message "+
-		"came within 1ns") {
+		"was sent within 1ns") {
 		t.Error(err)
 	}
 	b.For, b.Rates = unit.Millisecond, b.Rates[:2]
