@@ -31,7 +31,7 @@ var hpcc = Algorithm{
 	},
 	Counters: []Term{
 		{Name: CounterCuts, Doc: "times that the window became smaller"},
-		{Name: "updates", Doc: "round trips at whose end the window's reference moved"},
+		{Name: "updates", Doc: "round trips that ended with a new reference of the window"},
 		{Name: "new_paths", Doc: "times that telemetry began anew: at first, on a new path, after silence"},
 	},
 	Needs:     Needs{Switch: "INT", NIC: "window, INT sent back"},
@@ -77,11 +77,11 @@ func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) hpccSettings {
 		Asks: 1, Interval: 1024 * unit.Nanosecond}
 }
 
-// HPCC is one sender's window. Each acknowledgement carries what the ports of the path sent between the packet it
-// acknowledges and the one before. The window is divided by the load of the busiest port, with its queue, so that the
-// bytes in flight become the path's capacity at eta of its rate. All decisions within a round trip start from one
-// reference window, so that the sender does not react twice to bytes sent before. Products and sums are rounded one by
-// one, so that no platform fuses them.
+// HPCC is one sender's window. Each acknowledgement carries the bytes that the path's ports sent between the
+// acknowledged packet and the one before. The window is divided by the load of the busiest port, with its queue, so
+// that the bytes in flight become the path's capacity at eta of its rate. All decisions within a round trip start
+// from one reference window, so that the sender does not react twice to bytes sent before. Products and sums are
+// rounded one by one, so that no platform fuses them.
 type HPCC struct {
 	s       *hpccSettings
 	line    unit.Rate
@@ -164,7 +164,7 @@ func (h *HPCC) OnAck(now unit.Time, a *Ack) {
 	}
 }
 
-// move changes the window by the load as it is estimated now.
+// move changes the window by the current load.
 func (h *HPCC) move(a *Ack) {
 	over := h.acked > h.upTo
 	before := h.window

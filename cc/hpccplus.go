@@ -6,9 +6,9 @@ import (
 )
 
 // hpccPlus is HPCC++'s place in the registry (draft-miao-ccwg-hpcc). The draft's window is HPCC's, with any
-// telemetry that reports what INT does. It also lets senders speed up the convergence to fairness, and names no
-// mechanism. The two mechanisms here were made for HPCC (Snyder and Lebeck, Fast Convergence to Fairness, IPDPS
-// 2022). The additive increase grows with the queue that new flows build. The window is reduced after every N
+// telemetry that reports what INT does. It also lets senders speed up the convergence to fairness, without a
+// defined mechanism. The two mechanisms here were made for HPCC (Snyder and Lebeck, Fast Convergence to Fairness,
+// IPDPS 2022). The additive increase grows with the queue that new flows build. The window is reduced after every N
 // acknowledgements, not only once per round trip, so faster senders are reduced more often. Their constants are
 // unsourced, because neither the paper nor its code was available. They are shares of the paper's window of about
 // 50 KB: a reduction after 30 acknowledgements of 1 KB, tokens for a queue of a window's size, one for each KB of

@@ -95,8 +95,8 @@ func (o *OnCredit) Counter(name string) (int64, bool) {
 	return o.Controller.Counter(name)
 }
 
-// onCreditAlone returns the registry entry of an algorithm of credit alone, with the given packets per grant. first is
-// its profile for switches that trim, where 1.5 times the path's capacity is unsolicited.
+// onCreditAlone returns the registry entry of an algorithm of credit alone, with the given packets per grant. first
+// is the profile for switches that trim, where 1.5 times the path's capacity is unsolicited.
 func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 	of := func(unasked float64, grant int, rtt unit.Time) func(unit.Rate) Values {
 		return func(unit.Rate) Values { return creditTable.Values(creditValues(unasked, grant, rtt)) }

@@ -19,8 +19,8 @@ type Algorithm struct {
 	Counters []Term    // the names that Controller.Counter supports
 	Needs    Needs     // required features of switches and NICs (needs.go)
 
-	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
-	// combinations are valid.
+	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// strings; nil: all combinations are valid.
 	Check func(v Values) (param, fault string)
 	// New returns a constructor of senders that share the values.
 	New func(v Values) Make
@@ -170,7 +170,7 @@ func (p *Profile) Values(line unit.Rate) Values {
 	return p.Of(line)
 }
 
-// Use returns the constructor for a profile as it is.
+// Use returns the constructor for an unchanged profile.
 func (a *Algorithm) Use(profile string, line unit.Rate) Make {
 	p := a.Profile(profile)
 	if p == nil && profile != "" {

@@ -15,8 +15,8 @@ type Policy struct {
 	// Params are keys of a scenario's lb_options, where a name means the same for all policies.
 	Params   []param.Param
 	Defaults param.Values
-	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
-	// combinations are valid.
+	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// strings; nil: all combinations are valid.
 	Check func(v param.Values) (param, fault string)
 	// Hears: the policy needs the marks of packets, so receivers report each mark.
 	Hears bool

@@ -146,7 +146,7 @@ func (s *sender) At() unit.Time {
 	return at
 }
 
-// Tick does what is due.
+// Tick serves expired timers.
 func (s *sender) Tick(now unit.Time) {
 	for i := range s.flows { // pacing that has ended is not requested again
 		if f := &s.flows[i]; f.next <= now {
@@ -166,7 +166,7 @@ func (s *sender) Tick(now unit.Time) {
 	s.note(now)
 }
 
-// PlaneIs drops what is under way by a plane whose port broke, and moves its flows.
+// PlaneIs drops packets in flight on a plane whose port failed, and moves its flows.
 func (s *sender) PlaneIs(now unit.Time, plane int, up bool) {
 	if plane >= s.set.Planes || plane >= 64 {
 		return

@@ -1,7 +1,6 @@
-// Package mrc is the queue pair of MRC, Multipath Reliable Connection: RoCEv2's WRITEs, sprayed packet by
-// packet over hundreds of paths of a network that may lose, trim and reorder, without PFC. It is a
-// transport.Protocol: sans-IO, driven by simulated NICs and by sockets alike. Package roce has the wire
-// format.
+// Package mrc is the queue pair of MRC, Multipath Reliable Connection: RoCEv2's WRITEs, sprayed packet by packet
+// over hundreds of paths of a network that may lose, trim and reorder, without PFC. It is a transport.Protocol:
+// sans-IO, driven by both simulated NICs and sockets. Package roce has the wire format.
 //
 // The specification (OCP, revision 1.0 of March 2026) was not at hand; rules are from digests of it, which
 // docs/references.md, mrc lists. The rules that follow them, and Railyard's own choices:

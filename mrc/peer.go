@@ -137,7 +137,7 @@ func (p *Peer) hasBad(plane int) bool {
 	return slices.ContainsFunc(p.evs.bad, func(i uint16) bool { return p.evs.plane(i) == plane })
 }
 
-// roundTrip returns the time of a packet and its answer, as far as it is known.
+// roundTrip returns the time of a packet and its answer, if known.
 func (p *Peer) roundTrip() unit.Time {
 	switch {
 	case p.rtt.mean > 0:

@@ -27,7 +27,7 @@ const (
 // list is one of them, linked by PSN.
 type list struct{ head, tail uint32 }
 
-// slots is a ring of packets by PSN that grows to what is under way.
+// slots is a ring of packets by PSN that grows with the packets in flight.
 type slots struct {
 	ring     []slot
 	open     []uint64 // a bit for each packet of the ring that is in a list: not known to have arrived

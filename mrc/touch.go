@@ -7,8 +7,8 @@ import (
 	"railyard/transport"
 )
 
-// Touch prefetches the slots of the packet's PSN, or of the next packet to send, and the peer; soon prefetches what
-// they point to.
+// Touch prefetches the slots of the packet's PSN, or of the next packet to send, and the peer; soon prefetches the
+// memory to which these refer.
 func (s *Sender) Touch(p *transport.Packet, soon bool) {
 	if soon {
 		s.peer.touch(p)

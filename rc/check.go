@@ -31,8 +31,8 @@ var parts = [256]part{
 }
 
 // check returns the rule that the next request packet in order violates, or nothing. It changes nothing except the
-// region of a WRITE. The order is that of IBTA 9.7.4.1: opcode sequence, opcode, what the queue pair allows, length,
-// key. A missing receive is checked last: it is the only error that a later retry can cure.
+// region of a WRITE. The order is IBTA 9.7.4.1's: opcode sequence, opcode, rights of the queue pair, length, key. A
+// missing receive is checked last: it is the only error that a later retry can cure.
 func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 	is = parts[p.Opcode]
 	switch {

@@ -391,8 +391,8 @@ func (q *QP) probe(now unit.Time) {
 	k.at = now
 }
 
-// restart resumes after the ACK timeout with the oldest packet, which any responder accepts, and the last one, whose
-// answer reports what is missing.
+// restart resumes after the ACK timeout with the oldest packet, which any responder accepts, and the last one,
+// whose answer reports the missing packets.
 func (q *QP) restart(now unit.Time) {
 	q.probe(now)
 	q.lost(q.una, q.una+1, true)

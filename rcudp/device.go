@@ -137,7 +137,7 @@ func (d *Device) stampAll() {
 // Labels reports whether entropy values of MRC are sent with a flow label besides the source port.
 func (d *Device) Labels() bool { return d.opt.Labels }
 
-// Close stops the device. Queue pairs stay as they are.
+// Close stops the device. Queue pairs stay unchanged.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	select {

@@ -196,8 +196,8 @@ func (e *Endpoint) local(plane uint8) netip.Addr {
 	return e.cfg.Addr
 }
 
-// Input processes one datagram from src with type of service tos. seg is its position in its batch, the first guess at
-// its IPv4 identification. The bytes are not kept.
+// Input processes one datagram from src with type of service tos. seg is the datagram's position in its batch, the
+// first guess at its IPv4 identification. The bytes are not kept.
 func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, b []byte) {
 	e.Count.Received++
 	e.came = now - e.waited

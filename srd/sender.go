@@ -120,9 +120,9 @@ func (s *sender) Tick(now unit.Time) {
 	s.note(now)
 }
 
-// look loses what is out for too long, and finds out when to look again. While the far NIC sends nothing at all, no
-// packet is lost, but tail probes. Other senders' queues there delay all answers, and paths do not all fail
-// together.
+// look marks packets as lost that are in flight for too long, and sets the time of the next check. While the far
+// NIC sends nothing at all, no packet is lost, but tail probes. Other senders' queues there delay all answers, and
+// paths do not all fail together.
 func (s *sender) look(now unit.Time) {
 	s.lookAt = unit.Never
 	una, next := s.out.Range()

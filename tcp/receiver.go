@@ -82,7 +82,7 @@ func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
 	}
 }
 
-// answer makes an acknowledgement of what the core has when it has got to a packet.
+// answer makes an acknowledgement of the packets that the core has processed up to one of them.
 func (r *receiver) answer(p *transport.Packet) {
 	a := transport.Packet{Kind: transport.Ack, Flags: transport.Stamped, Plane: p.Plane, EV: p.EV, EchoEV: p.EV,
 		PSN: p.PSN, Sent: p.Sent, Expect: uint32(r.in.Expect()), Base: uint32(r.in.Expect()), Bytes: r.in.Received,

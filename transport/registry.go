@@ -32,8 +32,8 @@ type Protocol struct {
 	// "": not configurable.
 	Profile string
 
-	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
-	// combinations are valid.
+	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// strings; nil: all combinations are valid.
 	Check func(v param.Values, c Common) (param, fault string)
 	// Wire encodes the packets for sockets; nil if the transport is only simulated.
 	Wire Wire

@@ -28,7 +28,7 @@ const (
 	Control             // fields of control packets of one protocol: port status and others
 )
 
-// String is its name in sentences.
+// String returns the name in sentences.
 func (k Kind) String() string { return kinds[k] }
 
 var kinds = [...]string{"data", "ACK", "NACK", "probe", "answer", "control"}
@@ -147,7 +147,7 @@ type End interface {
 	// (package cache). It is called twice: with soon, memory that the first call prefetched can be read. It changes
 	// no state, and the packet may be arbitrary.
 	Touch(p *Packet, soon bool)
-	// Counter reports what the Protocol lists, by name; false for any other name.
+	// Counter returns a counter from the Protocol's list, by name; false for any other name.
 	Counter(name string) (n int64, ok bool)
 }
 
@@ -174,7 +174,7 @@ type Sender interface {
 	Completed() (c Completion, ok bool)
 	Held(now unit.Time) Held
 	InFlight() unit.Bytes
-	// Signal reports what the Protocol lists, by name, as a congestion control does.
+	// Signal returns a signal from the Protocol's list, by name, as a congestion control does.
 	Signal(now unit.Time, name string) (value float64, ok bool)
 }
 

@@ -26,7 +26,7 @@ type DeviceConfig struct {
 	Addr      netip.Addr
 	Line      unit.Rate // rate of the port, for congestion control [100 Gbit/s]
 	Paced     bool      // never send faster than Line
-	Transport string    // transport of queue pairs that name none, RC or MRC [RC]
+	Transport string    // transport of queue pairs without one, RC or MRC [RC]
 	CC        string    // congestion control, as cc.Parse reads it [dcqcn; nscc for MRC]
 	DataDSCP  *uint8    // data DSCP of data and acknowledgements [24]
 	CNPDSCP   *uint8    // DSCP of congestion notifications [48]

@@ -189,7 +189,7 @@ func checkCuts(rt *rapid.T, c cc.Controller, last cc.Decision, before int64) {
 	}
 }
 
-// reports holds what a controller reports to what its algorithm lists.
+// reports compares a controller's signals and counters with its algorithm's lists.
 func reports(rt *rapid.T, alg *cc.Algorithm, names []string, c cc.Controller, now unit.Time,
 	counted map[string]int64) {
 	for _, name := range names {
@@ -222,7 +222,7 @@ func allNames() []string {
 	return slices.Compact(names)
 }
 
-// allocates gives a controller inputs of all kinds and counts what it allocates.
+// allocates gives a controller inputs of all kinds and counts its allocations.
 func allocates(t *testing.T, line unit.Rate, build cc.Make) {
 	path := cc.Path{Line: line, MTU: 4096, RTT: 10 * unit.Microsecond, Hops: 3}
 	c := build(path)

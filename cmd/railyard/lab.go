@@ -218,7 +218,7 @@ func (c *labDownCmd) Run(e *env) error {
 		return labError(err)
 	}
 	return e.show(c.JSON, labDownResult{s.Name, s.Made}, func() {
-		fmt.Fprintf(e.stdout, "lab %s is gone: %d namespaces removed\n", s.Name, len(s.Made))
+		fmt.Fprintf(e.stdout, "lab %s is removed: %d namespaces\n", s.Name, len(s.Made))
 	})
 }
 

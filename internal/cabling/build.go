@@ -35,7 +35,7 @@ func newBuilder() *builder {
 
 func (b *builder) at(line, col int) Place { return Place{b.file, line, col} }
 
-// note keeps what did not fit; the same words count once.
+// note records unsupported input; equal words count once.
 func (b *builder) note(at Place, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if i, ok := b.notes[text]; ok {

@@ -36,7 +36,7 @@ type run struct {
 	cal   scenario.Calibration
 }
 
-// outcome is what a run simulated, and what NCCL's tuning model estimates.
+// outcome is a simulated result, and the estimate of NCCL's tuning model.
 type outcome struct {
 	seconds float64
 	model   *coll.Choice
@@ -63,7 +63,7 @@ type Measurement struct {
 	Point
 	Group string // kind of the point
 	Bytes unit.Bytes
-	Model *coll.Choice // NCCL's tuning model for what was simulated last; nil: none
+	Model *coll.Choice // NCCL's tuning model for the last simulation; nil: none
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string                           // GPUs of a collective; nil: work is no collective

@@ -206,7 +206,7 @@ func (s *stream) request(us float64, number int64, f *roce.Frame) {
 	case n > s.next:
 		s.endReplay()
 		s.flow.Missing += int64(n - s.next)
-		s.say(us, number, "gap: PSN %d expected, %d came (%d missing here)", low(s.next), h.PSN, n-s.next)
+		s.say(us, number, "gap: PSN %d expected, %d received (%d missing here)", low(s.next), h.PSN, n-s.next)
 	case n < s.next:
 		s.again(us, number, n, int64(len(f.Payload())))
 		return
@@ -391,7 +391,7 @@ func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 	}
 }
 
-// tell emits a message.
+// tell emits the event of a message.
 func (s *stream) tell(m *message, us float64, end string) {
 	text := fmt.Sprintf("%s: %v, PSN %d", m.text, unit.Bytes(m.size), low(m.first))
 	if m.size < m.want {

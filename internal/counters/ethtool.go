@@ -110,7 +110,7 @@ func expand(lists ...[]named) map[string]place {
 var ethtoolLine = regexp.MustCompile(`^\s*(\S.*?):\s+(\S+)\s*$`)
 
 // readEthtool reads name: value. Hundreds of names are documented only in drivers; irrelevant ones are ignored. The
-// output names no interface: the command does, or it is the file's only one.
+// output has no interface name: the command has it, or it is the file's only one.
 func readEthtool(r *reading) {
 	name := r.section.port
 	if name == "" {

@@ -19,8 +19,9 @@ var (
 	classQueue  = regexp.MustCompile(`q(\d)$`)
 )
 
-// readPolicyMap reads what classes of queueing policies sent, dropped and hold, and how many packets a policy of type
-// qos put into a qos-group. A class named by its owner does not identify its queue: it is ignored with a note.
+// readPolicyMap reads the sent, dropped and queued data of queueing policies' classes, and the packets that a
+// policy of type qos put into a qos-group. A class named by its owner does not identify its queue: it is ignored
+// with a note.
 func readPolicyMap(r *reading) {
 	name, class, way := "", "", ""
 	var seen [2]Count

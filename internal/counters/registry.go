@@ -30,7 +30,7 @@ var formats = slices.Concat(always, nxosFormats, eosFormats, sonicFormats, hostF
 // Formats lists them.
 func Formats() []Format { return formats }
 
-// Systems are those whose outputs are read and written.
+// Systems are the systems whose outputs are read and written.
 var Systems = []string{"nxos", "eos", "sonic", "host"}
 
 // Find returns a format by its name.

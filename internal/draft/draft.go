@@ -18,7 +18,7 @@ import (
 	"railyard/internal/site"
 )
 
-// Answers are the answers; an empty one is open.
+// Answers holds the user's answers; an empty answer is open.
 type Answers struct {
 	GPUs, Server, Fabric, Oversubscription, Workload, LB string
 

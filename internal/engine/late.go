@@ -4,10 +4,10 @@ package engine
 // could have to pass all others. Such events are in a heap of their own, whose first event is merged with the heads of
 // the lanes like one more lane.
 
-// late is that heap.
+// late is the heap of such events.
 type late []Event
 
-// lateLane is its number among the lanes.
+// lateLane is the number of that heap among the lanes.
 const lateLane = maxLanes
 
 // pushLate adds an event.

@@ -8,11 +8,11 @@ import (
 	"railyard/unit"
 )
 
-// A network can run in parts: each part is a Net built from the same plan, and runs the events of the nodes it owns.
-// The other nodes exist there as configuration only. A frame to another part's node is sent as a letter. Because it
-// takes a link's delay, all parts can run for the shortest such delay (Lookahead) before they exchange letters. Actions
-// of the run itself (posting messages, breaking links) happen in every part at the same time: an identical executor
-// runs in each, so each part must be notified of every completion (Announce).
+// A network can run in parts: each part is a Net built from the same plan, and runs the events of the nodes it
+// owns. The other nodes exist there as configuration only. A frame to another part's node is passed as a Letter.
+// Because it takes a link's delay, all parts can run for the shortest such delay (Lookahead) before they exchange
+// letters. Actions of the run itself (posting messages, breaking links) happen in every part at the same time: an
+// identical executor runs in each, so each part must be notified of every completion (Announce).
 
 // Letter is a packet or a PFC frame in flight to another part, or an announcement to all others.
 type Letter struct {

@@ -15,9 +15,9 @@ type stormState struct {
 }
 
 // poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog). A queue is stuck over a poll interval
-// if it holds packets and was paused at both ends of the interval without a resume between them. A paused queue can
-// have sent nothing then, whether packets are queued or pass through an idle port. A queue that is stuck for the
-// whole detection time is stormed, until no PFC frame arrives for the restoration time.
+// if it holds packets and was paused at both ends of the interval without a resume between them. Between the polls
+// a paused queue sends nothing, whether packets are queued or pass through an idle port. A queue that is stuck for
+// the whole detection time is stormed, until no PFC frame arrives for the restoration time.
 func (n *Net) poll(node int32) {
 	sw := &n.Sw[node]
 	w := sw.Spec.Watchdog

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/result"
 )
 
-// LeastCost is the share of a step that a cause must cost, or a run without it save, for a remedy to be worth a word.
+// LeastCost is the share of a step that a cause must cost, or a run without it save, for a remedy to be listed.
 const LeastCost = 0.005
 
 // Remedy is a change of a scenario, for a cause of a run. A change without settings and edits is advice in words.

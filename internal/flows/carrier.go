@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// conn is a connection: what carries messages one after the other.
+// conn is a connection, which carries messages one after the other.
 type conn struct {
 	uses        []fluid.Use
 	key         []int32   // ports of its paths, to detect their changes
@@ -162,8 +162,8 @@ func (r *Run) silence(c int32) {
 	r.waste(c)
 }
 
-// waste sends what a connection has for a broken path, as far as its NIC: bytes that take part of the NIC's rate and
-// arrive nowhere.
+// waste sends a connection's data for a broken path, up to its NIC: they take part of the NIC's rate and never
+// arrive.
 func (r *Run) waste(c int32) {
 	k := &r.conns[c]
 	if k.vain >= 0 {
@@ -236,7 +236,7 @@ func (r *Run) answered(c, timeouts int32) {
 	r.silences[k.first] = s
 }
 
-// unwaste ends what a connection sends into a broken path, and reports whether it had some left to send.
+// unwaste ends the traffic of a connection into a broken path, and reports whether it had some left to send.
 func (r *Run) unwaste(c int32) bool {
 	k := &r.conns[c]
 	left := k.unsent > 0 || k.vain >= 0

@@ -68,8 +68,8 @@ var known = func() (all []Curve) {
 	return all
 }()
 
-// ControlOf names how a service of a plan reacts to congestion: what carries its connections, their congestion
-// control, and what switches do when its queue fills.
+// ControlOf names how a service of a plan reacts to congestion: the transport, the congestion control, and the
+// switches' action when its queue is full.
 func ControlOf(p *scenario.Plan, s *scenario.Service) string {
 	kind := "rc"
 	if s.Carried != nil {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Cost is what a run will need, known before it is built.
+// Cost is the cost of a run, known before it is built.
 type Cost struct {
 	Messages int64
 	Memory   unit.Bytes
@@ -30,7 +30,7 @@ const (
 	memoryMessage = 330
 )
 
-// Estimate counts what a plan's workload will do.
+// Estimate counts the work of a plan's workload.
 func Estimate(p *scenario.Plan) Cost {
 	c := Cost{routes: p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))}
 	mtu := unit.Bytes(p.RC.MTU)

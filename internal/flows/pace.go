@@ -17,7 +17,7 @@ type pace struct {
 	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
 	port  int32     // the limiting port, -1 for none
 	got   float64   // part of the line rate in use where the whole rate is used
-	turn  int32     // bells of other turns are void
+	turn  int32     // number of the current bell: bells with another number have no effect
 	at    float64   // currently allowed part of the line rate
 }
 

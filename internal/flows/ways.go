@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// links are those of the fluid model: the ports, by number; then PCIe; then sets of ports over which packets are
-// sprayed, and connections' own limits, in order of creation.
+// links are the links of the fluid model: the ports, by number; then PCIe; then sets of ports over which packets
+// are sprayed, and connections' own limits, in order of creation.
 type links struct {
 	buses [][2][]int32 // by NIC: out of memory, into memory
 	sets  fluid.Sets

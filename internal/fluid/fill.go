@@ -295,7 +295,7 @@ func (n *Net) book(link int32, now unit.Time) {
 	n.loadedAt[link] = max(n.loadedAt[link], now)
 }
 
-// Book passes on what all links have carried until a time.
+// Book reports the traffic of all links until a time.
 func (n *Net) Book(now unit.Time) {
 	for l := range n.load {
 		n.book(int32(l), now)

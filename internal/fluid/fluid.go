@@ -20,8 +20,8 @@ import (
 type Use struct {
 	Link  int32
 	Share float64
-	// Holds: bytes beyond the link's rate are queued in a switch, which pauses the links before it when its buffer is
-	// full. Uses up to the last that holds are in the order of the path.
+	// Holds: bytes beyond the link's rate are queued in a switch, which pauses the links before it when its buffer
+	// is full. Uses up to the last one with Holds set are in the order of the path.
 	Holds bool
 }
 

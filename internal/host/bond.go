@@ -172,7 +172,7 @@ func (h *Hosts) Reline(port int32) {
 	}
 }
 
-// reline makes a connection's ceiling the rate of the ports that it uses, as they are now.
+// reline sets a connection's maximum rate to the current rate of its ports.
 func (h *Hosts) reline(c int32) {
 	s := &h.senders[c]
 	if h.endsOf(c) != nil || s.ending == closed {

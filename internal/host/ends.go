@@ -29,9 +29,8 @@ func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
 	return opcode == toReceiver, opcode == toReceiver || opcode == toSender
 }
 
-// ends are the two ends of a connection, by its number; both nil for RC. What is the sender's belongs to its NIC's
-// node, what is the receiver's to that one's. They are two cache lines, of which packets read the first
-// (TestLines).
+// ends are the two ends of a connection, by its number; both nil for RC. Fields of the sender belong to its NIC's
+// node, fields of the receiver to its node. They are two cache lines, of which packets read the first (TestLines).
 type ends struct {
 	send   transport.Sender
 	recv   transport.Receiver
@@ -60,7 +59,7 @@ type peer struct {
 	last int32
 }
 
-// protocols makes room for connections of protocols, if some service names one.
+// protocols allocates connections of protocols, if some service has one.
 func (h *Hosts) protocols() {
 	named := func(s Service) bool { return s.Protocol != nil }
 	if !slices.ContainsFunc(h.cfg.Services, named) {
@@ -300,7 +299,7 @@ func (h *Hosts) rxBack(port int32, p *fabric.Packet) {
 	h.sent(now, c, e)
 }
 
-// arrived is the packet in hand as its end takes it: with what it met on the way.
+// arrived is the current packet as its end receives it: with marks and trimming of the path.
 func (h *Hosts) arrived(port int32, p *fabric.Packet) *transport.Packet {
 	in := h.Net.Headers(h.inHand)
 	in.Plane = h.lanes.plane[port]

@@ -13,7 +13,7 @@ import (
 // A sender with room for one more packet would wake all idle ports for it. So only one of them is woken at a time.
 // When its packet has left, the next is woken, while the sender is ready.
 
-// lanes holds them for all ports.
+// lanes holds the lanes of all ports.
 type lanes struct {
 	all    []ring
 	base   [classes]int32 // first index of a class's lanes by port; below zero: no service uses the class

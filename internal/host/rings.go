@@ -12,7 +12,7 @@ const classes = 8
 
 type ring struct{ head, tail int32 }
 
-// rings holds them for all ports.
+// rings holds the rings of all ports.
 type rings struct {
 	all     []ring
 	base    [classes]int32 // first index of a class's rings by port; below zero: no service uses the class

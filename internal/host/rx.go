@@ -327,7 +327,7 @@ type Marking struct{ Data, CNP *Mark }
 // Mark is a DSCP and the NIC's class for it.
 type Mark struct{ DSCP, Class uint8 }
 
-// marks are the class and the type of service of what a NIC sends for a service.
+// marks returns the class and the type of service of a NIC's packets of a service.
 func (h *Hosts) marks(nic int32, s *Service) (class, tos uint8) {
 	if own := h.cfg.Markings[nic].Data; own != nil {
 		return own.Class, own.DSCP<<2 | fabric.ECT0

@@ -35,7 +35,7 @@ type Service struct {
 	AcksFirst bool // ACKs travel as CNPs do, before data
 
 	Protocol transport.Maker // carries its connections, with CC, credit and answers of its own; nil: RC
-	PlainEV  bool            // switches read its packets' entropy values as they are, and hash nothing
+	PlainEV  bool            // switches read its packets' entropy values unchanged, and hash nothing
 }
 
 // Service returns the service of a name, nil when there is none.

@@ -139,7 +139,7 @@ func (w Wanted) shares() (out [][3]int) {
 	return out
 }
 
-// params are DCQCN's as the NIC holds them.
+// params returns DCQCN's parameters in the NIC's form.
 func (w Wanted) params() (list []swconf.HostParam, notes []string, err error) {
 	if w.Params == nil {
 		return nil, []string{"congestion control is not DCQCN: no parameters of it are written"}, nil

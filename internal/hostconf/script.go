@@ -40,7 +40,7 @@ func (w words) from(n int) words { return words{w.all[min(n, len(w.all)):], w.at
 
 func vague(s string) bool { return strings.ContainsRune(s, slurm.Unknown) }
 
-// script follows a script.
+// script interprets a script.
 func (r *reader) script(text string) error {
 	s, err := jobscript.ReadShell(r.file, []byte(text))
 	if err != nil {

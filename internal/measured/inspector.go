@@ -126,7 +126,8 @@ type call struct {
 	number int64
 }
 
-// merged is its time: of the last rank to arrive, which is the shortest, because all other ranks waited for it.
+// merged is the time of a collective: that of the last rank to arrive, which is the shortest, because all other
+// ranks waited for it.
 type merged struct {
 	at    alike
 	least unit.Time

@@ -217,7 +217,7 @@ func pairOf(rest []int, dark map[int]int, have map[[2]int]int, circuits int) (be
 	return best, most
 }
 
-// ring connects each group's second half of fibers to the next one's first half, as far as they are dark.
+// ring connects each group's second half of fibers to the next one's first half, while these are dark.
 func (j *joints) ring(groups []int) {
 	half := j.fibres / 2
 	for i, a := range groups {

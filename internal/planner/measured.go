@@ -241,7 +241,7 @@ var stacks = []struct{ part, software string }{{"MaxText", "maxtext"}, {"JAX", "
 	{"dgxc-benchmarking", "nemo"}, {"llm-foundry", "llm-foundry"}, {"nanotron", "nanotron"},
 	{"torchtitan", "torchtitan"}, {"Megatron", "megatron-lm"}, {"Korthikanti", "megatron-lm"}}
 
-// stack is the framework of a measurement by its source, custom unless that names one.
+// stack returns the framework of a measurement by its source; custom if the source has none.
 func stack(source string) string {
 	for _, s := range stacks {
 		if strings.Contains(source, s.part) {

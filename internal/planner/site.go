@@ -34,7 +34,7 @@ type Site struct {
 	Waste     float64   // factor by which congestion control lengthens transfers between servers
 }
 
-// SiteOf reads a site off a fabric.
+// SiteOf describes a fabric as a site.
 func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	s := Site{GPU: gpu, GPUs: gpus, PerServer: g.PerDomain(), NVLink: nvlink, Ratio: 1, Upper: 1, QPs: 1}
 	nic := g.NICs[0]

@@ -19,7 +19,7 @@ type Rails struct {
 type Slice struct {
 	Layout   partition.Layout
 	Fold     bool // whether it is one of several separate rails
-	Hosts    int  // servers of a segment, 0: the fabric as it is
+	Hosts    int  // servers of a segment; 0: the fabric unchanged
 	Segments int
 	Uplinks  int
 	Packets  float64 // packets in the network, approximately

@@ -36,7 +36,7 @@ func (s *Spec) Reserve(class int, rate unit.Rate, prop, response, pipeline unit.
 // budget of IEEE 802.3 31B.3.7 (docs/references.md, pfc).
 func Response(r unit.Rate) unit.Time { return roce.PauseTime(quanta(r), r) }
 
-// quanta is that budget, in units of 512 bit times.
+// quanta returns that budget, in units of 512 bit times.
 func quanta(r unit.Rate) int {
 	switch {
 	case r <= 10*unit.Gbps:

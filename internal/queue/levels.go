@@ -5,10 +5,10 @@ import "fmt"
 // Rising lists, for each class, the classes through which its packets rise, itself first.
 type Rising [Classes][]uint8
 
-// Rise finds n consecutive classes for every lossless class in use, against deadlock in fabrics with rings: the class
-// rises along the path. The further ones are queues that no DSCP leads to. A lossless class in the row is used as it is
-// configured. An unused one (no strict priority, no weight) becomes a copy, and the copies share the class's weight
-// with it.
+// Rise finds n consecutive classes for every lossless class in use, against deadlock in fabrics with rings: the
+// class rises along the path. The further ones are queues that no DSCP leads to. A lossless class in the row is
+// used as configured. An unused one (no strict priority, no weight) becomes a copy, and the copies share the
+// class's weight with it.
 func (s *Spec) Rise(levels int) (r Rising, err error) {
 	var named, taken [Classes]bool
 	for _, q := range s.DSCP {

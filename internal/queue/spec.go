@@ -73,8 +73,8 @@ func (w *Watchdog) Reached(polls int, t unit.Time) bool {
 	return polls > 0 && unit.Time(polls) >= (t+w.Poll-1)/w.Poll
 }
 
-// Validate refuses a Spec no switch could run, with a path as in queues.3.xoff: the ordering rule of the seed
-// (xON < WRED min < WRED max < xOFF) is checked where both sides are set.
+// Validate refuses a Spec no switch could run, with a path as in queues.3.xoff. The order of thresholds (xON < WRED
+// min < WRED max < xOFF) is checked where both sides are set.
 func (s *Spec) Validate() error {
 	if s.Buffer <= 0 {
 		return field.New("buffer", "must be positive")

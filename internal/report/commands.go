@@ -16,8 +16,8 @@ var entered = map[swconf.OS]string{swconf.NXOS: "configure terminal", swconf.EOS
 	swconf.SONiC: "in the shell; those of BGP in vtysh, configure terminal",
 	swconf.NVUE:  "in the shell, then nv config apply", swconf.Junos: "configure, then commit"}
 
-// Commands prints the commands that mend findings, file by file. Findings are comments of the file's language, and the
-// remedies of those without commands. A command that mends several findings is printed once.
+// Commands prints the commands that fix findings, file by file. Findings are comments of the file's language, and
+// the remedies of those without commands. A command that fixes several findings is printed once.
 func Commands(w io.Writer, list []swconf.Finding, configs []*swconf.Config) {
 	of := map[string]swconf.OS{}
 	for _, c := range configs {

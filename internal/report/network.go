@@ -63,7 +63,7 @@ func span(a, b float64) string {
 	return strings.TrimSuffix(percent(a), " %") + "–" + percent(b)
 }
 
-// Signals lists what happened to packets, and in one sentence what did not.
+// Signals lists drops, marks, pauses and retransmissions, and in one sentence those that did not occur.
 func Signals(s *result.Summary) string {
 	var met, none []string
 	drops := "drops"

@@ -82,8 +82,8 @@ func shape(message, name string) string {
 	return regexp.MustCompile(`(^|[\s"'(])`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(message, "${1}*")
 }
 
-// onSwitches returns the switches of findings that are alike, the places in the file of the first, and how many ports
-// other than the first the messages name.
+// onSwitches returns the switches of equal findings, the places in the file of the first, and how many ports other
+// than the first the messages name.
 func onSwitches(group []swconf.Finding, name func(file string) string) (switches []string, at string, ports int) {
 	first := group[0]
 	var files, more []string
@@ -185,7 +185,7 @@ func Tally(w io.Writer, configs []*swconf.Config, hosts []*swconf.Host, title fu
 		unit.Plural(swconf.Count(list, swconf.Info), "note")))
 }
 
-// Behaviour prints what a switch does with packets: one table per group of equally configured ports.
+// Behaviour prints a switch's treatment of packets: one table per group of equally configured ports.
 func Behaviour(w io.Writer, c *swconf.Config, title string) {
 	screen.Painted(w, screen.Answer, "", named(c, title))
 	for _, v := range c.Views() {

@@ -57,7 +57,7 @@ func listed(dir, file string) (c Content, ok bool) {
 	return c, ok
 }
 
-// foreign is an error that names a file which is not what run.json lists.
+// foreign is the error of a file that differs from run.json's list.
 func foreign(path, found, want string) error {
 	return fmt.Errorf("%s is damaged, or of another run: found %s, run.json lists %s; run the scenario again", path,
 		found, want)

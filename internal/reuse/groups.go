@@ -23,7 +23,7 @@ type group struct {
 	led       bool             // packets of it were simulated
 	shortened bool             // whether parts that repeat are left out
 	draws     map[int32]uint64 // by switch: the number of its random draws
-	turn      int32            // bells of other turns are void
+	turn      int32            // number of the current bell: bells with another number have no effect
 	waits     bool             // to be settled
 	over      bool
 }

@@ -43,7 +43,7 @@ type Run struct {
 	count int64 // events so far
 
 	owner     []*group // by port, then by NIC for sending and receiving: owning group
-	classes   []int32  // the same: alike ones have one number
+	classes   []int32  // class of each connection: equivalent ones have one number
 	root      *state
 	shapes    map[string]int32
 	unsettled []*group
@@ -287,7 +287,7 @@ func (r *Run) Interrupted() bool { return r.interrupted }
 // Failed returns nil: no part gives up, see lab.run.
 func (r *Run) Failed() error { return nil }
 
-// Outcome returns what the run directory holds.
+// Outcome returns the content of the run directory.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	s, t, limits := explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
 	s.Reused = &result.Reused{Episodes: r.seen.groups, Simulated: r.seen.led, Kinds: int64(len(r.seen.endings)),

@@ -27,8 +27,8 @@ type Policy struct {
 	SourcePorts func(v param.Values) int
 	// NIC is the policy by which NICs choose among them; nil: there is nothing to choose.
 	NIC *entropy.Policy
-	// Check finds values that exclude each other. It returns one of them and the error, or nothing; nil: all
-	// combinations are valid.
+	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// strings; nil: all combinations are valid.
 	Check func(v param.Values) (param, fault string)
 	// DLB is the mode of switches beyond hashing: flowlet and per-packet, the names of dynamic load balancing modes in
 	// configurations, or a name without a configuration; "" for hashing.

@@ -62,7 +62,7 @@ var clusters = []struct {
 	{"mi300x", 128, 1024, "leaf 32, spine 16", "host-leaf 1024x400Gbps, leaf-spine 1024x400Gbps", 128,
 		"AMD 63916, figure 5.3: 128 nodes, 64-port switches"},
 	{"chassis-1152", 144, 1152, "leaf 16, spine 6", "host-leaf 1152x400Gbps, leaf-spine 384x1.4Tbps", 72,
-		"seed on large clusters, figure 13: 1,152 GPUs on a modular system; its cards are assumed"},
+		"source document on large clusters, figure 13: 1,152 GPUs on a modular system; its cards are assumed"},
 	{"gaudi3", 512, 4096, "leaf 96, spine 48", "host-leaf 12288x200Gbps, leaf-spine 3072x800Gbps", 64,
 		"Next Platform, 9 April 2024: 32 x 16 servers, 3 leaves of 64x800G each; Habana: 3 ports out"},
 	{"crossed-h100", 16, 128, "leaf 8, spine 2", "host-leaf 128x400Gbps, leaf-spine 128x400Gbps", 0,

@@ -10,9 +10,9 @@ import (
 	"railyard/internal/topo"
 )
 
-// Deadlock checks for circular pause dependencies (package deadlock), with routes over all links and over the remaining
-// links after each event. It is an error in a fabric without failures, unless the scenario allows it, and a note if a
-// broken link causes it. Routes are those over all links.
+// Deadlock checks for circular pause dependencies (package deadlock), with routes over all links and over the
+// remaining links after each event. It is an error in a fabric without failures, unless the scenario allows it, and
+// a note if a broken link causes it. Routes are the routes over all links.
 func (p *Plan) Deadlock(r *topo.Routes) error {
 	if !p.protected() || len(r.Sets) < 2 {
 		return nil

@@ -175,8 +175,8 @@ func (h held) set(link int, key string, up bool) bool {
 	return len(h[link]) == 0
 }
 
-// inTime applies the changes in order of time: the state of each link after each of them, and when routes learn of it.
-// A cable works when nothing that it is part of is down. What leaves all as it is becomes a note and no event.
+// inTime applies the changes in order of time: the state of each link after each of them, and when routes learn of
+// it. A cable works when nothing that it is part of is down. A change without effect becomes a note and no event.
 func (p *resolver) inTime(changes []change) error {
 	state, holders := map[int]LinkEvent{}, held{}
 	type since struct {

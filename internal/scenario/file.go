@@ -170,7 +170,7 @@ type Transport struct {
 	Protocols
 }
 
-// Workload is what runs.
+// Workload is the work of a run.
 type Workload struct {
 	Training *workload.Training `yaml:"training" doc:"one training step of a model"`
 	Traffic  *Traffic           `yaml:"traffic" doc:"a traffic pattern"`
@@ -268,7 +268,7 @@ type Op struct {
 	After   []string   `yaml:"after" doc:"operations that must end first"`
 }
 
-// OnFailure is what becomes of a job that loses a rank: its collectives hang until a time-out.
+// OnFailure is the treatment of a job that loses a rank: its collectives hang until a timeout.
 type OnFailure struct {
 	Patience   unit.Time `yaml:"collective_timeout" range:"1ms,86400s" doc:"how long a collective may take before it ends the job (NCCL's watchdog in PyTorch: 10 minutes); computed, not simulated"`
 	Checkpoint unit.Time `yaml:"checkpoint_every" range:"0s,864000s" doc:"how often a training saves itself, for the work lost with a rank, and for plan goodput; 0s: not set"`

@@ -70,7 +70,7 @@ func (p *Plan) Reserved() []unit.Bytes {
 	return reserved
 }
 
-// Respec changes what each node's switch executes. A change of one does not affect the others.
+// Respec changes the Spec of each node's switch. A change of one does not affect the others.
 func (p *Plan) Respec(change func(node int, s *queue.Spec)) {
 	for i, s := range p.specs {
 		own := *s

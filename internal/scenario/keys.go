@@ -147,7 +147,7 @@ func unnamed(t reflect.Type) reflect.Value {
 	return v.Elem()
 }
 
-// elements lists the elements of an array that differ from an unnamed one.
+// elements lists the elements of an array that differ from the array's default element.
 func elements(v reflect.Value) iter.Seq2[int, reflect.Value] {
 	none := unnamed(v.Type().Elem())
 	return func(yield func(int, reflect.Value) bool) {

@@ -59,7 +59,7 @@ func (o *optics) readPhases() error {
 	return nil
 }
 
-// phases puts together what all OCSes do.
+// phases joins the maps of all OCSes.
 func (p *resolver) phases(changes []change) error {
 	var first *optics
 	for _, o := range p.ocs {

@@ -60,7 +60,7 @@ type Plan struct {
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
 	Services []Service // services of connections, the default one first
 
-	GPU       model.GPU // GPU of the server block, and of all servers whose type names no other
+	GPU       model.GPU // GPU of the server block, and of all servers whose type sets no other
 	NVLink    unit.Rate // rate per GPU and direction
 	NVLatency unit.Time
 	Kinds     []*Kind           // by server

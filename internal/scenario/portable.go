@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// portable is a document as JSON, with everything that Resolve reads. File is its tree of values by position, which
+// portable is a document as JSON, with everything that Resolve reads. File is the tree of values by position, which
 // another process of the same version reads.
 type portable struct {
 	Text, Preset string

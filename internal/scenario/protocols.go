@@ -187,7 +187,7 @@ func (s *Service) Counted() []cc.Term {
 	return joined(s.Carried.Counters, s.CC.Counters)
 }
 
-// Signalled are its signals.
+// Signalled returns a service's signals.
 func (s *Service) Signalled() []cc.Term {
 	if s.Carried == nil {
 		return s.CC.Signals

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// maxSets is the maximum number of overrides: each searches what it changes.
+// maxSets is the maximum number of overrides: each requires a search for its key.
 const maxSets = 1000
 
 // set applies one override.

@@ -24,7 +24,7 @@ var neighbors = []struct {
 	{regexp.MustCompile(`(?m)^(fabric|workload|server):`), "a scenario", "run"},
 }
 
-// Neighbor returns what a file is and the command that reads it, as the end of an error, or "".
+// Neighbor returns the kind of a file and the command that reads it, as the end of an error, or "".
 func Neighbor(name string, text []byte) string {
 	is := ""
 	for _, n := range slices.Backward(neighbors) {

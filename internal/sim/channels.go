@@ -18,8 +18,8 @@ func (n *Network) bundled() [][]int {
 	return of
 }
 
-// bundle sets a switch's channels: of each the members in use, or all if none is known to work. The seed of the hash
-// among members is configured for the switch, or is that of its ECMP.
+// bundle sets a switch's channels: of each the members in use, or all if none is known to work. The seed of the
+// hash among members is configured for the switch, or is the seed of its ECMP.
 func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int) {
 	var lead []int32
 	var members [][]int32

@@ -62,7 +62,7 @@ func Transfers(p *scenario.Plan, f func(job *workload.Job, from, to int, bytes u
 	}
 }
 
-// Estimate counts what a plan's workload will do.
+// Estimate counts the work of a plan's workload.
 func Estimate(p *scenario.Plan) Cost {
 	e := &estimator{plan: p, gpus: Machine(p), links: map[[2]int]int64{}}
 	e.routes = p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))
@@ -230,5 +230,5 @@ func Tables(p *scenario.Plan) (c Cost, e topo.Effort) {
 	return c, e
 }
 
-// Routes are those over all links.
+// Routes returns the routes over all links.
 func (c *Cost) Routes() *topo.Routes { return c.routes }

@@ -33,8 +33,8 @@ func (r *Run) schedule() {
 // known returns the time at which all routes account for an event.
 func (r *Run) known(i int) unit.Time { return r.Plan.Events[i].At + r.Plan.Events[i].Converge }
 
-// clock schedules one event for all of the plan's at one time: routes are computed once when a switch fails with all
-// its links. Its operand is the position of the first of them in r.due.
+// clock schedules one event for all of the plan's at one time: routes are computed once when a switch fails with
+// all its links. The event's operand is the position of its first change in r.due.
 func (r *Run) clock(kind engine.Kind, due func(i int) (unit.Time, bool)) {
 	type moment struct {
 		at    unit.Time

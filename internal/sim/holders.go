@@ -173,7 +173,7 @@ func (h *holders) end(now unit.Time, port int32, prio int) {
 	}
 }
 
-// closed is a hold up to now, with its holders' shares of bytes over time, the largest first.
+// closed returns a hold up to now, with its holders' shares of bytes over time, the largest first.
 func (h *holders) closed(now unit.Time, hold *explain.Hold) explain.Hold {
 	out := explain.Hold{Port: hold.Port, Priority: hold.Priority, From: hold.From, To: now}
 	if h.server(hold.Port) {

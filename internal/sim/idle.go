@@ -77,7 +77,7 @@ func idle(g *topo.Graph, node int, links []int) (out []counters.Port) {
 // idleMTU is the MTU of ports without a setting (portmgrd).
 const idleMTU unit.Bytes = 9100
 
-// jacks lists the ports of a panel: on a known device each as it is used, with its default breakout; on others unsplit.
+// jacks lists the ports of a panel: on a known device each with its default breakout; on others unsplit.
 func jacks(of *panel.Panel) (out []panel.Jack) {
 	if of.Device == nil {
 		for port := 1; port <= of.Ports(); port++ {

@@ -72,7 +72,7 @@ func inTurn[T any](rows [][]T, at [][]fabric.Moment) (out []T) {
 	return out
 }
 
-// adopt takes over what all parts have recorded until now.
+// adopt merges the records of all parts.
 func (h *holders) adopt(parts []*Run, now unit.Time) {
 	rows, held := make([][]explain.Hold, len(parts)), make([][]explain.Held, len(parts))
 	rowsAt, heldAt := make([][]fabric.Moment, len(parts)), make([][]fabric.Moment, len(parts))

@@ -56,7 +56,7 @@ type Network struct {
 
 	portA, portB []int32        // by link: the port at its A and B end
 	linkOf       []int32        // by port
-	routed       map[int]bool   // broken links that the routes avoid; others still lose what they are given
+	routed       map[int]bool   // broken links that the routes avoid; other links still lose packets
 	noticed      map[int]bool   // failed links known to their ends only, which avoid them where possible
 	tables       []*route.Table // by node
 	conns        map[connKey]int32

@@ -14,8 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// Outcome turns a run, finished or not, into what the run directory holds: see
-// explain.Outcome.
+// Outcome turns a run, finished or not, into the content of the run directory: see explain.Outcome.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	o := r.Observe()
 	return explain.Outcome(r.Plan, r.Exec, o, version)

@@ -66,7 +66,7 @@ func (x *signals) take(n *Network) {
 	})
 }
 
-// look takes down what has changed of a queue pair whose first signal, what it allows, or whose cuts have.
+// look records a queue pair whose first signal (the allowed rate or window) or number of reductions has changed.
 func (x *signals) look(now unit.Time, c int32, h *host.Hosts, names []string, cuts float64) {
 	x.now = x.now[:0]
 	for _, name := range names[:len(names)-1] {

@@ -13,7 +13,7 @@ type troubles struct {
 	qps []soFar           // by queue pair
 
 	apart bool    // whether the run is one of several parts
-	order []int32 // messages as they are delivered
+	order []int32 // messages in the order of their delivery
 	laps  []lap   // contacts of each job at the part's ports
 }
 

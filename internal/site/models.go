@@ -26,10 +26,10 @@ type Model struct {
 //go:embed switches.json
 var switchData []byte
 
-// models are switches that people build AI fabrics of. Entries of switches.json without a source are unsourced:
-// Cisco's and Arista's data sheets were not available, so buffers of GX2 and ports of an 8122 are. No public source
-// for the latencies was found. A buffer is the largest pool that a shipped configuration of SONiC makes, or the
-// memory that FBOSS counts as available: a chip keeps a part of its memory for itself.
+// models are switches that people build AI fabrics of. Entries of switches.json without a source are unsourced,
+// such as buffers of GX2 and ports of an 8122: Cisco's and Arista's data sheets were not available. No public
+// source for the latencies was found. A buffer is the largest pool that a shipped configuration of SONiC makes, or
+// the memory that FBOSS counts as available: a chip keeps a part of its memory for itself.
 var (
 	models  []Model
 	Sheets  = load(switchData, &models) // data sheets of switches, in the order of models

@@ -226,7 +226,7 @@ func (b *builder) channels(g *topo.Graph, links []int) error {
 	return nil
 }
 
-// panel is the front of a switch: its ports as they are written, with the lanes that its model gives a port of their
+// panel returns the front of a switch: its ports as written, with the lanes that its model gives a port of their
 // rate. Nil if neither a model nor a system is named: port names are unknown.
 func (t *Type) panel() *panel.Panel {
 	model := modelOf(strings.ToLower(t.Model))

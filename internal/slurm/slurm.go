@@ -46,7 +46,7 @@ const (
 	lifted  = '\uE100'
 )
 
-// Closed is a text for what is not known, by its name.
+// Closed returns the text of an unknown value, by its name.
 func Closed(name string) string {
 	return string(Unknown) + strings.Map(func(r rune) rune {
 		if r < 0x80 && !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_') {
@@ -56,7 +56,7 @@ func Closed(name string) string {
 	}, name) + string(Known)
 }
 
-// Open is a text in which the names of what is unknown are to be read.
+// Open returns a text with the names of unknown values in readable form.
 func Open(text string) string {
 	var b strings.Builder
 	for _, r := range text {

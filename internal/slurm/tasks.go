@@ -79,7 +79,7 @@ func (a *Allocation) step(job, own *Request, cpus int) (*Step, error) {
 	return s, nil
 }
 
-// inherit is a step's request, with what it leaves open taken from the job's environment, as srun does.
+// inherit returns a step's request, whose open fields are taken from the job's environment, as srun does.
 func inherit(job, own *Request) *Request {
 	r := *own
 	if r.Tasks == 0 && r.PerNode == 0 {

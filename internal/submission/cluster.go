@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// cluster is what a job is given nodes of, and the fabric that they are on.
+// cluster is the nodes that a job is allocated from, and their fabric.
 type cluster struct {
 	slurm *slurm.Cluster
 	from  []string    // files

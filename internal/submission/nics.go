@@ -113,8 +113,8 @@ func hcas(list string, ports int) (all []hca, err error) {
 
 // usedNICs returns the names of a host's NICs that NCCL_IB_HCA selects, nic-3 for mlx5_2 and nic-3p2 for one of
 // several ports, and a note on how names were read where that is ambiguous. By NCCL's guide (environment
-// variables), mlx5 and mlx5_1 are prefixes of names; = makes them whole names; ^ excludes what they match; :1 is a
-// port. A list that matches nothing is errNoNIC.
+// variables), mlx5 and mlx5_1 are prefixes of names; = makes them whole names; ^ excludes the matching ones; :1 is
+// a port. A list that matches nothing is errNoNIC.
 func usedNICs(list string, nics, ports int) (names []string, how string, err error) {
 	rest, not := strings.CutPrefix(strings.TrimSpace(list), "^")
 	rest, whole := strings.CutPrefix(rest, "=")

@@ -52,7 +52,7 @@ type Request struct {
 	Rate      string   // rate of a NIC, where only Slurm describes the cluster
 	Option    []string // option of sbatch's command line
 	Env       []string // NAME=VALUE
-	Model     string   // shipped model, or config.json, where the script names none
+	Model     string   // shipped model, or config.json, where the script has none
 	Set       []string // overrides of the scenario
 	Rank      int      // rank whose environment is printed
 	DryRun    bool     // whether transfers are only summed, without a limit on operations
@@ -104,7 +104,7 @@ func (c *Request) submit() (*Submission, error) {
 	return s, c.launch(s)
 }
 
-// launch lays out what the script starts, and finds what that does.
+// launch lays out the processes of the script, and finds their work.
 func (c *Request) launch(s *Submission) error {
 	l := s.found.Main()
 	if l == nil {

@@ -13,7 +13,7 @@ import (
 // and a newline begins a command below another. SONiC's are commands of its shell, and of FRR's for routing.
 type command map[OS]string
 
-// Commands that mend a finding wherever it is (the vendors' command references).
+// Commands that fix a finding wherever it is (the vendors' command references).
 var (
 	setMTU = command{NXOS: "interface {port}\n  mtu {value}", EOS: "interface {port}\n   mtu {value}",
 		Dell: "interface {port}\n mtu {value}", SONiC: "sudo config interface mtu {port} {value}",
@@ -79,7 +79,7 @@ func (x command) routing(c *Config, values ...string) []string {
 	return x.in(os, append(values, "as", fmt.Sprint(c.BGP.ASN.V))...)
 }
 
-// paste gives the last finding the commands that mend it.
+// paste gives the last finding the commands that fix it.
 func (l *linter) paste(lines []string) { l.findings[len(l.findings)-1].Commands = lines }
 
 // pastePort gives the last finding commands on a port.
@@ -180,7 +180,8 @@ func speedValue(os OS, r unit.Rate) string {
 	return fmt.Sprint(int64(r / unit.Mbps))
 }
 
-// commandMTU returns the commands by which what a line configures takes packets of a size: a port, several, or a class.
+// commandMTU returns the commands by which the target of a line takes packets of a size: a port, several ports, or
+// a class.
 func (c *Config) commandMTU(at Place, p *Port, packet unit.Bytes) []string {
 	mtu := fmt.Sprintf("mtu %d", mtuFor(c, packet))
 	if own := c.line(at.Line); at == p.At && slices.Contains(indented, c.OS) && strings.HasPrefix(own, "interface") {

@@ -25,7 +25,7 @@ type Finding struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"` // 0: the file as a whole
 	Column   int      `json:"column,omitempty"`
-	Ports    string   `json:"ports,omitempty"` // ports whose packets are affected, if the message names none
+	Ports    string   `json:"ports,omitempty"` // ports whose packets are affected, if the message contains none
 	Message  string   `json:"message"`
 	Why      string   `json:"why"`
 	Fix      string   `json:"fix"`

@@ -45,8 +45,8 @@ func (l *linter) dscpUnmapped() {
 	})
 }
 
-// treatment is what a packet finds at a switch. Numbers of queues are names: what has to agree from end to end is
-// whether it is lossless, by which PFC priority on the wire (IEEE 802.1Qbb), its scheduling and its marking.
+// treatment is the treatment of a packet at a switch. Numbers of queues are names: what has to agree from end to
+// end is whether it is lossless, by which PFC priority on the wire (IEEE 802.1Qbb), its scheduling and its marking.
 type treatment struct {
 	lossless             bool
 	priority             int // of PFC

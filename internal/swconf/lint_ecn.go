@@ -81,7 +81,7 @@ func (g peerGroup) String() string {
 	return "switches"
 }
 
-// defaultWRED is that of a scenario which sets none.
+// defaultWRED is the WRED of a scenario without one.
 var defaultWRED = func() queue.WRED { s := queue.Default(); return s.Queues[s.DSCP[24]].WRED }()
 
 // ecnDiffers compares the ECN of each queue with the scenario's, or, if that is unknown, with that of most switches of

@@ -68,7 +68,7 @@ func (l *linter) hostFEC() {
 	})
 }
 
-// code is that of the port or, without a link to it, the common one of all ports that set any.
+// code returns the code of the port or, without a link to it, the common one of all ports that set any.
 func (s side) code(cabled bool) (code string) {
 	if cabled {
 		if s.port == nil {

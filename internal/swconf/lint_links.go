@@ -54,8 +54,9 @@ func (l *linter) pfcModeDiffers() {
 	})
 }
 
-// answers reports whether a port that forces PFC on announces it by DCBX to one that negotiates. EOS has no mode that
-// negotiates: a port sends what it has in the form of dcbx mode, with PFC on (Arista EOS user manual, DCBX).
+// answers reports whether a port that forces PFC on announces it by DCBX to one that negotiates. EOS has no mode
+// that negotiates: a port sends its parameters in the form of dcbx mode, with PFC on (Arista EOS user manual,
+// DCBX).
 func (e *end) answers(far *end) bool {
 	form, heard := e.port.DCBX.V, far.port.DCBX.V
 	return e.c.OS == EOS && e.port.PFC.V == PFCOn && (form == "ieee" || form == "cee") && e.c.LLDP.V &&

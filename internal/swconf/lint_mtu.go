@@ -30,7 +30,7 @@ func (c *Config) header() unit.Bytes {
 // packet is the longest packet that a port takes, without its Ethernet header.
 func (e *end) packet() unit.Bytes { return e.port.MTU.V - e.c.header() }
 
-// mtu formats the MTU of a port, and what it counts if that is not the packet alone.
+// mtu formats the MTU of a port, and what it includes if that is not the packet alone.
 func (e *end) mtu() string {
 	if e.c.header() > 0 {
 		return fmt.Sprintf("%d with the Ethernet header", e.port.MTU.V)

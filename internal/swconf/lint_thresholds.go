@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// thresholdOrder checks the seed's rule of thumb: xON < WRED min < WRED max < xOFF. A violation is reported on both
+// thresholdOrder checks the order of thresholds: xON < WRED min < WRED max < xOFF. A violation is reported on both
 // lines that take part in it. A warning is a setting that devices accept and run: a pause that ends where it began
 // (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both), which flaps, and marks that begin below xON, which are
 // only early. A switch whose configuration has no pause thresholds has its own (Cisco, Nexus 9000 QoS guide 10.5:

@@ -69,8 +69,8 @@ func Assign[T any](c *Config, m *cli.Match, to *Said[T], name string, v T) {
 	*to = SaidAt(c, m, name, v)
 }
 
-// Switch sets what a line enables. no is a value of its own, with its position, which overrides the default; default is
-// none.
+// Switch sets a feature that a line enables. no is a value of its own, with its position, which overrides the
+// default; default is none.
 func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
 	*to = SaidAt(c, m, name, v && !m.No)
 	if m.Default {
@@ -91,7 +91,7 @@ func Agreed(list []Alike, a Alike) []Alike {
 	return append(slices.DeleteFunc(list, func(b Alike) bool { return b.What == a.What }), a)
 }
 
-// Without removes a value from a list, or all of them when the line names none.
+// Without removes a value from a list, or all of them if the line has no value.
 func Without[T comparable](list []Said[T], v T, named bool) []Said[T] {
 	return slices.DeleteFunc(list, func(s Said[T]) bool { return !named || s.V == v })
 }

@@ -24,7 +24,7 @@ type Row struct {
 	Line     int    `json:"line,omitempty"` // line that sets the queue's class
 }
 
-// View is the table of the ports that treat packets alike.
+// View is the table of the ports that treat packets equally.
 type View struct {
 	Ports    []string `json:"ports"`
 	Input    string   `json:"classification,omitempty"`
@@ -127,8 +127,7 @@ func (q *QoS) away() string {
 	return q.Away.V + " (not configured)"
 }
 
-// schedule returns the scheduling of a queue in words. Shares that are ratios are percents of what all of them add
-// up to.
+// schedule returns the scheduling of a queue in words. Shares that are ratios are percents of their sum.
 func (q *QoS) schedule(i int) string {
 	k := &q.Queues[i]
 	switch sum := 0; {

@@ -51,9 +51,9 @@ func torus(p Params) (*Graph, error) {
 	return g, nil
 }
 
-// Dragonfly is that of Kim et al. (2008): groups of switches that are connected directly, and groups connected by
-// direct links. Balanced it has GroupSize = 2K = 2Global. Fewer groups than GroupSize*Global+1 share the global cables
-// evenly.
+// Dragonfly is the dragonfly of Kim et al. (2008): groups of switches that are connected directly, and groups
+// connected by direct links. Balanced it has GroupSize = 2K = 2Global. Fewer groups than GroupSize*Global+1 share
+// the global cables evenly.
 type Dragonfly struct {
 	K         int // NICs of a switch
 	GroupSize int // switches of a group

@@ -129,8 +129,8 @@ func (m *Maker) Plug(jacks [2]panel.Jack, listed [2]bool) {
 // Panel sets a switch's ports.
 func (m *Maker) Panel(node int, p *panel.Panel) { m.g.Nodes[node].Panel = p }
 
-// CableNIC runs a cable from a NIC's port, both from 0, to a switch; rail is the NIC's, below 0
-// as it is. A NIC's ports are cabled in order.
+// CableNIC runs a cable from a NIC's port, both from 0, to a switch; rail is the NIC's rail, unchanged if below 0.
+// A NIC's ports are cabled in order.
 func (m *Maker) CableNIC(nic, port, ports, to, rail int, c Cable) (err error) {
 	defer bounded(&err)
 	n := &m.g.NICs[nic]

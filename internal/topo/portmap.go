@@ -33,7 +33,7 @@ type PortEnd struct {
 }
 
 // PortMaps returns the maps of a switch's ports, or of every switch that has hosts where name is "". Switches whose
-// ports have the same rails share one map. names are those of all switches.
+// ports have the same rails share one map. names are the port names of all switches.
 func (g *Graph) PortMaps(name string) (maps []*PortMap, names []string) {
 	alike := map[string]*PortMap{}
 	users := g.gpusByNIC()

@@ -120,7 +120,7 @@ type group struct {
 	ranks []int
 	class workload.Class
 	rings [][]int // positions in ranks in the order of each ring; nil: unknown
-	even  bool    // ranks lie in even steps
+	even  bool    // whether ranks have equal distances
 }
 
 // calls is the acts of all ranks, before calls of different ranks are matched.

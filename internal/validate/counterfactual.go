@@ -24,9 +24,9 @@ type trial struct {
 // source describes the reference of the comparison.
 func (t *trial) source() string {
 	if t.instead != "" {
-		return "what a run without it saves (DESIGN contract 12)"
+		return "saving of a run without it"
 	}
-	return "what a run with " + strings.Join(t.without, " ") + " saves (DESIGN contract 12)"
+	return "saving of a run with " + strings.Join(t.without, " ")
 }
 
 // smallModel is a language model whose step takes milliseconds.

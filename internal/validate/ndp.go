@@ -86,7 +86,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 		wire := float64(n*400)*(trimFrame+wireGap) + float64(s.Trims)*(64+wireGap)
 		rows = append(rows,
 			exact(claim+": most data that waits, bytes", "the queue's limit", unit.Bytes(limit), data),
-			atMost(claim+": most headers that wait, bytes", "two of each sender's", float64(2*64*n),
+			atMost(claim+": most headers that wait, bytes", "two headers of each sender", float64(2*64*n),
 				float64(heads), "%.0f"),
 			within(claim+": time, us", "data and headers at line rate", wire*8/100e3,
 				float64(s.Flows.Max)/1e6, 0.02, "%.1f"),

@@ -309,7 +309,7 @@ func scheduledChassis() ([]Row, error) {
 	r := must(finish(text))
 	s, _, _ := r.Outcome("")
 	x := s.Scheduled
-	const source = "seed on large clusters, figure 13: 1,152 GPUs on a modular system"
+	const source = "source document on large clusters, figure 13: 1,152 GPUs on a modular system"
 	even := float64(x.LinkMost) / float64(x.LinkLeast)
 	slow := float64(s.Slowest.Time) / float64(s.Slowest.Ideal)
 	return []Row{

@@ -13,7 +13,7 @@ import (
 // grant credit (EQDS) achieve the same with less. Both on the same 64 NICs and the same links, and on links that are
 // faster by the overhead of cells.
 const (
-	thesisSource = "seed on large clusters: a scheduled fabric is an over-design"
+	thesisSource = "source document on large clusters: a scheduled fabric is an over-design"
 
 	thesisFabric = `
 name: thesis

@@ -76,11 +76,11 @@ func wredDrops() ([]Row, error) {
 	}
 	good, _ := must2(run(seedQueues))
 	bad, peak := must2(run(strings.Replace(seedQueues, " ecn\n", "\n", 1)))
-	const seed = "the seed's step 3; NX-OS random-detect without ecn drops, PFC or not"
+	const seed = "source document, step 3; NX-OS random-detect without ecn drops, PFC or not"
 	drops := func(s *result.Summary) string { return fmt.Sprintf("%d", s.Drops) }
 	rows := []Row{
-		exact("the seed's text: drops", seed, "0", drops(good)),
-		{Claim: "the seed's text with ecn deleted: drops, all by WRED", Source: seed, Expected: "> 0",
+		exact("the source's configuration: drops", seed, "0", drops(good)),
+		{Claim: "the source's configuration without ecn: drops, all by WRED", Source: seed, Expected: "> 0",
 			Ours: drops(bad), Diff: "-",
 			OK: bad.Drops > 0 && bad.Drops == bad.DropsWRED},
 		{Claim: "the same: marks", Source: seed, Expected: "0", Ours: fmt.Sprint(bad.ECNMarks), Diff: "-",

@@ -129,7 +129,7 @@ func (c CollectiveRun) Into(b *Builder, ranks []int, ready [][]int32) ([][]int32
 	return run(c.sink(b, len(ranks)), ranks, c.Bytes, c.started(b, ranks, ready)), nil
 }
 
-// started returns what ranks wait for with the time that a protocol takes before its first transfer.
+// started returns the dependencies of ranks delayed by the time that a protocol takes before its first transfer.
 func (c CollectiveRun) started(b *Builder, ranks []int, ready [][]int32) [][]int32 {
 	d := unit.Time(coll.StartCost(c.Algorithm, c.Protocol) * float64(unit.Microsecond))
 	if d == 0 {

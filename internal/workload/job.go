@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Job is one piece of work: what is to be done, where, and from when on.
+// Job is one piece of work: the operations, their GPUs, and their start.
 type Job struct {
 	Name     string
 	DAG      *DAG
@@ -64,7 +64,7 @@ func (m *Mix) find(i int32, end func(*Part) int32) int {
 	return at
 }
 
-// Service is that of the plan's services which an operation's transfer uses.
+// Service returns the plan's service that an operation's transfer uses.
 func (m *Mix) Service(op int32) int {
 	j := &m.Jobs[m.Of(op)]
 	if m.DAG.Ops[op].Class.Stored() {

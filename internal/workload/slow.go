@@ -73,7 +73,7 @@ func SlowOps(ops []Op) (slow []Slow) {
 	return slow
 }
 
-// alike reports whether two ranks have the same operations and receive as often.
+// alike reports whether two ranks have equal operations and receive equally often.
 func (r *ofRank) alike(o *ofRank) bool { return r.order == o.order && r.receives == o.receives }
 
 // ranksOf returns the computing ranks, equal ones adjacent, the one with the fewest bytes first.

@@ -58,7 +58,7 @@ type Software struct {
 	Recipe Recipe `json:"recipe"` // defaults of a run
 	Source string `json:"source"`
 
-	// First and last version that measurements at hand are of; empty: they name no version.
+	// First and last version to which the available measurements belong; empty: they have no version.
 	From  string `json:"from,omitempty"`
 	Until string `json:"until,omitempty"`
 

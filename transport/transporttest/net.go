@@ -21,7 +21,7 @@ type Path struct {
 	Loss, Mark, Trim, Repeat float64
 }
 
-// Setup is a network of two NICs, and what runs between them. Zero values take what is in brackets.
+// Setup is a network of two NICs, and what runs between them. Zero values have the default in brackets.
 type Setup struct {
 	Protocol *transport.Protocol
 	Values   param.Values // [the protocol's defaults]

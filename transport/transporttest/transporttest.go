@@ -20,7 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Suite is a protocol and what it is to be tried with.
+// Suite is a protocol and the settings of its tests.
 type Suite struct {
 	Protocol *transport.Protocol
 	Values   param.Values                // nil: the defaults
@@ -243,7 +243,7 @@ func (n *Net) heal() {
 	}
 }
 
-// checkReports holds what an end reports to what the protocol lists.
+// checkReports compares an end's signals and counters with the protocol's lists.
 func (s *Suite) checkReports(t fataler, n *Net, counted map[string]int64) {
 	t.Helper()
 	names := append(slices.Clone(s.Protocol.Counters), s.Protocol.Signals...)

@@ -47,7 +47,7 @@ type message struct {
 // few is the number of packets for which an end makes room first.
 const few = 8
 
-// Out is a sender's side. It has room for what is out.
+// Out is a sender's side. It has memory for the packets in flight.
 type Out struct {
 	slots     []Slot // a ring by number
 	size      uint64 // most that it grows to

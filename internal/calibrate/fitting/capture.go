@@ -95,7 +95,7 @@ func notices(progress func(share float64, label string), path string) (*capture.
 	return n, nil
 }
 
-// receiver reads what the scenario has.
+// receiver reads the scenario's settings.
 func (r *Capture) receiver(c *Question) error {
 	doc, err := scenariofile.Read(c.Fabric, c.Set)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Capture) receiver(c *Question) error {
 		p.Default().CC.Name)
 }
 
-// note takes down what is wrong with a capture.
+// note records faults of a capture.
 func (r *Capture) note(path string, n *capture.Notices) {
 	say := func(format string, args ...any) { r.Notes = append(r.Notes, path+": "+fmt.Sprintf(format, args...)) }
 	if n.Strange > 0 {
@@ -180,7 +180,7 @@ func spreadOf(s *calibrate.Spread, was unit.Time) Spread {
 		s.Pairs}
 }
 
-// put adds what was found to a calibration.
+// put adds the results to a calibration.
 func (r *Capture) put(c *scenario.Calibration) {
 	if r != nil {
 		c.CNPDelay, c.CNPInterval = r.cal.CNPDelay, r.cal.CNPInterval
@@ -204,7 +204,7 @@ type Named struct {
 	*Spread
 }
 
-// Rows returns what was found, by name.
+// Rows returns the results by name.
 func (r *Capture) Rows() []Named {
 	v := []Named{{"cnp_delay", &r.Delay}}
 	if r.Interval != nil {

@@ -24,7 +24,7 @@ import (
 	"railyard/unit"
 )
 
-// Question is what was measured, and how to fit it.
+// Question is a set of measurements, with the options of the fit.
 type Question struct {
 	Fabric                              string
 	Set, NCCLTests, Perftest, Inspector []string
@@ -37,7 +37,7 @@ type Question struct {
 	Force                               bool
 }
 
-// Report is a calibration with what it was fitted to.
+// Report is a calibration with the measurements to which it was fitted.
 type Report struct {
 	Scenario string                `json:"scenario"`
 	Values   []Value               `json:"values"`
@@ -176,7 +176,7 @@ func (c *Question) report(b *calibrate.Bench, fit *calibrate.Fit) *Report {
 	return r
 }
 
-// Write writes the scenario with its calibration, and what it was fitted to as comments.
+// Write writes the scenario with its calibration, and the measurements as comments.
 func (c *Question) Write(b *calibrate.Bench, r *Report) error {
 	doc, err := scenariofile.Read(c.Fabric, nil)
 	if err != nil {

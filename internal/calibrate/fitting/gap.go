@@ -59,7 +59,7 @@ func Differ(points []Point) bool {
 	})
 }
 
-// Explain tries hypotheses on points that Compared returned. fixed: the measurement sets its algorithm.
+// Explain tries hypotheses on points that Compared returned. fixed is set if the measurement sets the algorithm.
 func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (*Gap, error) {
 	set, err := c.read()
@@ -459,7 +459,7 @@ func (x *search) time(b *byFidelity, h *Hypothesis, i int, packets unit.Bytes) (
 // relative error.
 func (x *search) off(times []float64) float64 { return x.rms(times, func(int) bool { return true }) }
 
-// offLarge is that of the points that the bandwidth decides.
+// offLarge returns the error of the points that the bandwidth decides.
 func (x *search) offLarge(times []float64) float64 {
 	return x.rms(times, func(i int) bool { return x.large[i] })
 }

@@ -60,8 +60,8 @@ const (
 // choice reports whether a hypothesis is a choice of NCCL, alone or with a latency.
 func (h *Hypothesis) choice() bool { return strings.HasPrefix(h.Confirm, debugTune) }
 
-// hypotheses returns the hypotheses with an effect on a plan's network, latencies first. algorithm is that of
-// all-reduces.
+// hypotheses returns the hypotheses with an effect on a plan's network, latencies first. algorithm is the algorithm
+// of all-reduces.
 func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesis) {
 	g := p.Graph
 	add := func(h Hypothesis) { all = append(all, h) }

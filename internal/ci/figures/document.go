@@ -21,7 +21,7 @@ var (
 	pictured = regexp.MustCompile(`^<!-- picture: (\S+) -->$`)
 )
 
-// A machine executes what a document contains.
+// A machine executes the commands of a document.
 type machine struct {
 	execute func(text string, exit int) (string, error) // a command block
 	picture func(name string) error                     // a file that a command block has written

@@ -49,7 +49,7 @@ func note(k int) bool {
 `
 
 // switched returns a file with mutants in it, each controlled by a switch. Line numbers up to the first mutant of
-// several lines stay as they are.
+// several lines stay unchanged.
 func switched(s *source, mutants []*mutant) []byte {
 	mutants = slices.Clone(mutants)
 	slices.SortFunc(mutants, func(a, b *mutant) int { return b.site.start - a.site.start })

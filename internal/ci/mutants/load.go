@@ -20,7 +20,7 @@ import (
 // livePath is the package that mutated files import; it exists in the overlay only.
 const livePath = "internal/ci/mutants/live"
 
-// liveName is its name in mutated files.
+// liveName is the package's name in mutated files.
 const liveName = "mutants__live"
 
 // code is one package of the module, parsed and type-checked, without its tests.

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/sim"
 )
 
-// Fault is a fabric with one injected fault. Cause is its name, "" for none; "incast" is congestion in a healthy
-// fabric.
+// Fault is a fabric with one injected fault. Cause is the name of the expected cause, "" for none; "incast" is
+// congestion in a healthy fabric.
 type Fault struct {
 	Name    string
 	Base    string // of Bases

@@ -57,7 +57,7 @@ const (
 	Share    Style = "36" // cyan: bars
 )
 
-// Paint returns s in a style, or as it is without colours.
+// Paint returns s in a style, or unchanged without colours.
 func (l Layout) Paint(style Style, s string) string {
 	if !l.Color || s == "" {
 		return s

@@ -123,7 +123,7 @@ var kinds = []kind{
 	{"completion", "from the last packet of a message to the next one", completion},
 }
 
-// Names lists the names of sequences, and what each shows.
+// Names lists the names of sequences, and a description of each.
 func Names() (names, shows []string) {
 	for _, k := range kinds {
 		names, shows = append(names, k.name), append(shows, k.shows)

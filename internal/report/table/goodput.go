@@ -107,7 +107,7 @@ func largestLoss(p *goodput.Point) (string, float64) {
 	return names[slices.Index(shares, most)], most
 }
 
-// intervals prints what each checkpoint interval costs, in percent of the time; * marks the chosen one.
+// intervals prints the cost of each checkpoint interval, in percent of the time; * marks the chosen one.
 func intervals(w io.Writer, r *days.Report) {
 	names, _ := losses(&r.Chosen)
 	t := screen.Table{Columns: []screen.Column{{Head: "Interval"}, {Head: "effective, %"}, {Head: "min–max"},

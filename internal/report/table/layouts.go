@@ -114,7 +114,7 @@ func asFast(w io.Writer, all []planner.Candidate) {
 	}
 }
 
-// here describes what the nearest published configuration would take in this search.
+// here describes the result of the nearest published configuration in this search.
 func here(w io.Writer, all []planner.Candidate, n *planner.Nearest) {
 	if n == nil {
 		return

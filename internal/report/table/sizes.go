@@ -53,7 +53,7 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 // one's at each end.
 const shownStages, endStages = 8, 3
 
-// Memory prints what each pipeline stage holds, in GB.
+// Memory prints the memory of each pipeline stage, in GB.
 func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ranks []partition.RankMemory,
 	worst partition.RankMemory) {
 	gb := func(b unit.Bytes) string { return unit.Digits(float64(b) / 1e9) }

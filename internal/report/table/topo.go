@@ -207,7 +207,7 @@ func portMap(w io.Writer, p *topo.PortMap) {
 	}
 }
 
-// ends writes host-1:nic3, host-2:nic3 as host-[1-2]:nic3; others as they are, each once.
+// ends writes host-1:nic3, host-2:nic3 as host-[1-2]:nic3; others unchanged, each once.
 func ends(to []string) string {
 	var tails []string
 	heads := map[string][]string{}

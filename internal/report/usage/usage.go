@@ -14,7 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Section is a part of the summary of all commands: a heading, then commands with what each of them does.
+// Section is a part of the summary of all commands: a heading, then commands with a description of each.
 type Section struct {
 	Title    string
 	Commands [][2]string // a name, or several of a group by commas
@@ -170,7 +170,7 @@ func typed(n *kong.Node) string {
 	return line + " [FLAGS]"
 }
 
-// parted splits the details of a command into paragraphs, and examples and lists, which are printed as they are.
+// parted splits the details of a command into paragraphs, and examples and lists, which are printed unchanged.
 func parted(detail string) (text, rest string) {
 	for _, head := range []string{"Examples:", "Example:"} {
 		if i := strings.Index(detail, head+"\n"); i >= 0 {

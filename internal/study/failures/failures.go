@@ -1,5 +1,5 @@
-// Package failures simulates what single failures, and pairs of them, do to a step: a Study of Variants, whose Rows are
-// classes of equivalent elements, by harm. Equivalence is that of planner.NewAlike.
+// Package failures simulates what single failures, and pairs of them, do to a step: a Study of Variants, whose Rows
+// are classes of equivalent elements, by harm. Equivalence is defined by planner.NewAlike.
 package failures
 
 import (

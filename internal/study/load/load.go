@@ -84,7 +84,7 @@ func newCurve(ctx context.Context, pool *study.Pool, path string, sets []string,
 	return curve, nil
 }
 
-// offeredRate returns what all ranks could send together.
+// offeredRate returns the maximum rate of all ranks together.
 func offeredRate(plan *scenario.Plan) (sum float64) {
 	seen := map[int]bool{}
 	for rank := range plan.Jobs[0].DAG.Ranks {

@@ -52,7 +52,7 @@ type Analysis struct {
 	Partial    bool     // no point's seeds all ended: Ranking has means over the seeds that ended
 	Front      int      // number of points on the Pareto front
 	Rung       int      // the last one that was reached
-	Points     int      // without the scenario as it is
+	Points     int      // number of points without the unchanged scenario
 	Effects    []Influence
 	Screening  bool // Effects are elementary effects
 }
@@ -206,8 +206,8 @@ func (t *tally) best(s *Study, by []Objective, n int, partial bool) []Ranked {
 	return out
 }
 
-// promote returns the points that a rung passes on: the scenario as it is, and the best; nil unless the rung has been
-// simulated.
+// promote returns the points that a rung passes on: the unchanged scenario, and the best; nil unless the rung has
+// been simulated.
 func (s *Study) promote(rung int) []int {
 	by, err := s.objectives()
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Study) Analyse(partial bool) (*Analysis, error) {
 	return a, nil
 }
 
-// influences finds what each parameter does to the first objective.
+// influences finds the effect of each parameter on the first objective.
 func (s *Study) influences(a *Analysis, t *tally) {
 	d := s.designs[len(s.designs)-1]
 	if d.Sampler == "morris" && len(s.designs) == 1 {

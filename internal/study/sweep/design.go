@@ -32,7 +32,7 @@ type Design struct {
 	Command string `json:"command,omitempty"` // the command of the simulations, other than sweep (Simulations)
 
 	space  *space.Space
-	points []space.Point // 0 is the scenario as it is
+	points []space.Point // 0 is the unchanged scenario
 	coords [][]float64   // of points
 }
 

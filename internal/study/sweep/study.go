@@ -288,7 +288,7 @@ func (s *Study) enumerate() {
 	}
 }
 
-// Points returns the number of points, the scenario as it is among them.
+// Points returns the number of points, including the unchanged scenario.
 func (s *Study) Points() int { return len(s.rows) }
 
 // Repeated returns the number of requested samples of the last design and the number of different points, if that is
@@ -330,7 +330,7 @@ func (s *Study) Planned() (n int) {
 	return n
 }
 
-// passed returns how many points a rung of n passes on, besides the scenario as it is.
+// passed returns how many points a rung of n passes on, besides the unchanged scenario.
 func (s *Study) passed(n int) int { return 1 + max(1, (n-1+s.File.Reduce-1)/max(1, s.File.Reduce)) }
 
 // planned lists the trials of the reached rungs.

@@ -42,7 +42,8 @@ type Shares struct {
 	Hosts    float64 `json:"hosts"`
 }
 
-// Split simulates the best candidate's halves, each alone, and both as they are written: three simulations.
+// Split simulates the best candidate's host side and switch side, each alone, and both as written: three
+// simulations.
 func (t *Tuning) Split(ctx context.Context, best tune.Trial) (*Halves, error) {
 	h := &Halves{}
 	list := []half{{switches: true}, {hosts: true}}

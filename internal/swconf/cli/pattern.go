@@ -162,7 +162,7 @@ func (m *Match) Num(name string) float64 {
 	return n
 }
 
-// miss describes how far a pattern matched and what it accepts there.
+// miss describes how far a pattern matched and the accepted words there.
 type miss struct {
 	at   int // index of the word that did not fit; number of words: the line ended
 	want []*node

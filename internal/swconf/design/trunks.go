@@ -132,8 +132,8 @@ func (s *Switch) Sessions(os swconf.OS) (out []Session) {
 	return out
 }
 
-// language is that of another switch, seen from one that is written in its own: the fabric has several. Otherwise all
-// switches are written in one.
+// language is the language of another switch, for a switch whose configuration is in its own: the fabric has
+// several. Otherwise all switches are written in one.
 func (s *Switch) language(far *Switch, os swconf.OS) swconf.OS {
 	if s.Panel == nil || s.Panel.System != string(os) || far == nil || far.Panel == nil || far.Panel.System == "" {
 		return os

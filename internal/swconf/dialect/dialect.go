@@ -77,7 +77,7 @@ func Title(os swconf.OS) string {
 	return string(os)
 }
 
-// Parse parses a configuration. os is its language; "" detects it.
+// Parse parses a configuration. os is the language; "" detects it.
 func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	text, err := cli.Text(file, text)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// speeds is what ports of a language's switches can be set to, in Gbit/s: IEEE 802.3's, as far as there are
-// such switches. FRR sets none, so that it is left out.
+// speeds are the rates of ports of a language's switches, in Gbit/s: IEEE 802.3's, if such switches exist. FRR sets
+// none, so that it is left out.
 var speeds = map[swconf.OS][]unit.Rate{
 	swconf.NXOS:  {1, 10, 25, 40, 50, 100, 200, 400, 800},
 	swconf.EOS:   {1, 10, 25, 40, 50, 100, 200, 400, 800},
@@ -22,7 +22,7 @@ var speeds = map[swconf.OS][]unit.Rate{
 	swconf.Junos: {1, 10, 25, 40, 50, 100, 200, 400, 800},
 }
 
-// maps are what NX-OS breaks ports out into (interface breakout module; batfish's grammar has these).
+// maps are the breakouts of NX-OS (interface breakout module; batfish's grammar has these).
 var maps = []string{"10g-4x", "25g-4x", "50g-2x", "50g-4x", "100g-2x", "100g-4x", "200g-2x", "200g-4x", "400g-2x"}
 
 // brokenOut refuses parts of a port that cannot exist: switches split lanes in halves, and SONiC's as their device
@@ -96,8 +96,8 @@ func virtual(s *design.Switch) bool {
 	return s.Panel != nil && s.Panel.Device != nil && strings.Contains(s.Panel.Device.Platform, "kvm")
 }
 
-// pfcModes returns notes on ports whose PFC is on in what is written, and negotiated or off in the switch's own
-// configuration. NX-OS has all three modes, EOS and SONiC ports without PFC. FRR configures no queues.
+// pfcModes returns notes on ports whose PFC is on in the rendered configuration, and negotiated or off in the
+// switch's own configuration. NX-OS has all three modes, EOS and SONiC ports without PFC. FRR configures no queues.
 func pfcModes(d *design.Design) (notes []string) {
 	var negotiate, off []string
 	for _, s := range d.Switches {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// fabric is the profile of the ports that name none.
+// fabric is the profile of the ports without one.
 const fabric = "FABRIC"
 
 // buffers writes the buffer profile of most ports, and one for each other headroom that ports need.

@@ -58,8 +58,8 @@ func (p *parser) profileOf(port *swconf.Port) *mmu {
 	return p.mmu[p.mmuApply]
 }
 
-// mmuRules read buffer profiles: headroom, thresholds of priority groups and queues; and which one the
-// switch's ports have that name none.
+// mmuRules read buffer profiles: headroom, thresholds of priority groups and queues; and the default profile of the
+// switch's ports.
 func (p *parser) mmuRules(r *cli.Mode) {
 	r.On("[no] platform trident mmu queue profile <name>", func(m *cli.Match) *cli.Mode {
 		if m.No {

@@ -203,7 +203,7 @@ func (p *parser) pfc(q *profile, m *cli.Match) {
 	}
 }
 
-// qosCommands are those a qos profile and an interface have in common.
+// qosCommands are the common commands of a qos profile and an interface.
 func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 	each := func(f func(*profile, *cli.Match)) func(*cli.Match) {
 		return func(m *cli.Match) {

@@ -115,7 +115,7 @@ func (p *parser) of(name tree.Word, at []tree.Word, within []string) (out [][]tr
 
 func wild(s string) bool { return len(s) > 1 && s[0] == '<' && s[len(s)-1] == '>' }
 
-// join returns a group's statement as it is below a path, or nil if it does not apply.
+// join returns a group's statement relative to a path, or nil if it does not apply.
 func join(w, at []tree.Word) []tree.Word {
 	if len(w) < len(at) {
 		return nil

@@ -16,7 +16,7 @@ type Command struct {
 	Inactive bool // deactivated
 }
 
-// String returns the words as they are typed.
+// String returns the words as typed.
 func (c Command) String() string {
 	out := slices.Clone(c.Words)
 	for i, w := range out {

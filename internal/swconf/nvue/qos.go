@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// global is the profile of every port that names none.
+// global is the profile of every port without one.
 const global = "default-global"
 
 // qos is the settings of queues, profile by profile.

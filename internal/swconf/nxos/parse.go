@@ -27,7 +27,7 @@ type parser struct {
 	subs     map[string]*swconf.Port
 	profiles map[string]*profile
 	inherits map[*swconf.Port][]swconf.Said[string]
-	keeps    map[string]bool // route-maps that leave next hops as they are
+	keeps    map[string]bool // route-maps that leave next hops unchanged
 	vlans    []*vlanPolicy
 	trunks   map[*swconf.Port]*vlanSet
 	pfcOff   swconf.Said[bool] // PFC off on all interfaces, overriding their settings

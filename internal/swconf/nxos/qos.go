@@ -50,7 +50,7 @@ type policyClass struct {
 
 const mapTypes = "<type:qos|queuing|network-qos|control-plane>"
 
-// qosRules adds steps 1 to 5 of the seed.
+// qosRules adds the commands of the source document's steps 1 to 5: classification, queues, ECN, PFC.
 func (p *parser) qosRules(r *cli.Mode) {
 	r.On("[no] class-map [ type "+mapTypes+" ] [ <how:match-any|match-all> ] <name>", p.openClass)
 	r.On("[no] policy-map [ type "+mapTypes+" ] <name>", p.openPolicy)

@@ -123,7 +123,7 @@ func (w *writer) className(i int) string {
 	return fmt.Sprintf("QUEUE%d", i)
 }
 
-// qos writes the seed's steps 1 to 5.
+// qos writes the source document's steps 1 to 5.
 func (w *writer) qos() {
 	spec := &w.S.Spec
 	var sets [queue.Classes]string

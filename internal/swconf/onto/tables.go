@@ -22,7 +22,7 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// ownTables are those whose entries named by the fabric belong to it with all fields.
+// ownTables are the tables whose entries belong to the fabric with all fields if it names them.
 var ownTables = map[string]bool{"DSCP_TO_TC_MAP": true, "TC_TO_QUEUE_MAP": true,
 	"TC_TO_PRIORITY_GROUP_MAP": true, "MAP_PFC_PRIORITY_TO_QUEUE": true,
 	"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": true, "SCHEDULER": true, "WRED_PROFILE": true,

@@ -83,7 +83,7 @@ func (p Platform) Figure(key string) (f sheet.Figure, ok bool) {
 	return f, false
 }
 
-// Word is a value as it is written, "" where it is not known.
+// Word returns a value as written, "" where it is unknown.
 func (p Platform) Word(key string) string {
 	f, _ := p.Figure(key)
 	return f.Value

@@ -17,7 +17,7 @@ type use struct {
 	link  int
 }
 
-// slot is a port of SONiC's: of a cage, as it is broken out, the part from 0.
+// slot is a port of SONiC's: a cage in a breakout mode, and the part from 0.
 type slot struct{ cage, mode, part int }
 
 // fitting is the assignment of a switch's cables to a profile's ports, in progress.
@@ -238,7 +238,7 @@ func (f *fitting) panel() {
 	if front.System != panel.SONiC {
 		return
 	}
-	for _, u := range f.uses { // the graph calls its ports as they are called there
+	for _, u := range f.uses { // the graph's ports have the device's names
 		l := &f.g.Links[u.link]
 		if l.A == f.node {
 			l.APort = front.Own(u.jack)

@@ -40,7 +40,7 @@ type jackRun struct {
 //go:embed hwskus.json
 var knownData []byte
 
-// devices are those whose ports are known without their files.
+// devices are the devices whose ports are known without their files.
 var devices, Devices = loadKnown()
 
 func loadKnown() (list []device, sheets []sheet.Sheet) {

@@ -10,8 +10,7 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// resolve works out what each port does with packets. Ports that do the same
-// share one description.
+// resolve computes the treatment of packets at each port. Ports that do the same share one description.
 func (p *parser) resolve() {
 	p.pools()
 	p.c.QoS = &swconf.QoS{}
@@ -66,7 +65,7 @@ func (p *parser) mapRows() map[string]*node {
 	return rows
 }
 
-// global is the row of PORT_QOS_MAP whose DSCP map ports have that name none.
+// global is the row of PORT_QOS_MAP whose DSCP map applies to ports without one.
 const global = "global"
 
 // words appends the contents of a row, so that equal ones are detected.

@@ -1,4 +1,4 @@
-// Package sum is what the tests of mutants mutate.
+// Package sum is the package that the tests of mutants mutate.
 package sum
 
 import "fmt"
