@@ -114,7 +114,7 @@ func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
 	return nil
 }
 
-// dropMRC ends the MRC ends of a connection.
+// dropMRC closes the MRC sender and receiver of a connection.
 func (e *Endpoint) dropMRC(c *Conn) {
 	if c.mrc == nil {
 		return

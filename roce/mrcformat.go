@@ -278,7 +278,7 @@ type NackReason uint8
 const (
 	NackTrimmed        NackReason = 0x01 // a switch cut its payload off
 	NackTrimmedLastHop NackReason = 0x02 // the last switch did: the receiver is busy, not the path
-	NackNoBitmap       NackReason = 0x06 // no room to track it
+	NackNoBitmap       NackReason = 0x06 // the receiver cannot track the packet
 	NackNoBuffer       NackReason = 0x07 // NO_PKT_BUFFER
 	NackNoResource     NackReason = 0x0a
 	NackOutOfWindow    NackReason = 0x0b // PSN_OOR_WINDOW: beyond the tracked range

@@ -10,8 +10,8 @@ import (
 // Senders of protocols are queued in lanes: one per class and port as RC's rings. One sender may be queued in the lanes
 // of all its planes at the same time. It is queued where it could send now, and leaves after an attempt in vain.
 //
-// A sender with room for one more packet would wake all idle ports for it. So only one of them is woken at a time.
-// When its packet has left, the next is woken, while the sender is ready.
+// A sender with room for one more packet would wake all idle ports for it. So only one of the waiting connections
+// is woken at a time. When its packet has left, the next is woken, while the sender is ready.
 
 // lanes holds the lanes of all ports.
 type lanes struct {

@@ -45,7 +45,7 @@ func (s *Scheduled) Load(frame unit.Bytes) float64 {
 // capacity of fabric links without speed-up.
 func (s *Scheduled) Efficiency(frame unit.Bytes) float64 { return float64(frame) / s.Load(frame) }
 
-// Validate refuses what no scheduled fabric could work with; mtu is the largest packet.
+// Validate refuses values with which no scheduled fabric could work; mtu is the largest packet.
 func (s *Scheduled) Validate(mtu unit.Bytes) error {
 	const least = 16 * unit.Byte
 	switch {

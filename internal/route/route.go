@@ -2,8 +2,8 @@ package route
 
 import "railyard/unit"
 
-// Port is the transmitting side of a port: the 64 bytes that every packet
-// touches. Path choice reads the load from it, the fabric keeps it.
+// Port is the transmitting side of a port: the 64 bytes that every packet touches. Path choice reads a port's load
+// from it; the fabric updates it.
 type Port struct {
 	BusyUntil unit.Time // the last accepted frame, gap included, is out then
 	Flight    unit.Time // propagation plus the peer's pipeline

@@ -126,7 +126,7 @@ func (c *carrier) arrived(m int32) {
 	}
 }
 
-// ring passes an operation's bell on.
+// ring delivers an operation's timer event to the execution.
 func (c *carrier) ring(e engine.Event) {
 	c.exec.Ring(exec.Bell{Op: e.A, Stage: e.B})
 	c.stop = c.stop || c.exec.Done()

@@ -122,8 +122,8 @@ func (u *unpacked) Read(b []byte) (int, error) {
 // longest is the largest length of a line; the rest is skipped.
 const longest = 1 << 16
 
-// Lines calls f with every line without its end; cut: it was longer than what is kept of it. What f
-// keeps of a line it must copy.
+// Lines calls f with every line without its line end; cut reports that the line was longer than the limit and is
+// truncated. What f keeps of a line it must copy.
 func (s *Source) Lines(f func(line []byte, cut bool) error) error {
 	for {
 		text, err := s.in.ReadSlice('\n')

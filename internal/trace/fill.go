@@ -59,7 +59,8 @@ type filler struct {
 	made   map[[2]int]int32
 }
 
-// like returns the model of a rank without a file: a member of the smallest group in which all do the same; else any.
+// like returns the rank whose acts a rank without a file gets: a member of the smallest group with equal acts; else
+// any.
 func (f *filler) like(r, present int) int {
 	best, size := r%present, f.ranks+1
 	for _, g := range f.in[r] {

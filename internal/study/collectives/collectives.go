@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// Row is one size.
+// Row is the result of one message size.
 type Row struct {
 	Bytes int64         `json:"bytes"`
 	Model []coll.Choice `json:"nccl_model,omitempty"`

@@ -22,7 +22,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	// EOS relaxes by default
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), Relax: swconf.Said[bool]{V: true}}
 	if old := p.c.BGP; old != nil && old.ASN.V == asn {
-		b = old // the same again continues it
+		b = old // a repeated command continues its block
 	}
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")

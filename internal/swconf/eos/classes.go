@@ -163,7 +163,7 @@ func (p *parser) openQueuePolicy(m *cli.Match) *cli.Mode {
 			delete(x.outs, n)
 			return nil
 		}
-		if x.outs[n] == nil { // the same again continues it
+		if x.outs[n] == nil { // a repeated command continues its block
 			x.outs[n] = &swconf.Queue{Name: "tx-queue " + strconv.Itoa(n), At: p.c.At(m, "n")}
 		}
 		return p.txQueue().Of([]*swconf.Queue{x.outs[n]})

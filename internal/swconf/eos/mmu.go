@@ -68,7 +68,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 			return nil
 		}
 		shared := p.mmu[m.Word("name")]
-		if shared == nil { // the same again continues it
+		if shared == nil { // a repeated command continues its block
 			shared = &mmu{}
 			p.mmu[m.Word("name")] = shared
 		}

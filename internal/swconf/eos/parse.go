@@ -132,7 +132,7 @@ func (p *parser) root() *cli.Mode {
 			c.Undefine("qos profile", name)
 			return nil
 		}
-		if p.profiles[name] == nil { // the same again continues it
+		if p.profiles[name] == nil { // a repeated command continues its block
 			p.profiles[name] = &profile{at: p.c.At(m, "name")}
 			c.Define("qos profile", name, p.c.At(m, "name"), false)
 		}

@@ -48,7 +48,7 @@ func (p *parser) trafficRules(r *cli.Mode) {
 				return nil
 			}
 			x := p.traffic[m.Word("name")]
-			if x == nil { // the same again continues it
+			if x == nil { // a repeated command continues its block
 				x = &trafficPolicy{}
 				p.traffic[m.Word("name")] = x
 			}
@@ -81,7 +81,7 @@ func (p *parser) trafficPolicy(x *trafficPolicy) *cli.Mode {
 				}
 				return nil
 			}
-			if i < 0 { // the same again continues it
+			if i < 0 { // a repeated command continues its block
 				i = len(x.matches)
 				if at := named(m.Word("next")); at >= 0 {
 					i = at

@@ -41,7 +41,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			p.vrfs = append(p.vrfs, b)
 		}
 	} else if p.c.BGP != nil && p.c.BGP.ASN.V == asn {
-		b = p.c.BGP // the same again continues it
+		b = p.c.BGP // a repeated command continues its block
 	} else if p.c.BGP != nil {
 		swconf.Duplicate(p.c, "router bgp", fmt.Sprint(asn), p.c.At(m, "asn"), p.c.BGP.ASN.At)
 	} else {

@@ -21,7 +21,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	}
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
 	if old := p.c.BGP; old != nil && old.ASN.V == asn {
-		b = old // the same again continues it
+		b = old // a repeated command continues its block
 	}
 	p.c.BGP = b
 	r := p.tableOf(b, b, "")
@@ -101,7 +101,7 @@ func (p *parser) tableOf(all, b *swconf.BGP, vrf string) *cli.Mode {
 		})
 		if i < 0 {
 			all.Neighbors = append(all.Neighbors, n)
-		} else { // the same again continues it
+		} else { // a repeated command continues its block
 			old := all.Neighbors[i]
 			if m.Has("asn") && old.Remote.Is() && old.Remote.V != m.Word("asn") {
 				swconf.Duplicate(p.c, "neighbor", m.Word("peer"), n.At, old.At)

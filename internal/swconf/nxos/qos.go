@@ -88,7 +88,7 @@ func (p *parser) openClass(m *cli.Match) *cli.Mode {
 		return nil
 	}
 	c := p.classes[key]
-	if c != nil { // the same again continues it
+	if c != nil { // a repeated command continues its block
 		if m.Has("how") && c.all != (m.Word("how") == "match-all") {
 			swconf.Contrary(p.c, kind, name, p.c.At(m, "how"), c.at)
 		}
@@ -119,7 +119,7 @@ func (p *parser) openPolicy(m *cli.Match) *cli.Mode {
 		return nil
 	}
 	pm := p.policies[key]
-	if pm == nil { // the same again continues it
+	if pm == nil { // a repeated command continues its block
 		pm = &policy{typ: typ, name: name, at: p.c.At(m, "name")}
 		p.policies[key] = pm
 		p.c.Define(kind, name, pm.at, given.MatchString(name))
@@ -299,7 +299,7 @@ func (p *parser) policyMode(pm *policy) *cli.Mode {
 		}
 		for _, old := range pm.classes {
 			if old.name == name {
-				return p.policyClassMode(pm, old) // the same again continues it
+				return p.policyClassMode(pm, old) // a repeated command continues its block
 			}
 		}
 		at := slices.IndexFunc(pm.classes, func(c *policyClass) bool { return c.name == m.Word("next") })

@@ -67,7 +67,7 @@ func (p *patcher) users(name string) (ports []string) {
 	return slices.Compact(ports)
 }
 
-// shared notes at steps that change what other ports use that it changes them, too.
+// shared adds a note to steps that also change ports outside the fabric, because these use the changed entry.
 func (p *patcher) shared() {
 	for i := range p.Steps {
 		s := &p.Steps[i]
