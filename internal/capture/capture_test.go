@@ -95,7 +95,7 @@ func TestStory(t *testing.T) {
 	events, s := c.story()
 	all := strings.Join(events, "\n")
 	for _, want := range []string{
-		"2 gap: PSN 7200 expected, 7201 came (1 missing here)",
+		"2 gap: PSN 7200 expected, 7201 received (1 missing here)",
 		"3 NAK PSN sequence error, PSN 7200, MSN 0",
 		"5 goes back: PSN 7200…7202 retransmitted, 3 packets",
 		"0 WRITE va 0x7f800000 rkey 0x1234: 4KiB, PSN 7198…7202, 4 packets in 4us (6.14 Gbit/s), " +
@@ -103,7 +103,7 @@ func TestStory(t *testing.T) {
 		"first congestion experienced mark, on PSN 7203",
 		"CNP: congestion reported",
 		"ICRC ", "is wrong",
-		"gap: PSN 7204 expected, 7205 came",
+		"gap: PSN 7204 expected, 7205 received",
 		"FETCH_ADD 3 va 0x8 rkey 0x0: 0B, PSN 7205, acknowledged 1us later, was 39",
 		"SEND imm 0x9: 1KiB, PSN 7203, acknowledged",
 		"PFC prio 3 pause 100 quanta",
