@@ -71,7 +71,7 @@ func (t *Teller) tcp(us float64, p *Packet) {
 		say("seq %d retransmitted, %d bytes", h.Seq, n)
 	case ahead > 0:
 		f.Missing += int64(ahead)
-		say("gap: seq %d expected, %d came", f.LastSeq, h.Seq)
+		say("gap: seq %d expected, %d received", f.LastSeq, h.Seq)
 	}
 	if end := h.Seq + n; int32(end-f.LastSeq) > 0 {
 		f.LastSeq = end
