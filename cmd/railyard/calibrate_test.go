@@ -62,6 +62,42 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// TestCalibrateAgain: the error that calibrate prints is that of simulating what it writes, for each kind of input.
+func TestCalibrateAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for path, s := range map[string]string{"plain.yaml": measuredCluster, "nccl.txt": ncclTests,
+		"perf.txt": " RDMA_Write BW Test\n" +
+			" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n" +
+			" 1048576    1000             23400.00            23300.00              0.023300\n" +
+			" 8388608    1000             23500.00            23400.00              0.002925\n"} {
+		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, input := range [][]string{{"--nccl-tests", "nccl.txt"}, {"--perftest", "perf.txt"},
+		{"--nccl-tests", "nccl.txt", "--perftest", "perf.txt"}} {
+		fit := func(scenario string, more ...string) (r fitting.Report) {
+			args := append(append([]string{"calibrate", "--fabric", scenario, "--json"}, input...), more...)
+			code, stdout, errs := call(t, args...)
+			if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil {
+				t.Fatalf("%v: exit %d: %s", args, code, errs)
+			}
+			return r
+		}
+		wrote, again := fit("plain.yaml", "--out", "fit.yaml", "--force"), fit("fit.yaml")
+		if len(wrote.Points) == 0 || len(wrote.Points) != len(again.Points) {
+			t.Errorf("%v: %d points, then %d", input, len(wrote.Points), len(again.Points))
+			continue
+		}
+		for i, p := range wrote.Points {
+			if p.After != again.Points[i].Before {
+				t.Errorf("%v: %s is %v us calibrated, and %v us with what was written", input, p.Name, p.After,
+					again.Points[i].Before)
+			}
+		}
+	}
+}
+
 // A capture that run has written is one that calibrate reads.
 func TestCalibrateCapture(t *testing.T) {
 	dir := t.TempDir()
