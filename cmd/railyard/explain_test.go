@@ -105,7 +105,7 @@ func TestExplain(t *testing.T) {
 	}
 	code, out, errs = call(t, "explain", "nccl", "--fabric", "net")
 	if code != exitOK || !strings.Contains(out, "difference") || !strings.Contains(out, "\nVerdict: ") ||
-		!strings.Contains(out, "\nGap: ") || !strings.Contains(out, "\n    confirm:  ") ||
+		!strings.Contains(out, "\nGap: ") || !strings.Contains(out, "\n    measure:  ") ||
 		!strings.Contains(out, "note: algorithm of all-reduces auto") || !strings.Contains(out, " railyard calibrate --fabric net") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}

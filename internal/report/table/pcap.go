@@ -107,10 +107,10 @@ func Story(w io.Writer, s *capture.Story) {
 			if f.Missing > 0 {
 				fmt.Fprintf(w, ", %s not captured", unit.Plural(f.Missing, "packet"))
 			}
-			if len(f.SourcePorts) > 1 {
-				fmt.Fprintf(w, ", %d source ports", len(f.SourcePorts))
-			}
 			fmt.Fprintln(w)
+		}
+		if len(f.SourcePorts) > 1 {
+			fmt.Fprintf(w, "    %d source ports\n", len(f.SourcePorts))
 		}
 		if f.Trimmed > 0 {
 			fmt.Fprintf(w, "    %s trimmed by a switch\n", unit.Plural(f.Trimmed, "packet"))
