@@ -457,11 +457,13 @@ func (w *wayOf) shares(v without) [][]fluid.Use {
 	return w.even[routes]
 }
 
-// send lists what a message uses of what its connection does. Packets that a switch trims leave the NIC twice. A burst
-// begins without credit, which a first grant voids where senders ask for it.
+// send lists what a message uses of what its connection does. Packets that a switch trims leave the NIC twice, which
+// takes room from what else it sends: a message alone goes again for as long as it waits. A burst begins without
+// credit, which a first grant voids where senders ask for it.
 func (m *model) send(x int32, uses []fluid.Use, burst bool, v without) []fluid.Use {
 	msg, last := &m.b.r.seen.Messages[x], len(uses)-1
-	if met := m.b.r.trouble(x); met.Trimmed > 0 && last >= 0 && m.trims(msg.Conn, v) {
+	if met := m.b.r.trouble(x); met.Trimmed > 0 && last >= 0 && m.trims(msg.Conn, v) &&
+		len(m.b.share.bySender[m.b.r.seen.Conns[msg.Conn].From]) > 1 {
 		again := unit.Bytes(met.Trimmed) * m.b.r.wireBytes(m.b.r.seen.Rules.MTU)
 		uses = slices.Clone(uses)
 		uses[0].Share *= 1 + float64(again)/m.bytes(x, v)
