@@ -226,8 +226,9 @@ func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
 	return x
 }
 
-// passesOn reports that a switch is paused itself: it may send pauses with short queues.
-func (f *Fabric) passesOn(d *Device, k int) bool { return len(f.onto(d, k)) > 0 }
+// passesOn reports that a switch is paused itself, or may be, as one snapshot lacks what a port received: it may send
+// pauses with short queues.
+func (f *Fabric) passesOn(d *Device, k int) bool { return len(f.onto(d, k)) > 0 || d.lacks(rxPFC(k)) }
 
 // busiestMarks is the counter of marks at the egress that sent most.
 func (f *Fabric) busiestMarks(d *Device, k int) []Reading {
