@@ -418,14 +418,7 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 			variants[0].Label, also, noise(by, &variants[best], variants))
 	}
 	overfull(w, all)
-	if s := first; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
-		s.Links.Max > 1.2*s.Links.UplinkMax {
-		uplinks := ""
-		if s.Links.UplinkMax > 0 {
-			uplinks = "; uplinks up to " + percent(s.Links.UplinkMax)
-		}
-		Wrap(w, "", fmt.Sprintf("The limit is the receiver's link %s (%s%s): load balancing cannot relieve it.", s.Links.Hottest[0].Name, percent(s.Links.Max), uplinks))
-	}
+	receiver(w, first, variants)
 }
 
 // doubt warns of variants that an approximate fidelity simulated, with their largest expected error.

@@ -90,3 +90,38 @@ func TestCompareNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareReceiver checks that a comparison blames the receiver's link only if it is busy for nearly the whole run
+// and no variant loses time that other paths save.
+func TestCompareReceiver(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		share float64
+		why   cause.ID
+		cost  int64
+		want  bool
+	}{
+		{"incast at a full link", 0.98, cause.Incast, 900, true},
+		{"a link with room", 0.643, cause.Incast, 900, false},
+		{"flows that collide", 0.98, cause.Collision, 146, false},
+		{"a slow link", 0.98, cause.SlowLink, 146, false},
+		{"a collision that costs nothing", 0.98, cause.Collision, 4, true},
+	} {
+		var all []result.Variant
+		for i, label := range []string{"a", "b"} {
+			s := run(1000+100*int64(i), 0, 0, 0)
+			s.Links = result.LinkUse{Max: c.share, UplinkMax: 0.4,
+				Hottest: []result.LinkLoad{{Name: "leaf:Eth1 → host-1", ToHost: true, Utilisation: c.share}}}
+			s.Chain = &cause.Account{}
+			if i == 1 { // the slowest variant
+				s.Chain.Own[c.why] = c.cost
+			}
+			all = append(all, result.Variant{Label: label, Runs: []*result.Summary{s}})
+		}
+		var out strings.Builder
+		Compare(&out, "x", all)
+		if got := strings.Contains(out.String(), "load balancing cannot relieve it"); got != c.want {
+			t.Errorf("%s: %t, expected %t:\n%s", c.name, got, c.want, out.String())
+		}
+	}
+}
