@@ -229,7 +229,8 @@ func (l *linter) headroom() {
 				atOnce, n, or := queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame), len(l.findings), ""
 				quick := l.Response == 0 && l.Specs == nil && g.V.Headroom >= atOnce
 				if quick {
-					or = fmt.Sprintf(" if its neighbor takes the whole response time of IEEE 802.3 to obey a pause, %v if none", atOnce)
+					none := queue.Headroom(r, topo.CableDelay(mm), 0, through, mtu)
+					or = inTime(g.V.Headroom, none, atOnce, l.PathMTU)
 				}
 				fix := fmt.Sprintf("give it at least %d bytes", need)
 				if l.Specs != nil && l.Response == 0 && g.V.Headroom >= atOnce {
@@ -244,6 +245,16 @@ func (l *linter) headroom() {
 			}
 		}
 	}
+}
+
+// inTime describes the response time for which a port needs its headroom, and the requirement of a neighbor that needs
+// none: with frames of the port's MTU, and with RoCE's if only that is covered.
+func inTime(have, none, ofRoCE unit.Bytes, pathMTU int) string {
+	say := fmt.Sprintf(" if its neighbor takes the whole response time of IEEE 802.3 to obey a pause, %v if none", none)
+	if have < none {
+		say += fmt.Sprintf(" (%v with frames of path MTU %d)", ofRoCE, pathMTU)
+	}
+	return say
 }
 
 // ecnMissing requires ECN on every queue that has PFC.
