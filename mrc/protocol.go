@@ -26,8 +26,20 @@ var Protocol = transport.Protocol{
 	Needs:    cc.Needs{Hears: cc.Marking, Switch: "ECN, trimming at best", NIC: "bitmap, EV profile per peer"},
 	Ordered:  true, Profile: "evs",
 	CC: "nscc", Controls: []string{"nscc", "dctcp", "none"},
-	Check: check,
-	New:   func(v param.Values, c transport.Common) transport.Maker { return newMaker(v, c) },
+	Check: check, Refers: refers,
+	New: func(v param.Values, c transport.Common) transport.Maker { return newMaker(v, c) },
+}
+
+// refers returns how a packet refers to a data packet. The second word of bits is the range, and an answer to a probe
+// of the connection is a SACK whose PSN is the probe's number.
+func refers(p *transport.Packet, psn uint32) transport.Reference {
+	sack := *p
+	sack.Bits[1] = 0
+	if p.Kind == transport.Answer && p.Code == AboutConnection {
+		sack.Kind = transport.Ack
+		return transport.Refers(&sack, psn)
+	}
+	return transport.RefersByName(&sack, psn)
 }
 
 // check finds what cannot be together.

@@ -43,8 +43,8 @@ var Protocol = transport.Protocol{
 		{Name: cc.CounterCuts, Doc: "cuts of the rate"},
 	},
 	Needs: cc.Needs{Switch: "-", NIC: "64 round trips per far NIC, 4,096 packets per connection"},
-	Check: check,
-	New:   func(v param.Values, c transport.Common) transport.Maker { return &maker{settingsOf(v, c)} },
+	Check: check, Refers: transport.RefersByName,
+	New: func(v param.Values, c transport.Common) transport.Maker { return &maker{settingsOf(v, c)} },
 }
 
 func check(v param.Values, c transport.Common) (name, fault string) {

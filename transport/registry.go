@@ -35,6 +35,8 @@ type Protocol struct {
 	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
 	// strings; nil: all combinations are valid.
 	Check func(v param.Values, c Common) (param, fault string)
+	// Refers returns how a packet refers to the data packet of a PSN; nil: as the function Refers.
+	Refers func(p *Packet, psn uint32) Reference
 	// Wire encodes the packets for sockets; nil if the transport is only simulated.
 	Wire Wire
 	// New returns a maker of ends that share the values.

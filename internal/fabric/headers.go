@@ -36,7 +36,7 @@ func (n *Net) Blank(pi int32) *transport.Packet {
 	return p
 }
 
-// CarriedHeaders returns the headers of the packet for which Tap is called.
+// CarriedHeaders returns the headers of the packet for which Tap or OnDrop is called.
 func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped].Packet }
 
 // beside copies a packet's entries in the parallel slabs to another packet's.

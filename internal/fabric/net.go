@@ -474,7 +474,7 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 func (n *Net) lose(port int32, pi int32, p *Packet) {
 	n.Drops++
 	n.Stats[port].Lost++
-	if n.OnDrop != nil {
+	if n.tapped = pi; n.OnDrop != nil {
 		n.OnDrop(p, port)
 	}
 	n.Free(pi)

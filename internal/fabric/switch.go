@@ -165,7 +165,7 @@ func (n *Net) drop(out, pi int32, p *Packet) {
 	if p.Flags&FlagTrimmed != 0 {
 		n.TrimDrops++
 	}
-	if n.OnDrop != nil {
+	if n.tapped = pi; n.OnDrop != nil {
 		n.OnDrop(p, out)
 	}
 	n.Free(pi)

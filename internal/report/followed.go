@@ -20,21 +20,46 @@ func Followed(w io.Writer, f *result.Followed) {
 	if len(f.Copies) == 0 {
 		fmt.Fprintln(w, "No NIC sent this packet.")
 	}
+	times := map[string][]int64{} // departures of equal copies
 	for i := range f.Copies {
-		copied(w, &f.Copies[i])
+		if c := &f.Copies[i]; len(c.Hops) > 0 {
+			times[fate(c)] = append(times[fate(c)], c.Hops[0].Left)
+		}
+	}
+	for i := range f.Copies {
+		c := &f.Copies[i]
+		if at := times[fate(c)]; len(c.Hops) == 0 || c.Hops[0].Left == at[0] {
+			copied(w, c, at)
+		}
 	}
 	if f.More > 0 {
 		fmt.Fprintf(w, "\n%d further transmissions were not followed.\n", f.More)
 	}
 }
 
-// copied prints one transmission.
-func copied(w io.Writer, c *result.Copy) {
-	again := ""
-	if c.Again {
-		again = ", retransmitted"
+// fate returns what transmissions have in common that differ in their times, queues and paths alone.
+func fate(c *result.Copy) string {
+	marked, trimmed, dropped := false, false, ""
+	for _, h := range c.Hops {
+		marked, trimmed = marked || h.Marked, trimmed || h.Trimmed
 	}
-	fmt.Fprintf(w, "\n%s%s, %s\n", c.Kind, again, size(int64(c.Bytes)))
+	if c.End == "dropped" {
+		dropped = c.EndedAt
+	}
+	return fmt.Sprint(c.Kind, c.Again, c.Bytes, c.End, dropped, marked, trimmed)
+}
+
+// copied prints one transmission, the first of those with its outcome, which left at times.
+func copied(w io.Writer, c *result.Copy, times []int64) {
+	fmt.Fprintf(w, "\n%s", c.Kind)
+	if c.Again {
+		fmt.Fprint(w, ", retransmitted")
+	}
+	fmt.Fprintf(w, ", %s", size(int64(c.Bytes)))
+	if n := len(times); n > 1 {
+		fmt.Fprintf(w, " × %d, the last sent at %s; the first:", n, dur(times[n-1]))
+	}
+	fmt.Fprintln(w)
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{Head: "sent at"}, {Head: "port", Left: true},
 		{Head: "queue"}, {Head: "wait"}, {Left: true, Rare: true}}}
 	waited, marked, trimmed := int64(0), false, false

@@ -32,6 +32,8 @@ func TestFollowedPages(t *testing.T) {
 				EndedAt: "host-4"},
 			{Kind: "WRITE Only", Again: true, Bytes: 4178, Hops: way(90)[:1], End: "dropped", EndAt: us(90.6),
 				EndedAt: "rail-1:Eth5 → spine-1"},
+			{Kind: "WRITE Only", Again: true, Bytes: 4178, Hops: way(95)[:1], End: "dropped", EndAt: us(95.6),
+				EndedAt: "rail-1:Eth5 → spine-1"},
 			{Kind: "ACKNOWLEDGE", Bytes: 70, Hops: way(99)[:2], End: "under way"}}})
 	report.Followed(&b, &result.Followed{Asked: "9/5", QP: 9, PSN: 5, From: "host-2/nic-1",
 		To: "host-4/nic-1"})

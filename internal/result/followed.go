@@ -24,7 +24,7 @@ type Followed struct {
 	// FirstPSN is the PSN of the queue pair's first packet; nil: it sent none.
 	FirstPSN *uint32 `json:"first_psn,omitempty"`
 
-	Copies []Copy `json:"copies"` // each time that it, or an answer with its number, left a NIC
+	Copies []Copy `json:"copies"` // each time that it left a NIC, or an answer that names it or first covers it
 	More   int    `json:"more,omitempty"`
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 // Limits of traces: packets, and copies of each.
 const (
 	MaxFollowed = 64
-	maxCopies   = 32
+	maxCopies   = 256
 )
 
 // Named identifies a packet: its queue pair, as numbered in qps.parquet and on the page, and its PSN. If the PSN is
@@ -38,25 +39,34 @@ func (n Named) String() string {
 	return fmt.Sprintf("%d/%d", n.QP, n.PSN)
 }
 
-// Follower records the path of named packets: at each switch the queue of their egress port, and their times of arrival
-// and departure. It receives packets from the hooks of captures and reads queues in events of the run's own, which
-// precede all others of their time and change nothing.
+// Follower records the path of named packets and of the answers to them: at each switch the queue of their egress
+// port, and their times of arrival and departure. It receives packets from the hooks of captures and reads queues in
+// events of the run's own, which precede all others of their time and change nothing.
 type Follower struct {
 	run    *Run
-	at     map[Named]int     // in out
-	behind map[int32][]Named // by queue pair that has sent nothing yet: packets named relative to its start
-	first  map[int32]*uint32 // by traced queue pair: the PSN of its first packet
+	traced map[int32][]*traced // by queue pair
+	first  map[int32]*uint32   // by traced queue pair: the PSN of its first packet
 	out    []result.Followed
 	under  []*journey // under way
 	looks  []*journey // by event: the journey that is about to reach a switch
 	queues [][]int32  // by node: ports
 }
 
+// traced is a named packet.
+type traced struct {
+	name  Named
+	out   int  // in Follower.out
+	known bool // its PSN is known
+	sent  bool // it has left its NIC: what refers to its PSN before is to another packet
+	acks  int  // ACKs of it that are recorded and not lost
+}
+
 // journey is one copy between two ports.
 type journey struct {
-	of    Named
-	copy  *result.Copy
-	kind  roce.Opcode
+	of    *traced
+	frame frame
+	copy  int // in Copies
+	acks  bool
 	out   int32 // the port that it left by last; -1: it is at a node
 	node  int32
 	came  unit.Time
@@ -81,16 +91,14 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	if len(packets) > MaxFollowed {
 		return nil, field.New("", "%d packets are named; at most %d are followed", len(packets), MaxFollowed)
 	}
-	f := &Follower{run: r, at: map[Named]int{}, behind: map[int32][]Named{}, first: map[int32]*uint32{},
+	f := &Follower{run: r, traced: map[int32][]*traced{}, first: map[int32]*uint32{},
 		queues: make([][]int32, len(r.Graph.Nodes))}
 	for _, p := range packets {
-		if _, twice := f.at[p]; twice {
+		if slices.ContainsFunc(f.traced[p.QP], func(x *traced) bool { return x.name == p }) {
 			return nil, field.New("", "%v is named twice", p)
 		}
 		f.first[p.QP] = nil
-		if f.at[p] = len(f.out); p.Behind {
-			f.behind[p.QP] = append(f.behind[p.QP], p)
-		}
+		f.traced[p.QP] = append(f.traced[p.QP], &traced{name: p, out: len(f.out), known: !p.Behind})
 		f.out = append(f.out, result.Followed{Asked: p.String(), QP: p.QP, PSN: p.PSN})
 	}
 	for i := range r.Net.Ports {
@@ -135,56 +143,51 @@ func (f *Follower) Packets() []result.Followed {
 	return f.out
 }
 
-// named returns the name of a packet; false if it is not traced.
-func (f *Follower) named(p *fabric.Packet) (n Named, ok bool) {
+// of returns the traced packets of a packet's queue pair, with their PSNs from its first packet on.
+func (f *Follower) of(p *fabric.Packet) []*traced {
 	if p.Opcode == roce.CNP || p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest {
-		return n, false // these have no number of their own
+		return nil // these refer to no packet
 	}
-	if first, of := f.first[p.QP]; of && first == nil && p.Payload > 0 {
+	all := f.traced[p.QP]
+	if len(all) > 0 && f.first[p.QP] == nil && p.Payload > 0 {
 		psn := p.PSN
 		f.first[p.QP] = &psn
-		f.count(p)
-	}
-	n = Named{QP: p.QP, PSN: p.PSN}
-	_, ok = f.at[n]
-	return n, ok
-}
-
-// count gives those their PSN that count from a queue pair's first packet, which this one is.
-func (f *Follower) count(first *fabric.Packet) {
-	for _, n := range f.behind[first.QP] {
-		x := f.at[n]
-		f.out[x].PSN = (first.PSN + n.PSN) & roce.PSNMask
-		if n = (Named{QP: n.QP, PSN: f.out[x].PSN}); !f.has(n) {
-			f.at[n] = x
+		for _, x := range all {
+			if x.known = true; x.name.Behind {
+				f.out[x.out].PSN = (psn + x.name.PSN) & roce.PSNMask
+			}
 		}
 	}
-	delete(f.behind, first.QP)
+	return all
 }
-
-func (f *Follower) has(n Named) bool { _, ok := f.at[n]; return ok }
 
 // tap records a packet whose first bit leaves a port, or whose last bit arrives at one.
 func (f *Follower) tap(at unit.Time, port int32, out bool, p *fabric.Packet) {
-	n, ok := f.named(p)
-	if !ok {
+	all := f.of(p)
+	if len(all) == 0 {
 		return
 	}
-	if !out {
-		f.comes(at, port, n, p)
-		return
+	id, tx := f.frame(p), &f.run.Net.Ports[port]
+	for _, x := range all {
+		var j *journey
+		switch {
+		case !out:
+			f.comes(at, port, x, id, p)
+		case f.run.Graph.Nodes[tx.Node].Role == topo.Host:
+			j = f.begin(x, id, p)
+		default:
+			j = f.find(x, id, func(j *journey) bool { return j.out < 0 && j.node == tx.Node })
+		}
+		if j != nil {
+			f.leaves(at, port, j, p)
+		}
 	}
-	tx := &f.run.Net.Ports[port]
-	var j *journey
-	if f.run.Graph.Nodes[tx.Node].Role == topo.Host {
-		j = f.begin(n, p)
-	} else {
-		j = f.find(n, p, func(j *journey) bool { return j.out < 0 && j.node == tx.Node })
-	}
-	if j == nil {
-		return
-	}
+}
+
+// leaves records that a copy leaves a port.
+func (f *Follower) leaves(at unit.Time, port int32, j *journey, p *fabric.Packet) {
 	j.out = port
+	tx := &f.run.Net.Ports[port]
 	hop := result.Hop{Port: port, Name: f.run.PortName(port), Came: int64(j.came), Ready: int64(j.ready),
 		Left: int64(at), Behind: int64(tx.Queued), Marked: p.TOS&3 == fabric.CE,
 		Trimmed: p.Flags&fabric.FlagTrimmed != 0, Rate: int64(tx.Rate)}
@@ -193,38 +196,46 @@ func (f *Follower) tap(at unit.Time, port int32, out bool, p *fabric.Packet) {
 			hop.Found, hop.Paused = j.found[i].queued, j.found[i].paused>>p.Class&1 != 0
 		}
 	}
-	j.copy.Hops = append(j.copy.Hops, hop)
+	c := f.copyOf(j)
+	c.Hops = append(c.Hops, hop)
 }
 
-// begin starts a copy that leaves a NIC.
-func (f *Follower) begin(n Named, p *fabric.Packet) *journey {
-	x := &f.out[f.at[n]]
+func (f *Follower) copyOf(j *journey) *result.Copy { return &f.out[j.of.out].Copies[j.copy] }
+
+// begin starts a copy that leaves a NIC, if it is of a traced packet or to be shown as an answer to it: one that names
+// it, or the first that reports its arrival.
+func (f *Follower) begin(t *traced, id frame, p *fabric.Packet) *journey {
+	x := &f.out[t.out]
+	if !t.known {
+		return nil
+	}
+	how, data, kind := f.refers(p, x.PSN)
+	acks := !data && (how == transport.Covers || kind == transport.Ack.String())
+	if how == transport.None || !data && !t.sent || how == transport.Covers && t.acks > 0 {
+		return nil
+	}
+	t.sent = true
 	if len(x.Copies) == maxCopies {
 		x.More++
 		return nil
 	}
-	if x.Copies == nil {
-		x.Copies = make([]result.Copy, 0, maxCopies) // pointers into it stay
+	if acks {
+		t.acks++
 	}
-	kind, again := p.Opcode.String(), p.Flags&fabric.FlagAgain != 0
-	if p.Opcode == roce.Acknowledge && !p.Synd.IsGood() {
-		kind = "NAK"
-	}
+	again := p.Flags&fabric.FlagAgain != 0
 	if _, protocol := host.Ends(p.Opcode); protocol {
-		h := f.run.Net.CarriedHeaders()
-		kind, again = h.Kind.String(), h.Flags&transport.Again != 0
+		again = f.run.Net.CarriedHeaders().Flags&transport.Again != 0
 	}
-	x.Copies = append(x.Copies, result.Copy{Kind: kind, Data: p.Payload > 0, Again: again, Bytes: int(p.Size),
-		End: "under way"})
-	j := &journey{of: n, kind: p.Opcode, copy: &x.Copies[len(x.Copies)-1]}
+	x.Copies = append(x.Copies, result.Copy{Kind: kind, Data: data, Again: again, Bytes: int(p.Size), End: "under way"})
+	j := &journey{of: t, frame: id, acks: acks, copy: len(x.Copies) - 1}
 	f.under = append(f.under, j)
 	return j
 }
 
-// find returns the matching copy of a packet that has been in flight longest.
-func (f *Follower) find(n Named, p *fabric.Packet, fits func(*journey) bool) *journey {
+// find returns the matching copy of a frame that has been in flight longest.
+func (f *Follower) find(of *traced, id frame, fits func(*journey) bool) *journey {
 	for _, j := range f.under {
-		if j.of == n && j.kind == p.Opcode && fits(j) {
+		if j.of == of && j.frame == id && fits(j) {
 			return j
 		}
 	}
@@ -233,9 +244,9 @@ func (f *Follower) find(n Named, p *fabric.Packet, fits func(*journey) bool) *jo
 
 // comes is called with the time of a packet's arrival, and reads its switch's queues at the time when it is
 // assigned a port.
-func (f *Follower) comes(at unit.Time, port int32, n Named, p *fabric.Packet) {
+func (f *Follower) comes(at unit.Time, port int32, of *traced, id frame, p *fabric.Packet) {
 	from := f.run.Net.Ports[port].Peer
-	j := f.find(n, p, func(j *journey) bool { return j.out == from })
+	j := f.find(of, id, func(j *journey) bool { return j.out == from })
 	if j == nil {
 		return
 	}
@@ -271,20 +282,24 @@ func (f *Follower) look(i int32) {
 
 // dropped records a packet that is lost at a port.
 func (f *Follower) dropped(p *fabric.Packet, port int32) {
-	n, ok := f.named(p)
-	if !ok {
+	all := f.of(p)
+	if len(all) == 0 {
 		return
 	}
-	node := f.run.Net.Ports[port].Node
-	j := f.find(n, p, func(j *journey) bool { return j.out == port || j.out < 0 && j.node == node })
-	if j != nil {
-		f.ends(j, "dropped", f.run.Net.Q.Now(), f.run.PortName(port))
+	id, node := f.frame(p), f.run.Net.Ports[port].Node
+	for _, x := range all {
+		if j := f.find(x, id, func(j *journey) bool { return j.out == port || j.out < 0 && j.node == node }); j != nil {
+			if f.ends(j, "dropped", f.run.Net.Q.Now(), f.run.PortName(port)); j.acks {
+				x.acks--
+			}
+		}
 	}
 }
 
 // ends removes a copy from the copies in flight.
 func (f *Follower) ends(j *journey, how string, at unit.Time, where string) {
-	j.copy.End, j.copy.EndAt, j.copy.EndedAt = how, int64(at), where
+	c := f.copyOf(j)
+	c.End, c.EndAt, c.EndedAt = how, int64(at), where
 	for i, x := range f.under {
 		if x == j {
 			f.under = append(f.under[:i], f.under[i+1:]...)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"railyard/internal/result"
 	"railyard/unit"
 )
 
@@ -28,14 +27,12 @@ func (r run) kernel() (set func(key string) string, ok bool) {
 
 // hosts is the path of a message's bytes inside both servers: by the kernel, or by NICs that access GPU memory.
 func hosts(r run, s *Sequence) error {
-	f, err := r.followed(func(f *packetOf) bool {
-		return slices.ContainsFunc(f.Copies, func(c result.Copy) bool { return c.End == "arrived" && c.Data })
-	})
+	f, err := r.followed(func(f *packetOf) bool { return slices.ContainsFunc(f.Copies, whole) })
 	if err != nil {
 		return err
 	}
 	m := f.of
-	at := slices.IndexFunc(f.Copies, func(c result.Copy) bool { return c.End == "arrived" && c.Data })
+	at := slices.IndexFunc(f.Copies, whole)
 	left, came := f.Copies[at].Hops[0].Left, f.Copies[at].EndAt
 	wire := func() {
 		s.add(left, came, f.From, f.To, Data, "through the fabric", fmt.Sprintf("packet %s, %s", f.Asked,

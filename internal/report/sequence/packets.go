@@ -129,8 +129,10 @@ func (s *Sequence) copied(f *packetOf, c *result.Copy, kind Kind) {
 		from, to := nicOr(f, node(h.Name)), nicOr(f, peer(h.Name))
 		detail := ""
 		switch {
-		case i == 0:
+		case i == 0 && c.Data:
 			detail = fmt.Sprintf("PSN %d, %s", f.PSN, bytes(int64(c.Bytes)))
+		case i == 0:
+			detail = fmt.Sprintf("for PSN %d, %s", f.PSN, bytes(int64(c.Bytes)))
 		case h.Left > h.Ready:
 			detail = fmt.Sprintf("waits %s behind %s", dur(h.Left-h.Ready), bytes(h.Found))
 		}
@@ -162,9 +164,7 @@ func (s *Sequence) copied(f *packetOf, c *result.Copy, kind Kind) {
 
 // packet is one packet from the GPU that posted its message to the GPU that has it.
 func packet(r run, s *Sequence) error {
-	f, err := r.followed(func(f *packetOf) bool {
-		return slices.ContainsFunc(f.Copies, func(c result.Copy) bool { return c.End == "arrived" && c.Data })
-	})
+	f, err := r.followed(func(f *packetOf) bool { return slices.ContainsFunc(f.Copies, whole) })
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func packet(r run, s *Sequence) error {
 			continue
 		}
 		s.copied(f, c, Data)
-		if c.End == "arrived" {
+		if whole(*c) {
 			s.add(c.EndAt, c.EndAt, f.To, m.To, Here, "writes to memory", fmt.Sprintf("%s later than it left its NIC",
 				dur(c.EndAt-c.Hops[0].Left)))
 		}
@@ -251,17 +251,27 @@ func naks(r run, s *Sequence) error {
 // trimmed reports whether a packet left a port without its payload.
 func trimmed(h result.Hop) bool { return h.Trimmed }
 
+// whole reports whether a copy of a packet arrived with its payload.
+func whole(c result.Copy) bool {
+	return c.Data && c.End == "arrived" && !slices.ContainsFunc(c.Hops, trimmed)
+}
+
+// acks reports whether a copy is an acknowledgement that arrived.
+func acks(c result.Copy) bool {
+	return !c.Data && c.End == "arrived" && !strings.HasPrefix(c.Kind, "N") && !strings.HasPrefix(c.Kind, "RNR")
+}
+
 // completion is a message's last packet, its ACK, and its sender's next action.
 func completion(r run, s *Sequence) error {
 	f, err := r.followed(func(f *packetOf) bool {
 		came, acked := false, false
 		for _, c := range f.Copies {
-			came, acked = came || c.End == "arrived" && c.Data, acked || c.End == "arrived" && !c.Data
+			came, acked = came || whole(c), acked || acks(c)
 		}
 		return f.last && came && acked
 	})
 	if errors.Is(err, errNoneFollowed) {
-		return errors.New("the run followed no last packet of a message with an answer that names it: run its scenario with --follow 0/+N, N one less than the packets of the first message of queue pair 0 (UEC and Falcon answer by other numbers)")
+		return errors.New("the run followed no last packet of a message with an answer: run its scenario with --follow 0/+N, N one less than the packets of the first message of queue pair 0")
 	}
 	if err != nil {
 		return err
@@ -281,15 +291,15 @@ func completion(r run, s *Sequence) error {
 		detail := fmt.Sprintf("PSN %d, %s, %s in queues", f.PSN, unit.Plural(len(c.Hops)-1, "switch"), dur(wait))
 		if c.Data {
 			s.add(c.Hops[0].Left, c.EndAt, f.From, f.To, Data, c.Kind, detail)
-			s.add(c.EndAt, c.EndAt, f.To, m.To, Here, "writes to memory", "the last packet of "+bytes(m.Bytes))
+			if whole(c) {
+				s.add(c.EndAt, c.EndAt, f.To, m.To, Here, "writes to memory", "the last packet of "+bytes(m.Bytes))
+			}
 			continue
 		}
-		from, to := f.To, f.From
-		if node(c.Hops[0].Name) == server(f.From) { // a probe
-			from, to = to, from
+		s.add(c.Hops[0].Left, c.EndAt, f.To, f.From, Answer, c.Kind, "for "+detail)
+		if acks(c) && acked == 0 {
+			acked = c.EndAt
 		}
-		s.add(c.Hops[0].Left, c.EndAt, from, to, Answer, c.Kind, detail)
-		acked = c.EndAt
 	}
 	s.add(acked, acked, f.From, m.From, Here, "completion", "the answer is in: the sender may use its buffer again")
 	flows, err := table[result.FlowRow](r, "flows")
