@@ -201,7 +201,7 @@ var allowed = map[string][]string{
 		"internal/swconf", "internal/swconf/design", "internal/swconf/dialect", "internal/topo", "internal/tune"},
 	"internal/study/days": {"internal/goodput", "internal/input", "internal/planner", "internal/result",
 		"internal/scenario", "internal/scenariofile", "internal/study/layouts", "internal/workload"},
-	"internal/study/collectives": {"internal/coll", "internal/scenario", "internal/scenariofile", "internal/study"},
+	"internal/study/collectives": {"internal/coll", "internal/result", "internal/scenario", "internal/scenariofile", "internal/study"},
 	"internal/pasted": {"internal/configuration", "internal/counters", "internal/devices", "internal/diagnose",
 		"internal/diagnose/readings", "internal/field", "internal/input", "internal/model", "internal/partition",
 		"internal/planner", "internal/scenario", "internal/study", "internal/study/failures", "internal/study/layouts",

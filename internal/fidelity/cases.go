@@ -2,6 +2,7 @@ package fidelity
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/cc"
 	"railyard/internal/scenario"
@@ -45,8 +46,18 @@ func Cases() (all []Case) {
 	for _, sets := range [][]string{{"seed=2"}, {"seed=3"}, {"seed=4"}, {"placement=packed"}, {"fabric.uplinks=2"}} {
 		all = append(all, Case{jobs, scenarios.Texts()[jobs], sets})
 	}
+	for _, by := range []string{"ring", "tree"} { // over NVLink and a NIC per GPU, by chunks
+		of := []string{"workload.traffic.collective.algorithm=" + by, "workload.traffic.collective.channels=" + channels[by]}
+		for _, sets := range [][]string{nil, {"lb=spray", "transport.recovery=selective", "transport.write=only"},
+			{"lb=spray-least", "transport.recovery=selective", "transport.write=only"}, {"cc.algorithm=none"}} {
+			all = append(all, Case{by + " all-reduce of 64 MB, 256 GPUs", pods, slices.Concat(of, sets)})
+		}
+	}
 	return all
 }
+
+// channels are a ring's with eight NICs per server, by algorithm; a tree has its own.
+var channels = map[string]string{"ring": "8", "tree": "0"}
 
 // shipped are shipped scenarios that are also simulated.
 var shipped = []string{"three-flows.yaml", "three-flows-bursts.yaml", "lab-2x2.yaml", "victim.yaml", "incast-seed.yaml",
@@ -73,6 +84,10 @@ var caseModels = map[string]string{
 const (
 	tree = "name: tree\nfabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, cable: 5m}}\n" +
 		"workload: {traffic: {%s}}\n"
+	pods = "name: pods\nfabric: {kind: rail, hosts: 32, spines: 4, pipeline: 600ns,\n" +
+		"         host_link: {rate: 400Gbps, cable: 10m}, fabric_link: {rate: 800Gbps, cable: 50m}}\n" +
+		"server: {gpu: h100, gpus: 8, nics: 8}\ntransport: {mtu: 4096}\n" +
+		"workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: tree, protocol: ll128}}}\n"
 	rails = "name: rails\nfabric: {kind: rail, segments: 2, hosts: 4, spines: 2, uplinks: 2,\n" +
 		"         host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n" +
 		"server: {gpu: h100, gpus: 2, nics: 2}\n" +

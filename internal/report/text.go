@@ -136,14 +136,19 @@ const fewCases = 5
 
 // ErrorOf is the error to expect, and in how many cases it was measured.
 func ErrorOf(e *result.Expected) string {
-	cases := unit.Plural(e.Cases, "case")
+	most, cases := "up to "+percent(e.Worst), unit.Plural(e.Cases, "case")
+	if e.Worst < 0.0005 {
+		most = "below 0.1 %"
+	}
 	switch {
 	case e.Cases == 0:
 		return "error not measured"
+	case e.Cases == 1:
+		return fmt.Sprintf("error %s in the only case measured", strings.TrimPrefix(most, "up to "))
 	case e.Cases < fewCases:
-		return "error measured in " + cases + " only"
+		cases += " only"
 	}
-	return fmt.Sprintf("error up to %s in %s", percent(e.Worst), cases)
+	return "error " + most + " in " + cases
 }
 
 // FidelityLine describes an approximate fidelity: whether auto chose it, and the cases of its expected error; ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"railyard/internal/report"
 	"railyard/internal/report/screen"
@@ -21,6 +22,7 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 		over += ", groups: " + groups
 	}
 	fmt.Fprintln(w, over)
+	collectiveErrors(w, rows)
 	t := screen.Table{Columns: []screen.Column{{Head: "Size"}, {Head: "source", Left: true}, {Head: "algorithm", Left: true},
 		{Head: "protocol", Left: true, Rare: true}, {Head: "time"}, {Head: "busbw, GB/s"}, {Head: "ECN marks", Rare: true, Spare: true},
 		{Head: "queue peak", Rare: true, Spare: true}}}
@@ -63,6 +65,24 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 	}
 	for _, s := range skipped {
 		report.Labelled(w, "not simulated: ", s)
+	}
+}
+
+// collectiveErrors prints the error to expect of each algorithm that was simulated as flows.
+func collectiveErrors(w io.Writer, rows []collectives.Row) {
+	var errors []string
+	for _, r := range rows {
+		for _, x := range r.Runs {
+			if x.Expected == nil {
+				continue
+			}
+			if say := x.Algorithm + " " + report.ErrorOf(x.Expected); !slices.Contains(errors, say) {
+				errors = append(errors, say)
+			}
+		}
+	}
+	if errors != nil {
+		screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows: %s. Smaller differences may not be real.", strings.Join(errors, "; ")))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"railyard/internal/coll"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
@@ -30,6 +31,8 @@ type Run struct {
 	QueuePeak int64   `json:"queue_peak_bytes"`
 	Channels  int     `json:"channels,omitempty"` // of rings
 	Skipped   string  `json:"skipped,omitempty"`
+	// Expected is the error to expect of another fidelity than packets.
+	Expected *result.Expected `json:"expected_error,omitempty"`
 }
 
 // Study simulates collectives over a scenario's fabric.
@@ -121,7 +124,7 @@ func (c *Study) simulated(ctx context.Context, rings int, kind coll.Kind, algori
 	if c.Groups == "rail" {
 		n /= plan.Graph.PerDomain()
 	}
-	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9,
-		s.ECNMarks, s.QueuePeak
+	run.Micros, run.BusBW, run.Marks, run.QueuePeak, run.Expected = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9,
+		s.ECNMarks, s.QueuePeak, s.Expected
 	return run, nil
 }
