@@ -7,7 +7,7 @@ import { ordered, Passage } from "./passage";
 import { Rerun, traced, unfollowable } from "./rerun";
 import { address, set, useData, usePlace } from "./state";
 import { StepBar } from "./stepbar";
-import { Waterfall, WaterfallKey } from "./waterfall";
+import { alike, Waterfall, WaterfallKey } from "./waterfall";
 
 type Message = Messages["messages"][number];
 
@@ -71,8 +71,8 @@ export function Packets({ info }: { info: Info }) {
                   <p class="note">Packet {p.asked} did not leave a NIC in this run.</p>
                 ) : (
                   <>
-                    {(p.copies ?? []).map((c) => (
-                      <Waterfall info={info} p={p} c={c} />
+                    {alike(p.copies ?? []).map((same) => (
+                      <Waterfall info={info} p={p} c={same[0]} last={same[same.length - 1]} times={same.length} />
                     ))}
                     {!!p.more && <p class="note">{f.count(p.more)} more copies were not followed.</p>}
                   </>

@@ -15,8 +15,22 @@ const kinds = [
   ["propagation", "var(--o-tensor-parallel)"],
 ] as const;
 
-/** Waterfall is one followed packet, a bar per hop on one axis of time: what it waited for at each. */
-export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) {
+/** alike groups copies that differ in times, queues and paths alone, by their first. */
+export function alike(copies: Copy[]): Copy[][] {
+  const by = new Map<string, Copy[]>();
+  for (const c of copies) {
+    const has = (k: "marked" | "trimmed") => c.hops.some((h) => h[k]);
+    const key = JSON.stringify([c.kind, !!c.again, c.bytes, c.end, c.end === "dropped" && c.ended_at, has("marked"), has("trimmed")]);
+    const same = by.get(key);
+    if (same) same.push(c);
+    else by.set(key, [c]);
+  }
+  return [...by.values()];
+}
+
+/** Waterfall is one followed packet, a bar per hop on one axis of time: what it waited for at each. It is the first of
+ * a number of copies that are alike. */
+export function Waterfall({ info, p, c, last: latest, times }: { info: Info; p: Followed; c: Copy; last: Copy; times: number }) {
   const begin = c.hops[0]?.left_ps ?? 0;
   const last = c.hops[c.hops.length - 1];
   const end = Math.max(c.end_ps, last?.left_ps ?? begin);
@@ -28,8 +42,9 @@ export function Waterfall({ info, p, c }: { info: Info; p: Followed; c: Copy }) 
     <figure class="fall" aria-label={`packet ${p.asked}, hop by hop`}>
       <figcaption>
         <b>
-          PSN {p.psn}: {c.kind}
+          {c.data ? "" : "for "}PSN {p.psn}: {c.kind}
           {c.again && ", retransmitted"}, {f.bytes(c.bytes)},{" "}
+          {times > 1 && `${times} times until ${f.time(latest.hops[0]?.left_ps ?? 0)}; the first `}
           {c.end === "under way" ? "under way when the run ended" : `${c.end} at ${c.ended_at} after ${f.time(span)}`}.
         </b>{" "}
         {happened(c, span)}{" "}
