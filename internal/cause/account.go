@@ -102,6 +102,17 @@ func (a *Account) Ranked() (ids []ID) {
 	return ids
 }
 
+// Overlapped returns failed and slow links whose repair alone saves more than ten times what they cost beyond other
+// causes: with those removed they hardly matter.
+func (a *Account) Overlapped() (ids []ID) {
+	for _, id := range []ID{FailedCapacity, SlowLink} {
+		if a.Saving[id] > 10*a.Costs(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order; for
 // reactions "hash_collision_reaction_ps", and for the saving of runs without them "hash_collision_saving_ps".
 // Causes without any are omitted.

@@ -58,21 +58,37 @@ func (m *model) measured() {
 	m.opened, m.unmoved = nil, nil
 }
 
-// mostSet bounds how often a replay sets rates of flows, finest the grain that is tried first of those above none, as
-// a share of the run.
+// mostSet bounds how often a replay sets rates of flows, oftener how many times as often where a coarser grain would
+// exceed a message's time, finest the grain that is tried first of those above none, as a share of the run.
 const (
 	mostSet = 100_000
+	oftener = 5
 	finest  = 1 << 14
 )
 
 // coarse chooses how finely replays look at when rates change: as finely as they can afford.
 func (m *model) coarse(v without) [][]fluid.Limit {
+	usual := m.lineTime()
 	for {
-		if _, limits := m.open(v); m.rated <= mostSet || m.grain > m.b.r.seen.At/16 {
+		next := max(m.b.r.seen.At/finest, 4*m.grain)
+		if m.often = mostSet; next > usual {
+			m.often *= oftener
+		}
+		if _, limits := m.open(v); m.rated <= m.often || m.grain > m.b.r.seen.At/16 {
 			return limits
 		}
-		m.grain = max(m.b.r.seen.At/finest, 4*m.grain)
+		m.grain = next
 	}
+}
+
+// lineTime is the mean time that messages take at their NICs' rate; 0 without messages.
+func (m *model) lineTime() (mean unit.Time) {
+	all := m.b.r.seen.Messages
+	for x := range all {
+		src, _ := m.b.r.seen.peers(all[x].Conn)
+		mean += unit.Serialize(all[x].Bytes, m.b.r.nicRate(src)) / unit.Time(len(all))
+	}
+	return mean
 }
 
 // upTo is what a replay leaves out that shows how fast a NIC sends in turn, and between what it and the fabric
@@ -212,7 +228,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 		case i >= len(moments):
 			m.rated = net.Set
 			return extra, limits
-		case net.Set > mostSet && m.grain <= r.seen.At/16 && v.has(cause.Collision):
+		case net.Set > m.often && m.grain <= r.seen.At/16 && v.has(cause.Collision):
 			m.rated = net.Set
 			return extra, limits // too finely
 		default:

@@ -79,6 +79,7 @@ type model struct {
 	owned    bool // some transport's own window limits a connection
 	rated    int  // rates of flows, the last time that the run's messages were let begin
 	grain    unit.Time
+	often    int               // how often a replay of this grain may set rates
 	shared   []bool            // by link: several NICs send over it
 	queued   []queued          // by port
 	backs    map[int32]wayBack // by connection, as far as asked for

@@ -3,6 +3,7 @@ package explain_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"railyard/internal/cause"
@@ -54,6 +55,34 @@ func savings(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// TestManyMessages checks savings of a run whose replays would change rates too often: 26,000 messages, each spread
+// over all uplinks of a rail because one of these is slow.
+func TestManyMessages(t *testing.T) {
+	config := []byte(`{"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008,
+		"num_attention_heads": 32, "num_key_value_heads": 32, "num_hidden_layers": 4, "vocab_size": 32000}`)
+	s := &whatif.Scenario{Name: "many.yaml", Text: []byte(savings(t, "slow-uplink-of-a-pod.yaml")),
+		Read: func(string) ([]byte, error) { return config, nil }}
+	with, err := s.Run(&cause.Change{}, whatif.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, step := facts.Of(with.Plan), with.Summary.StepTime
+	for _, id := range []cause.ID{cause.Collision, cause.SlowLink} {
+		change := id.Get().Without(known)
+		without, err := s.Run(&change, whatif.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, said := step-without.Summary.StepTime, with.Summary.Chain.Saving[id]
+		if 10*abs(said-saved) > saved {
+			t.Errorf("without %s the step of %d ps is said to take %d ps less, and takes %d less", id.Get().Name, step, said, saved)
+		}
+	}
+	if ids := with.Summary.Chain.Overlapped(); !slices.Equal(ids, []cause.ID{cause.SlowLink}) {
+		t.Errorf("overlapped: %v", ids)
+	}
 }
 
 // TestSavings checks estimates of savings against runs without the cause.

@@ -21,7 +21,13 @@ type Remedy struct {
 // greatest saving first. Remedies that the scenario has already are omitted; a remedy of two causes is listed with
 // both.
 func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy) {
-	for _, id := range step.Ranked() {
+	ids := step.Ranked()
+	for _, id := range step.Overlapped() {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range ids {
 		if float64(max(step.Costs(id), step.Saving[id])) < LeastCost*float64(took) {
 			continue
 		}

@@ -119,11 +119,19 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		}
 		Labelled(w, "  below 0.5 %: ", strings.Join(below, ", "))
 	}
+	for _, id := range s.Chain.Overlapped() {
+		if text := saves(s, id, "estimate"); text != "" {
+			Labelled(w, "  overlapping: ", nameOf(s, id)+", "+text)
+		}
+	}
 	cut(w, s)
 	if !advised {
 		return
 	}
 	var told []string
+	for _, id := range s.Chain.Overlapped() {
+		rows = append(rows, Loss{Cause: id})
+	}
 	for _, x := range rows {
 		if slices.Contains(s.Simulated, x.Cause.Get().Key) &&
 			float64(s.Chain.Saving[x.Cause]) < chance*float64(s.StepTime) {
