@@ -183,8 +183,8 @@ func (d *Design) reached(in FabricInput) {
 	d.Note += why
 }
 
-// Within reports whether a design has an oversubscription that is not above the requested maximum.
-func (d *Design) Within(maximum float64) bool { return d.Ratio > 0 && d.Ratio <= atMost(maximum) }
+// Within reports whether a design's oversubscription is not above a maximum. Without a tier above it has none.
+func (d *Design) Within(maximum float64) bool { return d.Ratio <= atMost(maximum) }
 
 // atMost is a maximum with room for the rounding of a quotient.
 func atMost(maximum float64) float64 { return maximum * (1 + 1e-9) }

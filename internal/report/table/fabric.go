@@ -47,10 +47,6 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		if slices.ContainsFunc(fits, func(d planner.Design) bool { return blast(&d) > 0 }) {
 			fmt.Fprintln(w, "* blast radius: GPUs isolated by the failure of one leaf or rail switch")
 		}
-		rails := func(d planner.Design) bool { return strings.HasPrefix(d.Name, "rail-") }
-		if in.Ratio > 1 && slices.ContainsFunc(fits, rails) {
-			fmt.Fprintln(w, "bisection of rail designs: in a rail; oversub. limits traffic between rails")
-		}
 		if in.NICPorts > 1 && slices.ContainsFunc(fits, func(d planner.Design) bool { return otherNICs(in, &d) }) {
 			report.Wrap(w, "", fmt.Sprintf("%s needs other NICs: with one port of %dG", oneWidePort, in.NICRate))
 		}
@@ -61,6 +57,10 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 		}
 		return ""
 	})
+	if in.Ratio > 1 {
+		listed(w, "Oversubscription limits traffic of rail designs; their bisection is within rails", fits,
+			func(d *planner.Design) string { return limited(in, d) })
+	}
 	listed(w, "Other than "+planner.ShowRatio(in.Ratio), fits, func(d *planner.Design) string { return d.Missed })
 	if more.Parts {
 		for i := range fits {
@@ -83,6 +83,27 @@ func Fabrics(w io.Writer, in *planner.FabricInput, designs []planner.Design, mor
 	listed(w, "Infeasible", designs, func(d *planner.Design) string { return d.Reason })
 }
 
+// limited returns the traffic that the upper tier of a rail design limits; "" of other designs.
+func limited(in *planner.FabricInput, d *planner.Design) string {
+	within := ""
+	if len(d.Tiers) > 0 && d.Tiers[0].Count > in.PerServer {
+		within = fmt.Sprintf("between the %d switches of a rail", d.Tiers[0].Count/in.PerServer)
+	}
+	switch {
+	case d.Name == "rail-only":
+		return "none; no links between rails"
+	case d.Name == "rail-planes":
+		return within + "; no links between rails"
+	case d.Name == "rail-pods":
+		return "between pods"
+	case d.Name == "rail-spine" && within != "":
+		return "between rails, and " + within
+	case d.Name == "rail-spine":
+		return "between rails"
+	}
+	return ""
+}
+
 // noScenario is why a design has none.
 const noScenario = "no scenario: too large for packet fidelity"
 
@@ -99,8 +120,8 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 	}
 }
 
-// fabricAnswer returns the number of designs, and the cheapest with an oversubscription up to the maximum: for 1:1 with
-// full bisection. If none has it, the cheapest of all.
+// fabricAnswer returns the number of designs, and the cheapest with an oversubscription up to the maximum, or none: for
+// 1:1 with full bisection. If none has it, the cheapest of all.
 func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	nics := fmt.Sprintf("%dG NICs", in.NICRate)
 	if n := in.NICPorts; n > 1 {
