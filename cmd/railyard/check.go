@@ -55,8 +55,8 @@ func (c *checkCmd) Run(e *env) error {
 			return err
 		}
 	}
-	keys, values := plan.Resolved()
 	if c.JSON {
+		_, values := plan.Resolved()
 		out := checkResult{Resolved: values, Notes: plan.Notes}
 		if plan.Unfit == "" {
 			n := plan.Ops()
@@ -64,6 +64,7 @@ func (c *checkCmd) Run(e *env) error {
 		}
 		return cmp.Or(printJSON(e.stdout, out), unfit(plan))
 	}
+	keys, values := plan.Effective()
 	for _, k := range keys {
 		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
 	}

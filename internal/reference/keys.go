@@ -48,7 +48,7 @@ func Keys(text []byte) ([]manual.Page, error) {
 	head := fmt.Sprintf(`# Scenario keys
 
 %d keys in %d blocks. NAME is a name of your choice, N a number, and %s an entry of a list. `+
-		"`railyard check FILE --all`"+` prints the effective value of every key, `+"`--set KEY=VALUE`"+` overrides one.
+		"`railyard check FILE`"+` prints the effective value of every key, `+"`--set KEY=VALUE`"+` overrides one.
 
 | block | keys | meaning |
 |---|---|---|

@@ -79,3 +79,31 @@ func (p *Plan) Resolved() (keys []string, values map[string]string) {
 	maps.Copy(values, computed)
 	return append(keys, slices.Sorted(maps.Keys(computed))...), values
 }
+
+// Effective returns Resolved for readers: a value whose 0 stands for a computed one is the computed one, of every kind
+// of link.
+func (p *Plan) Effective() (keys []string, values map[string]string) {
+	keys, values = p.Resolved()
+	kinds := []string{"host_link", "fabric_link"}
+	replace := func(key, under string, of ...string) {
+		var found []string
+		for _, kind := range of {
+			for value := range strings.SplitSeq(values["computed."+kind+"."+under], ", ") {
+				if value != "" && !slices.Contains(found, value) {
+					found = append(found, value)
+				}
+			}
+		}
+		if v := values[key]; (v == "0ps" || v == "0B") && found != nil {
+			values[key] = strings.Join(found, ", ") + " (computed)"
+		}
+	}
+	for _, kind := range kinds {
+		replace("fabric."+kind+".delay", "delay", kind)
+	}
+	replace("fabric.pause_response", "pause_response", kinds...)
+	for c := range queue.Classes {
+		replace(fmt.Sprintf("switch.queues.%d.headroom", c), fmt.Sprintf("headroom.%d", c), kinds...)
+	}
+	return keys, values
+}

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,33 @@ func TestComputedValuesAreWritten(t *testing.T) {
 	}
 	if v["computed.host_link.headroom.3"] == "" || len(keys) != len(v) {
 		t.Errorf("%d keys, %d values, headroom %q", len(keys), len(v), v["computed.host_link.headroom.3"])
+	}
+}
+
+// TestEffectiveValues checks that a value whose 0 stands for a computed one is the computed one, of each kind of link,
+// and that other zeros and set values stay.
+func TestEffectiveValues(t *testing.T) {
+	p, err := resolveCC(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, v := p.Effective()
+	_, all := p.Resolved()
+	for key, want := range map[string]string{
+		"fabric.host_link.delay":     "15.152ns (computed)",
+		"fabric.pause_response":      "1.158us (computed)",
+		"switch.queues.3.headroom":   all["computed.host_link.headroom.3"] + " (computed)",
+		"switch.queues.0.headroom":   "0B",
+		"fabric.host_link.rate":      all["fabric.host_link.rate"],
+		"computed.host_link.delay":   "15.152ns",
+		"switch.queues.3.wred_max":   all["switch.queues.3.wred_max"],
+		"fabric.fabric_link.delay":   "0ps", // there is no such link
+		"fabric.routing.converge":    "0ps",
+		"computed.transport.timeout": "67.109ms",
+	} {
+		if v[key] != want || !slices.Contains(keys, key) {
+			t.Errorf("%s is %q, want %q", key, v[key], want)
+		}
 	}
 }
 

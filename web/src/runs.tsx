@@ -190,7 +190,9 @@ function Studies({ list }: { list: api.StudyEntry[] }) {
                     <progress max={e.state.trials} value={e.state.trials - e.state.open} aria-label="share of trials" />
                   </p>
                 ) : (
-                  <p class="note">{f.plural(e.state.trials, "trial")}, all ended</p>
+                  <p class="note">
+                    {f.plural(e.state.trials, "trial")}, {e.state.failed > 0 ? `${f.count(e.state.failed)} failed` : "all ended"}
+                  </p>
                 )}
                 {e.best.length > 0 && <code>{"best: " + e.best.map((x) => "--set " + x).join(" ")}</code>}
               </>

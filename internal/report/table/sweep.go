@@ -112,10 +112,10 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 		if far := soFar(a); far != "" {
 			return fmt.Sprintf("Pareto front%s: %s, by %s", far, unit.Plural(a.Front, "point"), objectives(a))
 		}
-		return fmt.Sprintf("Pareto front: %d of %s, by %s", a.Front, unit.Plural(a.Points, "point"), objectives(a))
+		return fmt.Sprintf("Pareto front: %d of %s, by %s", a.Front, pointsOf(a), objectives(a))
 	}
 	best, o := a.Ranking[0], a.Objectives[0]
-	say := fmt.Sprintf("%s%s: %s: %s", o.Adjective(), cmp.Or(soFar(a), " of "+unit.Plural(a.Points, "point")),
+	say := fmt.Sprintf("%s%s: %s: %s", o.Adjective(), cmp.Or(soFar(a), " of "+pointsOf(a)),
 		inWords(best.Set), Quantity(best.Stats[0].Mean, o.Kind))
 	if a.Baseline != nil && a.Baseline.Stats[0].Mean != 0 {
 		base := a.Baseline.Stats[0].Mean
@@ -125,6 +125,15 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 		}
 	}
 	return say + asGood(a)
+}
+
+// pointsOf counts the points of a finished study, and those without a result: refused, failed or with a lost rank.
+func pointsOf(a *sweep.Analysis) string {
+	say := unit.Plural(a.Points, "point")
+	if n := a.Points - len(a.Ranking); n > 0 && a.Rung == 0 { // rungs eliminate points that have results
+		say += fmt.Sprintf(", %s without a result", unit.ShowCount(n))
+	}
+	return say
 }
 
 // soFar describes the progress of an unfinished study; "" if it is finished.
