@@ -75,6 +75,7 @@ type Switch struct {
 	Seed     int
 	Spec     queue.Spec // headroom worked out
 	Notes    []string   // differences of its configuration from its Spec, after rendering
+	InCells  *InCells   // greatest headroom by SONiC's own calculation; nil: that of whole frames is enough
 	Ports    []*Port
 	Panel    *panel.Panel // nil: unknown
 	VLANs    []*VLAN
@@ -352,18 +353,6 @@ func (d *Design) number(a, b *Port) {
 	d.nextLink = add(d.nextLink, 2)
 }
 
-// asic is the chip whose cells and delays SONiC's calculation counts.
-func (d *Design) asic(s *Switch) queue.ASIC {
-	if a, ok := queue.ASICNamed(d.ASIC); ok {
-		return a
-	}
-	fastest := unit.Rate(0)
-	for _, p := range s.Ports {
-		fastest = max(fastest, p.Rate)
-	}
-	return queue.ASICFor(fastest)
-}
-
 // spec returns a switch's Spec with the headroom that links need, for classes with a fixed pause threshold, and on
 // SONiC, whose profiles always contain it, for all. Each port has its own; the Spec, which has one for all, has that of
 // the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
@@ -385,9 +374,7 @@ func (d *Design) spec(s *Switch) queue.Spec {
 			own := &p.Headroom[i]
 			*own = queue.Headroom(p.Rate, p.Prop, response, through, spec.MTU)
 			if d.OS == swconf.SONiC {
-				mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay instead of a length
-				xoff, _, _ := d.asic(s).Headroom(p.Rate, mm, spec.MTU)
-				*own = max(*own, xoff)
+				*own = d.inCells(s, p, *own, spec.MTU)
 			}
 			k.Headroom = max(k.Headroom, *own)
 		}

@@ -156,3 +156,33 @@ func fitted(t *testing.T, file string, got, want *queue.Spec) {
 	}
 	k.XOff, k.XOn, k.Alpha = old.XOff, old.XOn, old.Alpha
 }
+
+// TestHeadroomOfCells checks that what is rendered for SONiC notes headroom above that of whole frames, which other
+// languages have: the chip, the figure of its longest port, and that of whole frames.
+func TestHeadroomOfCells(t *testing.T) {
+	for os, want := range map[swconf.OS]string{
+		swconf.SONiC: "xoff is SONiC's own calculation for spectrum3, up to ",
+		swconf.NXOS:  "",
+	} {
+		d, err := plan(fabric(t, "rail"), queue.Default(), os, design.Numbered, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(dialect.Unsaid(d), "\n")
+		if want == "" && strings.Contains(notes, "own calculation") || !strings.Contains(notes, want) {
+			t.Errorf("%s: notes %q, want %q", os, notes, want)
+		}
+		if want == "" {
+			continue
+		}
+		var most unit.Bytes
+		for _, s := range d.Switches {
+			for _, p := range s.Ports {
+				most = max(most, p.Headroom[3])
+			}
+		}
+		if x := fmt.Sprintf("up to %d bytes at ", most); !strings.Contains(notes, x) {
+			t.Errorf("notes %q, want %q", notes, x)
+		}
+	}
+}

@@ -141,6 +141,21 @@ func headrooms(d *design.Design) (notes []string) {
 	return notes
 }
 
+// inCells returns a note on the greatest headroom that is SONiC's own calculation.
+func inCells(d *design.Design) []string {
+	var most *design.InCells
+	for _, s := range d.Switches {
+		if x := s.InCells; x != nil && (most == nil || x.XOff > most.XOff) {
+			most = x
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("xoff is SONiC's own calculation for %s, up to %d bytes at %v over %.3g m: packets of 64 bytes fill a buffer cell of %d each; whole frames need %d bytes",
+		most.ASIC.Name, most.XOff, most.Rate, float64(most.MM)/1000, most.ASIC.Cell, most.Whole)}
+}
+
 // Unsaid lists features of a fabric that its configurations do not contain.
 func Unsaid(d *design.Design) (notes []string) {
 	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
@@ -167,7 +182,7 @@ func Unsaid(d *design.Design) (notes []string) {
 			told[n] = true
 		}
 	}
-	notes = slices.Concat(notes, pfcModes(d), headrooms(d))
+	notes = slices.Concat(notes, pfcModes(d), headrooms(d), inCells(d))
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older ones refuse these lines")
 	}

@@ -1,0 +1,42 @@
+package design
+
+import (
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// asic is the chip whose cells and delays SONiC's calculation counts.
+func (d *Design) asic(s *Switch) queue.ASIC {
+	if a, ok := queue.ASICNamed(d.ASIC); ok {
+		return a
+	}
+	fastest := unit.Rate(0)
+	for _, p := range s.Ports {
+		fastest = max(fastest, p.Rate)
+	}
+	return queue.ASICFor(fastest)
+}
+
+// InCells is a port's headroom by SONiC's own calculation, which is above that of whole frames: packets of 64 bytes
+// fill a cell of the chip's buffer each.
+type InCells struct {
+	ASIC        queue.ASIC
+	Rate        unit.Rate
+	MM          int64
+	XOff, Whole unit.Bytes
+}
+
+// inCells returns the greater of a port's headroom for whole frames and SONiC's own calculation, and records the latter
+// for the switch.
+func (d *Design) inCells(s *Switch, p *Port, whole, mtu unit.Bytes) unit.Bytes {
+	mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay instead of a length
+	chip := d.asic(s)
+	xoff, _, _ := chip.Headroom(p.Rate, mm, mtu)
+	if xoff <= whole {
+		return whole
+	}
+	if s.InCells == nil || s.InCells.XOff < xoff {
+		s.InCells = &InCells{chip, p.Rate, mm, xoff, whole}
+	}
+	return xoff
+}
