@@ -131,7 +131,7 @@ func TestBadThings(t *testing.T) {
 		{"{nic: host-1/nic-9, up: false}",
 			`events[0].nic: unknown NIC "host-1/nic-9"; names are`},
 		{"{nic: host-1/nic-1, ports: [Eth1], up: false}",
-			"events[0].ports: are those of a switch"},
+			"events[0].ports: belong to a switch"},
 		{"{switch: rail-1, ports: [Eth2-Eth99], up: false}",
 			`events[0].ports[0]: rail-1 has no cable at ` +
 				`"Eth2-Eth99"; its ports with cables are rail-1:Eth1 to`},
@@ -175,7 +175,7 @@ func TestBadThings(t *testing.T) {
 			"events[1].at: server " +
 				"host-1 is gone since 3us (events[0])"},
 		{"{link: 'rail-1:Eth3', flap: {period: 3600s, count: 100}}",
-			"events[0].flap: goes on beyond 86400s"},
+			"events[0].flap: continues beyond 86400s"},
 		{"{link: 'rail-1:Eth3', flap: {count: 3}}",
 			"is out of range"},
 	} {
