@@ -82,7 +82,7 @@ func TestAnswersRefused(t *testing.T) {
 		want    string
 	}{
 		"no marks":    {nil, every(us, 100), "no packet is marked congestion experienced"},
-		"no CNPs":     {every(us, 100), nil, "100 packets came marked, and no CNP answers any"},
+		"no CNPs":     {every(us, 100), nil, "100 packets arrived marked, and no CNP answers any"},
 		"few":         {every(ms, 5), due(every(ms, 5), Receiver{us, 4 * us}), "5 marks without another"},
 		"all marked":  {every(us, 9999), due(every(us, 9999), Receiver{us, 4 * us}), "0 marks without another"},
 		"not its own": {every(ms, 100), every(3*ms+7*us, 30), "0 marks without another"},

@@ -65,7 +65,7 @@ func TestJudge(t *testing.T) {
 	a.Judge([]fitting.Point{{Name: "untested", Bytes: 1 << 26, Measured: 420, Before: 264, Algorithm: "nvls-tree", Model: 339},
 		{Name: "healthy", Bytes: 1 << 30, Measured: 4425, Before: 3860, Algorithm: "nvls-tree", Model: 4430}}, "net", "auto", "")
 	if !strings.HasPrefix(a.Verdict, "bandwidth of 1 GiB as expected; 1 smaller size slower: untested takes 420 µs, ") ||
-		!strings.HasSuffix(a.Verdict, "tests the simulator's nvls-tree below 512 MiB") {
+		!strings.HasSuffix(a.Verdict, "validates the simulator's nvls-tree below 512 MiB") {
 		t.Errorf("%+v", a)
 	}
 }

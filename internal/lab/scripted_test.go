@@ -150,7 +150,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 		`no NIC "host-1/nic-9" in this lab`:          {Kind: "nic", Name: "host-1/nic-9"},
 		`no server "x" in this lab`:                  {Kind: "server", Name: "x"},
 		`no port "Eth9"; a stretch`:                  {Kind: "switch", Name: spine, Ports: []string{"Eth9"}},
-		"ports are those of a switch":                {Kind: "nic", Name: "x", Ports: []string{"x"}},
+		"ports are ports of a switch":                {Kind: "nic", Name: "x", Ports: []string{"x"}},
 		`a "fan" cannot fail; accepted: link`:        {Kind: "fan"},
 		"a NIC pauses continuously, found a switch":  {Kind: "switch", Name: spine, Storm: true},
 		"is out of range 0.0001–1":                   {Kind: "switch", Name: spine, Share: 2},

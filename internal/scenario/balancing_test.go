@@ -124,7 +124,7 @@ func TestDetoursRefused(t *testing.T) {
 		"fabric.kind=torus fabric.groups=0 fabric.k=4 switch.dscp.1=4": "valiant needs 4 classes for " +
 			"lossless traffic, against deadlock: leaf-1-1-1: lossless queue 3 needs 3 more above it",
 
-		"lb=dimension-order":  "goes by the dimensions of a torus, and this fabric is none",
+		"lb=dimension-order":  "follows the dimensions of a torus, and this fabric is not a torus",
 		"lb=minimal-adaptive": "accepted: fabric.kind torus",
 		"fabric.kind=torus fabric.groups=0 fabric.k=4 lb=minimal-adaptive switch.queues.5.strict=true " +
 			"switch.queues.6.strict=true switch.queues.5.alpha=1 switch.queues.6.alpha=1 switch.dscp.1=4 " +

@@ -47,7 +47,7 @@ func TestJudgeMoves(t *testing.T) {
 	for i := range w.Samples {
 		w.Samples[i].Path = 0
 	}
-	if _, err := w.Judge("x"); err == nil || !strings.Contains(err.Error(), "no traffic goes there") {
+	if _, err := w.Judge("x"); err == nil || !strings.Contains(err.Error(), "the link carries no traffic") {
 		t.Error(err)
 	}
 }
