@@ -122,8 +122,9 @@ func (c *configLintCmd) Run(e *env) error {
 	if in.DataDSCP, in.CNPDSCP, err = c.dscps(in.Configs, in.DataDSCP, in.CNPDSCP); err != nil {
 		return err
 	}
-	if d := in.DataDSCP; c.DataDSCP == nil && c.Fabric == "" && d != 24 && d != 26 {
-		report.Labelled(e.stderr, "note: ", fmt.Sprintf("assumed DSCP %d for RoCE data, which is lossless here; set --data-dscp", d))
+	in.Assumed = swconf.Assumed{Data: c.DataDSCP == nil && c.Fabric == "", CNP: c.CNPDSCP == nil && c.Fabric == ""}
+	if d := in.DataDSCP; in.Assumed.Data && d != 24 && d != 26 {
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("assumed DSCP %d for RoCE data, which is lossless or marked by ECN here; set --data-dscp", d))
 	}
 	var base *findings.Baseline
 	if c.Baseline != "" {

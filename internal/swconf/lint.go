@@ -16,6 +16,7 @@ type Input struct {
 	Graph    *topo.Graph // nil: no fabric is known
 	DataDSCP int         // of RoCE data
 	CNPDSCP  int         // Unsaid: unknown
+	Assumed  Assumed     // which of them neither a flag nor a scenario sets
 	PathMTU  int         // payload bytes
 	Response unit.Time   // response of a port to a pause; 0: the IEEE budget of its speed
 	Pipeline unit.Time   // of a switch
@@ -29,29 +30,23 @@ type Input struct {
 	Sockets func(link, node int) string
 }
 
+// Assumed tells which DSCPs are UsualDSCPs'.
+type Assumed struct{ Data, CNP bool }
+
 // UsualDSCPs returns the DSCPs that these switches assign to RoCE data and CNPs, among the common ones: 24 or 26,
 // and 48 (docs/references.md, configurations). Maps of SONiC's images have 3 and 4 lossless, AMD's guides 10. If
 // neither 24 nor 26 is lossless, data have the lowest of the DSCPs that most ports pause; the CNPs' DSCP is then
-// unknown.
+// unknown. If none is lossless, the same holds for DSCPs of queues with ECN, others than 24 and 26 if it is one queue.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
-	said := func(d int) (n int) {
-		for _, c := range configs {
-			lossless := func(q *QoS) bool { return q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is() }
-			q, _ := c.Typical()
-			if lossless(q) || (c.OS == SONiC || c.OS == EOS) && slices.ContainsFunc(c.Ports,
-				func(p *Port) bool {
-					return lossless(p.QoS) // maps of the whole switch also apply to unused ports
-				}) {
-				n++
-			}
+	for _, of := range []func(*Queue) bool{
+		func(q *Queue) bool { return q.Pause.Is() }, func(q *Queue) bool { return q.WRED.V.ECN },
+	} {
+		switch usual, other := saidSwitches(configs, 24, of), saidSwitches(configs, 26, of); {
+		case usual > 0 && usual >= other: // some systems' maps have both: the majority of the switches decides
+			return 24, 48
+		case other > 0:
+			return 26, 48
 		}
-		return n
-	}
-	switch usual, other := said(24), said(26); {
-	case usual > 0 && usual >= other: // some systems' maps have both: the majority of the switches decides
-		return 24, 48
-	case other > 0:
-		return 26, 48
 	}
 	data, most := 24, 0
 	for d := range 64 { // lossless DSCPs of most ports: uplinks of dual ToRs have DSCPs of their own
@@ -60,9 +55,47 @@ func UsualDSCPs(configs []*Config) (data, cnp int) {
 		}
 	}
 	if most == 0 {
-		return 24, 48
+		if data = markedDSCP(configs); data == Unsaid {
+			return 24, 48
+		}
 	}
 	return data, Unsaid
+}
+
+// saidSwitches returns the number of switches that put a DSCP into a queue of a kind.
+func saidSwitches(configs []*Config, d int, of func(*Queue) bool) (n int) {
+	in := func(q *QoS) bool { return q != nil && q.DSCP[d].Is() && of(&q.Queues[q.DSCP[d].V&7]) }
+	for _, c := range configs {
+		q, _ := c.Typical()
+		if in(q) || (c.OS == SONiC || c.OS == EOS) && slices.ContainsFunc(c.Ports, func(p *Port) bool {
+			return in(p.QoS) // maps of the whole switch also apply to unused ports
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// markedDSCP returns the lowest DSCP of the only queue with ECN that has DSCPs, Unsaid for none or several queues.
+func markedDSCP(configs []*Config) int {
+	data, queue := Unsaid, Unsaid
+	for _, c := range configs {
+		for _, p := range c.Ports {
+			for d := range 64 {
+				q := p.QoS
+				if q == nil || !q.DSCP[d].Is() || !q.Queues[q.DSCP[d].V&7].WRED.V.ECN {
+					continue
+				}
+				if i := int(q.DSCP[d].V & 7); queue == Unsaid {
+					data, queue = d, i
+				} else if i != queue {
+					return Unsaid
+				}
+				data = min(data, d)
+			}
+		}
+	}
+	return data
 }
 
 // losslessPorts returns the number of ports that pause the queue of a DSCP.

@@ -17,11 +17,12 @@ func (l *linter) dscpUnmapped() {
 		if v.q.byCOS(pauses) {
 			return // of CNPs too, which have the data's tag
 		}
-		check := func(dscp int, what string, belongs func(i int, q *Queue) bool) {
+		check := func(dscp int, what, flag string, assumed bool, belongs func(i int, q *Queue) bool) {
 			m := &v.q.DSCP[dscp]
 			if m.Is() || v.q.Default && dscp == l.CNPDSCP || belongs(int(m.V), &v.q.Queues[m.V&7]) {
 				return
 			}
+			assumed = assumed && !slices.ContainsFunc(l.Configs, func(c *Config) bool { return c.maps(dscp) })
 			at, say := v.q.Input.At, l.advise // no map entry exists for them
 			for i := range v.q.Queues {
 				if belongs(i, &v.q.Queues[i]) {
@@ -33,16 +34,27 @@ func (l *linter) dscpUnmapped() {
 			fix := fmt.Sprintf("classify DSCP %d", dscp)
 			if i, other := v.q.pausedDSCP(dscp); i >= 0 && dscp == l.DataDSCP {
 				fix = l.moved(i, other)
+			} else if assumed {
+				fix += fmt.Sprintf(", or set %s to the one that the NICs send", flag)
+			}
+			from := ""
+			if assumed {
+				from = fmt.Sprintf(", assumed without %s", flag)
 			}
 			say(at, fix,
-				"%s (DSCP %d) is not classified and goes to queue %d with everything else", what, dscp, m.V)
+				"%s (DSCP %d%s) is not classified and goes to queue %d with everything else", what, dscp, from, m.V)
 		}
-		check(l.DataDSCP, "RoCE data", pauses)
+		check(l.DataDSCP, "RoCE data", "--data-dscp", l.Assumed.Data, pauses)
 		if l.CNPDSCP == Unsaid {
 			return
 		}
-		check(l.CNPDSCP, "CNP traffic", func(_ int, q *Queue) bool { return q.Strict.V })
+		check(l.CNPDSCP, "CNP traffic", "--cnp-dscp", l.Assumed.CNP, func(_ int, q *Queue) bool { return q.Strict.V })
 	})
+}
+
+// maps reports whether a line of a configuration gives a DSCP a queue.
+func (c *Config) maps(dscp int) bool {
+	return slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.QoS != nil && p.QoS.DSCP[dscp].Is() })
 }
 
 // treatment is the treatment of a packet at a switch. Numbers of queues are names: what has to agree from end to

@@ -28,6 +28,11 @@ func (l *linter) thresholdOrder() {
 		if w.V.Min > w.V.Max { // one value for both thresholds is a step
 			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is above its maximum %v", i,
 				w.V.Min, w.V.Max)
+			last := &l.findings[len(l.findings)-1]
+			last.Why = "the probability of marks rises from the minimum to the maximum: the switch refuses thresholds in this order, or marks by one of them only"
+			if !q.Pause.Is() {
+				last.Fix = "a WRED minimum below the maximum, for example 150 and 3000 kbytes"
+			}
 			return
 		}
 		if !q.Pause.Is() {
@@ -100,6 +105,7 @@ func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
 	n := len(l.findings)
 	l.say(at, "a resume threshold some packets below the pause threshold",
 		"queue %d: xON %v is not below xOFF %v", queue, size(xon), size(xoff))
+	l.findings[n].Why = "a pause ends at xON: above xOFF switches refuse it, and at xOFF pauses follow each other packet by packet"
 	if xon == xoff {
 		l.warn(n)
 	}

@@ -16,6 +16,16 @@ func TestUsualDSCPsOfMost(t *testing.T) {
 		q.Queues[3].Pause = Say(3, at(2))
 		return &Config{OS: EOS, Ports: []*Port{{Name: "Ethernet1/1", QoS: q}}}
 	}
+	marked := func(queue uint8, dscps ...int) *Config {
+		c := of(dscps...)
+		q := c.Ports[0].QoS
+		for _, d := range dscps {
+			q.DSCP[d].V = queue
+		}
+		q.Queues[3].Pause, q.Queues[4].Pause = Said[int]{}, Say(4, at(2))
+		q.Queues[queue].WRED = Say(WRED{Min: 1, Max: 2, Percent: 5, ECN: true}, at(3))
+		return c
+	}
 	for _, x := range []struct {
 		of        []*Config
 		data, cnp int
@@ -26,6 +36,10 @@ func TestUsualDSCPsOfMost(t *testing.T) {
 		{[]*Config{of(26), of(24), of(26)}, 26, 48},
 		{[]*Config{of(26)}, 26, 48},
 		{[]*Config{of(40)}, 40, Unsaid},
+		{[]*Config{marked(3, 26)}, 26, 48}, // the wrong queue is paused, or none: ECN is RoCE's too
+		{[]*Config{marked(3, 24, 26)}, 24, 48},
+		{[]*Config{marked(3, 34, 40)}, 34, Unsaid},
+		{[]*Config{marked(3, 40), marked(2, 10)}, 24, 48}, // two queues do not decide
 	} {
 		if data, cnp := UsualDSCPs(x.of); data != x.data || cnp != x.cnp {
 			t.Errorf("%d switches: %d and %d, expected %d", len(x.of), data, cnp, x.data)
@@ -99,4 +113,39 @@ func TestMapsOfLossyClassesDiffer(t *testing.T) {
 			t.Errorf("DSCP %d to %d: %q, expected %q", x.dscp, x.to, got, x.want)
 		}
 	}
+}
+
+// A cause is the finding's own: thresholds in the wrong order have nothing to do with PFC, and a DSCP that no line
+// names is said to be assumed.
+func TestCausesAndAssumptions(t *testing.T) {
+	c := leaf()
+	c.QoS.Queues[3].WRED.V.Min = 4_000_000
+	if f := of(t, linted(c), "threshold-order"); strings.Contains(f.Why, "before PFC") {
+		t.Error(f.Why)
+	}
+	c = leaf()
+	c.QoS.Queues[3].WRED, c.QoS.Queues[3].PG.V.XOn = Said[WRED]{}, 3_600_000
+	if f := of(t, linted(c), "threshold-order"); strings.Contains(f.Why, "before PFC") {
+		t.Error(f.Why)
+	}
+	for _, assumed := range []bool{true, false} {
+		c = leaf()
+		c.QoS.DSCP[24] = Said[uint8]{}
+		f := of(t, Lint(Input{Configs: []*Config{c}, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096,
+			Assumed: Assumed{Data: assumed}}), "dscp-unmapped")
+		if strings.Contains(f.Message, "--data-dscp") != assumed || strings.Contains(f.Fix, "--data-dscp") != assumed {
+			t.Errorf("assumed %v: %s; %s", assumed, f.Message, f.Fix)
+		}
+	}
+}
+
+// of is the finding of a rule.
+func of(t *testing.T, list []Finding, rule string) Finding {
+	for _, f := range list {
+		if f.Rule == rule {
+			return f
+		}
+	}
+	t.Errorf("no %s", rule)
+	return Finding{}
 }
