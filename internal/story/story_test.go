@@ -79,9 +79,8 @@ var chapters = []struct{ folder, title string }{
 func TestContents(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# How it behaves, page by page\n\n" +
-		"Each page is a transcript that a test holds the code to: what happens, when, and which rule says " +
-		"so.\n" +
-		"This list is written by `go test ./internal/story -run Contents -rewrite`.\n")
+		"Each page is a transcript that a test compares with the code: events, their times, and the rules\n" +
+		"that require them. This list is written by `go test ./internal/story -run Contents -rewrite`.\n")
 	listed := map[string]bool{}
 	for _, c := range chapters {
 		fmt.Fprintf(&b, "\n## %s (`%s`)\n\n", c.title, c.folder)

@@ -63,7 +63,7 @@ func TestPickleWithCode(t *testing.T) {
 		"(S'x'\nios\nsystem\n.":                             "INST would run code",
 		"\x80\x02K\x01Q.":                                   "BINPERSID would run code",
 		"\x80\x02\x8a\x7f" + strings.Repeat("x", 127) + ".": "an integer of 127 bytes",
-		"\x80\x02h\x07.":                                    "takes value 7 of those that it remembers",
+		"\x80\x02h\x07.":                                    "reads the stored value 7, which does not exist",
 		"\x80\x02K\x01e.":                                   "after a mark where none is",
 		"\x80\x02K\x01(e.":                                  "not a list or dictionary",
 		"\x80\x02}(K\x01u.":                                 "a key without a value",
