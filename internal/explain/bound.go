@@ -8,9 +8,9 @@ import (
 )
 
 // bound returns the bus bandwidth at which the busiest of a collective's NICs and NVLink pipes would be busy all the
-// time, and the kind of that resource. It is computed from the collective's transfers, so it is valid for rings over
-// one NIC of a server or over all of them, for trees and for plain flows.
-func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
+// time, that resource's rate in bytes/s, and its kind. It is computed from the collective's transfers, so it is valid
+// for rings over one NIC of a server or over all of them, for trees and for plain flows.
+func (b *bounds) bound(c *workload.Collective, ops []int32) (bus, full float64, why string) {
 	r := b.r
 	b.touched = b.touched[:0]
 	for _, i := range ops {
@@ -26,7 +26,7 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 		}
 		b.overNICs(src, dst, o.Bytes)
 	}
-	longest, why := unit.Time(0), ""
+	longest := unit.Time(0)
 	for _, x := range b.touched {
 		kind, rate := "NIC", unit.Rate(0)
 		if pipe := x - b.pipes; pipe < 0 {
@@ -35,14 +35,14 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 			kind, rate = r.exec.PipeKind(pipe), r.exec.PipeRate(pipe)
 		}
 		if t := unit.Serialize(b.load[x], rate); t > longest || t == longest && kind == "NIC" {
-			longest, why = t, kind
+			longest, full, why = t, float64(rate)/8, kind
 		}
 		b.load[x] = 0
 	}
 	if longest == 0 {
-		return 0, why
+		return 0, 0, why
 	}
-	return float64(c.Bytes) / longest.Seconds() * c.Kind.BusFactor(len(c.Ranks)), why
+	return float64(c.Bytes) / longest.Seconds() * c.Kind.BusFactor(len(c.Ranks)), full, why
 }
 
 // overNICs books a transfer between servers. A GPU's own NICs carry the parts of its transfers in turn; a short

@@ -61,6 +61,7 @@ func (r *reading) collectives() []result.Collective {
 	at := map[group]int{}
 	var out []result.Collective
 	var kinds []coll.Kind
+	var rates []float64 // of the NICs or pipes that bound them, bytes/s
 	ops, limits := r.byCollective(), newBounds(r)
 	for i := range r.dag.Colls {
 		c := &r.dag.Colls[i]
@@ -73,15 +74,15 @@ func (r *reading) collectives() []result.Collective {
 		if !ok {
 			j = len(out)
 			at[k] = j
-			kinds = append(kinds, c.Kind)
+			kinds, rates = append(kinds, c.Kind), append(rates, 0)
 			out = append(out, result.Collective{Job: r.jobName(job), Name: c.Name, Kind: c.Kind.String(),
 				Algorithm: c.By, Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
 		o.Uneven = o.Uneven || c.Kind == coll.SendRecv && uneven(r.dag, ops(i))
 		if !r.plan.Totals {
-			if bound, why := limits.bound(c, ops(i)); bound > o.Bound {
-				o.Bound, o.BoundWhy = bound, why
+			if bound, rate, why := limits.bound(c, ops(i)); bound > o.Bound {
+				o.Bound, o.BoundWhy, rates[j] = bound, why, rate
 			}
 		}
 		d := to[i] - from[i]
@@ -98,6 +99,10 @@ func (r *reading) collectives() []result.Collective {
 		if o.Time > 0 { // total bytes over total time, so that size, time and bandwidth are consistent
 			o.AlgBW = float64(o.Bytes) / unit.Time(o.Time).Seconds()
 			o.BusBW = o.AlgBW * kinds[i].BusFactor(o.Ranks)
+		}
+		if o.Uneven && o.Bound > 0 { // the rate of the fullest NIC or pipe: no message stands for all
+			x := rates[i] / o.Bound
+			o.Bound, o.BusBW, o.BusBest = rates[i], x*o.BusBW, x*o.BusBest
 		}
 		o.Time /= int64(o.Count)
 		o.Bytes /= int64(o.Count)

@@ -25,3 +25,17 @@ func TestSlowdowns(t *testing.T) {
 		t.Errorf("a permutation has %+v, %+v", s.Flows, s.Collectives)
 	}
 }
+
+// TestFlowsBound checks that several flows of one NIC have the NIC's rate as bound, not that of one of the flows.
+func TestFlowsBound(t *testing.T) {
+	text := "name: x\nfabric: {kind: single-rail, hosts: 2, host_link: {rate: 400Gbps}}\nserver: {gpus: 1, nics: 1}\n" +
+		"cc: {algorithm: none}\nworkload: {traffic: {flows: ["
+	for range 20 {
+		text += "{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1MB}, "
+	}
+	_, s, _ := runAll(t, text+"]}}")
+	c := s.Collectives[0]
+	if !c.Uneven || c.Bound != 50e9 || c.BoundWhy != "NIC" || c.BusBW < 0.9*c.Bound || c.BusBW > c.Bound {
+		t.Errorf("%+v", c)
+	}
+}

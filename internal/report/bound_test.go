@@ -46,6 +46,18 @@ func TestHeadOfBoundCollective(t *testing.T) {
 	}
 }
 
+// TestBoundOfFlows checks that the bound of a set of flows mentions no collective.
+func TestBoundOfFlows(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.StepTime, s.Chain = 1e9, &cause.Account{}
+	s.Chain.Own[cause.SharedNIC] = 4e8
+	s.Collectives = []result.Collective{{Kind: "send-recv", Count: 1, BusBW: 49e9, Bound: 50e9, BoundWhy: "NIC"}}
+	const want = "Bound by NIC: flows wait for one another, 400 µs on the critical path, which the bound of 50 GB/s includes."
+	if got, _ := Bound(s); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestHeadOfWait checks that a run whose time goes to another rank's computing names that rank, in the first line, the
 // table, the account and why, and no pipeline.
 func TestHeadOfWait(t *testing.T) {

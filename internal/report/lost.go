@@ -28,8 +28,8 @@ type Loss struct {
 	Saves string // saving of a run without the cause, and its source; "" if none is stated
 }
 
-// Bound describes, for a run of one collective near its bound, the part of the bound in which messages of the
-// collective wait for one another at a NIC or NVLink, in ps; it is not a loss. Of other runs it is empty.
+// Bound describes, for a run of one collective or set of flows near its bound, the part of the bound in which its
+// messages wait for one another at a NIC or NVLink, in ps; it is not a loss. Of other runs it is empty.
 func Bound(s *result.Summary) (text string, included int64) {
 	if !AtBound(s) {
 		return "", 0
@@ -37,8 +37,13 @@ func Bound(s *result.Summary) (text string, included int64) {
 	if included = s.Chain.Costs(cause.SharedNIC); included == 0 {
 		return "", 0
 	}
-	return fmt.Sprintf("Bound by %s: the collective's transfers wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
-		s.Collectives[0].BoundWhy, dur(included), unit.Digits(s.Collectives[0].Bound/1e9)), included
+	c := &s.Collectives[0]
+	what := "the collective's transfers"
+	if c.Kind == "send-recv" {
+		what = "flows"
+	}
+	return fmt.Sprintf("Bound by %s: %s wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
+		c.BoundWhy, what, dur(included), unit.Digits(c.Bound/1e9)), included
 }
 
 // Losses returns the rows of at least 0.5 % of the step, sorted by cost, and the smaller ones. What Bound includes has

@@ -83,8 +83,8 @@ func answer(s *result.Summary) string {
 // nearBound is the minimum share of a collective's bound at which the bound is the limit.
 const nearBound = 0.95
 
-// AtBound reports whether a run is one collective near its bound, which then limits it, and no cause. Waits of its
-// messages for one another's NIC or NVLink are not a loss there: the bound contains them, too.
+// AtBound reports whether a run is one collective or set of flows near its bound, which then limits it, and no cause.
+// Waits of its messages for one another's NIC or NVLink are not a loss there: the bound contains them, too.
 func AtBound(s *result.Summary) bool {
 	c := s.Collectives
 	if s.MFU > 0 || len(c) != 1 || c[0].Bound <= 0 || c[0].BusBW < nearBound*c[0].Bound || s.Chain == nil {

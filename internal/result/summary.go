@@ -352,7 +352,8 @@ type Collective struct {
 	// limit of bus bandwidth if its fullest NIC or NVLink pipe were always busy
 	Bound    float64 `json:"bound_bytes_per_second"`
 	BoundWhy string  `json:"bound_by"`
-	// messages of several sizes, or several of a rank: bytes are of the largest, rates of no single one
+	// messages of several sizes, or several of a rank: bytes are of the largest, busbw and bound of the fullest NIC or
+	// NVLink pipe
 	Uneven bool `json:"uneven,omitempty"`
 }
 
