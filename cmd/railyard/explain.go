@@ -55,7 +55,7 @@ func (c *explainCmd) Run(e *env) error {
 		if points, without, gap, err = calibrate.compared(e, c.Points, a.Algorithm != ""); err != nil {
 			return err
 		}
-		a.Judge(points, c.Fabric, c.Algorithm, without)
+		a.Judge(points, c.Fabric, c.Algorithm, without, c.Set...)
 	} else if len(c.Set) > 0 {
 		return field.New("--set", "has no effect on a file without measurements")
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,4 +118,46 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", path, code, out, errs)
 		}
 	}
+}
+
+// TestExplainCommand checks that the printed run of a measured size takes the time that explain simulates, where the
+// scenario's collective has other channels, another protocol and size.
+func TestExplainCommand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	os.WriteFile("net.yaml", []byte("name: net\nfabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps}}\n"+
+		"server: {gpu: h100, gpus: 4, nics: 4}\ncc: {algorithm: none}\nworkload:\n"+
+		"  traffic: {collective: {kind: all-reduce, algorithm: tree, bytes: 1MiB, groups: rail, chunk: 64KiB}}\n"), 0o600)
+	text := "# nThread 1 nGpus 1 minBytes 1048576 maxBytes 16777216\n# Using devices\n"
+	for i := range 8 {
+		text += fmt.Sprintf("#  Rank  %d Group  0 Pid   1 on      %c device  %d [0x01] NVIDIA H100\n", i, 'a'+i/4, i%4)
+	}
+	text += "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+	os.WriteFile("nccl.txt", []byte(text+" 1048576 262144 float sum -1 57.9 18.11 31.69 0 57.9 18.11 31.69 0\n"+
+		" 16777216 4194304 float sum -1 200 83.9 146.8 0 200 83.9 146.8 0\nNCCL_ALGO=Ring\n"), 0o600)
+	code, out, errs := call(t, "explain", "nccl.txt", "--fabric", "net.yaml", "--set",
+		"workload.traffic.collective.channels=1", "--set", "workload.traffic.collective.algorithm=ring", "--json")
+	var got struct {
+		File   struct{ Next []struct{ Command string } }
+		Points []struct {
+			Before float64 `json:"before_us"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v, %s%s", code, err, out, errs)
+	}
+	for _, n := range got.File.Next {
+		if !strings.Contains(n.Command, "channels=0") {
+			continue
+		}
+		code, out, errs = call(t, append(strings.Fields(n.Command), "--json")...)
+		var s struct {
+			Step float64 `json:"step_time_ps"`
+		}
+		last := got.Points[len(got.Points)-1].Before
+		if err := json.Unmarshal([]byte(out), &s); err != nil || code != exitOK || math.Abs(s.Step/1e6-last) > 1e-3 {
+			t.Errorf("%s: exit %d, %v us, want %v, %s", n.Command, code, s.Step/1e6, last, errs)
+		}
+		return
+	}
+	t.Errorf("no command: %+v", got.File.Next)
 }

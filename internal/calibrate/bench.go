@@ -40,6 +40,7 @@ type run struct {
 type outcome struct {
 	seconds float64
 	model   *coll.Choice
+	runs    int
 }
 
 // Setup is the argument of a bench.
@@ -64,6 +65,7 @@ type Measurement struct {
 	Group string // kind of the point
 	Bytes unit.Bytes
 	Model *coll.Choice // NCCL's tuning model for the last simulation; nil: none
+	Runs  int          // runs of the last simulation, of which the fastest counts; 0: one
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string                           // GPUs of a collective; nil: work is no collective
@@ -324,6 +326,21 @@ func (p *Measurement) simulated(most unit.Bytes) unit.Bytes {
 // Total returns the number of bytes of a point over all its ranks.
 func (p *Measurement) Total() unit.Bytes { return p.Bytes * unit.Bytes(max(1, len(p.on))) }
 
+// Spec returns the collective that Time simulated of a point; nil if the point is none, on a part of the GPUs, or
+// extrapolated.
+func (b *Bench) Spec(point int) *scenario.CollSpec {
+	p, gpus := &b.Points[point], 0
+	for _, n := range b.gpus {
+		gpus += n
+	}
+	if p.on == nil || len(p.on) != gpus || p.Simulated() != p.Bytes {
+		return nil
+	}
+	spec := p.work(p.Bytes).Traffic.Collective
+	spec.Repeat = p.Runs
+	return spec
+}
+
 // Time returns the simulated time of a point, in seconds, with the calibration that the scenario has.
 func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[point], b.Start) }
 
@@ -331,11 +348,13 @@ func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[poin
 func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibration) (t float64, err error) {
 	key := run{p.Group, n, tuned, cal}
 	if o, ok := b.known[key]; ok {
-		p.Model = o.model
+		p.Model, p.Runs = o.model, o.runs
 		return o.seconds, nil
 	}
+	p.Runs = 0
 	summary, err := b.repeated(p, n, tuned, cal, 0)
 	if runs := iterations(n); err == nil && runs > 1 && p.on != nil && summary.CNPs > 0 {
+		p.Runs = runs
 		summary, err = b.repeated(p, n, tuned, cal, runs)
 	}
 	if err != nil {
@@ -345,7 +364,7 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	if p.on != nil {
 		took = summary.Iteration()
 	}
-	b.known[key] = outcome{took.Seconds(), p.Model}
+	b.known[key] = outcome{took.Seconds(), p.Model, p.Runs}
 	return took.Seconds(), nil
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // Judge sets the verdict on simulated measurements, which compares with their expected times, with assumptions and
-// omissions, and the commands that find the cause. algorithm is the one of all-reduces; without is the reason why
-// larger sizes are not simulated.
-func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without string) {
+// omissions, and the commands that find the cause. set are overrides of the scenario. algorithm is the one of
+// all-reduces; without is the reason why larger sizes are not simulated.
+func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without string, set ...string) {
 	bySize := slices.Clone(points)
 	slices.SortStableFunc(bySize, func(x, y fitting.Point) int { return cmp.Compare(x.Bytes, y.Bytes) })
 	var largest unit.Bytes // largest simulated size
@@ -113,11 +113,22 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 				a.next("compare with another algorithm", "explain %s%s --algorithm ring", f.quoted(), f.fabric("--fabric"))
 			}
 		}
-		const assumed = "algorithm of all-reduces %s (%s), with NCCL's protocols; run needs collective.protocol: auto for them"
+		const assumed = "algorithm of all-reduces %s (%s), with NCCL's protocols and channels; run has the scenario's"
 		a.Assumed = fmt.Sprintf(assumed, algorithm, why)
 		if slices.ContainsFunc(points, func(p fitting.Point) bool { return p.Flows }) {
 			a.Assumed += "; the largest sizes as flows"
 		}
+	}
+	if len(last.Settings) > 0 {
+		command := "run " + shellWord(scenario)
+		for _, s := range append(set, last.Settings...) {
+			command += " --set " + shellWord(s)
+		}
+		purpose := fmt.Sprintf("simulate %s like here, %s", last.Name, micros(last.Before))
+		if strings.Contains(command, "collective.repeat=") && !strings.Contains(command, "collective.repeat=0") {
+			purpose += " in its fastest run"
+		}
+		a.next(purpose, "%s", command)
 	}
 	a.Next = append(a.Next, calibrate...)
 }

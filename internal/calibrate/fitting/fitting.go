@@ -66,6 +66,7 @@ type Point struct {
 	Flows    bool    `json:"flows,omitempty"` // simulated as flows, as its packets are too many
 	Group    string  `json:"-"`
 	total    unit.Bytes
+	Settings []string `json:"-"` // overrides with which run simulates the point; nil: none does
 
 	Algorithm string  `json:"algorithm,omitempty"`     // algorithm of a collective that NCCL's tuning model estimates
 	Model     float64 `json:"nccl_model_us,omitempty"` // the model's time

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/internal/calibrate"
 	"railyard/internal/coll"
@@ -57,6 +58,33 @@ func (f *byFidelity) modelled(point string, flows bool) (float64, *coll.Choice, 
 	}
 	t, err := b.Time(n)
 	return t * 1e6, b.Points[n].Model, err
+}
+
+// settings returns the overrides with which run simulates the collective of a point instead of the scenario's, which
+// has one; the last simulation was of the point.
+func (f *byFidelity) settings(p *Point, own *scenario.CollSpec) (sets []string) {
+	b := f.of[p.Flows]
+	n := slices.IndexFunc(b.Points, func(m calibrate.Measurement) bool { return m.Name == p.Name })
+	spec := b.Spec(n)
+	if spec == nil || own == nil || len(own.Without) > 0 {
+		return nil
+	}
+	for _, x := range []struct {
+		key       string
+		now, then any
+	}{{"kind", own.Kind, spec.Kind}, {"bytes", own.Bytes.ShowSet(), strings.ReplaceAll(spec.Bytes.ShowSet(), " ", "")},
+		{"algorithm", own.Algorithm, spec.Algorithm}, {"protocol", own.Protocol, spec.Protocol},
+		{"channels", own.Channels, spec.Channels}, {"groups", cmp.Or(own.Groups, "all"), spec.Groups},
+		{"cross_nic", own.CrossNIC, spec.CrossNIC}, {"repeat", own.Repeat, spec.Repeat},
+		{"chunk", own.Chunk, spec.Chunk}} {
+		if x.now != x.then {
+			sets = append(sets, fmt.Sprintf("workload.traffic.collective.%s=%v", x.key, x.then))
+		}
+	}
+	if p.Flows {
+		sets = append(sets, "fidelity=flow")
+	}
+	return sets
 }
 
 // asFlows makes a document simulate flows, and reports whether it leaves its fidelity open or has flows.
@@ -114,6 +142,9 @@ func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Sum
 		var model *coll.Choice
 		if p.Before, model, err = by.modelled(p.Name, p.Flows); model != nil {
 			p.Algorithm, p.Model = model.Algorithm, model.Micros
+		}
+		if err == nil && doc.File.Workload.Traffic != nil {
+			p.Settings = by.settings(p, doc.File.Workload.Traffic.Collective)
 		}
 		switch {
 		case errors.Is(err, context.Canceled):
