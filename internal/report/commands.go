@@ -49,7 +49,7 @@ func Commands(w io.Writer, list []swconf.Finding, configs []*swconf.Config) {
 		lines := strings.Join(f.Commands, "\n")
 		switch {
 		case lines == "":
-			fmt.Fprintf(w, "%s no commands for this switch; remedy: %s\n", mark, f.Fix)
+			fmt.Fprintf(w, "%s no commands: %s; remedy: %s\n", mark, without(f.Rule), f.Fix)
 			continue
 		case seen[lines]:
 			fmt.Fprintf(w, "%s commands above\n", mark)
@@ -62,4 +62,27 @@ func Commands(w io.Writer, list []swconf.Finding, configs []*swconf.Config) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "%s commands for %d of %s\n", mark, known, unit.Plural(len(list), "finding"))
+}
+
+// Rules whose findings without commands are no decision of the switch's operator alone: of two switches, of which
+// either may be wrong, and those that have commands in other languages, or for other lines.
+var (
+	ofTwo = []string{"autoneg-differs", "bgp-as-mismatch", "bgp-duplicate", "address-duplicate", "channel-ends",
+		"dscp-differs", "evpn-pair", "fec-differs", "link-subnet", "mlag", "mtu-differs", "pfc-deadlock",
+		"pfc-mode-differs", "pfc-one-end", "host-differs", "host-fec", "host-mtu", "host-pfc-differs",
+		"host-priority"}
+	written = []string{"bgp-inactive", "bgp-no-multipath", "bgp-policy", "bgp-relax", "bgp-unnumbered",
+		"cnp-not-strict", "ecn-missing", "lldp-off", "mtu-small", "pfc-interface", "port-down", "speed-differs",
+		"watchdog-missing", "wred-average"}
+)
+
+// without is the reason why a finding has no commands.
+func without(rule string) string {
+	switch {
+	case slices.Contains(ofTwo, rule):
+		return "the change may be another switch's"
+	case slices.Contains(written, rule):
+		return "unknown for this line"
+	}
+	return "a decision"
 }

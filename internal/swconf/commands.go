@@ -36,7 +36,11 @@ var (
 	setWatchdog = command{NXOS: "priority-flow-control watch-dog-interval on",
 		EOS:   "priority-flow-control pause watchdog default timeout 0.2",
 		SONiC: "sudo pfcwd start_default"}
-	setWatchdogPort = command{NVUE: "nv set interface {port} qos pfc-watchdog state enable"}
+	setWatchdogPort = command{NXOS: "interface {port}\n  priority-flow-control watch-dog-interval on",
+		EOS:   "interface {port}\n   priority-flow-control pause watchdog",
+		Dell:  "interface {port}\n priority-flow-control watchdog on",
+		NVUE:  "nv set interface {port} qos pfc-watchdog state enable",
+		SONiC: "sudo pfcwd start --action drop --restoration-time 200 {port} 200"}
 
 	setPaths = command{NXOS: "router bgp {as}\n  address-family ipv4 unicast\n    maximum-paths 64",
 		EOS:  "router bgp {as}\n   maximum-paths 64",
@@ -190,6 +194,41 @@ func (c *Config) commandMTU(at Place, p *Port, packet unit.Bytes) []string {
 		return lines
 	}
 	return setMTU.in(c.OS, "port", p.Name, "value", fmt.Sprint(mtuFor(c, packet)))
+}
+
+// codePoint is an 802.1p priority as Junos writes it.
+var codePoint = regexp.MustCompile(`\bcode-point ([01]{3})\b`)
+
+// pausePriority is the priority of a line that pauses one.
+var pausePriority = regexp.MustCompile(`\b(pfc-cos|priority|switch-priority) (\d)\b`)
+
+// pauseInstead returns the commands by which the ports of a treatment pause the priority of a queue in place of the
+// wrong one, from the line that pauses that one.
+func (c *Config) pauseInstead(q *QoS, queue int, wrong Said[int]) (out []string) {
+	own, right := c.words(wrong.At.Line), q.Queues[queue].Net
+	one := strings.TrimSpace(pausePriority.ReplaceAllString(own, fmt.Sprintf("${1} %d", queue)))
+	switch {
+	case c.OS == SONiC:
+		for _, p := range c.Ports {
+			if p.QoS == q {
+				out = append(out, fmt.Sprintf("sudo config interface pfc priority %s %d off", p.Name, wrong.V),
+					fmt.Sprintf("sudo config interface pfc priority %s %d on", p.Name, queue))
+			}
+		}
+	case c.OS == NXOS && strings.HasPrefix(own, "pause ") && right.Line > 0:
+		off, class := c.beside(wrong.At, "no "+own), c.beside(right, c.words(right.Line))
+		if len(off) > 0 && len(class) > 0 {
+			out = slices.Concat(off, class, []string{c.line(wrong.At.Line)[:indent(c.line(wrong.At.Line))] + one})
+		}
+	case (c.OS == EOS || c.OS == Dell) && one != own:
+		out = c.beside(wrong.At, "no "+own, one)
+	case c.OS == NVUE && strings.HasPrefix(own, "nv set ") && one != own:
+		out = []string{"nv unset " + strings.TrimPrefix(own, "nv set "), one}
+	case c.OS == Junos && strings.HasPrefix(own, "set ") && codePoint.MatchString(own):
+		out = []string{"delete " + strings.TrimPrefix(own, "set "),
+			codePoint.ReplaceAllString(own, fmt.Sprintf("code-point %03b", queue))}
+	}
+	return out
 }
 
 // pastePausing gives the last finding the commands by which a port pauses priorities.

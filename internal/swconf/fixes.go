@@ -82,12 +82,14 @@ var (
 		NXOS: "lldp transmit and lldp receive on the port", EOS: "lldp transmit and lldp receive on the port",
 		Dell: "lldp transmit and lldp receive on the port"}}
 	fixWatchdog = wording{"turn the PFC watchdog on", map[OS]string{
-		NXOS:  "turn the PFC watchdog on: priority-flow-control watch-dog-interval on, in global configuration",
+		NXOS:  "turn the PFC watchdog on: priority-flow-control watch-dog-interval on, in global configuration and on the ports",
 		EOS:   "turn the PFC watchdog on: priority-flow-control pause watchdog default timeout 0.2, in global configuration",
 		SONiC: "turn the PFC watchdog on: rows of PFC_WD for the ports, or pfcwd start_default",
 		NVUE:  "turn the PFC watchdog on: qos pfc-watchdog state enable on the ports",
 		Dell:  "turn the PFC watchdog on: priority-flow-control watchdog on, on the ports",
 		Junos: "turn the PFC watchdog on: pfc-watchdog in the congestion-notification-profile"}}
+	fixWatchdogPort = wording{"turn the watchdog on for the port", map[OS]string{
+		NXOS: "turn the watchdog on for the port: priority-flow-control watch-dog-interval on"}}
 	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
 )
 

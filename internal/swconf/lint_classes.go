@@ -22,6 +22,9 @@ func (l *linter) pfcClass() {
 				l.say(q.Pause.At, fmt.Sprintf("pause priority %d for the class of queue %d", i, i),
 					"queue %d is paused by PFC priority %d: packets of priority %d would stop another queue",
 					i, q.Pause.V, q.Pause.V)
+				if own := v.c.words(q.Pause.At.Line); own == fmt.Sprintf("pause pfc-cos %d", q.Pause.V) {
+					l.paste(v.c.beside(q.Pause.At, "no "+own, fmt.Sprintf("pause pfc-cos %d", i)))
+				}
 			}
 			if !q.PG.Is() || q.PG.V.XOff == 0 || q.Pause.Is() {
 				continue
@@ -51,6 +54,7 @@ func (l *linter) pfcClass() {
 			}
 			at := first(q.Net, v.q.DSCP[l.DataDSCP].At)
 			fix := fmt.Sprintf("pause priority %d for the class of queue %d", data, data)
+			var lines []string
 			other := slices.IndexFunc(v.q.Queues[:], func(q Queue) bool { return q.Pause.Is() })
 			if i, dscp := v.q.pausedDSCP(l.DataDSCP); i >= 0 {
 				fix = l.moved(i, dscp)
@@ -58,6 +62,7 @@ func (l *linter) pfcClass() {
 				wrong := v.q.Queues[other].Pause
 				if q.WRED.Is() || q.PG.Is() {
 					fix = fmt.Sprintf("pause priority %d in place of %d", data, wrong.V)
+					lines = v.c.pauseInstead(v.q, data, wrong)
 				} else {
 					fix = fmt.Sprintf("put DSCP %d into queue %d, which PFC pauses", l.DataDSCP, other)
 				}
@@ -67,6 +72,7 @@ func (l *linter) pfcClass() {
 			}
 			say(at, fix,
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
+			l.paste(lines)
 		}
 	})
 }

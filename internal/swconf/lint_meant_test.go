@@ -151,17 +151,17 @@ func TestTwoNumbersOfOneSwitch(t *testing.T) {
 	}
 }
 
-// The table of a port has the watchdog that holds for all of them, as the rule has.
+// The table of a port has its watchdog, as the rule has: a port's changes no other's.
 func TestWatchdogOfAllPorts(t *testing.T) {
 	c := leaf()
 	q := *c.Ports[0]
-	q.Name, q.Number = "Ethernet2", 2
+	q.Name, q.Number, q.Watchdog = "Ethernet2", 2, Said[bool]{}
 	c.Ports = append(c.Ports, &q)
 	for _, x := range []struct {
 		on    Said[bool]
 		other bool
 		want  Severity
-	}{{Said[bool]{}, true, ""}, {Say(true, at(91)), false, Warning}, {Say(false, at(91)), true, Warning}} {
+	}{{Said[bool]{}, false, Warning}, {Say(true, at(91)), false, Warning}, {Say(false, at(91)), false, Warning}} {
 		c.Ports[0].Watchdog = x.on
 		views := c.Views()
 		if got := views[len(views)-1].Watchdog; got != x.other || severity(c, "watchdog-missing") != x.want {

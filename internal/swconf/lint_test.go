@@ -27,8 +27,9 @@ func leaf() *Config {
 		MTU:  Say(unit.Bytes(9216), at(36))}
 	q.Queues[7] = Queue{Name: "q7", At: at(71), Strict: Say(true, at(72))}
 	p := &Port{Name: "Ethernet1", Number: 1, At: at(90), PFC: Say(PFCOn, at(91)),
-		MTU:   Say(unit.Bytes(9216), at(92)),
-		Speed: Say(400*unit.Gbps, at(93)), QoS: q}
+		Watchdog: Say(true, at(94)),
+		MTU:      Say(unit.Bytes(9216), at(92)),
+		Speed:    Say(400*unit.Gbps, at(93)), QoS: q}
 	return &Config{OS: NXOS, File: "x.cfg", Hostname: Say("leaf", at(99)), Ports: []*Port{p}, QoS: q,
 		LLDP: Say(true, at(98)),
 		Watchdog: Watchdog{On: Say(true, at(97)), Poll: Say(unit.Millisecond, at(95)),

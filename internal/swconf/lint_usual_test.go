@@ -149,3 +149,28 @@ func of(t *testing.T, list []Finding, rule string) Finding {
 	t.Errorf("no %s", rule)
 	return Finding{}
 }
+
+// The wrong priority is replaced on the line that pauses it, in the language's own form.
+func TestPauseInstead(t *testing.T) {
+	for _, x := range []struct {
+		os           OS
+		source, want string
+	}{
+		{EOS, "interface Ethernet1\n   priority-flow-control priority 4 no-drop",
+			"interface Ethernet1|   no priority-flow-control priority 4 no-drop|   priority-flow-control priority 3 no-drop"},
+		{Dell, "interface Eth1/1\n priority-flow-control priority 4",
+			"interface Eth1/1| no priority-flow-control priority 4| priority-flow-control priority 3"},
+		{NVUE, "\nnv set qos pfc default-global switch-priority 4",
+			"nv unset qos pfc default-global switch-priority 4|nv set qos pfc default-global switch-priority 3"},
+		{Junos, "\nset class-of-service congestion-notification-profile C input ieee-802.1 code-point 100 pfc",
+			"delete class-of-service congestion-notification-profile C input ieee-802.1 code-point 100 pfc|" +
+				"set class-of-service congestion-notification-profile C input ieee-802.1 code-point 011 pfc"},
+		{Junos, "class-of-service {\n code-point 100 pfc;", ""}, // the text does not show where
+	} {
+		c := &Config{OS: x.os, File: "x", Source: x.source}
+		got := strings.Join(c.pauseInstead(&QoS{}, 3, Say(4, Place{File: "x", Line: 2, Col: 1})), "|")
+		if got != x.want {
+			t.Errorf("%s: %s", x.os, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"slices"
+	"strings"
 
 	"railyard/internal/queue"
 )
@@ -38,10 +39,13 @@ func (l *linter) watchdogFloor() {
 	}
 }
 
-// watches reports whether the watchdog monitors a port: one that enables it, or all if no port does.
-func (c *Config) watches(p *Port) bool {
-	return c.Watchdog.On.V && (p.Watchdog.V || !p.Watchdog.Is() &&
-		!slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.Watchdog.V }))
+// watches reports whether the watchdog monitors a port: the switch has it on, and the port has, by a line of its own
+// or by its language. NX-OS needs both lines (seed, chapter 11; Cisco's templates for RoCE have both at each port).
+func (c *Config) watches(p *Port) bool { return c.Watchdog.On.V && p.Watchdog.V }
+
+// guards reports whether the watchdog monitors ports: one, or those that the configuration does not contain.
+func (c *Config) guards() bool {
+	return c.Watchdog.On.V && (len(c.Ports) == 0 || slices.ContainsFunc(c.Ports, c.watches))
 }
 
 // watchdogMissing requires the watchdog wherever a class is lossless.
@@ -77,15 +81,42 @@ func (l *linter) watchdogMissing() {
 				}
 			}
 			l.say(at, fixWatchdog.in(c), "classes are lossless and no watchdog looks after them")
-			l.paste(setWatchdog.in(c.OS))
+			lines := setWatchdog.in(c.OS)
+			if c.OS == NXOS {
+				for _, p := range c.unwatched() {
+					lines = append(lines, c.watching(p)...)
+				}
+			}
+			l.paste(lines)
 			continue
 		}
-		for _, p := range c.Ports {
-			if p.Paused() != 0 && !p.Down.V && !c.watches(p) {
-				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port",
-					"%s is lossless and its watchdog is off", p.Name)
-				l.pastePort(c, p, setWatchdogPort, "")
+		for _, p := range c.unwatched() {
+			if c.guards() {
+				l.say(first(p.Watchdog.At, p.At), fixWatchdogPort.in(c), "%s is lossless and its watchdog is off", p.Name)
+			} else { // one finding of all
+				l.on = &[]string{p.Name}
+				l.say(c.Watchdog.On.At, fixWatchdogPort.in(c), "the switch has the watchdog on, and no port has")
 			}
+			l.paste(c.watching(p))
+			l.on = nil
 		}
 	}
+}
+
+// unwatched returns the lossless ports without the watchdog.
+func (c *Config) unwatched() (ports []*Port) {
+	for _, p := range c.Ports {
+		if p.Paused() != 0 && !p.Down.V && !c.watches(p) {
+			ports = append(ports, p)
+		}
+	}
+	return ports
+}
+
+// watching returns the commands that turn the watchdog on for a port: a line that turns it off is removed.
+func (c *Config) watching(p *Port) []string {
+	if own := c.words(p.Watchdog.At.Line); c.OS == EOS && strings.HasSuffix(own, "watchdog disable") {
+		return c.beside(p.Watchdog.At, "no "+own)
+	}
+	return setWatchdogPort.in(c.OS, "port", p.Name)
 }

@@ -122,9 +122,12 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 // watchdog returns the switch's watchdog, with the platform's times where neither the configuration nor its
 // language sets any.
 func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.Watchdog {
-	w := queue.Watchdog{On: c.Watchdog.On.V, Poll: c.Watchdog.Poll.V, Detect: c.Watchdog.Detect.V,
+	w := queue.Watchdog{On: c.guards(), Poll: c.Watchdog.Poll.V, Detect: c.Watchdog.Detect.V,
 		Restore: c.Watchdog.Restore.V, Forward: c.Watchdog.Forward.V}
 	if !w.On {
+		if c.Watchdog.On.V {
+			note("the switch has the watchdog on, and no port has; simulated without it")
+		}
 		return w
 	}
 	if !c.Watchdog.Poll.Is() && w.Detect > 0 && w.Restore > 0 { // the switch polls as often as its times require

@@ -13,18 +13,19 @@ import (
 )
 
 // commanded lists the rules with an injected fault that commands mend, by language.
-const commanded = "nxos: ecn-missing ecn-differs wred-average pfc-interface pfc-one-end cnp-not-strict mtu-small " +
+const commanded = "nxos: ecn-missing ecn-differs wred-average pfc-class pfc-interface pfc-one-end cnp-not-strict mtu-small " +
 	"watchdog-missing dlb-mac-differs lldp-off bgp-no-multipath bgp-as-mismatch speed-differs " +
 	"port-down\n" +
 	"sonic: ecn-differs pfc-class mtu-small speed-differs port-down\n" +
 	"frr: bgp-no-multipath bgp-relax bgp-policy\n" +
-	"eos: ecn-differs mtu-small bgp-no-multipath bgp-unnumbered speed-differs\n" +
+	"eos: ecn-differs pfc-class mtu-small bgp-no-multipath bgp-unnumbered speed-differs\n" +
 	"nvue: ecn-differs mtu-small watchdog-missing bgp-no-multipath bgp-relax speed-differs\n" +
 	"dell:\n" +
 	"junos: mtu-small speed-differs\n"
 
 // Faults of languages that faults has in NX-OS.
 var otherwise = []fault{
+	{"nxos", leaf, "    pause pfc-cos 3\n", "  class type network-qos c-8q-nq4\n    pause pfc-cos 4\n", "", "pfc-class"},
 	{"eos", leaf, "mtu 9214", "mtu 1500", "", "mtu-small"},
 	{"eos", leaf, "   maximum-paths 64 ecmp 64\n", "", "", "bgp-no-multipath"},
 	{"eos", leaf, "speed 400g", "speed 100g", "", "speed-differs"},

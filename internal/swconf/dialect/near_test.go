@@ -93,7 +93,7 @@ var edges = []struct {
 		[]string{"percent 50\n    random", "percent 1\n    random"}},
 	{"watchdog-missing", "nxos", leaf,
 		[]string{"\npriority-flow-control watch-dog-interval on\n", "\n"},
-		[]string{"  priority-flow-control watch-dog-interval on\n", ""}},
+		[]string{"  priority-flow-control watch-dog-interval on\n", "  priority-flow-control watch-dog\n"}},
 	{"policy-unused", "nxos", leaf, []string{"hardware profile dlb\n",
 		"class-map type qos match-any SPARE\n  match dscp 10\nhardware profile dlb\n"},
 		[]string{"policy-map type qos CLASSIFY\n", "class-map type qos match-any SPARE\n  match dscp 10\n" +
