@@ -40,7 +40,7 @@ func (l *linter) watchdogFloor() {
 }
 
 // watches reports whether the watchdog monitors a port: the switch has it on, and the port has, by a line of its own
-// or by its language. NX-OS needs both lines (seed, chapter 11; Cisco's templates for RoCE have both at each port).
+// or by its language. NX-OS needs both lines (source documents, chapter 11).
 func (c *Config) watches(p *Port) bool { return c.Watchdog.On.V && p.Watchdog.V }
 
 // guards reports whether the watchdog monitors ports: one, or those that the configuration does not contain.
