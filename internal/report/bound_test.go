@@ -116,6 +116,30 @@ func TestHeadIsLargest(t *testing.T) {
 	}
 }
 
+// TestOverlapping checks that a slow link of which other causes contain the cost is printed once, in its own row if it
+// has one.
+func TestOverlapping(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.Chain, s.StepTime = &cause.Account{}, 1e9
+	s.Chain.Own[cause.Collision], s.Chain.Saving[cause.Collision], s.Chain.Saving[cause.SlowLink] = 6e8, 6e8, 3e8
+	for _, c := range []struct {
+		own       int64
+		simulated []string
+		want      string
+	}{
+		{0, nil, "\n  overlapping: slow link, saves 300 µs alone (estimate)\n"},
+		{1e6, []string{"slow_link"}, "\n  overlapping: slow link, saves 300 µs alone (simulated)\n"},
+		{2e7, nil, "\n  slow link             20 µs   2.0 %  saves 300 µs alone (estimate)\n"},
+	} {
+		s.Chain.Own[cause.SlowLink], s.Simulated = c.own, c.simulated
+		var b strings.Builder
+		Text(&b, s)
+		if got := b.String(); !strings.Contains(got, c.want) || strings.Count(got, "saves 300") != 1 {
+			t.Errorf("%d: %s", c.own, got)
+		}
+	}
+}
+
 // TestHeadOfBubble checks that a step whose pipeline's bubble costs more than any cause of the network names it, with
 // its share, and that why points at the schedule where no remedy of the network is left.
 func TestHeadOfBubble(t *testing.T) {

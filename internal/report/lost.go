@@ -125,7 +125,14 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		Labelled(w, "  below 0.5 %: ", strings.Join(below, ", "))
 	}
 	for _, id := range s.Chain.Overlapped() {
-		if text := saves(s, id, "estimate"); text != "" {
+		if slices.ContainsFunc(rows, func(x Loss) bool { return x.Cause == id }) {
+			continue
+		}
+		how := "estimate"
+		if slices.Contains(s.Simulated, id.Get().Key) {
+			how = "simulated"
+		}
+		if text := saves(s, id, how); text != "" {
 			Labelled(w, "  overlapping: ", nameOf(s, id)+", "+text)
 		}
 	}
