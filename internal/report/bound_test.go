@@ -38,7 +38,8 @@ func TestHeadOfBoundCollective(t *testing.T) {
 			var b strings.Builder
 			Why(&b, s, []Advice{{Remedy: result.Remedy{Cause: cause.SharedNIC.Get().Key, Says: "more NICs"}}})
 			got := b.String()
-			if strings.Contains(got, "the bound of 50 GB/s includes") != bound || strings.Contains(got, "40.0 %") == bound ||
+			if strings.Contains(got, "the bound of 50 GB/s includes") != (bound || c.cause == cause.SharedNIC) ||
+				bound && strings.Contains(got, "40.0 %") ||
 				strings.Contains(got, "more NICs") != (!bound || why == "NIC") {
 				t.Errorf("bound by %s: %s", why, got)
 			}
@@ -53,8 +54,46 @@ func TestBoundOfFlows(t *testing.T) {
 	s.Chain.Own[cause.SharedNIC] = 4e8
 	s.Collectives = []result.Collective{{Kind: "send-recv", Count: 1, BusBW: 49e9, Bound: 50e9, BoundWhy: "NIC"}}
 	const want = "Bound by NIC: flows wait for one another, 400 µs on the critical path, which the bound of 50 GB/s includes."
-	if got, _ := Bound(s); got != want {
+	if got := Bound(s); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestBoundIsNoCause checks that the wait of messages for one another's NIC is a cause only beyond what the bound
+// contains: the loss that makes a transfer longer than its bound comes first.
+func TestBoundIsNoCause(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.StepTime, s.Chain = 215e8, &cause.Account{}
+	s.Chain.Own[cause.SharedNIC], s.Chain.Own[cause.Retransmission], s.Chain.Own[cause.Latency] = 204e8, 105e7, 4e6
+	s.Collectives = []result.Collective{{Kind: "send-recv", Count: 1, BusBW: 46.5e9, Bound: 50e9, BoundWhy: "NIC"}}
+	var b strings.Builder
+	Text(&b, s)
+	for _, want := range []string{"; main cause: retransmission\n",
+		"Flows wait for one another, 20.4 ms on the critical path, which the bound of 50 GB/s includes.\n",
+		"critical path: 1.05 ms\n"} {
+		if !strings.Contains(strings.ReplaceAll(b.String(), "bound of\n", "bound of "), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
+	}
+	s.Collectives[0].BusBW = 40e9 // three milliseconds of wait are beyond the bound
+	if got := answer(s); !strings.HasSuffix(got, "main cause: shared NIC or NVLink port") {
+		t.Error(got)
+	}
+	if a, included := Account(s); included != 17154e6 || a.Own[cause.SharedNIC] != 204e8-included {
+		t.Errorf("%d included, %d left", included, a.Own[cause.SharedNIC])
+	}
+}
+
+// TestSavingAboveBound checks that no saving ends the step before the busiest NIC has carried its payload.
+func TestSavingAboveBound(t *testing.T) {
+	s := &result.Summary{Complete: true, Busiest: &result.BusiestNIC{Time: 16e8}}
+	s.StepTime = 24e8
+	s.Chain, s.Simulated = &cause.Account{}, []string{cause.Incast.Get().Key}
+	s.Chain.Own[cause.Incast], s.Chain.Saving[cause.Incast] = 22e8, 219e7
+	var b strings.Builder
+	Text(&b, s)
+	if !strings.Contains(b.String(), "saves 800 µs at most (busiest NIC)") {
+		t.Error(b.String())
 	}
 }
 

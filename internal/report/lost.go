@@ -28,28 +28,53 @@ type Loss struct {
 	Saves string // saving of a run without the cause, and its source; "" if none is stated
 }
 
-// Bound describes, for a run of one collective or set of flows near its bound, the part of the bound in which its
-// messages wait for one another at a NIC or NVLink, in ps; it is not a loss. Of other runs it is empty.
-func Bound(s *result.Summary) (text string, included int64) {
-	if !AtBound(s) {
-		return "", 0
+// Account returns a run's account of lost time without what the bound of its one collective or set of flows contains:
+// time in which messages wait for one another at a NIC or NVLink, until the bound; near it all of that time, since
+// headers are not part of the bound.
+func Account(s *result.Summary) (a *cause.Account, included int64) {
+	if s.Chain == nil {
+		return nil, 0
 	}
-	if included = s.Chain.Costs(cause.SharedNIC); included == 0 {
-		return "", 0
+	own := *s.Chain
+	included = own.Own[cause.SharedNIC]
+	switch c := s.Collectives; {
+	case AtBound(s):
+	case s.MFU > 0 || len(c) != 1 || c[0].Bound <= 0:
+		return s.Chain, 0
+	default:
+		least := float64(s.StepTime) * c[0].BusBW / c[0].Bound
+		room := max(0, int64(least)-(s.StepTime-own.Lost()))
+		if room == 0 || float64(included-room) > (1-nearBound)*least {
+			included = min(included, room)
+		}
+	}
+	own.Own[cause.SharedNIC] -= included
+	return &own, included
+}
+
+// Bound describes what Account leaves out, which is not a loss; "": nothing of 0.5 % of the step.
+func Bound(s *result.Summary) string {
+	_, included := Account(s)
+	if included == 0 || float64(included) < worthALine*float64(s.StepTime) {
+		return ""
 	}
 	c := &s.Collectives[0]
 	what := "the collective's transfers"
 	if c.Kind == "send-recv" {
 		what = "flows"
 	}
-	return fmt.Sprintf("Bound by %s: %s wait for one another, %s on the critical path, which the bound of %s GB/s includes.",
-		c.BoundWhy, what, dur(included), unit.Digits(c.Bound/1e9)), included
+	lead := ""
+	if AtBound(s) {
+		lead = "Bound by " + c.BoundWhy + ": "
+	}
+	text := fmt.Sprintf("%s%s wait for one another, %s on the critical path, which the bound of %s GB/s includes.", lead, what,
+		dur(included), unit.Digits(c.Bound/1e9))
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Losses returns the rows of at least 0.5 % of the step, sorted by cost, and the smaller ones. What Bound includes has
-// none.
+// Losses returns the rows of at least 0.5 % of the step, sorted by cost, and the smaller ones.
 func Losses(s *result.Summary) (rows, minor []Loss) {
-	c := s.Chain
+	c, _ := Account(s)
 	if c == nil || s.StepTime <= 0 {
 		return nil, nil
 	}
@@ -61,11 +86,7 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		}
 		return large
 	}
-	bound := AtBound(s)
 	for _, id := range ByCost(c) {
-		if bound && id == cause.SharedNIC {
-			continue
-		}
 		note := ""
 		if slices.Contains(s.Simulated, id.Get().Key) {
 			note = saves(s, id, "simulated")
@@ -99,15 +120,15 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		Labelled(w, "Note: ", s.Unaccounted)
 	}
 	rows, minor := Losses(s)
-	text, inBound := Bound(s)
-	if text != "" {
+	if text := Bound(s); text != "" {
 		Wrap(w, "", text)
 	}
 	if len(rows)+len(minor) == 0 {
 		cut(w, s)
 		return
 	}
-	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(s.Chain.Lost()-inBound))
+	account, _ := Account(s)
+	fmt.Fprintf(w, "Time above line rate on the critical path: %s\n", dur(account.Lost()))
 	t := screen.Table{Indent: "  ", Columns: []screen.Column{{}, {}, {}, {Left: true, Rare: true}}}
 	for i, x := range rows {
 		name := x.Name
@@ -174,8 +195,14 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 			alone = fmt.Sprintf("for all %d ranks together", n)
 		}
 	}
+	most := saving
+	if n := s.Busiest; n != nil {
+		most = max(0, s.StepTime-n.Time)
+	}
 	share := float64(saving) / float64(s.StepTime)
 	switch {
+	case saving > most && float64(saving-most) >= worthALine*float64(s.StepTime):
+		return fmt.Sprintf("saves %s at most (busiest NIC)", dur(most))
 	case how == "simulated" && saving != 0 && max(share, -share) < chance:
 		return fmt.Sprintf("saves less than %s %s (simulated)", percent(chance), alone)
 	case float64(-saving) >= worthALine*float64(s.StepTime):

@@ -24,8 +24,9 @@ type Advice struct {
 // Why prints the causes of a run's time above line rate, and a table of remedies: the least step time with each, and
 // the step time of a simulated one.
 func Why(w io.Writer, s *result.Summary, all []Advice) {
+	account, _ := Account(s)
 	head := fmt.Sprintf("%s: step %s, %s above line rate", s.Name, dur(s.StepTime)+fidelityOf(s),
-		percent(float64(s.Chain.Lost())/float64(s.StepTime)))
+		percent(float64(account.Lost())/float64(s.StepTime)))
 	if AtBound(s) {
 		head = answer(s)
 		if s.Collectives[0].BoundWhy != "NIC" { // more NICs do not help

@@ -194,7 +194,8 @@ func MainCause(s *result.Summary) string {
 		return fmt.Sprintf("%s (%s of the step)", slowRanks(&s.Step), percent(float64(s.Slow)/float64(s.StepTime)))
 	}
 	if s.Chain != nil {
-		if all := ByCost(s.Chain); len(all) > 0 && ownCost(s.Chain, all[0]) >= least {
+		account, _ := Account(s)
+		if all := ByCost(account); len(all) > 0 && ownCost(account, all[0]) >= least {
 			return nameOf(s, all[0])
 		}
 	}

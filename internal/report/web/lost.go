@@ -3,7 +3,6 @@ package web
 import (
 	"slices"
 
-	"railyard/internal/cause"
 	"railyard/internal/report"
 	"railyard/internal/result"
 )
@@ -16,17 +15,14 @@ func (a *Answer) lost(s *result.Summary) {
 	if a.Idle = report.Idle(s); s.Chain == nil {
 		return
 	}
-	bound, included := report.Bound(s)
-	a.Bound, a.Lost = bound, s.Chain.Lost()-included
+	account, _ := report.Account(s)
+	a.Bound, a.Lost = report.Bound(s), account.Lost()
 	rows, below := report.Losses(s)
 	a.Rows, a.Below = lossRows(rows), lossRows(below)
-	for _, id := range report.ByCost(s.Chain) {
-		if bound != "" && id == cause.SharedNIC {
-			continue
-		}
+	for _, id := range report.ByCost(account) {
 		c := id.Get()
-		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: s.Chain.Own[id],
-			Reaction: s.Chain.Reaction[id], Saving: s.Chain.Saving[id]}
+		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: account.Own[id],
+			Reaction: account.Reaction[id], Saving: account.Saving[id]}
 		if i := slices.IndexFunc(s.Remedies, func(r result.Remedy) bool { return r.Cause == c.Key }); i >= 0 {
 			x.Remedy = &s.Remedies[i]
 		}

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/result"
 )
 
-// The page of a collective at its bound has no row for what the bound includes, as the terminal has none.
+// The page of a collective has no row for the time that its bound includes, as the terminal has none.
 func TestAnswerAtTheBound(t *testing.T) {
 	s := &result.Summary{Complete: true}
 	s.StepTime, s.Chain = 1e9, &cause.Account{}
@@ -17,7 +17,7 @@ func TestAnswerAtTheBound(t *testing.T) {
 		bus   float64
 		lost  int64
 		first string
-	}{{49e9, 1e7, "pause"}, {40e9, 4.1e8, "shared_nic"}} {
+	}{{49e9, 1e7, "pause"}, {40e9, 2e8, "shared_nic"}} {
 		s.Collectives = []result.Collective{{Count: 1, BusBW: c.bus, Bound: 50e9, BoundWhy: "NIC"}}
 		var a Answer
 		a.lost(s)
