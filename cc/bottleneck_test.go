@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// bottleneck is one sender that always has data, one port with a queue, and a receiver, which tell each other
-// everything that algorithms listen to. The port's share of the line changes with time.
+// bottleneck simulates one sender that always has data, one port with a queue, and one receiver. It gives the
+// algorithm every input that a Controller can take. The port's share of the line changes with time.
 type bottleneck struct {
 	cc.Pacer
 	alg     *cc.Algorithm
@@ -22,21 +22,21 @@ type bottleneck struct {
 	order   int
 	granter cc.Granter
 	flow    int32
-	grants  unit.Time // when the granter's next turn is awaited; unit.Never for none
-	wakes   unit.Time // when the sender's is
+	grants  unit.Time // time of the granter's next turn; unit.Never: none
+	wakes   unit.Time // time of the sender's next wake-up
 
 	psn      uint32
 	inFlight unit.Bytes
 	waiting  unit.Bytes // arrived, not yet acknowledged
 	busy     unit.Time  // of the port
-	sent     unit.Bytes // by it, others' included
+	sent     unit.Bytes // bytes sent by the port, other senders' included
 	cnpAt    unit.Time
 	tags     int
 	packets  int
 }
 
 const (
-	cable    = 2 * unit.Microsecond // either way between sender, port and receiver
+	cable    = 2 * unit.Microsecond // delay per direction between sender, port and receiver
 	payload  = 4096
 	wireSize = 4096 + 82
 	most     = 600 * unit.KB // the port's queue
@@ -121,7 +121,7 @@ func (b *bottleneck) served() {
 	})
 }
 
-// arm asks for credit where the algorithm works with it.
+// arm requests credit if the algorithm uses credit.
 func (b *bottleneck) arm() {
 	if !b.Credited() {
 		return
@@ -241,8 +241,8 @@ func (b *bottleneck) arrived(psn uint32, asks, marked bool, t *cc.Telemetry) {
 	})
 }
 
-// run tells every 20 us what the algorithm has come to, from a start on a free path over half of it, a
-// twentieth, a time-out and four fifths to a port at half the rate.
+// run reports the state of the algorithm every 20 us. The sender starts on an idle path, and the path's rate
+// changes. A time-out and a trimmed packet follow, and then the sender's own line rate halves and recovers.
 func (b *bottleneck) run(tell func(line string)) {
 	b.grants, b.wakes = unit.Never, unit.Never
 	b.Decide(0)
@@ -303,8 +303,7 @@ func (b *bottleneck) line() string {
 	return strings.TrimRight(s.String(), " ")
 }
 
-// TestBottleneck holds every algorithm with each of its profiles to a transcript in testdata/bottleneck: one sender and
-// a port whose rate falls and rises, with queues, marks, telemetry, losses, credit and a time-out.
+// TestBottleneck compares every algorithm and profile with its transcript in testdata/bottleneck.
 func TestBottleneck(t *testing.T) {
 	for _, name := range cc.Names() {
 		alg := cc.Lookup(name)

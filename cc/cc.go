@@ -16,19 +16,19 @@
 //
 // A new algorithm is a file with an Algorithm in it, and a line in registry.go.
 //
-// The interface has no field for information that one of the drivers lacks. Information that an acknowledgement carries
-// is a field of Ack, as round trip and mark are. Pacer.Acknowledged, which both drivers call, fills it in. A control
-// packet of its own is decoded in host/control.go and rcudp/control.go. It is a method of its own, such as OnCNP, or
-// updates an account of the Pacer, as grants do (Credited).
+// The interface has no field for information that one of the drivers lacks. Information that an acknowledgement
+// carries is a field of Ack, as round trip and mark are. Pacer.Acknowledged, which both drivers call, fills it in.
+// A control packet of its own is decoded in host/control.go and rcudp/control.go. A signal is a method of its own,
+// such as OnCNP, or updates an account of the Pacer, as grants do (Credited).
 package cc
 
 import "railyard/unit"
 
-// Decision holds the limits that a controller currently sets. The limits hold until the next input, so that the
-// caller keeps a copy.
+// Decision holds the limits that a controller currently sets. The limits hold until the next input, so the caller
+// keeps a copy.
 //
-// A window below one packet is expressed as a Window of one full packet's payload and a Rate: one packet per
-// fraction of the window.
+// A window below one packet is expressed by two fields: Window is the payload of one full packet, and Rate is one
+// packet per fraction of the window.
 type Decision struct {
 	Rate    unit.Rate  // pace of the sender, wire bits per second; above zero, at most the line rate
 	Window  unit.Bytes // most payload bytes in flight, at least a full packet's; zero means no window
@@ -43,21 +43,21 @@ type Ack struct {
 	InFlight unit.Bytes
 	RTT      unit.Time // round trip of the acknowledged packet; zero: not measured (clock.go)
 
-	// Marked: a packet received since the receiver's last answer had a congestion mark. With an answer to every packet
-	// (Asker) it is the packet that this one answers. Receivers echo marks in BECN, the bit of an acknowledgement that
-	// IBTA has for them; simulated ones only for an Algorithm with Marks.
+	// Marked: a packet received since the receiver's last answer had a congestion mark. If every packet is
+	// acknowledged (Asker), it is the acknowledged packet. Receivers echo marks in BECN, IBTA's bit for them in an
+	// acknowledgement. Simulated receivers do so only for an Algorithm with Marks.
 	Marked bool
 
-	// Far is the time from a packet's arrival until the far NIC writes it to memory or, on sockets, the far
-	// process's time for it. With MRC it also includes this end's delay of the answer, which is then part of the
-	// RTT: FarWithin. Hops is the number of switches that the acknowledgement passed, computed from its TTL. All
-	// are zero for an Algorithm without FarEnd.
+	// Far is the time from a packet's arrival until the far NIC writes it to memory. On sockets it is the
+	// processing time of the far process. With MRC it also includes the delay of the acknowledgement in the near
+	// host, which is part of the RTT: FarWithin. Hops is the number of switches that the acknowledgement passed,
+	// computed from its TTL. All are zero for an Algorithm without FarEnd.
 	Far       unit.Time
 	FarWithin bool
 	Hops      int
 
-	// Telemetry is the content that switches wrote into the packet that this answers, valid during the call; nil
-	// for an Algorithm without Telemetry.
+	// Telemetry is what switches wrote into the acknowledged packet. It is valid during the call, and nil for an
+	// Algorithm without Telemetry.
 	Telemetry *Telemetry
 }
 
@@ -69,14 +69,14 @@ const (
 	LossNak     Loss = iota // sequence error NAK
 	LossTimeout             // local ACK timeout
 
-	// A switch trimmed the packet to its headers and the receiver reported it immediately; Last: trimmed at the
-	// receiver's port, where switches distinguish it
+	// A switch trimmed the packet to its headers, and the receiver reported it immediately. Last: the trimming
+	// switch port leads to the receiver, if switches mark that.
 	LossTrimmed
 	LossTrimmedLast
 )
 
-// Liner is a Controller with a rate of its own that rises to its port's. OnLine is called when that changes; rates
-// above the port's rate are limited to it.
+// Liner is a Controller with a rate of its own, which rises to the rate of its port. OnLine is called when that
+// changes; rates above the port's rate are limited to it.
 type Liner interface {
 	OnLine(now unit.Time, line unit.Rate)
 }
@@ -85,14 +85,14 @@ type Liner interface {
 // any path.
 type Limited interface{ MostInFlight() unit.Bytes }
 
-// Asker is a Controller that needs acknowledgement requests more often than its window and the transport do: one in
+// Asker is a Controller that needs more acknowledgements than its window and the transport request: for one in
 // every N packets, 1 for all. Its value is read once.
 type Asker interface {
 	AsksEvery() int
 }
 
-// Flight is a Controller that reads the payload in flight when a packet is lost, which is part of it. OnFlight comes
-// before OnLoss.
+// Flight is a Controller that reads the payload in flight when a packet is lost. The lost packet counts as in
+// flight. OnFlight comes before OnLoss.
 type Flight interface {
 	OnFlight(inFlight unit.Bytes)
 }

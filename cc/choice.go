@@ -9,16 +9,16 @@ import (
 	"railyard/unit"
 )
 
-// Choice is an algorithm with values for its parameters, as a command line or a program names it that
-// uses real queue pairs.
+// Choice is an algorithm with values for its parameters, as set on a command line or by a program that uses real
+// queue pairs.
 type Choice struct {
 	*Algorithm
 	profile *Profile
 	own     Values // values that differ from the profile
 }
 
-// Parse reads a choice: the algorithm, after a colon the profile if not the one for sockets, and after
-// commas parameters with values: "swift", "dcqcn:nic", "swift,base_target=200us,ai=2".
+// Parse reads a choice: the algorithm, then optionally a colon and a profile (default: the one for sockets), then
+// parameters with values after commas. Examples: "swift", "dcqcn:nic", "swift,base_target=200us,ai=2".
 func Parse(text string) (Choice, error) {
 	words := strings.Split(text, ",")
 	name, profile, named := strings.Cut(words[0], ":")

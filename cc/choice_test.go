@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// A choice is the profile's values with what it names in their place.
+// A choice sets the values that it names and takes the others from the profile.
 func TestChoice(t *testing.T) {
 	for text, rate := range map[string]unit.Rate{
 		"none": line, "dcqcn": line / 2, "dcqcn:paper": line / 2, "dcqcn:paper,max_cut=0.25": line * 3 / 4,
@@ -33,7 +33,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// What is wrong with a choice is said with what would be right.
+// The error of a bad choice names the accepted values.
 func TestWrongChoices(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "unknown congestion control \"\"; accepted: dcqcn, ",

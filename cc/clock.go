@@ -2,15 +2,15 @@ package cc
 
 import "railyard/unit"
 
-// clock measures one sender's round trips for both drivers: from the first bit of a packet that requests an
-// acknowledgement until that packet's acknowledgement is processed. The responder answers such a packet immediately, so
-// the time contains no coalescing of acknowledgements. It does contain the far NIC's processing time, because RoCEv2
-// carries no time stamps that would separate it.
+// clock measures one sender's round trips for both drivers. A round trip starts with the first bit of a packet that
+// requests an acknowledgement, and ends when that acknowledgement is processed. The responder answers such a packet
+// immediately, so the time contains no coalescing of acknowledgements. It includes the far NIC's processing time,
+// because RoCEv2 has no time stamps to separate it.
 //
 // Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn). Their acknowledgements
-// may belong to another copy, or the missing packet may have delayed them. Where answers name their packets, none
-// waits, and only retransmitted packets are ignored. The first retransmission of a packet that was trimmed is
-// measured: no other copy of it can arrive (uet-htsim measures first retransmissions, validateSendTs of uec.cpp).
+// may belong to another copy, or may have been delayed by the missing packet. Where answers name their packets,
+// none waits, and only retransmitted packets are ignored. The first retransmission of a trimmed packet is measured,
+// because no other copy of it can arrive (uet-htsim: validateSendTs of uec.cpp).
 type clock struct {
 	asked []question // a ring
 	head  int
@@ -85,8 +85,8 @@ func (k *clock) grow() {
 	k.asked, k.head = ring, 0
 }
 
-// answered takes note that everything before una is acknowledged, and returns the round trip of
-// the packet psn: zero when it was not timed.
+// answered records that everything before una is acknowledged. It returns the round trip of packet psn, zero if it
+// was not measured.
 func (k *clock) answered(now unit.Time, una, psn uint32) (rtt unit.Time) {
 	if behind(k.last, una) {
 		k.owed = false
@@ -110,7 +110,7 @@ func (k *clock) answered(now unit.Time, una, psn uint32) (rtt unit.Time) {
 	return rtt
 }
 
-// wentAgain is the time of a packet whose answer may be that of another copy.
+// wentAgain replaces the send time of a retransmitted packet, whose acknowledgement may belong to another copy.
 const wentAgain = unit.Never
 
 func (k *clock) since(now unit.Time, q question) unit.Time {

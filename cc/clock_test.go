@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ear is a controller that keeps what it is told, with a window that the test sets.
+// ear is a controller that records its inputs. The test sets its window.
 type ear struct {
 	cc.None
 	acks   []cc.Ack
@@ -22,8 +22,8 @@ func (e *ear) Decision() cc.Decision {
 	return cc.Decision{Rate: 100 * unit.Gbps, Window: e.window, TimerAt: unit.Never}
 }
 
-// A packet that asked, sent once, gives a round trip; one that did not ask, one that went again and
-// those that were under way when it did give none (Karn). PSNs count on over their end.
+// A packet is measured if it requested an acknowledgement and was sent once. Retransmitted packets, and those in
+// flight at a retransmission, are not measured (Karn). PSNs wrap around.
 func TestRoundTrips(t *testing.T) {
 	const us = unit.Microsecond
 	e := &ear{}
@@ -35,11 +35,13 @@ func TestRoundTrips(t *testing.T) {
 	p.Launched(1*us, psn(1), true, false)
 	p.Launched(2*us, psn(2), false, false)
 	p.Launched(3*us, psn(3), true, false)
-	p.Acknowledged(10*us, psn(2), psn(1), cc.Ack{Bytes: 8192, InFlight: 8192})  // an ACK: 9 us
-	p.Acknowledged(11*us, psn(3), psn(3), cc.Ack{Bytes: 4096, InFlight: 4096})  // a NAK of 3
-	p.Launched(12*us, psn(3), true, true)                                       // which goes again
-	p.Launched(13*us, psn(4), true, false)                                      // and one behind it
-	p.Acknowledged(20*us, psn(4), psn(3), cc.Ack{Bytes: 4096, InFlight: 4096})  // whose copy is this?
+	p.Acknowledged(10*us, psn(2), psn(1), cc.Ack{Bytes: 8192, InFlight: 8192}) // an ACK: 9 us
+	p.Acknowledged(11*us, psn(3), psn(3), cc.Ack{Bytes: 4096, InFlight: 4096}) // a NAK of 3
+	p.Launched(12*us, psn(3), true, true)                                      // retransmitted
+	// a packet after the retransmitted one
+	p.Launched(13*us, psn(4), true, false)
+	// the acknowledgement may belong to either copy
+	p.Acknowledged(20*us, psn(4), psn(3), cc.Ack{Bytes: 4096, InFlight: 4096})
 	p.Acknowledged(21*us, psn(5), psn(4), cc.Ack{Bytes: 4096, InFlight: 0})     // 8 us
 	p.Launched(30*us, psn(5), true, false)                                      //
 	p.Launched(31*us, psn(6), true, false)                                      //
@@ -53,8 +55,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// Against a map of everything that was ever sent, for random traffic with more under way than a
-// fresh ring holds.
+// Random traffic, with more packets in flight than a fresh ring holds, is compared with a map of all sent packets.
 func TestRoundTripsAgainstAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := &ear{}
@@ -63,7 +64,7 @@ func TestRoundTripsAgainstAMap(t *testing.T) {
 		const mask = 1<<24 - 1
 		una := rapid.Uint32Range(0, mask).Draw(rt, "psn")
 		next, high := una, una
-		sent := map[uint32]unit.Time{} // what may give a round trip
+		sent := map[uint32]unit.Time{} // packets that may be measured
 		for now := unit.Time(1); now < 2000; now++ {
 			switch k := rapid.IntRange(0, 9).Draw(rt, "what"); {
 			case k < 6:
@@ -96,8 +97,9 @@ func TestRoundTripsAgainstAMap(t *testing.T) {
 	})
 }
 
-// Where answers name their packets, the first retransmission of a trimmed packet gives a round trip, whether the packet
-// requested an answer the first time or not. A second one gives none, and neither does one for another reason.
+// Where acknowledgements name their packets, the first retransmission of a trimmed packet is measured. The first
+// copy need not have requested an acknowledgement. A second retransmission is not measured, and neither is a
+// retransmission for another reason.
 func TestRoundTripsOfTrimmedPackets(t *testing.T) {
 	const us = unit.Microsecond
 	e := &ear{}
@@ -116,9 +118,9 @@ func TestRoundTripsOfTrimmedPackets(t *testing.T) {
 	}
 	p.Trimmed(4)
 	p.Launched(30*us, 4, true, true)
-	p.Launched(30*us, 6, true, true) // for want of an answer
+	p.Launched(30*us, 6, true, true) // retransmitted after a time-out
 	p.Launched(31*us, 7, true, true)
-	p.Trimmed(7) // one copy or the other
+	p.Trimmed(7) // either copy may be the trimmed one
 	p.Launched(35*us, 7, true, true)
 	for psn, want := range map[uint32]unit.Time{1: 40 * us, 3: 40 * us, 4: 0, 6: 0, 7: 0} {
 		if got := answer(50*us, psn); got != want {
@@ -184,8 +186,8 @@ func TestNamedRoundTripsAgainstAMap(t *testing.T) {
 	})
 }
 
-// A window that shrinks below what is under way closes only where an answer is still to come: else
-// nothing would open it but a time-out.
+// A window that shrinks below the data in flight closes only if an acknowledgement is outstanding. Without one,
+// only a time-out would open it again.
 func TestAClosedWindowIsOpenedAgain(t *testing.T) {
 	e := &ear{window: 8 * 4096}
 	p := cc.Pacer{Line: 100 * unit.Gbps}
@@ -195,7 +197,7 @@ func TestAClosedWindowIsOpenedAgain(t *testing.T) {
 		if p.Blocked(unit.Bytes(psn) * 4096) {
 			t.Fatalf("blocked with %d packets of 8 under way", psn)
 		}
-		p.Launched(0, psn, psn == 3, false) // one in the middle asks
+		p.Launched(0, psn, psn == 3, false) // only the packet in the middle requests an acknowledgement
 	}
 	if !p.Blocked(8 * 4096) {
 		t.Fatal("a full window lets one more go")
@@ -210,13 +212,13 @@ func TestAClosedWindowIsOpenedAgain(t *testing.T) {
 	if !p.Blocked(5 * 4096) {
 		t.Fatal("more than the one that asks may go")
 	}
-	p.Launched(2, 4, false, true) // back to the oldest: what asked may have been thrown away
+	p.Launched(2, 4, false, true) // retransmit from the oldest: the packet with the request may have been dropped
 	if p.Blocked(2 * 4096) {
 		t.Fatal("an answer is waited for that may never come")
 	}
 }
 
-// No allocation per packet once the ring is as long as the window.
+// Once the ring is as long as the window, no packet allocates memory.
 func TestRoundTripsAllocateNothing(t *testing.T) {
 	e := &quiet{}
 	p := cc.Pacer{Line: 100 * unit.Gbps}

@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// TestProfilesByHand: the constants of each algorithm at 100 Gbit/s, as its source has them (docs/references.md,
-// dcqcn and dcqcn-nic, hpcc, swift, credit, nscc; RFC 8257, section 4.1; TIMELY, section 5 of its paper). Steps of
-// DCQCN grow from 25 or 40 Gbit/s with the line.
+// TestProfilesByHand checks the constants of each algorithm at 100 Gbit/s against its source (docs/references.md:
+// dcqcn, dcqcn-nic, hpcc, swift, credit, nscc; RFC 8257, section 4.1; TIMELY, section 5). Steps of DCQCN grow from
+// 25 or 40 Gbit/s with the line.
 func TestProfilesByHand(t *testing.T) {
 	dcqcn := cc.Values{"byte_counter": unit.Bytes(0), "clamp_target": false, "max_cut": 0.5, "cnp_delay": unit.Time(0)}
 	credit := cc.Values{"base_rtt": unit.Time(0), "grant": 4, "share": 0.99, "unasked": 1.5, "window": 2.0}
@@ -92,8 +92,8 @@ func TestProfilesByHand(t *testing.T) {
 	}
 }
 
-// TestNoneDoesNothing: without congestion control a sender keeps its line rate, whatever happens, and nobody need
-// acknowledge anything for it.
+// TestNoneDoesNothing checks that a sender without congestion control keeps its line rate and requests no
+// acknowledgements.
 func TestNoneDoesNothing(t *testing.T) {
 	c := cc.Lookup("none").New(nil)(cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
 	c.OnCNP(1)
@@ -112,15 +112,15 @@ func TestNoneDoesNothing(t *testing.T) {
 	}
 }
 
-// TestNSCCQuickAdaptByDelay: without a loss the window becomes what has arrived where the delay is above four targets
-// and less than an eighth of the largest window came in a period, which is a round trip and a target: at 100 Gbit/s
-// and 12 us with a target of 12 us, 48 us, 28,125 bytes and 24 us.
+// TestNSCCQuickAdaptByDelay checks quick adapt without a loss. It applies if the delay exceeds four targets and a
+// period brought less than an eighth of the largest window. A period is a round trip plus a target. Here, at 100
+// Gbit/s with a round trip and a target of 12 us, these are 48 us, 28,125 bytes and 24 us.
 func TestNSCCQuickAdaptByDelay(t *testing.T) {
 	const us = unit.Microsecond
 	for name, x := range map[string]struct {
 		delay   unit.Time
 		last    unit.Bytes // arrives with the last acknowledgement
-		at      unit.Time  // when, from the begin of the period on
+		at      unit.Time  // time since the start of the period
 		adapted bool
 	}{
 		"all three":                 {48*us + 1, 8192, 24*us + 1, true},
@@ -151,7 +151,7 @@ func TestNSCCQuickAdaptByDelay(t *testing.T) {
 	}
 }
 
-// TestSwiftAtItsTarget: at the target, not below, nothing is added and nothing taken, of the far end's window either.
+// TestSwiftAtItsTarget checks that a delay equal to the target changes neither window.
 func TestSwiftAtItsTarget(t *testing.T) {
 	const us = unit.Microsecond
 	path := cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 20 * us}
@@ -170,7 +170,8 @@ func TestSwiftAtItsTarget(t *testing.T) {
 	}
 }
 
-// TestSwiftLosesBothWindows: a loss takes half of both windows, time-outs in a row put both at their floor.
+// TestSwiftLosesBothWindows checks that a loss halves both windows, and that repeated time-outs set both to their
+// minimum.
 func TestSwiftLosesBothWindows(t *testing.T) {
 	const us = unit.Microsecond
 	c := swiftly(t, "swift:htsim,fs_range=0,hop_scale=0,start_window=40,end_target=10us",
@@ -195,8 +196,8 @@ func TestSwiftLosesBothWindows(t *testing.T) {
 	window(1.001, "a packet acknowledged")
 }
 
-// TestPacerCountsABudget: each so many bytes of wire reach the controller once, what goes beyond counts for the next
-// ones, and a new cycle begins from nothing.
+// TestPacerCountsABudget checks that the controller is called once per budget of bytes on the wire. The excess
+// counts toward the next budget, and a new cycle starts from zero.
 func TestPacerCountsABudget(t *testing.T) {
 	b := &budgeted{budget: 1000}
 	p := cc.Pacer{Line: 100 * unit.Gbps}
@@ -230,7 +231,7 @@ func TestPacerCountsABudget(t *testing.T) {
 	}
 }
 
-// budgeted is a controller that wants to know of so many bytes.
+// budgeted is a controller with a byte budget.
 type budgeted struct {
 	cc.None
 	budget, heard unit.Bytes
@@ -247,8 +248,8 @@ func (b *budgeted) Decision() cc.Decision {
 	return cc.Decision{Rate: r, Budget: b.budget, Cycle: b.cycle, TimerAt: unit.Never}
 }
 
-// TestNamedAnswersAreTimed: where answers name their packets each gives its round trip, in whatever order they come,
-// but that of one that went again, and of one that did not ask.
+// TestNamedAnswersAreTimed checks that acknowledgements that name their packets are measured in any order.
+// Retransmitted packets, and those that requested no acknowledgement, are not measured.
 func TestNamedAnswersAreTimed(t *testing.T) {
 	const us, first = unit.Microsecond, 1<<24 - 40
 	for n := range 100 {
@@ -275,7 +276,7 @@ func TestNamedAnswersAreTimed(t *testing.T) {
 	}
 }
 
-// TestNumbersOfFlowsAreGivenOnce: flows that have left give their numbers to one flow each.
+// TestNumbersOfFlowsAreGivenOnce checks that the number of a flow that left is reused by one flow.
 func TestNumbersOfFlowsAreGivenOnce(t *testing.T) {
 	var g cc.Granter
 	terms := cc.Terms{Share: 1, Packets: 1}
@@ -294,8 +295,8 @@ func TestNumbersOfFlowsAreGivenOnce(t *testing.T) {
 	}
 }
 
-// TestUnaskedAgainBehindGrants: a burst behind one that was granted credit asks for what it has beyond what it may
-// send unasked: nothing where that is enough.
+// TestUnaskedAgainBehindGrants checks that a burst after one with granted credit requests only what exceeds the
+// unsolicited part.
 func TestUnaskedAgainBehindGrants(t *testing.T) {
 	a := cc.Lookup("eqds")
 	v := a.Profile("trimming").Values(100 * unit.Gbps)

@@ -2,21 +2,21 @@ package cc
 
 import "railyard/unit"
 
-// Credited is a Controller whose sender sends only what its receiver grants. The account is the controller's own; the
-// Pacer finds it when the sender begins, and keeps it.
+// Credited is a Controller whose sender sends only what its receiver grants. The controller owns the account; the
+// Pacer takes it when the sender begins.
 type Credited interface {
 	Credit() *Credit
 }
 
 // Credit is a sender's account with its receiver. All sums are bytes on the wire since the connection began, as an
-// IPv4 network carries them, with preamble and gap. They only grow, so the next grant or request replaces a lost
+// IPv4 network carries them, with preamble and gap. Totals only grow, so the next grant or request replaces a lost
 // one. A packet may be sent while any credit is left.
 //
-// A sender requests credit for its data beyond the unsolicited part, but at most one window beyond what it has sent on
-// credit. Credit in hand and outstanding is therefore bounded, and a sender that has disappeared holds little of its
-// receiver's credit. The first grant voids the unsolicited part, except what, with the outstanding credit, lasts a
-// round trip; the exception ends with the answer to the next request. Without it a sender that had counted on the
-// unsolicited part would stall. uet-htsim needs no exception, because its receivers also grant credit to idle senders
+// A sender requests credit for its data beyond the unsolicited part, but at most one window beyond what it has sent
+// on credit. Credit in hand and outstanding is therefore bounded, and a sender that has disappeared holds little of
+// its receiver's credit. The first grant voids the unsolicited part. What remains of it for a round trip, with the
+// outstanding credit, is kept until the answer to the next request. Without this exception a sender that relied on
+// the unsolicited part would stall. uet-htsim needs none, because its receivers also grant credit to idle senders
 // ("slow pull"). A loss voids the unsolicited part.
 type Credit struct {
 	first  int64     // bytes that a burst may send before its first grant
@@ -43,9 +43,9 @@ type Credit struct {
 // The timeout before a repeated request doubles while nothing arrives, up to this factor.
 const mostPatience = 64
 
-// NewCredit returns an account with the bytes that a burst may send unsolicited, the maximum of credit in hand and
-// outstanding, and the bytes of a round trip. A grant that does not arrive within patience counts as lost, unless
-// grants are further apart.
+// NewCredit returns an account. Its parameters are the bytes that a burst may send unsolicited, the maximum of
+// credit in hand and outstanding, and the bytes of a round trip. A grant that does not arrive within patience
+// counts as lost, unless grants are less frequent than that.
 func NewCredit(first, window, trip unit.Bytes, patience unit.Time) Credit {
 	return Credit{first: int64(first), window: int64(window), trip: int64(trip), least: patience, wait: patience,
 		at: unit.Never, since: unit.Never}
@@ -136,7 +136,7 @@ func (c *Credit) tick(now unit.Time) {
 	}
 }
 
-// hold records that packets wait for credit, rest that none does.
+// hold records that packets wait for credit; rest records that none does.
 func (c *Credit) hold(now unit.Time) {
 	if c.since == unit.Never {
 		c.since = now

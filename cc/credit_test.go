@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// creditSender is a sender that sends whenever it may, at line rate.
+// creditSender sends at line rate whenever its credit permits.
 type creditSender struct {
 	cc.Pacer
 	flow            int32
@@ -25,7 +25,7 @@ type creditNote struct {
 	total int64
 }
 
-// creditWorld is senders and one receiver, a delay apart, over a path that loses requests and grants.
+// creditWorld is a receiver and senders. The path between them delays and loses requests and grants.
 type creditWorld struct {
 	rt      *rapid.T
 	now     unit.Time
@@ -77,7 +77,7 @@ func (w *creditWorld) post(s *creditSender, bytes int64) {
 	w.ask(s)
 }
 
-// step does what is due now and goes to what is next; false: nothing is.
+// step processes the events that are due and advances to the next one; false: there is none.
 func (w *creditWorld) step() bool {
 	next := unit.Never
 	for _, s := range w.senders {
@@ -139,7 +139,7 @@ func (w *creditWorld) step() bool {
 
 func (w *creditWorld) account(s *creditSender) *cc.Credit { return s.Ctl.(cc.Credited).Credit() }
 
-// check holds credit to its bounds.
+// check checks the bounds of credit.
 func (w *creditWorld) check() {
 	sum := int64(0)
 	for i, s := range w.senders {
@@ -156,8 +156,8 @@ func (w *creditWorld) check() {
 	}
 }
 
-// Whatever is lost of requests and grants: no sender holds more credit than its window, nobody is granted
-// more than he asked for or all together more than the receiver's share of the line, and all is sent.
+// Whichever requests and grants are lost, all data are sent. No sender holds more credit than its window, and no
+// grant exceeds the request or the receiver's share of the line.
 func TestCreditUnderLoss(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newCreditWorld(rt, rapid.SampledFrom([]string{"trimming", "request"}).Draw(rt, "profile"),
@@ -190,7 +190,7 @@ func TestCreditUnderLoss(t *testing.T) {
 	})
 }
 
-// Where nothing is lost nobody asks twice, and senders share evenly and at the full share of the line.
+// Without losses no request is repeated, and senders share the receiver's share of the line evenly.
 func TestCreditIsShared(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(rt, "senders")
@@ -217,8 +217,8 @@ func TestCreditIsShared(t *testing.T) {
 	})
 }
 
-// Flows of a higher level are granted first; a request that says nothing new is answered with what was
-// granted, and one that no sender would make is not heard.
+// Flows of a higher level are granted first. A repeated request gets the existing grant, and an impossible request
+// is ignored.
 func TestGranter(t *testing.T) {
 	var g cc.Granter
 	terms := cc.Terms{Share: 1, Packets: 1}
@@ -259,7 +259,7 @@ func TestGranter(t *testing.T) {
 	}
 }
 
-// The number of a flow that has left goes to another, once no ring has it.
+// The number of a flow that left is reused once no ring contains it.
 func TestFlowsLeave(t *testing.T) {
 	var g cc.Granter
 	terms := cc.Terms{Share: 1, Packets: 1}
@@ -282,7 +282,7 @@ func TestFlowsLeave(t *testing.T) {
 	}
 }
 
-// Credit costs no memory: neither a grant nor a packet.
+// Credit allocates no memory, neither per grant nor per packet.
 func TestCreditAllocatesNothing(t *testing.T) {
 	a := cc.Lookup("eqds")
 	p := cc.Pacer{Line: line, MTU: 4096}
@@ -307,9 +307,9 @@ func TestCreditAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What a burst may send unasked is void once its sender is heard or a switch had no room: after a grant, and after a
-// loss, no more is left than what was granted (docs/references.md, credit: a speculative first window, then only
-// against credit). The next burst has it anew, and not what the last one left besides.
+// The unsolicited part of a burst is void after a grant or a loss: only granted credit is left (docs/references.md,
+// credit: a speculative first window, then only against credit). The next burst has its full unsolicited part,
+// without the remainder of the last one.
 func TestUnaskedIsVoid(t *testing.T) {
 	const first, sent, granted = 50_000, 2 * creditPacket, 3 * creditPacket
 	open := func(profile string) (*cc.Pacer, *cc.Credit) {
@@ -354,8 +354,8 @@ func TestUnaskedIsVoid(t *testing.T) {
 	}
 }
 
-// What may go unasked stays as far as what was asked for does not last a round trip, until the answer to the
-// next request: who has counted on it must not stand still. A loss voids what stayed, too.
+// Until the answer to the next request, the unsolicited part is kept as far as requested credit does not last a
+// round trip. Otherwise a sender that relied on it would stall. A loss also voids the part that was kept.
 func TestUnaskedStaysForShortBursts(t *testing.T) {
 	const rtt = 20 * unit.Microsecond
 	trip := int64(unit.InTime(line, rtt))

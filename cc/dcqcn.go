@@ -34,11 +34,12 @@ var dcqcn = Algorithm{
 
 // DCQCN is the reaction point: the rate of one sending queue pair.
 //
-// In the paper's form a CNP sets the target to the current rate, cuts the rate by alpha/2 and raises alpha; without
-// CNPs alpha decays per AlphaTimer. In the NIC's form (HPCC rdma-hw.cc 618 to 737) a CNP only sets a flag. The periodic
-// updates of alpha and checks for a reduction, which the first CNP starts, read it. In both the timer and the byte
-// counter drive fast recovery, additive and hyper increase after a cut. The paper's Rate() floating point is kept; each
-// product is rounded by an explicit conversion so that no platform fuses it differently.
+// In the paper's form a CNP sets the target to the current rate, reduces the rate by alpha/2 and raises alpha.
+// Without CNPs alpha decays per AlphaTimer. In the NIC's form (HPCC rdma-hw.cc 618 to 737) a CNP only sets a flag.
+// The periodic updates of alpha and checks for a reduction, which the first CNP starts, read it. In both forms the
+// timer and the byte counter drive fast recovery, additive increase and hyper increase after a reduction. Each
+// product is rounded by an explicit conversion, so that all platforms compute the paper's floating-point values
+// alike.
 type DCQCN struct {
 	p       *DCQCNParams
 	line    unit.Rate
@@ -109,7 +110,7 @@ const subnormal = 0x1p-1022
 // raise is alpha's update with a CNP, paper equation 1.
 func (d *DCQCN) raise() { d.alpha = min(float64(d.alpha*(1-d.p.G))+d.p.G, 1) }
 
-// OnCNP cuts the rate, or notes for the NIC's next check that it must.
+// OnCNP reduces the rate, or records the CNP for the NIC's next check.
 func (d *DCQCN) OnCNP(now unit.Time) {
 	d.heardN++
 	if d.p.CutInterval > 0 {
@@ -131,8 +132,8 @@ const afterAlpha = unit.Nanosecond
 // note keeps a CNP for the next update of alpha and for the next check.
 func (d *DCQCN) note(now unit.Time) {
 	if !d.seenCNP {
-		// HPCC cnp_received_mlx: the first CNP starts the grids and counts
-		// for the first check, not for alpha, which it has just set.
+		// HPCC cnp_received_mlx: the first CNP starts the periodic checks and counts for the first check. It does
+		// not count for alpha, which it has just set.
 		d.seenCNP, d.first, d.alphaAt = true, now, now
 		d.checkAt = now + d.p.CutInterval + afterAlpha
 		return
@@ -155,7 +156,7 @@ func (d *DCQCN) check(at unit.Time) {
 	d.cut(at)
 }
 
-// cut takes alpha/2 of the rate and starts recovery over, paper equation 1.
+// cut reduces the rate by alpha/2 and restarts recovery (paper equation 1).
 func (d *DCQCN) cut(now unit.Time) {
 	if d.p.ClampTarget || d.t > 0 {
 		d.rt = d.rc
@@ -191,12 +192,10 @@ func (d *DCQCN) OnBytes(unit.Time, unit.Bytes) {
 	}
 }
 
-// increase is one rate increase event: the first F of them after a cut are fast
-// recovery, then additive increase, and hyper increase once timer and byte
-// counter have both passed F. The paper's pseudo code can be read as F-1 steps;
-// its text ("five"), its fluid model and the HPCC and htsim codes all make F.
-// The hyper step grows with every event in the paper and is one size in HPCC's
-// NIC, which makes one additive step before it.
+// increase is one rate increase event. The first F events after a reduction are fast recovery; then increase is
+// additive. It is hyper increase once timer and byte counter have both passed F. The paper's pseudo code can be
+// read as F-1 steps. Its text ("five"), its fluid model and the HPCC and htsim codes all use F. The hyper step
+// grows with every event in the paper. It is constant in HPCC's NIC, which makes one additive step before it.
 func (d *DCQCN) increase() {
 	hi, lo := max(d.t, d.bc), min(d.t, d.bc)
 	if d.p.ByteCounter == 0 {

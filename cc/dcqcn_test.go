@@ -10,8 +10,8 @@ import (
 
 const line = 40 * unit.Gbps
 
-// SIGCOMM 2015, figure 6 and equations 1 to 4: the first CNP halves the rate,
-// five timer steps bring it back towards the target, then 40 Mbit/s per step.
+// SIGCOMM 2015, figure 6 and equations 1 to 4: the first CNP halves the rate. Five timer steps return it towards
+// the target, then it grows by 40 Mbit/s per step.
 func TestRecoveryStages(t *testing.T) {
 	p := cc.DCQCNPaper(line)
 	c := cc.NewDCQCN(&p, line)
@@ -46,7 +46,7 @@ func TestAlphaHalfLife(t *testing.T) {
 	}
 }
 
-// A sender that hears nothing more returns to line rate and stops its timer.
+// A sender without further CNPs returns to line rate and stops its timer.
 func TestReturnsToLineRate(t *testing.T) {
 	for name, p := range map[string]cc.DCQCNParams{"paper": cc.DCQCNPaper(line), "nic": cc.DCQCNNIC(line)} {
 		c := cc.NewDCQCN(&p, line)
@@ -66,8 +66,8 @@ func TestReturnsToLineRate(t *testing.T) {
 	}
 }
 
-// Alpha ends at nothing: looked at every 50 us for seconds after the last CNP, as samples do, it
-// neither stays at the least number there is nor lingers among those that are slow to calculate with.
+// Alpha decays to zero when it is sampled every 50 us for seconds after the last CNP. It does not stop at the
+// smallest float or at a denormal number.
 func TestAlphaEnds(t *testing.T) {
 	for _, p := range []cc.DCQCNParams{cc.DCQCNPaper(100 * unit.Gbps), cc.DCQCNNIC(100 * unit.Gbps)} {
 		d := cc.NewDCQCN(&p, 100*unit.Gbps)
@@ -83,8 +83,8 @@ func TestAlphaEnds(t *testing.T) {
 	}
 }
 
-// A sender whose port has half its rate is cut from there, and rises to there; on a port that is whole
-// again it rises on, and at once where nobody has cut it.
+// A sender whose port has half its rate starts reductions and ends increases at that rate. When the port recovers
+// the rate rises on, and at once if no CNP reduced it.
 func TestPortOfAnotherRate(t *testing.T) {
 	p := cc.DCQCNPaper(100 * unit.Gbps)
 	d := cc.NewDCQCN(&p, 100*unit.Gbps)
@@ -106,7 +106,7 @@ func TestPortOfAnotherRate(t *testing.T) {
 	if d.OnLine(unit.Second, 100*unit.Gbps); d.Decision().Rate != 100*unit.Gbps {
 		t.Errorf("whole again: %v", d.Decision().Rate)
 	}
-	d.OnCNP(unit.Second) // alpha has gone down to nothing, and so has what the cut takes
+	d.OnCNP(unit.Second) // alpha is zero, so the reduction is zero
 	if current, _ := d.Rates(); current < 99*unit.Gbps {
 		t.Errorf("cut on the port that is whole again: %v", current)
 	}

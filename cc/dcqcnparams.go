@@ -9,10 +9,11 @@ import (
 // "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015; NIC names are mlxconfig's (docs/references.md,
 // dcqcn and dcqcn-nic). Durations are at least the resolution of a NIC's clock, and the counter is at least a packet.
 //
-// NICs call G 1 - dce_tcp_g/1024, AlphaInit initial_alpha_value, AlphaTimer (K) dce_tcp_rtt, RateTimer (T)
-// rpg_time_reset, ByteCounter (B) rpg_byte_reset, F rpg_threshold, AI rpg_ai_rate, HAI rpg_hai_rate, MinRate
-// rpg_min_rate, CutInterval rate_reduce_monitor_period, MaxCut rpg_min_dec_fac, ClampTarget clamp_tgt_rate (where it
-// is false: clamp_tgt_rate_after_time_inc), CNPInterval (N) min_time_between_cnps. No source has CNPDelay, so it is 0.
+// NICs have these names for the parameters: G is 1 - dce_tcp_g/1024, AlphaInit initial_alpha_value, AlphaTimer (K)
+// dce_tcp_rtt, RateTimer (T) rpg_time_reset, ByteCounter (B) rpg_byte_reset, F rpg_threshold, AI rpg_ai_rate, HAI
+// rpg_hai_rate, MinRate rpg_min_rate, CutInterval rate_reduce_monitor_period, MaxCut rpg_min_dec_fac, ClampTarget
+// clamp_tgt_rate (false: clamp_tgt_rate_after_time_inc), and CNPInterval (N) min_time_between_cnps. No source has
+// CNPDelay, so it is 0.
 //
 // CutInterval selects the form. At zero a CNP reduces the rate immediately and raises alpha, which decays every
 // AlphaTimer without a CNP: the paper's form. Above zero (NICs), alpha is updated every AlphaTimer and the rate is
@@ -49,13 +50,12 @@ func DCQCNPaper(line unit.Rate) DCQCNParams {
 	}
 }
 
-// DCQCNNIC returns what ConnectX NICs ship with (docs/references.md, dcqcn-nic). The steps of
-// 5 and 50 Mbit/s are scaled from 25 Gbit/s to the line rate as the HPCC
-// artifact scales them, and the floor of 1 Mbit/s with them.
+// DCQCNNIC returns what ConnectX NICs ship with (docs/references.md, dcqcn-nic). The steps of 5 and 50 Mbit/s and
+// the minimum of 1 Mbit/s are scaled from 25 Gbit/s to the line rate, as in the HPCC artifact.
 //
 // The byte counter is off. A NIC ships with rpg_byte_reset at 32767, the largest value of its 15 bits, in a unit in
-// which 802.1Qau's 150,000 bytes are 150. That is 32.8 MB; few senders send as much between two timers. HPCC's code has
-// none.
+// which 802.1Qau's 150,000 bytes are 150. That is 32.8 MB; few senders send that much between two timers. HPCC's
+// code has none.
 func DCQCNNIC(line unit.Rate) DCQCNParams {
 	return DCQCNParams{
 		G: 5.0 / 1024, AlphaInit: 1023.0 / 1024, AlphaTimer: 1 * unit.Microsecond,

@@ -5,10 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// dctcp is DCTCP's place in the registry: the window of RFC 8257 (Alizadeh et al., SIGCOMM 2010) on queue pairs, with
-// an answer to every packet instead of TCP's delayed acknowledgements. Its TCP rules are those of RFC 5681: slow start
-// while the path's capacity is unknown, then one packet more per window, and half the window after a loss. At which
-// queue a switch marks is the switch's.
+// dctcp is the registry entry of DCTCP: the window of RFC 8257 (Alizadeh et al., SIGCOMM 2010) on queue pairs.
+// Every packet is acknowledged; TCP's delayed acknowledgements are not used. Its TCP rules are those of RFC 5681:
+// slow start while the path's capacity is unknown, then one packet more per window. A loss halves the window. The
+// switch sets the queue length from which it marks.
 var dctcp = Algorithm{
 	Name: "dctcp", Title: "DCTCP", Params: dctcpTable.Params(), Sockets: "rfc8257",
 	Profiles: []Profile{{Name: "rfc8257", Doc: "the values of RFC 8257",
@@ -46,7 +46,8 @@ type dctcpSettings struct {
 
 var dctcpTable = param.In[dctcpSettings]()
 
-// DCTCP is one sender's window. Products and sums are rounded one by one, so that no platform fuses them.
+// DCTCP is one sender's window. Products and sums are rounded one by one, so that all platforms compute equal
+// values.
 type DCTCP struct {
 	s      *dctcpSettings
 	path   Path
@@ -131,7 +132,7 @@ func (d *DCTCP) shrink(keep float64) (done bool) {
 	return true
 }
 
-// OnLoss halves the window (RFC 8257, 3.5); a time-out leaves the floor of it (RFC 5681, 3.1).
+// OnLoss halves the window (RFC 8257, 3.5); a time-out sets it to the minimum (RFC 5681, 3.1).
 func (d *DCTCP) OnLoss(_ unit.Time, l Loss) {
 	keep := 0.5
 	if d.slow = false; l == LossTimeout {
@@ -156,7 +157,7 @@ func (d *DCTCP) OnLine(_ unit.Time, line unit.Rate) {
 	d.settle()
 }
 
-// AsksEvery returns 1: a mark is its packet's.
+// AsksEvery returns 1, because a mark refers to its packet.
 func (d *DCTCP) AsksEvery() int { return 1 }
 
 // OnCNP does nothing: acknowledgements bring the marks.

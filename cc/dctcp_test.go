@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// acks answers a window's packets one by one, so many of them marked.
+// acks acknowledges the packets of a window one by one; marked is the number of marks.
 func acks(c cc.Controller, now *unit.Time, packets, marked int) {
 	for i := range packets {
 		*now += unit.Microsecond
@@ -16,8 +16,8 @@ func acks(c cc.Controller, now *unit.Time, packets, marked int) {
 	}
 }
 
-// RFC 8257, 3.3: alpha becomes (1-g) alpha + g F per window, and a window with marks loses alpha/2 of itself,
-// once; without, it gains a packet.
+// RFC 8257, 3.3: alpha becomes (1-g) alpha + g F per window. A window with marks shrinks by alpha/2, once; a window
+// without marks grows by a packet.
 func TestDCTCPWindow(t *testing.T) {
 	path := cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 32768 * unit.Nanosecond} // holds 100 packets
 	c := swiftly(t, "dctcp", path)
@@ -25,7 +25,7 @@ func TestDCTCPWindow(t *testing.T) {
 	if got := c.Decision().Window; got != 100*4096 {
 		t.Fatalf("it begins with %v", got)
 	}
-	acks(c, &now, 1, 0) // from here on windows are counted
+	acks(c, &now, 1, 0) // count windows from here on
 	acks(c, &now, 100, 0)
 	if got := signal(t, c, cc.SignalWindow) / 4096; got < 100.99 || got > 101.02 {
 		t.Errorf("a window without marks: %v packets", got)
@@ -43,8 +43,8 @@ func TestDCTCPWindow(t *testing.T) {
 	}
 }
 
-// Losses halve it, a time-out leaves the floor; nobody who does not use his window gets a larger one; where
-// nobody knows the path, it doubles per round trip until something happens.
+// A loss halves the window, and a time-out sets it to the minimum. An unused window does not grow. On an unknown
+// path the window doubles per round trip until the first mark or loss.
 func TestDCTCPLossAndStart(t *testing.T) {
 	now := unit.Time(0)
 	c := swiftly(t, "dctcp", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// What a NIC does with a controller: tell it what happens, act on its decision.
+// A NIC passes its inputs to a controller and acts on the decision.
 func Example() {
 	line := 100 * unit.Gbps
 	params := cc.DCQCNPaper(line)
@@ -32,7 +32,7 @@ func Example() {
 	// 175us raises to 93.75Gbps
 }
 
-// A Pacer keeps the decision and says when the next packet may go.
+// A Pacer caches the decision and returns when the next packet may be sent.
 func ExamplePacer() {
 	line := 100 * unit.Gbps
 	params := cc.DCQCNPaper(line)

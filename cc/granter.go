@@ -15,7 +15,7 @@ type Terms struct {
 
 // Granter is the receiver's side of credit for all traffic that arrives at one NIC. It grants a share of the line
 // rate, one grant at a time, round-robin among flows with requests. Flows of a higher level precede those of lower
-// ones. It has no clock and sends nothing: its owner calls Next at NextAt.
+// ones. It has no clock and sends nothing; the NIC calls Next at NextAt.
 type Granter struct {
 	Slack unit.Time // maximum lateness of a grant that is made up; simulated NICs are never late
 
@@ -41,7 +41,7 @@ type grantee struct {
 // mostAhead is the maximum of a flow's requested and not yet granted bytes.
 const mostAhead = 1 << 40
 
-// Join adds a flow whose full packets have the given size on the wire, and returns its number.
+// Join adds a flow whose full packets have the given size on the wire. It returns the flow's number.
 func (g *Granter) Join(t Terms, packet int64, level uint8) int32 {
 	if g.flows == nil {
 		for l := range g.rings {

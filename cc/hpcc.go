@@ -5,10 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019, section 3.3).
-// The constants are those of the artifact's simulator (rdma-hw.cc, run.py; docs/references.md, hpcc). Paper and
-// artifact differ in the additive steps before a multiplicative one. The paper has at most five; its authors call that
-// a typo for the simulations, which have none, and consider none best in theory (issue 24 of the artifact).
+// hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019, section
+// 3.3). The constants are those of the artifact's simulator (rdma-hw.cc, run.py; docs/references.md, hpcc). Paper
+// and artifact differ in the additive steps before a multiplicative one. The paper has at most five. Its authors
+// call that a typo: the simulations have no limit, and in theory no limit is best (issue 24 of the artifact).
 var hpcc = Algorithm{
 	Name: "hpcc", Title: "HPCC", Params: hpccTable.Params(), Sockets: "paper",
 	Profiles: []Profile{
@@ -70,18 +70,18 @@ var hpccTable = param.In[hpccSettings]()
 
 // hpccValues computes the additive increase. The initial window is one base round trip at line rate. The paper's
 // increase, that window times (1-eta) over N senders, is therefore a rate: (1-eta)/N of the line. N is 100 in the
-// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are. For tags switches measure over 1,024 ns, one of the
-// intervals that CSIG's specification for SAI lists; its default, 256 us, is many round trips.
+// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are. For tags, switches measure over 1,024 ns, one of
+// the intervals in CSIG's specification for SAI. CSIG's default, 256 us, is many round trips.
 func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) hpccSettings {
 	return hpccSettings{Eta: 0.95, Stages: stages, AI: max(ai, unit.Mbps), Least: min(max(least, unit.Mbps), line),
 		Asks: 1, Interval: 1024 * unit.Nanosecond}
 }
 
 // HPCC is one sender's window. Each acknowledgement carries the bytes that the path's ports sent between the
-// acknowledged packet and the one before. The window is divided by the load of the busiest port, with its queue, so
-// that the bytes in flight become the path's capacity at eta of its rate. All decisions within a round trip start
-// from one reference window, so that the sender does not react twice to bytes sent before. Products and sums are
-// rounded one by one, so that no platform fuses them.
+// acknowledged packet and the one before. The window is divided by the load of the busiest port, whose queue
+// counts. The bytes in flight thus approach the path's capacity at eta of its rate. All decisions within a round
+// trip start from one reference window. The sender therefore reacts once to the bytes of a round trip. Products and
+// sums are rounded one by one, so that all platforms compute equal values.
 type HPCC struct {
 	s       *hpccSettings
 	line    unit.Rate
@@ -106,7 +106,8 @@ type HPCC struct {
 	more        plus
 	each        []eachHop // nil: one window for all ports
 
-	used, waited float64 // last values of the tags: utilization of the busiest port, and its delay in base round trips
+	// last values of the tags: utilization of the busiest port, and its delay in base round trips
+	used, waited float64
 
 	cuts, updates, paths int64
 }
@@ -190,9 +191,9 @@ func (h *HPCC) begin(t *Telemetry, known []Hop, upTo unit.Bytes) {
 	h.paths++
 }
 
-// measure estimates the load of the busiest port, as the paper's MeasureInflight does: bytes sent over link capacity,
-// plus the queue at both samples over the bytes of a base round trip. A port whose clock has not moved is looked at the
-// next time.
+// measure estimates the load of the busiest port, as the paper's MeasureInflight does. The load is bytes sent over
+// link capacity, plus the queue at both samples over the bytes of a base round trip. A port whose clock has not
+// moved is looked at the next time.
 func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	busiest, since := -1.0, unit.Time(0)
 	for i := range known {
@@ -228,8 +229,8 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	return true
 }
 
-// signalled estimates the load from the two alternating tags of congestion signaling: the utilization of the
-// busiest port, and the longest delay in base round trips, which equals queue over window.
+// signalled estimates the load from the two alternating tags of congestion signaling. One has the utilization of
+// the busiest port; the other has the longest delay in base round trips, which equals queue over window.
 func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 	if t.Signal == SignalledShare {
 		h.used = 1 - t.Share
@@ -254,8 +255,8 @@ func (h *HPCC) react(over bool) {
 	}
 }
 
-// next moves a window from its reference: by the load, or by a step while there is room and not for too many
-// round trips.
+// next updates a window from its reference: by the load, or by an additive step while the load is low and few round
+// trips have added one.
 func (h *HPCC) next(reference, load float64, stage int) (window float64, stages int) {
 	w, stages := reference+h.step, stage+1
 	if excess := load / h.s.Eta; excess >= 1 || stage >= h.s.Stages {

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// port is a switch's port as telemetry tells of it: it sends at a share of its rate, and holds a queue.
+// port is a switch's port in telemetry: it sends at a share of its rate and has a queue.
 type port struct {
 	hop   cc.Hop
 	share float64
@@ -22,7 +22,7 @@ func (p *port) run(d unit.Time) cc.Hop {
 	return p.hop
 }
 
-const told = 1 << 24 * unit.Nanosecond // after which a port's clock comes round
+const told = 1 << 24 * unit.Nanosecond // period after which a port's clock wraps
 
 // hpccAt is a sender on a path of 10 us at 100 Gbit/s, and a round trip's acknowledgements from ports.
 func hpccAt(name string, sets cc.Values) (cc.Controller, func(ports ...*port)) {
@@ -49,15 +49,15 @@ func newPort(share float64, queue unit.Bytes) *port {
 	return &port{share: share, hop: cc.Hop{Rate: 100 * unit.Gbps, Wraps: 1 << 27, Queue: queue}}
 }
 
-// The window becomes what it was, divided by the busiest port's load over eta (equation 4 of the paper): a
-// port that sends all the time and holds half a bandwidth-delay product has a load of 1.5.
+// The window is divided by the busiest port's load over eta (equation 4 of the paper). A port that always sends and
+// holds half a bandwidth-delay product has a load of 1.5.
 func TestHPCCDividesByTheLoad(t *testing.T) {
 	c, round := hpccAt("hpcc", cc.Values{"ai": unit.Mbps})
 	calm, busy := newPort(0.3, 0), newPort(1, 62_500)
 	for range 2 {
 		round(calm, busy)
 	}
-	if u := signal(t, c, "utilisation"); math.Abs(u-1.5) > 0.2 { // of ten looks each is a tenth
+	if u := signal(t, c, "utilisation"); math.Abs(u-1.5) > 0.2 { // each of ten samples counts a tenth
 		t.Errorf("the load is estimated as %.3f, want 1.5", u)
 	}
 	want := 125_000 * 0.95 / signal(t, c, "utilisation")
@@ -69,12 +69,12 @@ func TestHPCCDividesByTheLoad(t *testing.T) {
 	}
 }
 
-// Within a round trip all decisions start from the reference: ten acknowledgements that say the same cut once
-// (section 3.2, against overreaction; csg-htsim's hpcc.cpp cuts at each).
+// Within a round trip all decisions start from the reference, so ten equal acknowledgements reduce once (section
+// 3.2, against overreaction; csg-htsim's hpcc.cpp reduces at each).
 func TestHPCCReactsOncePerRoundTrip(t *testing.T) {
 	c, round := hpccAt("hpcc", cc.Values{"ai": unit.Mbps})
 	full := newPort(1.9, 0)
-	round(full) // the first only records, and no reference moves before what was under way is acknowledged
+	round(full) // the first sample only records; the reference stays until the packets in flight are acknowledged
 	w, r := signal(t, c, cc.SignalWindow), signal(t, c, "reference")
 	if math.Abs(r-125_000) > 1 || w > 0.7*r || w < 0.4*r {
 		t.Errorf("a window of %.0f from a reference of %.0f", w, r)
@@ -87,8 +87,8 @@ func TestHPCCReactsOncePerRoundTrip(t *testing.T) {
 	}
 }
 
-// Below eta the window rises by one step per round trip, five times, and then at once to what there is room
-// for; with no stages at once.
+// Below eta the window rises by one step per round trip, five times, and then at once to the available capacity.
+// With no stages it rises at once.
 func TestHPCCStages(t *testing.T) {
 	for stages, want := range map[int][2]int{5: {5, 9}, 0: {1, 4}} {
 		c, round := hpccAt("hpcc", cc.Values{"max_stage": stages, "ai": 100 * unit.Mbps})
@@ -105,8 +105,8 @@ func TestHPCCStages(t *testing.T) {
 	}
 }
 
-// Counters that come round, a clock that stands and hops without a place change nothing; another path and a
-// long silence begin anew.
+// Counters that wrap, a clock that stops and unknown hops change nothing. Another path or a long silence restarts
+// the measurement.
 func TestHPCCBeginsAnew(t *testing.T) {
 	c, round := hpccAt("hpcc", nil)
 	p := newPort(0.9, 0)
@@ -136,7 +136,7 @@ func TestHPCCBeginsAnew(t *testing.T) {
 	}
 }
 
-// HPCC++ cuts twice in a round trip whose queue stays; tokens earned by a queue are spent, and then gone.
+// HPCC++ reduces twice in a round trip if the queue stays. Tokens that a queue earned are spent once.
 func TestHPCCPlus(t *testing.T) {
 	updates := map[string]float64{}
 	for _, name := range []string{"hpcc", "hpcc-plus"} {
@@ -167,9 +167,9 @@ func TestHPCCPlus(t *testing.T) {
 	}
 }
 
-// TestHPCCLoadByHand: the load of the paper's MeasureInflight from two looks at ports of 100 Gbit/s on a path of 10 us,
-// which holds 125,000 bytes: what was sent of what could be, and the lesser of two queues of what the path holds. It
-// began at 1, and of looks 5 us apart the new one counts half.
+// TestHPCCLoadByHand computes the load of the paper's MeasureInflight from two samples of ports of 100 Gbit/s. The
+// path of 10 us holds 125,000 bytes. The load is the share of capacity sent plus the lesser queue over the path's
+// capacity. The load starts at 1, and of samples 5 us apart the new one counts half.
 func TestHPCCLoadByHand(t *testing.T) {
 	const wraps = 1 << 27
 	look := func(at unit.Time, sent, queue unit.Bytes) cc.Hop {
@@ -216,8 +216,8 @@ func TestHPCCLoadByHand(t *testing.T) {
 	}
 }
 
-// Of two ports that take turns at being the fuller one, one window follows the fuller one of each look, which is
-// above the target, and falls; a window for each port sees that both have room.
+// Two ports are alternately the busier one. One window follows the busier port of each sample, whose load exceeds
+// the target, and falls. With a window per port both have spare capacity.
 func TestHPCCPerHop(t *testing.T) {
 	window := map[bool]float64{}
 	for _, each := range []bool{false, true} {

@@ -2,17 +2,17 @@ package cc
 
 import "railyard/unit"
 
-// eachHop is a sender's state for one port of its path where per_hop is set, as in HPCC's simulator with MULTI_RATE
-// (RdmaHw::UpdateRateHp): a window and its load. The smallest window applies. A single window for all ports follows the
-// largest load, ACK by ACK. The maximum of two varying loads exceeds either mean, so a flow through several full ports
-// would get less than a flow through one.
+// eachHop is a sender's state for one port of its path if per_hop is set: a window and its load. HPCC's simulator
+// has it with MULTI_RATE (RdmaHw::UpdateRateHp). The smallest window applies. A single window for all ports follows
+// the largest load, ACK by ACK. The maximum of two varying loads exceeds either mean, so a flow through several
+// full ports would get less than a flow through one port.
 type eachHop struct {
 	load, reference float64
 	stage           int
 	told            bool // whether the current acknowledgement carried telemetry
 }
 
-// beginHops makes every port's window the one that the sender has.
+// beginHops sets every port's window to the sender's window.
 func (h *HPCC) beginHops() {
 	for i := range h.each {
 		h.each[i] = eachHop{load: 1, reference: h.reference}

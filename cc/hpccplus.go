@@ -5,15 +5,15 @@ import (
 	"railyard/unit"
 )
 
-// hpccPlus is HPCC++'s place in the registry (draft-miao-ccwg-hpcc). The draft's window is HPCC's, with any
-// telemetry that reports what INT does. It also lets senders speed up the convergence to fairness, without a
-// defined mechanism. The two mechanisms here were made for HPCC (Snyder and Lebeck, Fast Convergence to Fairness,
-// IPDPS 2022). The additive increase grows with the queue that new flows build. The window is reduced after every N
-// acknowledgements, not only once per round trip, so faster senders are reduced more often. Their constants are
-// unsourced, because neither the paper nor its code was available. They are shares of the paper's window of about
-// 50 KB: a reduction after 30 acknowledgements of 1 KB, tokens for a queue of a window's size, one for each KB of
-// it. They were not chosen by Railyard's measurements: with 0.5 and 0.5 for the first two, fairness is reached in
-// three quarters of the time.
+// hpccPlus is HPCC++'s place in the registry (draft-miao-ccwg-hpcc). The draft's window is HPCC's. Its telemetry
+// may have any format that reports what INT reports. It also lets senders speed up the convergence to fairness,
+// without a defined mechanism. The two mechanisms here were made for HPCC (Snyder and Lebeck, Fast Convergence to
+// Fairness, IPDPS 2022). The additive increase grows with the queue that new flows build. The window is reduced
+// after every N acknowledgements, not only once per round trip, so faster senders are reduced more often. Their
+// constants have no source, because neither the paper nor its code was available. They are shares of the paper's
+// window of about 50 KB. A reduction follows 30 acknowledgements of 1 KB, and a queue of one window earns tokens,
+// one per KB. They were not chosen by Railyard's measurements: with 0.5 and 0.5 for the first two, fairness is
+// reached in three quarters of the time.
 var hpccPlus = Algorithm{
 	Name: "hpcc-plus", Title: "HPCC++", Params: hpccPlusTable.Params(),
 	Sockets: "draft",
@@ -74,8 +74,8 @@ func (h *HPCCPlus) Signal(now unit.Time, name string) (float64, bool) {
 	return h.HPCC.Signal(now, name)
 }
 
-// earn ends a round trip: its queue earns tokens, and the next one's additive increase spends some, the
-// fewer the longer there have been queues.
+// earn ends a round trip: its queue earns tokens, and the next additive increase spends some. It spends fewer the
+// longer queues have lasted.
 func (h *HPCC) earn() {
 	p, m := h.s.plus, &h.more
 	if queue := m.queue / h.most; queue > p.Queue {

@@ -7,16 +7,16 @@ import (
 	"railyard/unit"
 )
 
-// ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low latency
-// and high performance", SIGCOMM 2017). A sender begins with enough packets to fill the path. Then its receiver pulls:
-// each arriving packet, whole or trimmed to its headers, is worth one more, and a NIC sends the pulls of all its flows
-// round-robin at the pace of its line. The data in flight therefore never exceed the initial window, and a trimmed
-// packet pulls its own retransmission. Senders send no requests, except for one packet after a time-out without a pull,
-// when headers were lost.
+// ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low
+// latency and high performance", SIGCOMM 2017). A sender begins with enough packets to fill the path. Then the
+// receiver pulls: each arriving packet, whole or trimmed to its headers, permits one more. A NIC sends the pulls of
+// all its flows round-robin at line rate. The data in flight therefore never exceed the initial window, and a
+// trimmed packet pulls its own retransmission. Senders send no requests, except for one packet after a time-out
+// without a pull, when headers were lost.
 //
-// Constants are csg-htsim's (docs/references.md, trimming, main_ndp.cpp): an initial window of 50 packets of 4,064
-// bytes where the path holds 43, and pulls at 0.99 of the line. Its time-out is 50 ms so that none runs out; the
-// paper's is one millisecond.
+// The constants are those of csg-htsim (docs/references.md, trimming, main_ndp.cpp). The initial window is 50
+// packets of 4,064 bytes, where the path holds 43; pulls are paced at 0.99 of the line. Its time-out is 50 ms so
+// that none expires; the paper has one millisecond.
 var ndp = Algorithm{
 	Name: "ndp", Title: "NDP", Sockets: "htsim",
 	Params: ndpTable.Params(),
@@ -65,8 +65,8 @@ func (n *NDP) Credit() *Credit { return &n.credit }
 // OnLine changes the ceiling.
 func (n *NDP) OnLine(_ unit.Time, line unit.Rate) { n.Line = line }
 
-// Signal returns the account's.
+// Signal returns the account's signal.
 func (n *NDP) Signal(_ unit.Time, name string) (float64, bool) { return n.credit.signal(name) }
 
-// Counter returns the account's.
+// Counter returns the account's counter.
 func (n *NDP) Counter(name string) (int64, bool) { return n.credit.counter(name) }

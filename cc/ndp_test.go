@@ -14,8 +14,8 @@ func pulledAccount() *Pacer {
 	return p
 }
 
-// A burst begins with the initial window and no request; each pull is worth a packet, old ones nothing; and
-// none of it asks, whatever there is to send.
+// A burst begins with the initial window and no request. Each pull permits one packet, and old pulls permit none. A
+// backlog sends no requests.
 func TestNDPSendsItsWindowAndWhatIsPulled(t *testing.T) {
 	const packet = 4200
 	p := pulledAccount()
@@ -47,7 +47,7 @@ func TestNDPSendsItsWindowAndWhatIsPulled(t *testing.T) {
 	}
 }
 
-// Without a pull for the time-out it asks for one packet, and for no more than one, ever later.
+// After a time-out without a pull it requests one packet. Repeated requests are at increasing intervals.
 func TestNDPAsksWhenNothingComes(t *testing.T) {
 	p := pulledAccount()
 	p.Begin(0)

@@ -8,13 +8,13 @@ type Feature uint8
 // Features, as a set.
 const (
 	Lossless  Feature = 1 << iota // PFC protects the class of data on every switch
-	Trimming                      // every switch cuts packets that it has no room for down to their headers
+	Trimming                      // every switch trims packets to their headers if it has no buffer for them
 	Selective                     // retransmits only lost packets
 	Marking                       // every switch marks (ECN) in the class of data
 	OwnOrder                      // each packet carries the address of its data, so that any order works
 )
 
-// features are their names in sentences, and how a scenario turns each of them on.
+// features lists the name of each feature and how a scenario enables it.
 var features = []struct {
 	Feature
 	name, key string
@@ -28,8 +28,8 @@ var features = []struct {
 
 // Needs lists the features of switches and NICs that an algorithm requires.
 type Needs struct {
-	// OneOf are sets of features; at least one of each set must be there. With PFC in the set, the other features
-	// replace it.
+	// OneOf are sets of features; at least one of each set must be there. With PFC in the set, no other feature is
+	// needed.
 	OneOf []Feature
 	// Hears is the signal that the algorithm reacts to. Without it the algorithm runs and never reduces a rate.
 	Hears Feature
@@ -37,7 +37,7 @@ type Needs struct {
 	Switch, NIC string
 }
 
-// Missing returns the features that an algorithm lacks and why it does not work without them, or "" if it runs.
+// Missing returns the features that an algorithm lacks and why it needs them, or "" if it runs.
 func (a *Algorithm) Missing(there Feature) string { return a.Needs.Missing(a.Name, there) }
 
 // Missing is Algorithm.Missing for other components with needs, by name.
@@ -54,7 +54,7 @@ func (n *Needs) Missing(name string, there Feature) string {
 	return ""
 }
 
-// Deaf returns what an algorithm reacts to and will not receive, or "" if it receives it.
+// Deaf returns the signals that an algorithm uses and does not receive, or "" if it receives them.
 func (a *Algorithm) Deaf(there Feature) string { return a.Needs.Deaf(there) }
 
 // Deaf is Algorithm.Deaf for other components with needs.

@@ -6,7 +6,7 @@ import (
 	"railyard/cc"
 )
 
-// What an algorithm cannot do without is said with what would do.
+// The error of a missing feature names the scenario key that enables it.
 func TestMissing(t *testing.T) {
 	eqds := cc.Algorithm{Name: "eqds", Needs: cc.Needs{OneOf: []cc.Feature{cc.Lossless | cc.Trimming |
 		cc.Selective}}}
@@ -36,7 +36,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Every algorithm says what hardware it takes, and runs on a fabric that has everything.
+// Every algorithm lists its hardware features and runs on a fabric that has all features.
 func TestNeeds(t *testing.T) {
 	for _, name := range cc.Names() {
 		a := cc.Lookup(name)

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hpcc holds the values of HPCC's "dcqcn" runs (run.py: t_alpha 1, t_dec 4,
-// t_inc 300, g 1/256, AI 5 and HAI 50 Mbit/s per 25 Gbit/s, 1 Gbit/s at least).
+// hpcc holds the values of HPCC's "dcqcn" runs (run.py): t_alpha 1, t_dec 4, t_inc 300, g 1/256, and a minimum of 1
+// Gbit/s. AI and HAI are 5 and 50 Mbit/s per 25 Gbit/s.
 func hpcc(line unit.Rate) cc.DCQCNParams {
 	p := cc.DCQCNNIC(line)
 	p.G, p.AlphaInit, p.MinRate = 1.0/256, 1, unit.Gbps
@@ -25,9 +25,8 @@ func runTo(c cc.Controller, now unit.Time) {
 	}
 }
 
-// HPCC rdma-hw.cc, cnp_received_mlx: the first CNP starts alpha's updates and
-// the checks for cuts and changes no rate; the first check, 4 us and 1 ns
-// later, finds alpha updated four times.
+// HPCC rdma-hw.cc, cnp_received_mlx: the first CNP starts alpha's updates and the checks for reductions, and
+// changes no rate. At the first check, 4 us and 1 ns later, alpha has been updated four times.
 func TestNICCutsOneIntervalAfterTheFirstCNP(t *testing.T) {
 	p := hpcc(100 * unit.Gbps)
 	c := cc.NewDCQCN(&p, 100*unit.Gbps)
@@ -48,9 +47,9 @@ func TestNICCutsOneIntervalAfterTheFirstCNP(t *testing.T) {
 	}
 }
 
-// HPCC rdma-hw.cc, UpdateAlphaMlx: of the four updates in 4 us the one after a
-// CNP raises alpha and three lower it, so with a CNP every 4 us alpha settles
-// at g / (1 - (1-g)^4): 0.251 for g = 1/256, and 0.248 before each rise.
+// HPCC rdma-hw.cc, UpdateAlphaMlx: of the four updates in 4 us, the one after a CNP raises alpha and three lower
+// it. With a CNP every 4 us alpha settles at g / (1 - (1-g)^4). That is 0.251 for g = 1/256, and 0.248 before each
+// rise.
 func TestNICAlphaSettlesAtAQuarter(t *testing.T) {
 	p := hpcc(100 * unit.Gbps)
 	c := cc.NewDCQCN(&p, 100*unit.Gbps)
@@ -71,8 +70,8 @@ func TestNICAlphaSettlesAtAQuarter(t *testing.T) {
 	}
 }
 
-// mlx is HPCC's sender as its source describes it, event by event: rdma-hw.cc
-// 618 to 737. It shares nothing with cc.
+// mlx is an independent implementation of HPCC's sender, event by event, after rdma-hw.cc 618 to 737. It shares no
+// code with cc.
 type mlx struct {
 	p                         *cc.DCQCNParams
 	line, rate, target, alpha float64

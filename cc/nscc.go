@@ -2,21 +2,21 @@ package cc
 
 import "railyard/unit"
 
-// NSCC is one sender's window (docs/references.md, nscc). An answer falls into one of four cases, by the mark of the
-// packet that it answers and by that packet's delay beyond the unloaded round trip:
+// NSCC is one sender's window (docs/references.md, nscc). An acknowledgement is one of four cases, by its packet's
+// ECN mark and by the packet's delay beyond the unloaded round trip:
 //
 //	             delay below the target     delay above it
 //	not marked   proportional increase      fair increase
 //	marked       nothing                    multiplicative decrease, once per round trip
 //
-// A mark without delay is another path's business (package entropy). Where ports to servers mark nothing
-// (Path.CoreMarks, as MRC's switches do), a delay above the target decreases without a mark, too. Fair increase is
-// for queues that drain, and the queue before an incast's receiver looks like them there. Increases add up and take
-// effect every few packets. Without delay for a whole window, the window grows fast. Where losses or a very long
-// delay show that almost nothing arrives, it becomes the bytes that arrived (quick adapt).
+// A mark without delay is another path's business (package entropy). If ports to servers do not mark
+// (Path.CoreMarks, as with MRC's switches), a delay above the target also decreases the window without a mark. Fair
+// increase is meant for queues that drain. Without marks, the queue at an incast's receiver looks like such a
+// queue. Increases add up and take effect every few packets. Without delay for a whole window, the window grows
+// fast. If losses or a very long delay show that almost nothing arrives, the window becomes the bytes that arrived
+// (quick adapt).
 //
-// Sums and products are rounded one by one, by explicit conversions, so that no platform fuses them
-// differently.
+// Sums and products are rounded one by one, by explicit conversions, so that all platforms compute equal values.
 type NSCC struct {
 	s       *nsccSettings
 	path    Path
@@ -30,7 +30,7 @@ type NSCC struct {
 	mean    float64   // mean delay, ps
 	now     Decision
 
-	alpha, fair, eta, fast float64 // steps for this network: bytes², bytes, or per byte and ps, as their comments say
+	alpha, fair, eta, fast float64 // steps for this network: bytes², bytes, or per byte and ps, as noted at each
 	raise                  float64 // increases not yet applied, times the window
 	raised                 float64 // bytes acknowledged since some did
 	adjustedAt, cutAt      unit.Time
@@ -84,8 +84,8 @@ func (n *NSCC) scale() {
 	n.cap()
 }
 
-// measure processes a round trip and returns its delay beyond the unloaded one; without a round trip it returns the
-// mean.
+// measure processes a round trip and returns its delay beyond the unloaded one. Without a round trip it returns the
+// mean delay.
 func (n *NSCC) measure(a *Ack) unit.Time {
 	if a.RTT == 0 {
 		return unit.Time(n.mean)
@@ -108,7 +108,7 @@ func (n *NSCC) measure(a *Ack) unit.Time {
 	return delay
 }
 
-// host processes the hosts' part of a round trip. It is not a queue of the network, so it is no delay. The bytes in
+// host processes the hosts' part of a round trip. The time in the far host is not network delay. The bytes in
 // flight meanwhile must fill the line, so the largest window covers the longest host time.
 func (n *NSCC) host(t unit.Time) {
 	if n.hosts == 0 {
@@ -211,11 +211,11 @@ func (n *NSCC) adjust(now unit.Time) {
 	n.bound()
 }
 
-// quickAdapt sets the window to the bytes of the last round trip plus a target if almost nothing arrived and a loss or
-// a very long delay explains it. Packets in flight at that time are then ignored unless they are unmarked. It reports
-// whether the acknowledgement needs no further reaction.
+// quickAdapt sets the window to the bytes of the last round trip plus a target. It applies if almost nothing
+// arrived because of a loss or a very long delay. Packets in flight at that time are then ignored unless they are
+// unmarked. It reports whether the acknowledgement needs no further reaction.
 func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done bool) {
-	switch { // with a share of 0, arrived bytes never fall below it
+	switch { // with a share of 0, the arrived bytes are never below it
 	case n.ignored < n.ignore && marked:
 		done = true
 	case now > n.periodEnd:

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What the tests of NSCC have for a network: that for which its steps are given, so that they are as the
-// parameters say, and packets of 4 KB. A window holds 36 packets at most, and a packet is 4096 bytes.
+// The tests of NSCC use the network for which its steps are given, so the steps need no scaling. Packets have 4 KB.
+// A window holds 36 packets at most, and a packet is 4096 bytes.
 const (
 	nsccMTU  = 4096
 	nsccMost = 1.5 * 12e-6 * 100e9 / 8
@@ -36,8 +36,8 @@ func comesTo(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// The four cases of docs/references.md, nscc, each by its closed form: 8 packets and one more make increases take
-// effect.
+// The four cases of docs/references.md, nscc, are checked by their closed forms. Increases take effect after 8
+// packets and one more.
 func TestNSCCCases(t *testing.T) {
 	const us = unit.Microsecond
 	for _, x := range []struct {
@@ -83,8 +83,8 @@ func TestNSCCDecrease(t *testing.T) {
 	}
 }
 
-// Where ports to servers mark nothing, a delay above the target decreases the window without a mark, too: it
-// may be that of an incast. With credit, which such delays are the business of, it does not.
+// If ports to servers do not mark, a delay above the target also decreases the window without a mark, because it
+// may be an incast's. With credit it does not, because credit controls the queue of an incast.
 func TestNSCCBehindSilentPorts(t *testing.T) {
 	const us = unit.Microsecond
 	for _, x := range []struct {
@@ -112,8 +112,8 @@ func TestNSCCBehindSilentPorts(t *testing.T) {
 	}
 }
 
-// Where hardly anything arrives and packets are lost the window becomes what has arrived; marked answers to
-// what was under way then change nothing.
+// If almost nothing arrives and packets are lost, the window becomes the bytes that arrived. Marked
+// acknowledgements of packets in flight then change nothing.
 func TestNSCCQuickAdapt(t *testing.T) {
 	const us = unit.Microsecond
 	c := nsccOn(t, "nscc:path,eta=0", 12*us)
@@ -140,8 +140,8 @@ func TestNSCCQuickAdapt(t *testing.T) {
 	}
 }
 
-// TestNSCCInFlightAtLoss: after a quick adapt by a loss NSCC ignores marks on what is in flight at that time, however
-// much was at the last acknowledgement.
+// TestNSCCInFlightAtLoss: after a quick adapt, NSCC ignores marks on packets that were in flight at the loss. How
+// much was in flight at the last acknowledgement is irrelevant.
 func TestNSCCInFlightAtLoss(t *testing.T) {
 	const us = unit.Microsecond
 	c := nsccOn(t, "nscc:path,eta=0,ewma=1", 12*us)
@@ -158,7 +158,7 @@ func TestNSCCInFlightAtLoss(t *testing.T) {
 	}
 }
 
-// A whole window without delay opens it fast; the first delay ends that.
+// A whole window without delay opens the window fast; the first delay ends the fast increase.
 func TestNSCCFastIncrease(t *testing.T) {
 	const us = unit.Microsecond
 	c := nsccOn(t, "nscc:path,eta=0,qa_share=0,adjust_packets=100000,network_rtt=12us", 12*us)
@@ -198,8 +198,8 @@ func TestNSCCScales(t *testing.T) {
 	comesTo(t, "fair increase", signal(t, big, cc.SignalWindow), w+9*nsccMTU*(8*5*nsccMTU)/w)
 }
 
-// Whatever it hears, the window stays between a packet and the largest, and answers alone, unmarked and
-// without delay, open it to the largest from anywhere: it makes progress.
+// For any inputs the window stays between a packet and the maximum. Unmarked acknowledgements without delay open
+// any window to the maximum.
 func TestNSCCBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rtt := unit.Time(rapid.Int64Range(int64(unit.Microsecond), int64(unit.Millisecond)).Draw(rt, "rtt"))

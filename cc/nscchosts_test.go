@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// What hosts take of a round trip is no queue of the network. Over sockets a process that has waited 10 ms
-// for its turn leaves the window as large as it was, and the largest one covers what they usually take at
-// line rate; the same round trip, unexplained, is a very long delay in which next to nothing arrived.
+// The hosts' part of a round trip is not network delay. If a process on sockets is scheduled 10 ms late, its window
+// does not change, and the largest window covers the usual host time at line rate. The same round trip without a
+// host time is a very long delay in which almost nothing arrived.
 func TestNSCCHosts(t *testing.T) {
 	const us, ms = unit.Microsecond, unit.Millisecond
 	grown := func() (c cc.Controller, now unit.Time) {
@@ -39,7 +39,8 @@ func TestNSCCHosts(t *testing.T) {
 	}
 }
 
-// TestNSCCFastBelowTarget: what is no delay for the fast increase is below the target; a target of 0 is the path's.
+// TestNSCCFastBelowTarget: a delay that permits the fast increase is below the target; a target of 0 means the
+// path's.
 func TestNSCCFastBelowTarget(t *testing.T) {
 	const us = unit.Microsecond
 	for _, c := range []struct {
@@ -55,7 +56,7 @@ func TestNSCCFastBelowTarget(t *testing.T) {
 	}
 }
 
-// A round trip that does grow in the network is one, whatever hosts take besides.
+// A round trip that grows in the network counts as delay, whatever the hosts' part is.
 func TestNSCCHostsAndQueue(t *testing.T) {
 	const us, ms = unit.Microsecond, unit.Millisecond
 	c := nsccOn(t, "nscc:sockets", 0)

@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// nscc is NSCC's place in the registry: the sender's congestion control of Ultra Ethernet. The rules and constants are
-// uet-htsim's (uec.cpp, docs/references.md, nscc). Its authors call it a model and not the specification. Railyard
-// differs in three points. The unloaded round trip is computed from the path if it is known, not the least measured
-// one, because a short packet's is shorter. A loss reported by a NAK or a time-out counts like a trimmed packet. A
-// window is whole packets of payload.
+// nscc is NSCC's place in the registry: the sender's congestion control of Ultra Ethernet. The rules and constants
+// are uet-htsim's (uec.cpp, docs/references.md, nscc). Its authors call it a model and not the specification.
+// Railyard differs in three points. The unloaded round trip is computed from the path if the path is known. The
+// minimum measured round trip is not used, because a short packet's is shorter. A loss reported by a NAK or a
+// time-out counts like a trimmed packet. A window is whole packets of payload.
 var nscc = Algorithm{
 	Name: "nscc", Title: "NSCC", Params: nsccTable.Params(), Sockets: "sockets", Marks: true,
 	Profiles: []Profile{
@@ -68,8 +68,8 @@ type nsccSettings struct {
 
 var nsccTable = param.In[nsccSettings]()
 
-// nsccValues are uet-htsim's: initNsccParams of uec.cpp, and for acknowledgements 16 KB at 4 KB a packet. Of
-// the target for sockets only the order of magnitude matters: it is Swift's.
+// nsccValues are uet-htsim's: initNsccParams of uec.cpp, and for acknowledgements 16 KB at 4 KB a packet. Of the
+// target for sockets only the order of magnitude matters; it is Swift's.
 func nsccValues(target float64, delay unit.Time) nsccSettings {
 	return nsccSettings{Target: target, Delay: delay, Alpha: 4, Fair: 5, Eta: 0.15, Gamma: 0.8, Cut: 0.5, Fast: 0.25,
 		FastBelow: unit.Microsecond, Most: 1.5, EWMA: 0.0125, Adjust: 8, QAShare: 0.125, QADelay: 4, Every: 4}

@@ -8,7 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// A sender by NSCC meets others in the fabric, a crowd at its receiver, and has the path for itself again.
+// An NSCC sender competes with others in the fabric, then in an incast at its receiver, and then has the path alone
+// again.
 func TestNSCCStory(t *testing.T) {
 	const us = unit.Microsecond
 	c := nsccOn(t, "nscc:trim", 12*us)

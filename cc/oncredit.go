@@ -7,12 +7,13 @@ import (
 	"railyard/unit"
 )
 
-// OnCredit puts a controller under credit: a packet needs both the controller's permission and the receiver's grant.
-// Around None it is EQDS, or RCCC; around a sender's own congestion control it is both.
+// OnCredit puts a controller under credit: a packet needs both the controller's permission and the receiver's
+// grant. Around None the result is EQDS or RCCC; around a sender's own congestion control the result is both
+// combined.
 //
 // A receiver cannot observe queues on the path to it. Where links between switches are the bottleneck, credit
-// arrives faster than packets. Without trimming, only a window then limits the queue: a sender without one gets one
-// of the size of its maximum credit.
+// arrives faster than packets. Without trimming, only a window then limits the queue. A sender without a window
+// gets one of its maximum credit.
 type OnCredit struct {
 	Controller
 	line   unit.Rate
@@ -49,7 +50,7 @@ func (o *OnCredit) Decision() Decision {
 // WantsAcks returns true: they open the window.
 func (o *OnCredit) WantsAcks() bool { return true }
 
-// OnAck is the controller's, if it uses acknowledgements.
+// OnAck passes the acknowledgement to the controller if that uses acknowledgements.
 func (o *OnCredit) OnAck(now unit.Time, a *Ack) {
 	if o.Controller.WantsAcks() {
 		o.Controller.OnAck(now, a)
@@ -79,7 +80,7 @@ func (o *OnCredit) AsksEvery() int {
 	return 0
 }
 
-// Signal returns the account's, or the controller's.
+// Signal returns the signal of the account or of the controller.
 func (o *OnCredit) Signal(now unit.Time, name string) (float64, bool) {
 	if x, ok := o.credit.signal(name); ok {
 		return x, true
@@ -87,7 +88,7 @@ func (o *OnCredit) Signal(now unit.Time, name string) (float64, bool) {
 	return o.Controller.Signal(now, name)
 }
 
-// Counter returns the account's, or the controller's.
+// Counter returns the counter of the account or of the controller.
 func (o *OnCredit) Counter(name string) (int64, bool) {
 	if n, ok := o.credit.counter(name); ok {
 		return n, true
@@ -95,7 +96,7 @@ func (o *OnCredit) Counter(name string) (int64, bool) {
 	return o.Controller.Counter(name)
 }
 
-// onCreditAlone returns the registry entry of an algorithm of credit alone, with the given packets per grant. first
+// onCreditAlone returns the registry entry of an algorithm with credit only and the given packets per grant. first
 // is the profile for switches that trim, where 1.5 times the path's capacity is unsolicited.
 func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
 	of := func(unasked float64, grant int, rtt unit.Time) func(unit.Rate) Values {

@@ -2,9 +2,9 @@ package cc
 
 import "railyard/unit"
 
-// Pacer turns a controller's decisions into the pace of one sender. It caches the decision, so that the per-packet path
-// calls the controller only when the byte budget is used up. Simulated NICs and real sockets share it, so both pass the
-// same input to a controller.
+// Pacer turns a controller's decisions into the pace of one sender. It caches the decision, so the controller is
+// called only when the byte budget is used up. Simulated NICs and real sockets share the Pacer, so both pass equal
+// inputs to a controller.
 //
 // The first cache line of 64 bytes holds the fields that each packet reads (TestPacerLines).
 type Pacer struct {
@@ -48,9 +48,9 @@ func (p *Pacer) SetLine(now unit.Time, line unit.Rate) {
 	}
 }
 
-// Decide reads the controller's decision and reports whether the rate changed. A raise also shortens the remaining
-// wait for the next packet, as with a token bucket: at a NIC's lowest rate a packet's gap is longer than the time
-// to the next raise. A reduction does not delay the packet that is already scheduled.
+// Decide reads the controller's decision and reports whether the rate changed. A rate increase also shortens the
+// remaining wait for the next packet, as with a token bucket. At a NIC's lowest rate, a packet's gap is longer than
+// the time to the next increase. A reduction does not delay the packet that is already scheduled.
 func (p *Pacer) Decide(now unit.Time) (changed bool) {
 	d := p.Ctl.Decision()
 	r := min(d.Rate, p.Line)
@@ -67,14 +67,14 @@ func (p *Pacer) Decide(now unit.Time) (changed bool) {
 	return changed
 }
 
-// arm makes Timer the earlier of the controller's and the account's.
+// arm sets Timer to the earlier timer of the controller and the account.
 func (p *Pacer) arm() {
 	if p.Timer = p.own; p.credit != nil {
 		p.Timer = min(p.own, p.credit.at)
 	}
 }
 
-// OnTimer runs the controller's timer. The next call is Decide, and Ask where there is an account.
+// OnTimer runs the controller's timer. The next call is Decide, and Ask if there is an account.
 func (p *Pacer) OnTimer(now unit.Time) {
 	if p.credit != nil {
 		if p.credit.tick(now); p.own > now {
@@ -101,8 +101,8 @@ func (p *Pacer) Spent(now unit.Time, wire int64) bool {
 // Charged reports that packets count: towards a budget, or by their pace.
 func (p *Pacer) Charged() bool { return p.budget > 0 || p.Rate < p.Line }
 
-// Delay schedules the next packet after one of the given bytes on the wire. burst is the largest backlog of the pace
-// that is made up.
+// Delay schedules the next packet after one of the given bytes on the wire. burst is the maximum backlog of the
+// pace that may be sent at once.
 func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 	p.NextAt = max(p.NextAt, now-burst) + unit.Serialize(unit.Bytes(wire), p.Rate)
 }
@@ -113,9 +113,9 @@ func (p *Pacer) Full(inFlight unit.Bytes) bool { return p.Window > 0 && inFlight
 // Acked reports whether the controller uses acknowledgements; Asks is only for such controllers.
 func (p *Pacer) Acked() bool { return p.clock != nil }
 
-// Asks reports whether the outgoing packet must request an acknowledgement: it fills the window, an eighth of the
-// window has passed without a request, or the controller's number of packets has. If only full windows requested one, a
-// sender would be idle for a round trip between two windows.
+// Asks reports whether the outgoing packet must request an acknowledgement. It must if it fills the window, if an
+// eighth of the window has passed without a request, or if the controller's number of packets has. If only full
+// windows requested one, a sender would be idle for a round trip between two windows.
 func (p *Pacer) Asks(inFlight unit.Bytes) bool {
 	if p.clock == nil {
 		return false
@@ -129,8 +129,8 @@ func (p *Pacer) Asks(inFlight unit.Bytes) bool {
 	return inFlight >= p.Window || unit.Bytes(p.clock.mute+1)*p.MTU*8 >= p.Window
 }
 
-// Blocked reports whether the window permits no new packet. If the window has shrunk below the data in flight and
-// none of these requested an acknowledgement, one more packet is sent with a request.
+// Blocked reports whether the window permits no new packet. The window may have shrunk below the data in flight
+// while no packet in flight has a request. Then one more packet is sent with a request.
 func (p *Pacer) Blocked(inFlight unit.Bytes) bool {
 	return p.Full(inFlight) && (p.clock == nil || p.clock.owed)
 }
@@ -158,10 +158,10 @@ func (p *Pacer) Lost(now unit.Time, l Loss, inFlight unit.Bytes) {
 	p.Ctl.OnLoss(now, l)
 }
 
-// Acknowledged passes newly acknowledged bytes to the controller; una is the oldest unacknowledged PSN. An ACK's own
-// PSN, or the one that it names, identifies the acknowledged packet. Other answers (a NAK, READ data) acknowledge no
-// timed packet, and psn is una. a holds the other fields of the answer. It returns false for a controller that does not
-// use acknowledgements; else the next call is Decide.
+// Acknowledged passes newly acknowledged bytes to the controller; una is the oldest unacknowledged PSN. The
+// acknowledged packet is identified by the ACK's own PSN, or by the PSN that the ACK names. Other answers (a NAK,
+// READ data) acknowledge no measured packet; psn is then una. a holds the other fields of the answer. It returns
+// false for a controller that does not use acknowledgements; else the next call is Decide.
 func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 	if p.clock == nil {
 		return false
@@ -193,11 +193,11 @@ func (p *Pacer) Charge(wire int64) bool { return p.credit.charge(wire) }
 // Granted processes the receiver's total grant; false if the grant is outdated. The next call is Ask.
 func (p *Pacer) Granted(now unit.Time, total int64) bool { return p.credit.take(now, total) }
 
-// Ahead returns the bytes of backlog that Ask takes into account.
+// Ahead returns the bytes of backlog that Ask includes.
 func (p *Pacer) Ahead() int64 { return p.credit.window }
 
-// Ask returns the total that a request should carry for the given backlog; ok is false if no request is due. It may
-// have moved Timer.
+// Ask returns the total to request for the given backlog; ok is false if no request is due. It may have moved
+// Timer.
 func (p *Pacer) Ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	if backlog > 0 && p.credit.spent() {
 		p.credit.hold(now)

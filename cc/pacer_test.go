@@ -18,10 +18,9 @@ func (s *steps) Decision() cc.Decision {
 	return cc.Decision{Rate: s.rate, TimerAt: unit.Never}
 }
 
-// A NIC at its lowest rate, 16 Mbit/s at 400G, sends a packet of 4 KB every 2 ms,
-// and its timer raises the rate after 300 us: the next packet then goes at the
-// new rate, as from a token bucket. It waited out the old gap, which made 2 MB
-// among 128 hosts take 2.3 ms where they take 0.48.
+// A NIC at its lowest rate, 16 Mbit/s at 400G, sends a packet of 4 KB every 2 ms. Its timer raises the rate after
+// 300 us, and the next packet is sent at the new rate, as from a token bucket. Before, it waited for the old gap,
+// so that 2 MB among 128 hosts took 2.3 ms instead of 0.48.
 func TestARaiseShortensTheWait(t *testing.T) {
 	ctl := &steps{rate: 16 * unit.Mbps}
 	p := cc.Pacer{Ctl: ctl, Line: 400 * unit.Gbps}
@@ -30,19 +29,19 @@ func TestARaiseShortensTheWait(t *testing.T) {
 	if p.NextAt != 2*unit.Millisecond {
 		t.Fatalf("the next packet goes at %v", p.NextAt)
 	}
-	ctl.rate = 160 * unit.Mbps // 1.7 ms are left: a tenth of them
+	ctl.rate = 160 * unit.Mbps // of the remaining 1.7 ms, a tenth
 	p.Decide(300 * unit.Microsecond)
 	if want := 470 * unit.Microsecond; p.NextAt != want {
 		t.Errorf("after a tenfold raise the next packet goes at %v, want %v", p.NextAt, want)
 	}
-	ctl.rate = 16 * unit.Mbps // a cut leaves the packet in line where it is
+	ctl.rate = 16 * unit.Mbps // a rate reduction does not delay the next packet
 	p.Decide(400 * unit.Microsecond)
 	if want := 470 * unit.Microsecond; p.NextAt != want {
 		t.Errorf("after a cut the next packet goes at %v, want %v", p.NextAt, want)
 	}
 }
 
-// asker wants an acknowledgement so often, and no window.
+// asker requests an acknowledgement every N packets and has no window.
 type asker struct {
 	ear
 	every int
@@ -50,8 +49,8 @@ type asker struct {
 
 func (a *asker) AsksEvery() int { return a.every }
 
-// Who wants every third packet acknowledged has every third ask, with a window or without; who wants no
-// more than the window needs has an eighth of the window ask. What an answer says besides reaches the
+// With an acknowledgement per third packet, every third packet has a request, with a window or without. With the
+// window's own requests, one comes per eighth of the window. Other fields of an acknowledgement reach the
 // controller.
 func TestHowOftenPacketsAsk(t *testing.T) {
 	asked := func(every int, window unit.Bytes) (psns []int) {

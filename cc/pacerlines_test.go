@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// TestPacerLines keeps what every packet reads in the first cache line.
+// TestPacerLines checks that the fields read per packet are in the first cache line.
 func TestPacerLines(t *testing.T) {
 	var p Pacer
 	if end := unsafe.Offsetof(p.left) + unsafe.Sizeof(p.left); end != 64 {

@@ -19,25 +19,23 @@ type Algorithm struct {
 	Counters []Term    // the names that Controller.Counter supports
 	Needs    Needs     // required features of switches and NICs (needs.go)
 
-	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// Check finds values that exclude each other. It returns the parameter at fault and the error, or two empty
 	// strings; nil: all combinations are valid.
 	Check func(v Values) (param, fault string)
 	// New returns a constructor of senders that share the values.
 	New func(v Values) Make
 	// CNPGap returns the least time between CNPs of a flow; nil: the algorithm uses none, and receivers send none.
 	CNPGap func(v Values) unit.Time
-	// CNPDelay returns the time from a marked packet to its CNP; nil: nothing. Real ones take their
-	// own time.
+	// CNPDelay returns the time from a marked packet to its CNP; nil: nothing. Real receivers have their own delay.
 	CNPDelay func(v Values) unit.Time
 	// Credit returns how receivers grant credit; nil: senders need no credit.
 	Credit func(v Values) Terms
-	// FarEnd: acknowledgements report how long the far end holds a packet (Ack.Far) and how many switches they passed
-	// (Ack.Hops).
+	// FarEnd: acknowledgements report the far end's delay (Ack.Far) and the number of switches passed (Ack.Hops).
 	FarEnd bool
 	// Marks: acknowledgements report which packets arrived marked (Ack.Marked).
 	Marks bool
-	// Telemetry returns the kind of telemetry that switches write into data packets and receivers return
-	// (Ack.Telemetry); nil: nothing, whatever the values.
+	// Telemetry returns the kind of telemetry that switches write into data packets and that receivers return
+	// (Ack.Telemetry). nil: none for any values.
 	Telemetry func(v Values) Report
 	// Tags selects the quantity of congestion signaling tags; zero: the share and the delay in turn.
 	Tags Signalled
@@ -53,7 +51,7 @@ func (a *Algorithm) Reports(v Values) Report {
 	return a.Telemetry(v)
 }
 
-// Make makes the controller of one sender.
+// Make creates the controller of one sender.
 type Make func(Path) Controller
 
 // Path describes the path of a controller's packets when it is made.
@@ -61,16 +59,16 @@ type Path struct {
 	Line unit.Rate  // the port's rate: initial and maximum rate
 	MTU  unit.Bytes // payload of a full packet
 
-	// RTT is the time of a full packet and its acknowledgement on an idle path: serialised at every hop, propagated,
-	// through every switch's pipeline. Hops is the number of switches on the path. Both are zero if unknown, as over
-	// sockets. An algorithm then has a parameter for it, or uses the minimum that it measures.
+	// RTT is the time of a full packet and its acknowledgement on an idle path: serialised at every hop,
+	// propagated, through every switch's pipeline. Hops is the number of switches on the path. Both are zero if
+	// unknown, as on sockets. An algorithm then has a parameter for it, or uses the minimum that it measures.
 	RTT  unit.Time
 	Hops int
 
 	CoreMarks bool // ports to servers mark nothing: a delay without a mark may be theirs
 }
 
-// Profile is a set of values.
+// An algorithm reports those that apply to it and may add others.
 type Profile struct {
 	Name  string
 	Doc   string

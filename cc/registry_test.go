@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Every algorithm that a scenario can name keeps the contract, with each of its profiles.
+// Every algorithm that a scenario can name passes cctest, with each of its profiles.
 func TestRegistered(t *testing.T) {
 	for _, name := range cc.Names() {
 		a := cc.Lookup(name)
@@ -32,7 +32,7 @@ func TestByteCounterInANIC(t *testing.T) {
 	cctest.Run(t, cc.Lookup("dcqcn"), line, func(cc.Path) cc.Controller { return cc.NewDCQCN(&p, line) })
 }
 
-// The table of parameters and the profiles' values are two lists of one thing.
+// The table of parameters and the profiles list equal names.
 func TestProfilesHaveEveryParameter(t *testing.T) {
 	for _, name := range cc.Names() {
 		a := cc.Lookup(name)
@@ -50,8 +50,8 @@ func TestProfilesHaveEveryParameter(t *testing.T) {
 	}
 }
 
-// Who looks does not change what is seen: a sender that samples read every 50 us, and one that nobody
-// reads, are at the same rates to the last bit, so that a run's result does not depend on output.sample.
+// Sampling changes no result. A sender whose samples are read every 50 us has the same rates, to the last bit, as
+// one that is not sampled. A run's result therefore does not depend on output.sample.
 func TestReadingChangesNothing(t *testing.T) {
 	for _, name := range cc.Names() {
 		a := cc.Lookup(name)
@@ -83,15 +83,15 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// runTimers lets a controller's timers run until a time, as a driver does.
+// runTimers fires a controller's timers until a time, as a driver does.
 func runTimers(c cc.Controller, until unit.Time) {
 	for d := c.Decision(); d.TimerAt <= until; d = c.Decision() {
 		c.OnTimer(d.TimerAt)
 	}
 }
 
-// A NIC looks for CNPs on a grid (HPCC rdma-hw.cc 618 to 737): three that come between two looks are three
-// heard and one cut. In the paper's form each cuts (SIGCOMM 2015, equation 1).
+// A NIC checks for CNPs periodically (HPCC rdma-hw.cc 618 to 737). Three CNPs between two checks count as three
+// received and one reduction. In the paper's form each CNP reduces the rate (SIGCOMM 2015, equation 1).
 func TestCountersOfDCQCN(t *testing.T) {
 	for profile, cuts := range map[string]int64{"nic": 1, "paper": 3} {
 		c := cc.Lookup("dcqcn").Use(profile, line)(cc.Path{Line: line, MTU: 4096})

@@ -16,9 +16,9 @@ type reaction struct {
 	p     cc.DCQCNParams
 	now   unit.Time
 	left  unit.Bytes // of the byte counter
-	stage string     // of the increase under way
-	steps int        // of it that have not been told
-	last  func()     // tells the last of them
+	stage string     // stage of the current increase
+	steps int        // steps not yet described
+	last  func()     // describes the last step
 }
 
 func react(p cc.DCQCNParams, preface string) *reaction {
@@ -27,17 +27,17 @@ func react(p cc.DCQCNParams, preface string) *reaction {
 
 const hundred = 100 * unit.Gbps
 
-// say tells an event with what it left.
+// say describes an event and the rate after it.
 func (r *reaction) say(what string) {
 	rate, target := r.c.Rates()
 	r.Tell(r.now, "%-32s rate %v, target %v, alpha %.3f", what, rate, target, r.c.Alpha(r.now))
 }
 
-// until lets timer and byte counter run to a time.
+// until runs timer and byte counter until a time.
 func (r *reaction) until(end unit.Time) {
 	for {
 		d := r.c.Decision()
-		full := unit.Never // when the byte counter is
+		full := unit.Never // expiry of the byte counter
 		if d.Budget > 0 {
 			full = r.now + unit.Serialize(r.left, d.Rate)
 		}
@@ -65,7 +65,7 @@ func (r *reaction) until(end unit.Time) {
 	}
 }
 
-// sent moves time on and counts what was sent meanwhile.
+// sent advances the time and counts the bytes sent.
 func (r *reaction) sent(d cc.Decision, to unit.Time) {
 	if d.Budget > 0 && to < unit.Second {
 		r.left = max(0, r.left-unit.InTime(d.Rate, to-r.now))
@@ -75,8 +75,8 @@ func (r *reaction) sent(d cc.Decision, to unit.Time) {
 	}
 }
 
-// step tells an increase by how far it moved the target: of those that move it alike the
-// first and the last.
+// step describes an increase by how much the target rose. Of steps with equal rises it describes the first and the
+// last.
 func (r *reaction) step(up unit.Rate) {
 	stage := "half the way to the target"
 	switch _, target := r.c.Rates(); {
@@ -104,7 +104,7 @@ func (r *reaction) step(up unit.Rate) {
 	}
 }
 
-// flush tells the last of the steps that were left out.
+// flush describes the last of the omitted steps.
 func (r *reaction) flush() {
 	if r.steps > 0 {
 		r.last()

@@ -8,12 +8,12 @@ import (
 	"railyard/unit"
 )
 
-// swift is Swift's place in the registry. Sources: the rules are algorithm 1 of the paper (Kumar et al., SIGCOMM 2020,
-// section 3). The constants are those of htsim (docs/references.md, swift), whose authors call them guesses. The
-// paper's second window, for the far end's delay, needs time stamps of the far NIC, which RoCEv2 does not carry.
-// Receivers add four bytes to an acknowledgement (Algorithm.FarEnd): simulated ones for the time in their NIC,
-// processes for their own processing time. That time is part of the round trip, and the fabric's window uses the rest.
-// The number of switches on the path is derived from the acknowledgement's TTL, or configured at the sender.
+// swift is Swift's place in the registry. Sources: the rules are algorithm 1 of the paper (Kumar et al., SIGCOMM
+// 2020, section 3). The constants are those of htsim (docs/references.md, swift); its authors call them guesses.
+// The paper's second window, for the far end's delay, needs time stamps of the far NIC, which RoCEv2 does not
+// carry. Receivers add four bytes to an acknowledgement (Algorithm.FarEnd) for their delay: the time in a simulated
+// NIC, or the processing time of a process. That time is part of the round trip, and the fabric's window uses the
+// rest. The number of switches on the path is derived from the acknowledgement's TTL, or configured at the sender.
 var swift = Algorithm{
 	Name: "swift", Title: "Swift", Params: swiftTable.Params(), Sockets: "sockets",
 	Profiles: []Profile{
@@ -52,7 +52,7 @@ var swift = Algorithm{
 	},
 }
 
-// checkSwift: between the two windows flow scaling falls from its most to nothing.
+// checkSwift checks that flow scaling falls from its maximum to zero between the two windows.
 func checkSwift(v Values) (param, fault string) {
 	if s := swiftTable.Read(v); s.FSMin >= s.FSMax {
 		return "fs_max", fmt.Sprintf("%v packets are not above fs_min, %v", s.FSMax, s.FSMin)
@@ -81,17 +81,17 @@ type swiftSettings struct {
 
 var swiftTable = param.In[swiftSettings]()
 
-// swiftValues are htsim's, but for the base target. The paper gives no number for reset_after; ours is
-// below a NIC's seven retries. max_gap is ours: a thousand round trips of a process that waits for its
-// turn are seconds.
+// swiftValues are htsim's, but for the base target. The paper has no number for reset_after; Railyard's is below a
+// NIC's seven retries. max_gap is an addition: a thousand round trips of a process that is scheduled late are
+// seconds.
 func swiftValues(base unit.Time) swiftSettings {
 	return swiftSettings{Base: base, HopScale: 1 / 6.55, Range: 5, FSMin: 0.1, FSMax: 100, AI: 1, Beta: 0.8, Cut: 0.5,
 		Floor: 0.001, Gap: 10 * unit.Millisecond, ResetAfter: 3}
 }
 
 // swiftForFalcon are the values of Isekai, the simulator that Google published with Falcon (DefaultConfiguration of
-// host/falcon/rue/algorithm/swift.cc and common/default_config_generator.cc; docs/references.md, swift): 1 us more for
-// each hop, up to 100 us for flow scaling. A connection begins with 32 packets, which its paths share.
+// host/falcon/rue/algorithm/swift.cc and common/default_config_generator.cc; docs/references.md, swift). They add 1
+// us per hop, and up to 100 us for flow scaling. A connection begins with 32 packets, which its paths share.
 func swiftForFalcon(unit.Rate) Values {
 	s := swiftValues(25 * unit.Microsecond)
 	s.HopScale, s.Range, s.FSMax = 1./25, 100./25, 256
@@ -108,16 +108,16 @@ func swiftForProcesses(unit.Rate) Values {
 
 func swiftOf(v Values) swiftSettings {
 	s := swiftTable.Read(v)
-	if few, many := s.FSMin, s.FSMax; many > few { // else no window is between them: nothing is added
+	if few, many := s.FSMin, s.FSMax; many > few { // otherwise no window is between the two, and nothing is added
 		s.slope = s.Range / (1/math.Sqrt(few) - 1/math.Sqrt(many))
 		s.level = s.slope / math.Sqrt(many)
 	}
 	return s
 }
 
-// Swift is one sender's window: it grows while the delay is below the target and shrinks, at most once
-// per round trip, by how far it is above. Sums and products are rounded one by one, by explicit
-// conversions, so that no platform fuses them differently.
+// Swift is one sender's window. It grows while the delay is below the target. Above, it shrinks in proportion to
+// the excess, at most once per round trip. Sums and products are rounded one by one, by explicit conversions, so
+// that all platforms compute equal values.
 type Swift struct {
 	s        *swiftSettings
 	path     Path
@@ -134,8 +134,8 @@ type Swift struct {
 	cuts, lossCuts, farCuts, resets int64
 }
 
-// Window and round trip for an unknown path before the first measurement: the initial window of RFC 6928, and a round
-// trip that few paths within a data centre undercut by much.
+// Window and round trip for an unknown path before the first measurement: the initial window of RFC 6928, and a
+// round trip near the minimum in a data centre.
 const (
 	unknownWindow = 10
 	unknownRTT    = 100 * unit.Microsecond
@@ -165,8 +165,8 @@ func (w *Swift) holds(t float64) float64 {
 	return max(1, bits/float64(8*w.path.MTU))
 }
 
-// target is the delay target in ps: a base, a queue at each switch, and a part that grows as the window shrinks,
-// because many flows with small windows queue as the square root of their number.
+// target is the delay target in ps: a base, a queue at each switch, and a part that grows as the window shrinks.
+// The last part is because the queue of many flows with small windows grows with the square root of their number.
 func (w *Swift) target() float64 {
 	flows := float64(w.s.slope/math.Sqrt(w.window)) - w.s.level
 	flows = min(max(flows, 0), w.s.Range)
@@ -218,9 +218,9 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	w.settle()
 }
 
-// delay returns the delay that is compared with the target: the round trip or, with tags, the round trip over only the
-// switch with the longest delay; 0 if the packet was not measured. Tags exclude the return path and the far NIC. A
-// saturated tag means this delay or more; then the round trip is used.
+// delay returns the delay to compare with the target; 0 if the packet was not measured. It is the round trip or,
+// with tags, the round trip over only the switch with the longest delay. Tags exclude the return path and the far
+// NIC. A saturated tag means this delay or more; then the round trip is used.
 func (w *Swift) delay(a *Ack) float64 {
 	t := a.Telemetry
 	switch {
@@ -242,8 +242,8 @@ func fabric(a *Ack) float64 {
 	return float64(a.RTT)
 }
 
-// grow opens the window, up to the line rate times the highest target. Without the limit the window of a sender that
-// does not use it would grow without end.
+// grow opens the window, up to the line rate times the highest target. Without this limit the window of a sender
+// that does not use it would grow without bound.
 func (w *Swift) grow(packets float64) {
 	highest := w.base * (1 + float64(w.s.HopScale*float64(w.path.Hops)) + w.s.Range)
 	w.window = max(w.window, min(w.window+packets, max(w.holds(highest), unknownWindow)))
@@ -260,7 +260,7 @@ func (w *Swift) shrink(now unit.Time, keep float64) (done bool) {
 	return true
 }
 
-// OnLoss cuts the window; time-outs in a row put it at its floor.
+// OnLoss reduces the window; repeated time-outs set it to its minimum.
 func (w *Swift) OnLoss(now unit.Time, l Loss) {
 	if l != LossTimeout {
 		w.late = 0

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// swiftly is a sender by Swift with htsim's constants, on 100 Gbit/s, unless said otherwise.
+// swiftly is a Swift sender with htsim's constants and, by default, 100 Gbit/s.
 func swiftly(t *testing.T, choice string, path cc.Path) cc.Controller {
 	t.Helper()
 	c, err := cc.Parse(choice)
@@ -31,11 +31,11 @@ func signal(t *testing.T, c cc.Controller, name string) float64 {
 	return x
 }
 
-// No delay is told before one was measured, though rates are reckoned with the path's.
+// Before the first measurement no delay is reported, although rates use the path's round trip.
 func TestSwiftDelayIsMeasured(t *testing.T) {
 	c := swiftly(t, "swift", cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 14 * unit.Microsecond})
 	c.OnLoss(5*unit.Microsecond, cc.LossNak)
-	c.OnAck(6*unit.Microsecond, &cc.Ack{Bytes: 4096}) // of a packet that went again
+	c.OnAck(6*unit.Microsecond, &cc.Ack{Bytes: 4096}) // the acknowledgement of a retransmitted packet
 	if got := signal(t, c, cc.SignalDelay); got != 0 {
 		t.Errorf("%g s, nothing was measured", got)
 	}
@@ -45,9 +45,9 @@ func TestSwiftDelayIsMeasured(t *testing.T) {
 	}
 }
 
-// TestSwiftFabricDelay: the delay that is compared with the target, 20 us, is the round trip without what the far end
-// took of it, where it includes that (Kumar et al., "Swift", SIGCOMM 2020, section 3.1). A window of 10 packets grows by
-// a tenth of one below the target, and shrinks to 5 far above it.
+// TestSwiftFabricDelay: the delay compared with the target of 20 us is the round trip minus the far end's part, if
+// the acknowledgement reports it (Kumar et al., "Swift", SIGCOMM 2020, section 3.1). A window of 10 packets grows
+// by a tenth of a packet below the target, and shrinks to 5 packets far above it.
 func TestSwiftFabricDelay(t *testing.T) {
 	const us, mtu = unit.Microsecond, 4096
 	for _, c := range []struct {
@@ -68,8 +68,9 @@ func TestSwiftFabricDelay(t *testing.T) {
 
 func near(x, want float64) bool { return math.Abs(x-want) <= 1e-9*math.Abs(want) }
 
-// docs/references.md, swift: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range), with a base of 20 us, h
-// of base/6.55, a range of 5 bases, and alpha and beta so that 0.1 packets add the range and 100 nothing.
+// docs/references.md, swift: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range). Here base is 20 us, h
+// is base/6.55 and range is 5 bases. alpha and beta are such that 0.1 packets add the range and 100 packets add
+// nothing.
 func TestSwiftTarget(t *testing.T) {
 	const base, span = 20e-6, 100e-6
 	alpha := span / (1/math.Sqrt(0.1) - 1/math.Sqrt(100))
@@ -92,8 +93,8 @@ func TestSwiftTarget(t *testing.T) {
 	}
 }
 
-// Below the target a window grows by ai per window acknowledged, one below a packet by ai per packet;
-// above it shrinks by beta of the excess, by max_mdf at most, and once per round trip.
+// Below the target a window grows by ai per acknowledged window; a window below one packet grows by ai per packet.
+// Above the target it shrinks by beta times the excess, by at most max_mdf, once per round trip.
 func TestSwiftWindow(t *testing.T) {
 	const us, mtu = unit.Microsecond, 4096
 	path := cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us}
@@ -121,7 +122,7 @@ func TestSwiftWindow(t *testing.T) {
 	if d := c.Decision(); d.Window != 4*mtu || d.Rate != path.Line {
 		t.Errorf("with %g packets it decides %+v", after/2, d)
 	}
-	// Below one packet: one in flight, and a window per round trip.
+	// With a window below one packet, one packet is in flight, and a window is sent per round trip.
 	for at := 900 * us; signal(t, c, "window") >= mtu/4; at += 300 * us {
 		ack(at, 100*us, 1)
 	}
@@ -134,8 +135,8 @@ func TestSwiftWindow(t *testing.T) {
 	window(w+1, "a packet acknowledged below the target")
 }
 
-// A window that a sender does not use stops growing at what the line fills in the highest target, and a port
-// that has become faster or slower is the new ceiling.
+// An unused window stops growing at the line rate's bytes in the highest target. If the port's rate changes, the
+// new rate sets the limit.
 func TestSwiftCeiling(t *testing.T) {
 	const us, mtu = unit.Microsecond, 4096
 	c := swiftly(t, "swift:htsim,hop_scale=0,fs_range=0",
@@ -154,11 +155,11 @@ func TestSwiftCeiling(t *testing.T) {
 	c.(cc.Liner).OnLine(0, 400*unit.Gbps)
 	grow(400, 400*unit.Gbps)
 	c.(cc.Liner).OnLine(0, 50*unit.Gbps)
-	grow(400, 50*unit.Gbps) // delay, not the ceiling, takes back what was used
+	grow(400, 50*unit.Gbps) // only delay, not the limit, reduces a used window
 }
 
-// A loss halves the window, once per round trip; time-outs in a row put it at its floor, and an
-// acknowledgement in between begins the count anew.
+// A loss halves the window, once per round trip. Repeated time-outs set it to its minimum, and an acknowledgement
+// resets their count.
 func TestSwiftLosses(t *testing.T) {
 	const us, mtu = unit.Microsecond, 4096
 	c := swiftly(t, "swift:htsim,start_window=64", cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us})
@@ -187,7 +188,7 @@ func TestSwiftLosses(t *testing.T) {
 	}
 }
 
-// Where nobody knows the path, the least round trip measured is the base, unless the parameter says one.
+// On an unknown path the base is the minimum measured round trip, unless the parameter sets one.
 func TestSwiftMeasuresItsBase(t *testing.T) {
 	const us = unit.Microsecond
 	c := swiftly(t, "swift:path,fs_range=0", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})

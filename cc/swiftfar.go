@@ -6,10 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// endWindow is Swift's second window (section 3.2 of the paper), for the delay of the far end: the time that a packet
-// is queued in the receiver's NIC before it is written to memory. It follows the rules of the fabric's window, with a
-// target of its own that is scaled neither by flows nor by switches. Until the far end's delay was above it once, it is
-// no limit.
+// endWindow is Swift's second window (section 3.2 of the paper), for the delay of the far end. That is the time for
+// which a packet is queued in the receiver's NIC before it is written to memory. It follows the rules of the
+// fabric's window. Its own target is scaled neither by flows nor by switches. It sets no limit until the far end's
+// delay was above its target once.
 type endWindow struct {
 	packets float64
 	cutAt   unit.Time
@@ -17,7 +17,8 @@ type endWindow struct {
 
 func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }
 
-// heard updates the window from the far end's delay. fabric is the other window; cut reports that it was reduced.
+// heard updates the window from the far end's delay. fabric is the fabric's window; cut reports that it was
+// reduced.
 func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, rtt unit.Time, acked,
 	fabric float64) (cut bool) {
 	delay := float64(far)

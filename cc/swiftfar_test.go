@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Section 3.2 of the paper: a second window, for the far end's delay against a target of its own, moves by
-// the same rules, and the smaller of the two counts. Once the far end is quick again it is out of the way.
+// Section 3.2 of the paper: a second window, for the far end's delay with a target of its own, follows the same
+// rules. The smaller window applies. Once the far end's delay is below the target, its window sets no limit.
 func TestSwiftFarEnd(t *testing.T) {
 	path := cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 20 * unit.Microsecond, Hops: 1}
 	c := swiftly(t, "swift:htsim,start_window=50,end_target=10us", path)
@@ -60,8 +60,8 @@ func TestSwiftCountsHops(t *testing.T) {
 	}
 }
 
-// With tags the delay is the path's own round trip and what the worst switch adds, whatever the way back and
-// the far NIC take; other tags say nothing, and a full one no more than the round trip does.
+// With tags the delay is the path's own round trip plus that of the worst switch, without the return path and the
+// far NIC. Other tags report nothing, and with a saturated tag the delay is the round trip.
 func TestSwiftByTags(t *testing.T) {
 	path := cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 20 * unit.Microsecond, Hops: 1}
 	a := cc.Lookup("swift")

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// A sender by Swift meets more and more others, and an outage.
+// A Swift sender competes with an increasing number of flows, then sees an outage.
 func TestSwiftStory(t *testing.T) {
 	const us, mtu = unit.Microsecond, 4096
 	c := swiftly(t, "swift:htsim", cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us, Hops: 1})
@@ -29,7 +29,7 @@ func TestSwiftStory(t *testing.T) {
 		aim := unit.Time(signal(t, c, "target_delay") * float64(unit.Second))
 		p.Tell(now, text, what, signal(t, c, "window")/mtu, aim/unit.Nanosecond*unit.Nanosecond)
 	}
-	// acks come for whole windows, a round trip apart
+	// acks acknowledges whole windows, one per round trip
 	window := func(rtt unit.Time, times int) {
 		for range times {
 			now += rtt

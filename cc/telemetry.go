@@ -35,7 +35,7 @@ func reportsByTag(v Values, without Report) Report {
 
 // Telemetry is the content of switches that a packet's acknowledgement returns.
 type Telemetry struct {
-	Hops  int    // switches passed; of those beyond MostHops nothing is known
+	Hops  int    // number of switches passed; those beyond MostHops are not recorded
 	Path  uint16 // identifies the path
 	Hop   [MostHops]Hop
 	Wraps unit.Time // period after which a hop's timestamps wrap

@@ -9,10 +9,10 @@ import (
 
 // timely is TIMELY's place in the registry (Mittal et al., SIGCOMM 2015, algorithm 1): a rate that follows how the
 // round trip changes. Thresholds, beta and the completions before hyperactive increase are the paper's (section 5).
-// The paper's increase of 10 Mbit/s is a thousandth of its 10 Gbit/s, and scales with the line rate as DCQCN's
-// steps do. The paper gives no weight for the average of the gradient: 0.02 is that of the authors' published
-// snippet. The paper defines no reaction to losses, for its fabric is lossless. Here a loss halves the rate, once
-// per round trip.
+// The paper's increase of 10 Mbit/s is a thousandth of its 10 Gbit/s. It scales with the line rate as DCQCN's steps
+// do. The paper gives no weight for the average of the gradient: 0.02 is that of the authors' published snippet.
+// The paper defines no reaction to losses, for its fabric is lossless. Here a loss halves the rate, once per round
+// trip.
 var timely = Algorithm{
 	Name: "timely", Title: "TIMELY", Params: timelyTable.Params(), Sockets: "sockets",
 	Profiles: []Profile{

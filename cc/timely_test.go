@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// Algorithm 1 of the paper, completion by completion: below t_low the rate rises whatever the gradient, above
-// t_high it falls by how far, between them it follows the gradient, five times as fast after five completions
-// without a rise.
+// Algorithm 1 of the paper, completion by completion. Below t_low the rate rises for any gradient; above t_high it
+// falls in proportion to the excess. Between them it follows the gradient, five times as fast after five
+// completions without a rise.
 func TestTimelyFollowsTheGradient(t *testing.T) {
 	path := cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 20 * unit.Microsecond}
 	c := swiftly(t, "timely:paper,gain=0.5,ai=100Mbps,min_rate=100Mbps", path)

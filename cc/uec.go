@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// uec is Ultra Ethernet's congestion control with both halves on: NSCC's window at the sender, inside the network's
-// interest, and RCCC's credit, inside the receiver's (docs/references.md, credit and nscc). A packet is sent when
-// both permit it. Packets trimmed at the port to the receiver are handled by credit and reduce no window.
+// uec is Ultra Ethernet's congestion control with both parts: NSCC's window at the sender against congestion inside
+// the network, and RCCC's credit for incast at the receiver (docs/references.md, credit and nscc). A packet is sent
+// when both permit it. Packets trimmed at the port to the receiver are handled by credit and reduce no window.
 var uec = Algorithm{
 	Name: "uec", Title: "NSCC with RCCC", Params: uecTable.Params(),
 	Sockets: "sockets", Marks: true,

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Without a loss ports are taken in turn. After one its port is left out for as many packets as were
-// asked for, and no other is; where all are left out, they are taken in turn again.
+// Without a loss ports are used in turn. After a loss its port is skipped for the configured number of packets, and
+// no other port is. If all ports are skipped, they are used in turn again.
 func TestAside(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ports, rest := rapid.IntRange(2, Most).Draw(rt, "ports"), rapid.IntRange(1, 500).Draw(rt, "rest")
@@ -19,7 +19,7 @@ func TestAside(t *testing.T) {
 			if want := turn.Next(ports); bad != want {
 				rt.Fatalf("port %d, not %d", bad, want)
 			}
-			a.Heard(0, bad, Arrived) // which changes nothing
+			a.Heard(0, bad, Arrived) // no effect
 			a.Heard(0, bad, Marked)
 			a.Heard(0, bad, Trimmed)
 		}
@@ -44,10 +44,10 @@ func TestAside(t *testing.T) {
 		if !back {
 			rt.Fatalf("port %d does not come back", bad)
 		}
-		for range ports { // all of them
+		for range ports { // of all ports
 			a.Heard(0, a.Next(0), Missing)
 		}
-		a.Next(0) // one is taken all the same
+		a.Next(0) // one port is still used
 	})
 	if NewAside(1, 5) != nil || NewAside(4, 0) != nil {
 		t.Error("there is nothing to choose")

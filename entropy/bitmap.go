@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// bitmap takes ports as oblivious does and skips those that have a penalty, which every skip pays down by one
+// bitmap uses ports as oblivious does and skips those with a penalty. Each skip lowers the penalty by one
 // (uet-htsim's uec_mp.cpp; docs/references.md, spraying).
 var bitmap = Policy{Name: "bitmap", Title: "source ports without those marked lately", Hears: true,
 	Params:   []param.Param{sourcePorts, ackEvery},
@@ -13,7 +13,7 @@ var bitmap = Policy{Name: "bitmap", Title: "source ports without those marked la
 	New: func(param.Values) Make { return func(ports int, seed uint32) Chooser { return newBitmap(ports, seed) } },
 }
 
-// penalties are uet-htsim's, and the most that a port may have.
+// penalties are those of uet-htsim, and the maximum penalty of a port.
 var penalties = [...]uint8{Marked: 1, Trimmed: 4, Missing: 4, TimedOut: worst}
 
 const worst = 15
@@ -28,8 +28,8 @@ func newBitmap(ports int, seed uint32) *Bitmap {
 	return &Bitmap{newOblivious(ports, seed), make([]uint8, ports)}
 }
 
-// Next returns the next port without a penalty. Each call lowers only the penalty of the first skipped port, so
-// that a sender whose ports are all bad needs no round of skips. If all are bad, the last one checked is used.
+// Next returns the next port without a penalty. Each call lowers only the penalty of the first skipped port. A
+// sender whose ports are all bad therefore needs no round of skips. If all are bad, the last one checked is used.
 func (b *Bitmap) Next(now unit.Time) (i int) {
 	for skipped := range len(b.penalty) + 1 {
 		if i = b.order.Next(now); b.penalty[i] == 0 {

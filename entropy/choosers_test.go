@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A chooser takes an existing port for any feedback; the same seed and the same news give the same
-// ports; nothing is allocated per packet.
+// A chooser returns an existing port for any feedback. Equal seeds and feedback give equal ports, and nothing is
+// allocated per packet.
 func TestEveryChooserTakesAPortThatThereIs(t *testing.T) {
 	for _, p := range Policies() {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -70,8 +70,8 @@ func TestObliviousRounds(t *testing.T) {
 	}
 }
 
-// A marked port is left out of the next round, one whose packet was missing of four, and one that timed out
-// of fifteen; the others share its packets.
+// A marked port is skipped in the next round, the port of a lost packet in four rounds, and that of a time-out in
+// fifteen. The other ports send its packets.
 func TestBitmapSkips(t *testing.T) {
 	for f, rounds := range map[Feedback]int{Arrived: 0, Marked: 1, Trimmed: 4, Missing: 4, TimedOut: 15} {
 		b := newBitmap(16, 9)
@@ -89,14 +89,14 @@ func TestBitmapSkips(t *testing.T) {
 		b.Heard(0, i, TimedOut)
 		b.Heard(0, i, TimedOut)
 	}
-	b.Next(0) // all are bad: one is taken all the same, and a penalty is bounded
+	b.Next(0) // all ports are bad: one is still used, and a penalty is bounded
 	if slices.Max(b.penalty) != worst {
 		t.Errorf("penalties %v", b.penalty)
 	}
 }
 
-// REPS uses a good port once more and no bad one; it draws where it knows none. Frozen by a time-out it
-// uses what it knows again and again, and nothing else, until the freeze ends; then it explores.
+// REPS reuses a good port once and no bad one; without a known good port it draws a random one. Frozen by a
+// time-out, it reuses only its known ports until the freeze ends; then it explores.
 func TestREPS(t *testing.T) {
 	r := newREPS(200, unit.Millisecond, 3)
 	for i := range 8 {
@@ -128,7 +128,7 @@ func TestREPS(t *testing.T) {
 	if len(frozen) != 8 {
 		t.Errorf("frozen, it uses %v", frozen)
 	}
-	r.Heard(unit.Millisecond, 77, Arrived) // still frozen: known from now on
+	r.Heard(unit.Millisecond, 77, Arrived) // still frozen: the port is known from now on
 	if later := r.Next(unit.Millisecond); later == 10 {
 		t.Error("the oldest known port has not given way")
 	}
@@ -141,7 +141,7 @@ func TestREPS(t *testing.T) {
 	}
 }
 
-// Mixed uses good ports in the order they came, once each, and otherwise chooses as bitmap.
+// Mixed uses good ports in the order of their arrival, once each, and otherwise chooses as bitmap does.
 func TestMixed(t *testing.T) {
 	m, b := newMixed(64, 4), newBitmap(64, 4)
 	m.Heard(0, 5, Arrived)
@@ -156,7 +156,7 @@ func TestMixed(t *testing.T) {
 			t.Fatalf("port %d, bitmap takes %d", i, j)
 		}
 	}
-	for i := range 300 { // more than it keeps: the oldest give way
+	for i := range 300 { // more than its memory: the oldest are dropped
 		m.Heard(0, i%64, Arrived)
 	}
 	if i := m.Next(0); i != 300%256 {
@@ -164,7 +164,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// said is an answer: about a packet, or that so many are missing from it on.
+// said is an answer about a packet, or a report of n missing packets from it on.
 type said struct {
 	psn     uint32
 	missing int
@@ -173,7 +173,7 @@ type said struct {
 func (s said) About() (uint32, bool)  { return s.psn, s.missing == 0 }
 func (s said) Missing() (uint32, int) { return s.psn, s.missing }
 
-// What became of a packet is told of the port it left from last, across the end of all PSNs.
+// The outcome of a packet is reported for the port of its last transmission, across the wrap of PSNs.
 func TestPathsRememberPorts(t *testing.T) {
 	b := newBitmap(8, 1)
 	p := NewPaths(b)
@@ -216,7 +216,7 @@ func TestPathsRememberPorts(t *testing.T) {
 	}
 }
 
-// A command line names a policy and its parameters; what it has not is told.
+// A command line sets a policy and its parameters; unknown parameters are reported.
 func TestParse(t *testing.T) {
 	p, v, err := Parse("reps,source_ports=32,freeze=1ms")
 	if err != nil || p.Name != "reps" || Ports(v) != 32 || v["freeze"] != unit.Millisecond ||

@@ -1,5 +1,5 @@
-// Package entropy varies the UDP source port of a packet, the part of the 5-tuple that a sender may choose, so that
-// hashing switches spread one queue pair's packets over many paths. Simulated NICs and real sockets share it.
+// Package entropy varies the UDP source port of packets, the part of the 5-tuple that a sender can choose. Hashing
+// switches then spread one queue pair's packets over many paths. Simulated NICs and real sockets share it.
 package entropy
 
 import "railyard/unit"
@@ -12,13 +12,13 @@ const Most = 256
 const (
 	first = 0xc000
 	Mask  = 1<<14 - 1 // the bits in which they differ
-	step  = 7919      // odd, so that no two ports of a queue pair are the same
+	step  = 7919      // odd, so the ports of a queue pair differ
 )
 
 // Port is the source port number i of a queue pair, from a digest of its own.
 func Port(digest uint32, i int) uint16 { return first | uint16(digest+uint32(i)*step)&Mask }
 
-// Turn takes a queue pair's source ports in turn, packet by packet, independent of the packets' fate. Which path a
+// Turn uses a queue pair's source ports in turn, packet by packet, whatever happens to the packets. Which path a
 // port means is the switches' hash.
 type Turn struct{ n uint32 }
 
@@ -28,16 +28,17 @@ func (t *Turn) Next(ports int) int {
 	return int(t.n % uint32(ports))
 }
 
-// Aside uses a queue pair's source ports in turn as Turn does, and skips for some time the ports of lost packets: the
-// path of one may be broken before routing has converged. Both drivers report losses to it, found by NAK or time-out.
+// Aside uses a queue pair's source ports in turn as Turn does, and skips the ports of lost packets for some time.
+// The path of such a port may have failed before routing has converged. Both drivers report losses to it, found by
+// NAK or time-out.
 type Aside struct {
 	turn  Turn
 	rest  uint32   // packets that a port is left out for
 	sent  uint32   // packets so far
-	until []uint32 // by port: number of sent packets until which it is skipped
+	until []uint32 // by port: the number of sent packets until which it is skipped
 }
 
-// NewAside returns a chooser among n ports that skips a port for a number of packets. It returns nil, which is no
+// NewAside returns a chooser among n ports that skips a port for a number of packets. It returns nil, for no
 // chooser, if there is one port or the number is 0.
 func NewAside(ports, packets int) *Aside {
 	if ports < 2 || packets < 1 {

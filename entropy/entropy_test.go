@@ -6,8 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of any run of packets each port sends as many as another, or one more; a port comes again after
-// all the others.
+// In any run of packets, the packets per port differ by at most one. A port is reused after all others.
 func TestTurnsAreEven(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ports := rapid.IntRange(1, 256).Draw(rt, "ports")
@@ -33,7 +32,7 @@ func TestTurnsAreEven(t *testing.T) {
 	})
 }
 
-// A queue pair's ports are dynamic ones, and no two are the same.
+// A queue pair's ports are distinct dynamic ports.
 func TestPortsDiffer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		digest := rapid.Uint32().Draw(rt, "digest")

@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// oblivious takes each port once a round, in another order every round, independent of the packets' fate
-// (uet-htsim's uec_mp.cpp; docs/references.md, spraying). Senders that took them in one order would meet at the
-// same links again and again.
+// oblivious uses each port once a round, in a new random order every round, whatever happens to the packets
+// (uet-htsim's uec_mp.cpp; docs/references.md, spraying). With one order, senders would collide on equal links
+// again and again.
 var oblivious = Policy{Name: "oblivious", Title: "source ports in changing orders",
 	Params: []param.Param{sourcePorts}, Defaults: param.Values{"source_ports": 128},
 	New: func(param.Values) Make {

@@ -9,9 +9,9 @@ type Feedback uint8
 const (
 	Arrived  Feedback = iota // not marked
 	Marked                   // arrived with a congestion mark
-	Trimmed                  // a switch trimmed it to its headers: the path works and is full
+	Trimmed                  // a switch trimmed it to its headers: the path works and is congested
 	Missing                  // reported lost by a NAK
-	TimedOut                 // the ACK timeout ran out over it
+	TimedOut                 // its ACK timeout expired
 )
 
 // Chooser picks one sender's source ports, packet by packet. Its inputs are in order of time; its methods allocate
@@ -57,8 +57,8 @@ func (p *Paths) Heard(now unit.Time, psn uint32, f Feedback) {
 	}
 }
 
-// Answer is an acknowledgement or a NAK, as package rc reads it: its packet, and the run of packets that it reports
-// missing.
+// Answer is an acknowledgement or a NAK as package rc decodes it: its packet, and the run of packets that it
+// reports missing.
 type Answer interface {
 	About() (psn uint32, ok bool)
 	Missing() (first uint32, n int)
@@ -85,6 +85,6 @@ func (p *Paths) Lost(now unit.Time, a Answer, f Feedback) {
 	}
 	first, n := a.Missing()
 	for i := range n {
-		p.Heard(now, first+uint32(i), f) // remembered divides all PSNs: none needs to be cut to its bits
+		p.Heard(now, first+uint32(i), f) // remembered divides the number of all PSNs, so PSNs need no mask
 	}
 }

@@ -15,12 +15,12 @@ type Policy struct {
 	// Params are keys of a scenario's lb_options, where a name means the same for all policies.
 	Params   []param.Param
 	Defaults param.Values
-	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// Check finds values that exclude each other. It returns the parameter at fault and the error, or two empty
 	// strings; nil: all combinations are valid.
 	Check func(v param.Values) (param, fault string)
 	// Hears: the policy needs the marks of packets, so receivers report each mark.
 	Hears bool
-	// New returns a Make for senders that share the values; nil: ports are used in turn (Turn).
+	// New returns a Make for senders that share the values. nil: ports are used in turn (Turn).
 	New func(v param.Values) Make
 }
 
@@ -117,7 +117,7 @@ func several(v param.Values) (key, fault string) {
 	return "", ""
 }
 
-// inTurn is the default: one port after the other.
+// inTurn is the default: ports in turn.
 var inTurn = Policy{Name: "entropy", Title: "source ports varied by the NIC",
 	Params: []param.Param{sourcePorts,
 		{Name: "set_aside", Doc: "packets for which a source port is left out by which one was lost",
@@ -134,8 +134,8 @@ var inTurn = Policy{Name: "entropy", Title: "source ports varied by the NIC",
 	},
 }
 
-// dice are random numbers of one sender (splitmix64: Steele, Lea, Flood 2014), so that its choices depend only on its
-// own packets.
+// dice are random numbers of one sender (splitmix64: Steele, Lea, Flood 2014). Its choices therefore depend only on
+// its own packets.
 type dice uint64
 
 func (d *dice) below(n int) int {

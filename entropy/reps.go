@@ -5,9 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// reps reuses the ports of packets that arrived unmarked, once each, and draws a random port if it has none (Bonato et
-// al., REPS: recycled entropy packet spraying, arXiv 2407.21625; docs/references.md, spraying). After a time-out it is
-// frozen for some time: it uses only its known ports repeatedly, because a random port may lead over the failed path.
+// reps reuses the ports of packets that arrived unmarked, once each, and draws a random port if it has none (Bonato
+// et al., REPS: recycled entropy packet spraying, arXiv 2407.21625; docs/references.md, spraying). After a time-out
+// it is frozen for some time. It then uses only its known ports repeatedly, because a random port may lead over the
+// failed path.
 var reps = Policy{Name: "reps", Title: "source ports recycled while they are good", Hears: true,
 	Params: []param.Param{sourcePorts, ackEvery,
 		{Name: "freeze", Kind: param.Duration, Min: "1us", Max: "10s",
@@ -45,7 +46,8 @@ func newREPS(ports int, freeze unit.Time, seed uint32) *REPS {
 	return &REPS{dice: dice(seed), ports: ports, freeze: freeze}
 }
 
-// Next returns the oldest good port that has not been reused, or a random one; while frozen, the known ports in turn.
+// Next returns the oldest good port that has not been reused, or a random one. While frozen, it returns the known
+// ports in turn.
 func (r *REPS) Next(now unit.Time) int {
 	r.thawed(now)
 	switch {
@@ -76,7 +78,7 @@ func (r *REPS) Heard(now unit.Time, port int, f Feedback) {
 	}
 }
 
-// thawed ends a freeze whose time is over: known ports are discarded, and some packets explore.
+// thawed ends a freeze whose time is over. Known ports are discarded, and some packets explore.
 func (r *REPS) thawed(now unit.Time) {
 	if r.frozen && now > r.thaw {
 		r.frozen, r.exploring = false, explore

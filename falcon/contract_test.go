@@ -29,7 +29,8 @@ func fresh(t *testing.T, planes int, change param.Values, packets int64) *sender
 	return s
 }
 
-// TestFirstTimeout checks that nothing of a path longer than the least time-out goes again before two round trips.
+// TestFirstTimeout checks that a packet on a path longer than the minimum time-out is not retransmitted before two
+// round trips.
 func TestFirstTimeout(t *testing.T) {
 	const rtt = 800 * unit.Microsecond
 	path := path100
@@ -47,8 +48,8 @@ func TestFirstTimeout(t *testing.T) {
 	}
 }
 
-// TestNothingByABrokenPlane: a sender whose only port breaks sends nothing, though it has packets and windows, until
-// the port works; one of two sends by the other, what was under way first.
+// TestNothingByABrokenPlane: a sender whose only port fails sends nothing until the port recovers. A sender with
+// two ports uses the other one, and retransmits the packets in flight first.
 func TestNothingByABrokenPlane(t *testing.T) {
 	var p transport.Packet
 	for _, weighted := range []bool{true, false} {
@@ -102,8 +103,8 @@ func TestNothingByABrokenPlane(t *testing.T) {
 	}
 }
 
-// TestCongestedByHand: a path is left after five rounds in a row, of ten packets each, of which half or more were
-// late.
+// TestCongestedByHand: a path is left after five consecutive rounds of ten packets in which half of the packets or
+// more were late.
 func TestCongestedByHand(t *testing.T) {
 	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 1000})
 	round := func(p *plb, late int) (left bool) {
@@ -114,7 +115,7 @@ func TestCongestedByHand(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		late []int // of five acknowledgements in a round, of two packets each
-		left int   // the round at whose end the path is left; 0: never
+		left int   // round at whose end the path is left; 0: never
 	}{
 		"all late":               {[]int{5, 5, 5, 5, 5, 5}, 5},
 		"just more than half":    {[]int{3, 3, 3, 3, 3, 3}, 5},
@@ -148,9 +149,9 @@ func TestCongestedByHand(t *testing.T) {
 	}
 }
 
-// TestReceiverAnswers: a path's packets are acknowledged together, ten at once, or 8 us after the first, or as soon
-// as one asks or came before; its acknowledgement echoes the last one's stamp and says how long that waited, and
-// whether one was marked. What is no data, or was cut, or is too far ahead, is not acknowledged.
+// TestReceiverAnswers: a path's packets are acknowledged together: every ten, after 8 us, or when one requests it
+// or is a duplicate. The acknowledgement echoes the last packet's time stamp, its delay at the receiver, and
+// whether a packet was marked. Packets that are no data, trimmed, or too far ahead are not acknowledged.
 func TestReceiverAnswers(t *testing.T) {
 	m := Protocol.New(Protocol.Defaults, transport.Common{MTU: 1000, Planes: 1})
 	r := m.Receiver(path100, 1)
@@ -221,8 +222,8 @@ func TestReceiverAnswers(t *testing.T) {
 	}
 }
 
-// TestTimeoutLeavesSilentPaths: at the time-out all that is out goes again, and paths of which nothing was heard
-// since are left; those that were heard stay.
+// TestTimeoutLeavesSilentPaths: at the time-out all packets in flight are retransmitted. Paths without an
+// acknowledgement since then are left; the others stay in use.
 func TestTimeoutLeavesSilentPaths(t *testing.T) {
 	s := fresh(t, 1, param.Values{"weighted": false, "plb": false}, 8)
 	var p transport.Packet

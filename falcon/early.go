@@ -7,12 +7,12 @@ import (
 )
 
 // rack finds lost packets by later arrivals on the same path (RFC 8985; Isekai: rack_retransmission_policy.cc). A
-// packet that left no later than the newest arrived one is lost when its time in flight exceeds that packet's by a
-// share of a round trip. It checks as many packets as an acknowledgement can report; the number of early
+// packet is lost if a later packet has arrived and its own time in flight exceeds that of the later packet by a
+// share of a round trip. It checks as many packets as an acknowledgement can report. The number of early
 // retransmissions per packet is limited. They do not reduce the window (Isekai: max_decrease_on_eack_nack_drop is
-// false): delay alone signals congestion. Railyard's addition: a packet that left a timeout before the newest
-// arrival on any path is lost as well. If paths lost all packets in flight, each probe's answer reports one packet,
-// by the probe's path, and delays the time-out.
+// false): delay alone signals congestion. Railyard adds: a packet that left a timeout before the newest arrival on
+// any path is also lost. If the paths lost all packets in flight, the answer to each probe would report one packet,
+// on the probe's path, and would delay the time-out.
 func (s *sender) rack(now unit.Time) {
 	una, next := s.out.Range()
 	old := s.latest - s.timeout()
@@ -47,8 +47,8 @@ func (s *sender) lost(now unit.Time, id int, how cc.Loss) {
 	f.decide(s.set.MTU, s.line)
 }
 
-// probe retransmits the oldest packet after more than a round trip of silence: its acknowledgement reports which others
-// have arrived (Isekai: tlp_retransmission_policy.cc, FIRST_UNRECEIVED).
+// probe retransmits the oldest packet after more than a round trip of silence. Its acknowledgement reports which
+// packets have arrived (Isekai: tlp_retransmission_policy.cc, FIRST_UNRECEIVED).
 func (s *sender) probe(now unit.Time) {
 	s.probeAt = unit.Never // a single probe until the next acknowledgement or timeout
 	una, next := s.out.Range()

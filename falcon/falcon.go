@@ -1,10 +1,10 @@
-// Package falcon is Google's Falcon transport without I/O: one connection over up to four paths with a delay window
-// each (Swift), acknowledgements with bitmaps, early retransmission (RACK and tail-loss probes), and path changes
-// under persistent congestion (PLB). It needs no lossless network.
+// Package falcon is Google's Falcon transport without I/O. A connection has up to four paths with a delay window
+// each (Swift), and acknowledgements with bitmaps. It retransmits early (RACK and tail-loss probes) and changes
+// paths under persistent congestion (PLB). It needs no lossless network.
 //
-// Sources: the OCP Falcon specification (revision 0.9, March 2024) and Isekai, the simulator that Google published with
-// it (falcon-transport/isekai, Apache 2.0), whose defaults and rules this package follows; each file names its source.
-// It carries WRITEs as Falcon's push transactions, on an ordered connection: any order on the wire and in memory,
+// Sources: the OCP Falcon specification (revision 0.9, March 2024) and Isekai, the simulator that Google published
+// with it (falcon-transport/isekai, Apache 2.0). Defaults and rules are Isekai's; each file names its source. It
+// carries WRITEs as Falcon's push transactions, on an ordered connection: any order on the wire and in memory,
 // completions in order.
 //
 // Choices of Railyard, where the public sources are silent or its fabrics need them:
@@ -72,9 +72,10 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	return "", ""
 }
 
-// settings are the settings that all connections share. Defaults are Isekai's: default_config_generator.cc and
-// rue/algorithm/swift.cc; RACK's and the probe's factors are those of its example single_rack_p2p_800g_rack_tlp. A
-// window of 512 is its third generation's. Seven time-outs are RoCE's retries.
+// settings are the settings that all connections share. Defaults are those of Isekai: default_config_generator.cc
+// and rue/algorithm/swift.cc. The factors of RACK and the probe are those of its example
+// single_rack_p2p_800g_rack_tlp. A window of 512 is that of Falcon's third generation. Seven time-outs are RoCE's
+// retries.
 type settings struct {
 	transport.Common
 	Paths      int       `yaml:"paths" range:"1,4" default:"4" doc:"flow labels of a connection, each with its own window"`
@@ -117,19 +118,20 @@ type peer struct {
 	path cc.Path
 }
 
-// Peer returns what makes senders to one far NIC.
+// Peer returns the maker of senders to one far NIC.
 func (m *maker) Peer(path cc.Path, _ uint64) transport.Peer { return &peer{m, path} }
 
 // Sender makes a connection's sending end.
 func (p *peer) Sender(seed uint64) transport.Sender { return newSender(&p.m.settings, p.path, seed) }
 
-// Receiver makes its receiving end.
+// Receiver makes the receiving end of a connection.
 func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
 	return &receiver{s: &m.settings, in: window.NewIn(m.Window, uint64(m.MTU), true), ackAt: unit.Never}
 }
 
-// Header bytes by layer, as Isekai counts them (common/constants.h): Falcon's base header and the one of a push with
-// its RDMA part; IPv6 always, because flow labels select paths; PSP's header and trailer for encrypted packets.
+// Header bytes by layer, as Isekai counts them (common/constants.h): Falcon's base header, and the header of a push
+// with its RDMA part. IPv6 is always used, because flow labels select paths. Encrypted packets have PSP's header
+// and trailer.
 const (
 	ethernet  = 14 + 4 // and FCS
 	ipUDP     = 40 + 8
@@ -154,5 +156,6 @@ func (m *maker) Wire(p *transport.Packet) int {
 	return n + ackBytes
 }
 
-// State returns the bytes that a NIC keeps: the windows' entries are 32 and 1 bytes in hardware that packs them.
+// State returns the bytes of connection state in a NIC: the windows' entries are 32 and 1 bytes in hardware that
+// packs them.
 func (m *maker) State() (connection, peer int) { return m.Paths*32 + m.Window*32 + m.Window/8 + 64, 0 }

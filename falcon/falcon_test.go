@@ -17,7 +17,7 @@ const us = unit.Microsecond
 
 var path100 = cc.Path{Line: 100 * unit.Gbps, MTU: 1000, RTT: 10 * us, Hops: 3}
 
-// TestConforms holds the protocol to what all of them promise.
+// TestConforms runs the tests of package transporttest.
 func TestConforms(t *testing.T) { transporttest.Run(t, transporttest.Suite{Protocol: &Protocol}) }
 
 func with(changes param.Values) param.Values {
@@ -60,7 +60,7 @@ func counter(t *testing.T, n *transporttest.Net, name string) int64 {
 	return c
 }
 
-// TestLineRate: nothing in the way, a message takes its time on the wire and one way.
+// TestLineRate: on an idle path a message takes its time on the wire plus the one-way delay.
 func TestLineRate(t *testing.T) {
 	const bytes = 32 << 20
 	n := run(t, transporttest.Setup{}, bytes, nil)
@@ -78,8 +78,8 @@ func TestLineRate(t *testing.T) {
 // lastData is about when the last packet came: Done stops the network a round trip later.
 func lastData(n *transporttest.Net) unit.Time { return n.Now - 5*us }
 
-// TestLossIsNoCongestion: one packet in a hundred is lost, RACK sends it again before a time-out, and windows
-// stay open.
+// TestLossIsNoCongestion: one packet in a hundred is lost. RACK retransmits it before a time-out, and windows stay
+// open.
 func TestLossIsNoCongestion(t *testing.T) {
 	clean := run(t, transporttest.Setup{Paths: 4}, 8<<20, nil)
 	n := run(t, transporttest.Setup{Paths: 4, Seed: 3}, 8<<20, func(n *transporttest.Net) {
@@ -95,8 +95,8 @@ func TestLossIsNoCongestion(t *testing.T) {
 	}
 }
 
-// TestLostWindow: a whole window is lost on all paths. Answers to probes tell of one packet each, and put off the
-// time-out; what went a time-out before one that has come is lost, whatever path it took.
+// TestLostWindow: a whole window is lost on all paths. The answer to a probe reports one packet and delays the
+// time-out. Packets that left a time-out before an arrived one are lost, on any path.
 func TestLostWindow(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4})
 	n.Post(0, 1<<20, false) // round trips are known then
@@ -117,8 +117,8 @@ func TestLostWindow(t *testing.T) {
 	}
 }
 
-// TestTailLoss: the last packets of a message are lost, and nothing comes behind them: a probe finds out
-// after a round trip, long before the time-out.
+// TestTailLoss: the last packets of a message are lost. A probe detects it after a round trip, long before the
+// time-out.
 func TestTailLoss(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol})
 	n.Post(0, 1<<20, false) // round trips are known then
@@ -149,8 +149,8 @@ func TestReorderingIsNoLoss(t *testing.T) {
 	}
 }
 
-// TestCongestedPathIsLeft: with PLB a connection leaves a path whose delay stays above its target; without,
-// it stays.
+// TestCongestedPathIsLeft: with PLB a connection leaves a path whose delay stays above its target. Without PLB it
+// stays on the path.
 func TestCongestedPathIsLeft(t *testing.T) {
 	for _, plb := range []bool{true, false} {
 		set := transporttest.Setup{Paths: 64, Values: with(param.Values{"paths": 1, "plb": plb})}
@@ -174,7 +174,8 @@ func TestCongestedPathIsLeft(t *testing.T) {
 	}
 }
 
-// TestTurns: weighted, of two paths one slower, the weights follow the windows, and neither is starved.
+// TestTurns: with weighted turns and one of two paths slower, the weights follow the windows, and neither path is
+// starved.
 func TestTurns(t *testing.T) {
 	s := newSender(&[]settings{settingsOf(with(param.Values{"paths": 2, "weighted": true}),
 		transport.Common{MTU: 1000, Planes: 1})}[0], path100, 1)
@@ -190,7 +191,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestBadValues: what cannot be is refused before anything runs.
+// TestBadValues: impossible values are rejected before the run.
 func TestBadValues(t *testing.T) {
 	for _, c := range []struct {
 		change param.Values
@@ -210,7 +211,7 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// TestWire: a packet's bytes beyond its payload are those that Isekai adds up for an RDMA WRITE.
+// TestWire: the bytes of a packet beyond its payload are the sum of Isekai's headers for an RDMA WRITE.
 func TestWire(t *testing.T) {
 	m := Protocol.New(Protocol.Defaults, transport.Common{MTU: 4096})
 	if n := m.Wire(&transport.Packet{Payload: 4096}); n-4096 != 170 {

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// flow is one path of a connection: a label that switches hash, and its own window. The label's two low bits are the
+// flow is one path of a connection: a flow label that switches hash, and a window. The label's two low bits are the
 // flow's number (Isekai: kFlowIdMask), so that acknowledgements identify their flow.
 type flow struct {
 	ctl    cc.Controller
@@ -23,10 +23,10 @@ type flow struct {
 	newest  unit.Time  // RACK: send time of the newest packet that has arrived
 	reached unit.Time  // RACK: how long that one took
 	sent    int        // packets since the last request for an acknowledgement
-	credit  int64      // weighted turn: bytes by which it is behind
+	credit  int64      // weighted turns: unused bytes of its share
 	plb     plb
 	heardAt unit.Time // time at which an acknowledgement last named it
-	since   unit.Time // time at which it took its path; feedback on earlier packets does not apply
+	since   unit.Time // time at which the flow took its path; feedback on earlier packets is ignored
 	silent  bool      // a packet remained unanswered while other paths were answered
 }
 
@@ -68,8 +68,8 @@ func (f *flow) heard(rtt unit.Time) {
 	f.rtt = (3*f.rtt + rtt) / 4
 }
 
-// congested counts acknowledged packets, late or not, and reports that the path should be left: for some
-// rounds, each a window of packets, most of them were late.
+// congested counts acknowledged packets, late or not. It reports that the path should be left: in each of several
+// rounds, a round being a window, most packets were late.
 func (p *plb) congested(s *settings, packets int, late bool, window int) bool {
 	p.acked += packets
 	if late {
@@ -103,10 +103,12 @@ func (f *flow) target() unit.Time {
 // may reports whether a flow may send a packet now.
 func (f *flow) may(now unit.Time) bool { return f.flying < f.window && f.next <= now }
 
-// avoids reports whether a flow is silent and another is not: it then gets no packets until it has a new path.
+// avoids reports whether a flow is silent while another is not. Such a flow gets no packets until it has a new
+// path.
 func (s *sender) avoids(f *flow) bool { return f.silent && s.silent < len(s.flows) }
 
-// suspect records an unanswered packet of a flow. If other flows were answered since it left, its path is suspected.
+// suspect records an unanswered packet of a flow. If other flows were acknowledged since then, its path is
+// suspected.
 func (s *sender) suspect(f *flow, sent unit.Time) {
 	if f.silent || f.heardAt >= sent {
 		return
@@ -129,9 +131,10 @@ func (s *sender) answered(now unit.Time, f *flow) {
 	}
 }
 
-// pick chooses the flow of a plane that sends next, -1 for none. Each flow has its own window. The flow with the most
-// room is next, among equals the next in turn (Isekai: CLOSED_LOOP_MAX_OPEN_FCWND_RR_WHEN_TIE, the policy of its
-// example of four paths, superblock_permutation_24_800g). A stalled path holds the packets of its own window only.
+// pick chooses the flow of a plane that sends next, -1 for none. Each flow has its own window. The next flow is the
+// one with the most free window; equal flows take turns (Isekai: CLOSED_LOOP_MAX_OPEN_FCWND_RR_WHEN_TIE, the policy
+// of its example of four paths, superblock_permutation_24_800g). A stalled path delays only the packets of its own
+// window.
 func (s *sender) pick(now unit.Time, plane int) int {
 	if s.set.Weighted {
 		return s.pickWeighted(now, plane)
@@ -148,8 +151,8 @@ func (s *sender) pick(now unit.Time, plane int) int {
 }
 
 // pickWeighted is the policy of Falcon's second generation (Isekai: OPEN_LOOP_FCWND_WEIGHTED_ROUND_ROBIN). The sum
-// of the windows of a plane's flows limits the data in flight, and flows take turns in proportion to their windows.
-// A congested path gets few packets but never none, and packets that wait there fill the common limit. The third
+// of the windows of a plane's flows limits the data in flight. Flows take turns in proportion to their windows. A
+// congested path gets few packets but never none, and packets that wait there fill the common limit. The third
 // generation's rate update engine returns no weights (Isekai: rue/algorithm/swift.h, SetResponse).
 func (s *sender) pickWeighted(now unit.Time, plane int) int {
 	var windows, flying unit.Bytes
@@ -175,7 +178,7 @@ func (s *sender) pickWeighted(now unit.Time, plane int) int {
 	return best
 }
 
-// charge notes a packet that leaves by a flow: its turn is over, its pace begins.
+// charge records that a packet leaves on a flow: its turn ends, and its pacing interval begins.
 func (s *sender) charge(now unit.Time, id int, payload uint32) {
 	f := &s.flows[id]
 	s.last = id
@@ -196,9 +199,10 @@ func (s *sender) charge(now unit.Time, id int, payload uint32) {
 	f.credit -= all
 }
 
-// asks reports whether the next packet of a flow requests an acknowledgement: one in every N, packets that fill the
-// window, and the last packet to send (Isekai: ack_request_percent, ack_request_fcwnd_threshold, op_boundary_ar_bit).
-// Railyard also requests one per eighth of a window; otherwise windows of few packets would be idle for a round trip.
+// asks reports whether the next packet of a flow requests an acknowledgement. One in every N packets does, and
+// packets that fill the window, and the last packet to send (Isekai: ack_request_percent,
+// ack_request_fcwnd_threshold, op_boundary_ar_bit). Railyard also requests one per eighth of a window. Otherwise
+// windows of few packets would be idle for a round trip.
 func (s *sender) asks(f *flow, last bool) bool {
 	f.sent++
 	if eighth := unit.Bytes(8*f.sent)*s.set.MTU >= f.window; eighth || f.sent >= s.set.AskEvery ||

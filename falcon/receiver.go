@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// receiver is a connection's receiving end. It acknowledges per path, as the third generation does: a path's
-// acknowledgement echoes its packets' time stamp, so that round trips are of that path.
+// receiver is a connection's receiving end. It acknowledges per path, as the third generation does. A path's
+// acknowledgement echoes the time stamp of that path's packets, so round trips are measured per path.
 type receiver struct {
 	s     *settings
 	in    window.In

@@ -72,7 +72,7 @@ func (s *sender) Ready(now unit.Time, plane int) bool {
 	return s.down>>plane&1 == 0 && s.sendable() && s.pick(now, plane) != noFlow
 }
 
-// Next makes the packet that leaves now by a plane: lost ones first, on any path whose window permits.
+// Next builds the packet to send now on a plane. Lost packets are first, on any path whose window permits.
 func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	if s.down>>plane&1 != 0 || !s.sendable() {
 		return false
@@ -119,7 +119,7 @@ func (s *sender) longest() (rtt unit.Time) {
 	return rtt
 }
 
-// timeout is the retransmission time-out. Until a round trip is measured, that of the idle path counts. Otherwise
+// timeout is the retransmission time-out. Until a round trip is measured, the idle path's applies. Otherwise
 // packets would be retransmitted before any acknowledgement can arrive.
 func (s *sender) timeout() unit.Time { return max(s.set.MinTimeout, 2*max(s.idle, s.longest())) }
 
@@ -279,7 +279,7 @@ func (s *sender) Completed() (transport.Completion, bool) { return s.out.Complet
 // InFlight returns the bytes in flight.
 func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 
-// note keeps account of for how long a window kept the sender from sending.
+// note records for how long the window blocks the sender.
 func (s *sender) note(now unit.Time) { s.Note(now, s.out.More() && s.shut(now)) }
 
 // shut reports that no plane would get a packet.

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// TestSilentPathHoldsNothingBack: acknowledgements of one path stay away. It has its own window under way and no
-// more, and the other three go on: a window shared by all would fill with packets of the path that stands still.
+// TestSilentPathHoldsNothingBack: one path returns no acknowledgements. Its own window stays in flight, and the
+// other three paths go on. A window shared by all would fill with packets of the silent path.
 func TestSilentPathHoldsNothingBack(t *testing.T) {
 	s := fresh(t, 1, nil, 400)
 	window := s.flows[0].window
@@ -34,8 +34,8 @@ func TestSilentPathHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// TestPathIsSilentAgain: a path that does not answer while others do is avoided until it answers, the fifth time as
-// the first; where all four are silent none is avoided, for something has to be sent.
+// TestPathIsSilentAgain: a path that is silent while others are not is avoided until it is acknowledged, also the
+// fifth time. If all four paths are silent none is avoided.
 func TestPathIsSilentAgain(t *testing.T) {
 	s := fresh(t, 1, nil, 400)
 	one, other := &s.flows[1], &s.flows[2]
@@ -69,8 +69,9 @@ func TestPathIsSilentAgain(t *testing.T) {
 	}
 }
 
-// TestWindowsTogether: with weighted turns the windows of a plane's paths limit together what is under way: a path may
-// have more than its window while others have room, and none sends once the sum is full, or while its pace lasts.
+// TestWindowsTogether: with weighted turns the sum of the windows of a plane's paths limits the data in flight. One
+// path may exceed its window while others are below theirs. No path sends once the sum is reached, or before its
+// pacing interval ends.
 func TestWindowsTogether(t *testing.T) {
 	s := fresh(t, 1, param.Values{"weighted": true, "paths": 2}, 400)
 	s.flows[0].window, s.flows[1].window = 3000, 2000
@@ -100,8 +101,8 @@ func TestWindowsTogether(t *testing.T) {
 	}
 }
 
-// TestEqualPathsTakeTurns: of paths with equal room the next in turn sends, also where each packet is acknowledged
-// before the next one is posted: small messages use all labels.
+// TestEqualPathsTakeTurns: paths with equal free windows take turns, even if each packet is acknowledged before the
+// next one is posted. Small messages thus use all labels.
 func TestEqualPathsTakeTurns(t *testing.T) {
 	s := fresh(t, 1, nil, 1)
 	var used [4]int

@@ -9,15 +9,15 @@ import (
 	"railyard/unit"
 )
 
-// trimmedAt has a switch trim a packet, and returns its sender after the NACK.
+// trimmedAt makes a switch trim a packet, and returns its sender after the NACK.
 func trimmedAt(s *Sender, now unit.Time, p *transport.Packet, why roce.NackReason) {
 	s.Take(now, &transport.Packet{Kind: transport.Nack, Code: uint8(why), PSN: p.PSN, EchoEV: p.EV, Sent: p.Sent,
 		Flags: transport.Stamped})
 }
 
-// TestAloneAtFullPort trims packets of a sender whose window is one packet. What the port to the receiver trims goes
-// again after a round trip, and silence counts from then on; it goes at once where others are in flight, where the
-// window may still shrink, and where another port trimmed it.
+// TestAloneAtFullPort trims packets of a sender whose window is one packet. A packet trimmed by the port to the
+// receiver is retransmitted after a round trip, and silence counts from then on. It is retransmitted at once if
+// others are in flight, if the window may still shrink, or if another port trimmed it.
 func TestAloneAtFullPort(t *testing.T) {
 	send := func(t *testing.T, window unit.Bytes) (s *Sender, first transport.Packet) {
 		t.Helper()

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// sacking is the state of a receiver's SACKs. Packets that arrived since the last SACK are collected by blocks of 64
-// PSNs, one SACK each, with the entropy value of the last packet. A packet with a verdict gets a SACK of its own,
+// sacking is the state of a receiver's SACKs. Packets that arrived since the last SACK are collected by blocks of
+// 64 PSNs, one SACK each, with the entropy value of the last packet. A packet with a verdict gets its own SACK,
 // because a SACK has one entropy value.
 type sacking struct {
 	at      unit.Time // latest time at which they are sent
@@ -87,7 +87,7 @@ func (s *sacking) say(now unit.Time, p *transport.Packet, r *Receiver) bool {
 		q := s.blocks[last]
 		s.blocks = s.blocks[:last]
 		if last > 0 && int32(r.expect-(q.psn|63)) > 0 {
-			continue // another answer has already reported all of it
+			continue // another answer has already reported everything
 		}
 		s.sack(now, p, &q, r)
 		return true
@@ -105,8 +105,8 @@ func nack(p *transport.Packet, q *reply) {
 	}
 }
 
-// sack makes a SACK, or the answer to a probe, which is one with its identifier. The echoed stamp excludes the time
-// that the packet was held here.
+// sack builds a SACK, or the answer to a probe, which is a SACK with the probe's identifier. The echoed stamp
+// excludes the time that the packet was held here.
 func (s *sacking) sack(now unit.Time, p *transport.Packet, q *reply, r *Receiver) {
 	about := q.psn
 	p.Kind, p.PSN, p.Plane = transport.Ack, q.psn&roce.PSNMask, q.plane

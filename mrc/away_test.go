@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// turnAway has a receiver's NIC refuse a packet, and its sender hear of that a round trip after it left.
+// turnAway makes a receiver's NIC reject a packet; its sender learns of that a round trip after it left.
 func turnAway(t *testing.T, s *Sender, r *Receiver, sent unit.Time, p transport.Packet) (heard unit.Time) {
 	t.Helper()
 	heard = sent + testPath.RTT
@@ -22,9 +22,9 @@ func turnAway(t *testing.T, s *Sender, r *Receiver, sent unit.Time, p transport.
 	return heard
 }
 
-// A WRITE with immediate for which there is no receive goes again after a round trip, then after two, four
-// and so on up to 0.64 ms, as often as it takes; neither its path nor the retry counter nor the congestion
-// control hears of that. What is not refused goes on meanwhile, but for what is lost.
+// A WRITE with immediate without a posted receive is retransmitted after a round trip, then after two, four and so
+// on up to 0.64 ms, without a limit. This affects neither its path nor the retry counter nor the congestion
+// control. Other packets go on meanwhile, except lost ones.
 func TestTurnedAway(t *testing.T) {
 	m := newMaker(Protocol.Defaults, transport.Common{MTU: 1024, Planes: 1})
 	peer := newPeer(m, testPath, 1)
@@ -39,7 +39,7 @@ func TestTurnedAway(t *testing.T) {
 	if !s.Next(now, 0, &p) {
 		t.Fatal("nothing goes")
 	}
-	const times = 40 // many more than there are retries
+	const times = 40 // many more than the retry limit
 	for i := range times {
 		now = turnAway(t, s, r, now, p)
 		if i == 0 && (!s.Next(now, 0, &other) || other.Message != 1 || s.Next(now, 0, &other)) {
@@ -50,7 +50,7 @@ func TestTurnedAway(t *testing.T) {
 			t.Fatalf("refusal %d at %v: it may go at %v, want %v; it wants to be called at %v", i, now, at,
 				want, s.At())
 		}
-		if i == 0 { // what is not refused comes
+		if i == 0 { // packets that are not rejected arrive
 			r.Take(now, &other)
 			var answer transport.Packet
 			for r.Say(now, &answer) {

@@ -6,13 +6,13 @@ import (
 	"railyard/unit"
 )
 
-// The codec turns a transport.Packet into MRC's headers and back. Values without a field are lost: PSNs beyond 24 bits,
-// numbers of messages beyond 16, stamps finer than 128 ns and older than 8.39 ms, counts of bytes finer than 256. MRC's
-// headers do not carry planes, marks and trimming: ports and the IP header's ECN and DSCP do.
+// The codec turns a transport.Packet into MRC's headers and back. Values without a field are lost: PSNs beyond 24
+// bits, message numbers beyond 16, stamps finer than 128 ns and older than 8.39 ms, byte counts finer than 256.
+// MRC's headers do not carry planes, marks and trimming: ports and the IP header's ECN and DSCP do.
 //
-// Choices of Railyard: regions begin at address 0, so that a packet's address is its place in the message, and a
-// driver with real memory adds the start. An immediate is the message's number; RQMSN is 0, because completions
-// follow MSNs here.
+// Choices of Railyard: regions begin at address 0, so a packet's address is its position in the message. A driver
+// with real memory adds the start. An immediate is the message's number; RQMSN is 0, because completions follow
+// MSNs here.
 
 // noStamp, in the flags of congestion state, marks an answer to a packet without a time stamp; a choice of Railyard.
 const noStamp = 8
@@ -30,8 +30,8 @@ func (m *maker) Spell(p *transport.Packet, f *roce.Frame, from, to uint32) (payl
 	return int(p.Payload)
 }
 
-// Encode fills in a packet's headers: all of m, and of h opcode, PSN, flags and RETH. Endpoint operations are sent
-// to a queue pair of their own; from and to are the contexts of the other packets.
+// Encode fills in a packet's headers: all of m, and of h opcode, PSN, flags and RETH. Endpoint operations use a
+// queue pair of their own; from and to are the contexts of the other packets.
 func Encode(p *transport.Packet, h *roce.Header, m *roce.MRC, from, to uint16) {
 	*m = roce.MRC{Again: p.Flags&transport.Again != 0, Stamped: p.Flags&transport.Stamped != 0}
 	h.Opcode, h.PSN, h.AckReq = Opcode(p), p.PSN&roce.PSNMask, p.Flags&transport.Asks != 0
@@ -164,7 +164,7 @@ func decodeSack(p *transport.Packet, k *roce.SETH, sent func(uint16)) bool {
 	if p.PSN = k.AckPSN(); k.Probed {
 		p.Kind, p.Code, p.PSN = transport.Answer, AboutConnection, uint32(uint16(k.AckOffset))
 	}
-	if k.CCType != 0 { // another vendor's, which we cannot read
+	if k.CCType != 0 { // of another vendor, in an unknown format
 		return true
 	}
 	p.Late, p.Penalty = uint32(k.CC.OutOfOrder), k.CC.Penalty

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// overWire does to a packet what frames do: its headers become bytes, and are read some time later.
+// overWire passes a packet through the codec: its headers become bytes, and are decoded some time later.
 func overWire(t testing.TB) func(p *transport.Packet) {
 	const later = 3 * unit.Millisecond
 	buf := make([]byte, 0, 128)
@@ -36,13 +36,13 @@ func overWire(t testing.TB) func(p *transport.Packet) {
 	}
 }
 
-// MRC keeps what transports promise when its ends see no more of one another than headers say.
+// MRC passes transporttest if its ends exchange only what headers carry.
 func TestConformsOverWire(t *testing.T) {
 	transporttest.Run(t, transporttest.Suite{Protocol: &Protocol, Carry: overWire(t),
 		Values: with(param.Values{"retries": 64, "exponential": false})})
 }
 
-// What a packet says comes back, within what its fields count in.
+// All fields of a packet survive the codec, within their units.
 func TestCodecRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		u := func(name string, most uint64) uint64 { return rapid.Uint64Range(0, most).Draw(rt, name) }
@@ -100,7 +100,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	})
 }
 
-// A repeated packet from long ago is answered with what all up to the cumulative PSN says.
+// A repeated packet from long ago is answered with the report up to the cumulative PSN.
 func TestOffsetsThatDoNotFit(t *testing.T) {
 	p := transport.Packet{Kind: transport.Ack, PSN: 100, Expect: 200_000, Base: 64,
 		Bits: [2]uint64{1<<64 - 1}}
@@ -113,7 +113,7 @@ func TestOffsetsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// What no end of MRC says is refused.
+// Packets that no MRC end sends are rejected.
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		op roce.Opcode
@@ -137,7 +137,7 @@ func TestCodecAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Entropy values that are given have to fit the packet, and come from ports that programs may send from.
+// Given entropy values must fit the packet and be ports from which programs may send.
 func TestGivenEVs(t *testing.T) {
 	for _, c := range []struct {
 		ev   uint32
@@ -154,7 +154,7 @@ func TestGivenEVs(t *testing.T) {
 	}
 }
 
-// Data carries its payload behind the headers, and whatever else there is nothing.
+// Data packets have a payload after the headers; other packets have none.
 func TestSpelledPayload(t *testing.T) {
 	for kind, want := range map[transport.Kind]int{transport.Data: 4096, transport.Ack: 0, transport.Control: 0} {
 		var f roce.Frame

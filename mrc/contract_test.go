@@ -17,14 +17,14 @@ func TestDefaultsByHand(t *testing.T) {
 	}
 }
 
-// ends are a sender with a peer of its own, and a receiver.
+// ends are a sender with its own peer, and a receiver.
 func ends(planes int) (*Sender, *Receiver) {
 	m := newMaker(with(nil), transport.Common{MTU: 1000, Planes: planes})
 	return newSender(newPeer(m, testPath, 1), 1), newReceiver(m, testPath, 1)
 }
 
-// TestReceiverTakesWhatItKnows: of what is no data only questions about the connection and about paths, and the
-// answer to its own question about a path, mean anything to a receiver.
+// TestReceiverTakesWhatItKnows: besides data, a receiver accepts only probes of the connection or of a path, and
+// the answer to its own probe of a path.
 func TestReceiverTakesWhatItKnows(t *testing.T) {
 	kinds := []transport.Kind{transport.Ack, transport.Nack, transport.Probe, transport.Answer, transport.Control}
 	for _, kind := range kinds {
@@ -43,7 +43,7 @@ func TestReceiverTakesWhatItKnows(t *testing.T) {
 			if got, want := r.reverse.rtt == 7, answer && code == AboutEV; got != want {
 				t.Errorf("%v about %d: its question is answered after %v", kind, code, r.reverse.rtt)
 			}
-			anew := probe && code == AboutConnection // somebody is there again
+			anew := probe && code == AboutConnection // the sender is alive again
 			if got, want := way.fails == 0, answer && code == AboutEV || anew; got != want {
 				t.Errorf("%v about %d: %d questions about a path have no answer", kind, code, way.fails)
 			}
@@ -62,8 +62,7 @@ func TestReceiverTakesWhatItKnows(t *testing.T) {
 	}
 }
 
-// TestStampsAreEchoed: a SACK has a packet's stamp and leaves out how long that waited here; one without a stamp
-// has none.
+// TestStampsAreEchoed: a SACK echoes a packet's stamp minus the delay at the receiver; without a stamp it has none.
 func TestStampsAreEchoed(t *testing.T) {
 	for _, c := range []struct{ sent, waited, said unit.Time }{{0, 0, 0}, {1, 0, 101}, {1, 30, 131}, {900, 0, 1000}} {
 		_, r := ends(1)
@@ -77,8 +76,8 @@ func TestStampsAreEchoed(t *testing.T) {
 	}
 }
 
-// TestPlanesThatDoNotWork: what is under way by a plane goes again when our own port breaks, no more goes by it,
-// and all connections to the same NIC know.
+// TestPlanesThatDoNotWork: when this end's port fails, packets in flight on its plane are retransmitted, and no
+// more use it. All connections to the same NIC learn of it.
 func TestPlanesThatDoNotWork(t *testing.T) {
 	s, _ := ends(2)
 	if err := s.Post(0, transport.Request{Bytes: 10_000}); err != nil {
@@ -109,8 +108,8 @@ func TestPlanesThatDoNotWork(t *testing.T) {
 	}
 }
 
-// TestUsablePlanes: a plane with good values, unless it does not work; one with bad ones alone where no plane that
-// works has any better.
+// TestUsablePlanes: a working plane with good values is usable. One with only bad values is usable if no working
+// plane has a better one.
 func TestUsablePlanes(t *testing.T) {
 	for name, c := range map[string]struct {
 		down    []int
@@ -144,7 +143,7 @@ func TestUsablePlanes(t *testing.T) {
 	}
 }
 
-// TestLastResort: where a plane has bad values alone they take turns, and no other plane's.
+// TestLastResort: on a plane with only bad values they take turns, without values of other planes.
 func TestLastResort(t *testing.T) {
 	p := testProfile(12, 6, 3)
 	for i := range uint16(12) {
@@ -194,7 +193,7 @@ func TestReceiversCounters(t *testing.T) {
 			t.Errorf("%s is %d, %v, want %d", name, n, ok, want)
 		}
 	}
-	s.first = false // another one of its peer's reports those
+	s.first = false // another connection of its peer reports those
 	for _, name := range []string{"ev_skips", "ev_bad", "ev_replaced", "ev_restored", "ev_rounds"} {
 		if n, ok := s.Counter(name); !ok || n != 0 {
 			t.Errorf("%s is %d, %v, reported twice", name, n, ok)

@@ -50,8 +50,8 @@ type receiverCounts struct {
 var nackCounters = [len(reasons)]string{"nack_trimmed", "nack_trimmed_lasthop", "nack_no_bitmap",
 	"nack_no_pkt_buffer", "nack_no_resource", "nack_psn_oor_window", "nack_unexp_event"}
 
-// Counter returns a sender's counters. The first sender of a peer also returns the peer's, for all, so that sums over
-// connections are correct.
+// Counter returns a sender's counters. The first sender of a peer also returns the peer's counters, so that sums
+// over connections are correct.
 func (s *Sender) Counter(name string) (n int64, ok bool) {
 	for i, x := range nackCounters {
 		if x == name {

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Cuts of the window to a destination are the connections' whose answers made them: over all connections they
-// add up to what its congestion control has counted. What else a peer counts is reported once.
+// A reduction of the window to a destination counts at the connection whose answer caused it. The sum over all
+// connections equals the count of its congestion control. The peer's other counts are reported once.
 func TestCutsAddUp(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Values: with(nil), Planes: 1, Paths: 4,
 		MTU: 4096, Seed: 5, Conns: 3})
@@ -43,7 +43,7 @@ func TestCutsAddUp(t *testing.T) {
 	}
 }
 
-// hears is a congestion control that counts what is acknowledged.
+// hears is a congestion control that counts acknowledged bytes.
 type hears struct {
 	cc.None
 	bytes *unit.Bytes
@@ -51,8 +51,8 @@ type hears struct {
 
 func (h hears) OnAck(_ unit.Time, a *cc.Ack) { *h.bytes += a.Bytes }
 
-// Congestion control hears of each byte once, whether SACKs say it by their cumulative PSN, their bitmap or
-// both, in whatever order packets come and go again.
+// Congestion control gets each byte once, whether SACKs report it by cumulative PSN, bitmap or both. Packets arrive
+// in any order, and some are retransmitted.
 func TestAcknowledgedBytes(t *testing.T) {
 	bytes := unit.Bytes(0)
 	m := newMaker(Protocol.Defaults, transport.Common{MTU: 1000, Planes: 1,

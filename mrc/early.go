@@ -7,16 +7,17 @@ import (
 	"railyard/unit"
 )
 
-// early finds lost packets by later arrivals (RFC 8985). Packets take different paths, so a packet is lost when its
-// time in flight exceeds that of the latest arrival plus the difference between paths. An answered probe counts as
-// a later packet, so the last packets of a message are found, too.
+// early finds lost packets by later arrivals (RFC 8985). Packets take different paths. A packet is therefore lost
+// when its time in flight exceeds that of the latest arrival plus the difference between paths. An answered probe
+// counts as a later packet, so losses at the end of a message are found, too.
 type early struct {
 	reached unit.Time // round trip of the newest packet that has arrived
 	told    unit.Time // the congestion control receives one loss per round trip
 	now     unit.Time // time of the answer
-	wrong   uint8     // number of doublings of the difference between paths because a packet marked lost had arrived
-	right   uint8     // packets since then that had not
-	n       int64
+	// number of doublings of the difference between paths because a packet marked lost had arrived
+	wrong uint8
+	right uint8 // packets since then that had not
+	n     int64
 }
 
 // mostWrong is the limit of doublings; enoughRight undoes one doubling (RFC 8985, 6.2: 16 recoveries).
@@ -32,7 +33,7 @@ func (p *Peer) arrive(now, sent unit.Time) {
 	}
 }
 
-// slack returns the time by which one packet may be later than another: the spread of round trips plus the far end's
+// slack returns by how much one packet may be later than another: the spread of round trips plus the far end's
 // delay of answers, doubled for each error.
 func (p *Peer) slack() unit.Time {
 	least := max(p.base, p.rtt.least)
@@ -45,7 +46,7 @@ func (e *early) mistaken() {
 	e.wrong = min(e.wrong+1, mostWrong)
 }
 
-// look waits for the answers in flight behind one before it marks packets lost.
+// look waits for answers in flight before it marks packets lost.
 func (s *Sender) look(now unit.Time) {
 	if !s.m.Early {
 		return
@@ -55,7 +56,7 @@ func (s *Sender) look(now unit.Time) {
 	}
 }
 
-// overtaken returns the time at which the first packet that left before the latest arrival may be marked lost.
+// overtaken returns the time from which the first packet that left before the latest arrival may be marked lost.
 func (s *Sender) overtaken() unit.Time {
 	at, p := unit.Time(unit.Never), s.peer
 	for w := s.slots.waiting(); w != 0; w &= w - 1 {

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// lossyPair carries messages one after the other over paths of 100 Gbit/s whose round trips differ by up to a
-// quarter, and loses data, probes and answers at random.
+// lossyPair carries messages one after another over paths of 100 Gbit/s whose round trips differ by up to a
+// quarter. It loses data, probes and answers at random.
 type lossyPair struct {
 	now  unit.Time
 	s    *Sender
@@ -19,7 +19,7 @@ type lossyPair struct {
 	air  []carried
 	loss float64
 	rand rng.Stream
-	free unit.Time // when the wire is
+	free unit.Time // when the wire is free
 }
 
 type carried struct {
@@ -41,7 +41,7 @@ func (l *lossyPair) put(to transport.End, p transport.Packet) {
 	l.air = append(l.air, carried{at + 5*unit.Microsecond + path, to, p})
 }
 
-// say lets both ends send what they have.
+// say makes both ends send all their control packets.
 func (l *lossyPair) say() {
 	for p := (transport.Packet{}); l.free <= l.now && l.s.Next(l.now, 0, &p); p = (transport.Packet{}) {
 		l.put(l.r, p)
@@ -54,7 +54,7 @@ func (l *lossyPair) say() {
 	}
 }
 
-// step goes on to what happens next.
+// step advances to the next event.
 func (l *lossyPair) step() {
 	l.say()
 	at := min(l.s.At(), l.r.At())
@@ -86,8 +86,9 @@ func (l *lossyPair) step() {
 	}
 }
 
-// TestEarly: without trimming lost packets go again once later ones have come, before they time out: messages
-// of 64 packets are sooner there, without loss nothing goes again, and little goes twice.
+// TestEarly: without trimming, lost packets are retransmitted once later ones have arrived, before their timeout.
+// Messages of 64 packets complete earlier, without loss nothing is retransmitted, and little is retransmitted
+// twice.
 func TestEarly(t *testing.T) {
 	const messages = 200
 	run := func(loss float64, early bool) (took unit.Time, l *lossyPair) {
@@ -109,7 +110,7 @@ func TestEarly(t *testing.T) {
 		t.Errorf("%d packets go again though none is lost", l.s.n.again)
 	}
 	for _, c := range []struct {
-		loss, least float64 // by how much less time is lost than with time-outs alone
+		loss, least float64 // minimum reduction of the lost time, compared with time-outs alone
 	}{{0.001, 0.3}, {0.01, 0.3}, {0.05, 0.3}} {
 		late, _ := run(c.loss, false)
 		took, l := run(c.loss, true)

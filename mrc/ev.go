@@ -15,12 +15,12 @@ const (
 	assumedBad         // not used before a probe succeeds
 )
 
-// profile is the entropy values that a NIC may use to another one, equally many per plane. Each plane has active values
-// and a reserve. The active ones take turns in a random order, drawn anew in each round. A withdrawn one is replaced
+// profile is the set of entropy values for another NIC, equally many per plane. Each plane has active values and a
+// reserve. The active values take turns in a random order, drawn anew in each round. A withdrawn value is replaced
 // from the reserve of its plane, so that planes stay equally loaded.
 type profile struct {
 	planes  []planeEVs
-	one     [1]planeEVs // the planes, if there is one (near)
+	one     [1]planeEVs // the planes, if there is only one (near)
 	reserve [][]uint16  // numbers, by plane
 	values  []uint32
 	states  []evState
@@ -28,18 +28,18 @@ type profile struct {
 	index   []uint16 // hash table of values: number + 1
 	random  rng.Stream
 	wanted  int // active ones of a plane
-	resorts int // next bad value for data if no other is left
+	resorts int // next bad value for data if no good one is left
 
 	rounds, skips, replaced, condemned, restored int64
 
 	trials *trials
 }
 
-// planeEVs are the values that take turns on one plane. They are in order, with the fields that a packet needs, so that
-// the next one needs no random access.
+// planeEVs are the values that take turns on one plane. They are in order, with the fields that a packet needs, so
+// the next value needs no random access.
 type planeEVs struct {
 	active []choice
-	last   choice // value in use, and the packets that it still has
+	last   choice // value in use, and the packets left for it
 	turn   uint16
 	left   uint8
 	burst  uint8 // packets in a row by one value
@@ -101,8 +101,8 @@ func newProfile(m *maker, r rng.Stream) profile {
 	return p
 }
 
-// near places the state of a single plane next to the pointer to it, which packets read as well. The profile must not
-// move from now on.
+// near places the state of a single plane next to its pointer, which packets also read. The profile must not move
+// from now on.
 func (p *profile) near() {
 	if len(p.planes) == 1 {
 		p.one[0] = p.planes[0]
@@ -191,7 +191,7 @@ func (p *profile) any(plane int) uint32 {
 	return p.values[plane]
 }
 
-// skip leaves a value out for the rest of the round.
+// skip omits a value for the remainder of the round.
 func (p *profile) skip(i uint16) {
 	if p.states[i] == good {
 		p.states[i] = skipped
@@ -213,7 +213,7 @@ func (p *profile) condemn(i uint16) {
 	p.bad = append(p.bad, i)
 }
 
-// withdraw takes a value out of its plane's, and puts one of the reserve in its place.
+// withdraw removes a value from its plane's active values and replaces it by a reserve value.
 func (p *profile) withdraw(i uint16) {
 	plane := p.plane(i)
 	of, reserve := &p.planes[plane], p.reserve[plane]
@@ -252,7 +252,7 @@ func (p *profile) restore(i uint16, marked bool) {
 	}
 }
 
-// forgive takes a value out of the list of bad ones.
+// forgive removes a value from the list of bad ones.
 func (p *profile) forgive(i uint16) {
 	for at, x := range p.bad {
 		if x == i {
@@ -284,7 +284,7 @@ func (p *profile) probed() (i uint16, ok bool) {
 	return i, true
 }
 
-// active returns the number of values that take turns on all planes.
+// active returns the number of active values on all planes.
 func (p *profile) active() (n int) {
 	for i := range p.planes {
 		n += len(p.planes[i].active)

@@ -16,7 +16,7 @@ func testProfile(values, active, planes int) *profile {
 	return &p
 }
 
-// taking returns who takes turns on a plane.
+// taking returns the values that take turns on a plane.
 func (p *profile) taking(plane int) (numbers []uint16) {
 	for _, v := range p.planes[plane].active {
 		numbers = append(numbers, v.number)
@@ -47,8 +47,8 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// A round takes each active value once, in another order than the last one; a value that is skipped is left
-// out until the next.
+// A round uses each active value once, in another order than the last round. A skipped value is omitted until the
+// next round.
 func TestRounds(t *testing.T) {
 	p := testProfile(64, 32, 2)
 	round := func(n int) (all []uint16) {
@@ -81,7 +81,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// A value is assumed bad until a probe is answered; a reserve of its plane takes its place.
+// A value is assumed bad until a probe is answered; a reserve value of its plane replaces it.
 func TestReserve(t *testing.T) {
 	p := testProfile(12, 6, 2)
 	active := p.taking(0)
@@ -112,7 +112,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// Whatever happens to values, each is in one place, its plane's, and its state says which.
+// After any operations each value is in one list of its plane, and its state names that list.
 func TestProfileAccount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		planes := rapid.IntRange(1, 4).Draw(rt, "planes")
@@ -163,7 +163,7 @@ func checkAccount(rt *rapid.T, p *profile) {
 	}
 }
 
-// A burst stays on one value; values that are given are taken, planes in turn.
+// A burst stays on one value. Given values are used, with planes in turn.
 func TestGivenValuesInBursts(t *testing.T) {
 	m := maker{common: transport.Common{Planes: 2, EVs: []uint32{7001, 7002, 7003, 7004}},
 		knobs: knobs{EVs: 4, Active: 4, Burst: 3}}

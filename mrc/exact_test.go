@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// TestVerdicts of a receiver: a plane whose port does not work here is to be left alone, whatever the packet's mark;
-// a mark of another one skips the value once.
+// TestVerdicts of a receiver: a plane whose port is down here must be avoided, whatever the packet's mark. A mark
+// on another plane skips the value once.
 func TestVerdictsOfPlanes(t *testing.T) {
 	for _, c := range []struct {
 		up     bool
@@ -40,7 +40,7 @@ func TestVerdictsOfPlanes(t *testing.T) {
 		said := 0
 		for p = (transport.Packet{}); r.Say(0, &p); p = (transport.Packet{}) {
 			if p.Kind == transport.Control {
-				continue // that the port is down
+				continue // port is down
 			}
 			if said++; p.Verdict != uint8(c.want) || p.EchoEV != 5000 {
 				t.Errorf("%+v: the verdict on %d is %d", c, p.EchoEV, p.Verdict)
@@ -52,8 +52,8 @@ func TestVerdictsOfPlanes(t *testing.T) {
 	}
 }
 
-// TestReversePeriod: while data come the ways of answers are looked after once per round trip, per probe_every where
-// that is set, per millisecond where neither is known; and for eight of these after the last packet.
+// TestReversePeriod: while data arrive, the return paths are checked once per round trip, or per probe_every if
+// set, or per millisecond if neither is known. This continues for eight periods after the last packet.
 func TestReversePeriod(t *testing.T) {
 	const us = unit.Microsecond
 	for _, c := range []struct{ rtt, every, want unit.Time }{
@@ -81,7 +81,7 @@ func TestReversePeriod(t *testing.T) {
 	}
 }
 
-// reversed is a receiver on a path of 10 us, by whose only plane a number of answers has gone at time 0.
+// reversed is a receiver on a path of 10 us that has sent a number of answers on its only plane at time 0.
 func reversed(answers int) *Receiver {
 	r := newReceiver(newMaker(Protocol.Defaults, transport.Common{MTU: 1024, Planes: 1}), testPath, 1)
 	for i := range answers {
@@ -93,9 +93,10 @@ func reversed(answers int) *Receiver {
 	return r
 }
 
-// TestReverseQuestions: eight answers that went are reason to ask after their way, seven are not; a copy is at once.
-// The next question follows a round trip after, the third one four later, and is about another value. The answer to
-// the first of two questions is an answer, and its round trip counts from then; one to an older question is none.
+// TestReverseQuestions: the return path is probed after eight answers, not after seven, and at once after a
+// duplicate. The next probe follows a round trip later, and the third one four later, for another value. The answer
+// to the first of two probes is an answer, and its round trip counts from that probe. An answer to an older probe
+// is ignored.
 func TestReverseQuestions(t *testing.T) {
 	const us = unit.Microsecond
 	question := func(r *Receiver, now unit.Time) (transport.Packet, bool) {
@@ -160,11 +161,12 @@ func TestReverseQuestions(t *testing.T) {
 	if fails := answer(&asked[0], 33*us); fails != 0 || r.reverse.rtt != 23*us {
 		t.Errorf("the first of two is answered after 23 us: %d in doubt, a round trip of %v", fails, r.reverse.rtt)
 	}
-	r.Take(33*us, &transport.Packet{Kind: transport.Answer, Code: AboutEV, PSN: 1}) // of a plane that is none of ours
+	// of a plane that this end does not have
+	r.Take(33*us, &transport.Packet{Kind: transport.Answer, Code: AboutEV, PSN: 1})
 }
 
-// TestTrialsGrow: a value that loses what others do not has to answer 4, 16, 64, 256 and 1,024 probes in a row, and
-// no more; as it carries its share again, a quarter of these each time.
+// TestTrialsGrow: a value that loses far more than others must answer 4, 16, 64, 256 and at most 1,024 consecutive
+// probes. While it carries its share again, the number falls by a factor of four each time.
 func TestTrialsGrow(t *testing.T) {
 	p := testProfile(32, 16, 1)
 	const i = 3
@@ -212,7 +214,7 @@ func TestTrialBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestStrikes: a value counts as worse than others that carried less than a quarter of what they did per loss.
+// TestStrikes: a value counts as worse if it carried less than a quarter of the others' packets per loss.
 func TestStrikes(t *testing.T) {
 	for back, want := range map[int64]uint8{0: 0, 1: 1, 100: 1} { // 16 values, 100 rounds, four losses
 		p := testProfile(32, 16, 1)

@@ -12,14 +12,15 @@ import (
 
 const us = unit.Microsecond
 
-// pairOf is a sender and a receiver on planes of testPath, with a congestion control that notes what it is told.
+// pairOf is a sender and a receiver on planes of testPath, with a congestion control that records its inputs.
 func pairOf(planes int, v param.Values) (s *Sender, r *Receiver, told *heardBy) {
 	told = &heardBy{Controller: cc.None{Line: 100 * unit.Gbps}}
 	m := newMaker(with(v), transport.Common{MTU: 1024, Planes: planes, CC: func(cc.Path) cc.Controller { return told }})
 	return newSender(newPeer(m, testPath, 1), 1), newReceiver(m, testPath, 1), told
 }
 
-// TestRoundTripsByHand: RFC 6298, section 2, and no stamps of somebody else's: of 0 and less, or more than a second.
+// TestRoundTripsByHand: RFC 6298, section 2. Invalid stamps are ignored: of zero, of less, or of more than a
+// second.
 func TestRoundTripsByHand(t *testing.T) {
 	var e estimate
 	for i, c := range []struct{ sample, last, mean, dev, least unit.Time }{
@@ -37,8 +38,9 @@ func TestRoundTripsByHand(t *testing.T) {
 	}
 }
 
-// TestTimesOfAPeer: timeouts, delays and periods by what is configured and known: three unloaded round trips, two mean
-// ones, the mean and four deviations, the floor, each with what the far end may wait, a quarter.
+// TestTimesOfAPeer: timeouts, delays and periods by what is configured and known. They are three unloaded round
+// trips, two mean ones, the mean plus four deviations, or the minimum, each plus the far end's maximum delay, a
+// quarter.
 func TestTimesOfAPeer(t *testing.T) {
 	type known struct{ base, mean, dev, least unit.Time }
 	for _, c := range []struct {
@@ -81,8 +83,8 @@ func TestTimesOfAPeer(t *testing.T) {
 	}
 }
 
-// TestSlackByHand: what paths may differ by is a quarter of the least round trip, or four deviations, and the far end's
-// delay; twice as much for each mistake up to 64 times, half as much again for 16 losses that were none.
+// TestSlackByHand: the difference between paths is a quarter of the minimum round trip or four deviations, plus the
+// far end's delay. It doubles for each mistake, up to 64 times, and halves after 16 losses that were no mistakes.
 func TestSlackByHand(t *testing.T) {
 	s, _, _ := pairOf(1, nil)
 	p, e := s.peer, s.peer.early
@@ -106,8 +108,8 @@ func TestSlackByHand(t *testing.T) {
 	}
 }
 
-// TestPortUpdates: an update goes at once, then after two round trips, four and so on up to 512, sixteen in all, and no
-// more once it is answered. Planes that work take turns.
+// TestPortUpdates: an update is sent at once, then after two round trips, four and so on up to 512, sixteen in
+// total. It is not repeated once it is answered. Working planes take turns.
 func TestPortUpdates(t *testing.T) {
 	_, r, _ := pairOf(4, nil)
 	r.PlaneIs(3*us, 2, false)
@@ -143,8 +145,8 @@ func TestPortUpdates(t *testing.T) {
 	}
 }
 
-// TestFarPorts: what the far end says of its ports counts unless it is older than what it said, its numbers come round
-// after 65,535, and one that says that none works is not believed. What went by a plane that is down goes again.
+// TestFarPorts: the far end's port report applies unless it is older than the last one. Its numbers wrap after
+// 65,535. A report that no port works is ignored. Packets in flight on a failed plane are retransmitted.
 func TestFarPorts(t *testing.T) {
 	s, _, _ := pairOf(2, nil)
 	for i, c := range []struct {
@@ -174,8 +176,8 @@ func TestFarPorts(t *testing.T) {
 	}
 }
 
-// TestSACKByHand: what a receiver says of what came: all before 1, 2 and 3 behind it, their payload, and how far it
-// would track.
+// TestSACKByHand: a SACK reports the arrived packets (all before 1, then 2 and 3), their payload, and the
+// receiver's range.
 func TestSACKByHand(t *testing.T) {
 	_, r, _ := pairOf(1, nil)
 	for _, psn := range []uint32{0, 2, 3} {
@@ -206,8 +208,8 @@ func TestSACKByHand(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotTaken: packets that make no sense are counted and not answered; beyond the window, of a connection that
-// is broken and of more immediates than were announced NACKs say why.
+// TestWhatIsNotTaken: invalid packets are counted and not answered. NACKs give the reason for a packet beyond the
+// window, of a broken connection, or with more immediates than announced.
 func TestWhatIsNotTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		p         transport.Packet

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// FuzzPeer lets a peer say anything, packets made of bytes, to both ends of connections with load: neither
-// panics, hangs or talks without end.
+// FuzzPeer makes a peer send random packets to both ends of loaded connections. Neither end panics, hangs or sends
+// without end.
 func FuzzPeer(f *testing.F) {
 	f.Add(uint64(1), []byte("a SACK that is none"))
 	f.Add(uint64(2), make([]byte, 200))

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// heardBy is a congestion control that keeps what it hears.
+// heardBy is a congestion control that records its inputs.
 type heardBy struct {
 	cc.Controller
 	ack cc.Ack
@@ -20,7 +20,7 @@ type heardBy struct {
 func (h *heardBy) OnAck(_ unit.Time, a *cc.Ack) { h.ack = *a }
 func (h *heardBy) WantsAcks() bool              { return true }
 
-// byHeaders is a packet as its headers tell it to who decodes them at a time.
+// byHeaders is a packet as decoded from its headers at a given time.
 func byHeaders(at unit.Time, p *transport.Packet) (out transport.Packet) {
 	var h roce.Header
 	var m roce.MRC
@@ -29,9 +29,8 @@ func byHeaders(at unit.Time, p *transport.Packet) (out transport.Packet) {
 	return out
 }
 
-// TestHosts: what both hosts keep packets and answers from their ends, for want of their turn, is told apart
-// from what the network takes, to a unit of the stamps and one of rounding, though stamps come round while
-// they do; and a round trip is all of it.
+// TestHosts: the delays of both hosts are separated from the network's delay, to a unit of the stamps and one of
+// rounding, even if stamps wrap meanwhile. A round trip includes all of them.
 func TestHosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const us = unit.Microsecond
@@ -50,7 +49,7 @@ func TestHosts(t *testing.T) {
 		for i := range 20 {
 			far, near := draw("far", 50_000), draw("near", 50_000)
 			if i == 0 {
-				far, near = us, us // once nobody was in the way
+				far, near = us, us // once without any delay
 			}
 			var x transport.Packet
 			if !s.Next(now, 0, &x) {

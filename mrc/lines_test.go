@@ -8,9 +8,9 @@ import (
 	"railyard/transport"
 )
 
-// TestLines holds what every packet reads of the two ends and of their peer to as few cache lines as there
-// are: with a thousand connections nothing of them is in a cache when their next packet comes, so each line
-// is a wait for memory. Whatever the allocator puts before an object counts.
+// TestLines checks that the fields of both ends and of their peer that every packet reads are in the minimum of
+// cache lines. With a thousand connections none of them is cached when the next packet arrives, so each line costs
+// a memory access. The allocator's header before an object counts.
 func TestLines(t *testing.T) {
 	m := newMaker(Protocol.Defaults, transport.Common{MTU: 4096})
 	p := newPeer(m, testPath, 1)

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// fabric is two planes of eight paths each, with a long transfer under way for a while.
+// fabric is two planes of eight paths each, with a long transfer for a while.
 func fabric(t *testing.T, v param.Values) *transporttest.Net {
 	t.Helper()
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Values: with(v), Planes: 2, Paths: 8,
@@ -36,15 +36,14 @@ func count(e transport.End, name string) int64 {
 	return n
 }
 
-// How long data go on by what has just broken, under load and with nothing that routes around it: not at all
-// where the NIC's own port is down, half a round trip where the far one is; where a path dies each of its
-// values has to miss a packet.
+// How long data use a path that has just failed, under load and without rerouting. If the NIC's own port is down,
+// not at all; if the far one is, for half a round trip. If a path fails, each of its values must lose a packet.
 func TestTimeToMove(t *testing.T) {
 	const rtt = 11 * unit.Microsecond
 	for _, c := range []struct {
 		what   string
 		breaks func(n *transporttest.Net)
-		gone   func(n *transporttest.Net, p *transport.Packet) bool // a packet by what is broken
+		gone   func(n *transporttest.Net, p *transport.Packet) bool // a packet on the failed path
 		within unit.Time
 	}{
 		{"own port", func(n *transporttest.Net) { n.PlaneIs(transporttest.There, 1, false) },
@@ -73,7 +72,7 @@ func TestTimeToMove(t *testing.T) {
 	}
 }
 
-// A path that dies is left and its values are probed; they come back when it does, and not before.
+// A failed path is left, and its values are probed. They return when the path does, and not before.
 func TestPathComesBack(t *testing.T) {
 	n := fabric(t, nil)
 	s := n.Sender(0)
@@ -93,8 +92,8 @@ func TestPathComesBack(t *testing.T) {
 	finish(t, n)
 }
 
-// Where answers stop there is no telling which path is broken: no value is withdrawn, and nothing goes again,
-// before a probe comes through.
+// If answers stop, the failed path is unknown. No value is withdrawn and nothing is retransmitted before a probe is
+// answered.
 func TestSilence(t *testing.T) {
 	n := fabric(t, nil)
 	s := n.Sender(0)
@@ -117,8 +116,8 @@ func TestSilence(t *testing.T) {
 	finish(t, n)
 }
 
-// Marks leave values out for the rest of a round; trims do, and the packet goes again without a timeout; a
-// trim at the last hop blames no path.
+// Marks skip values for the remainder of a round. Trims do so too, and the packet is retransmitted without a
+// timeout. A trim at the last hop affects no path.
 func TestVerdicts(t *testing.T) {
 	n := fabric(t, nil)
 	s := n.Sender(0)
@@ -137,7 +136,7 @@ func TestVerdicts(t *testing.T) {
 	finish(t, n)
 }
 
-// A receiver whose last hop trims asks for smaller windows: 64 of 128 halves them for a round trip.
+// A receiver whose last hop trims requests smaller windows: 64 of 128 halves them for a round trip.
 func TestPenalty(t *testing.T) {
 	p := newPeer(newMaker(with(param.Values{"penalty": 64}), transport.Common{MTU: 4096, Planes: 1}),
 		testPath, 1)
@@ -156,7 +155,7 @@ func TestPenalty(t *testing.T) {
 	}
 }
 
-// More WRITEs with immediate than were announced end the connection; a sender of ours keeps to the number.
+// More WRITEs with immediate than announced end the connection; Railyard's sender respects the number.
 func TestImmediates(t *testing.T) {
 	m := newMaker(with(param.Values{"immediates": 2}), transport.Common{MTU: 1024, Planes: 1})
 	s := newSender(newPeer(m, testPath, 1), 1)
@@ -186,8 +185,8 @@ func TestImmediates(t *testing.T) {
 	}
 }
 
-// Round trips that grow under load, to four times what the path alone takes, are no reason to give up ways
-// of answers, and no more is asked about these than goes by them.
+// Round trips that grow under load to four times the idle ones do not make a receiver replace return paths. It
+// sends no more probes on them than answers.
 func TestAnswersUnderLoad(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Values: with(nil), Planes: 2, Paths: 8,
 		MTU: 4096, Seed: 3})

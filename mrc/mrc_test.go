@@ -12,21 +12,21 @@ import (
 	"railyard/unit"
 )
 
-// with are the defaults with other values for some parameters.
+// with returns the defaults with other values for some parameters.
 func with(v param.Values) param.Values {
 	all := maps.Clone(Protocol.Defaults)
 	maps.Copy(all, v)
 	return all
 }
 
-// MRC keeps what transports promise. Where all paths but one are dead a connection with one packet to send
-// may well miss the living one eight times: it has more retries here than by default.
+// MRC passes the tests of transporttest. If all paths but one fail, a connection with one packet may miss the
+// working one eight times. It has more retries here than by default.
 func TestConforms(t *testing.T) {
 	transporttest.Run(t, transporttest.Suite{Protocol: &Protocol,
 		Values: with(param.Values{"retries": 64, "exponential": false})})
 }
 
-// Values that cannot be together are refused, each by its name.
+// Contradictory values are rejected, each by its name.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		v          param.Values
@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Frames are as long as the codec's headers make them.
+// The length of frames is that of the codec's headers.
 func TestWire(t *testing.T) {
 	m := newMaker(Protocol.Defaults, transport.Common{MTU: 4096, Planes: 1})
 	for _, c := range []struct {

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// Peer is the state that a NIC keeps for another one, over all connections to it: one window, one profile of
-// entropy values, one estimate of round trips, and the planes that lead there.
+// Peer is a NIC's state for another NIC, over all connections to it: one window, one profile of entropy values, one
+// estimate of round trips, and the planes that lead there.
 type Peer struct {
 	m        *maker
-	own, far uint32 // planes whose port works here, and at the far end as last reported
+	own, far uint32 // planes whose port works here and, as last reported, at the far end
 	inFlight unit.Bytes
 	patience unit.Time // timeout of a first transmission
 	arrived  unit.Time // departure time of the last packet known to have arrived
@@ -99,9 +99,9 @@ func (p *Peer) room(now unit.Time) bool {
 	return w == 0 || p.inFlight < w
 }
 
-// asks reports whether the next packet requests a SACK: it is a retransmission, the last that the window admits, or an
-// eighth of the window has had no request (cc.Pacer.Asks). In a window of few packets the packets that share an answer
-// are most of it, and a sender would be idle until all have arrived.
+// asks reports whether the next packet requests a SACK. It does if it is a retransmission, is the last that the
+// window admits, or follows an eighth of the window without a request (cc.Pacer.Asks). In a window of few packets,
+// one answer covers most packets, and a sender would be idle until all have arrived.
 func (p *Peer) asks(now unit.Time, again, last bool) bool {
 	p.mute++
 	w := p.window(now)
@@ -115,8 +115,8 @@ func (p *Peer) asks(now unit.Time, again, last bool) bool {
 // planes returns the planes that work at both ends.
 func (p *Peer) planes() uint32 { return p.own & p.far }
 
-// usable reports whether data may use a plane: it works, and it has a value that is not assumed bad, unless no working
-// plane has one.
+// usable reports whether data may use a plane. It must work and have a value that is not assumed bad, unless no
+// working plane has one.
 func (p *Peer) usable(plane int) bool {
 	up := p.planes()
 	if up>>plane&1 == 0 {
@@ -165,8 +165,8 @@ func (s *Sender) lossOf(now unit.Time, l cc.Loss) {
 	s.decided(now)
 }
 
-// decided reads the decision. A reduced window counts as a rate reduction of the connection whose answer caused it, so
-// that the sum over all connections to a peer equals the peer's.
+// decided reads the decision. A reduced window counts as a rate reduction of the connection whose answer caused it.
+// The sum over all connections to a peer thus equals the peer's count.
 func (s *Sender) decided(now unit.Time) {
 	was := s.peer.pace.Window
 	if s.peer.decide(now); s.peer.pace.Window < was {

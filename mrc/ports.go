@@ -9,13 +9,13 @@ import (
 )
 
 // ports is the known state of both NICs' ports and the pending announcements. A Port Status Update is sent when a
-// port of this end changes, and repeated until it is acknowledged, so that the far end drops the plane before it
+// port of this end changes, and repeated until it is acknowledged. The far end thus stops using the plane before it
 // loses packets. An update has a number: an older one that arrives later is ignored.
 type ports struct {
 	at            unit.Time // time of the next retransmission of the update; Never: it was answered
 	own, far, all uint32    // planes whose port works
 	id            uint32    // number of this end's last update
-	heard         uint32    // number of the far end's last one
+	heard         uint32    // number of the far end's last update
 	tries         int32
 	due           bool
 	hasHeard      bool
@@ -24,8 +24,8 @@ type ports struct {
 	updates       int64
 }
 
-// mostUpdates is the number of times that an update is sent without an answer: by then the far end has been out of
-// reach for long.
+// mostUpdates is the number of times that an update is sent without an answer. By then the far end has been
+// unreachable for long.
 const mostUpdates = 16
 
 func (s *ports) start(planes int) {
@@ -33,7 +33,7 @@ func (s *ports) start(planes int) {
 	s.own, s.far, s.at = s.all, s.all, unit.Never
 }
 
-// planeIs processes the state of an own port, and reports whether it changed.
+// planeIs processes the state of an own port and reports whether it changed.
 func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
 	bit := uint32(1) << plane & s.all
 	if bit == 0 || s.own&bit != 0 == up {
@@ -44,7 +44,7 @@ func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
 	return true
 }
 
-// take processes the far end's port state, and reports whether it changes.
+// take processes the far end's port state and reports whether it changed.
 func (s *ports) take(p *transport.Packet) (changed bool) {
 	switch {
 	case p.Kind == transport.Answer && p.Code == AboutPorts:
@@ -99,7 +99,7 @@ func (s *ports) say(now unit.Time, p *transport.Packet, rtt unit.Time) bool {
 	return true
 }
 
-// back is the plane of an arrival or, if this end's port to it does not work, another one.
+// back returns the plane of an arrival or, if this end's port to it does not work, another plane.
 func (s *ports) back(plane uint8) (uint8, bool) {
 	if plane < maxPlanes && s.own&s.far>>plane&1 != 0 {
 		return plane, true
@@ -107,7 +107,7 @@ func (s *ports) back(plane uint8) (uint8, bool) {
 	return s.turn()
 }
 
-// turn is a plane that works at both ends, or at least here; another one each time.
+// turn returns a plane that works at both ends, or at least here; another one each time.
 func (s *ports) turn() (uint8, bool) {
 	up := s.own & s.far
 	if up == 0 {
@@ -123,7 +123,7 @@ func (s *ports) turn() (uint8, bool) {
 	return uint8(bits.TrailingZeros32(up)), true
 }
 
-// anyPlane is one of a set of planes at random.
+// anyPlane returns a random one of a set of planes.
 func anyPlane(r *rng.Stream, up uint32) (int, bool) {
 	if up == 0 {
 		return 0, false

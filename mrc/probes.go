@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// probing is the state of a sender's probes: whether paths assumed bad work, and what has arrived during silence; and
-// its answers.
+// probing is the state of a sender's probes, whose answers show whether paths assumed bad work, and what has
+// arrived during silence. It also has the sender's answers to probes.
 type probing struct {
 	n       int32 // of asks
 	doubts  int32 // pending probes of the connection
@@ -25,9 +25,9 @@ const recent = 16
 // mostProbes is the number of bad values that are probed at a time.
 const mostProbes = 4
 
-// heard records that the far end is alive and has received the probe that it answers. It returns the probe's departure
-// time, or 0 if it was sent more than once and the answer may belong to an earlier copy. The headers of a trimmed
-// packet show of others only that the path works: they overtake all data that waits in the queue that was full.
+// heard records that the far end is alive and has received the answered probe. It returns the probe's departure
+// time. It returns 0 if the probe was sent more than once and the answer may belong to an earlier copy. The headers
+// of a trimmed packet show only that the path works, because they overtake all data in the queue that was full.
 func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 	s.listen(now)
 	if p.Kind == transport.Answer {
@@ -46,7 +46,7 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 }
 
 // listen starts to wait for an answer. The limit of silence is halfway between the mean round trip and the timeout.
-// Answers are delayed by the queue, so that half a timeout would be less than the time of one of them.
+// The queue delays answers, so half a timeout would be less than one round trip.
 func (s *Sender) listen(now unit.Time) {
 	s.silence, s.probes.inRow = now+(s.peer.rtt.mean+s.peer.patience)/2, 0
 }
@@ -88,7 +88,7 @@ func (g *probing) tick(now unit.Time, s *Sender) {
 	}
 }
 
-// answer takes the far end's question about a path.
+// answer processes the far end's probe of a path.
 func (g *probing) answer(p *transport.Packet) { g.answers.add(p) }
 
 // Say produces the next control packet.
@@ -148,7 +148,7 @@ func (a *answers) add(p *transport.Packet) {
 	}
 }
 
-// say answers on the plane of the probe, if its port works here.
+// say answers on the plane of the probe if its port works here.
 func (a *answers) say(p *transport.Packet, own uint32) bool {
 	for len(a.list) > 0 {
 		last := len(a.list) - 1

@@ -30,7 +30,7 @@ var Protocol = transport.Protocol{
 	New: func(v param.Values, c transport.Common) transport.Maker { return newMaker(v, c) },
 }
 
-// refers returns how a packet refers to a data packet. The second word of bits is the range, and an answer to a probe
+// refers returns how a packet refers to a data packet. The second word of bits is the range. An answer to a probe
 // of the connection is a SACK whose PSN is the probe's number.
 func refers(p *transport.Packet, psn uint32) transport.Reference {
 	sack := *p
@@ -42,7 +42,7 @@ func refers(p *transport.Packet, psn uint32) transport.Reference {
 	return transport.RefersByName(&sack, psn)
 }
 
-// check finds what cannot be together.
+// check finds contradictory values.
 func check(v param.Values, c transport.Common) (name, fault string) {
 	k := parameters.Read(v)
 	evs, active, planes := k.EVs, k.Active, max(1, c.Planes)
@@ -98,7 +98,7 @@ type knobs struct {
 
 var parameters = param.In[knobs]()
 
-// maker makes ends that share values.
+// maker makes ends with shared values.
 type maker struct {
 	knobs
 	common  transport.Common
@@ -123,7 +123,7 @@ func (m *maker) Receiver(path cc.Path, seed uint64) transport.Receiver {
 }
 
 // State returns the size of this implementation's state: a slot per packet of the range and the receiver's three
-// bitmaps; the profile, and its companions.
+// bitmaps, plus the profile and its companions.
 func (m *maker) State() (connection, peer int) {
 	connection = int(unsafe.Sizeof(Sender{})+unsafe.Sizeof(Receiver{})) +
 		m.Window*int(unsafe.Sizeof(slot{})) + 3*m.Window/8

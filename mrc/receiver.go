@@ -8,21 +8,21 @@ import (
 	"railyard/unit"
 )
 
-// Receiver is the end of a connection that has the memory. It places packets in any order of arrival, and stores for
-// each only that it has arrived, and whether it ended a message. What every packet reads of it is six cache lines,
-// besides the one of its bits (TestLines).
+// Receiver is the end of a connection that has the memory. It places packets in any order of arrival. For each it
+// stores only whether it has arrived and whether it ended a message. Every packet reads six cache lines of the
+// receiver, besides that of its bits (TestLines).
 type Receiver struct {
 	m       *maker
 	expect  uint32  // all PSNs before it have arrived
 	top     uint32  // highest received PSN plus 1
 	came    []trace // received packets by PSN, 64 in a trace
 	held    int32   // packets received beyond expect
-	ahead   int32   // number of them that end a message with an immediate
+	ahead   int32   // number of these that end a message with an immediate
 	message uint32  // next message to be complete in memory
 	dead    bool
 	rtt     unit.Time // round trip of an unloaded path; 0: unknown
 
-	arrivals []uint32 // not popped yet
+	arrivals []uint32 // not yet popped
 	sacks    sacking
 	answers  answers
 	_        [8]byte
@@ -76,7 +76,7 @@ func (r *Receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return false
 }
 
-// data takes a packet of data, and reports whether it is new.
+// data processes a data packet and reports whether it is new.
 func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 	psn := psn24(r.expect, p.PSN)
 	ahead := int32(psn - r.expect)
@@ -137,7 +137,7 @@ func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
 	return true
 }
 
-// advance moves expect over received packets: messages that end there are in memory.
+// advance moves expect over received packets. Messages that end there are in memory.
 func (r *Receiver) advance() {
 	for {
 		word, mask := r.at(r.expect)
@@ -155,7 +155,7 @@ func (r *Receiver) advance() {
 	}
 }
 
-// ended takes the last packet of a message, before which nothing is missing.
+// ended processes the last packet of a message; no earlier packet is missing.
 func (r *Receiver) ended(word uint32, mask uint64) {
 	r.arrivals = append(r.arrivals, r.message)
 	if r.message++; r.tells[word]&mask != 0 {
@@ -181,15 +181,15 @@ func (r *Receiver) refuse(p *transport.Packet, why roce.NackReason) {
 	r.sacks.push(reply{psn: p.PSN, ev: p.EV, sent: p.Sent, plane: p.Plane, code: uint8(why)})
 }
 
-// Refuse answers a data packet that the receiver's NIC cannot take, before Take would: a resource is missing or,
+// Refuse answers a data packet that the receiver's NIC cannot accept, before Take would. A resource is missing or,
 // with NackUnexpected, the packet is not permitted, which ends the connection.
 func (r *Receiver) Refuse(p *transport.Packet, why roce.NackReason) {
 	r.dead = r.dead || why == roce.NackUnexpected
 	r.refuse(p, why)
 }
 
-// verdict returns the verdict on the path of a packet: its mark or, on a plane that this end's port does not
-// accept, none.
+// verdict returns the verdict on the path of a packet. It is the packet's mark; on a plane whose port is down at
+// this end it is a request to avoid the plane.
 func (r *Receiver) verdict(p *transport.Packet) roce.Verdict {
 	switch {
 	case r.ports.own>>p.Plane&1 == 0:
@@ -200,8 +200,8 @@ func (r *Receiver) verdict(p *transport.Packet) roce.Verdict {
 	return roce.VerdictNone
 }
 
-// acknowledge decides whether a packet is answered immediately: it requests that, it is marked, or enough packets have
-// arrived.
+// acknowledge decides whether a packet is answered immediately: it requests that, it is marked, or enough packets
+// have arrived.
 func (r *Receiver) acknowledge(now unit.Time, psn uint32, p *transport.Packet) {
 	s := &r.sacks
 	v := r.verdict(p)
@@ -222,11 +222,11 @@ func (r *Receiver) span() uint32 {
 	return uint32(min(max(want, leastSpan), r.m.Window))
 }
 
-// leastSpan is the minimum of a dynamic range, so that it does not stop a sender with a window of data before
-// packets were reordered.
+// leastSpan is the minimum of a dynamic range. It lets a sender send a window of data before packets were
+// reordered.
 const leastSpan = 1024
 
-// bitmap returns the bits of the packets that arrived among the 64 PSNs from base on, which is a multiple of 64.
+// bitmap returns which of the 64 PSNs from base on have arrived; base is a multiple of 64.
 func (r *Receiver) bitmap(base uint32) uint64 {
 	word, _ := r.at(base)
 	switch before := int32(r.expect - base); {

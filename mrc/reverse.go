@@ -6,12 +6,12 @@ import (
 	"railyard/unit"
 )
 
-// reverse is a receiver's paths to the sender: an entropy value per plane, which no packet acknowledges. So while
-// data arrive each is probed, once per round trip in which it was used and at most once per answersAQuestion
-// answers. In a deep incast a sender's turn is many round trips, and answers to probes would take a tenth of the
-// line that they test. A duplicate of a received packet suggests that an answer was lost, and causes a probe
-// immediately. If two consecutive probes stay unanswered, the second one for four times as long, the value is
-// replaced. Round trips are measured on answers: under load longer than the path's.
+// reverse is a receiver's paths to the sender: an entropy value per plane, which no packet acknowledges. While data
+// arrive, each is therefore probed once per round trip in which it was used, and at most once per answersAQuestion
+// answers. In a deep incast a sender's turn lasts many round trips. Answers to probes would then use a tenth of the
+// tested line. A duplicate of a received packet suggests that an answer was lost, and causes a probe immediately.
+// If two consecutive probes stay unanswered, the second one for four times as long, the value is replaced. Round
+// trips are measured on answers: under load longer than the path's.
 type reverse struct {
 	evs            []reverseEV
 	random         rng.Stream
@@ -37,9 +37,9 @@ type reverseEV struct {
 	fails uint8     // questions without an answer
 }
 
-// patience is the number of round trips after the last data during which paths are maintained: enough for two
+// patience is the number of round trips after the last data during which paths are maintained. It is enough for two
 // probes, the wait for the second answer, and another value. A sender whose answers all take a broken link
-// retransmits once per timeout, and gives up if the paths do not change meanwhile.
+// retransmits once per timeout. It gives up if the paths do not change meanwhile.
 const patience = 8
 
 func (v *reverse) start(m *maker, random rng.Stream) {
@@ -65,7 +65,7 @@ func (v *reverse) ev(plane uint8) uint32 {
 	return v.evs[plane].ev
 }
 
-// doubtful are the planes whose last question has no answer, and for how many it is so.
+// doubtful returns the planes whose last probe has no answer, and their number.
 func (v *reverse) doubtful() (planes uint32, fails uint8) {
 	for i := range v.evs {
 		if f := v.evs[i].fails; f > 0 {

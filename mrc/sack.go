@@ -45,8 +45,8 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 	s.look(now)
 }
 
-// roundTrip takes the time of the packet that an answer echoes the stamp of; 0: it has none. Stamps wrap every 8.39 ms
-// on the wire; the departure time gives the number of wraps.
+// roundTrip processes the send time of the packet whose stamp an answer echoes; 0: it has none. Stamps wrap every
+// 8.39 ms on the wire; the departure time gives the number of wraps.
 func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt, hosts unit.Time) {
 	sent := s.heard(now, p)
 	if p.Waited > 0 {
@@ -62,10 +62,10 @@ func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt, hosts unit.
 	return rtt, 0
 }
 
-// withHosts is roundTrip if NICs are processes, which hold packets until they are scheduled. That time is part of the
-// round trip, and timeouts and windows must cover it, but it is not a queue of the network. The far process excludes it
-// from the stamp that it echoes, together with its delay for further packets. So the stamp gives the network's time, as
-// close to the shortest round trip as possible: further wraps belong to the processes.
+// withHosts is roundTrip for NICs that are processes, which delay packets until they are scheduled. That delay is
+// part of the round trip, and timeouts and windows must cover it. It is not a queue of the network. The far process
+// excludes it from the echoed stamp, together with its delay for further packets. The stamp thus gives the
+// network's time, as close to the shortest round trip as possible; further wraps belong to the processes.
 func (s *Sender) withHosts(now, sent unit.Time, p *transport.Packet) (rtt, hosts unit.Time) {
 	came := now - p.Waited
 	if p.Sent <= 0 || p.Sent >= came {
@@ -89,8 +89,8 @@ func (s *Sender) withHosts(now, sent unit.Time, p *transport.Packet) (rtt, hosts
 // stampWrap is the period of stamps: 16 bits of them.
 const stampWrap = stampSlack << 16
 
-// cumulative marks all packets before a PSN as arrived, and returns their new bytes, if any packet is new: its payload
-// may be empty.
+// cumulative marks all packets before a PSN as arrived. It returns their new bytes, and whether any packet is new,
+// because its payload may be empty.
 func (s *Sender) cumulative(expect uint32) (bytes unit.Bytes, news bool) {
 	for psn := s.una; int32(expect-psn) > 0; psn += 64 {
 		word := s.slots.opens(psn) & (1<<(expect-psn) - 1) // all 64 bits if that many precede expect
@@ -115,7 +115,7 @@ func (s *Sender) selective(p *transport.Packet) (bytes unit.Bytes, news bool) {
 	return bytes, news
 }
 
-// came records the first report of a packet's arrival, and returns its payload.
+// came records the first report of a packet's arrival and returns its payload.
 func (s *Sender) came(psn uint32) unit.Bytes {
 	x := s.slots.at(psn)
 	if x.tries > 0 && s.peer.early.now-x.sent < s.peer.rtt.least {
@@ -156,13 +156,13 @@ func (s *Sender) verdict(now unit.Time, p *transport.Packet) {
 	}
 }
 
-// trimmed reports whether a NACK is for a packet whose payload a switch trimmed.
+// trimmed reports whether a NACK refers to a packet whose payload a switch trimmed.
 func trimmed(p *transport.Packet) bool {
 	why := roce.NackReason(p.Code)
 	return why == roce.NackTrimmed || why == roce.NackTrimmedLastHop
 }
 
-// nack takes a NACK: one packet must be retransmitted, or the connection fails.
+// nack processes a NACK: one packet must be retransmitted, or the connection fails.
 func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 	why := roce.NackReason(p.Code)
 	if why == roce.NackUnexpected {
@@ -211,9 +211,9 @@ func (p *Peer) alone(now unit.Time) {
 	}
 }
 
-// turnedAway makes a packet for which the receiver has no room, or no receive, wait. No RNR NAK sets the delay: a round
-// trip, doubled each time up to common RNR timers. A peer that answers is alive, so these are not counted, as with an
-// RNR retry of 7.
+// turnedAway makes a packet for which the receiver has no room, or no receive, wait. No RNR NAK sets the delay: a
+// round trip, doubled each time up to common RNR timers. A peer that answers is alive, so these retransmissions are
+// not counted, as with an RNR retry of 7.
 func (s *Sender) turnedAway(now unit.Time, psn uint32, x *slot) {
 	if s.away.psn != psn {
 		s.away.n = 0
@@ -235,10 +235,10 @@ const (
 	usualPause = 640 * unit.Microsecond
 )
 
-// stampSlack is the largest difference of two readings of one stamp: a unit of the wire's.
+// stampSlack is the maximum difference of two readings of one stamp: a unit of the wire format.
 const stampSlack = roce.MRCStampUnit * unit.Nanosecond
 
-// reasons with a counter of their own.
+// NACK reasons with their own counter.
 var reasons = [...]roce.NackReason{roce.NackTrimmed, roce.NackTrimmedLastHop, roce.NackNoBitmap,
 	roce.NackNoBuffer, roce.NackNoResource, roce.NackOutOfWindow, roce.NackUnexpected}
 

@@ -43,12 +43,12 @@ type Sender struct {
 	done   []transport.Completion
 	random rng.Stream
 	held   transport.Held // until since
-	first  bool           // of its peer
+	first  bool           // the first sender of its peer
 	away   turned
 	n      senderCounts
 }
 
-// turned is the time at which refused packets may be retransmitted, together with other lost ones; 0: now.
+// turned is the time at which rejected packets may be retransmitted, together with other lost ones; 0: now.
 type turned struct {
 	until unit.Time
 	psn   uint32 // the last one, and how often in a row
@@ -249,7 +249,7 @@ func (s *Sender) complete() {
 	}
 }
 
-// die ends the connection: the oldest message completes with a status, the rest are flushed.
+// die ends the connection. The oldest message completes with a status, and the others are flushed.
 func (s *Sender) die(now unit.Time, why rc.Status) {
 	if s.dead {
 		return
@@ -267,7 +267,7 @@ func (s *Sender) die(now unit.Time, why rc.Status) {
 // Pending reports whether there is data to send, now or later.
 func (s *Sender) Pending() bool { return len(s.messages) > 0 }
 
-// mind keeps the peer's count of connections with work.
+// mind maintains the peer's count of connections with work.
 func (s *Sender) mind(now unit.Time) {
 	if busy := len(s.messages) > 0; busy != s.busy {
 		if s.busy = busy; busy {
@@ -351,7 +351,7 @@ func (s *Sender) note(now unit.Time, room, pace bool) bool {
 	return room && pace
 }
 
-// rest closes the account: nothing is kept back.
+// rest records that nothing is delayed.
 func (s *Sender) rest(now unit.Time) {
 	s.held = s.heldUpTo(now)
 	s.windowed, s.paced = false, false

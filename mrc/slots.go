@@ -2,7 +2,7 @@ package mrc
 
 import "railyard/unit"
 
-// slot is the state of a packet from its first transmission until all before it are acknowledged.
+// slot is the state of a packet from its first transmission until it and all earlier packets are acknowledged.
 type slot struct {
 	sent       unit.Time
 	prev, next uint32 // PSNs in the list that it is in
@@ -16,7 +16,7 @@ type slot struct {
 }
 
 // Lists of packets. Packets in flight wait for an answer in one list per number of tries, in the order of their
-// transmission: the head of a list is the first that may time out.
+// transmission. The head of a list is the first that may time out.
 const (
 	waits  = 8 // lists of waiting packets
 	lost   = waits
@@ -24,7 +24,7 @@ const (
 	noList = lists
 )
 
-// list is one of them, linked by PSN.
+// list is one of these lists, linked by PSN.
 type list struct{ head, tail uint32 }
 
 // slots is a ring of packets by PSN that grows with the packets in flight.
@@ -37,14 +37,14 @@ type slots struct {
 
 func (s *slots) at(psn uint32) *slot { return &s.ring[psn&uint32(len(s.ring)-1)] }
 
-// opens are the bits of 64 packets from one on, those beyond the ring's size from its beginning again.
+// opens returns the bits of 64 packets from a PSN on; the ring wraps.
 func (s *slots) opens(psn uint32) uint64 {
 	i, shift := psn/64, psn%64
 	mask := uint32(len(s.open) - 1)
 	return s.open[i&mask]>>shift | s.open[(i+1)&mask]<<(64-shift)
 }
 
-// hold makes room for n packets from una on.
+// hold allocates slots for n packets from una on.
 func (s *slots) hold(una uint32, n int) {
 	if n <= len(s.ring) {
 		return
@@ -67,7 +67,7 @@ func (s *slots) hold(una uint32, n int) {
 // flip notes that a packet has got into a list, or out.
 func (s *slots) flip(psn uint32) { s.open[psn/64&uint32(len(s.open)-1)] ^= 1 << (psn % 64) }
 
-// push puts a packet at the end of a list.
+// push appends a packet to a list.
 func (s *slots) push(to uint8, psn uint32) {
 	l, x := &s.list[to], s.at(psn)
 	if x.in = to; s.nonEmpty>>to&1 == 0 {
@@ -81,7 +81,7 @@ func (s *slots) push(to uint8, psn uint32) {
 	s.flip(psn)
 }
 
-// take takes a packet out of its list.
+// take removes a packet from its list.
 func (s *slots) take(psn uint32) {
 	x := s.at(psn)
 	l := &s.list[x.in]
@@ -105,7 +105,7 @@ func (s *slots) anyLost() bool { return s.nonEmpty&(1<<lost) != 0 }
 // waiting returns a bit for each list with waiting packets, by its number.
 func (s *slots) waiting() uint16 { return s.nonEmpty &^ (1 << lost) }
 
-// underWay reports that a packet waits for its answer.
+// underWay reports whether a packet waits for its answer.
 func (x *slot) underWay() bool { return x.in < waits }
 
 // Close gives back the room for packets.

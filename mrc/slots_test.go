@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever becomes of packets, the bits of those that are not known to have come say what lists say, also
-// after the ring has grown and where it begins again.
+// For random outcomes of packets, the bits of packets not known to have arrived agree with the lists, even after
+// the ring has grown or wrapped.
 func TestOpens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var room [4]uint64
@@ -17,7 +17,7 @@ func TestOpens(t *testing.T) {
 		for range rapid.IntRange(1, 400).Draw(rt, "steps") {
 			psn := una + uint32(rapid.IntRange(0, 200).Draw(rt, "packet"))
 			switch {
-			case psn-una >= next-una: // a new one
+			case psn-una >= next-una: // a new packet
 				s.hold(una, int(next-una)+1)
 				*s.at(next) = slot{in: noList}
 				s.push(uint8(rapid.IntRange(0, waits-1).Draw(rt, "tries")), next)

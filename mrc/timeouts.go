@@ -8,11 +8,11 @@ import (
 	"railyard/unit"
 )
 
-// firstTimeout is the time to wait for an answer where round trips are neither known nor measured.
+// firstTimeout is the timeout if round trips are neither known nor measured.
 const firstTimeout = 20 * unit.Millisecond
 
-// timeout is the local ACK timeout of a first transmission: as configured, or by round trips (RFC 6298, 2.3), at
-// least three times the unloaded one, because a queue that marks is no loss yet.
+// timeout returns the local ACK timeout of a first transmission: as configured, or by round trips (RFC 6298, 2.3).
+// It is at least three unloaded round trips, because a marking queue is no loss yet.
 func (p *Peer) timeout() unit.Time {
 	switch {
 	case p.m.Timeout > 0:
@@ -59,12 +59,12 @@ type retrying struct {
 
 func (r *retrying) news() { r.n, r.at = 0, 0 }
 
-// silent reports whether no packet sent after a packet is known to have arrived. Then its timeout is no evidence
-// about its path: no packet is retransmitted and no value withdrawn until a probe is answered.
+// silent reports whether no packet sent after a packet is known to have arrived. Its timeout then proves nothing
+// about its path. No packet is retransmitted and no value withdrawn until a probe is answered.
 func (s *Sender) silent(x *slot) bool { return x.sent >= s.peer.arrived }
 
 // wait counts a timeout in silence, and probes, at most once per timeout. In an incast, a NACK of a trimmed packet
-// arrives every few us while data wait in the queue that was full.
+// arrives every few us while data wait in the full queue.
 func (s *Sender) wait(now, t unit.Time) {
 	if now >= max(s.retry.at, s.retry.asked) {
 		s.probes.doubts, s.retry.asked = mostProbes, now+t
@@ -72,7 +72,7 @@ func (s *Sender) wait(now, t unit.Time) {
 	}
 }
 
-// count counts a retry; too many in a row end the connection.
+// count counts a retry; too many consecutive retries end the connection.
 func (s *Sender) count(now, t unit.Time) {
 	if now < s.retry.at {
 		return
@@ -103,7 +103,7 @@ func (s *Sender) deadline(psn uint32, t unit.Time) unit.Time {
 	return x.sent + s.m.stretched(t, int(x.tries))
 }
 
-// timeOut gives up the packets that have waited for too long.
+// timeOut marks packets lost that have waited for too long.
 func (s *Sender) timeOut(now unit.Time) {
 	t := s.peer.patience
 	for w := s.slots.waiting(); w != 0; w &= w - 1 {
@@ -118,7 +118,7 @@ func (s *Sender) timeOut(now unit.Time) {
 	}
 }
 
-// timedOut gives up one packet. Its path is suspected, unless the receiver reported another reason.
+// timedOut marks one packet lost. Its path is suspected, unless the receiver reported another reason.
 func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 	x := s.slots.at(psn)
 	if s.n.timeouts++; !x.refused {

@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// TestAnswersCross: while bad values are probed more often than an answer takes, no answer is to the last question.
-// Each still says that what went before its own question would have come: the only packet goes again, and the
-// connection does not die of silence.
+// TestAnswersCross: bad values are probed more often than an answer takes, so no answer belongs to the last probe.
+// Each answer still shows that packets from before its own probe would have arrived. The only packet is
+// retransmitted, and the connection does not end by silence.
 func TestAnswersCross(t *testing.T) {
 	const us, way = unit.Microsecond, 10 * unit.Microsecond
 	m := newMaker(with(param.Values{"probe_every": 3 * us, "early": false}), transport.Common{MTU: 4096, Planes: 1})
@@ -35,7 +35,7 @@ func TestAnswersCross(t *testing.T) {
 		}
 		s.Tick(now)
 		for p = (transport.Packet{}); s.Say(now, &p); p = (transport.Packet{}) {
-			if p.Kind == transport.Probe { // Waited: when its answer is here
+			if p.Kind == transport.Probe { // Waited: when its answer has arrived
 				answers = append(answers, transport.Packet{Kind: transport.Answer, Code: AboutConnection, PSN: p.PSN,
 					EchoEV: p.EV, Verdict: uint8(roce.VerdictAlwaysSkip), Sent: p.Sent, Flags: transport.Stamped,
 					Waited: now + way})

@@ -7,7 +7,7 @@ import (
 	"railyard/transport"
 )
 
-// Touch prefetches the slots of the packet's PSN, or of the next packet to send, and the peer; soon prefetches the
+// Touch prefetches the slots of the packet's PSN, or of the next packet to send, and the peer. soon prefetches the
 // memory to which these refer.
 func (s *Sender) Touch(p *transport.Packet, soon bool) {
 	if soon {
@@ -43,7 +43,7 @@ func (p *Peer) touch(in *transport.Packet) {
 	}
 }
 
-// controllerLines is the number of cache lines of a congestion control that are prefetched: NSCC's.
+// controllerLines is the number of cache lines of a congestion control that are prefetched: those of NSCC.
 const controllerLines = 5
 
 // Touch prefetches the bits of a packet.

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTouch: asking the caches changes nothing, whatever the packet says that is looked at: it may have been
-// another one's when the event that names it was seen.
+// TestTouch: prefetching changes nothing for any packet. The packet may have belonged to another event when the
+// prefetched event was read.
 func TestTouch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		planes := rapid.IntRange(1, 4).Draw(t, "planes")

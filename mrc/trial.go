@@ -1,8 +1,8 @@
 package mrc
 
-// trial is the test that a value with a lost packet must pass before data use it again: consecutive answered
-// probes, more each time that it loses packets far more often than the others. So a path that loses one packet of
-// 50 is left although single probes succeed; where all paths lose equally, all stay in use.
+// trial is the test that a value with a lost packet must pass before data use it again. It needs consecutive
+// answered probes, more each time that it loses packets far more often than the others. A path that loses one
+// packet of 50 is thus left although single probes succeed. If all paths lose equally, all stay in use.
 type trial struct {
 	back    int64 // the round in which the value was taken into use again
 	strikes uint8
@@ -21,7 +21,7 @@ const mostStrikes = 5
 
 func (t *trial) begin() { t.need, t.asked = 1<<(2*t.strikes), false }
 
-// strike counts a loss: a value that carried less than a quarter of the other values' packets per loss is worse. A
+// strike counts a loss. A value is worse if it carried less than a quarter of the other values' packets per loss. A
 // round gives each active value a packet, or a burst.
 func (p *profile) strike(i uint16) {
 	t := &p.trials.of[i]
@@ -35,7 +35,7 @@ func (p *profile) strike(i uint16) {
 	t.begin()
 }
 
-// trying takes note of a probe: one that follows an unanswered one begins the row anew.
+// trying records a probe. A probe after an unanswered one restarts the count of consecutive answers.
 func (p *profile) trying(i uint16) {
 	t := &p.trials.of[i]
 	if t.asked {
@@ -44,7 +44,7 @@ func (p *profile) trying(i uint16) {
 	t.asked = true
 }
 
-// passes takes an answer, and reports whether it is the last one that a value needs.
+// passes processes an answer and reports whether the value needs no more answers.
 func (p *profile) passes(i uint16) bool {
 	t := &p.trials.of[i]
 	t.asked = false

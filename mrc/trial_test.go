@@ -6,14 +6,14 @@ import (
 	"railyard/internal/rng"
 )
 
-// A path that loses 2 % is left, though its single probes come through; where all paths lose as much, no path
-// is, and no plane. Values hash onto 16 paths of each plane; some are probed once in 128 packets.
+// A path that loses 2 % is left, although its single probes succeed. If all paths lose equally, no path or plane is
+// left. Values hash onto 16 paths of each plane; some are probed once in 128 packets.
 func TestLossyPathIsLeft(t *testing.T) {
 	const paths, packets = 16, 400_000
 	for _, c := range []struct {
 		what        string
-		one, others float64 // loss of path 3, and of the others
-		least, most float64 // its share of the packets, where 1 is that of any path
+		one, others float64 // loss of path 3 and of the others
+		least, most float64 // its share of the packets; 1 is the share of any path
 	}{
 		{"clean", 0, 0, 0.8, 1.2},
 		{"2 % on one", 0.02, 0, 0, 0.2},
@@ -58,7 +58,8 @@ func TestLossyPathIsLeft(t *testing.T) {
 			t.Errorf("%s: the path has %.2f of its share, want %g to %g; %d active", c.what, share, c.least, c.most,
 				p.active())
 		}
-		if c.one == c.others && c.one < 0.02 && p.active() < 96 { // of 5 % more are lost than are probed
+		// with 5 % loss more packets are lost than are probed
+		if c.one == c.others && c.one < 0.02 && p.active() < 96 {
 			t.Errorf("%s: %d values are active of 128", c.what, p.active())
 		}
 	}

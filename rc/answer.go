@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// firstUnanswered returns the lowest sequence number whose answer carries data and has not arrived; everything
+// firstUnanswered returns the lowest sequence number whose answer carries data and has not arrived. Everything
 // before it can be acknowledged by number alone.
 func (q *QP) firstUnanswered() uint64 {
 	for i := range q.wrs {
@@ -18,7 +18,7 @@ func (q *QP) firstUnanswered() uint64 {
 	return q.end
 }
 
-// answer takes a READ response or an atomic ACK. Answers arrive in the order of their PSNs; one that is early shows
+// answer takes a READ response or an atomic ACK. Answers arrive in the order of their PSNs. An early answer shows
 // that an earlier one was lost (IBTA 9.7.5.1.2).
 func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 	if q.sel != nil {

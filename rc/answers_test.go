@@ -8,8 +8,8 @@ import (
 	"railyard/roce"
 )
 
-// TestAnswersToOtherQuestions lets an answer come that belongs to another kind of request: the connection
-// ends with a bad response (IBTA 9.7.5.1.4, 10.8.3.1), nothing is acknowledged, and no byte is written.
+// TestAnswersToOtherQuestions injects an answer of the wrong kind. The connection ends with a bad response (IBTA
+// 9.7.5.1.4, 10.8.3.1); nothing is acknowledged or written.
 func TestAnswersToOtherQuestions(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		for name, c := range map[string]struct {
@@ -43,8 +43,8 @@ func TestAnswersToOtherQuestions(t *testing.T) {
 	}
 }
 
-// TestAnswersOutOfTheRange ignores answers to what was never sent, or answered long ago (IBTA 9.7.5.1.1: ghosts):
-// the request that is under way then gets its data.
+// TestAnswersOutOfTheRange ignores answers to requests that were never sent, or that were answered before (IBTA
+// 9.7.5.1.1: ghosts). The outstanding request then gets its data.
 func TestAnswersOutOfTheRange(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		e := connected(t, func(c *Config) { c.Recovery = rec })
@@ -79,8 +79,8 @@ func TestAnswersOutOfTheRange(t *testing.T) {
 	}
 }
 
-// TestAnswersBehindAGap lets the first packet of READ data be lost in go-back-N: what comes behind it shows
-// that, acknowledges what was before the READ, and has it asked for again once (IBTA 9.7.5.1.2).
+// TestAnswersBehindAGap drops the first packet of READ data in go-back-N. The next packet shows the loss,
+// acknowledges everything before the READ, and causes one repeated request (IBTA 9.7.5.1.2).
 func TestAnswersBehindAGap(t *testing.T) {
 	e := connected(t, nil)
 	e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(1024)})
@@ -92,7 +92,7 @@ func TestAnswersBehindAGap(t *testing.T) {
 	}
 	var data []Packet
 	for e.b.NextResponse(&p) {
-		if p.Opcode != roce.Acknowledge { // that of the WRITE is lost too
+		if p.Opcode != roce.Acknowledge { // the acknowledgement of the WRITE is lost too
 			data = append(data, p)
 		}
 	}
@@ -118,8 +118,8 @@ func TestAnswersBehindAGap(t *testing.T) {
 	e.want(Success, Success)
 }
 
-// TestResponsesKeepTheirOrder queues acknowledgements behind READ data, the later for the earlier (IBTA
-// 9.7.5.1.1), and sends none ahead of it.
+// TestResponsesKeepTheirOrder queues acknowledgements after READ data. A later acknowledgement replaces an earlier
+// one (IBTA 9.7.5.1.1), and none is sent before the data.
 func TestResponsesKeepTheirOrder(t *testing.T) {
 	e := connected(t, nil)
 	var p Packet
@@ -156,8 +156,8 @@ func TestResponsesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestRefusalBehindReadData sends the READ data that is owed, then the NAK, and only then is the connection
-// over; a region that is deregistered meanwhile ends it at once, with a NAK in the place of the data.
+// TestRefusalBehindReadData sends the outstanding READ data, then the NAK; then the connection ends. If the region
+// is deregistered meanwhile, the NAK replaces the data.
 func TestRefusalBehindReadData(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		e := connected(t, nil)
@@ -197,8 +197,8 @@ func TestRefusalBehindReadData(t *testing.T) {
 	}
 }
 
-// TestAtomicsAreRemembered answers repeats of as many atomics as may be under way with what each found
-// (IBTA 9.7.5.1.4), and none of what was before them; a swap that does not match changes nothing.
+// TestAtomicsAreRemembered answers a repeated atomic with its stored result (IBTA 9.7.5.1.4), for as many atomics
+// as may be outstanding and no older ones. A swap that does not match changes nothing.
 func TestAtomicsAreRemembered(t *testing.T) {
 	e := connected(t, func(c *Config) { c.ReadsIn = 3 })
 	var p Packet
@@ -237,8 +237,8 @@ func TestAtomicsAreRemembered(t *testing.T) {
 	}
 }
 
-// TestReadsBeyondWhatWasAgreed takes at least as many READs at a time as were agreed, whatever repeats of old
-// ones wait, and refuses a peer that goes on.
+// TestReadsBeyondWhatWasAgreed accepts at least the agreed number of READs, even while repeated ones wait. It
+// rejects a peer that sends more.
 func TestReadsBeyondWhatWasAgreed(t *testing.T) {
 	for _, op := range []roce.Opcode{roce.ReadRequest, roce.FetchAdd} {
 		e := connected(t, func(c *Config) { c.ReadsIn = 4 })

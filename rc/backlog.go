@@ -2,8 +2,8 @@ package rc
 
 import "railyard/roce"
 
-// mostHeaders is the maximum of a request packet's bytes on an IPv4 wire without its payload: with preamble, gap
-// and the longest headers, an atomic's.
+// mostHeaders is the maximum of bytes on an IPv4 wire of a request packet without payload: with preamble, gap and
+// the longest headers, those of an atomic.
 const mostHeaders = roce.BaseLen + roce.AtomicETHLen + roce.PreambleIFG
 
 // Wire returns the largest number of bytes of a full packet on the wire.
@@ -12,9 +12,9 @@ func (c *Config) Wire() int64 { return int64(c.MTU) + mostHeaders }
 // Idle reports that everything posted is acknowledged.
 func (q *QP) Idle() bool { return q.una == q.end }
 
-// Backlog returns a lower bound of the posted and unsent bytes on the wire. The error is at most a packet's headers for
-// each packet, and a packet for each retransmission. Lost packets count until they are retransmitted, a READ as its
-// request. Counting stops at the given limit.
+// Backlog returns a lower bound of the posted and unsent bytes on the wire. The error is at most a packet's headers
+// for each packet, and a packet for each retransmission. Lost packets count until they are retransmitted; a READ
+// counts as its request. Counting stops at the given limit.
 func (q *QP) Backlog(upto int64) (wire int64) {
 	wire = int64(q.high-q.next) * q.cfg.Wire()
 	if q.sel != nil {

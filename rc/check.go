@@ -54,8 +54,7 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 	return is, 0
 }
 
-// goesAhead is check for what nearly all packets are, a full MIDDLE of a WRITE that
-// was begun, at a glance.
+// goesAhead is a fast version of check for the most common packet: a full MIDDLE of a WRITE that has begun.
 func (q *QP) goesAhead(p *Packet) bool {
 	return q.inWrite && int(p.Payload) == q.cfg.MTU && int64(p.Payload) < q.msgLeft &&
 		q.cfg.Deny == 0 && !q.region.dead

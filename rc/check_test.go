@@ -7,9 +7,9 @@ import (
 	"railyard/roce"
 )
 
-// An operation that the queue pair does not allow is an invalid request, of any
-// length and whatever the region says (IBTA 9.7.4.1; ibv_modify_qp: qp_access_flags,
-// IBV_WC_REM_INV_REQ_ERR); one that only the region refuses is an access error.
+// An operation that the queue pair does not allow is an invalid request, for any length and region (IBTA 9.7.4.1;
+// ibv_modify_qp: qp_access_flags, IBV_WC_REM_INV_REQ_ERR). An operation that only the region rejects is an access
+// error.
 func TestDeniedByTheQueuePair(t *testing.T) {
 	deny := map[Verb]Access{
 		Write:       RemoteWrite,
@@ -39,7 +39,7 @@ func TestDeniedByTheQueuePair(t *testing.T) {
 			}
 		}
 	}
-	// In the middle of a message, too: the right may be taken while it runs.
+	// This also holds in the middle of a message, because a right can be revoked while it runs.
 	e := connected(t, nil)
 	var ans Answer
 	e.b.Data(&Packet{Opcode: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
@@ -51,8 +51,8 @@ func TestDeniedByTheQueuePair(t *testing.T) {
 	}
 }
 
-// A peer ends only regions that were registered for it, as fast-registered regions
-// and type 2 windows are (rxe refuses every other one).
+// A peer can invalidate only regions registered for that: fast-registered regions and type 2 windows (rxe rejects
+// all others).
 func TestInvalidateNeedsTheRight(t *testing.T) {
 	for _, c := range []struct {
 		access Access
@@ -79,8 +79,8 @@ func TestInvalidateNeedsTheRight(t *testing.T) {
 	}
 }
 
-// What no waiting can mend is said before a missing receive is: else a requester
-// with rnr_retry 7 comes back for ever.
+// Errors that waiting cannot fix are reported before a missing receive is. Otherwise a requester with rnr_retry 7
+// would retry for ever.
 func TestFaultsBeforeNotReady(t *testing.T) {
 	first := &Packet{Opcode: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
 		RKey: 7, Len: 2000}
@@ -124,7 +124,7 @@ func TestFaultsBeforeNotReady(t *testing.T) {
 		if !c.want.IsRNR() || c.before == nil {
 			continue
 		}
-		e.b.PostReceive(Receive{ID: 1}) // the same packet again, and it is taken
+		e.b.PostReceive(Receive{ID: 1}) // the same packet is accepted when it is repeated
 		if e.b.Data(&c.p, &ans); ans.Verdict != Accepted {
 			t.Errorf("%s: after a receive is posted: %+v", name, ans)
 		}

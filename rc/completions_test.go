@@ -6,21 +6,20 @@ import (
 	"railyard/roce"
 )
 
-// What a WRITE with immediate reports at its receiver is how many bytes came
-// with it (ibv_poll_cq: byte_len), in one packet, in several, and where every
-// packet names its own range.
+// The receiver of a WRITE with immediate reports the message's bytes (ibv_poll_cq: byte_len). This holds for one
+// packet, for several, and if every packet has its own RETH.
 func TestImmediateSaysHowMuchWasWritten(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
 		for _, n := range []int{0, 3, 1024, 3000, 8192} {
 			e := connected(t, func(c *Config) { c.WriteOnly = writeOnly })
 			e.b.PostReceive(Receive{ID: 1})
 			e.b.PostReceive(Receive{ID: 2})
-			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(5000)}) // this one does not count
+			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(5000)}) // not counted
 			e.post(Request{Verb: WriteImm, VA: 0x1000 + 5000, RKey: 7, Data: pattern(n), Imm: 9})
 			e.post(Request{Verb: WriteImm, VA: 0x1000, RKey: 7, Data: pattern(2500), Imm: 10,
 				Solicited: true})
 			lost := map[uint32]bool{}
-			e.run(func(p *Packet) bool { // and losing packets changes nothing
+			e.run(func(p *Packet) bool { // lost packets change nothing
 				again := lost[p.PSN]
 				lost[p.PSN] = true
 				return !again && p.PSN%3 == 1 && p.Opcode != roce.Acknowledge
@@ -36,9 +35,8 @@ func TestImmediateSaysHowMuchWasWritten(t *testing.T) {
 	}
 }
 
-// A send queue is drained when everything it has begun is acknowledged, and not
-// before (IBTA 10.3.1.5): not in the middle of a message, not while what was lost
-// is being sent again, not while the receiver has asked to come back later.
+// A send queue is drained when everything that has begun is acknowledged (IBTA 10.3.1.5). It is not drained in the
+// middle of a message, during retransmission, or while the receiver is not ready.
 func TestDrainedMeansAcknowledged(t *testing.T) {
 	var p Packet
 	var ans Answer
@@ -81,7 +79,7 @@ func TestDrainedMeansAcknowledged(t *testing.T) {
 	}
 }
 
-// A READ posted in parts is one request: begun, it is finished in SQD too.
+// A READ posted in parts is one request: once begun, it also completes in SQD.
 func TestPartsAreDrainedTogether(t *testing.T) {
 	e := connected(t, nil)
 	e.post(Request{Verb: Read, VA: 0x1000, RKey: 7, Data: make([]byte, 3000)})

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// TestConfigBounds accepts both ends of every range of attributes and refuses the values beyond
-// (ibv_modify_qp: retry_cnt and rnr_retry have 3 bits, min_rnr_timer 5; max_rd_atomic of NICs reaches 128).
+// TestConfigBounds accepts both ends of every range of attributes and rejects the values beyond (ibv_modify_qp:
+// retry_cnt and rnr_retry have 3 bits, min_rnr_timer 5; max_rd_atomic of NICs reaches 128).
 func TestConfigBounds(t *testing.T) {
 	good := Config{MTU: 1024, AckEvery: 16, Retries: 7, Window: 1024, NakAfter: 3, Reads: 16, ReadsIn: 16,
 		RNRRetries: 7, RNRTimer: 12, Recovery: Selective}

@@ -1,14 +1,13 @@
 // Package rc is the reliable connection of InfiniBand and RoCEv2 without input and output: no clock, no socket, no
 // goroutine. The simulator and the real socket drive the very same code.
 //
-// A QP is both halves of one end. The requester turns posted work requests into packets (Next), and processes
-// acknowledgements (Acknowledged) and time-outs (Timeout). The responder processes request packets (Data) and
-// returns immediate answers; NextResponse returns READ data and the answers queued after it.
+// A QP is both the requester and the responder of one end. The requester turns posted work requests into packets
+// (Next), and processes acknowledgements (Acknowledged) and time-outs (Timeout). The responder processes request
+// packets (Data) and returns immediate answers; NextResponse returns READ data and the answers queued after it.
 //
-// A packet is its decoded headers plus, where bytes really move, a slice of
-// them (Packet.Data): of the posted buffer, or of a registered region. The
-// simulator registers regions without bytes and moves lengths only. Every
-// check of keys, ranges and lengths is here, whichever driver it is.
+// A packet is its decoded headers. Where real bytes are moved, it also has a slice of them (Packet.Data), of the
+// posted buffer or of a registered region. The simulator registers regions without bytes and moves lengths only.
+// Checks of keys, ranges and lengths are all here, for every driver.
 //
 // # Sequence numbers
 //
@@ -17,10 +16,10 @@
 //
 // # Recovery
 //
-// GoBackN follows IBTA 9.7: the responder answers the first packet of a gap with one NAK carrying the expected PSN and
-// drops until that PSN arrives; the requester starts over from there. Selective stores out-of-order packets in a
-// bounded window and requests the missing ones, as IRN does (Mittal et al., SIGCOMM 2018). It reports lost packets
-// instead of arrived ones, so that reordering alone causes no retransmission.
+// GoBackN follows IBTA 9.7. The responder answers the first packet of a gap with one NAK that carries the expected
+// PSN, and drops packets until that PSN arrives. The requester restarts from there. Selective stores out-of-order
+// packets in a bounded window and requests the missing ones, as IRN does (Mittal et al., SIGCOMM 2018). It reports
+// lost packets instead of arrived ones, so reordering causes no retransmission.
 //
 // The responder sends, in codes that IBTA reserves, with the expected PSN in the
 // BTH, which acknowledges everything before it:
@@ -47,12 +46,12 @@
 //	            packet that the NIC has dropped because its Store was full.
 //
 // The requester sends again what NakMissing or NakTrimmed names. A retransmitted packet is lost again in three
-// cases: NakGap reports that the given number of packets overtook it; a packet sent two round trips later arrived;
+// cases. NakGap reports that the given number of packets overtook it; a packet sent two round trips later arrived;
 // or nothing arrives for IRN's RTO (docs/references.md, irn) and two round trips, if known. In the last case the
-// packets known to be missing are retransmitted, or else the last packet, whose answer reports what arrived. The
-// ACK timeout remains for dead paths. READ data are placed in any order, and only the missing parts are requested
-// again.
+// packets known to be missing are retransmitted. If none is known, the last packet is; its answer reports what
+// arrived. The ACK timeout remains for dead paths. READ data are placed in any order, and only the missing parts
+// are requested again.
 //
-// Both ends must be in selective mode; package verbs agrees on it. If the ends differ, all data still arrive: a
+// Both ends must be in selective mode; package verbs negotiates it. If the ends differ, all data still arrive. A
 // selective requester goes back N on request, and a go-back-N requester does so for the first NakMissing of a gap.
 package rc

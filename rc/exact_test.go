@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// TestBacklogByHand: a packet costs 62 bytes of headers, up to 28 of an atomic's and 20 on the wire beside its payload,
-// a READ a packet without any; what goes again costs a full packet of 1,024 + 110.
+// TestBacklogByHand: a packet costs 62 bytes of headers, up to 28 of an atomic's, and 20 on the wire, plus its
+// payload. A READ costs a packet without payload; a retransmission costs a full packet of 1,024 + 110.
 func TestBacklogByHand(t *testing.T) {
 	e := connected(t, func(c *Config) { c.Recovery, c.AckEvery = Selective, 64 })
 	want := func(what string, idle bool, wire int64) {
@@ -47,8 +47,8 @@ func TestBacklogByHand(t *testing.T) {
 	}
 }
 
-// TestOpcodesInSequence: which request may follow which, for all pairs: within a message only its own MIDDLE and LAST,
-// else only what begins one (IBTA 9.7.4.1.2).
+// TestOpcodesInSequence checks for all pairs which request may follow which. Within a message only its own MIDDLE
+// and LAST may follow, otherwise only an opcode that begins a message (IBTA 9.7.4.1.2).
 func TestOpcodesInSequence(t *testing.T) {
 	const whole, write, send = 0, 1, 2
 	for _, c := range []struct {
@@ -95,7 +95,8 @@ func TestOpcodesInSequence(t *testing.T) {
 	}
 }
 
-// TestEmptyNeedsNoKey: a WRITE or READ of no bytes names no memory (IBTA 9.7.4.1.5); one of a byte does.
+// TestEmptyNeedsNoKey: a WRITE or READ of zero bytes needs no valid key (IBTA 9.7.4.1.5); one of a single byte
+// does.
 func TestEmptyNeedsNoKey(t *testing.T) {
 	for _, op := range []roce.Opcode{roce.WriteOnly, roce.ReadRequest} {
 		for n, want := range []Verdict{Accepted, Refused} {
@@ -115,8 +116,8 @@ func TestEmptyNeedsNoKey(t *testing.T) {
 	}
 }
 
-// TestWhatNAKsMean: each ends the connection with its own status (IBTA 9.7.5.2, 10.8.3.1), in either recovery; what was
-// sent besides is flushed, and nothing is left to drain.
+// TestWhatNAKsMean: each NAK ends the connection with its own status (IBTA 9.7.5.2, 10.8.3.1), in either recovery
+// mode. Other requests are flushed, and nothing is left to drain.
 func TestWhatNAKsMean(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		for s, want := range map[roce.Syndrome]Status{roce.NakRemoteAccess: RemoteAccessError,
@@ -137,8 +138,8 @@ func TestWhatNAKsMean(t *testing.T) {
 	}
 }
 
-// TestUnprotectedReceive: a SEND for which only a buffer is posted that may not be used ends the connection with a
-// remote operational error, and the receive with a protection error (IBTA 9.7.5.2.5).
+// TestUnprotectedReceive: a SEND whose only posted buffer may not be used ends the connection with a remote
+// operational error. The receive ends with a protection error (IBTA 9.7.5.2.5).
 func TestUnprotectedReceive(t *testing.T) {
 	e := connected(t, nil)
 	e.b.PostReceive(Receive{ID: 4, Data: [][]byte{make([]byte, 100)}, Unprotected: true})
@@ -156,8 +157,8 @@ func TestUnprotectedReceive(t *testing.T) {
 	}
 }
 
-// TestUnprotectedRequest: a request whose buffer may not be used does not go; when those before it have ended it fails,
-// and those behind it with it.
+// TestUnprotectedRequest: a request whose buffer may not be used is not sent. It fails when the requests before it
+// have ended, and the requests after it fail too.
 func TestUnprotectedRequest(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		e := connected(t, func(c *Config) { c.Recovery = rec })
@@ -175,7 +176,7 @@ func TestUnprotectedRequest(t *testing.T) {
 	}
 }
 
-// TestAnswersByState: outside RTS and SQD no answer is taken, whatever it says.
+// TestAnswersByState: outside RTS and SQD every answer is ignored.
 func TestAnswersByState(t *testing.T) {
 	for _, s := range []State{Reset, Init, ReadyToReceive, Error} {
 		for _, p := range []Packet{{Opcode: roce.Acknowledge, Syndrome: roce.Ack},
@@ -200,8 +201,8 @@ func TestTimeoutIsNotEarly(t *testing.T) {
 	}
 }
 
-// goes lists the packets that go now, by their place, those that go again with an asterisk, those that ask for a list
-// with a question mark.
+// goes lists the packets to send now by their place. An asterisk marks retransmissions, and a question mark marks
+// requests for a list.
 func goes(e *ends, now unit.Time, most int) (out string) {
 	var p Packet
 	for range most {
@@ -219,8 +220,9 @@ func goes(e *ends, now unit.Time, most int) (out string) {
 	return out
 }
 
-// TestWhatGoesAfterSilence: after the ACK timeout the oldest packet and the last one, after silence the last one alone,
-// after one with a known hole what is missing; all ask, and where answers name packets for a list.
+// TestWhatGoesAfterSilence checks which packets are retransmitted. After the ACK timeout they are the oldest packet
+// and the last one; after silence only the last one, or the missing ones if known. All request an answer; where
+// answers name packets, they request a list.
 func TestWhatGoesAfterSilence(t *testing.T) {
 	for name, c := range map[string]struct {
 		named, hole bool

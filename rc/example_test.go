@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// A WRITE of three packets; the second is lost. Whoever drives the two ends
-// carries packets from Next to Data and answers from Data to Acknowledged.
+// A WRITE of three packets; the second is lost. The driver of the two ends carries packets from Next to Data, and
+// answers from Data to Acknowledged.
 func Example() {
 	cfg := rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(10), Retries: 7}
 	memory := make([]byte, 4096)
@@ -58,8 +58,7 @@ func Example() {
 	// the end
 }
 
-// The responder checks every request against what was registered: this region
-// may be written, and not read.
+// The responder checks every request against the registered regions: this region may be written but not read.
 func ExampleMemory() {
 	cfg := rc.Config{MTU: 1024, AckEvery: 1, Reads: 1, ReadsIn: 1}
 	regions := rc.NewMemory(1)

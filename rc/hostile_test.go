@@ -9,10 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// A peer, or whoever can send in its name, may say anything at any time: reports of
-// packets that were never sent, answers to questions nobody asked, requests out of
-// sequence. Neither end panics, nothing piles up, and the requester's numbers stay in
-// order.
+// A peer, or an attacker, may send anything at any time: reports of packets that were never sent, unexpected
+// answers, requests out of sequence. Neither end panics, memory stays bounded, and the requester's sequence numbers
+// stay in order.
 func TestHostilePeer(t *testing.T) {
 	says := []roce.Syndrome{roce.Ack, roce.Ack, roce.Ack, roce.NakSequence, roce.RNRNak | 1, roce.NakMissing,
 		roce.NakGap, roce.NakMissing, roce.NakGap, roce.NakRemoteAccess}

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// TestLines holds fields that every packet reads to the cache lines they are meant to share.
+// TestLines checks that fields read per packet are in the intended cache lines.
 func TestLines(t *testing.T) {
 	var q QP
 	var w wr

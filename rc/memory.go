@@ -88,8 +88,8 @@ func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *regio
 	return r
 }
 
-// Target returns the memory of a WRITE of length bytes at va; false for an unknown key, a missing right or a range
-// outside the region.
+// Target returns the memory of a WRITE of length bytes at va. It returns false for an unknown key, a missing right
+// or a range outside the region.
 func (m *Memory) Target(rkey uint32, va uint64, length uint32) (b []byte, ok bool) {
 	r := m.find(rkey, va, length, RemoteWrite)
 	if r == nil {

@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// maxNamed is the largest window in which AckNamed can point from one end to the other.
+// maxNamed is the largest window whose packets AckNamed can name.
 const maxNamed = 1 << 15
 
 // name answers packet s: it acknowledges all packets before the expected PSN, packet s, and the total number received.
@@ -21,7 +21,7 @@ func (q *QP) name(a *Answer, s uint64) {
 // it.
 func (q *QP) asks(p *Packet) bool { return p.AckReq || p.Marked && q.cfg.Named }
 
-// About returns the packet that an acknowledgement answers: the one of its PSN, or the one that it names.
+// About returns the packet that an acknowledgement answers: the one of its PSN, or the named one.
 func (p *Packet) About() (psn uint32, ok bool) {
 	switch {
 	case p.Opcode != roce.Acknowledge:
@@ -40,8 +40,8 @@ func (q *QP) ahead() uint64 {
 	return q.sel.have - q.una
 }
 
-// taken processes the responder's count of received packets and returns its increase. Where many answers were lost
-// the count may have wrapped without notice; it is right again with everything in order.
+// taken processes the responder's count of received packets and returns its increase. If many answers were lost,
+// the count may have wrapped unnoticed. It is correct again once everything is in order.
 func (q *QP) taken(p *Packet) (news uint64) {
 	k := q.sel
 	was := k.have
@@ -62,8 +62,8 @@ func (k *selective) nameTimed(now unit.Time, s uint64) {
 	}
 }
 
-// named processes the answer to a packet while an earlier one is missing: a report of a gap of unknown length, with at
-// least one packet.
+// named processes the answer to a packet while an earlier one is missing. The answer reports a gap of unknown
+// length, of at least one packet.
 func (q *QP) named(now unit.Time, p *Packet, cum uint64) {
 	s := cum + uint64(int64(int16(p.MSN>>8)))
 	if s <= cum || s >= q.high {
@@ -87,15 +87,15 @@ func (q *QP) listed() {
 	r.late, r.above = max(r.late, r.top), 0
 }
 
-// Silent reports whether answers name their packets, none has arrived for long, and a packet is due for that reason:
-// the path of the oldest may be broken.
+// Silent reports whether answers name their packets, none has arrived for long, and a packet is due for that
+// reason. The path of the oldest packet may have failed.
 func (q *QP) Silent() bool { return q.cfg.Named && q.sel != nil && q.sel.probes > 0 }
 
 // fewAhead is the least number of packets that must overtake another before it counts as lost.
 const fewAhead = 5
 
 // Window returns the packets in the driver's window; 0: no window. Where answers name their packets, a packet is
-// lost when more than 1.5 windows of packets have overtaken it; all other missing packets are then lost too,
+// lost when more than 1.5 windows of packets have overtaken it. All other missing packets are then lost too,
 // because paths cannot differ by more than a window (SLEEK of uet-htsim, uec.cpp; docs/references.md, nscc). The
 // oldest is retransmitted immediately and requests a list of the rest.
 func (q *QP) Window(packets uint64) {

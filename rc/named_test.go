@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever order packets come in, and whatever is lost of them and of their answers: every packet is
-// acknowledged once, what is in flight is never more than what was sent and never less than nothing, and
-// nearly nothing goes again that was not lost.
+// Packets arrive in any order, and packets and answers are lost. Every packet is acknowledged once, and bytes in
+// flight stay between zero and the bytes sent. Almost only lost packets are retransmitted.
 func TestNamedAnswersCountEveryPacket(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		every := rapid.IntRange(1, 8).Draw(rt, "every")
@@ -44,15 +43,15 @@ func TestNamedAnswersCountEveryPacket(t *testing.T) {
 		if l.news != uint64(n) || l.a.InFlightBytes() != 0 {
 			rt.Fatalf("%d packets sent, %d acknowledged, %d bytes in flight", n, l.news, l.a.InFlightBytes())
 		}
-		// A tail that is lost, or its answer, is asked for with the last packet; a report may be lost, too.
+		// If the tail or its answer is lost, the last packet requests a list; a report may be lost, too.
 		if len(l.again) > 2*lost+16 || l.timeouts > 0 {
 			rt.Fatalf("%d lost, %d retransmitted, %d time-outs", lost, len(l.again), l.timeouts)
 		}
 	})
 }
 
-// While nothing is lost, every answer names the packet that it is about, and what is in flight is
-// exactly what has not been answered: a packet that others overtake keeps no room.
+// Without losses, every answer names its packet, and the data in flight are exactly those without an answer. An
+// overtaken packet does not block the window.
 func TestInFlightIsWhatWasNotAnswered(t *testing.T) {
 	l := newLane(t, func(c *Config) { c.Named, c.AckEvery = true, 1 })
 	l.fate = func(p *Packet, _ int) (bool, unit.Time) {
@@ -75,8 +74,8 @@ func TestInFlightIsWhatWasNotAnswered(t *testing.T) {
 	}
 }
 
-// Packets that come late fill gaps and release packets that asked and were answered: they are not answered for
-// it. Answers that named them told senders that the slowest paths are good.
+// Late packets fill gaps and release packets that requested an answer. Those were answered before, so there is no
+// second answer. If such answers named them, senders would prefer the slowest paths.
 func TestPacketsThatFillGapsAreNotAnswered(t *testing.T) {
 	l := newLane(t, func(c *Config) { c.Named, c.AckEvery = true, 4 })
 	l.fate = func(p *Packet, _ int) (bool, unit.Time) {
@@ -95,7 +94,7 @@ func TestPacketsThatFillGapsAreNotAnswered(t *testing.T) {
 	}
 }
 
-// A marked packet is answered at once, though it does not ask.
+// A marked packet is answered at once, even without a request.
 func TestMarksAreAnsweredAtOnce(t *testing.T) {
 	for _, named := range []bool{false, true} {
 		e := connected(t, func(c *Config) { c.Recovery, c.Named, c.Window = Selective, named, 64 })
@@ -124,9 +123,9 @@ func TestNamedWindows(t *testing.T) {
 	}
 }
 
-// A burst of losses behind a window: what is missing goes again once, soon, because the responder lists it;
-// reordering within the window costs nothing. Without a window nothing would tell
-// before the silence at the end.
+// After a burst of losses the missing packets are retransmitted once, soon, because the responder lists them.
+// Reordering within the window causes no retransmission. Without a window, only silence at the end would reveal the
+// losses.
 func TestWindowTellsLosses(t *testing.T) {
 	for _, c := range []struct {
 		spread uint32 // packets late at most
@@ -145,7 +144,7 @@ func TestWindowTellsLosses(t *testing.T) {
 			return false, unit.Time(p.PSN*2654435761>>8%c.spread) * 100 * unit.Nanosecond
 		}
 		took := l.write(2000, 2000)
-		// Two thirds of a hundred are lost; what is under way when the list is made may be on it.
+		// two thirds of a hundred packets are lost; packets in flight may be on the list
 		if c.lost != (lost == 66 || lost == 67) || len(l.again) < lost || len(l.again) > lost+int(c.spread) ||
 			l.timeouts > 0 || took > 2000*l.pace+60*unit.Microsecond {
 			t.Errorf("%+v: %d lost, %d retransmitted, %d time-outs, %v", c, lost, len(l.again), l.timeouts, took)
@@ -153,8 +152,8 @@ func TestWindowTellsLosses(t *testing.T) {
 	}
 }
 
-// A window that shrank below what is under way, all of which is lost, does not stay full of it: the driver
-// may send the oldest, and in the end everything.
+// If the window shrinks below the data in flight and all of it is lost, the window does not stay full. The driver
+// may send the oldest packet, and in the end everything.
 func TestLostPacketsLeaveTheWindow(t *testing.T) {
 	l := newLane(t, func(c *Config) { c.Named, c.AckEvery, c.Timeout = true, 1, LocalAckTimeout(8) })
 	l.a.Window(1)

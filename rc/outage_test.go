@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// A cable that is out for a while takes what is sent again with it, many times over: 5 ms on one of
-// so many paths. Once it is whole the flow is through soon: probes come at twice the time each, and
-// what went again and was lost is found within round trips, not by a timer for each hole.
+// A link is down for 5 ms, on one of many paths, so retransmissions on it are lost repeatedly. Once it is up the
+// flow recovers soon. The interval between probes doubles, and lost retransmissions are detected within round
+// trips, without a timer per hole.
 func TestSoonAfterAnOutage(t *testing.T) {
 	const outage = 5 * unit.Millisecond
 	for _, paths := range []uint32{1, 2, 4, 16} {

@@ -55,8 +55,8 @@ func TestModifyFollowsTheStandard(t *testing.T) {
 	}
 }
 
-// TestPostingByState posts in every state: receives from INIT on, so that none is missing when the peer
-// begins, and sends in RTS and SQD (IBTA 10.3.1, 10.8.2).
+// TestPostingByState posts in every state. Receives are accepted from INIT on, so that none is missing when the
+// peer begins; sends are accepted in RTS and SQD (IBTA 10.3.1, 10.8.2).
 func TestPostingByState(t *testing.T) {
 	for i, s := range states {
 		q := in(t, s)
@@ -74,9 +74,9 @@ func TestPostingByState(t *testing.T) {
 	}
 }
 
-// TestWhatPostRefuses posts requests at the limits and beyond: 2^31 bytes for a message (IBTA 9.7.1), 8
-// aligned bytes for an atomic (9.4.5), a buffer as long as the message, and for a READ half of the
-// sequence numbers that may be under way.
+// TestWhatPostRefuses posts requests at the limits and beyond. The limits are 2^31 bytes for a message (IBTA
+// 9.7.1), 8 aligned bytes for an atomic (9.4.5), a buffer as long as the message, and for a READ half of the
+// sequence numbers that may be outstanding.
 func TestWhatPostRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		good, poor []Request
@@ -119,8 +119,7 @@ func TestWhatPostRefuses(t *testing.T) {
 	}
 }
 
-// TestLargestReadAtTheResponder takes a READ of as many packets as a requester may post, and refuses one of
-// more.
+// TestLargestReadAtTheResponder accepts a READ of the maximum number of packets, and rejects one packet more.
 func TestLargestReadAtTheResponder(t *testing.T) {
 	for length, want := range map[uint32]Verdict{256 << 22: Accepted, 256<<22 + 1: Refused} {
 		q := in(t, ReadyToSend)
@@ -133,8 +132,8 @@ func TestLargestReadAtTheResponder(t *testing.T) {
 	}
 }
 
-// TestScatter spreads SENDs over the buffers of a receive in turn, empty ones too (IBTA 9.7.4.1.7): up to
-// the last byte, and not one more.
+// TestScatter spreads SENDs over the buffers of a receive in turn, empty ones too (IBTA 9.7.4.1.7). The last byte
+// fits, and one more is rejected.
 func TestScatter(t *testing.T) {
 	for _, sizes := range [][]int{{3000}, {100, 2900}, {1, 0, 1023, 1024, 952}, {1024, 1976}, {0, 2999, 1}} {
 		for _, n := range []int{0, 1, 1023, 1024, 1025, 2048, 2999, 3000, 3001} {

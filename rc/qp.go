@@ -35,7 +35,7 @@ func (s State) String() string {
 // Recovery is the treatment of packets that arrive out of order.
 type Recovery uint8
 
-// GoBackN drops them, Selective keeps them.
+// GoBackN drops them; Selective stores them.
 const (
 	GoBackN Recovery = iota
 	Selective
@@ -73,8 +73,8 @@ type Config struct {
 	AckEvery  int       // the requester requests an ACK in every Nth packet
 	Timeout   unit.Time // local ACK timeout, LocalAckTimeout(n); zero never fires
 	Retries   int       // timeouts in a row before the QP fails
-	Window    int       // Selective: packets kept beyond the expected one
-	NakAfter  int       // Selective: packets that must overtake a gap before it counts as lost
+	Window    int       // Selective: maximum of packets stored after the expected one
+	NakAfter  int       // Selective: packets that must overtake a gap before its packets count as lost
 	Named     bool      // Selective: acknowledgements name the packet that they answer (doc.go)
 
 	Reads       int    // outstanding READs and atomics, as requester; 0 to 128
@@ -171,9 +171,9 @@ type Completion struct {
 
 // QP is one end of a reliable connection. A QP is not safe for concurrent use.
 //
-// Thousands of them do not fit a processor's caches together, so fields are ordered by their readers. Each packet
-// of a requester touches the first two cache lines of 64 bytes, each packet that a responder takes the first and
-// the third (TestLines).
+// Thousands of queue pairs do not fit a processor's caches together, so fields are ordered by which code reads
+// them. Each packet of a requester reads the first two cache lines of 64 bytes. Each packet at a responder reads
+// the first and the third (TestLines).
 type QP struct {
 	cfg               *Config
 	retries, rnrTries uint8
@@ -226,8 +226,8 @@ func NewQP(cfg *Config, mem *Memory) QP { return QP{cfg: cfg, mem: mem} }
 // ErrState is returned for a call the QP's state does not allow.
 var ErrState = errors.New("queue pair is in the wrong state")
 
-// Modify moves the QP to the next state. Each step takes the attributes that it needs: RTR takes the peer's first
-// PSN, RTS this end's.
+// Modify moves the QP to the next state. Each transition sets the attributes that it needs: RTR the peer's first
+// PSN, RTS the first PSN of this end.
 func (q *QP) Modify(to State, psn uint32) error {
 	switch {
 	case to == Reset:
@@ -267,8 +267,8 @@ const base = 1 << 24
 // State returns the QP's state.
 func (q *QP) State() State { return q.state }
 
-// fail completes everything posted and enters the error state: the oldest
-// request takes the status, the rest are flushed (IBTA 10.3.1.7).
+// fail completes everything posted and enters the error state. The oldest request gets the status; the others are
+// flushed (IBTA 10.3.1.7).
 func (q *QP) fail(s Status) {
 	if q.state == Error {
 		return
@@ -291,9 +291,8 @@ func (q *QP) fail(s Status) {
 	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.opcode != roce.Acknowledge })
 }
 
-// Drained reports that everything that was begun is acknowledged (IBTA
-// 10.3.1.5): nothing sent is open, and no message, or request of several parts,
-// is half sent.
+// Drained reports whether everything that has begun is acknowledged (IBTA 10.3.1.5). Nothing is unacknowledged, and
+// no message, or request of several parts, is partly sent.
 func (q *QP) Drained() bool {
 	if q.una != q.high || len(q.wrs) == 0 {
 		return q.una == q.high

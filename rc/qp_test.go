@@ -34,8 +34,8 @@ func config(r Recovery, writeOnly bool) Config {
 		Timeout: LocalAckTimeout(8), Retries: 7, AlwaysReady: true}
 }
 
-// The source's example: 24 MiB at MTU 4096 from PSN 5000 is 6,144 packets, and
-// the cumulative ACK closes at PSN 11143 (seed "life of a training job").
+// Example of the source documents ("life of a training job"): 24 MiB at MTU 4096 from PSN 5000 is 6,144 packets,
+// and the last cumulative ACK has PSN 11143.
 func TestSeed24MiB(t *testing.T) {
 	a, b, rkey := pair(t, config(GoBackN, false), 5000, 24<<20)
 	if err := a.Write(7, 0x1000, rkey, 24<<20); err != nil {
@@ -60,8 +60,8 @@ func TestSeed24MiB(t *testing.T) {
 	}
 }
 
-// IBTA 9.7.4.1.5: a wrong key or a range outside the region is refused with a
-// remote access NAK, the request completes in error and the rest is flushed.
+// IBTA 9.7.4.1.5: a wrong key or a range outside the region is rejected with a remote access NAK. The request
+// completes in error, and the others are flushed.
 func TestRemoteAccessError(t *testing.T) {
 	for name, w := range map[string]struct {
 		va, length uint64
@@ -113,8 +113,8 @@ func TestRetryExceeded(t *testing.T) {
 	}
 }
 
-// IBTA 9.7.6.1.3: the timer runs while packets are unacknowledged, from when the
-// first of them was sent. Waiting to be sent does not count.
+// IBTA 9.7.6.1.3: the timer runs while packets are unacknowledged, from the time when the first of them was sent.
+// Waiting to be sent does not count.
 func TestTimerStartsWithTheFirstPacket(t *testing.T) {
 	a, b, rkey := pair(t, config(GoBackN, false), 0, 1<<20)
 	long := 10 * LocalAckTimeout(8)
@@ -151,9 +151,8 @@ func TestSelectiveStaysInWindow(t *testing.T) {
 	}
 }
 
-// A network that loses, repeats and reorders cannot make the connection
-// deliver wrongly: every byte is placed once, messages complete in order, and
-// with the retry count unlimited by luck everything arrives.
+// The network loses, duplicates and reorders packets. Every byte is placed once, and messages complete in order.
+// With an unlimited retry count everything arrives.
 func TestDeliveryUnderChaos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rec := Recovery(rapid.IntRange(0, 1).Draw(t, "recovery"))

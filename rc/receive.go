@@ -56,8 +56,7 @@ func (q *QP) needsReceive(p *Packet) bool {
 	return p.Opcode.HasImm()
 }
 
-// takeSend places one packet of a SEND, which was checked, in the receive it
-// belongs to.
+// takeSend places one packet of a SEND, already checked, in its receive buffer.
 func (q *QP) takeSend(p *Packet, is part) (bad roce.Syndrome) {
 	if is&partStarts != 0 {
 		q.sendAt = 0

@@ -9,9 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// IBTA 9.7.6.1.3: an ACK comes only where one is asked for, so the packet that
-// fills half the window asks, whatever ack_every says; else each window would wait
-// out the time-out.
+// IBTA 9.7.6.1.3: an ACK is sent only on request. The packet that fills half the window therefore requests one,
+// whatever ack_every is; otherwise each window would wait for the time-out.
 func TestAckEveryAboveTheWindow(t *testing.T) {
 	took := map[int]unit.Time{}
 	for _, every := range []int{16, 64, 128, 1 << 16} {
@@ -28,8 +27,8 @@ func TestAckEveryAboveTheWindow(t *testing.T) {
 	}
 }
 
-// A long queue is not moved at every completion (a trace posts 100000 messages at once), and lets go of the
-// data of requests that are done all the same; completions come once each, in their order.
+// A long queue is not moved at every completion (a trace posts 100000 messages at once). It still releases the data
+// of completed requests; each completes once, in order.
 func TestLongQueue(t *testing.T) {
 	const n = 3 * longQueue
 	e := connected(t, nil)
@@ -61,8 +60,8 @@ func TestLongQueue(t *testing.T) {
 	}
 }
 
-// A NAK is no progress: a responder that says "sequence error" for one PSN for ever
-// uses the retries up as silence does (IBTA 9.9.2.1.1; rxe counts them together).
+// A NAK is not progress. A responder that repeats "sequence error" for one PSN uses up the retries as silence does
+// (IBTA 9.9.2.1.1; rxe counts them together).
 func TestNaksUseRetriesUp(t *testing.T) {
 	e := connected(t, nil) // two retries
 	e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(4096)})
@@ -78,7 +77,7 @@ func TestNaksUseRetriesUp(t *testing.T) {
 	if naks != 3 {
 		t.Errorf("gave up after %d NAKs, want 3", naks)
 	}
-	// Where each NAK shows progress, none counts.
+	// If each NAK shows progress, no retry is counted.
 	e = connected(t, nil)
 	e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(50 * 1024)})
 	lost := map[uint32]bool{}
@@ -90,8 +89,7 @@ func TestNaksUseRetriesUp(t *testing.T) {
 	e.want(Success)
 }
 
-// C9-105: a repeated SEND or WRITE is acknowledged again, though it does not ask:
-// the ACK that was lost may have been one for it.
+// C9-105: a repeated SEND or WRITE is acknowledged again without a request, because its ACK may have been lost.
 func TestRepeatsAreAcknowledged(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		e := connected(t, func(c *Config) { c.Recovery = rec })
@@ -115,8 +113,8 @@ func TestRepeatsAreAcknowledged(t *testing.T) {
 	}
 }
 
-// The sequence numbers under way stay below half their space (IBTA 9.7.2), those of
-// READ responses included: else old and new could not be told apart.
+// The sequence numbers in flight, including those of READ responses, stay below half their space (IBTA 9.7.2).
+// Otherwise old and new ones would be ambiguous.
 func TestReadsStayInHalfTheSpace(t *testing.T) {
 	cfg := Config{MTU: 256, AckEvery: 1, Timeout: LocalAckTimeout(8), Retries: 7, Reads: 4, ReadsIn: 4}
 	a := NewQP(&cfg, NewMemory(1))
@@ -137,7 +135,7 @@ func TestReadsStayInHalfTheSpace(t *testing.T) {
 		t.Errorf("%d READs under way with %d sequence numbers, want 2 with 2^23 - 1", n, open)
 	}
 	a.Post(&Request{Verb: Read, Len: 1})
-	for i := range uint32(2) { // as data comes, the next may go
+	for i := range uint32(2) { // each response permits the next request
 		a.Acknowledged(0, &Packet{Opcode: roce.ReadRespMiddle, PSN: i, Payload: 256})
 	}
 	if !a.Next(0, &p) || a.Next(0, &p) {
@@ -145,9 +143,8 @@ func TestReadsStayInHalfTheSpace(t *testing.T) {
 	}
 }
 
-// A repeated READ is answered only as far as it is the one that was accepted, or
-// a part of it: same key, the address that belongs to the PSN, no longer than it
-// was (IBTA 9.7.5.1.4; rxe drops it too).
+// A repeated READ is answered only if it is equal to the accepted one or a part of it. Its key must be equal, its
+// address must match its PSN, and it must not be longer (IBTA 9.7.5.1.4; rxe drops others too).
 func TestRepeatedReadIsHeldToTheFirst(t *testing.T) {
 	first := Packet{Opcode: roce.ReadRequest, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 3000}
 	for name, c := range map[string]struct {
@@ -182,8 +179,8 @@ func TestRepeatedReadIsHeldToTheFirst(t *testing.T) {
 	}
 }
 
-// readOver reads 1 MiB over a path that changes the order of its answers as air
-// says, and returns how many requests and data packets that took.
+// readOver reads 1 MiB over a path that reorders answers as air sets. It returns the number of requests and data
+// packets.
 func readOver(t *testing.T, rec Recovery, change func(n int, p *Packet) (lost bool, late int)) (requests,
 	data int, took unit.Time) {
 	const size = 1 << 20
@@ -240,8 +237,8 @@ func readOver(t *testing.T, rec Recovery, change func(n int, p *Packet) (lost bo
 	}
 }
 
-// READ data that comes out of order is placed where it belongs: one request for one
-// READ. What is lost is asked for alone; go-back-N asks anew from each gap.
+// READ data that arrive out of order are placed by PSN: one READ needs one request. Lost data are requested alone;
+// go-back-N repeats the request from each gap.
 func TestReadDataInAnyOrder(t *testing.T) {
 	swapped := func(n int, _ *Packet) (bool, int) { return false, n % 20 / 19 * 2 }
 	shuffled := func(n int, _ *Packet) (bool, int) { return false, n * 7919 % 40 }
@@ -269,8 +266,8 @@ func TestReadDataInAnyOrder(t *testing.T) {
 	}
 }
 
-// Nothing makes two ends agree on a profile by itself. Whatever each is set to, all
-// arrives, and what one says in selective mode is not read as something else.
+// Two ends do not negotiate a profile by themselves. For every pair of settings, all data arrive, and no report of
+// selective mode is misread.
 func TestMixedProfiles(t *testing.T) {
 	for _, rec := range [][2]Recovery{
 		{GoBackN, GoBackN}, {Selective, GoBackN}, {GoBackN, Selective}, {Selective, Selective},

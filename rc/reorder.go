@@ -2,30 +2,31 @@ package rc
 
 import "railyard/roce"
 
-// window records which packets arrived after a gap, in a ring indexed by sequence number that is allocated on first
-// use, and which of the rest are late or lost. The responder has one for requests, the requester one for READ data.
+// window records which packets arrived after a gap, and which of the missing ones are late or lost. It is a ring
+// indexed by sequence number and allocated on first use. The responder has one for requests, the requester one for
+// READ data.
 type window struct {
 	held  int
 	used  []bool // a power of two of them, at most Config.Window
 	top   uint64 // highest PSN ever held, plus 1
-	late  uint64 // below it, missing packets are lost: too many packets overtook them
+	late  uint64 // below it, missing packets are lost, because too many packets overtook them
 	above int32  // packets held at late and beyond
 	peak  int32  // most packets ever held
 	told  uint64 // below it, missing packets have been requested
 	most  int    // largest reordering distance of a single late packet
 
-	// By sequence number, Config.Window of them, allocated on the first request: reordering distance at arrival,
+	// Config.Window values by sequence number, allocated on the first request: the reordering distance at arrival,
 	// notHere until then, 0 without a request.
 	asks []int32
 }
 
 const notHere = -1
 
-// reorderState is the responder's window with the packets themselves. Its ring grows with the reordering distance:
-// few queue pairs get near the window, and in a large fabric most senders cannot spare 100 B times the window.
+// reorderState is the responder's window with the packets themselves. Its ring grows with the reordering distance.
+// Few queue pairs come near the window, and 100 B times the window per sender is too much for a large fabric.
 type reorderState struct {
 	window
-	slots []Packet // as many slots as used
+	slots []Packet // as many slots as are used
 	store *stored  // store of early packets; nil: only the window limits them
 }
 
@@ -44,8 +45,8 @@ func (r *window) has(s uint64) bool { return r.used[s&uint64(len(r.used)-1)] }
 
 func (r *window) at(s uint64) *bool { return &r.used[s&uint64(len(r.used)-1)] }
 
-// hold takes s, which is beyond the expected packet. Limits of the packets that may overtake another before it
-// counts as lost: least, and at most half the window.
+// hold stores s, which is after the expected packet. Limits of the packets that may overtake another before it
+// counts as lost: the minimum, and at most half the window.
 func (r *window) hold(s, expect uint64, cfg *Config) {
 	*r.at(s) = true
 	r.settle(expect)
@@ -55,7 +56,7 @@ func (r *window) hold(s, expect uint64, cfg *Config) {
 	r.overtake(s, overtakes(cfg.NakAfter, r.most, cfg.Window))
 }
 
-// came records the first arrival of s while later packets are held: late, if it was not requested.
+// came records the first arrival of s while later packets are stored. It counts as late if it was not requested.
 func (r *window) came(s uint64) {
 	ahead := 0
 	if s+1 < r.top {
@@ -93,7 +94,7 @@ func (r *window) ask(s, upto uint64, size int) {
 	}
 }
 
-// unasked returns the first part of a run of n missing packets from s that their headers have not requested; none
+// unasked returns the first part of a run of n missing packets from s that trimmed headers have not requested; none
 // if all have.
 func (r *window) unasked(s uint64, n int) (uint64, int) {
 	if r.asks == nil {
@@ -111,7 +112,7 @@ func (r *window) unasked(s uint64, n int) (uint64, int) {
 	return s, n
 }
 
-// keep stores a packet d beyond the expected one and requests the missing ones.
+// keep stores packet p at distance d after the expected one and requests the missing ones.
 func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	if d >= uint64(q.cfg.Window) {
 		a.Verdict = OutOfOrder
@@ -142,8 +143,8 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 // smaller.
 const leastRing = 64
 
-// openWindow grows the responder's ring for a packet d beyond the expected one, which is less than the window. It
-// doubles, so that a packet is moved twice on average.
+// openWindow grows the responder's ring for a packet at distance d after the expected one; d is less than the
+// window. It doubles, so that a packet is moved twice on average.
 func (q *QP) openWindow(d uint64) {
 	r := &q.reorder
 	had := uint64(len(r.slots))
@@ -166,8 +167,8 @@ func (q *QP) openWindow(d uint64) {
 	}
 }
 
-// overtake records that s has arrived and moves late: more than after packets have overtaken all that is missing
-// below it.
+// overtake records that s has arrived and advances late over missing packets that more than after packets have
+// overtaken.
 func (r *window) overtake(s uint64, after int) {
 	r.top = max(r.top, s+1)
 	if s >= r.late {
@@ -184,7 +185,7 @@ func (r *window) overtake(s uint64, after int) {
 	}
 }
 
-// overtakes returns how many packets may overtake another before it counts as lost: NakAfter, or twice the
+// overtakes returns how many packets may overtake another before it counts as lost. It is NakAfter, or twice the
 // reordering distance seen (as TCP learns its reordering threshold), up to half the window.
 func overtakes(least, seen, size int) int { return max(least, min(2*seen, size/2)) }
 
@@ -253,10 +254,10 @@ func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 	}
 }
 
-// release takes every held packet that is now in order, and reports whether an acknowledgement is due. One of them
-// requested it, or the last packet of all did, which may be the last one sent. Where answers name their packets,
-// each of them has been answered, and only that last one needs an answer. An answer for every filled gap would name
-// the packets of the slowest paths, and make an adaptive sender choose these again.
+// release processes every stored packet that is now in order, and reports whether an acknowledgement is due. It is
+// due if one of them requested it, or if the last packet of all did, which may be the last one sent. Where answers
+// name their packets, each of them has been answered, and only that last packet needs an answer. An answer for
+// every filled gap would name packets of the slowest paths, and an adaptive sender would prefer these paths.
 func (q *QP) release(a *Answer) (asked bool) {
 	r := &q.reorder
 	w := uint64(len(r.slots))

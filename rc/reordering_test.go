@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// comes has places of WRITEs come at a responder, and lists what it replies: by kind, with the place before which all
-// has come, and the argument.
+// comes passes packets of WRITEs to a responder and lists its replies: the kind, the place before which everything
+// has arrived, and the argument.
 func comes(e *ends, list bool, places ...int) (out []Packet) {
 	for _, i := range places {
 		var a Answer
@@ -20,8 +20,9 @@ func comes(e *ends, list bool, places ...int) (out []Packet) {
 	return out
 }
 
-// TestLateOnes: a responder learns how far the path reorders from what comes late without being asked for, or comes
-// twice after it was asked for: how many had overtaken it, no more than wait, and no more than are before the last.
+// TestLateOnes: a responder learns the reordering distance from packets that arrive late without a request, or
+// twice after a request. The distance is the number of packets that had overtaken them, bounded by the packets
+// stored and by those before the last.
 func TestLateOnes(t *testing.T) {
 	for name, c := range map[string]struct {
 		after  int
@@ -44,8 +45,8 @@ func TestLateOnes(t *testing.T) {
 	}
 }
 
-// TestMissingIsReported: what more than NakAfter packets have overtaken is reported once, in runs; what is missing
-// later is not, until as many have overtaken that.
+// TestMissingIsReported: packets that more than NakAfter packets have overtaken are reported once, in runs. Packets
+// that are missing later are reported when as many have overtaken them.
 func TestMissingIsReported(t *testing.T) {
 	e := connected(t, func(f *Config) { f.Recovery, f.NakAfter = Selective, 2 })
 	for i, c := range []struct{ place, from, n int }{
@@ -64,8 +65,8 @@ func TestMissingIsReported(t *testing.T) {
 	}
 }
 
-// TestTrimmedIsAskedForOnce: of what its headers have asked for no report speaks when others overtake it, and where
-// answers name packets a copy that was cut asks for no list.
+// TestTrimmedIsAskedForOnce: a packet requested by its trimmed headers is not reported when others overtake it.
+// Where answers name packets, a trimmed copy requests no list.
 func TestTrimmedIsAskedForOnce(t *testing.T) {
 	e := connected(t, func(f *Config) { f.Recovery, f.NakAfter = Selective, 2 })
 	var a Answer
@@ -87,8 +88,8 @@ func TestTrimmedIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// TestLostReadData: of a READ's data a packet is asked for again when more than NakAfter have overtaken it, alone; what
-// is missing at the end is when nothing has come for 100 us.
+// TestLostReadData: a packet of READ data is requested again, alone, when more than NakAfter packets have overtaken
+// it. Packets missing at the end are requested when nothing has arrived for 100 us.
 func TestLostReadData(t *testing.T) {
 	e := connected(t, func(c *Config) { c.Recovery, c.NakAfter, c.AckEvery = Selective, 3, 64 })
 	e.post(Request{Verb: Read, VA: 0x1000, RKey: 7, Len: 12 * 1024})
@@ -120,8 +121,8 @@ func TestLostReadData(t *testing.T) {
 	}
 }
 
-// TestNotReadyThenAgain: a receiver that is not ready gets that packet again after its timer's time, 0.64 ms of code
-// 12, and before it nothing goes.
+// TestNotReadyThenAgain: a receiver that is not ready gets the packet again after its timer, 0.64 ms for code 12.
+// Nothing is sent before.
 func TestNotReadyThenAgain(t *testing.T) {
 	for rec, want := range map[Recovery]string{GoBackN: " 3* 4* 5*", Selective: " 3* 10 11"} {
 		e := sent(t, 10, func(c *Config) { c.Recovery, c.AckEvery = rec, 64 })
@@ -137,8 +138,8 @@ func TestNotReadyThenAgain(t *testing.T) {
 	}
 }
 
-// TestRoundTripsAreTimed: the first packet that asked for an answer is timed by what is acknowledged beyond it; one
-// that goes again is not (Karn), nor is it twice.
+// TestRoundTripsAreTimed: the first packet that requested an answer is measured once, by the acknowledgement that
+// covers it. A retransmitted packet is not measured (Karn).
 func TestRoundTripsAreTimed(t *testing.T) {
 	const us = unit.Microsecond
 	e := sent(t, 10, func(c *Config) { c.Recovery, c.AckEvery = Selective, 4 }) // 1 and 5 and 9 ask
@@ -157,8 +158,8 @@ func TestRoundTripsAreTimed(t *testing.T) {
 	}
 }
 
-// TestNews: a report is news, and silence begins anew, when a later packet has come than before, or another one is
-// missing. What goes again asks for an answer.
+// TestNews: a report restarts the silence timer if a later packet has arrived than before, or if another packet is
+// missing. A retransmission requests an answer.
 func TestNews(t *testing.T) {
 	const us = unit.Microsecond
 	e := sent(t, 50, func(c *Config) { c.Recovery, c.AckEvery, c.NakAfter, c.Timeout = Selective, 64, 63, unit.Second })
@@ -177,7 +178,7 @@ func TestNews(t *testing.T) {
 		}
 	}
 	e = sent(t, 10, func(c *Config) { c.Recovery, c.AckEvery, c.Timeout = Selective, 64, unit.Second })
-	e.a.Acknowledged(0, report(1, roce.Ack, 0)) // of the one that asked
+	e.a.Acknowledged(0, report(1, roce.Ack, 0)) // of the packet with the request
 	if at := e.a.TimeoutAt(); at != unit.Second {
 		t.Errorf("nobody was asked: silence until %v", at)
 	}
@@ -187,8 +188,8 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// TestOutage: what went again 100 us and more after the last new packet, and came, shows that all is lost that is still
-// missing from before.
+// TestOutage: a packet retransmitted at least 100 us after the last new packet arrives. It shows that all earlier
+// missing packets are lost.
 func TestOutage(t *testing.T) {
 	for at, want := range map[unit.Time]uint64{rtoGap - 1: 0, 100 * unit.Microsecond: 77} {
 		var k selective
@@ -200,8 +201,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestPastWindow: what goes again is past the driver's window, but where answers name their packets only the oldest, or
-// after silence.
+// TestPastWindow: retransmissions ignore the driver's window. Where answers name packets, only the oldest packet
+// does, or any after silence.
 func TestPastWindow(t *testing.T) {
 	for name, c := range map[string]struct {
 		named  bool
@@ -227,8 +228,8 @@ func TestPastWindow(t *testing.T) {
 	}
 }
 
-// TestSolicitedSaysMore: where every packet of a WRITE has its own range, those of one with immediate but the last have
-// the solicited bit; plain ones have none.
+// TestSolicitedSaysMore: if every packet of a WRITE has its own RETH, the packets of one with immediate have the
+// solicited bit, except the last. Packets of a plain WRITE have none.
 func TestSolicitedSaysMore(t *testing.T) {
 	for verb, want := range map[Verb][3]bool{Write: {}, WriteImm: {true, true, false}} {
 		e := connected(t, func(c *Config) { c.WriteOnly = true })
@@ -257,7 +258,7 @@ func TestHalfTheSpace(t *testing.T) {
 	}
 }
 
-// TestUnreadAnswers: behind READ data that nobody fetches 80 answers wait at 4 READs, and no more.
+// TestUnreadAnswers: after READ data that are never fetched, at most 80 answers are queued for 4 READs.
 func TestUnreadAnswers(t *testing.T) {
 	e := connected(t, func(c *Config) { c.Recovery = Selective })
 	var a Answer

@@ -7,13 +7,13 @@ import (
 	"railyard/unit"
 )
 
-// first is the PSN that both ends of connected begin with, two before the numbers come round.
+// first is the first PSN of both ends of connected, two before the PSNs wrap.
 const first = 0xfffffe
 
 // psnAt returns the i-th PSN of a connection.
 func psnAt(i int) uint32 { return uint32(first+i) & roce.PSNMask }
 
-// sent returns a connection whose requester has sent n packets of a WRITE of more, none of which has come.
+// sent returns a connection whose requester has sent n packets of a longer WRITE; none has arrived.
 func sent(t *testing.T, n int, change func(*Config)) *ends {
 	t.Helper()
 	e := connected(t, change)
@@ -54,8 +54,8 @@ func TestSequenceComesRound(t *testing.T) {
 	}
 }
 
-// TestReportsToOneThatGoesBack: a requester that goes back N takes a report of missing packets for the run at its
-// oldest packet alone, and each costs a retry (doc.go).
+// TestReportsToOneThatGoesBack: a go-back-N requester uses a report of missing packets only for the run at its
+// oldest packet. Each report counts as a retry (doc.go).
 func TestReportsToOneThatGoesBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		p         *Packet
@@ -85,8 +85,8 @@ func TestReportsToOneThatGoesBack(t *testing.T) {
 	}
 }
 
-// TestLostPacketsGoAgainOnce: a selective requester sends what is reported missing once, counts it, and asks for an
-// answer with each.
+// TestLostPacketsGoAgainOnce: a selective requester retransmits each reported packet once, counts it, and requests
+// an answer with it.
 func TestLostPacketsGoAgainOnce(t *testing.T) {
 	e := sent(t, 20, func(c *Config) { c.Recovery, c.AckEvery = Selective, 64 })
 	e.a.Acknowledged(0, report(3, roce.NakMissing, 2<<8|3)) // 0 to 2 and 3, 4 have come, 5 to 7 not
@@ -110,8 +110,9 @@ func TestLostPacketsGoAgainOnce(t *testing.T) {
 	}
 }
 
-// TestReorderingIsLearned: packets that overtake one which then comes by itself say how far the path reorders. One
-// that went again came by itself where the answer is here before its copy can be, and else says nothing.
+// TestReorderingIsLearned: packets that overtake another which then arrives without a request show the reordering
+// distance of the path. A retransmitted packet counts if its answer arrives before its copy can have arrived, and
+// otherwise not.
 func TestReorderingIsLearned(t *testing.T) {
 	const us = unit.Microsecond
 	for name, c := range map[string]struct {
@@ -138,8 +139,8 @@ func TestReorderingIsLearned(t *testing.T) {
 	}
 }
 
-// TestNamedAnswersAreTimed: where answers name their packets, that of the first packet that asked gives its round
-// trip, once; one that names a later packet shows that this answer was lost, or waited, and gives none.
+// TestNamedAnswersAreTimed: where answers name packets, the first packet that requested an answer is measured once.
+// An answer that names a later packet shows that this answer was lost or delayed; it is not measured.
 func TestNamedAnswersAreTimed(t *testing.T) {
 	const us = unit.Microsecond
 	const asked = 1 // every fourth number: 0x1000000 is the first behind 0xfffffe
@@ -156,8 +157,8 @@ func TestNamedAnswersAreTimed(t *testing.T) {
 	}
 }
 
-// TestOldestGoesAgainBehindAWindow: once more than half as many again as a window have overtaken the oldest packet,
-// it goes again and asks for a list, though it went again before (docs/references.md, nscc, SLEEK).
+// TestOldestGoesAgainBehindAWindow: once more than 1.5 windows of packets have overtaken the oldest packet, it is
+// retransmitted and requests a list, even if it was retransmitted before (docs/references.md, nscc, SLEEK).
 func TestOldestGoesAgainBehindAWindow(t *testing.T) {
 	for _, ahead := range []int{6, 7} { // 1.5 windows of 4 packets, and one more
 		e := sent(t, 30, func(c *Config) { c.Recovery, c.Named, c.AckEvery, c.NakAfter = Selective, true, 64, 63 })
@@ -184,8 +185,8 @@ func TestOldestGoesAgainBehindAWindow(t *testing.T) {
 	}
 }
 
-// TestVeryOldCopiesAreNamed: an answer names a copy as far behind as 16 bits with a sign reach, and the last one in
-// order for one that is older.
+// TestVeryOldCopiesAreNamed: an answer names a copy up to 16 signed bits behind. For an older copy it names the
+// last packet in order.
 func TestVeryOldCopiesAreNamed(t *testing.T) {
 	for behind, want := range map[uint32]uint32{1: 1, 2: 2, 32768: 32768, 32769: 1, 100_000: 1} {
 		e := connected(t, func(c *Config) { c.Recovery, c.Named, c.ReadsIn = Selective, true, 1 })
@@ -200,8 +201,8 @@ func TestVeryOldCopiesAreNamed(t *testing.T) {
 	}
 }
 
-// TestReadCoversWhatWasKept: a READ takes the numbers of its answers, and with them what an odd peer has put there;
-// the ring is empty then.
+// TestReadCoversWhatWasKept: a READ takes the sequence numbers of its answers, and drops packets of a faulty peer
+// at these numbers. The ring is then empty.
 func TestReadCoversWhatWasKept(t *testing.T) {
 	e := connected(t, func(c *Config) { c.Recovery = Selective })
 	var ans Answer
@@ -222,8 +223,8 @@ func TestReadCoversWhatWasKept(t *testing.T) {
 	}
 }
 
-// TestAskedAnewAfterATimeout: READ data that is lost is asked for once per gap, and anew after a time-out, because
-// the question may have been lost.
+// TestAskedAnewAfterATimeout: lost READ data are requested once per gap, and again after a time-out, because the
+// request may have been lost.
 func TestAskedAnewAfterATimeout(t *testing.T) {
 	e := connected(t, nil)
 	e.post(Request{Verb: Read, VA: 0x1000, RKey: 7, Len: 4096})
@@ -244,13 +245,13 @@ func TestAskedAnewAfterATimeout(t *testing.T) {
 	}
 }
 
-// TestTrimmedReadData: headers of READ data have that packet asked for again; those of what was never asked for, of
-// what has come, and of other requests do not.
+// TestTrimmedReadData: trimmed headers of READ data cause a new request for that packet. Headers of unrequested or
+// arrived data, or of other requests, cause none.
 func TestTrimmedReadData(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		for name, c := range map[string]struct {
 			psn   int
-			asked bool // of one that goes back N only at the oldest
+			asked bool // go-back-N: only at the oldest packet
 			sel   bool
 		}{
 			"the oldest":        {1, true, true},
@@ -272,7 +273,7 @@ func TestTrimmedReadData(t *testing.T) {
 			if e.a.Pending() {
 				t.Fatal("the fence is open")
 			}
-			if rec == Selective { // it knows then that the READ was executed
+			if rec == Selective { // the requester then knows that the READ was executed
 				e.a.Acknowledged(0, &Packet{Opcode: roce.ReadRespMiddle, PSN: psnAt(2), Payload: 1024,
 					Data: make([]byte, 1024)})
 			}

@@ -9,8 +9,8 @@ import (
 // MaxMessage is the largest message of the transport, 2 GiB (IBTA 9.7.1).
 const MaxMessage = 1 << 31
 
-// maxReadPackets is the maximum number of responses of one READ, so that its sequence numbers stay well below half of
-// the space.
+// maxReadPackets is the maximum number of responses of one READ. It keeps the sequence numbers of a READ well below
+// half of the space.
 const maxReadPackets = 1 << 22
 
 // Verb is the operation of a work request.
@@ -65,8 +65,8 @@ type Request struct {
 	// Unprotected marks a local buffer without access rights: the request fails with LocalProtectionError in its turn.
 	Unprotected bool
 	ID          uint64
-	// Data is the local buffer: the source of WRITE and SEND, the destination of READ and atomic answers. It is nil in
-	// the simulator, which moves no bytes; else it has Len bytes.
+	// Data is the local buffer: the source of WRITE and SEND, the destination of READ and atomic answers. It is nil
+	// in the simulator, which moves no bytes; otherwise it has Len bytes.
 	Data []byte
 	Imm  uint32 // immediate data, or the rkey to invalidate
 	// Continues marks a further part of the previous request's message: a draining queue pair finishes all parts.
@@ -137,9 +137,9 @@ func (q *QP) packets(length int64) uint64 {
 	return uint64(max(1, (length+int64(q.cfg.MTU)-1)/int64(q.cfg.MTU)))
 }
 
-// build fills p with the packet of sequence number s of request w and returns the sequence number after it: which part
-// of the message it is follows from its place alone. A READ takes the sequence numbers of its responses; a repeated
-// READ starts at the first missing one.
+// build fills p with the packet of sequence number s of request w and returns the next sequence number. The
+// packet's opcode follows from its place in the message. A READ uses the sequence numbers of its responses; a
+// repeated READ starts at the first missing one.
 func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 	i := int64(s - w.first)
 	mtu := int64(q.cfg.MTU)

@@ -12,8 +12,8 @@ const (
 	specialReads                   // READs, atomics, fences or unusable buffers are in the send queue
 )
 
-// maxOpen is the maximum of sequence numbers in flight: less than half of the space, so that old and new ones are
-// distinguishable (IBTA 9.7.2).
+// maxOpen is the maximum of sequence numbers in flight. It is less than half of the space, so that old and new ones
+// are distinguishable (IBTA 9.7.2).
 const maxOpen = 1<<23 - 1
 
 // Pending reports whether a packet could be sent now, windows of congestion
@@ -30,7 +30,7 @@ func (q *QP) mayAdvance() bool {
 	return q.next < q.end && q.next-q.una < limit && (q.special == 0 || q.mayStart())
 }
 
-// mayStart looks at what mayAdvance cannot see at a glance.
+// mayStart makes the checks that mayAdvance omits for speed.
 func (q *QP) mayStart() bool {
 	if q.special&specialRNR != 0 {
 		return false
@@ -60,8 +60,8 @@ func (q *QP) mayStart() bool {
 	return !(w.Fence && reads > 0) && !(w.Verb.answered() && reads >= q.cfg.Reads)
 }
 
-// InFlightBytes returns the bytes sent and not acknowledged, counted as full packets. Where answers name their packets,
-// packets that arrived out of order or are known to be lost are not included.
+// InFlightBytes returns the bytes sent and not acknowledged, counted as full packets. Where answers name their
+// packets, packets that arrived out of order or are known to be lost are excluded.
 func (q *QP) InFlightBytes() unit.Bytes {
 	n := q.next - q.una
 	if q.cfg.Named && q.sel != nil {
@@ -78,7 +78,7 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	if !q.mayAdvance() {
 		return false
 	}
-	if q.una == q.next { // nothing is in flight, or all of it is retransmitted: the timer starts here
+	if q.una == q.next { // nothing is in flight, or everything is retransmitted: the timer starts here
 		q.progressAt = now
 	}
 	w := &q.wrs[q.cur]
@@ -126,7 +126,7 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 		cum = s
 	}
 	if q.sel != nil && p.Syndrome.Names() && cum <= q.high {
-		// A trimmed packet is one copy of it: if it was a retransmission, the next one must follow.
+		// Each trimmed packet is one copy: if it was a retransmission, another one must follow.
 		q.lost(cum+uint64(p.MSN>>8), cum+uint64(p.MSN>>8)+uint64(p.MSN&0xff), p.Syndrome.IsTrimmed())
 	}
 	if cum > q.high || cum < q.una || ack && cum == q.una {
@@ -202,8 +202,8 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 	}
 }
 
-// notReady waits for the peer's RNR timer before it retransmits the packet, or fails when the RNR retry count is
-// used up; 7 retries are endless (IBTA 9.7.5.2).
+// notReady waits for the peer's RNR timer and then retransmits the packet. It fails when the RNR retry count is
+// used up; 7 means unlimited retries (IBTA 9.7.5.2).
 func (q *QP) notReady(now unit.Time, code uint8, cum uint64) {
 	if cum >= q.high || q.special&specialRNR != 0 {
 		return
@@ -228,8 +228,8 @@ func (q *QP) notReady(now unit.Time, code uint8, cum uint64) {
 // WaitsForReceiver reports whether the peer returned RNR and its timer still runs, until TimeoutAt.
 func (q *QP) WaitsForReceiver() bool { return q.special&specialRNR != 0 }
 
-// Ask sets the request for an acknowledgement in a packet that Next has just produced: the driver's window is full
-// until an acknowledgement arrives.
+// Ask sets the request for an acknowledgement in the packet that Next has just produced. The driver needs it when
+// its window is full until an acknowledgement arrives.
 func (q *QP) Ask(now unit.Time, p *Packet) {
 	if q.sel != nil && !p.AckReq && !p.Again {
 		q.sel.askedFor(now, roce.Extend(p.PSN, q.una))
@@ -237,11 +237,11 @@ func (q *QP) Ask(now unit.Time, p *Packet) {
 	p.AckReq = true
 }
 
-// longQueue is the number of requests from which on a queue is not moved to the front at every completion, which
-// takes the square of its length. Appending moves it occasionally.
+// longQueue is a number of requests. A longer queue is not moved to the front at every completion, because that
+// takes time quadratic in its length. Appending moves it occasionally.
 const longQueue = 256
 
-// advance moves una to cum and completes the requests that end there.
+// advance sets una to cum and completes the requests that end by then.
 func (q *QP) advance(now unit.Time, cum uint64) {
 	q.una, q.progressAt, q.retries, q.rnrTries, q.answerGap = cum, now, 0, 0, false
 	n := 0
@@ -277,8 +277,8 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 	}
 }
 
-// retry counts one more try without progress in between, by time-out or by NAK, or
-// fails when there were enough (IBTA 9.9.2.1.1).
+// retry counts one more try without progress, by time-out or by NAK. It fails when the retry count is used up (IBTA
+// 9.9.2.1.1).
 func (q *QP) retry() bool {
 	if int(q.retries) >= q.cfg.Retries {
 		q.fail(RetryExceeded)
@@ -297,8 +297,8 @@ func (q *QP) goBack(now unit.Time) {
 	}
 }
 
-// waits reports whether the oldest unacknowledged packet must be retransmitted and has not been: because of its
-// turn, a pause, or its pace, which below one packet per round trip may be slower than the timeout.
+// waits reports whether the oldest unacknowledged packet must still be retransmitted. It may wait for its turn, for
+// a pause, or for its pace, which can be slower than the timeout below one packet per round trip.
 func (q *QP) waits() bool {
 	if q.sel == nil {
 		return q.next == q.una
@@ -323,9 +323,9 @@ func (q *QP) TimeoutAt() unit.Time {
 	return at
 }
 
-// Timeout handles the local ACK timeout: resend from the oldest unacknowledged packet, or fail once the retry count is
-// used up (IBTA 9.9.2.1.1). The end of a wait for a receiver that was not ready is handled here too. It returns false
-// if nothing was due.
+// Timeout handles the local ACK timeout: resend from the oldest unacknowledged packet, or fail once the retry count
+// is used up (IBTA 9.9.2.1.1). It also ends the wait for a receiver that was not ready. It returns false if nothing
+// was due.
 func (q *QP) Timeout(now unit.Time) bool {
 	if now < q.TimeoutAt() {
 		return false

@@ -6,8 +6,8 @@ import (
 	"railyard/roce"
 )
 
-// response is an answer that the responder has still to send: the rest of a READ's data, an atomic's answer, or an
-// acknowledgement queued after them (IBTA 9.7.5.1.1: responses leave in the order of the requests).
+// response is an answer that the responder still has to send: the rest of a READ's data, an atomic's answer, or an
+// acknowledgement queued after them. Responses leave in the order of the requests (IBTA 9.7.5.1.1).
 type response struct {
 	opcode   roce.Opcode // Acknowledge, AtomicAck, or ReadRequest for a READ's data
 	syndrome roce.Syndrome
@@ -22,7 +22,7 @@ type response struct {
 }
 
 // executed is a READ or an atomic that was accepted. A repeated atomic is answered with its stored result and not
-// executed again; a repeated READ must be equal to the first or a part of it.
+// executed again. A repeated READ must be equal to the first or a part of it.
 type executed struct {
 	s, end uint64 // sequence numbers [s, end)
 	read   bool
@@ -141,8 +141,8 @@ func (q *QP) remember(e executed) {
 	q.executed = append(q.executed, e)
 }
 
-// covers reports whether a repeated READ at sequence number s requests the data of an accepted one, or a part of them
-// (IBTA 9.7.5.1.4).
+// covers reports whether a repeated READ at sequence number s requests the data of an accepted READ, or a part of
+// them (IBTA 9.7.5.1.4).
 func (q *QP) covers(p *Packet, s uint64) bool {
 	for i := range q.executed {
 		e := &q.executed[i]
@@ -192,8 +192,8 @@ func (q *QP) respond(r response, again bool) bool {
 	return true
 }
 
-// again answers a request whose PSN is in the past (IBTA 9.7.5.1.4): READs are
-// run again, atomics answered from memory, the rest acknowledged.
+// again answers a request whose PSN is in the past (IBTA 9.7.5.1.4). READs are executed again, atomics get their
+// stored result, and other requests are acknowledged.
 func (q *QP) again(p *Packet, d int32, a *Answer) {
 	a.Verdict = Duplicate
 	s := q.expect - uint64(-int64(d))
@@ -202,7 +202,7 @@ func (q *QP) again(p *Packet, d int32, a *Answer) {
 	}
 	switch {
 	case p.Opcode == roce.ReadRequest:
-		// A repeated READ that is no longer allowed gets no answer; its requester exhausts its retries.
+		// A repeated READ that is no longer allowed gets no answer, so its requester uses up its retries.
 		q.takeRead(p, s, true)
 	case p.Opcode.IsAtomic():
 		for i := range q.executed {

@@ -25,8 +25,8 @@ type Answer struct {
 }
 
 // Data takes a request packet. The answer's packet, if any, is an ACK or NAK; NextResponse returns READ data and
-// atomic answers. In selective recovery the responder keeps p.Data of a packet with the verdict Reordered: the
-// caller must not touch those bytes again.
+// atomic answers. In selective recovery the responder keeps p.Data of a packet with the verdict Reordered. The
+// caller must not modify those bytes afterwards.
 func (q *QP) Data(p *Packet, a *Answer) {
 	a.Verdict, a.Reply, a.Delivered = Accepted, false, 0
 	if q.state < ReadyToReceive || q.state == Error || q.dying {
@@ -50,7 +50,7 @@ func (q *QP) Data(p *Packet, a *Answer) {
 	}
 }
 
-// inOrder takes the expected packet and the held packets that follow it.
+// inOrder processes the expected packet and the stored packets that follow it.
 func (q *QP) inOrder(p *Packet, a *Answer) {
 	s := q.expect
 	if !q.place(p, a) {
@@ -109,7 +109,7 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 	q.skip(n)
 	q.Received++
 	if is&(partRead|partAtomic) != 0 {
-		return true // READs and atomics count their messages themselves
+		return true // READs and atomics count their own messages
 	}
 	q.Placed += uint64(p.Payload)
 	if q.ends(p.Opcode) {
@@ -141,8 +141,8 @@ func (q *QP) takeWrite(p *Packet, is part) {
 	}
 }
 
-// announced adds up how long the WRITE is that a packet with a RETH belongs to: for the receive that its immediate
-// completes. Where every packet has a RETH, the solicited bit marks all packets of a message but the last.
+// announced adds the length of the WRITE whose packet has a RETH, for the receive that its immediate completes.
+// Where every packet has a RETH, the solicited bit marks all packets of a message but the last.
 func (q *QP) announced(p *Packet) {
 	if !q.goesOn {
 		q.msgLen = 0
@@ -159,8 +159,7 @@ func (q *QP) skip(n uint64) {
 	q.expect += n
 }
 
-// ends reports whether opcode finishes a message: with a RETH in every packet,
-// only the one with the immediate does.
+// ends reports whether opcode finishes a message. If every packet has a RETH, only the one with the immediate does.
 func (q *QP) ends(opcode roce.Opcode) bool {
 	return opcode.Ends() && !(q.cfg.WriteOnly && opcode == roce.WriteOnly)
 }
@@ -182,7 +181,7 @@ func (q *QP) reply(a *Answer, p Packet, s uint64) {
 	}
 	last := &q.out[len(q.out)-1]
 	if last.opcode == roce.Acknowledge && last.syndrome.IsAck() {
-		q.out = q.out[:len(q.out)-1] // the later one acknowledges it too
+		q.out = q.out[:len(q.out)-1] // the later answer also acknowledges this request
 	}
 	if len(q.out) > 4*q.cfg.ReadsIn+64 {
 		return // a requester that does not read its answers repeats the request

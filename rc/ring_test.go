@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A responder whose ring grows answers every packet as one that has room for the whole window from the
-// beginning: writes and reads in any order, copies, headers of trimmed packets.
+// A responder with a growing ring gives the same answers as one with a full ring. Writes and reads arrive in any
+// order, with copies and trimmed headers.
 func TestRingGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{MTU: 256, Recovery: Selective, WriteOnly: rapid.Bool().Draw(t, "write only"), AckEvery: 4,
@@ -49,7 +49,7 @@ func TestRingGrows(t *testing.T) {
 			case 0:
 				grows.Trimmed(sent[i].PSN, false, &x)
 				whole.Trimmed(sent[i].PSN, false, &y)
-			case 1: // a copy, whose other one comes later
+			case 1: // a copy; the other one arrives later
 				p = sent[i]
 				grows.Data(&p, &x)
 				p = sent[i]
@@ -77,8 +77,8 @@ func TestRingGrows(t *testing.T) {
 	})
 }
 
-// The window is what a packet may come ahead by, not what a queue pair costs: a responder with the largest
-// one to which packets come late by three has room for a few.
+// The window bounds the reordering distance, not the memory of a queue pair. With the largest window and a
+// reordering distance of three, a responder allocates a few slots.
 func TestRingIsAsLargeAsNeeded(t *testing.T) {
 	cfg := config(Selective, true)
 	cfg.Window, cfg.NakAfter = 1<<16, 1<<16-1

@@ -6,16 +6,16 @@ import (
 	"railyard/unit"
 )
 
-// How long a selective requester waits before the ACK timeout, at least, from docs/references.md, irn, where IRN's two
-// settings are: for news while a packet is known to be missing, and, far longer because a pause is silence too, while
-// none is. With at most rtoFew packets in flight, a time-out delays no other packet.
+// Minimum time for which a selective requester waits before the ACK timeout (docs/references.md, irn: IRN's two
+// settings). One applies while a packet is known to be missing. The other is far longer, because a pause is silence
+// too, and applies while none is. With at most rtoFew packets in flight, a time-out delays no other packet.
 const (
 	rtoGap  = 100 * unit.Microsecond
 	rtoHigh = 1350 * unit.Microsecond
 	rtoLow  = 454 * unit.Microsecond
 	rtoFew  = 3
 
-	// ProbeAfter is the time that a selective requester waits for an answer when it has sent all.
+	// ProbeAfter is the time for which a selective requester waits for an answer after its last packet.
 	ProbeAfter = rtoHigh
 )
 
@@ -34,7 +34,7 @@ type selective struct {
 	newAt    unit.Time // time of the latest first transmission
 	drained  uint64    // packets missing below it are lost: packets retransmitted long after them have arrived
 	came     unit.Time // arrival time of the latest retransmission known to have arrived
-	swept    uint64    // retransmissions that left well before an arrived one were sent once more, up to here,
+	swept    uint64    // up to here, retransmissions that left well before an arrived one were sent once more
 	sweeps   int       // consecutive sweeps with all packets lost; 0: a later packet has arrived
 	probes   uint8     // probes in a row without progress
 	early    uint64    // of all
@@ -43,7 +43,7 @@ type selective struct {
 	window  uint64 // window of the driver in packets; 0: none
 	recover uint64 // more than a window overtook a missing packet: all missing packets up to this one are listed
 	list    bool   // the next retransmitted packet requests the list
-	have    uint64 // Named: sequence numbers that the responder has, in order or not, as if in order
+	have    uint64 // Named: sequence numbers that have arrived, in order or not, counted as if in order
 
 	answers window // READ data beyond the missing part
 	past    uint64 // the responder has executed everything before it
@@ -55,14 +55,14 @@ type selective struct {
 	rtt     rtt
 }
 
-// span is a run of lost packets: [from, next) were retransmitted, [next, to) will be. When its last packet was
-// sent, at at, stamp was the next new packet, so that whatever the responder has from stamp on overtook them.
+// span is a run of lost packets: [from, next) were retransmitted, [next, to) will be. stamp was the next new packet
+// when the last packet was sent, at time at. Packets from stamp on therefore overtook it if they have arrived.
 type span struct {
 	from, next, to, stamp uint64
 	at                    unit.Time
 }
 
-// rtt estimates round trips as RFC 6298 does. Before the first sample a round trip takes base, 0 if the driver has
+// rtt estimates round trips as RFC 6298 does. Before the first sample a round trip is base, or 0 if the driver has
 // not set the length of the path.
 type rtt struct{ mean, dev, least, base unit.Time }
 
@@ -86,8 +86,8 @@ func (r *rtt) patience() unit.Time {
 	return max(2*r.mean, r.mean+4*r.dev)
 }
 
-// Unloaded gives a selective requester the round trip of its path without other traffic. Its first answer takes no
-// less, and it does not probe before.
+// Unloaded sets the round trip of the idle path for a selective requester. It is the minimum time to the first
+// answer; no probe is sent earlier.
 func (q *QP) Unloaded(rtt unit.Time) {
 	if q.sel != nil {
 		q.sel.rtt.base = rtt
@@ -112,7 +112,7 @@ func (k *selective) askedFor(now unit.Time, s uint64) {
 // answered records the round trip of a packet that is known to have arrived.
 func (k *selective) answered(now unit.Time, upto uint64) {
 	if k.timed != 0 && upto > k.timed {
-		if !k.named { // else its own answer was lost, and this one's may have waited
+		if !k.named { // otherwise its own answer was lost, and this one may have been delayed
 			k.rtt.sample(now - k.timedAt)
 		}
 		k.timed = 0
@@ -213,8 +213,8 @@ func (k *selective) sentAgain(s uint64) (sp span, ok bool) {
 	return span{}, false
 }
 
-// lost queues [from, to) for retransmission, and packets that were retransmitted before only if again is set. For an
-// executed READ the data are requested again, else the request of one packet is retransmitted.
+// lost queues [from, to) for retransmission, and packets that were retransmitted before only if again is set. For
+// an executed READ the data are requested again; otherwise the request of one packet is retransmitted.
 func (q *QP) lost(from, to uint64, again bool) {
 	k := q.sel
 	from, to = max(from, q.una), min(to, q.next)
@@ -232,11 +232,11 @@ func (q *QP) lost(from, to uint64, again bool) {
 	}
 }
 
-// gap processes a report that the responder's first missing packets are the n packets from s on, and that heard is the
-// last packet that it received.
+// gap processes a report: the responder's first missing packets are the n packets from s on, and heard is the last
+// packet that it received.
 func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
-	k.answered(now, heard+1) // the silence of an outage too: its queues may take that long
+	k.answered(now, heard+1) // the silence includes an outage, after which queues may cause that delay
 	if sp, again := k.sentAgain(heard); again && heard > k.heard && sp.next == heard+1 {
 		k.arrived(sp)
 	}
@@ -302,13 +302,12 @@ func (q *QP) requests(from, upto uint64) (n uint64) {
 	return n
 }
 
-// Resending reports that Next has a lost packet to send again, which takes no
-// more of any window than it already does.
+// Resending reports whether Next has a lost packet to retransmit, which is already counted in all windows.
 func (q *QP) Resending() bool { return q.sel != nil && q.sel.pending > 0 && q.special&specialRNR == 0 }
 
-// PastWindow reports whether Next has a packet that is sent regardless of the driver's window: a retransmission is
-// already counted in it. Where answers name their packets, lost packets have left the window, and a retransmission
-// needs room in it like a new packet. Exceptions are the oldest packet, which blocks all others, and a packet sent
+// PastWindow reports whether Next has a packet that ignores the driver's window. A retransmission is already
+// counted in the window. Where answers name their packets, lost packets have left the window, and a retransmission
+// needs free window like a new packet. Exceptions are the oldest packet, which blocks all others, and a packet sent
 // after a long silence. Otherwise a window that shrank below the data in flight would stay full of lost packets.
 func (q *QP) PastWindow() bool {
 	if !q.Resending() {
@@ -376,7 +375,8 @@ func (q *QP) probeAt() unit.Time {
 	return from + wait<<min(k.probes, 16)
 }
 
-// probe retransmits the packets known to be missing, or else the last packet: its answer reports what arrived.
+// probe retransmits the packets known to be missing, or otherwise the last packet, whose answer reports what
+// arrived.
 func (q *QP) probe(now unit.Time) {
 	k := q.sel
 	k.probes++
@@ -391,7 +391,7 @@ func (q *QP) probe(now unit.Time) {
 	k.at = now
 }
 
-// restart resumes after the ACK timeout with the oldest packet, which any responder accepts, and the last one,
+// restart resumes after the ACK timeout. It sends the oldest packet, which any responder accepts, and the last one,
 // whose answer reports the missing packets.
 func (q *QP) restart(now unit.Time) {
 	q.probe(now)

@@ -8,25 +8,24 @@ import (
 	"railyard/unit"
 )
 
-// lane is a path with a delay of 5 us each way and a packet every 100 ns: what a
-// flow meets in a fabric. Each packet is lost, or later than others, as its
-// tester says; copies are counted by sequence number.
+// lane is a path with a delay of 5 us per direction and a packet every 100 ns. The test decides for each packet
+// whether it is lost or late. Copies are counted by sequence number.
 type lane struct {
 	t        *testing.T
 	a, b     *QP
 	now      unit.Time
-	pace     unit.Time // from one packet to the next
+	pace     unit.Time // interval between packets
 	air      []flying
 	sent     map[uint32]int
 	again    []uint32
 	timeouts uint64
-	first    int             // packets that go whatever hold says
+	first    int             // packets that are sent despite hold
 	hold     func() bool     // the driver's window lets no packet go
 	news     uint64          // packets acknowledged, as Acknowledged counted them
-	told     func(p *Packet) // each answer, when the requester has taken it
+	told     func(p *Packet) // called with each answer after the requester has processed it
 	reports  map[roce.Syndrome]int
 	fate     func(p *Packet, copies int) (lost bool, late unit.Time)
-	cut      func(p *Packet, copies int) bool // a switch leaves its headers
+	cut      func(p *Packet, copies int) bool // a switch trims the packet
 	answer   func(p *Packet) (lost bool)
 }
 
@@ -144,8 +143,8 @@ func (l *lane) arrive(f *flying) {
 	}
 }
 
-// Selective repeat sends again what was lost and nothing else, at the default of
-// nak_after as at none (docs/references.md, irn). Every fiftieth packet is lost, 70 in all.
+// Selective repeat retransmits only lost packets, with the default nak_after and with none (docs/references.md,
+// irn). Every fiftieth packet is lost, 70 in all.
 func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 	for _, after := range []int{0, 2, 256, 1024} {
 		l := newLane(t, func(c *Config) { c.NakAfter = after })
@@ -168,9 +167,8 @@ func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 	}
 }
 
-// Every packet takes a path of its own, up to 20 us slower than another: 200
-// packets overtake it. Nothing is lost, nothing goes again; and with losses on top
-// only those do.
+// Every packet takes its own path, up to 20 us slower than another, so 200 packets may overtake it. Without losses
+// nothing is retransmitted; with losses only the lost packets are.
 func TestReorderingIsNoLoss(t *testing.T) {
 	for _, every := range []uint32{0, 100} {
 		l := newLane(t, nil)
@@ -189,12 +187,12 @@ func TestReorderingIsNoLoss(t *testing.T) {
 	}
 }
 
-// A path may reorder more than nak_after says: the threshold follows what is seen
-// to come late by itself, so that a queue that grows is not taken for loss.
+// A path may reorder more than nak_after. The threshold follows the observed reordering, so a growing queue is not
+// mistaken for loss.
 func TestThresholdFollowsThePath(t *testing.T) {
 	l := newLane(t, func(c *Config) { c.NakAfter = 32 })
 	l.fate = func(p *Packet, copies int) (bool, unit.Time) {
-		n := (p.PSN + 100 + 1) & roce.PSNMask // every eighth takes a path whose queue grows
+		n := (p.PSN + 100 + 1) & roce.PSNMask // every eighth packet takes a path with a growing queue
 		if n%8 == 0 {
 			return false, unit.Time(n) * 10 * unit.Nanosecond
 		}
@@ -206,8 +204,8 @@ func TestThresholdFollowsThePath(t *testing.T) {
 	}
 }
 
-// What is sent again may be lost again, twice even: packets sent after it arrive
-// and show it, or, at the end, the silence. Nobody waits 67 ms for the timeout.
+// A retransmission may be lost again, even twice. Later packets that arrive reveal it or, at the end, the silence
+// does. Nobody waits 67 ms for the timeout.
 func TestLostAgain(t *testing.T) {
 	for _, n := range []int{20, 600, 3000} {
 		for _, times := range []int{2, 3} {
@@ -231,8 +229,8 @@ func TestLostAgain(t *testing.T) {
 	}
 }
 
-// The last packets of a message are lost, or their acknowledgement is: nothing
-// comes after that shows it, so after IRN's RTO the last packet asks.
+// The last packets of a message, or their acknowledgement, are lost. No later packet reveals it, so after IRN's RTO
+// the last packet requests an answer.
 func TestLostTail(t *testing.T) {
 	for _, tail := range []uint32{1, 5} {
 		l := newLane(t, nil)
@@ -253,8 +251,7 @@ func TestLostTail(t *testing.T) {
 	}
 }
 
-// Reports get lost like everything else: half of them are, and still hardly more
-// goes again than was lost.
+// Half of the reports are lost, and still little more is retransmitted than was lost.
 func TestLostReports(t *testing.T) {
 	l := newLane(t, func(c *Config) { c.NakAfter = 8 })
 	lost, n := 0, 0
@@ -271,8 +268,8 @@ func TestLostReports(t *testing.T) {
 	}
 }
 
-// A report that says how far the responder is names its first missing packet too: that one goes again once more than
-// twice nak_after packets have overtaken it, as its own report was lost then.
+// A progress report also names the first missing packet. That packet is retransmitted once more than twice
+// nak_after packets have overtaken it, because its own report must have been lost.
 func TestOvertakenTwiceAsOften(t *testing.T) {
 	l := newLane(t, func(c *Config) { c.NakAfter = 8 })
 	if err := l.a.Post(&Request{Verb: WriteImm, VA: 0x1000, RKey: 0x1234, Len: 40 * 4096}); err != nil {
@@ -295,8 +292,7 @@ func TestOvertakenTwiceAsOften(t *testing.T) {
 	}
 }
 
-// While nothing is lost, reordering costs no report at all but the
-// acknowledgements that were asked for: one in 16 packets, and a few for the end.
+// Without losses, reordering causes only the requested acknowledgements: one in 16 packets, and a few at the end.
 func TestReorderingCostsNoReports(t *testing.T) {
 	l := newLane(t, nil)
 	l.fate = func(p *Packet, copies int) (bool, unit.Time) {
@@ -308,8 +304,7 @@ func TestReorderingCostsNoReports(t *testing.T) {
 	}
 }
 
-// Spans: what is added is sent once, what is cut is not sent, and pending says how
-// many are still to go.
+// Spans: an added span is sent once, a removed span is not sent, and pending returns the number still to send.
 func TestSpans(t *testing.T) {
 	var k selective
 	k.add(10, 20)
@@ -331,8 +326,8 @@ func TestSpans(t *testing.T) {
 	want(16, span{24, 24, 25, 0, 0}, span{25, 25, 30, 0, 0}, span{30, 30, 40, 0, 0})
 }
 
-// A slow sender whose packet takes a path that is paused: silence counts from the
-// last packet sent, so that the end of the message is no reason to ask.
+// The packet of a slow sender is delayed by a pause on its path. Silence counts from the last packet sent, so the
+// end of the message causes no probe.
 func TestSlowSenderWaitsForItsLastPacket(t *testing.T) {
 	l := newLane(t, nil)
 	l.write(64, 64)

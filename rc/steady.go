@@ -1,16 +1,16 @@
 package rc
 
-// A simulator that finds a network in the same state twice, except for sequence numbers, may skip the repetitions: it
-// removes packets from the middle of messages, at both ends.
+// A simulator may find a network in the same state twice, except for sequence numbers. It may then skip the
+// repetitions: it removes packets from the middle of messages, at both ends.
 
 // Under is the message that a queue pair sends, in sequence numbers.
 type Under struct {
 	First, End uint64 // packets of the message: [First, End)
-	Una, Next  uint64 // as the requester's
+	Una, Next  uint64 // of the requester
 }
 
-// Under returns the current message of a requester. It is plain if packets may be removed from it: it is a WRITE, and
-// nothing is lost, retransmitted or refused.
+// Under returns the current message of a requester. The state is plain if packets may be removed from it: it is a
+// WRITE, and nothing is lost, retransmitted or rejected.
 func (q *QP) Under() (u Under, plain bool) {
 	u.Una, u.Next = q.una, q.next
 	if q.next >= q.end || int(q.cur) >= len(q.wrs) {
@@ -22,8 +22,8 @@ func (q *QP) Under() (u Under, plain bool) {
 		(q.sel == nil || q.sel.pending == 0 && len(q.sel.spans) == 0 && q.sel.hole == 0)
 }
 
-// Expects returns the sequence number that a responder expects next. It is plain if it is within a WRITE and nothing is
-// out of order.
+// Expects returns the sequence number that a responder expects next. The state is plain if it is within a WRITE and
+// nothing is out of order.
 func (q *QP) Expects() (s uint64, plain bool) {
 	return q.expect, !q.nakSent && q.reorder.held == 0 && len(q.out) == 0 && (q.inWrite || q.cfg.WriteOnly)
 }

@@ -3,23 +3,23 @@ package rc
 import "railyard/roce"
 
 // Placement is the rule by which a NIC writes packets that arrive after a gap to memory. Packets that cannot be
-// placed yet are kept in its Store.
+// placed yet are stored in its Store.
 type Placement uint8
 
 // The placements.
 const (
-	// ByAddress places a packet as soon as its address is known: a packet with a RETH immediately, a Middle or Last
-	// once the First of its message has arrived, whose RETH has address and length.
+	// ByAddress places a packet as soon as its address is known. A packet with a RETH is placed immediately. A
+	// Middle or Last is placed once the First of its message has arrived, whose RETH has address and length.
 	ByAddress Placement = iota
 	// InOrder places parts of First/Middle/Last messages in PSN order, and messages of one packet with a RETH
 	// immediately.
 	InOrder
-	// ThroughNIC keeps every packet beyond a gap in the NIC's own memory, whatever its headers.
+	// ThroughNIC stores every packet after a gap in the NIC's own memory, whatever its headers.
 	ThroughNIC
 )
 
-// Store is the memory of a NIC for packets that it cannot place yet, which its queue pairs share. The zero Store has
-// no limit.
+// Store is the memory of a NIC for packets that cannot be placed yet. The NIC's queue pairs share it. The zero
+// Store has no limit.
 type Store struct {
 	Placement Placement
 	Bytes     int64 // bytes of payload; 0: no limit
@@ -48,7 +48,7 @@ func (m *Store) take(bytes int64) bool {
 }
 
 // far reports whether a packet d beyond the expected one exceeds the store's capacity. Otherwise a store full of
-// the furthest packets would have no room for the ones that they need. It counts as refused.
+// the furthest packets would have no room for the packets before them. It counts as refused.
 func (m *Store) far(d uint64, mtu int) bool {
 	far := m.Bytes > 0 && d*uint64(mtu) > uint64(m.Bytes) || m.Entries > 0 && d > uint64(m.Entries)
 	if far {
@@ -68,11 +68,11 @@ type stored struct {
 // reach is the sequence numbers of a message, [from, to).
 type reach struct{ from, to uint64 }
 
-// KeepIn makes a responder in selective recovery keep packets that it cannot place yet in a store; packets are dropped
-// if it is full. Without it nothing bounds them but Config.Window.
+// KeepIn makes a responder in selective recovery store packets that it cannot place yet. Packets are dropped if the
+// store is full. Without a store, only Config.Window bounds them.
 func (q *QP) KeepIn(m *Store) { q.reorder.store = &stored{Store: m} }
 
-// Refused returns the packets that this responder dropped because its store was full.
+// Refused returns the number of packets that this responder dropped because its store was full.
 func (q *QP) Refused() uint64 {
 	if q.reorder.store == nil {
 		return 0
@@ -80,8 +80,8 @@ func (q *QP) Refused() uint64 {
 	return q.reorder.store.refused
 }
 
-// keeps finds memory for packet p at sequence number s, beyond the gap, and reports whether there is any. The ring
-// has a slot for s.
+// keeps allocates memory for packet p at sequence number s, after the gap, and reports whether there is any. The
+// ring has a slot for s.
 func (q *QP) keeps(p *Packet, s uint64) bool {
 	m := q.reorder.store
 	if m.Placement == ByAddress && isWrite(p.Opcode) && p.Opcode.HasRETH() && !p.Opcode.Ends() {
@@ -162,7 +162,7 @@ func (q *QP) known() {
 	}
 }
 
-// free gives back all that a responder keeps: its queue pair has failed.
+// free releases the stored packets of a responder whose queue pair has failed.
 func (q *QP) free() {
 	if m := q.reorder.store; m != nil {
 		for i := range q.reorder.used {

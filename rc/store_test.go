@@ -7,15 +7,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stores drives one sender's WRITEs to a responder with a store and to one without, in an order and with copies that
-// rapid draws.
+// stores drives one sender's WRITEs to a responder with a store and to one without. Order and copies are random.
 type stores struct {
 	cfg   Config
 	a     QP
 	b, c  QP
 	store Store
 	sent  []Packet
-	ends  []uint64 // of messages: one above their last packet, by packets sent
+	ends  []uint64 // ends of messages: one above their last packet, by packets sent
 }
 
 func newStores(t *rapid.T, limit int64) *stores {
@@ -60,8 +59,8 @@ func (x *stores) starts(i int) (first int) {
 	return first
 }
 
-// needs returns the payload that a NIC keeps by the definition of its placement, given which packets have come and how
-// many of them are in order.
+// needs returns the payload that a NIC must store by the definition of its placement. Its inputs are which packets
+// have arrived and how many of them are in order.
 func (x *stores) needs(came []bool, inOrder int) (bytes int64) {
 	for i := inOrder; i < len(came); i++ {
 		p := &x.sent[i]
@@ -82,7 +81,7 @@ func (x *stores) needs(came []bool, inOrder int) (bytes int64) {
 	return bytes
 }
 
-// A store without limit keeps what its placement says, changes no answer, and is empty in the end.
+// A store without limit holds what its placement defines, changes no answer, and is empty at the end.
 func TestStoreKeeps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := newStores(t, 0)
@@ -113,7 +112,7 @@ func TestStoreKeeps(t *testing.T) {
 	})
 }
 
-// A store that is full refuses, and nothing that it lacked room for is lost for good: what comes again is taken.
+// A full store drops packets, and none is lost for good: a retransmitted packet is accepted.
 func TestStoreIsFull(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := 256 * rapid.Int64Range(1, 20).Draw(t, "limit")
@@ -148,7 +147,7 @@ func (x *stores) indices() (all []int) {
 	return all
 }
 
-// A queue pair that fails gives back what it kept.
+// A queue pair that fails releases its stored packets.
 func TestStoreOfAFailedQueuePair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := newStores(t, 0)

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// tale plays a connection between A, which requests, and B, which responds: a packet
-// occupies the wire for 1 us and travels for 5. What happens goes to a page.
+// tale runs a connection between A, the requester, and B, the responder. A packet occupies the wire for 1 us and
+// travels for 5 us. It writes a transcript of all events.
 type tale struct {
 	*story.Page
 	t    *testing.T
@@ -20,11 +20,11 @@ type tale struct {
 	mem  *rc.Memory
 	now  unit.Time
 	air  []flight
-	todo []deed       // what applications do, in the order of time
-	wire [2]unit.Time // when an end may send its next packet
+	todo []deed       // actions of applications, in the order of time
+	wire [2]unit.Time // time at which an end may send its next packet
 	sent [2]int       // packets by end
 
-	// fate says what happens to the nth packet, counted from 1, of an end: 0 is A.
+	// fate sets the fate of the nth packet, counted from 1, of an end; 0 is A.
 	fate func(end, n int) (lost bool, late unit.Time)
 }
 
@@ -66,12 +66,12 @@ func (s *tale) region(key uint32, access rc.Access) {
 	}
 }
 
-// at lets an application do something at a time.
+// at schedules an action of an application.
 func (s *tale) at(at unit.Time, say string, do func() error) {
 	s.todo = append(s.todo, deed{at, say, do})
 }
 
-// posts lets A's application post a request of so many full packets.
+// posts makes A's application post a request of n full packets.
 func (s *tale) posts(at unit.Time, id uint64, verb rc.Verb, key uint32, packets int) {
 	s.at(at, fmt.Sprintf("A posts request %d: %v of %d KiB", id, verb, packets), func() error {
 		data := make([]byte, packets<<10)
@@ -79,7 +79,7 @@ func (s *tale) posts(at unit.Time, id uint64, verb rc.Verb, key uint32, packets 
 	})
 }
 
-// play runs until nothing is left to happen and compares the page.
+// play runs until no event is left and compares the transcript.
 func (s *tale) play(name string) {
 	s.t.Helper()
 	for s.step() {
@@ -90,7 +90,7 @@ func (s *tale) play(name string) {
 	s.Check(s.t, name)
 }
 
-// step lets the next thing happen.
+// step processes the next event.
 func (s *tale) step() bool {
 	next := s.a.TimeoutAt()
 	for end, waits := range [2]bool{s.a.Pending(), s.b.Responding()} {
@@ -188,7 +188,7 @@ func spell(p *rc.Packet) string {
 	return fmt.Sprintf("%v %d", p.Syndrome, p.PSN)
 }
 
-// take is B's side: the packet, and what it answers at once.
+// take passes a packet to B and records B's answers.
 func (s *tale) take(p *rc.Packet) {
 	var ans rc.Answer
 	s.b.Data(p, &ans)
@@ -244,7 +244,7 @@ func (s *tale) timeout() {
 	s.ends()
 }
 
-// ends tells what finished, and of a queue pair that has stopped.
+// ends records completions and the failure of a queue pair.
 func (s *tale) ends() {
 	for c, ok := s.a.PopCompletion(); ok; c, ok = s.a.PopCompletion() {
 		s.Tell(s.now, "    A's request %d, %v: %v", c.ID, c.Verb, c.Status)
@@ -256,7 +256,7 @@ func (s *tale) ends() {
 
 const us = unit.Microsecond
 
-// loses loses packets of A by their place in what A sends.
+// loses drops packets of A by their position.
 func loses(places ...int) func(end, n int) (bool, unit.Time) {
 	return func(end, n int) (bool, unit.Time) {
 		for _, p := range places {

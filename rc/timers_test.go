@@ -26,8 +26,8 @@ func TestRoundTripsByHand(t *testing.T) {
 	}
 }
 
-// TestSilence: for how long a selective requester waits for news, by what it knows: docs/references.md, irn (IRN's two
-// settings). The oldest packet went at 0, the ACK timeout is a second or more.
+// TestSilence checks how long a selective requester waits for news in each state (docs/references.md, irn: IRN's
+// two settings). The oldest packet went at 0, the ACK timeout is a second or more.
 func TestSilence(t *testing.T) {
 	const us = unit.Microsecond
 	const long = 4 * unit.Second
@@ -83,13 +83,14 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSweepsDouble: of runs that went again long ago and have not come, one goes once more per report; from the fourth
-// report in a row on, that finds all of them lost, two, four and so on. One that was left out begins anew.
+// TestSweepsDouble: of runs that were retransmitted long ago and have not arrived, each report retransmits one.
+// From the fourth consecutive report on, if all were lost, it retransmits two, four and so on. A report without
+// such a loss resets the number.
 func TestSweepsDouble(t *testing.T) {
 	e := sent(t, 50, func(c *Config) { c.Recovery, c.AckEvery = Selective, 64 })
 	q, k := &e.a, e.a.sel
 	first, runs := q.una, uint64(24)
-	for i := range runs { // every other packet went again at 0
+	for i := range runs { // every other packet was retransmitted at 0
 		q.lost(first+2*i, first+2*i+1, false)
 		var p Packet
 		if !q.Next(0, &p) || p.PSN != psnAt(int(2*i)) {
@@ -105,7 +106,7 @@ func TestSweepsDouble(t *testing.T) {
 		}
 		at += 2 * want
 	}
-	at += 2 // one has come by itself
+	at += 2 // one arrived without a request
 	for i, want := range []uint64{1, 1, 1, 2} {
 		was := k.pending
 		if q.sweep(at, at+1); k.pending-was != want {
@@ -119,8 +120,9 @@ func TestSweepsDouble(t *testing.T) {
 	}
 }
 
-// TestTrimmedWithGoBackN: the first packet that is cut shows that the expected one is gone, and the others behind it do
-// not ask again; once that one has come the next cut does. One that has come is acknowledged.
+// TestTrimmedWithGoBackN: the first trimmed packet shows that the expected one is lost; further trimmed packets
+// cause no request. Once the expected packet has arrived, the next trimmed packet does. A trimmed packet that has
+// arrived before is acknowledged.
 func TestTrimmedWithGoBackN(t *testing.T) {
 	e := connected(t, nil)
 	var a Answer
@@ -144,8 +146,8 @@ func TestTrimmedWithGoBackN(t *testing.T) {
 	says("and the next", 1, false, OutOfOrder, 0, 0)
 }
 
-// TestAcknowledgedPastARead: an ACK of what follows a READ shows that the READ's data is lost: what is before it is
-// acknowledged, and it is asked for at once.
+// TestAcknowledgedPastARead: an ACK of a request after a READ shows that the READ's data are lost. Everything
+// before the READ is acknowledged, and the data are requested at once.
 func TestAcknowledgedPastARead(t *testing.T) {
 	e := connected(t, nil)
 	e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(100)})

@@ -6,8 +6,8 @@ import (
 )
 
 // Trimmed processes a request that a switch trimmed to its headers; only its PSN is used. The answer names it
-// immediately (roce.NakTrimmed, or NakTrimmedLast if last: trimmed at the receiver's port). The requester retransmits
-// it without waiting for others to overtake it. A packet that has arrived by another copy is acknowledged.
+// immediately (roce.NakTrimmed, or NakTrimmedLast if last: trimmed at the receiver's port). The requester
+// retransmits it at once, before others overtake it. A packet that has arrived by another copy is acknowledged.
 func (q *QP) Trimmed(psn uint32, last bool, a *Answer) {
 	a.Verdict, a.Reply, a.Delivered = OutOfOrder, false, 0
 	if q.state < ReadyToReceive || q.state == Error || q.dying {

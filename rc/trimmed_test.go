@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a switch cuts to its headers goes again at once and nothing else does, however often a copy is cut,
-// however much the path reorders, and without a time-out, a probe or a report of a gap.
+// A packet that a switch trims is retransmitted at once, and nothing else is. This holds for any number of trimmed
+// copies and any reordering, without a time-out, a probe or a gap report.
 func TestTrimmedGoesAgainAtOnce(t *testing.T) {
 	for _, late := range []uint32{0, 1_000, 20_000} {
 		l := newLane(t, nil)
@@ -43,8 +43,8 @@ func TestTrimmedGoesAgainAtOnce(t *testing.T) {
 	}
 }
 
-// With loss besides, of packets, headers and answers, everything arrives once, in either mode: what is in
-// order, placed twice or never would end a message early, twice or not at all.
+// With losses of packets, headers and answers, everything arrives once, in either mode. A packet placed twice or
+// never would end a message early, twice or not at all.
 func TestTrimmedAndLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLane(t, func(c *Config) {
@@ -72,8 +72,8 @@ func TestTrimmedAndLost(t *testing.T) {
 	})
 }
 
-// Headers of what is not awaited change nothing: of what has come, which is acknowledged, from beyond the
-// window, and in a state that takes no requests.
+// Headers of unexpected packets change nothing: of arrived packets, which are acknowledged, of packets beyond the
+// window, and in a state that accepts no requests.
 func TestTrimmedOutOfPlace(t *testing.T) {
 	l := newLane(t, nil)
 	l.write(100, 100)

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// ends are two connected queue pairs with real memory: b's region of 64 KiB at
-// 0x1000 under key 7 takes everything, key 8 is the same bytes for reading, and may be invalidated.
+// ends are two connected queue pairs with real memory. b's region of 64 KiB at 0x1000 under key 7 permits
+// everything. Key 8 is the same memory for reading, and may be invalidated.
 type ends struct {
 	t    *testing.T
 	a, b QP
@@ -46,7 +46,7 @@ func connected(t *testing.T, change func(*Config)) *ends {
 	return e
 }
 
-// run moves packets both ways until nothing moves; drop may lose them.
+// run moves packets both ways until none is left; drop may lose them.
 func (e *ends) run(drop func(p *Packet) bool) {
 	var p Packet
 	var ans Answer
@@ -111,7 +111,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-// Every verb moves its bytes, in order, with each packet lost once.
+// Every verb moves its bytes in order while each packet is lost once.
 func TestVerbs(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		for _, lossy := range []bool{false, true} {
@@ -166,8 +166,8 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// IBTA 9.7.4.1: what the responder refuses, with its NAK, the completion at
-// the requester, and no byte touched.
+// IBTA 9.7.4.1: which requests the responder rejects, with the NAK and the completion at the requester. No byte
+// changes.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		r    Request
@@ -213,7 +213,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Opcodes that the responder does not do are refused, not taken for others.
+// Unsupported opcodes are rejected.
 func TestUnsupportedOpcodes(t *testing.T) {
 	for _, op := range []roce.Opcode{roce.Flush, roce.AtomicWrite, roce.Acknowledge, roce.CNP, 0x15} {
 		e := connected(t, nil)
@@ -228,8 +228,8 @@ func TestUnsupportedOpcodes(t *testing.T) {
 	}
 }
 
-// IBTA 9.7.5.2: no receive is posted: RNR NAK, the wait of its timer, the
-// same packet again, and an error once the count is used up.
+// IBTA 9.7.5.2: without a posted receive the responder returns RNR NAK. The requester repeats the packet after the
+// timer, and fails once the count is used up.
 func TestReceiverNotReady(t *testing.T) {
 	e := connected(t, nil)
 	e.post(Request{Verb: Send, Data: pattern(3000)})
@@ -255,8 +255,8 @@ func TestReceiverNotReady(t *testing.T) {
 	}
 }
 
-// TestReceivesNeverRunOut: a responder without receives takes SENDs and immediates where its application always has
-// some, and asks nobody to wait.
+// TestReceivesNeverRunOut: a responder without receives accepts SENDs and immediates if its application always has
+// receives; it returns no RNR NAK.
 func TestReceivesNeverRunOut(t *testing.T) {
 	e := connected(t, func(c *Config) { c.AlwaysReady = true })
 	e.post(Request{Verb: Send, Data: pattern(3000)})
@@ -274,7 +274,7 @@ func TestReceivesNeverRunOut(t *testing.T) {
 	}
 }
 
-// SQD (IBTA 10.3.1.5) finishes the message under way and starts no other.
+// SQD (IBTA 10.3.1.5) finishes the message in progress and starts no other.
 func TestDrain(t *testing.T) {
 	e := connected(t, nil)
 	for i := range 3 {
@@ -298,8 +298,8 @@ func TestDrain(t *testing.T) {
 	e.want(Success, Success)
 }
 
-// A repeated atomic is answered from memory, never run twice; a repeated READ
-// runs again from where it is asked.
+// A repeated atomic gets its stored result and never runs twice; a repeated READ runs again from the requested
+// position.
 func TestRepeats(t *testing.T) {
 	e := connected(t, nil)
 	add := Packet{Opcode: roce.FetchAdd, PSN: 0xfffffe, VA: 0x1000, RKey: 7, SwapAdd: 3}

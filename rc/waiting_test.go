@@ -6,9 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// The timer is that of the oldest unacknowledged packet: while that waits to go again it cannot have been
-// answered, and however long its turn takes (a pause, or a pace below one packet per round trip) no retry
-// is used up. Once it went, the full time-out runs.
+// The timer belongs to the oldest unacknowledged packet. While that packet waits for its retransmission (a pause,
+// or a pace below one packet per round trip) no retry is counted. Once it is sent, the full time-out runs.
 func TestNoTimerForWhatHasNotGoneAgain(t *testing.T) {
 	for _, recovery := range []Recovery{GoBackN, Selective} {
 		e := connected(t, func(c *Config) { c.Recovery, c.Retries = recovery, 7 })

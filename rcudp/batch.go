@@ -17,7 +17,7 @@ type batch struct {
 // same reports whether a datagram has the destination of the batch.
 func (b *batch) same(dg *Datagram) bool { return dg.Plane == b.plane && dg.Label == b.label }
 
-// add appends a datagram whose head and tail lie at the end of heads already.
+// add appends a datagram whose head and tail are already at the end of heads.
 func (b *batch) add(dg *Datagram) {
 	b.heads = b.heads[:len(b.heads)+len(dg.Head)]
 	if len(dg.Payload) > 0 {

@@ -39,7 +39,7 @@ func (f *flights) Pop() any {
 	return x
 }
 
-// faults are the chances, in per mille, of what a path does to a datagram.
+// faults are the probabilities, in per mille, of each fault of a datagram on a path.
 type faults struct{ loss, twice, damage, late, mark int }
 
 // world is two endpoints joined by a path with a seed. Time is virtual.
@@ -85,7 +85,7 @@ func newWorld(cfg *rc.Config, r *rng.Stream, f faults, room unit.Bytes, psn [2]u
 
 func (w *world) hit(perMille int) bool { return perMille > 0 && w.r.Intn(1000) < perMille }
 
-// carry puts a datagram of end from on the path.
+// carry sends a datagram of end from over the path.
 func (w *world) carry(from int, d *Datagram) {
 	if w.spy != nil && w.spy(from, d) || w.hit(w.f.loss) {
 		return
@@ -110,7 +110,7 @@ func (w *world) carry(from int, d *Datagram) {
 	}
 }
 
-// step moves the world to the next thing that happens; false when nothing will.
+// step advances the world to the next event; false if there is none.
 func (w *world) step() bool {
 	var d Datagram
 	for i, e := range w.ends {
@@ -138,11 +138,11 @@ func (w *world) step() bool {
 	return true
 }
 
-// side is one end's application and what the other end's memory should be.
+// side is one end's application and the expected memory of the other end.
 type side struct {
-	region, model []byte // ours, and what the peer should have made of it
+	region, model []byte // the own memory, and the expected memory of the peer
 	reads         [][2][]byte
-	sends         [][]byte // what we should receive, in order
+	sends         [][]byte // expected receives, in order
 	got           [][]byte
 	recvBufs      map[uint64][]byte
 	olds          [][2]uint64
@@ -160,8 +160,7 @@ const (
 	base       = 0x7f800000
 )
 
-// plan posts n random requests from end i and plays them on the model of the
-// peer's memory.
+// plan posts n random requests from end i and applies them to the model of the peer's memory.
 func plan(r *rng.Stream, c *Conn, mine, peer *side, n, maxLen int) {
 	read := false
 	for i := range n {
@@ -212,8 +211,8 @@ func plan(r *rng.Stream, c *Conn, mine, peer *side, n, maxLen int) {
 	}
 }
 
-// schedule runs one random schedule and returns what went wrong, "" for
-// nothing, and the status the requesters ended with.
+// schedule runs one random schedule. It returns what went wrong, "" for nothing, and the final status of the
+// requesters.
 func schedule(seed uint64, total *Counters) (string, rc.Status) {
 	stream := rng.New(seed, "chaos")
 	r := &stream
@@ -312,7 +311,7 @@ func schedule(seed uint64, total *Counters) (string, rc.Status) {
 	return judge(sides, bad)
 }
 
-// judge compares what arrived with what should have.
+// judge compares the arrived data with the expected data.
 func judge(sides [2]*side, bad bool) (string, rc.Status) {
 	failed := max(sides[0].failed, sides[1].failed)
 	for i, s := range sides {
@@ -328,7 +327,7 @@ func judge(sides [2]*side, bad bool) (string, rc.Status) {
 			}
 		}
 		if failed != rc.Success {
-			continue // what was cut off may be missing, wrong it may not be
+			continue // data after the failure may be missing but not wrong
 		}
 		if len(s.got) != len(s.sends) {
 			return fmt.Sprintf("end %d: %d of %d receives", i, len(s.got), len(s.sends)), failed
@@ -354,9 +353,8 @@ func judge(sides [2]*side, bad bool) (string, rc.Status) {
 	return "", failed
 }
 
-// 2,000 schedules (long: 10,000) of loss, repetition, reordering, damage and delay, every
-// verb both ways, both recoveries: every byte arrives once and in order, or the
-// request ends with the error it should.
+// 2,000 schedules (long: 10,000) of loss, repetition, reordering, damage and delay, with every verb both ways and
+// both recoveries. Every byte arrives once and in order, or the request ends with the expected error.
 func TestSchedules(t *testing.T) {
 	n := uint64(long.N(2_000, 10_000))
 	if testing.Short() {

@@ -30,26 +30,26 @@ type Conn struct {
 	// the endpoint locked.
 	OnComplete func(rc.Completion)
 	OnReceive  func(rc.Received)
-	// OnEstablished is called for the first packet that reaches a queue pair in RTR, OnError for its step to ERR,
-	// with the responder's NAK if it ended the connection.
+	// OnEstablished is called for the first packet that reaches a queue pair in RTR. OnError is called for its
+	// transition to ERR, with the responder's NAK if that ended the connection.
 	OnEstablished func()
 	OnError       func(why roce.Syndrome)
-	// OnRate is called at every change of the rate; may be nil. For a controller with a window the rate is one window
-	// per round trip, and changes below a hundredth are not reported: each answer causes one.
+	// OnRate is called at every change of the rate; may be nil. For a controller with a window the rate is one
+	// window per round trip. Changes below a hundredth are not reported, because each answer causes one.
 	OnRate func(now unit.Time, r unit.Rate)
 
-	// FarEnd: acknowledgements of this end report how long it held the acknowledged packet (farend.go).
+	// FarEnd: acknowledgements of this end report for how long it delayed the acknowledged packet (farend.go).
 	FarEnd bool
 
-	// Paced holds the connection to its line rate too; without it only a rate
-	// that congestion control has lowered is paced.
+	// Paced also limits the connection to its line rate. Without it, only a rate reduced by congestion control is
+	// paced.
 	Paced bool
 
 	CNPs, CE, Timeouts int64
 
 	cfg         *rc.Config
 	mem         *rc.Memory
-	mrc         *mrcEnds // nil: the connection is RC's
+	mrc         *mrcEnds // nil: the connection uses RC
 	pace        cc.Pacer
 	maxInFlight unit.Bytes
 
@@ -69,8 +69,8 @@ type Conn struct {
 	lastCNP unit.Time
 }
 
-// NewConn returns a connection in RESET. mem are the regions that the peer may access, line the rate limit, maxInFlight
-// the limit of payload bytes in flight: the size of the peer's socket buffer.
+// NewConn returns a connection in RESET. mem are the regions that the peer may access, and line is the rate limit.
+// maxInFlight limits the payload bytes in flight to the size of the peer's socket buffer.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, maxInFlight unit.Bytes) *Conn {
 	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, mem: mem, pace: cc.Pacer{Line: line},
 		maxInFlight: maxInFlight,
@@ -79,7 +79,7 @@ func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, 
 	return c
 }
 
-// SetController puts the connection under a controller, nil for none: it begins anew.
+// SetController sets the controller of the connection, nil for none, and resets its state.
 func (c *Conn) SetController(now unit.Time, ctl cc.Controller) {
 	if ctl == nil {
 		ctl = cc.None{Line: c.pace.Line}
@@ -153,7 +153,7 @@ func (c *Conn) blocked() bool {
 // noRoom reports whether the data in flight fill the peer's socket buffer.
 func (c *Conn) noRoom(in unit.Bytes) bool { return in > 0 && in >= c.maxInFlight }
 
-// take produces the next packet if the pace allows one now.
+// take returns the next packet if the pace allows one now.
 func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 	if c.pace.NextAt > now {
 		return false
@@ -188,7 +188,7 @@ func (c *Conn) sent(now unit.Time, wire int) {
 	}
 }
 
-// acknowledged passes newly acknowledged bytes to the controller; false if it does not use them.
+// acknowledged passes newly acknowledged bytes to the controller; false if the controller does not use them.
 func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	una, _, _ := c.QP.Sequence()
 	psn := una
@@ -206,8 +206,8 @@ func (c *Conn) notified(now unit.Time) {
 	c.decide()
 }
 
-// tick runs the due timers of the controller one by one: a real clock may be late by several. After a long sleep only
-// the last ones matter.
+// tick runs the due timers of the controller one by one, because a real clock may be late by several. After a long
+// sleep only the last ones matter.
 func (c *Conn) tick(now unit.Time) {
 	c.now = now
 	for i := 0; c.pace.Timer <= now; i++ {
@@ -236,7 +236,7 @@ func (c *Conn) decide() {
 	}
 }
 
-// tell reports the allowed rate, if it has changed.
+// tell reports the allowed rate if it has changed.
 func (c *Conn) tell(changed bool) {
 	r := c.pace.Rate
 	if c.pace.Window > 0 {
@@ -259,7 +259,7 @@ func (c *Conn) tellRate(r unit.Rate) {
 	}
 }
 
-// drain hands over what finished and returns how much that was.
+// drain delivers completed requests and returns their number.
 func (c *Conn) drain() (n int64) {
 	if c.mrc != nil {
 		return c.drainMRC()
@@ -321,8 +321,8 @@ func (c *Conn) Modify(to rc.State, psn uint32) error {
 	return err
 }
 
-// Service is the treatment of a connection's packets, the sockets' counterpart of the simulator's host.Service: several
-// connections share one, and connections of an endpoint may have different ones.
+// Service is the treatment of a connection's packets, the sockets' counterpart of the simulator's host.Service.
+// Several connections share one, and connections of an endpoint may have different ones.
 type Service struct {
 	DSCP    uint8     // DSCP of data and acknowledgements
 	CNPDSCP uint8     // of congestion notifications

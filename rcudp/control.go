@@ -20,11 +20,11 @@ import (
 type kind struct {
 	take  func(e *Endpoint, now unit.Time, c *Conn, p *rc.Packet) // nil: not for our queue pairs
 	paced bool                                                    // whether data is paced: marks are answered
-	head  func(h *roce.Header)                                    // sets what differs; nil: nothing
+	head  func(h *roce.Header)                                    // sets the header fields that differ; nil: none
 	zeros int                                                     // reserved bytes after its headers
 }
 
-// kinds is the table of them: requests, responses, and the following ones.
+// kinds is the table of control packets: requests, responses, and the following ones.
 func kinds() (k [256]kind) {
 	for opcode := roce.Opcode(0); opcode <= maxRC; opcode++ {
 		k[opcode] = kind{take: (*Endpoint).request, paced: true}
@@ -54,8 +54,7 @@ type control struct {
 	tos  uint8
 }
 
-// maxControl bounds the control packets that wait; beyond it they are lost, as a full NIC queue
-// would lose them.
+// maxControl bounds the queued control packets. Beyond it they are lost, as in a full NIC queue.
 const maxControl = 1 << 16
 
 func (e *Endpoint) push(ct control) {
@@ -89,9 +88,9 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 	return true
 }
 
-// marked answers congestion experienced with a CNP, when one is due. Packets without pacing, acknowledgements and CNPs,
-// are only counted: a lower data rate would not shorten their queue (the DCQCN paper's notification point watches the
-// flow's data; package host does the same).
+// marked answers congestion experienced with a CNP, when one is due. Marked packets without pacing,
+// acknowledgements and CNPs, are only counted, because a lower data rate would not shorten their queue. The DCQCN
+// paper's notification point checks the flow's data only, and so does package host.
 func (e *Endpoint) marked(now unit.Time, c *Conn, k *kind) {
 	e.Count.CE++
 	c.CE++

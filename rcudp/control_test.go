@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// A kind of control packet that nothing else knows (here in the form of a UC SEND with
-// immediate) needs a row in kinds and a push: it goes before the data that waits, costs its
-// connection no pace, arrives with its fields, and its mark is counted and not answered.
+// A new kind of control packet (here in the form of a UC SEND with immediate) needs a row in kinds and a push. It
+// is sent before queued data, does not use its connection's pace, and arrives with its fields. Its mark is counted
+// and not answered.
 func TestAnotherKindOfControl(t *testing.T) {
 	const grant = roce.Opcode(0x25)
 	w := notifyWorld(t)
@@ -50,7 +50,7 @@ func TestAnotherKindOfControl(t *testing.T) {
 	if to.CE != 1 || to.CNPsSent != 0 || to.Malformed != 0 || to.BadICRC != 0 {
 		t.Errorf("at the receiver %+v", to)
 	}
-	// Without a row it is nobody's.
+	// Without a row the packet is unknown.
 	w.ends[1].kinds[grant] = kind{}
 	w.ends[0].push(control{w.conns[0], rc.Packet{Opcode: grant}, 0})
 	for w.step() {

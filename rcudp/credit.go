@@ -8,11 +8,11 @@ import (
 )
 
 // Credit on sockets: a connection whose controller needs credit requests it from its peer. An endpoint grants to
-// all requesters in turn, at a share of the fastest of its connections' line rates. A receiver does not depend on
-// its sender's algorithm: it grants by its own parameters. What READ brings back is answered, not requested, and
-// needs no credit. A peer without support for credit never grants.
+// all requesters in turn, at a share of the highest line rate of its connections. A receiver does not depend on its
+// sender's algorithm, because it grants by its own parameters. What READ brings back is answered, not requested,
+// and needs no credit. A peer without support for credit never grants.
 
-// granter is an endpoint's.
+// granter is the granter of an endpoint.
 type granter struct {
 	cc.Granter
 	conns []*Conn // connections by flow; nil: closed
@@ -33,12 +33,12 @@ func (c *Conn) ask(now unit.Time) {
 	}
 }
 
-// say pushes a request or a grant, which travel as CNPs do.
+// say queues a request or a grant; both travel as CNPs do.
 func (e *Endpoint) say(c *Conn, opcode roce.Opcode, total int64) {
 	e.push(control{c, rc.Packet{Opcode: opcode, VA: uint64(total)}, c.Service.CNPDSCP << 2})
 }
 
-// asks lets connections with newly posted data send requests.
+// asks makes connections with newly posted data send requests.
 func (e *Endpoint) asks(now unit.Time) {
 	e.posted = false
 	for _, c := range e.ring {
@@ -55,8 +55,8 @@ func (e *Endpoint) requested(now unit.Time, c *Conn, _ *rc.Packet) {
 	e.grant(now)
 }
 
-// needs grants credit for a trimmed packet before its sender requests it, to a sender that has requested before, or
-// will, if it runs this end's algorithm.
+// needs grants credit for a trimmed packet before its sender requests it. The sender must have requested before, or
+// use this end's algorithm.
 func (e *Endpoint) needs(now unit.Time, c *Conn) {
 	if c.flow < 0 && !c.pace.Credited() {
 		return

@@ -19,11 +19,10 @@ import (
 type Options struct {
 	Config
 	NoLabels   bool // entropy values of MRC over IPv6 in the source port alone
-	NoOffload  bool // no UDP segmentation and receive offload: one datagram, one packet
+	NoOffload  bool // no UDP segmentation and receive offload: one packet per datagram
 	SocketSize int  // requested receive buffer, bytes [8 MiB]
-	// Tap sees every datagram sent and received, with the device locked: its
-	// time, direction, addresses, type of service, IPv4 identification (over IPv6
-	// the low half of the flow label) and bytes.
+	// Tap receives every datagram sent and received, with the device locked. It gets its time, direction,
+	// addresses, type of service, IPv4 identification (over IPv6 the low half of the flow label) and bytes.
 	Tap func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 }
 
@@ -31,7 +30,7 @@ type Options struct {
 const (
 	maxDatagram = 4096 + 128
 	batchBytes  = 64000
-	spin        = 50 * unit.Microsecond // time for which the reader polls before it sleeps: waking costs as much
+	spin        = 50 * unit.Microsecond // time for which the reader polls before it sleeps; waking takes as long
 	maxSegments = 60
 	maxHeads    = (maxSegments + 1) * 128
 	sendBatches = 8
@@ -78,7 +77,7 @@ func Open(opt Options) (*Device, error) {
 	if opt.Burst == 0 {
 		opt.Burst = 100 * unit.Microsecond
 	}
-	// A thread that sleeps for less keeps others of its process from running, and no timer of MRC's is that
+	// A thread that sleeps for less keeps other threads of its process from running, and no timer of MRC is that
 	// precise.
 	opt.Coarse = unit.Millisecond
 	recv, err := listenAll(&opt)
@@ -176,20 +175,20 @@ func (d *Device) Do(f func(e *Endpoint, now unit.Time)) {
 	d.rearm(now)
 }
 
-// Counters returns the endpoint's counters, the datagrams that the kernel dropped from a full socket, and the
-// datagrams that it refused to send with the last reason.
+// Counters returns the endpoint's counters, the datagrams that the kernel dropped at a full socket, and the
+// datagrams that it rejected on sending, with the last reason.
 func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ep.Count, int64(d.drops), d.sendNo, d.sendEr
 }
 
-// ReceiveBuffer returns the size of the kernel's receive buffer, as the kernel counts it: with its overhead, about
+// ReceiveBuffer returns the size of the kernel's receive buffer as the kernel counts it: with its overhead, about
 // twice the payload.
 func (d *Device) ReceiveBuffer() int { return d.recv[0].size }
 
-// StampArrivals makes the kernel report arrival time and TTL of datagrams: for connections with FarEnd. Without them
-// only the time spent in this process is excluded.
+// StampArrivals makes the kernel report arrival time and TTL of datagrams: for connections with FarEnd. Without
+// these stamps only the time spent in this process is excluded.
 func (d *Device) StampArrivals() { d.stamps.Do(func() { d.stampAll() }) }
 
 // Forget frees the memory that was sent last, which may be a gigabyte.
@@ -227,7 +226,7 @@ func (d *Device) reader(plane uint8) {
 			case wouldBlock(err):
 				yield()
 			}
-			continue // otherwise an ICMP error for another process's datagram
+			continue // otherwise it is an ICMP error for another process's datagram
 		}
 		d.mu.Lock()
 		now, wall := d.now(), time.Now()
@@ -305,8 +304,8 @@ func (d *Device) flush(now unit.Time) {
 	}
 }
 
-// fill puts d.next and what may follow it into a batch. On return d.next is the first datagram that does not fit, if
-// there is one.
+// fill puts d.next and further fitting datagrams into a batch. On return d.next is the first datagram that does not
+// fit, if any.
 func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 	dg := &d.next
 	*b = batch{conn: dg.Conn, tos: dg.TOS, plane: dg.Plane, label: dg.Label, seg: dg.Len(),
@@ -362,7 +361,7 @@ func (d *Device) send(by outgoing, msgs []ipv4.Message) {
 				return
 			}
 			if d.gso && offloadRefused(err) {
-				d.gso = false // no segmentation on this path: from now on one by one
+				d.gso = false // the path has no segmentation: from now on send one by one
 			}
 			d.sendEr = err
 			d.sendNo++
@@ -372,7 +371,7 @@ func (d *Device) send(by outgoing, msgs []ipv4.Message) {
 	}
 }
 
-// rearm wakes the pacer when it sleeps longer than it may.
+// rearm wakes the pacer if it would sleep for too long.
 func (d *Device) rearm(now unit.Time) {
 	if d.ep.Wake(now) < d.sleepAt {
 		select {
@@ -419,9 +418,8 @@ func (d *Device) pending() bool {
 	return false
 }
 
-// sleep waits for a time, a wake-up or the end (false). Waits below a
-// millisecond are slept through: Go's timers are coarser than that when a
-// process idles.
+// sleep waits for a time, a wake-up or the end (false). Waits below a millisecond are slept through: Go's timers
+// are coarser than that when a process idles.
 func (d *Device) sleep(t unit.Time) bool {
 	if t < unit.Millisecond {
 		select {

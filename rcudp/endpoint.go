@@ -70,7 +70,7 @@ type Counters struct {
 	Naks       int64 `json:"naks_sent"`
 	NaksIn     int64 `json:"naks_received"`
 	Timeouts   int64 `json:"timeouts"`
-	Trimmed    int64 `json:"trimmed"`  // datagrams that a switch cut to their headers
+	Trimmed    int64 `json:"trimmed"`  // datagrams that a switch trimmed to their headers
 	CE         int64 `json:"ce_marks"` // datagrams received with congestion experienced
 	CNPsSent   int64 `json:"cnps_sent"`
 	CNPs       int64 `json:"cnps_received"`
@@ -102,21 +102,21 @@ type Endpoint struct {
 	Count Counters
 
 	cfg       Config
-	service   Service // service of connections that have none of their own
+	service   Service // service of connections without their own
 	conns     map[uint32]*Conn
 	kinds     [256]kind // by opcode
-	ring      []*Conn   // connections in the order they take turns
+	ring      []*Conn   // connections in the order of their turns
 	turn      int
-	stay      int // datagrams the connection whose turn it is has sent in a row
+	stay      int // consecutive datagrams of the connection whose turn it is
 	control   []control
 	granter   granter
 	posted    bool // a request was posted, to a connection that needs credit
 	sum       roce.Summer
 	dataFirst bool
 	now       unit.Time // of Next
-	waited    unit.Time // the packet that Input takes next, since its arrival
+	waited    unit.Time // delay of the packet that Input processes next, since its arrival
 	hops      uint8     // switches that it has passed
-	came      unit.Time // what Input takes now
+	came      unit.Time // arrival of what Input processes now
 	tells     bool      // the datagram that Next encodes reports how long the acknowledged packet was held
 	finished  int64     // completions handed over while taking datagrams
 	trims     uint64    // DSCPs that trimmed datagrams have, a bit each
@@ -160,7 +160,7 @@ func (e *Endpoint) Add(c *Conn) error {
 	return nil
 }
 
-// Remove deletes a queue pair and its pending packets; later packets to it count as unknown.
+// Remove deletes a queue pair and its pending packets. Later packets to it count as unknown.
 func (e *Endpoint) Remove(c *Conn) {
 	e.forget(c)
 	e.dropMRC(c)
@@ -196,8 +196,8 @@ func (e *Endpoint) local(plane uint8) netip.Addr {
 	return e.cfg.Addr
 }
 
-// Input processes one datagram from src with type of service tos. seg is the datagram's position in its batch, the
-// first guess at its IPv4 identification. The bytes are not kept.
+// Input processes one datagram from src with type of service tos. seg is the datagram's position in its batch,
+// which is the first guess at its IPv4 identification. The bytes are not kept.
 func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, b []byte) {
 	e.Count.Received++
 	e.came = now - e.waited
@@ -260,7 +260,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	e.finished += c.drain()
 }
 
-// addressed returns the queue pair that the header in e.in is for, nil when it is not for us: counted.
+// addressed returns the queue pair of the header in e.in; nil if it is not for this endpoint, which is counted.
 func (e *Endpoint) addressed(src netip.AddrPort) *Conn {
 	h := &e.in
 	c := e.conns[h.DestQP]
@@ -317,7 +317,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 	if c.cfg.Recovery == rc.Selective {
 		if _, _, expect := c.QP.Sequence(); p.PSN != expect {
-			p.Data = append([]byte(nil), p.Data...) // the queue pair keeps it
+			p.Data = append([]byte(nil), p.Data...) // the queue pair stores it
 		}
 	}
 	if !c.greeted && c.QP.State() == rc.ReadyToReceive {
@@ -342,9 +342,8 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 	}
 }
 
-// Next encodes the next datagram that may be sent at now into buf; id is the IPv4 identification it will have. ok
-// is false when no datagram may be sent yet. Control packets precede data, except for the first datagram after
-// LetData.
+// Next encodes the next datagram that may be sent at now into buf; id is its IPv4 identification. ok is false if no
+// datagram may be sent yet. Control packets precede data, except for the first datagram after LetData.
 func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
 	if e.now = now; e.posted {
 		e.asks(now)
@@ -354,7 +353,7 @@ func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok b
 	return lead && e.nextData(now, buf, id, d) || e.nextControl(buf, id, d) || e.nextData(now, buf, id, d)
 }
 
-// NextControl is Next for the control packets of MRC at this time: a NIC has a queue for them and sends them
+// NextControl is Next for the control packets of MRC at this time. A NIC has a queue for them and sends them
 // immediately.
 func (e *Endpoint) NextControl(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
 	for _, c := range e.ring {
@@ -373,7 +372,7 @@ func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (
 	if len(e.ring) == 0 {
 		return false
 	}
-	for range len(e.ring) + 1 { // the one that has stayed too long gets its next turn, too
+	for range len(e.ring) + 1 { // a connection that has sent too many gets another turn, too
 		if e.turn >= len(e.ring) {
 			e.turn, e.stay = 0, 0
 		}
@@ -396,8 +395,8 @@ func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (
 	return false
 }
 
-// maxStay is the number of datagrams that one connection sends before the next has its turn: what fits one batch of
-// segments.
+// maxStay is the number of datagrams that one connection sends before the next one's turn: as many as fit one batch
+// of segments.
 const maxStay = 64
 
 func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) {

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Two endpoints without sockets: datagrams of one are given to the other. Device
-// does the same with a kernel in between.
+// Two endpoints without sockets; each datagram of one is passed to the other. Device does the same with a kernel in
+// between.
 func Example() {
 	cfg := rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(10), Retries: 7}
 	addrs := [2]netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")}
@@ -39,7 +39,7 @@ func Example() {
 	hello := []byte("hello over UDP 4791")
 	conns[0].Post(&rc.Request{ID: 7, VA: 0x1000, RKey: 9, Len: int64(len(hello)), Data: hello})
 
-	buf := make([]byte, 0, 256) // headers and ICRC; the payload stays where it is
+	buf := make([]byte, 0, 256) // headers and ICRC only; the payload is not copied
 	for i := range ends {       // the WRITE, then its ACK
 		var d rcudp.Datagram
 		for ends[i].Next(0, buf, 0, &d) {

@@ -9,11 +9,11 @@ import (
 	"railyard/unit"
 )
 
-// The far end of a connection over sockets is a process. Its time for a packet, from the kernel's arrival stamp to
-// the departure of the acknowledgement, is a large part of a round trip without queues. Swift has a window of its
-// own for that time (section 3.2 of its paper). An end may therefore request it from its peer (Conn.FarEnd, agreed
-// on at connection set-up): in nanoseconds, four bytes after an acknowledgement's AETH, as simulated receivers send
-// it. The TTL gives the number of switches that an acknowledgement has passed.
+// The far end of a connection over sockets is a process. Its delay of a packet, from the kernel's arrival stamp to
+// the departure of the acknowledgement, is a large part of a round trip without queues. Swift has a separate window
+// for that delay (section 3.2 of its paper). An end may therefore request it from its peer (Conn.FarEnd, agreed on
+// at connection set-up). It is sent in nanoseconds, in four bytes after an acknowledgement's AETH, as simulated
+// receivers do. The TTL gives the number of switches that an acknowledgement has passed.
 
 // ttl is the TTL of sent datagrams.
 const ttl = 64
@@ -26,7 +26,7 @@ func (e *Endpoint) Met(waited unit.Time, hops uint8) {
 	}
 }
 
-// kept writes how long this end has held the packet that an acknowledgement answers, from its arrival.
+// kept writes for how long this end has delayed the packet that an acknowledgement answers, from its arrival.
 func (e *Endpoint) kept(b []byte, came unit.Time) []byte {
 	ns := min(max(0, e.now-came)/unit.Nanosecond, 1<<32-1)
 	return binary.BigEndian.AppendUint32(b, uint32(ns))

@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// An acknowledgement says how long its sender has kept the packet, from its arrival in the kernel to the
-// acknowledgement's leaving, and Swift takes that out of the round trip; its TTL says how many switches there
-// are. An end that was not asked says nothing, and an ACK is then what IBTA says it is.
+// An acknowledgement reports its sender's delay of the packet, from its arrival in the kernel to the
+// acknowledgement's departure, and Swift subtracts it from the round trip. Its TTL shows the number of switches. An
+// end without that request reports nothing, and its ACK has IBTA's format.
 func TestFarEnd(t *testing.T) {
 	for _, asked := range []bool{true, false} {
 		w := notifyWorld(t)
@@ -69,11 +69,11 @@ func TestFarEnd(t *testing.T) {
 		if got := read(cc.SignalDelay); math.Abs(got-450e-6) > 1e-9 {
 			t.Errorf("asked %v: a round trip of %v s", asked, got)
 		}
-		flows := read("target_delay") - one*hops // of flow scaling: little for 50 packets
+		flows := read("target_delay") - one*hops // flow scaling: small for 50 packets
 		if flows < 0 || flows > 0.2*one {
 			t.Errorf("asked %v: a target of %v s", asked, read("target_delay"))
 		}
-		// Three milliseconds at the far end: the fabric was as quick as before, so the other window is cut.
+		// The far end takes three milliseconds. The fabric's delay is unchanged, so the other window is reduced.
 		exchange(unit.Second, 3*unit.Millisecond, 0, 50*unit.Microsecond, 64, nil)
 		cuts, _ := a.Controller().Counter(cc.CounterCuts)
 		if farCuts, _ := a.Controller().Counter("far_cuts"); cuts != 1 || farCuts == 1 != asked {
@@ -82,7 +82,7 @@ func TestFarEnd(t *testing.T) {
 		if !asked {
 			continue
 		}
-		// Whatever a peer says, a round trip is some time.
+		// For any report of a peer, the round trip stays positive.
 		exchange(2*unit.Second, 0, 0, 20*unit.Microsecond, 255, func(b []byte) {
 			copy(b[len(b)-4:], []byte{255, 255, 255, 255})
 		})

@@ -10,10 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// FuzzInput plays a peer, or somebody with its address, who sends whatever he
-// likes with a right ICRC: any opcode, key, range, PSN and length, replays
-// included. Nothing outside the registered region may change, nothing may
-// panic, and what the endpoint keeps for him stays bounded.
+// FuzzInput acts as a peer, or an attacker with its address, that sends random packets with a valid ICRC: any
+// opcode, key, range, PSN and length, including replays. Nothing outside the registered region may change, nothing
+// may panic, and the endpoint's memory stays bounded.
 func FuzzInput(f *testing.F) {
 	f.Add([]byte{0x0a, 0, 0, 0, 10, 0, 0x0c, 0, 0, 0, 200, 0})
 	f.Add([]byte{0x06, 0, 0, 4, 255, 7, 0x07, 1, 0, 0, 255, 3, 0x08, 2, 0, 0, 30, 3})

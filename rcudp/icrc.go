@@ -13,7 +13,7 @@ func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
 	return ok
 }
 
-// identify finds the IPv4 identification that a datagram arrived with: the one for which its ICRC is valid. The
+// identify finds the IPv4 identification of a received datagram: the one for which its ICRC is valid. The
 // identification is guessed: first the position in the arrived batch and then, in case the kernel split or merged
 // batches, any other.
 func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
@@ -41,8 +41,8 @@ func (e *Endpoint) identifyBy(plane uint8, src netip.AddrPort, seg int, b []byte
 // maxIdentification is the number of identifications that are tried: more than the segments of a batch.
 const maxIdentification = 64
 
-// icrc computes the ICRC of ib, BTH to padding or the first part of it, within the IP and UDP headers that the kernel
-// adds; length is the total.
+// icrc computes the ICRC of ib (BTH to padding, or the first part of it) within the IP and UDP headers that the
+// kernel adds. length is the total.
 func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []byte) uint32 {
 	n := roce.UDPLen + length + roce.ICRCLen
 	binary.BigEndian.PutUint16(e.udp[0:], port)

@@ -15,7 +15,7 @@ type links struct {
 	ports []int // interface of each plane; 0: none that can be cut
 }
 
-// watch starts to listen; nil if there is nothing to receive.
+// watch starts to listen; it returns nil if there is nothing to receive.
 func watch(planes []netip.Addr) *links {
 	l := &links{}
 	for _, a := range planes {
@@ -49,7 +49,7 @@ func portOf(a netip.Addr) int {
 	return 0
 }
 
-// next waits for a change of any link; false: it is closed.
+// next waits for a change of any link; false: the socket is closed.
 func (l *links) next() bool {
 	var b [8192]byte
 	_, err := l.file.Read(b[:])

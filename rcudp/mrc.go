@@ -14,10 +14,10 @@ import (
 	"railyard/unit"
 )
 
-// CarryMRC makes MRC carry a connection instead of its rc.QP. Package mrc has both ends, one for each direction; this
-// file drives them as conn.go drives RC. The rc.QP stays for its states.
+// CarryMRC makes MRC carry a connection instead of its rc.QP. Package mrc has both ends, one for each direction;
+// this file runs them as conn.go runs RC. The rc.QP stays for its states.
 
-// mrcEnds are a connection's.
+// mrcEnds are the MRC ends of a connection.
 type mrcEnds struct {
 	peer *mrcPeer
 	send transport.Sender
@@ -30,7 +30,7 @@ type mrcEnds struct {
 	told     map[uint16]immediate
 	receives []uint64
 	plane    int // next plane in turn
-	left     int // of its burst
+	left     int // packets left of its burst
 }
 
 // posted is a WRITE of ours.
@@ -51,13 +51,13 @@ type mrcPeer struct {
 	users int
 }
 
-// peerKey is the key of peers: ends of different MTU share nothing.
+// peerKey is the key of peers; ends of different MTU share nothing.
 type peerKey struct {
 	addr netip.Addr
 	mtu  int
 }
 
-// MRCOptions are the agreed settings of the two ends of an MRC connection, and the pacing of the own end.
+// MRCOptions are the agreed settings of the two ends of an MRC connection, and the pacing of this end.
 type MRCOptions struct {
 	Values param.Values // values of the endpoint's Carrier
 	CC     cc.Make
@@ -74,7 +74,7 @@ func Segments(mtu int) int {
 // errNoCarrier is the error for an endpoint whose Config has no Carrier with a Wire.
 var errNoCarrier = errors.New("the endpoint has no carrier with a wire format: Config.Carrier")
 
-// CarryMRC makes a connection one of MRC, from its beginning. Its Ports are the entropy values.
+// CarryMRC makes a new connection an MRC connection. Its Ports are the entropy values.
 func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
 	if e.cfg.Carrier == nil || e.cfg.Carrier.Wire == nil {
 		return errNoCarrier
@@ -194,7 +194,7 @@ func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Dat
 	return false
 }
 
-// mostStay returns the number of packets that a plane gets in a row: what fits one batch of segments.
+// mostStay returns the number of consecutive packets of a plane: as many as fit one batch of segments.
 func mostStay(planes int) int {
 	if planes == 1 {
 		return maxStay
@@ -236,8 +236,8 @@ func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, r *rc.Reque
 	return true
 }
 
-// portMRC is the source port, and over IPv6 the flow label, by which a packet with an entropy value leaves:
-// the value's own if a socket is bound to it, or, for the receiver's answers, one of its plane's.
+// portMRC returns the source port and, over IPv6, the flow label for a packet with an entropy value. It is the
+// value's own port if a socket is bound to it or, for the receiver's answers, one of its plane's ports.
 func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16) {
 	planes := max(1, len(e.cfg.Planes))
 	n := len(c.Ports) / planes
@@ -293,7 +293,7 @@ func (c *Conn) BeginMRC(psn uint32) {
 	}
 }
 
-// kill ends the queue pair after a violation by its peer; the ends stay to report it.
+// kill ends the queue pair after a violation by its peer. The ends remain, to report it.
 func (c *Conn) kill(why roce.Syndrome) {
 	if c.QP.State() == rc.Error {
 		return
@@ -408,7 +408,7 @@ func (c *Conn) flushPosted() {
 	}
 }
 
-// flushReceives ends all of them: the queue pair is in ERR.
+// flushReceives ends all posted receives, because the queue pair is in ERR.
 func (c *Conn) flushReceives() {
 	for c.mrc != nil && len(c.mrc.receives) > 0 {
 		c.receive(rc.Received{Status: rc.Flushed})

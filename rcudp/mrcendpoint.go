@@ -8,8 +8,8 @@ import (
 )
 
 // Endpoint operations of MRC use queue pair 2, outside all connections. A probe has an identifier of 16 bits and no
-// queue pair, so an endpoint numbers the probes of all its connections in one sequence, and stores the connection of
-// each. A peer's port state applies to all connections to it.
+// queue pair. An endpoint therefore numbers the probes of all its connections in one sequence, and stores the
+// connection of each. A peer's port state applies to all connections to it.
 
 // questions are the last probes.
 type questions struct {
@@ -17,7 +17,7 @@ type questions struct {
 	asked [mostQuestions]question
 }
 
-// mostQuestions is the number of probes that may be unanswered; older ones get no answer.
+// mostQuestions is the number of probes that may be unanswered; answers to older ones are ignored.
 const mostQuestions = 1024
 
 type question struct {
@@ -33,7 +33,7 @@ func (q *questions) note(c *Conn, p *transport.Packet) uint32 {
 	return uint32(q.next)
 }
 
-// of finds a question by the number of its answer.
+// of returns a probe by the number of its answer.
 func (q *questions) of(wire uint16) *question {
 	if x := &q.asked[wire%mostQuestions]; x.conn != nil && x.wire == wire {
 		return x
@@ -50,7 +50,7 @@ func (q *questions) forget(c *Conn) {
 	}
 }
 
-// endpointMRC takes a question to this endpoint, or an answer to one of its own.
+// endpointMRC processes a probe of this endpoint, or an answer to one of its own.
 func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
 	h, p := &e.in, &e.mrcIn
 	if e.cfg.Carrier == nil || !e.cfg.Carrier.Wire.Decode(now, h, &e.mrcHead, 0, p) {
@@ -70,8 +70,8 @@ func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
 	q.conn.mrc.recv.Take(now, p)
 }
 
-// tellMRC hands a peer's question to its connections: of its ports to all, of a path to the first, which
-// answers.
+// tellMRC passes a peer's message to its connections: a port status to all, a probe of a path to the first one,
+// which answers.
 func (e *Endpoint) tellMRC(now unit.Time, src netip.AddrPort, p *transport.Packet) {
 	known := false
 	for _, c := range e.ring {

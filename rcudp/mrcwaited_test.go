@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// hears is a congestion control that keeps what the last acknowledgement said.
+// hears is a congestion control that records the last acknowledgement.
 type hears struct {
 	cc.Controller
 	ack cc.Ack
@@ -19,8 +19,8 @@ type hears struct {
 
 func (h *hears) OnAck(_ unit.Time, a *cc.Ack) { h.ack = *a }
 
-// By MRC the congestion control is told how much of a round trip its packet and the answer lay in sockets
-// and ends, the far one's and ours, though stamps come round meanwhile. The rest is the network's.
+// With MRC the congestion control learns for how long the sockets and both ends delayed the packet and the answer,
+// even if stamps wrap meanwhile. The remainder is the network's delay.
 func TestMRCWaited(t *testing.T) {
 	const us, ms = unit.Microsecond, unit.Millisecond
 	w := notifyWorld(t)
@@ -70,7 +70,7 @@ func TestMRCWaited(t *testing.T) {
 	}
 }
 
-// Without a carrier that has a wire format, no connection is made one of MRC, and it stays one of RC.
+// Without a carrier that has a wire format, no connection becomes an MRC connection; it stays RC.
 func TestMRCWithoutCarrier(t *testing.T) {
 	for _, carrier := range []*transport.Protocol{nil, {Name: "wireless"}} {
 		w := notifyWorld(t)

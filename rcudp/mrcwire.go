@@ -10,9 +10,9 @@ import (
 )
 
 // A connection's Wire encodes the headers of MRC's packets; this file adds the parts that only sockets have. PSNs
-// on the wire begin at an agreed value, those of the ends at 0, and regions have addresses and keys.
+// on the wire begin at an agreed value, and those of the ends at 0. Regions have addresses and keys.
 
-// headMRC fills in the headers of a packet; r is the WRITE whose data it carries.
+// headMRC fills in the headers of a packet. r is the WRITE whose data it carries.
 func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, r *rc.Request, h *roce.Header, x *roce.MRC) {
 	m, q := c.mrc, *p
 	switch p.Kind {
@@ -35,7 +35,7 @@ func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, r *rc.Request, h *roce.
 	}
 }
 
-// inputMRC takes a datagram of MRC whose ICRC holds, or one that a switch has cut.
+// inputMRC processes an MRC datagram with a valid ICRC, or one that a switch has trimmed.
 func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane uint8, b []byte, cut bool) {
 	h, x := &e.in, &e.mrcHead
 	n, err := x.Decode(h, b)
@@ -94,7 +94,7 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 	e.finished += c.drain()
 }
 
-// packetMRC fills in a packet from the headers in e.in and e.mrcHead; false for what MRC does not do.
+// packetMRC fills in a packet from the headers in e.in and e.mrcHead; false for packets that MRC does not support.
 func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src netip.AddrPort, tos,
 	plane uint8) bool {
 	if !e.cfg.Carrier.Wire.Decode(e.came, &e.in, &e.mrcHead, 0, p) {
@@ -117,8 +117,8 @@ func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src
 	return true
 }
 
-// writeMRC takes a packet of data: its address must be one that the peer may write to, and a WRITE with
-// immediate needs a receive.
+// writeMRC processes a data packet. The peer must be permitted to write to its address, and a WRITE with immediate
+// needs a receive.
 func (e *Endpoint) writeMRC(now unit.Time, c *Conn, p *transport.Packet, body []byte) {
 	h, m := &e.in, c.mrc
 	p.Payload, p.Offset = uint32(len(body)), 0

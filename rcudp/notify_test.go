@@ -24,15 +24,15 @@ func notifyWorld(t *testing.T) *world {
 	return newWorld(cfg, &stream, faults{}, 1<<20, [2]uint32{5, 5}, mem)
 }
 
-// CE on data, whichever way it goes, is answered with a CNP; on an
-// acknowledgement or a CNP it is only counted, as the simulated NIC does.
+// CE on data in either direction is answered with a CNP. On an acknowledgement or a CNP it is only counted, as in
+// the simulated NIC.
 func TestNotificationsAreForData(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		verb rc.Verb
-		op   roce.Opcode // the packet that is marked on its way
-		from int         // who sent it
-		cnps int64       // from the other one
+		op   roce.Opcode // the packet that is marked in flight
+		from int         // its sender
+		cnps int64       // from the other end
 	}{
 		{"a WRITE", rc.Write, roce.WriteOnly, 0, 1},
 		{"READ data", rc.Read, roce.ReadRespOnly, 1, 1},
@@ -64,8 +64,8 @@ func TestNotificationsAreForData(t *testing.T) {
 	}
 }
 
-// A connection that starts over has nothing of the earlier one: neither its
-// rate, nor its debts to the pacer, nor the address that it sent to.
+// A connection that restarts keeps nothing of the earlier one: neither its rate, nor its pacing debt, nor its
+// destination address.
 func TestRestart(t *testing.T) {
 	line := 100 * unit.Gbps
 	dcqcn := func() cc.Controller {

@@ -1,6 +1,6 @@
 package rcudp
 
-// monitor reports a port's link failure or repair to the connections by MRC, so that they drop or use the plane
+// monitor reports a port's link failure or repair to MRC connections. They stop or start using the plane
 // immediately and notify their peers.
 func (d *Device) monitor() {
 	defer d.done.Done()

@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// 2 MiB each way as WRITEs, SENDs and READs in datagrams, over a path that loses 1 %
-// of everything, reports and READ requests included, and delays 30 % by up to 40 us: what
-// goes again is what was lost, and hardly more. Without loss nothing does.
+// 2 MiB in each direction as WRITEs, SENDs and READs. The path loses 1 % of all datagrams, including reports and
+// READ requests, and delays 30 % by up to 40 us. Little more than the lost datagrams is retransmitted. Without loss
+// nothing is retransmitted.
 func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 	for _, perMille := range []int{0, 10} {
 		lost, again, timeouts := 0, int64(0), int64(0)

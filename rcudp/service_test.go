@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Two connections of one endpoint travel as their services say: data and acknowledgements with their own
-// DSCP, marks of the one answered with its CNPs, those of the other with none.
+// Two connections of one endpoint follow their services. Data and acknowledgements have their own DSCP; marks of
+// one are answered with its CNPs, and marks of the other are not.
 func TestServicesOfAnEndpoint(t *testing.T) {
 	w := notifyWorld(t)
 	w.now = unit.Second

@@ -22,7 +22,7 @@ type socket struct {
 	v4    *ipv4.PacketConn
 	v6    *ipv6.PacketConn
 	port  uint16
-	size  int // receive buffer as the kernel counts it
+	size  int // receive buffer as counted by the kernel
 	users int // connections that send from it
 }
 
@@ -33,8 +33,8 @@ func (e *PortInUseError) Error() string {
 	return fmt.Sprintf("UDP %v is in use: another RoCE endpoint runs on this address", e.Addr)
 }
 
-// listen binds an unconnected socket: with "don't fragment", so that the kernel sends the identification 0, and, to
-// receive, with type of service, drop counts and, unless disabled, receive offload.
+// listen binds an unconnected socket. It sets "don't fragment", so that the kernel sends the identification 0. To
+// receive, it enables type of service, drop counts and, unless disabled, receive offload.
 func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 	s := &socket{}
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
@@ -116,7 +116,7 @@ func (s *socket) stampArrivals() {
 	})
 }
 
-// readBatch waits for datagrams, or with look returns immediately if there are none.
+// readBatch waits for datagrams or, with look, returns immediately if there are none.
 func (s *socket) readBatch(ms []ipv4.Message, look bool) (int, error) {
 	flags := 0
 	if look {
@@ -144,7 +144,7 @@ func (s *socket) pending() (some bool) {
 
 func wouldBlock(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
-// yield lets other goroutines and processes run, and returns.
+// yield lets other goroutines and processes run.
 func yield() {
 	runtime.Gosched()
 	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
@@ -195,8 +195,8 @@ func parseControl(oob []byte) (r received) {
 	return r
 }
 
-// controlOf builds in b the control messages of a batch: its type of service and,
-// for more than one segment, their size.
+// controlOf builds in b the control messages of a batch: its type of service and, for more than one segment, their
+// size.
 func controlOf(b []byte, tos uint8, label uint16, seg, segs int, is4 bool) []byte {
 	level, typ := unix.IPPROTO_IP, unix.IP_TOS
 	if !is4 {
@@ -218,12 +218,12 @@ func controlOf(b []byte, tos uint8, label uint16, seg, segs int, is4 bool) []byt
 	return b[:n]
 }
 
-// flowInfo is IPV6_FLOWINFO (linux/in6.h): as an option whether to report flow labels, as a control message a
-// datagram's label.
+// flowInfo is IPV6_FLOWINFO (linux/in6.h). As an option it enables reports of flow labels; as a control message it
+// is a datagram's label.
 const flowInfo = 11
 
-// labelled reports whether the kernel accepts the requested flow label of a datagram: it may restrict labels to
-// leased ones, and then refuses.
+// labelled reports whether the kernel accepts the requested flow label of a datagram. The kernel may restrict
+// labels to leased ones.
 func labelled(addr netip.Addr) bool {
 	to, err := listen(netip.AddrPortFrom(addr, 0), Options{SocketSize: 1 << 16, NoOffload: true}, true)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"railyard/entropy"
 )
 
-// Source opens a UDP source port for sending; one in use by another process is replaced by a free one. Release gives it
-// back.
+// Source opens a UDP source port for sending. A port in use by another process is replaced by a free one. Release
+// gives it back.
 func (d *Device) Source(port uint16) (uint16, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

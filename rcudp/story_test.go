@@ -26,8 +26,8 @@ func grown(before, after rcudp.Counters) (names []string) {
 	return names
 }
 
-// What an endpoint makes of a datagram that is not what it should be: it is counted,
-// and the queue pair does not hear of it. Only whole ones with a right ICRC get through.
+// An endpoint counts an invalid datagram, and the queue pair does not receive it. Only whole datagrams with a valid
+// ICRC are delivered.
 func TestStories(t *testing.T) {
 	page := story.Open(`
 		What an endpoint does with datagrams that are not as they should be.

@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// A switch that trims (docs/references.md, trimming) leaves a datagram its headers, adjusts the lengths of IP and UDP,
-// and gives it a DSCP that nothing else has. Its ICRC was trimmed with the rest and covers the missing payload, so it
-// cannot be verified. So a datagram counts as trimmed if it has such a DSCP and no valid ICRC. An untrimmed one has a
-// valid ICRC under any DSCP, which the ICRC does not cover. Only the queue pair and PSN of a trimmed datagram are used,
-// and only from the queue pair's own peer: a forged one can cause a retransmission and no more.
+// A switch that trims (docs/references.md, trimming) keeps a datagram's headers, adjusts the lengths of IP and UDP,
+// and sets a DSCP that no other packet has. Its ICRC was trimmed too and covers the missing payload, so it cannot
+// be verified. A datagram therefore counts as trimmed if it has such a DSCP and no valid ICRC. An untrimmed one has
+// a valid ICRC under any DSCP, which the ICRC does not cover. Only the queue pair and PSN of a trimmed datagram are
+// used, and only from the queue pair's own peer. A forged one can cause at most a retransmission.
 
 // TrimDSCP are the DSCPs of trimmed datagrams: trimmed in the fabric, and at the port to their receiver. They may
 // be equal.

@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// CSIG is congestion signaling's tag (draft-ravi-ippm-csig-01; OCP SAI, Congestion Signaling, 2025): between the MAC
-// addresses and the IP header, written by the sender, and replaced by every switch whose egress port is worse. The
-// compact tag has 4 bytes and 5 bits of value, the wide one 8 bytes and 20 bits. The drafts name fields and widths of
-// values. Railyard chose their positions and the second EtherType:
+// CSIG is congestion signaling's tag (draft-ravi-ippm-csig-01; OCP SAI, Congestion Signaling, 2025), between the
+// MAC addresses and the IP header. The sender writes it, and every switch whose egress port is worse replaces it.
+// The compact tag has 4 bytes and 5 bits of value, the wide one 8 bytes and 20 bits. The drafts name fields and
+// widths of values. Railyard chose their positions and the second EtherType:
 //
 //	compact  EtherType 16 | type 3 | reserved 1 | value 5 | locator 7
 //	wide     EtherType 16 | type 3 | reserved 5 | value 20 | locator 20
@@ -43,8 +43,8 @@ const (
 	CSIGWideLen = 8
 )
 
-// Units of the values: the wide tag's buckets are equal and a power of two wide, and so are the compact one's 32.
-// They are Gbit/s in 32s, 32nds of the port's rate, and 512 ns.
+// Units of the values: the wide tag's buckets are equal, with a power of two as their width; so are the 32 buckets
+// of the compact tag. They are Gbit/s in 32s, 32nds of the port's rate, and 512 ns.
 const (
 	compactBits, wideBits   = 5, 20
 	compactWhere, wideWhere = 1<<7 - 1, 1<<20 - 1
@@ -61,7 +61,7 @@ func (t *CSIG) buckets() float64 {
 	return 1 << compactBits
 }
 
-// step returns the width of one bucket of a signal: bits per second, shares, picoseconds.
+// step returns the width of one bucket of a signal: bits per second, shares, or picoseconds.
 func (t *CSIG) step() float64 {
 	pick := func(compact, wide float64) float64 {
 		if t.Wide {
@@ -96,7 +96,7 @@ func NewCSIG(wide bool, signal Signal) CSIG {
 	return t
 }
 
-// Replace takes a port's signal if it is worse, and reports whether it was.
+// Replace stores a port's signal if it is worse and reports whether it was.
 func (t *CSIG) Replace(x float64, port uint32) bool {
 	q := t.Quantise(x)
 	if worse := q < t.Value && t.Type != SignalDelay || q > t.Value && t.Type == SignalDelay; !worse {
@@ -130,7 +130,7 @@ func (t *CSIG) append(b []byte) []byte {
 		uint16(t.Type&7)<<13|uint16(t.Value&(1<<compactBits-1))<<7|uint16(t.Where&compactWhere))
 }
 
-// decode reads a tag from as many bytes; false: its EtherType is no tag's, or reserved bits are set.
+// decode reads a tag from exactly its bytes; false: its EtherType is no tag's, or reserved bits are set.
 func (t *CSIG) decode(b []byte) bool {
 	w := uint64(binary.BigEndian.Uint16(b[2:]))
 	switch binary.BigEndian.Uint16(b) {

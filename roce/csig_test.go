@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyTag draws a tag as a sender and switches make them.
+// anyTag returns a random tag as senders and switches make them.
 func anyTag(rt *rapid.T) CSIG {
 	t := NewCSIG(rapid.Bool().Draw(rt, "wide"), Signal(rapid.IntRange(0, 2).Draw(rt, "signal")))
 	for range rapid.IntRange(0, 5).Draw(rt, "hops") {
@@ -17,8 +17,8 @@ func anyTag(rt *rapid.T) CSIG {
 	return t
 }
 
-// A tag is 4 or 8 bytes (OCP SAI) between the addresses and the IP header: it comes back as it was, and moves
-// nothing that the ICRC covers. In an acknowledgement the same bytes are covered.
+// A tag has 4 or 8 bytes (OCP SAI) between the addresses and the IP header. It decodes unchanged, and the ICRC does
+// not cover it. In an acknowledgement the same bytes are covered.
 func TestCSIGOnTheWire(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tag := anyTag(rt)
@@ -53,7 +53,7 @@ func TestCSIGOnTheWire(t *testing.T) {
 	})
 }
 
-// Along a path a tag becomes the worst of its switches' values, with the port that it is of.
+// Along a path a tag gets the worst of its switches' values, with the port of that value.
 func TestCSIGKeepsTheWorst(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tag := NewCSIG(rapid.Bool().Draw(rt, "wide"), Signal(rapid.IntRange(0, 2).Draw(rt, "signal")))

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every beginning of a packet is refused, and no byte behind it is looked at: what a capture cut off is
-// never taken for a shorter packet.
+// Every prefix of a packet is rejected, and no byte after it is read. A truncated capture is never decoded as a
+// shorter packet.
 func TestEveryPrefix(t *testing.T) {
 	for i, f := range ours() {
 		wire := f.Append(nil)
@@ -25,9 +25,9 @@ func TestEveryPrefix(t *testing.T) {
 	}
 }
 
-// A CRC of 32 bits finds every single flipped bit, and every burst of up to 32 (IBTA 9.3.1 takes
-// Ethernet's polynomial): wherever what is covered changes, the ICRC no longer holds, or the packet is
-// none any more. What routers change is not covered: DSCP and ECN, hop limit, the IP header's checksum.
+// A CRC of 32 bits detects every flipped bit and every burst of up to 32 bits (IBTA 9.3.1 uses Ethernet's
+// polynomial). After any such change of covered bytes the ICRC is invalid, or the packet no longer decodes. What
+// routers change is not covered: DSCP and ECN, hop limit, the IP header's checksum.
 func TestICRCFindsBursts(t *testing.T) {
 	frames, tried := ours(), 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -37,7 +37,7 @@ func TestICRCFindsBursts(t *testing.T) {
 		if err := whole.Decode(wire); err != nil || !whole.Exact {
 			t.Skip("its ICRC cannot be computed from the frame alone")
 		}
-		// From the BTH's destination on: its fifth byte, in front, is one of those that may change.
+		// From the BTH's destination on; the byte before it may change in flight.
 		first := len(wire) - ICRCLen - len(whole.Body) - whole.BTH.Size() + 5
 		at := rapid.IntRange(first, len(wire)-1).Draw(t, "byte")
 		n := min(rapid.IntRange(1, 4).Draw(t, "bytes"), len(wire)-at)
@@ -57,8 +57,8 @@ func TestICRCFindsBursts(t *testing.T) {
 	}
 }
 
-// Eight priorities, eight times: whatever a PFC frame says is read as it was said, and it is as long as
-// the shortest frame of Ethernet (802.1Q 36.1).
+// Eight priorities with eight times: every PFC frame decodes as encoded, and has Ethernet's minimum length (802.1Q
+// 36.1).
 func TestPFCRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		enable := rapid.Byte().Draw(t, "priorities")

@@ -15,10 +15,10 @@ func Example() {
 	f.Src, f.Dst = roce.MAC{2, 0, 0, 0, 0, 1}, roce.MAC{2, 0, 0, 0, 0, 2}
 	f.IP.Src, f.IP.Dst = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
 	f.IP.TOS, f.IP.TTL = 26<<2|2, 64 // DSCP 26, ECT(0)
-	f.UDP.SrcPort = 49152            // what ECMP hashes
+	f.UDP.SrcPort = 49152            // input of the ECMP hash
 	f.BTH = roce.Header{Opcode: roce.WriteOnly, PKey: roce.DefaultPKey, DestQP: 0x12, PSN: 5000, AckReq: true,
 		VA: 0x1000, RKey: 0x1234, Len: 5, Pad: 3}
-	f.Body = []byte("hello\x00\x00\x00") // padded to four bytes, as Pad says
+	f.Body = []byte("hello\x00\x00\x00") // padded to four bytes, as Pad counts
 	f.Complete()                         // lengths, checksum, ICRC
 	wire := f.Append(nil)
 
@@ -36,7 +36,7 @@ func Example() {
 	// "hello", ICRC holds: true
 }
 
-// A switch pauses priority 3 for as long as one frame can ask for.
+// A switch pauses priority 3 for the maximum time of one frame.
 func ExampleAppendPFC() {
 	wire := roce.AppendPFC(nil, roce.MAC{2, 0, 0, 0, 0, 1}, 1<<3, [8]uint16{3: roce.MaxQuanta})
 	var f roce.Frame
@@ -50,7 +50,7 @@ func ExampleAppendPFC() {
 	// 83.885us
 }
 
-// Packet sequence numbers have 24 bits: what comes after the wrap is later.
+// Packet sequence numbers have 24 bits: a PSN after the wrap is later.
 func ExamplePSNDiff() {
 	fmt.Println(roce.PSNDiff(5, 0xfffffe))
 	fmt.Printf("%#x\n", roce.Extend(5, 0x1fffffe))
@@ -59,7 +59,7 @@ func ExamplePSNDiff() {
 	// 0x2000005
 }
 
-// A WRITE of MRC: its headers, in the frame that carries them by an entropy value's path.
+// A WRITE of MRC: its headers, in a frame on the path of an entropy value.
 func ExampleMRC() {
 	f := roce.Frame{Kind: roce.KindRoCEv2,
 		BTH: roce.Header{Opcode: roce.MRCWriteOnly, PKey: roce.DefaultPKey, DestQP: 0x2a, PSN: 7,

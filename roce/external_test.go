@@ -51,9 +51,9 @@ func ours() (frames []Frame) {
 	return frames
 }
 
-// TestScapy lets scapy recompute the ICRC of packets we made.
+// TestScapy compares the ICRC of Railyard's packets with scapy's.
 func TestScapy(t *testing.T) {
-	const python = "/usr/bin/python3" // Debian's, where python3-scapy lives
+	const python = "/usr/bin/python3" // Debian's Python, for which python3-scapy is installed
 	if exec.Command(python, "-c", "import scapy.contrib.roce").Run() != nil {
 		t.Skip("python3-scapy is not installed")
 	}
@@ -87,7 +87,7 @@ for line in sys.stdin:
 	for i, l := range lines {
 		w := strings.Fields(l)
 		if frames[i].IP.Version == 6 {
-			continue // scapy 2.5 computes none over IPv6
+			continue // scapy 2.5 does not support IPv6 here
 		}
 		if len(w) != 5 || w[3] != w[4] || w[3] == "0" {
 			t.Errorf("%v: scapy says %s (opcode, qp, psn, ICRC found, ICRC computed)", &frames[i], l)
@@ -95,7 +95,7 @@ for line in sys.stdin:
 	}
 }
 
-// tsharkFields writes frames to a capture and returns what tshark reads.
+// tsharkFields writes frames to a capture and returns tshark's fields.
 func tsharkFields(t *testing.T, frames [][]byte, fields ...string) [][]string {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
@@ -137,7 +137,7 @@ func tsharkFields(t *testing.T, frames [][]byte, fields ...string) [][]string {
 	return rows
 }
 
-// TestTshark lets Wireshark's dissector read packets we made.
+// TestTshark decodes Railyard's packets with Wireshark's dissector.
 func TestTshark(t *testing.T) {
 	frames := ours()
 	var raw [][]byte
@@ -187,8 +187,7 @@ func TestTsharkPauseLLDP(t *testing.T) {
 	l := announcement()
 	lf := Frame{Kind: KindLLDP, Ethernet: Ethernet{Dst: LLDPAddress, Src: MAC{2}, Type: TypeLLDP},
 		LLDP: l.Append(nil)}
-	// Fields that several TLVs have list them in their order: IEEE configuration,
-	// recommendation, then CEE.
+	// Fields that several TLVs have list them in order: IEEE configuration, recommendation, then CEE.
 	want := []struct {
 		field, value string
 		frame        int

@@ -82,16 +82,16 @@ type Frame struct {
 	Analyzed bool
 	IFA      IFA
 	BTH      Header
-	MRC      MRC    // where BTH's opcode is one of MRC's
+	MRC      MRC    // if BTH's opcode is one of MRC's
 	Body     []byte // payload with its padding; for CNP the 16 reserved bytes
 	ICRC     uint32
 
 	Pause PauseFrame // KindPause
 	LLDP  []byte     // KindLLDP: the TLVs, for DecodeLLDP
-	Trail []byte     // bytes after the end of the headers' lengths, such as Ethernet padding
+	Trail []byte     // bytes after the lengths in the headers, such as Ethernet padding
 
-	// Exact is false when the IP length was zero, as in captures of segments that the NIC had still to split, and
-	// the packet's own size was used.
+	// Exact is false if the IP length was zero and the packet's own size was used. Captures show such segments
+	// before the NIC splits them.
 	Exact bool
 }
 
@@ -196,7 +196,7 @@ func (f *Frame) DecodeIP(b []byte) error {
 	}
 	if f.Tunnel {
 		if len(f.Trail) > 0 {
-			return ErrLength // bytes between the end of the inner packet and the end of the outer one
+			return ErrLength // bytes between the ends of the inner and the outer packet
 		}
 		f.Trail = trail
 	}
@@ -326,8 +326,7 @@ func (f *Frame) HeadLen() int {
 	return f.BTH.Size()
 }
 
-// checksum is the Internet checksum's one's complement sum of b (RFC 1071),
-// folded to 16 bits and not inverted.
+// checksum is the Internet checksum's one's complement sum of b (RFC 1071), folded to 16 bits and not inverted.
 func checksum(sum uint32, b []byte) uint16 {
 	for ; len(b) >= 2; b = b[2:] {
 		sum += uint32(binary.BigEndian.Uint16(b))
@@ -457,9 +456,8 @@ func (f *Frame) ComputeICRC() uint32 {
 	return MoreICRC(ICRC(head, udp, f.AppendHead(bs[:0])), f.Body)
 }
 
-// AppendUDP appends an Ethernet frame, without FCS, that carries a UDP datagram
-// of any content: lengths, protocol, IPv4 header checksum and EtherType are
-// filled in; the UDP checksum is zero.
+// AppendUDP appends an Ethernet frame, without FCS, with a UDP datagram of any content. It fills in lengths,
+// protocol, IPv4 header checksum and EtherType; the UDP checksum is zero.
 func AppendUDP(b []byte, eth *Ethernet, ip *IP, src, dst uint16, data []byte) []byte {
 	f := Frame{Ethernet: *eth, IP: *ip}
 	f.IP.Src, f.IP.Dst, f.IP.Proto = ip.Src.Unmap(), ip.Dst.Unmap(), 17

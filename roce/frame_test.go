@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// golden reads the known-good packets. They lie in the repository too, because
-// a clone has no shared folder beside it.
+// golden reads the known-good packets. The repository has copies, because a clone has no shared folder.
 func golden(t testing.TB) map[string][]byte {
 	t.Helper()
 	f, err := os.Open("testdata/roce_packets.txt")
@@ -41,9 +40,8 @@ func decode(f *Frame, name string, b []byte) error {
 	return f.Decode(b)
 }
 
-// Every known-good packet (captures of a ConnectX-4 Lx and of Soft-RoCE,
-// scapy's and open-rdma's test vectors) decodes, has the ICRC we compute, and
-// comes out byte for byte.
+// Every known-good packet (captures of a ConnectX-4 Lx and of Soft-RoCE, scapy's and open-rdma's test vectors)
+// decodes, has a matching ICRC, and encodes to equal bytes.
 func TestGolden(t *testing.T) {
 	packets := golden(t)
 	if len(packets) != 7 {
@@ -67,7 +65,7 @@ func TestGolden(t *testing.T) {
 		if !bytes.Equal(out, b) {
 			t.Errorf("%s:\n got %x\nwant %x", name, out, b)
 		}
-		if f.Exact { // what Complete fills in is what was there
+		if f.Exact { // Complete restores the fields that were there
 			g := f
 			g.ICRC, g.IP.Len, g.IP.Checksum, g.UDP.Len, g.Type, g.IP.Version = 0, 0, 0, 0, 0, 0
 			if g.Complete(); !bytes.Equal(g.Append(nil), b) {
@@ -161,8 +159,8 @@ func TestPauseFrames(t *testing.T) {
 	}
 }
 
-// announcement is a neighbour with every DCBX part: priority 3 lossless with
-// half the link, RoCEv2 and DSCP 26 on priority 3.
+// announcement is a neighbour with every DCBX part: priority 3 lossless with half the link, and RoCEv2 and DSCP 26
+// on priority 3.
 func announcement() LLDP {
 	return LLDP{ChassisSubtype: 4, ChassisID: []byte{2, 0, 0, 0, 0, 1}, PortSubtype: 5,
 		PortID: []byte("Ethernet1/3"), TTL: 120,
@@ -226,7 +224,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Any bytes decode to an error or to a frame that comes out as it went in.
+// Random bytes decode to an error or to a frame that encodes to equal bytes.
 func FuzzFrame(f *testing.F) {
 	for _, b := range golden(f) {
 		f.Add(b)

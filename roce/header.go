@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Errors of decoding. They are constants, so refusing a packet allocates nothing.
+// Errors of decoding. They are constants, so rejecting a packet allocates nothing.
 var (
 	ErrTruncated = errors.New("packet is shorter than its headers announce")
 	ErrOpcode    = errors.New("unknown BTH opcode")
@@ -24,8 +24,8 @@ var (
 // opcode calls for (IBTA 9.2 to 9.3). Fields of absent headers are not touched
 // by Decode and not written by Append.
 //
-// A CNP sets BECN (IBTA A17.9.3), though a source document sets FECN in it: a switch sets FECN for the receiver, and
-// the receiver sets BECN for the sender.
+// A CNP sets BECN (IBTA A17.9.3), although a source document sets FECN in it. A switch sets FECN for the receiver,
+// and the receiver sets BECN for the sender.
 type Header struct {
 	Opcode    Opcode
 	Solicited bool
@@ -70,9 +70,8 @@ const DefaultPKey = 0xffff
 // Size returns the bytes of the header with its extensions.
 func (h *Header) Size() int { return int(extLens[h.Opcode]) + h.Telemetry.Len() }
 
-// Decode reads the header at the start of b and returns its length. An unknown
-// opcode or version is an error, and so is a packet too short for its header. MRC's
-// opcodes count as unknown: type MRC reads those packets.
+// Decode reads the header at the start of b and returns its length. An unknown opcode or version is an error, and
+// so is a packet that is too short for its header. MRC's opcodes count as unknown: type MRC reads those packets.
 func (h *Header) Decode(b []byte) (n int, err error) {
 	if err := h.DecodeBTH(b); err != nil {
 		return 0, err
@@ -94,7 +93,7 @@ func (h *Header) Decode(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// DecodeBTH reads the base transport header alone: of a packet that a switch has cut it may be all there is.
+// DecodeBTH reads only the base transport header, because a trimmed packet may have no more.
 func (h *Header) DecodeBTH(b []byte) error {
 	if len(b) < BTHLen {
 		return ErrTruncated

@@ -5,18 +5,17 @@ import (
 	"hash/crc32"
 )
 
-// icrcSeed is the CRC-32 of the eight bytes of ones in place of the local route header, which RoCE does not have.
+// icrcSeed is the CRC-32 of eight bytes of ones, which replace the local route header that RoCE does not have.
 const icrcSeed = 0x2144df1c
 
-// ICRC returns the invariant CRC (IBTA 7.8.1, annex A17.3.3) of a packet: ip is its IPv4 or IPv6 header (for RoCEv1
-// its GRH), udp its UDP header (nil for RoCEv1), ib everything from the BTH up to but without the ICRC. Fields that
+// ICRC returns the invariant CRC (IBTA 7.8.1, annex A17.3.3) of a packet. ip is its IPv4 or IPv6 header (for RoCEv1
+// its GRH), and udp is its UDP header (nil for RoCEv1). ib is everything from the BTH up to the ICRC. Fields that
 // routers may change count as ones: type of service, TTL, header checksum, the IPv6 traffic class, flow label and
-// hop limit, the UDP checksum, the BTH byte with the congestion bits, and telemetry. The rest counts as sent, the
-// IPv4 identification among it. On the wire the result is least significant byte first.
+// hop limit, the UDP checksum, the BTH byte with the congestion bits, and telemetry. Other fields count as sent,
+// including the IPv4 identification. On the wire the result is least significant byte first.
 func ICRC(ip, udp, ib []byte) uint32 { return new(Summer).ICRC(ip, udp, ib) }
 
-// Summer computes ICRCs without allocating: it keeps the scratch space for the
-// headers with their variant fields masked.
+// Summer computes ICRCs without allocation. It holds the scratch space for headers with masked variant fields.
 type Summer struct {
 	buf [60 + UDPLen + BTHLen]byte // an IPv4 header has at most 60 bytes
 }

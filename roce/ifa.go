@@ -10,9 +10,9 @@ import (
 )
 
 // Inband Flow Analyzer 2.0 (draft-kumar-ippm-ifa-08; docs/references.md, ifa) inserts a header of 4 bytes between
-// the IP and the UDP header, and after the UDP header a metadata header of 4 bytes with a stack: each switch pushes
-// its metadata on top. The IP header counts these bytes and names protocol 131, UDP's length and the ICRC leave
-// them out, because the terminating node removes them:
+// the IP and the UDP header. After the UDP header it inserts a metadata header of 4 bytes with a stack, on which
+// each switch pushes its metadata. The IP header counts these bytes and names protocol 131. UDP's length and the
+// ICRC exclude them, because the terminating node removes them:
 //
 //	header           version 4 | GNS 4 | next protocol 8 | flags 8 | most words of metadata 8
 //	metadata header  request vector 8 | action vector 8 | hop limit 8 | words of metadata 8
@@ -103,7 +103,8 @@ func NewIFA() IFA {
 	return IFA{GNS: ifaLocal, Next: protoUDP, Max: IFAHops * IFAHopLen / ifaWord, Request: ifaAll, Limit: IFAHops}
 }
 
-// Hops returns the metadata of all switches, the oldest first; ok is false where some has another format than LNS 1.
+// Hops returns the metadata of all switches, the oldest first; ok is false if some metadata has another format than
+// LNS 1.
 func (a *IFA) Hops() (hops []IFAHop, ok bool) {
 	for b := a.Meta; len(b) > 0; b = b[IFAHopLen:] {
 		if a.GNS != ifaLocal || b[0]>>4 != ifaLNS || len(b) < IFAHopLen {
@@ -130,7 +131,7 @@ func (h *IFAHop) Append(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, h.Reserved)
 }
 
-// decodeIFAHop reads the metadata at the start of b, which has as many bytes.
+// decodeIFAHop reads the metadata at the start of b, which must be long enough.
 func decodeIFAHop(b []byte) IFAHop {
 	who, how := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
 	return IFAHop{LNS: uint8(who >> 28), Device: who >> 8 & 0xfffff, TTL: uint8(who),
@@ -174,7 +175,7 @@ func (a *IFA) String() string {
 	return b.String()
 }
 
-// appendHeader writes the header before UDP's.
+// appendHeader writes the header that precedes UDP's.
 func (a *IFA) appendHeader(b []byte) []byte {
 	return append(b, ifaVersion<<4|a.GNS&15, a.Next, a.Flags, a.Max)
 }
@@ -185,8 +186,8 @@ func (a *IFA) appendMeta(b []byte) []byte {
 	return append(b, a.Meta...)
 }
 
-// decodeIFA reads the header after the IP header, and the rest of b after UDP's header and metadata: data is UDP's
-// payload without them, and udp UDP's header.
+// decodeIFA reads the header after the IP header, then UDP's header and the metadata. data is UDP's payload without
+// the metadata, and udp is UDP's header.
 func (f *Frame) decodeIFA(b []byte) (udp, data []byte, err error) {
 	if len(b) < 4+UDPLen+4 {
 		return nil, nil, ErrTruncated

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// ifaPacket is bytes from the figures of draft-kumar-ippm-ifa-08 and Scapy's table of the metadata, an ACK
+// ifaPacket is bytes after the figures of draft-kumar-ippm-ifa-08 and Scapy's table of the metadata. It is an ACK
 // that returns two switches' metadata, the newer on top. Its ICRC is that of the packet without IFA.
 const ifaPacket = "020000000002 020000000001 0800" +
 	"4560 0078 0000 4000 40 83 25a1 0a000001 0a000002" + // protocol 131, 120 bytes
@@ -31,8 +31,8 @@ func field(b []byte, at, n int) (v uint64) {
 	return v
 }
 
-// ifaFields reads metadata at a byte by the draft's figures: widths of 4, 20, 8, 4, 2, 6, 20, 16, 16, 32, 32, 32, 16,
-// 16 and 32 bits.
+// ifaFields reads metadata by the draft's figures: widths of 4, 20, 8, 4, 2, 6, 20, 16, 16, 32, 32, 32, 16, 16 and
+// 32 bits.
 func ifaFields(b []byte, at int) IFAHop {
 	at *= 8
 	next := func(n int) (v uint64) {
@@ -96,8 +96,8 @@ func TestIFAByHand(t *testing.T) {
 	}
 }
 
-// TestIFAOnTheWire: a packet with any metadata comes back as it was, its ICRC holds, each byte is accounted to IP's
-// length and none to UDP's, and no prefix of it decodes.
+// TestIFAOnTheWire: a packet with random metadata decodes unchanged with a valid ICRC. Each byte counts in IP's
+// length and none in UDP's, and no prefix decodes.
 func TestIFAOnTheWire(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := stamped(0)
@@ -131,7 +131,7 @@ func TestIFAOnTheWire(t *testing.T) {
 		if !ok || len(hops) != len(pushed) || len(pushed) > 0 && !reflect.DeepEqual(hops, pushed) {
 			rt.Fatalf("%v, want %v", hops, pushed)
 		}
-		at := EthernetLen + len(b) - len(plain) - f.IFA.Len() // where IP begins
+		at := EthernetLen + len(b) - len(plain) - f.IFA.Len() // start of IP
 		at += map[uint8]int{4: IPv4Len, 6: IPv6Len}[g.IP.Version] + 4 + UDPLen + 4
 		for i := range pushed { // the newest first
 			if got := ifaFields(b, at+32*i); got != pushed[len(pushed)-1-i] {
@@ -146,9 +146,9 @@ func TestIFAOnTheWire(t *testing.T) {
 	})
 }
 
-// TestIFAOfOthers: what deployed switches send. Broadcom's SONiC exports headers 2f1100ff ffff1e10 under protocol 253;
-// its metadata has another format than LNS 1, and stays bytes. Packets with a stack at their end, fragments of metadata
-// and other versions are not RoCE.
+// TestIFAOfOthers: what deployed switches send. Broadcom's SONiC exports headers 2f1100ff ffff1e10 under protocol
+// 253. Its metadata has another format than LNS 1 and is kept as bytes. Packets with a stack at their end,
+// fragments of metadata and other versions are not RoCE.
 func TestIFAOfOthers(t *testing.T) {
 	f := stamped(0)
 	f.BTH.Telemetry = NoTelemetry
@@ -180,7 +180,7 @@ func TestIFAOfOthers(t *testing.T) {
 			t.Errorf("byte %d is %#x: %v", c.at, c.with, err)
 		}
 	}
-	b[at+15] = 255 // more words of metadata than there are bytes
+	b[at+15] = 255 // more words of metadata than the packet has bytes
 	if err := g.Decode(b); err == nil {
 		t.Error("metadata beyond the packet")
 	}

@@ -9,15 +9,15 @@ import (
 	"railyard/unit"
 )
 
-// In-band network telemetry is written by switches into passing packets: HPCC's header (Li et al., SIGCOMM 2019,
-// section 4.1; field widths from its simulator's int-header.h) of 42 bytes: the number of switches, the path, and five
-// entries. The sender reserves all entries, so that no packet grows in the network. Each switch fills the next entry as
-// the frame starts, and the receiver returns the header in its acknowledgement.
+// In-band network telemetry is written by switches into passing packets. It is HPCC's header of 42 bytes (Li et
+// al., SIGCOMM 2019, section 4.1; field widths from its simulator's int-header.h): the number of switches, the
+// path, and five entries. The sender reserves all entries, so that no packet grows in the network. Each switch
+// fills the next entry as the frame starts, and the receiver returns the header in its acknowledgement.
 //
-// No standard defines its position, so Railyard chose one: after the headers of the opcode and before the payload. The
-// low two bits of the BTH's second reserved field, which receivers ignore (IBTA 9.2), announce it, so that other
-// receivers still parse the headers. The ICRC covers ones in its place, as for other fields that change in the network
-// (IBTA A17.9.4): no switch recomputes it.
+// No standard defines its position. Railyard places it after the headers of the opcode and before the payload. It
+// is announced by the low two bits of the BTH's second reserved field, which receivers ignore (IBTA 9.2), so other
+// receivers still parse the headers. The ICRC covers ones in its place, as for other fields that change in the
+// network (IBTA A17.9.4). No switch recomputes it.
 
 // Telemetry is the kind of telemetry in a packet.
 type Telemetry uint8
@@ -26,7 +26,7 @@ type Telemetry uint8
 const (
 	NoTelemetry Telemetry = iota
 	TelemetryINT
-	TelemetryCSIG     // an acknowledgement's: the compact tag of the packet that it answers
+	TelemetryCSIG     // of an acknowledgement: the compact tag of the acknowledged packet
 	TelemetryCSIGWide // the wide one
 
 	// TelemetryIFA is outside the transport's headers, and no code of them: see Frame.Analyzed.
@@ -64,8 +64,8 @@ type INT struct {
 // queue (17).
 type Stamp uint64
 
-// Widths and units of a stamp's fields. Units of bytes and of the queue are larger on faster ports: a power of two
-// by the rate, so that a fast port's byte count does not wrap while a sender waits.
+// Widths and units of a stamp's fields. The units of bytes and of the queue are larger on faster ports, by a power
+// of two that depends on the rate. A fast port's byte count thus does not wrap while a sender waits.
 const (
 	timeBits, sentBits, queueBits = 24, 20, 17
 
@@ -158,7 +158,7 @@ func (t *INT) append(b []byte) []byte {
 	return b
 }
 
-// decode reads it from as many bytes.
+// decode reads it from exactly its bytes.
 func (t *INT) decode(b []byte) {
 	w := binary.BigEndian.Uint16(b)
 	t.Hops, t.Path = uint8(w>>12), w&pathMask

@@ -20,8 +20,8 @@ func TestINTLength(t *testing.T) {
 	}
 }
 
-// A stamp keeps what its widths and units keep: time to the nanosecond within 16.8 ms, bytes to 128 and the
-// queue to 80 at 25 Gbit/s, and 16 times as coarse at 400.
+// A stamp has the precision of its widths and units: time to the nanosecond within 16.8 ms. At 25 Gbit/s bytes are
+// in units of 128 and the queue in units of 80, and at 400 Gbit/s in units 16 times as large.
 func TestStamp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		code := uint8(rapid.IntRange(0, 7).Draw(rt, "code"))
@@ -55,7 +55,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// stamped is a data packet that five switches have stamped, and one more.
+// stamped is a data packet that five switches have stamped, and one with a sixth.
 func stamped(hops int) *Frame {
 	f := &Frame{Kind: KindRoCEv2, Body: make([]byte, 256)}
 	f.BTH = Header{Opcode: WriteOnly, PKey: DefaultPKey, DestQP: 17, PSN: 9, Len: 256,
@@ -69,8 +69,8 @@ func stamped(hops int) *Frame {
 	return f
 }
 
-// What switches write changes no ICRC, so that none has to compute it anew; a bit of the rest does. A packet
-// that has more hops behind it than places keeps the first five and says how many it passed.
+// Stamps do not change the ICRC, so no switch recomputes it. A change of another bit does. A packet with more hops
+// than entries keeps the first five and counts all of them.
 func TestSwitchesLeaveTheICRC(t *testing.T) {
 	before, after := stamped(0), stamped(6)
 	if before.ICRC != after.ICRC {
@@ -99,7 +99,7 @@ func TestSwitchesLeaveTheICRC(t *testing.T) {
 	}
 }
 
-// A header that is cut off within its telemetry is refused.
+// A header truncated within its telemetry is rejected.
 func TestCutTelemetry(t *testing.T) {
 	b := stamped(3).BTH.Append(nil)
 	var h Header

@@ -9,9 +9,9 @@ import (
 // LLDPAddress is the nearest-bridge multicast address of LLDP.
 var LLDPAddress = MAC{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}
 
-// LLDP is the announcement of a neighbour (IEEE 802.1AB clause 8), as far as a RoCE fabric needs it: its identity,
-// and its DCBX parameters in the IEEE form (802.1Q annex D.2.8 to D.2.11) and in the older CEE form. Has is the set
-// of TLVs that are present. Byte slices lie in the decoded input.
+// LLDP is the announcement of a neighbour (IEEE 802.1AB clause 8), as far as a RoCE fabric needs it. It has its
+// identity and its DCBX parameters, in the IEEE form (802.1Q annex D.2.8 to D.2.11) and in the older CEE form. Has
+// is the set of TLVs that are present. Byte slices lie in the decoded input.
 type LLDP struct {
 	ChassisSubtype uint8 // 4: MAC address
 	ChassisID      []byte
@@ -67,8 +67,8 @@ type AppPriority struct {
 	Protocol uint16
 }
 
-// CEE is DCBX version 1.01, before IEEE took it over. Feature flags are 0x80
-// enable, 0x40 willing, 0x20 error.
+// CEE is DCBX version 1.01, from before IEEE standardized it. Feature flags are 0x80 enable, 0x40 willing, 0x20
+// error.
 type CEE struct {
 	Seq, Ack  uint32
 	PGFlags   uint8
@@ -116,7 +116,7 @@ const (
 	ieeeApp         = 12
 )
 
-// nextTLV cuts the first TLV off b: seven bits of type, nine of length.
+// nextTLV removes the first TLV from b: seven bits of type, nine of length.
 func nextTLV(b []byte) (typ uint8, value, rest []byte, err error) {
 	if len(b) < 2 {
 		return 0, nil, nil, ErrTruncated

@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// MRC holds the fields of MRC's own headers: all but BTH, RETH, AETH and immediate data, which are in a Header.
-// mrcformat.go documents the layout. Fields of headers that the opcode does not call for are not touched by Decode and
-// not written by Append.
+// MRC holds the fields of MRC's own headers. BTH, RETH, AETH and immediate data are in a Header instead.
+// mrcformat.go documents the layout. Fields of headers that the opcode does not call for are not touched by Decode
+// and not written by Append.
 type MRC struct {
 	Again   bool // BTH: sent again
 	Stamped bool // BTH: TSETH follows METH
@@ -67,7 +67,7 @@ type CCState struct {
 	Received   uint32 // received bytes in units of 256, 24 bits
 }
 
-// NETH is a NACK: one packet that did not make it, and why.
+// NETH is a NACK: one packet that was not accepted, and the reason.
 type NETH struct {
 	Reason  NackReason
 	Vendor  uint8
@@ -174,8 +174,8 @@ func (o Opcode) MRCLen(stamped bool) int {
 // Size returns the bytes of the headers.
 func (m *MRC) Size(h *Header) int { return h.Opcode.MRCLen(m.Stamped) }
 
-// Decode reads the headers of a packet of MRC at the start of b, its BTH, RETH, AETH and immediate data
-// into h, and returns their length. A packet of another kind is ErrOpcode.
+// Decode reads the headers of an MRC packet at the start of b and returns their length. BTH, RETH, AETH and
+// immediate data go into h. A packet of another kind is ErrOpcode.
 func (m *MRC) Decode(h *Header, b []byte) (n int, err error) {
 	if err := h.DecodeBTH(b); err != nil {
 		return 0, err
@@ -336,7 +336,7 @@ func (m *MRC) keep(mask *[SETHLen / 4]uint32, b []byte) {
 	m.reserving = any != 0
 }
 
-// Reserved bits of control headers: bits that no field names. TSETH keeps its own.
+// Reserved bits of control headers: bits that no field names. TSETH keeps its own value.
 var (
 	reservedSETH = reservedOf("SETH", SETHLen, 0)
 	reservedNETH = reservedOf("NETH", NETHLen, 0)

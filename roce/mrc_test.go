@@ -15,13 +15,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mrcPacket is a frame by the name it has in testdata/mrc_packets.txt.
+// mrcPacket is a frame with its name in testdata/mrc_packets.txt.
 type mrcPacket struct {
 	name string
 	Frame
 }
 
-// mrcPackets are the golden packets, made by our own code from what mrc_golden.py says of them.
+// mrcPackets are the golden packets, encoded by this package from the values in mrc_golden.py.
 func mrcPackets() (out []mrcPacket) {
 	const qpA, qpB = 0x11, 0x2a
 	const ev, back = EV(0x00150c07), EV(0x00160c01)
@@ -132,8 +132,8 @@ func goldenMRC(t testing.TB) (names []string, packets map[string][]byte) {
 	return names, packets
 }
 
-// What our encoder makes is, byte for byte, what an independent one made of the same values; it decodes to
-// those values, and its ICRC holds.
+// This encoder's packets are byte-for-byte those of an independent encoder from the same values. They decode to
+// those values, and their ICRC is valid.
 func TestGoldenMRC(t *testing.T) {
 	names, golden := goldenMRC(t)
 	ours := mrcPackets()
@@ -220,7 +220,7 @@ func anyMRC(t *rapid.T) (h Header, m MRC) {
 	return h, m
 }
 
-// Whatever headers say comes back, at the length they say, and no beginning of them is taken for the whole.
+// All header values decode as encoded, at the encoded length, and no prefix decodes.
 func TestMRCRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, m := anyMRC(t)
@@ -238,8 +238,8 @@ func TestMRCRoundTrip(t *testing.T) {
 	})
 }
 
-// The list of fields says where the codec puts them: a bit of the wire that is flipped changes the field that
-// the list has there and nothing else, and a reserved one is kept. No two fields share a bit.
+// The list of fields agrees with the codec: a flipped bit changes exactly the field listed there, and a reserved
+// bit is kept. No two fields share a bit.
 func TestMRCFieldList(t *testing.T) {
 	for _, o := range mrcOps {
 		at := 0
@@ -250,7 +250,7 @@ func TestMRCFieldList(t *testing.T) {
 			others := func(f MRCField) bool { return f.Header != header.Name }
 			fields := slices.DeleteFunc(slices.Clone(MRCFields()), others)
 			for b := range 8 * header.Len {
-				if at > 0 || b >= 16 { // another opcode, or version, is another matter
+				if at > 0 || b >= 16 { // opcode and version are excluded
 					checkBit(t, o.Op, at, b, fields)
 				}
 			}
@@ -262,7 +262,7 @@ func TestMRCFieldList(t *testing.T) {
 	}
 }
 
-// checkBit sets one bit of a header that begins at a byte, all others of it being zero.
+// checkBit sets one bit of a header that begins at a byte; all its other bits are zero.
 func checkBit(t *testing.T, op Opcode, at, b int, fields []MRCField) {
 	t.Helper()
 	wire := make([]byte, op.MRCLen(true))
@@ -282,7 +282,7 @@ func checkBit(t *testing.T, op Opcode, at, b int, fields []MRCField) {
 			owners++
 		}
 	}
-	r, r0 := m, m0 // without what is reserved
+	r, r0 := m, m0 // without reserved bits
 	h.Resv6, h.Resv7 = 0, 0
 	for _, x := range []*MRC{&r, &r0} {
 		x.reserved, x.reserving = [9]uint32{}, false
@@ -326,7 +326,7 @@ func TestMRCStamp(t *testing.T) {
 	}
 }
 
-// An entropy value comes back from the headers that carry it: whole over IPv6, 16 bits of it over IPv4.
+// An entropy value decodes from the headers that carry it: whole over IPv6, 16 bits over IPv4.
 func TestEV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := EV(rapid.Uint32().Draw(t, "EV"))
@@ -379,7 +379,7 @@ func TestMRCAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Any bytes behind the UDP header decode to an error or to headers that come out as they went in.
+// Random bytes after the UDP header decode to an error or to headers that encode to equal bytes.
 func FuzzMRC(f *testing.F) {
 	for _, p := range mrcPackets() {
 		f.Add(p.AppendHead(nil))
@@ -398,7 +398,7 @@ func FuzzMRC(f *testing.F) {
 	})
 }
 
-// Ordinary RoCEv2 is none of MRC's business, and the other way round.
+// The MRC decoder rejects ordinary RoCEv2, and the reverse.
 func TestMRCIsApart(t *testing.T) {
 	var h Header
 	var m MRC
@@ -416,7 +416,7 @@ func TestMRCIsApart(t *testing.T) {
 			t.Errorf("%s prints as %q", p.name, s)
 		}
 	}
-	// MRC on its own port, and something else there.
+	// MRC on its own port, and another protocol on that port.
 	p := mrcPackets()[0].Frame
 	p.UDP.DstPort = MRCPortDefault
 	p.Complete()
@@ -432,7 +432,7 @@ func TestMRCIsApart(t *testing.T) {
 	}
 }
 
-// BenchmarkMRC is a WRITE and the SACK that answers it: appended and decoded, payload and ICRC aside.
+// BenchmarkMRC measures a WRITE and its SACK, encoded and decoded, without payload and ICRC.
 func BenchmarkMRC(b *testing.B) {
 	packets := mrcPackets()
 	write, sack := packets[0].Frame, packets[7].Frame

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// This file defines the wire format of MRC that Railyard reads and writes, with the source of each fact. Only this file
-// defines it: the codec (mrc.go) is tested against its list of fields, which also lists the reserved bits, and the
+// This file defines the wire format of MRC that Railyard reads and writes, with the source of each fact. Only this
+// file defines it. The codec (mrc.go) is tested against its list of fields, which also lists the reserved bits. The
 // Wireshark dissector is generated from it (internal/capture).
 //
 // MRC, Multipath Reliable Connection, is the Open Compute Project's specification, revision 1.0 of 21 March 2026
-// (OCP-MRC-1.0). The text of the specification was not available. Facts about the wire format come from programs that
-// restate its tables and agree with one another (as of November 2026); no code was copied:
+// (OCP-MRC-1.0). The text of the specification was not available. Facts about the wire format come from programs
+// that restate its tables and agree with one another (as of November 2026); no code was copied:
 //
 //	[K] OpenIxia/ixnetwork_restpy (Keysight), mrc*Header: order, names and values of all fields, opcodes
 //	[C] anichol67/MRC-Client, core/mrc_headers.py: widths, with the numbers of the tables
@@ -73,7 +73,7 @@ const (
 const (
 	METHLen  = 4
 	TSETHLen = 4
-	SETHLen  = 36 // with CC_STATE, 8 bytes at its end
+	SETHLen  = 36 // with CC_STATE, the 8 bytes at its end
 	NETHLen  = 20
 	PETHLen  = 16
 	ERTHLen  = 16
@@ -120,7 +120,7 @@ var (
 	}
 )
 
-// MRCHeader is one of the headers that they have.
+// MRCHeader is one of MRC's headers.
 type MRCHeader struct {
 	Name, Title string
 	Len         int // bytes
@@ -174,8 +174,8 @@ func (f *MRCField) Show(header []byte) string {
 	}
 }
 
-// MRCFields lists the fields of all these headers in the order of the wire. Bits that no field names are
-// reserved: they are zero in what we send and kept in what we read.
+// MRCFields lists the fields of all these headers in the order of the wire. Bits that no field names are reserved:
+// zero when sent, kept when received.
 func MRCFields() []MRCField { return mrcFields }
 
 var mrcFields = []MRCField{
@@ -276,7 +276,7 @@ type NackReason uint8
 
 // Reasons.
 const (
-	NackTrimmed        NackReason = 0x01 // a switch cut its payload off
+	NackTrimmed        NackReason = 0x01 // a switch removed its payload
 	NackTrimmedLastHop NackReason = 0x02 // the last switch did: the receiver is busy, not the path
 	NackNoBitmap       NackReason = 0x06 // the receiver cannot track the packet
 	NackNoBuffer       NackReason = 0x07 // NO_PKT_BUFFER

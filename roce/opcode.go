@@ -1,9 +1,10 @@
-// Package roce is the wire format of RoCEv2: decoding and appending of frames from Ethernet to the invariant CRC,
-// priority flow control and classic pause, LLDP with the DCBX TLVs, MRC's headers and SRv6 around them (mrcformat.go
-// cites the sources), and the PSN arithmetic of the transport.
+// Package roce is the wire format of RoCEv2. It decodes and appends frames from Ethernet to the invariant CRC,
+// priority flow control and classic pause, and LLDP with the DCBX TLVs. It also has MRC's headers, SRv6 around them
+// (mrcformat.go cites the sources), and the PSN arithmetic of the transport.
 //
-// Decoding allocates nothing, keeps slices into its input, and bounds-checks every length. Appending writes the fields
-// unchanged, so that decoded frames are reproduced byte for byte. Complete fills in lengths, checksums and the ICRC.
+// Decoding allocates nothing, keeps slices of its input, and bounds-checks every length. Appending writes the
+// fields unchanged, so that decoded frames are reproduced byte for byte. Complete fills in lengths, checksums and
+// the ICRC.
 //
 // Sources: InfiniBand Architecture Specification volume 1 (IBTA) chapters 5 and
 // 9 and annexes A16 (RoCE) and A17 (RoCEv2); IEEE 802.3 annex 31B and 31D and
@@ -52,8 +53,8 @@ const (
 	CNP            Opcode = 0x81
 )
 
-// Opcodes that Railyard defines in the manufacturer's range, 0xc0 to 0xff. A grant and a request carry a credit header:
-// the total that the sender has granted, or requested, since the connection began, in bytes on the wire.
+// Opcodes that Railyard defines in the manufacturer's range, 0xc0 to 0xff. A grant and a request carry a credit
+// header: the total granted or requested since the connection began, in bytes on the wire.
 const (
 	CreditGrant   Opcode = 0xc0
 	CreditRequest Opcode = 0xc1
@@ -231,10 +232,11 @@ const (
 	RDETHLen        = 4
 	FETHLen         = 4
 	CreditLen       = 8
-	FarDelayLen     = 4 // after the AETH: how long the NIC delays packets that arrive now, in ns (Railyard's profile)
-	ICRCLen         = 4
-	FCSLen          = 4
-	CNPPadLen       = 16 // the reserved bytes of a CNP, annex A17.9.3
+	// after the AETH: how long the NIC delays packets that arrive now, in ns (Railyard's profile)
+	FarDelayLen = 4
+	ICRCLen     = 4
+	FCSLen      = 4
+	CNPPadLen   = 16 // the reserved bytes of a CNP, annex A17.9.3
 
 	// PreambleIFG is the number of bytes between frames on the wire: preamble
 	// and start delimiter (8) and the inter-frame gap (12), IEEE 802.3.
@@ -250,7 +252,7 @@ const (
 
 	PFCLen = 64 // a MAC control frame is a minimum frame
 
-	IPv6More = IPv6Len - IPv4Len // difference in length between a frame over IPv6 and these
+	IPv6More = IPv6Len - IPv4Len // difference in length between frames over IPv6 and over IPv4
 
 	Port = 4791 // UDP destination port of RoCEv2
 )
@@ -272,8 +274,8 @@ func (e ext) len() int {
 	return n
 }
 
-// DataLen returns the frame size, FCS included and preamble not, of an untagged
-// IPv4 packet with the given payload; the payload is padded to four bytes.
+// DataLen returns the size of an untagged IPv4 frame with the given payload, with FCS and without preamble. The
+// payload is padded to four bytes.
 func DataLen(opcode Opcode, payload int) int {
 	n := BaseLen + (payload+3)&^3
 	if opcode.HasRETH() {
@@ -382,8 +384,8 @@ var rnrTimers = [32]int64{65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 1
 	768, 1024, 1536,
 	2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152}
 
-// RNRTimer returns how long a requester waits after an RNR NAK with this code:
-// 10 us for code 1 up to 491.52 ms for code 31, and 655.36 ms for code 0.
+// RNRTimer returns the requester's wait after an RNR NAK with this code: 10 us for code 1 up to 491.52 ms for code
+// 31, and 655.36 ms for code 0.
 func RNRTimer(code uint8) unit.Time { return unit.Time(rnrTimers[code&31]) * 10 * unit.Microsecond }
 
 // String is one line for a reader of a capture.

@@ -23,15 +23,15 @@ const (
 // pauseAddress is the reserved multicast address that bridges do not forward.
 var pauseAddress = MAC{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01}
 
-// PauseTime returns how long quanta last on a link of rate r: 65,535 quanta are 83.9 us at 400 Gbit/s. One source's
-// PAUSE reads "for 65ms", as if a quantum were a microsecond: it is 512 bit times (IEEE 802.3 annex 31B), 65 ms at
-// 0.5 Gbit/s.
+// PauseTime returns how long quanta last on a link of rate r: 65,535 quanta are 83.9 us at 400 Gbit/s. One source
+// says of PAUSE "for 65ms", as if a quantum were a microsecond. It is 512 bit times (IEEE 802.3 annex 31B), 65 ms
+// at 0.5 Gbit/s.
 func PauseTime(quanta int, r unit.Rate) unit.Time {
 	return unit.Serialize(unit.Bytes(quanta)*QuantumBits/8, r)
 }
 
-// PauseFrame is a MAC control frame: priority flow control or, if Classic, a pause of the whole link with Quanta[0] as
-// its time.
+// PauseFrame is a MAC control frame: priority flow control or, if Classic, a pause of the whole link with Quanta[0]
+// as its time.
 type PauseFrame struct {
 	Classic bool
 	Vector  uint8 // PFC: bit p enables priority p
@@ -95,10 +95,9 @@ func (p *PauseFrame) String() string {
 	return s.String()
 }
 
-// AppendPFC appends a priority flow control frame from src, without FCS, to b:
-// MAC control EtherType 0x8808, opcode 0x0101, the class enable vector, eight
-// timers, padded to 60 bytes. Priority 3 alone is vector 0x0008; one of the
-// seeds prints 0x1000, which counts the bits from the wrong end.
+// AppendPFC appends a priority flow control frame from src, without FCS, to b. It has MAC control EtherType 0x8808,
+// opcode 0x0101, the class enable vector and eight timers, padded to 60 bytes. Priority 3 alone is vector 0x0008.
+// One of the source documents has 0x1000, which counts the bits from the wrong end.
 func AppendPFC(b []byte, src [6]byte, vector uint8, quanta [8]uint16) []byte {
 	return appendControl(b, src, &PauseFrame{Vector: vector, Quanta: quanta})
 }

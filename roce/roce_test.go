@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// docs/references.md, wire: a WRITE Middle at MTU 4096 is 62 bytes of overhead, 82 with
-// preamble and gap, so 98.04 % of the wire is payload.
+// docs/references.md, wire: a WRITE Middle at MTU 4096 has 62 bytes of overhead, 82 with preamble and gap, so 98.04
+// % of the wire is payload.
 func TestFrameSizes(t *testing.T) {
 	for _, c := range []struct {
 		op      Opcode
@@ -27,9 +27,9 @@ func TestFrameSizes(t *testing.T) {
 	}
 }
 
-// Sizes that no encoder shows, since a capture has neither preamble nor gap nor FCS: IEEE 802.3, 3.1.1
-// (preamble of 7 bytes, start delimiter of 1, FCS of 4), 4.4.2 (96 bit times between frames), 31B (control
-// frames have the least size, 64 bytes).
+// Sizes that no capture shows, because it lacks preamble, gap and FCS: IEEE 802.3, 3.1.1 (preamble of 7 bytes,
+// start delimiter of 1, FCS of 4), 4.4.2 (96 bit times between frames), 31B (control frames have the minimum size,
+// 64 bytes).
 func TestSizesOnTheWire(t *testing.T) {
 	for what, c := range map[string][2]int{
 		"preamble and gap": {PreambleIFG, 7 + 1 + 96/8}, "FCS": {FCSLen, 4}, "PFC frame": {PFCLen, 64},

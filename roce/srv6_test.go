@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Segments come back in their order, one fewer at each switch, and the address is empty behind the last.
+// Segments decode in their order, one fewer at each switch, and the address is empty after the last.
 func TestSegments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		block := rapid.Uint32().Draw(t, "block")
@@ -46,7 +46,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// Switches that shift the outer address change no ICRC, and what is cut of a tunnelled packet is refused.
+// Shifts of the outer address do not change the ICRC. Truncated tunnelled packets are rejected.
 func TestTunnel(t *testing.T) {
 	var p Frame
 	for _, x := range mrcPackets() {
@@ -84,7 +84,7 @@ func TestTunnel(t *testing.T) {
 	}
 }
 
-// nextSegment removes the first segment of an address, as a switch does, and moves the others up.
+// nextSegment removes the first segment of an address, as a switch does, and shifts the others up.
 func nextSegment(a netip.Addr) (next netip.Addr, own uint16) {
 	b := a.As16()
 	own = binary.BigEndian.Uint16(b[4:])

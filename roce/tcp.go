@@ -2,8 +2,8 @@ package roce
 
 import "encoding/binary"
 
-// AppendTCP appends an Ethernet frame, without FCS, that carries a TCP segment: lengths, protocol, EtherType, the IPv4
-// header's checksum and the segment's, over its pseudo header (RFC 9293, 3.1), are filled in.
+// AppendTCP appends an Ethernet frame, without FCS, with a TCP segment. It fills in lengths, protocol, EtherType,
+// the IPv4 header's checksum and the segment's checksum over its pseudo header (RFC 9293, 3.1).
 func AppendTCP(b []byte, eth *Ethernet, ip *IP, segment []byte) []byte {
 	const protoTCP = 6
 	f := Frame{Ethernet: *eth, IP: *ip}

@@ -18,7 +18,7 @@ type path struct {
 
 const fullShare = 256
 
-// paths are all paths to a far NIC, used in an order that is reshuffled each round, so that senders do not synchronize.
+// paths are all paths to a far NIC. Their order is shuffled each round, so that senders do not synchronize.
 type paths struct {
 	all    []path
 	order  [][]uint16 // by plane
@@ -51,8 +51,8 @@ func (p *paths) shuffle(plane int) {
 	p.at[plane] = 0
 }
 
-// next returns the path of a plane whose turn it is; a path is skipped until its shares add up to a whole turn. Shares
-// are at least an eighth, so that it ends.
+// next returns the path of a plane whose turn it is. A path is skipped until its shares add up to a whole turn. A
+// share is at least an eighth, so the loop ends.
 func (p *paths) next(plane int) int {
 	for {
 		if p.at[plane] == len(p.order[plane]) {
@@ -68,11 +68,11 @@ func (p *paths) next(plane int) int {
 	}
 }
 
-// leastShare keeps a path in use enough to see when it is better.
+// leastShare is the minimum share of a path; it keeps round trips measured, so that an improvement is seen.
 const leastShare = fullShare / 8
 
-// heard processes a round trip of a path. An overloaded path, slower than the minimum by a factor and slower than
-// the mean, loses some of its share, once per round trip; other paths gain.
+// heard processes a round trip of a path. An overloaded path is slower than the mean, and slower than the minimum
+// by a factor. It loses some of its share, once per round trip; other paths gain.
 func (p *paths) heard(now unit.Time, s *settings, i int, rtt, least unit.Time) {
 	x := &p.all[i]
 	if x.rtt == 0 {

@@ -18,8 +18,8 @@ func two(t *testing.T) (*sender, *peer) {
 	return p.Sender(1).(*sender), p
 }
 
-// TestDefaultsByHand: the constants that are ours, as the documentation of the protocol has them, and what a NIC
-// keeps: 24 bytes for each of 4,096 packets, 16 for each of 64 paths, 64 more for each.
+// TestDefaultsByHand checks Railyard's constants against the documentation of the protocol. It also checks the
+// state of a NIC: 24 bytes for each of 4,096 packets, and 16 for each of 64 paths plus 64.
 func TestDefaultsByHand(t *testing.T) {
 	const want = "map[ack_delay:2us ack_every:4 cut:0.5 gain:2 increase:0.02 paths:64 retries:100 slow:2 step:0.25 " +
 		"timeout:50us window:4096]"
@@ -32,15 +32,15 @@ func TestDefaultsByHand(t *testing.T) {
 	}
 }
 
-// TestSharesByHand: above twice the least round trip, and above the others', a path loses a quarter of its share of
-// 256, once per round trip, down to an eighth; else it gains a sixteenth and one, up to 256.
+// TestSharesByHand: a path whose round trip exceeds twice the minimum and the mean loses a quarter of its share of
+// 256, once per round trip, down to an eighth. Otherwise it gains a sixteenth and one, up to 256.
 func TestSharesByHand(t *testing.T) {
 	_, peer := two(t)
 	p, x := &peer.paths, &peer.paths.all[0]
 	p.mean = 12 * us
 	hear := func(at, rtt unit.Time, want int32) {
 		t.Helper()
-		x.rtt = rtt // it has settled there
+		x.rtt = rtt // the round trip has settled there
 		if p.heard(at, peer.s, 0, rtt, 10*us); x.share != want {
 			t.Errorf("at %v, a round trip of %v: a share of %d, want %d", at, rtt, x.share, want)
 		}
@@ -68,7 +68,8 @@ func TestSharesByHand(t *testing.T) {
 	}
 }
 
-// TestPathsAreSmoothed: a round trip counts a quarter, and a thirty-second of the mean of all.
+// TestPathsAreSmoothed: a round trip counts a quarter in its path's mean, and a thirty-second in the mean of all
+// paths.
 func TestPathsAreSmoothed(t *testing.T) {
 	_, peer := two(t)
 	p := &peer.paths
@@ -79,8 +80,8 @@ func TestPathsAreSmoothed(t *testing.T) {
 	}
 }
 
-// TestNothingByABrokenPlane: what is under way by a plane whose port breaks goes again by the other, and nothing by
-// that one until it works.
+// TestNothingByABrokenPlane: packets in flight on a plane whose port fails are retransmitted on the other plane.
+// The failed plane gets none until its port recovers.
 func TestNothingByABrokenPlane(t *testing.T) {
 	for broken := range 2 {
 		s, _ := two(t)
@@ -114,7 +115,7 @@ func TestNothingByABrokenPlane(t *testing.T) {
 	}
 }
 
-// TestBadValues: a window that is no power of two, and planes that no path reaches, are refused before anything runs.
+// TestBadValues: a window that is no power of two, and planes that no path reaches, are rejected before the run.
 func TestBadValues(t *testing.T) {
 	for _, c := range []struct {
 		change     map[string]any
@@ -133,8 +134,8 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// TestUnknownPath: the least round trip is the path's where it is known, however short a measured one is; else the
-// shortest measured one, and 100 us before there is one.
+// TestUnknownPath: the minimum round trip is the path's if it is known, however short a measured one is. Otherwise
+// it is the shortest measured one, and 100 us before the first.
 func TestUnknownPath(t *testing.T) {
 	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 1000})
 	for known, want := range map[unit.Time][]unit.Time{0: {100 * us, 12 * us, 12 * us, 7 * us},

@@ -2,12 +2,12 @@ package srd
 
 import "railyard/unit"
 
-// rate is the congestion control to one far NIC, over all paths and connections: a pace, and a limit in flight. A
-// round ends when answers have arrived for a least round trip and two of them have passed, however much queues grow
-// meanwhile. If the mean round trip of all paths exceeds `slow` times the minimum, the rate becomes the arrival
-// rate of the acknowledgements. If the sender had no more data, it falls in proportion to the excess. Otherwise it
-// grows, by a quarter or a fixed step while there is almost no queue, and less the nearer that threshold is. A
-// single slow path changes shares, not the rate.
+// rate is the congestion control to one far NIC, over all paths and connections: a pace and a limit in flight. A
+// round ends when acknowledgements have arrived for a minimum round trip and two minimum round trips have passed,
+// even if queues grow. If the mean round trip of all paths exceeds `slow` times the minimum, the rate becomes the
+// arrival rate of the acknowledgements. If the sender had no more data, the rate falls in proportion to the excess.
+// Otherwise the rate grows. It grows by a quarter or a fixed step while there is almost no queue, and less as the
+// delay approaches that threshold. A single slow path changes shares, not the rate.
 type rate struct {
 	s         *settings
 	line, now unit.Rate
@@ -67,8 +67,8 @@ func (r *rate) sent(now unit.Time, payload uint32) {
 // gone removes acknowledged or lost bytes from the data in flight.
 func (r *rate) gone(payload uint32) { r.flying = max(0, r.flying-unit.Bytes(payload)) }
 
-// came counts acknowledged bytes, for the arrival rate and for the allowance in flight beyond the path's own capacity,
-// as BBR has it (draft-ietf-ccwg-bbr, 5.6.4.6). All of many simultaneous senders have measured it by then.
+// came counts acknowledged bytes. They determine the arrival rate and the allowance in flight beyond the path's own
+// capacity, as in BBR (draft-ietf-ccwg-bbr, 5.6.4.6). All of many simultaneous senders have measured it by then.
 func (r *rate) came(payload uint32) {
 	r.got += unit.Bytes(payload)
 	r.grown = min(r.grown+unit.Bytes(payload), r.most())
@@ -83,7 +83,7 @@ func (r *rate) arrives(now unit.Time) unit.Rate {
 }
 
 // heard processes the round trip of a packet that left at a given time. Packets that left before the last reduction
-// are ignored: they met the queue that caused it.
+// are ignored, because the same queue delayed them.
 func (r *rate) heard(now, left, rtt unit.Time) {
 	if !r.told && (r.base == 0 || rtt < r.base) {
 		r.base = rtt
@@ -117,8 +117,8 @@ func (r *rate) heard(now, left, rtt unit.Time) {
 	r.began, r.first, r.sum, r.samples, r.full = now, 0, 0, 0, false
 }
 
-// slowest is the minimum rate, a packet per current round trip: below it the path would give no feedback for long, the
-// longer the more senders there are.
+// slowest is the minimum rate, a packet per current round trip. Below it, feedback on the path would be rare, more
+// so with more senders.
 func (r *rate) slowest() unit.Rate {
 	return max(r.line/1000, unit.Rate(float64(r.mtu)*8/max(r.latest, r.least()).Seconds()))
 }

@@ -38,7 +38,7 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return v == window.Fresh
 }
 
-// Say makes the acknowledgement when it is due.
+// Say builds the acknowledgement when it is due.
 func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
 	if !r.due {
 		return false
@@ -57,8 +57,8 @@ func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
 	return true
 }
 
-// base returns the first packet of the bitmap. The bitmap ends after the latest packet, but does not begin before
-// the oldest missing one.
+// base returns the first packet of the bitmap. The bitmap ends with the latest packet. It does not begin before the
+// oldest missing one.
 func (r *receiver) base() uint64 {
 	base := r.in.Expect()
 	if last := r.in.Full(r.last.PSN); last >= base+128 {

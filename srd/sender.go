@@ -27,7 +27,7 @@ func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer {
 	return &peer{s: &m.settings, paths: newPaths(&m.settings, seed), rate: newRate(&m.settings, path.Line, path.RTT)}
 }
 
-// Sender makes a connection's sending end, which shares it.
+// Sender makes the sending end of a connection, which shares the peer's state.
 func (p *peer) Sender(uint64) transport.Sender {
 	first := !p.told
 	p.told = true
@@ -69,7 +69,7 @@ func (s *sender) Ready(now unit.Time, plane int) bool {
 	return s.down>>plane&1 == 0 && s.sendable() && s.rate.may(now)
 }
 
-// Next makes the packet that leaves now, lost ones first, each by the path whose turn it is.
+// Next builds the packet to send now, lost ones first, each on the path whose turn it is.
 func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	if !s.Ready(now, plane) {
 		s.note(now)
@@ -92,13 +92,13 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// patience returns the time after which a packet of a path is lost: three of its round trips, or of the latest by
-// any path, because a queue at the receiver's port affects all of them; but not before the timeout.
+// patience returns the time after which a packet of a path is lost, at least the timeout. It is three round trips
+// of the path or the latest of any path, because a queue at the receiver's port delays all of them.
 func (s *sender) patience(path int) unit.Time {
 	return max(s.s.Timeout, 3*max(s.paths.all[path].rtt, s.rate.latest, s.rate.base))
 }
 
-// At returns the time at which it looks again or may send.
+// At returns the time of the sender's next check or transmission.
 func (s *sender) At() unit.Time {
 	if s.sendable() && s.rate.nextAt > 0 && s.rate.flying < s.rate.limit() {
 		return min(s.lookAt, s.tail.at, s.rate.nextAt)
@@ -120,9 +120,9 @@ func (s *sender) Tick(now unit.Time) {
 	s.note(now)
 }
 
-// look marks packets as lost that are in flight for too long, and sets the time of the next check. While the far
-// NIC sends nothing at all, no packet is lost, but tail probes. Other senders' queues there delay all answers, and
-// paths do not all fail together.
+// look marks packets as lost that have been in flight for too long, and sets the time of the next check. While the
+// far NIC sends nothing at all, no packet is lost, but tail probes. Other senders' queues at the receiver's port
+// delay all acknowledgements, and paths do not all fail together.
 func (s *sender) look(now unit.Time) {
 	s.lookAt = unit.Never
 	una, next := s.out.Range()
@@ -242,7 +242,7 @@ func (s *sender) came(psn uint64) {
 	}
 }
 
-// overtaken marks packets as lost that left well before other packets of their path that have arrived: a path keeps
+// overtaken marks packets as lost that left well before other packets of their path that have arrived. A path keeps
 // order. It reads the packets that the bitmap reported.
 func (s *sender) overtaken(now unit.Time) {
 	una, next := s.out.Range()
@@ -266,7 +266,7 @@ func (s *sender) Completed() (transport.Completion, bool) { return s.out.Complet
 // InFlight returns the bytes in flight.
 func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 
-// note keeps account of for how long the limit or the pace kept the sender from sending.
+// note records for how long the limit or the pace blocks the sender.
 func (s *sender) note(now unit.Time) {
 	shut := !s.out.AnyLost() && s.out.More() && (!s.out.Unsent() || s.rate.flying >= s.rate.limit())
 	s.rate.full = s.rate.full || shut || s.out.More() && s.rate.nextAt > now
@@ -286,7 +286,7 @@ func (s *sender) Signal(_ unit.Time, name string) (float64, bool) {
 	return 0, false
 }
 
-// Counter reports what Protocol lists. Shifts are the peer's, and its first sender's to report.
+// Counter reports what Protocol lists. Shifts belong to the peer; its first sender reports them.
 func (s *sender) Counter(name string) (int64, bool) {
 	switch name {
 	case "timeouts":

@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// TestAnswerAfterSilence: an answer to what left before the silence says that round trips take so long now. What
-// else left until then has as long again from there on before it is lost: at 300 us an answer comes to a packet of
-// 1 us, and nothing is looked at before 300 + 299 us.
+// TestAnswerAfterSilence: an acknowledgement of a packet from before the silence shows that round trips are now
+// that long. Other packets from then on have that much more time before they are lost. At 300 us the packet of 1 us
+// is acknowledged, so no check occurs before 300 + 299 us.
 func TestAnswerAfterSilence(t *testing.T) {
 	m := Protocol.New(with(map[string]any{"paths": 2}), transport.Common{MTU: 1000, Planes: 1})
 	s := m.Peer(path100, 1).(*peer).Sender(1).(*sender)
@@ -38,7 +38,7 @@ func TestAnswerAfterSilence(t *testing.T) {
 		t.Fatalf("asked by packet %d, silent since %v", sent, s.tail.since)
 	}
 	const heard = 300 * us
-	// the far NIC says that it held it all the while, so paths learn no round trip by it
+	// the far NIC reports that it delayed the acknowledgement, so paths learn no round trip
 	s.Take(heard, &transport.Packet{Kind: transport.Ack, PSN: 0, Sent: us, Delay: heard - us})
 	s.Tick(heard)
 	if got := s.At(); got != heard+heard-us {
@@ -46,8 +46,9 @@ func TestAnswerAfterSilence(t *testing.T) {
 	}
 }
 
-// TestTail: where all that is out is lost while round trips are thirty times the least, of a queue that is gone, the
-// sender asks after twice the longest pause between answers, and the answer shows what else is lost.
+// TestTail: all packets in flight are lost while round trips are thirty times the minimum, because of a queue that
+// is gone. The sender probes after twice the longest pause between acknowledgements, and the answer reveals the
+// other losses.
 func TestTail(t *testing.T) {
 	m := Protocol.New(with(map[string]any{"paths": 4}), transport.Common{MTU: 1000, Planes: 1})
 	s := m.Peer(path100, 1).(*peer).Sender(1).(*sender)
@@ -88,8 +89,9 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestOneAnswer: one answer alone tells of no pause between answers. A sender that took the least round trip for it
-// sent a packet again at the start of every incast, nothing lost (two to one at 100G, packet 3 after 3.2 us).
+// TestOneAnswer: one acknowledgement alone shows no pause between acknowledgements. A sender that used the minimum
+// round trip instead retransmitted a packet at the start of every incast, although nothing was lost (two to one at
+// 100G, packet 3 after 3.2 us).
 func TestOneAnswer(t *testing.T) {
 	m := Protocol.New(with(map[string]any{"paths": 1}), transport.Common{MTU: 1000, Planes: 1})
 	s := m.Peer(path100, 1).(*peer).Sender(1).(*sender)

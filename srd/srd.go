@@ -1,6 +1,6 @@
-// Package srd is AWS's Scalable Reliable Datagram without I/O: reliable and unordered, over as many paths as there are.
-// Its NICs (Nitro, EFA) keep one state per far NIC, shared by all connections to it: a round trip and a share of the
-// packets for each of up to 64 paths, one rate and one limit in flight.
+// Package srd is AWS's Scalable Reliable Datagram without I/O: reliable and unordered, over all available paths.
+// Its NICs (Nitro, EFA) have one state per far NIC, shared by all connections to it. It has a round trip and a
+// share of the packets for each of up to 64 paths, one rate and one limit in flight.
 //
 // What is public: amzn-drivers' kernel/linux/efa/SRD.txt (contexts per destination, at most once, any order, no
 // segmentation, receivers without room drop), Shalev et al., "A Cloud-Optimized Transport Protocol for Elastic and

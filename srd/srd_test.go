@@ -17,7 +17,7 @@ const us = unit.Microsecond
 
 var path100 = cc.Path{Line: 100 * unit.Gbps, MTU: 1000, RTT: 10 * us, Hops: 3}
 
-// TestConforms holds the protocol to what all of them promise.
+// TestConforms runs the tests of package transporttest.
 func TestConforms(t *testing.T) { transporttest.Run(t, transporttest.Suite{Protocol: &Protocol}) }
 
 func with(changes param.Values) param.Values {
@@ -46,7 +46,7 @@ func finish(t *testing.T, n *transporttest.Net) {
 	}
 }
 
-// TestSpray: packets of one connection take all 64 paths, about as often.
+// TestSpray: packets of one connection use all 64 paths about equally often.
 func TestSpray(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 64})
 	seen := map[uint32]int{}
@@ -67,8 +67,8 @@ func TestSpray(t *testing.T) {
 	}
 }
 
-// TestSharesShift: a path that is five times as slow gets an eighth of what the others have, soon, and its
-// share again when it is as fast as they are.
+// TestSharesShift: a path that is five times as slow soon gets an eighth of the others' share. It gets its share
+// back when it is as fast as they are.
 func TestSharesShift(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 64})
 	slow := int(rng.Mix64(7<<8) % 64) // where path 7 leads, perhaps not alone
@@ -102,8 +102,8 @@ func TestSharesShift(t *testing.T) {
 	}
 }
 
-// TestRetransmission: where all is lost, one packet asks after the time-out, and the others follow a round
-// trip later; a later one of its own path finds it out sooner.
+// TestRetransmission: all packets are lost. One is retransmitted after the time-out, and the others a round trip
+// later. If a later packet of the same path arrives, it reveals the loss sooner.
 func TestRetransmission(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4})
 	for i := range n.Paths[transporttest.There][0] {
@@ -130,7 +130,7 @@ func TestRetransmission(t *testing.T) {
 	}
 }
 
-// TestUnordered: a short message behind a long one arrives first when the long one waits for a lost packet.
+// TestUnordered: a short message after a long one arrives first if the long one waits for a lost packet.
 func TestUnordered(t *testing.T) {
 	m := Protocol.New(Protocol.Defaults, transport.Common{MTU: 1000, Planes: 1})
 	path := path100
@@ -155,8 +155,8 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestRateFollowsDelay: delay above the least cuts the rate in proportion, and silence of queues
-// raises it again, to the line.
+// TestRateFollowsDelay: delay above the minimum reduces the rate in proportion. Without queues the rate rises
+// again, to the line rate.
 func TestRateFollowsDelay(t *testing.T) {
 	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 4096})
 	r := newRate(&set, 400*unit.Gbps, 10*us)
@@ -171,15 +171,15 @@ func TestRateFollowsDelay(t *testing.T) {
 		}
 	}
 	step(40*us, 1)
-	if r.now != 200*unit.Gbps { // half is the most that a cut takes: the excess is half of the delay
+	if r.now != 200*unit.Gbps { // a reduction is at most a half: the excess is half of the delay
 		t.Errorf("at four times the least round trip the rate is %v, want half the line", r.now)
 	}
-	r.heard(now+us, now-us, 300*us) // left before the cut
+	r.heard(now+us, now-us, 300*us) // left before the reduction
 	if r.cuts != 1 || r.samples != 0 {
 		t.Errorf("what left before a cut counts: %d cuts, %d samples", r.cuts, r.samples)
 	}
 	began := r.cutAt + us
-	r.heard(began, began-2*us, 20*us) // left before the cut: it begins the round and is no sample
+	r.heard(began, began-2*us, 20*us) // left before the reduction: it begins the round and is not a sample
 	if r.heard(began+29*us, began+9*us, 20*us); r.cuts != 1 || r.samples != 0 {
 		t.Errorf("twice the least round trip is not an excess: %d cuts, %d samples", r.cuts, r.samples)
 	}
@@ -194,8 +194,8 @@ func TestRateFollowsDelay(t *testing.T) {
 	}
 }
 
-// TestRateFollowsArrivals: where round trips have grown and a sixteenth of the line arrives, that is the
-// rate, and what may be in flight follows it; a sender that had no more to send has learned nothing of it.
+// TestRateFollowsArrivals: if round trips have grown and a sixteenth of the line rate arrives, that is the new
+// rate, and the limit in flight follows. A sender without more data to send does not learn from it.
 func TestRateFollowsArrivals(t *testing.T) {
 	for _, full := range []bool{true, false} {
 		set := settingsOf(Protocol.Defaults, transport.Common{MTU: 4096})
@@ -219,8 +219,8 @@ func TestRateFollowsArrivals(t *testing.T) {
 	}
 }
 
-// TestSlowAnswers: while answers take thirty times as long as the path alone, which one question and the
-// first of them show, packets that are out are not taken for lost.
+// TestSlowAnswers: while acknowledgements take thirty times the path's round trip, packets in flight are not
+// mistaken for lost. One probe and the first acknowledgement show that delay.
 func TestSlowAnswers(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 64})
 	for i := range n.Paths[transporttest.There][0] {

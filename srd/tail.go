@@ -5,11 +5,11 @@ import (
 	"railyard/unit"
 )
 
-// tail finds a run of lost packets at the end. No later arrival reveals them, and if they fill the limit in flight
-// no later packet is sent: only silence does. The limit of silence is twice the longest recent pause between
-// answers, or two minimum round trips. Then the oldest packet is retransmitted (RFC 8985, 7), and its answer
-// reports the losses before it (sender.passed). Round trips are not used: after an incast's first burst they
-// include a queue that no longer exists.
+// tail finds a run of lost packets at the end. No later arrival reveals these losses. If they fill the limit in
+// flight no later packet is sent, and only silence reveals them. The limit of silence is twice the longest recent
+// pause between answers, or two minimum round trips. Then the oldest packet is retransmitted (RFC 8985, 7). Its
+// acknowledgement reveals the losses before it (sender.passed). Round trips are not used: after an incast's first
+// burst they include a queue that no longer exists.
 type tail struct {
 	heard unit.Time // time of the last answer, or departure of the first packet in flight
 	first bool      // no packet in flight has been answered
@@ -71,8 +71,8 @@ func (s *sender) probe(now unit.Time) {
 	s.mind(now)
 }
 
-// passed reports when a packet is lost because a later one has arrived by any path: its time in flight exceeds that
-// of the later packet, or of its own path, by a quarter and a least round trip.
+// passed reports whether a packet is lost because a later one has arrived on any path. Its time in flight must
+// exceed that of the later packet, or its path's round trip, by a quarter and a minimum round trip.
 func (s *sender) passed(slot *window.Slot) unit.Time {
 	if slot.Sent >= s.newest {
 		return unit.Never

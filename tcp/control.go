@@ -19,7 +19,7 @@ type Window struct {
 	DCTCP bool
 	Size  float64
 	Most  float64 // segments; the window does not grow beyond
-	Alone bool    // no other flow is let in faster: without fast convergence, as section 5.1 of RFC 9438 has it
+	Alone bool    // without fast convergence (RFC 9438, section 5.1), which would free capacity for a new flow
 	Cuts  int64
 
 	slowTo  float64 // slow start ends there

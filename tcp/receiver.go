@@ -6,7 +6,7 @@ import (
 	"railyard/unit"
 )
 
-// receiver is a connection's receiving end: its core takes packets in the order of their arrival.
+// receiver is a connection's receiving end. Its core processes packets in the order of their arrival.
 type receiver struct {
 	s      *settings
 	in     window.In
@@ -58,7 +58,8 @@ func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	}
 }
 
-// process books a packet on the core, after an interrupt where that was idle, and its payload on DMA to the GPU.
+// process schedules a packet on the core, after an interrupt if the core was idle, and its payload on DMA to the
+// GPU.
 func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
 	from := now
 	if r.core.Free <= now {
@@ -82,7 +83,7 @@ func (r *receiver) process(now unit.Time, p *transport.Packet, fresh bool) {
 	}
 }
 
-// answer makes an acknowledgement of the packets that the core has processed up to one of them.
+// answer builds an acknowledgement of the packets that the core has processed, up to a given one.
 func (r *receiver) answer(p *transport.Packet) {
 	a := transport.Packet{Kind: transport.Ack, Flags: transport.Stamped, Plane: p.Plane, EV: p.EV, EchoEV: p.EV,
 		PSN: p.PSN, Sent: p.Sent, Expect: uint32(r.in.Expect()), Base: uint32(r.in.Expect()), Bytes: r.in.Received,
@@ -159,7 +160,7 @@ func (r *receiver) Arrived() (uint32, bool) {
 	return m, true
 }
 
-// Counter reports what Protocol lists, and what every receiver counts.
+// Counter reports the counters of Protocol and those that every receiver has.
 func (r *receiver) Counter(name string) (int64, bool) {
 	switch name {
 	case CounterCPU:

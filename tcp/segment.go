@@ -18,9 +18,9 @@ const (
 	optionStamps  = 8
 )
 
-// Segment writes a packet's header with its options, from the sender's port to the receiver's or back. at returns
-// the position of a packet, by its number, in the stream of bytes, which begins at sequence number 0. The checksum
-// is left zero. It returns the bytes of the following payload.
+// Segment writes a packet's header with its options, in the direction to the receiver or back. at returns a
+// packet's position in the byte stream, which begins at sequence number 0. The checksum is left zero. It returns
+// the bytes of the following payload.
 func (m *maker) Segment(b []byte, p *transport.Packet, at func(psn uint32) uint32, from, to uint16) ([]byte, int) {
 	seq, ack, flags, options := uint32(0), uint32(0), byte(flagAck), 12
 	if p.Kind == transport.Data {

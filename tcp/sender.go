@@ -44,7 +44,7 @@ type sender struct {
 	head    int
 	socket  uint64    // packets that the socket has got, by number
 	chunkAt unit.Time // arrival of the next chunk; Never: none is on its way
-	copyAt  unit.Time // time at which it is staged and waits for a core in use; Never: it has a core
+	copyAt  unit.Time // time at which it is staged and waits for a core; Never: it has a core
 	chunk   uint64    // its packets
 	cost    unit.Time // core time of its system call
 	core    *transport.Core
@@ -81,8 +81,7 @@ func (s *sender) Post(now unit.Time, r transport.Request) error {
 	return err
 }
 
-// fill copies chunks to the socket: chunks that are due have arrived, and the next one is begun if the socket has
-// room.
+// fill copies chunks to the socket. Chunks that are due have arrived; the next one is begun if the socket has room.
 func (s *sender) fill(now unit.Time) {
 	for {
 		if s.chunkAt > now {
@@ -141,7 +140,7 @@ func (s *sender) Ready(_ unit.Time, plane int) bool {
 	return s.down>>plane&1 == 0 && s.plane(plane) && s.sendable()
 }
 
-// plane reports whether the connection's packets leave by a plane: by one, while that works.
+// plane reports whether the connection's packets leave on a plane. They use one plane while it works.
 func (s *sender) plane(plane int) bool {
 	own := int(s.ev>>8) % s.s.Planes
 	for s.down>>own&1 == 1 && s.down+1 != 1<<s.s.Planes {
@@ -150,7 +149,7 @@ func (s *sender) plane(plane int) bool {
 	return plane == own
 }
 
-// Next makes the packet that leaves now, lost ones first.
+// Next builds the packet to send now, lost ones first.
 func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	if !s.Ready(now, plane) {
 		s.note(now)
@@ -180,7 +179,7 @@ const unmeasured = unit.Millisecond
 // arm sets the timer: a probe two round trips after the last news (RFC 8985, 7.2), then time-outs that double.
 func (s *sender) arm(now unit.Time) {
 	rtt, dev := s.rtt, s.dev
-	if !s.measured { // the path's, without what cores take
+	if !s.measured { // the path's round trip, without the time of the cores
 		rtt, dev = max(rtt, unmeasured), max(dev, unmeasured/2)
 	}
 	switch {
@@ -353,7 +352,7 @@ func (s *sender) Completed() (transport.Completion, bool) { return s.out.Complet
 // InFlight returns the bytes in flight.
 func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
 
-// note keeps account of for how long the window kept the sender from sending what its socket has.
+// note records for how long the window blocks the data in the socket.
 func (s *sender) note(now unit.Time) {
 	_, next := s.out.Range()
 	has := s.out.AnyLost() || s.out.More() && next < s.socket

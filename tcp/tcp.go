@@ -1,15 +1,17 @@
-// Package tcp is kernel TCP as a transport of messages between GPUs, without I/O: the window of Cubic (RFC 9438) or
-// DCTCP (RFC 8257), loss detection of RFC 8985, and the hosts' processing costs. A connection has a core at each end,
-// which it shares once a host has more ends than cores.
+// Package tcp is kernel TCP as a transport of messages between GPUs, without I/O. It has the window of Cubic (RFC
+// 9438) or DCTCP (RFC 8257), the loss detection of RFC 8985, and the processing costs of hosts. A connection has a
+// core at each end. Connections share cores if a host has more connection ends than cores.
 //
-// DMA copies a message from GPU memory to the host (staging), system calls copy it to the socket chunk by chunk,
-// and it leaves as packets. At the far end an interrupt wakes the core, which processes the packets one by one,
-// copies them to the program's buffer and acknowledges them. DMA copies them to the GPU. With GPUDirect the NIC
+// DMA copies a message from GPU memory to the host (staging). System calls copy it to the socket chunk by chunk,
+// and it leaves as packets. At the far end an interrupt wakes the core. The core processes the packets one by one,
+// copies them to the program's buffer and acknowledges them. With GPUDirect the NIC reads and writes GPU memory.
+// Both stagings and both copies are omitted; system calls, packets and interrupts remain. With GPUDirect the NIC
 // reads and writes GPU memory: both stagings and both copies are omitted, system calls, packets and interrupts
 // remain.
 //
-// Simplifications: a connection's packets and its program share one core; connections use cores in turn; the receive
-// buffer is the window, so that nothing is advertised; no handshake, no Nagle, and no slow start after a pause.
+// Simplifications: a connection's packets and its program share one core; connections use cores in turn; the
+// receive buffer equals the window, so no window is advertised. There is no handshake, no Nagle, and no slow start
+// after a pause.
 package tcp
 
 import (
@@ -23,7 +25,7 @@ import (
 	"railyard/unit"
 )
 
-// Counters that both ends report together.
+// Counters that both ends report together as one sum.
 const (
 	CounterCPU        = "cpu_ns"
 	CounterCopied     = "copied_bytes"
@@ -117,7 +119,7 @@ func (s *settings) copying(bytes unit.Bytes) unit.Time {
 	return unit.Serialize(bytes, s.Copy)
 }
 
-// staging returns what DMA takes to move bytes between GPU and host memory.
+// staging returns the time of a DMA copy between GPU and host memory.
 func (s *settings) staging(bytes unit.Bytes) unit.Time {
 	if s.Direct {
 		return 0
@@ -125,8 +127,8 @@ func (s *settings) staging(bytes unit.Bytes) unit.Time {
 	return unit.Serialize(bytes, s.Stage)
 }
 
-// hosts returns the minimum rate of both cores and of DMA, and three times of a message: until its first packet is
-// in the socket, from its arrival to its processing, and from its last packet to its program.
+// hosts returns the minimum rate of both cores and of DMA, and three times of a message. They are the time until
+// its first packet is in the socket, from its arrival to its processing, and from its last packet to its program.
 func (s *settings) hosts() (rate unit.Rate, each unit.Time) {
 	part := func(d unit.Time, packets int) unit.Time { return d / unit.Time(packets) }
 	both := s.copying(s.MTU) + part(s.Call, s.chunk)
@@ -144,7 +146,7 @@ func (s *settings) copies() int64 {
 	return 2
 }
 
-// maker creates ends, on a host or, if that is nil, on cores of their own.
+// maker creates ends, on a host or, if host is nil, on cores of their own.
 type maker struct {
 	settings
 	host *transport.Host
@@ -158,8 +160,8 @@ func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
 	return &receiver{s: &m.settings, core: m.host.Core(m.Cores), in: window.NewIn(m.Window, uint64(m.MTU), true)}
 }
 
-// Frames: Ethernet with FCS, IPv4, TCP with the timestamps option (RFC 7323), and of an acknowledgement that reports
-// gaps a SACK option with three blocks (RFC 2018).
+// Frames: Ethernet with FCS, IPv4, and TCP with the timestamps option (RFC 7323). An acknowledgement that reports
+// gaps has a SACK option with three blocks (RFC 2018).
 const (
 	headers = roce.EthernetLen + roce.IPv4Len + 20 + 12 + roce.FCSLen
 	sack    = 28

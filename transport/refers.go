@@ -8,12 +8,12 @@ type Reference uint8
 // References. None: the answer does not report the packet.
 const (
 	None   Reference = iota
-	Covers           // the answer reports its arrival, among those of others
-	Names            // the answer is to it: its arrival, or for a Nack that it must be retransmitted
+	Covers           // the answer reports its arrival, among others
+	Names            // the answer names this packet: its arrival or, for a Nack, that it must be retransmitted
 )
 
-// Refers returns how a packet refers to the data packet of a PSN, by the fields that Packet describes: a Nack to its
-// PSN, an Ack to all before Expect and to its Bits. Protocol.Refers replaces it.
+// Refers returns how a packet refers to the data packet of a PSN, by the fields that Packet describes. A Nack
+// refers to its PSN; an Ack refers to all before Expect and to its Bits. Protocol.Refers replaces it.
 func Refers(p *Packet, psn uint32) Reference {
 	at := roce.PSNDiff(psn, p.Base)
 	switch {

@@ -19,7 +19,7 @@ type Protocol struct {
 	Needs    cc.Needs // required features of switches and NICs, as for congestion controls
 	Ordered  bool     // messages arrive and complete in the order in which they were posted
 	Lossy    bool     // whether it derives its rate from drops and marks and uses no lossless class
-	// Free are the values with which hosts take no time for it; nil: it is in NICs, and takes none anyway.
+	// Free are the parameter values with which hosts take no time for it. nil: it runs in NICs, which take none.
 	Free param.Values
 	// Hosts returns the payload rate of a connection that only the hosts limit, and the hosts' time per message; nil:
 	// as for Free.
@@ -32,7 +32,7 @@ type Protocol struct {
 	// "": not configurable.
 	Profile string
 
-	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// Check finds values that exclude each other. It returns the parameter at fault and the error, or two empty
 	// strings; nil: all combinations are valid.
 	Check func(v param.Values, c Common) (param, fault string)
 	// Refers returns how a packet refers to the data packet of a PSN; nil: as the function Refers.
@@ -43,13 +43,13 @@ type Protocol struct {
 	New func(v param.Values, c Common) Maker
 }
 
-// Names of counters that the simulator stores for every protocol. An End reports the counters that it has; they
-// need no line in Protocol.Counters unless reports should list them as well.
+// Names of counters that the simulator stores for every protocol. An End reports its counters. They need a line in
+// Protocol.Counters only if reports should list them.
 const (
 	CounterTimeouts   = "timeouts"   // of a sender: packets, or windows, that timed out
 	CounterReordered  = "reordered"  // of a receiver: data packets that overtook a missing one
 	CounterDuplicates = "duplicates" // of a receiver: data packets that arrived twice
-	CounterHeldPeak   = "held peak"  // of a receiver: most packets after the first gap at one time
+	CounterHeldPeak   = "held peak"  // of a receiver: most packets stored after the first gap at one time
 	CounterPlaced     = "placed"     // of a receiver: payload bytes written to memory
 )
 
@@ -59,15 +59,15 @@ type Common struct {
 	Planes int        // ports of a NIC, each on its own plane of switches; 1 for a single network
 	IPv6   bool
 	CC     cc.Make // nil: the protocol's own
-	// EVs are the entropy values to use, their planes in turn; nil: a protocol with entropy values draws its own.
+	// EVs are the entropy values to use, their planes in turn. nil: a protocol with entropy values draws its own.
 	EVs []uint32
 }
 
 // Maker makes ends.
 type Maker interface {
-	// Peer returns the state that a NIC keeps per far NIC, over all connections to it: congestion control and knowledge
-	// of paths, where a protocol shares them. seed initializes its random numbers. The path's line rate is the sum over
-	// all planes; its round trip is that of a full packet and an answer (see Wire).
+	// Peer returns a NIC's state per far NIC, over all connections to it: congestion control and knowledge of
+	// paths, if a protocol shares them. seed initializes its random numbers. The path's line rate is the sum over
+	// all planes. Its round trip is that of a full packet and an answer (see Wire).
 	Peer(path cc.Path, seed uint64) Peer
 	// Receiver makes the far end of a connection.
 	Receiver(path cc.Path, seed uint64) Receiver
@@ -78,7 +78,7 @@ type Maker interface {
 	State() (connection, peer int)
 }
 
-// Hosted is a Maker whose ends take cores of the host that they are at.
+// Hosted is a Maker whose ends use cores of their host.
 type Hosted interface {
 	// At returns a maker of ends at a host.
 	At(h *Host) Maker

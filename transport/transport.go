@@ -1,12 +1,12 @@
 // Package transport defines the common part of transports other than RoCEv2's reliable connection (package rc).
 // These protocols spread one connection over many paths and place packets on arrival. MRC, SRD and Falcon are such
-// transports; each is a package with a Protocol, which programs pass to those who look one up (registry.go).
+// transports. Each is a package with a Protocol, which programs pass in a List (registry.go).
 //
-// Ends of connections are sans-IO machines as rc's queue pairs are: time is an argument, nothing is read or sent. A
-// driver (a simulated NIC, a real socket) requests the next packet from a Sender whenever a plane is free. It
-// passes to each End its received packets, its timer events and changes of planes. No end allocates memory per
-// packet, and none reads the other's state: their only exchange is packets. Packets are given to Next and Say
-// empty, all fields zero.
+// Ends of connections are state machines without I/O, like rc's queue pairs: time is an argument, and nothing is
+// read or sent. A driver (a simulated NIC, a real socket) requests the next packet from a Sender whenever a plane
+// is free. It passes to each End its received packets, its timer events and changes of planes. No end allocates
+// memory per packet, and none reads the other's state. They interact only by packets. Packets are given to Next and
+// Say empty, all fields zero.
 package transport
 
 import (
@@ -22,10 +22,10 @@ type Kind uint8
 const (
 	Data    Kind = iota // payload for the receiver's memory
 	Ack                 // an answer: the received packets
-	Nack                // an answer: one packet that has not, and why (Code)
+	Nack                // an answer: one packet that has not arrived, and the reason (Code)
 	Probe               // a question: whether a path works, whether a packet has arrived
 	Answer              // to a Probe
-	Control             // fields of control packets of one protocol: port status and others
+	Control             // fields of control packets of one protocol, such as port status
 )
 
 // String returns the name in sentences.
@@ -38,27 +38,27 @@ type Flags uint8
 
 // Flags of a packet.
 const (
-	Again Flags = 1 << iota // it went before
+	Again Flags = 1 << iota // a retransmission
 	Asks                    // the packet requests an immediate answer
 	Last                    // the packet ends its message
 	// the packet was received with congestion experienced; for an answer: the packet that it answers was
 	Marked
-	Trimmed // a switch has cut its payload off
-	LastHop // with Trimmed: trimmed at the port to its receiver, if switches distinguish it
+	Trimmed // a switch has removed its payload
+	LastHop // with Trimmed: trimmed at the port to its receiver, if switches distinguish that
 	Stamped // Sent is on the wire; without it only the simulator has it
 	Tells   // with Last: the receiver's program is notified, as by a WRITE with immediate
 )
 
 // Packet is a message between two ends: headers as values, one form for all protocols. Each protocol sets the
-// fields that it has; its codec or its account of header bytes (Maker.Wire) defines their form on the wire. It
-// holds no pointer.
+// fields that it uses. Its codec or its header sizes (Maker.Wire) define their form on the wire. It holds no
+// pointer.
 type Packet struct {
 	Kind    Kind
 	Flags   Flags
 	Plane   uint8  // plane by which it is sent or was received
-	Verdict uint8  // for an answer: state of the path that EchoEV names, as the protocol numbers it
+	Verdict uint8  // for an answer: state of the path named by EchoEV, in the protocol's own numbers
 	Code    uint8  // code of a Nack: its reason
-	Penalty uint8  // for an answer: reduction that the receiver asks for
+	Penalty uint8  // for an answer: reduction that the receiver requests
 	EV      uint32 // entropy value: the path of the packet, if the protocol distinguishes paths
 	PSN     uint32 // sequence number of data, or of the data that an answer or a probe refers to
 	Message uint32 // number of the message, from 0 as they were posted
@@ -66,9 +66,9 @@ type Packet struct {
 	Offset  uint64 // position of the data in their message
 	Bytes   uint64 // bytes of the message; for an answer: payload received so far
 	Sent    unit.Time
-	Delay   unit.Time // for an answer: how long the receiver delayed it
+	Delay   unit.Time // for an answer: the receiver's delay
 
-	// Of answers, and of control packets; data leave them zero.
+	// Fields of answers and of control packets; zero in data.
 	Expect uint32    // all PSNs before it have arrived
 	Base   uint32    // PSN of the lowest bit of
 	Bits   [2]uint64 // packets received beyond PSN, a bit each
@@ -93,29 +93,28 @@ type Completion struct {
 	Status rc.Status
 }
 
-// Held is the time for which a sender had data to send while its port was free, by the reason: pace, window,
-// credit.
+// Held is the time for which a sender had data to send while its port was free, by reason: pace, window, credit.
 type Held struct{ Pace, Window, Credit unit.Time }
 
-// Core is a processor's: ends of transports in software take it one after the other.
+// Core is a processor core. Ends of software transports use it one after another.
 type Core struct {
 	Free unit.Time // time at which all of its work is done
-	Ends int       // that have it
+	Ends int       // ends that use it
 }
 
-// Work occupies a core for a duration, from a time on or once it is free, and returns when it is done.
+// Work occupies a core for a duration, from a time on or once it is free. It returns the time of completion.
 func (c *Core) Work(from, cost unit.Time) unit.Time {
 	c.Free = max(c.Free, from) + cost
 	return c.Free
 }
 
-// Host is the state that ends at a host share, for all services; the zero value is a host without ends.
+// Host is the state that the ends of a host share, for all services; the zero value is a host without ends.
 type Host struct {
 	cores []*Core
 	next  int
 }
 
-// Core returns the next core in turn; ends of a nil host have one each.
+// Core returns the next core in turn; ends of a nil host have one core each.
 func (h *Host) Core(of int) *Core {
 	if h == nil {
 		return &Core{Ends: 1}
@@ -131,19 +130,19 @@ func (h *Host) Core(of int) *Core {
 
 // End is one end of a connection.
 type End interface {
-	// Take takes a packet for the end, and reports whether its payload must be written to memory, at Message and
-	// Offset: a receiver has it for the first time. The packet must not be kept.
+	// Take processes a packet for the end. It reports whether its payload must be written to memory, at Message and
+	// Offset, because a receiver has it for the first time. The packet must not be kept.
 	Take(now unit.Time, p *Packet) (place bool)
-	// Say makes the next control packet that it has to send, now; false: nothing is left. It is called
-	// after Take, Tick and PlaneIs until it returns false.
+	// Say builds the next control packet to send now; false: there is none. It is called after Take, Tick and
+	// PlaneIs until it returns false.
 	Say(now unit.Time, p *Packet) bool
 	// At returns the time of the next Tick; unit.Never for not at all. It may change with every call. An idle end
-	// without arrivals must reach Never: it does not probe paths without end.
+	// without arrivals must reach Never: it does not probe paths forever.
 	At() unit.Time
 	Tick(now unit.Time)
 	// PlaneIs sets whether the NIC's own port to a plane works: its link is up or down.
 	PlaneIs(now unit.Time, plane int, up bool)
-	// Touch prefetches what Take of a coming packet will read beyond the end itself or, for nil, what Next will
+	// Touch prefetches what Take of a future packet will read beyond the end itself or, for nil, what Next will
 	// (package cache). It is called twice: with soon, memory that the first call prefetched can be read. It changes
 	// no state, and the packet may be arbitrary.
 	Touch(p *Packet, soon bool)
@@ -162,15 +161,15 @@ type Closer interface {
 type Sender interface {
 	End
 	Post(now unit.Time, r Request) error
-	// Ready reports whether Next would make a packet for a plane. If not, a later Take, Tick, Post or
-	// PlaneIs may change that, of any sender of its Peer.
+	// Ready reports whether Next would make a packet for a plane. If not, a later Take, Tick, Post or PlaneIs of
+	// any sender of its Peer may change that.
 	Ready(now unit.Time, plane int) bool
-	// Next makes the data packet that leaves now by a plane; false: none may.
+	// Next builds the data packet to send now on a plane; false: none may be sent.
 	Next(now unit.Time, plane int, p *Packet) bool
 	// Pending reports whether there are data to send, now or later, except acknowledged ones.
 	Pending() bool
-	// Completed pops a completion. After one that is no success the sender is dead: what else was posted
-	// ends with Flushed, and Post refuses more.
+	// Completed pops a completion. After one without success the sender is dead. Other posted messages end with
+	// Flushed, and Post rejects more.
 	Completed() (c Completion, ok bool)
 	Held(now unit.Time) Held
 	InFlight() unit.Bytes
@@ -185,10 +184,10 @@ type Receiver interface {
 	Arrived() (message uint32, ok bool)
 }
 
-// Speller is a Maker that encodes its packets as on the wire, so that captures can show them.
+// Speller is a Maker that encodes its packets in their wire format, so that captures can show them.
 type Speller interface {
-	// Spell writes a packet's headers, from the BTH on, into a frame: from and to are the queue pairs of its sender
-	// and its receiver. It leaves addresses and payload alone, but for IP.Version where it is 6, and returns how
-	// many bytes of payload follow.
+	// Spell writes a packet's headers, from the BTH on, into a frame. from and to are the queue pairs of its sender
+	// and its receiver. It leaves addresses and payload unchanged, except IP.Version if that is 6, and returns the
+	// number of payload bytes that follow.
 	Spell(p *Packet, f *roce.Frame, from, to uint32) (payload int)
 }

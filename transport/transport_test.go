@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// TestPacketFitsTwoLines: simulated NICs keep a slab of packets, whose entries should share no cache line.
+// TestPacketFitsTwoLines: simulated NICs have a slab of packets, whose entries should not share a cache line.
 func TestPacketFitsTwoLines(t *testing.T) {
 	if size := unsafe.Sizeof(Packet{}); size > 128 {
 		t.Errorf("a packet has %d bytes, more than two cache lines", size)

@@ -14,10 +14,11 @@ type Wire interface {
 	Encode(p *Packet, h *roce.Header, m *roce.MRC, from, to uint16)
 	// Decode fills in a packet from its headers; false for headers that the protocol does not use.
 	Decode(now unit.Time, h *roce.Header, m *roce.MRC, payload int, p *Packet) bool
-	// Numbered reports whether the PSN of a question is a number of the endpoint, which has one row of them for all
+	// Numbered reports whether the PSN of a probe is a number of the endpoint, which has one sequence for all
 	// connections.
 	Numbered(p *Packet) bool
-	// Tracks returns the number of packets that a receiver tracks after the first missing one, equal at both ends.
+	// Tracks returns the number of packets that a receiver tracks after the first missing one; it is equal at both
+	// ends.
 	Tracks() int
 	// Values returns the parameters for ends on sockets.
 	Values(s Sockets) param.Values
@@ -35,6 +36,6 @@ type Sockets struct {
 // Refuser is a Receiver whose NIC may refuse data.
 type Refuser interface {
 	Receiver
-	// Refuse answers a packet of data that the NIC cannot take, before Take would.
+	// Refuse answers a data packet that the NIC cannot accept, before Take would.
 	Refuse(p *Packet, why roce.NackReason)
 }

@@ -30,8 +30,8 @@ type QPAttr struct {
 	Timeout    int        // local ACK timeout, 4.096 us x 2^n; 0 is never
 	RetryCount int        // 0 to 7
 	RNRRetry   int        // 0 to 7; 7 is endless
-	MaxReads   int        // outstanding READs and atomics that this end may have
-	InFlight   unit.Bytes // payload bytes that this end may have in flight
+	MaxReads   int        // maximum of outstanding READs and atomics of this end
+	InFlight   unit.Bytes // maximum of payload bytes in flight of this end
 
 	SQDNotify bool // with SQD: raise EventSQDrained
 	Draining  bool // set by Query, in SQD: data are still in flight

@@ -6,19 +6,20 @@ import (
 	"testing"
 )
 
-// attempt is one request against a region of the peer's memory, with what has to come of it.
+// attempt is one request against a region of the peer's memory, with its expected outcome.
 type attempt struct {
 	op     Opcode
 	rights Access
-	size   int   // of the region
+	size   int   // size of the region
 	at     int64 // where it begins, from the region's first byte
 	n      int   // bytes
-	local  int   // where they are, or go to, here
-	key    bool  // the region's own
+	local  int   // local source or destination
+	key    bool  // the region's own key
 }
 
-// outcome returns what the rules say (IBTA 10.6.3.4, 9.7.4.1): the local range first, since nothing leaves
-// otherwise; then key, rights and range of the peer's. A request of no bytes asks the peer for nothing.
+// outcome returns the status that the rules require (IBTA 10.6.3.4, 9.7.4.1). The local range is first, because
+// otherwise nothing leaves; then come key, rights and range of the peer's region. A request of zero bytes needs no
+// permission of the peer.
 func (x *attempt) outcome(here int) Status {
 	switch {
 	case x.local < 0 || x.local+x.n > here:
@@ -32,7 +33,7 @@ func (x *attempt) outcome(here int) Status {
 	return StatusSuccess
 }
 
-// someAttempt draws one, mostly near the edges.
+// someAttempt returns a random attempt, mostly near the edges.
 func someAttempt(r *rand.Rand, here int) attempt {
 	x := attempt{op: []Opcode{Write, Read}[r.IntN(2)], size: 1 + r.IntN(9000), key: r.IntN(8) > 0}
 	x.rights = []Access{RemoteRead, LocalWrite | RemoteWrite,
@@ -44,8 +45,8 @@ func someAttempt(r *rand.Rand, here int) attempt {
 	return x
 }
 
-// Whoever asks for memory of a peer gets what the peer's region is, with the rights that it has, and not
-// a byte beside it: what lies around stays as it was, whatever comes of the request.
+// A request for a peer's memory gets exactly the peer's region, with its rights. Bytes outside it never change,
+// whatever the status.
 func TestRealBoundsOfRegions(t *testing.T) {
 	const around = 64
 	seen := map[Status]int{}
@@ -115,7 +116,7 @@ func TestRealBoundsOfRegions(t *testing.T) {
 	}
 }
 
-// A region that is gone cannot be ended twice, nor be used by its old key, and its memory is whole.
+// A region that was invalidated cannot be invalidated again or used by its old key, and its memory is unchanged.
 func TestRealRegionThatIsGone(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())

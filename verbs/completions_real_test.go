@@ -10,7 +10,7 @@ import (
 	"railyard/rcudp"
 )
 
-// flushed waits for count receives to be flushed.
+// flushed waits until count receives are flushed.
 func (n *node) flushed(t *testing.T, count int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -23,9 +23,8 @@ func (n *node) flushed(t *testing.T, count int) {
 	}
 }
 
-// A request that is refused while READ data is still to go is answered behind
-// that data, and then the queue pair dies: its receives are flushed at once
-// (IBTA 10.3.1.7), not when the next packet happens to come.
+// A request that is rejected while READ data are still to be sent is answered after that data. Then the queue pair
+// fails, and its receives are flushed at once (IBTA 10.3.1.7), not at the next packet.
 func TestRealFlushBehindReadData(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -43,8 +42,7 @@ func TestRealFlushBehindReadData(t *testing.T) {
 	b.flushed(t, 3)
 }
 
-// The same when the region goes away under READ data, or, where all of that was faster, before
-// the last READ.
+// The same holds if the region is removed during READ data or, in a fast run, before the last READ.
 func TestRealFlushWhenRegionGoes(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -71,8 +69,8 @@ func TestRealFlushWhenRegionGoes(t *testing.T) {
 	b.flushed(t, 1)
 }
 
-// byte_len of RECV_RDMA_WITH_IMM is what was written, also where every packet is
-// a message of its own on the wire.
+// byte_len of RECV_RDMA_WITH_IMM is the number of bytes written, even if every packet is a message of its own on
+// the wire.
 func TestRealImmediateByteLen(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
 		a, b := newNode(t, func(c *DeviceConfig) {
@@ -92,8 +90,7 @@ func TestRealImmediateByteLen(t *testing.T) {
 	}
 }
 
-// A READ that fails, or never leaves, writes nothing into the memory that it
-// would have filled in several pieces.
+// A READ that fails, or never leaves, writes nothing into its scattered memory.
 func TestRealFailedReadLeavesMemoryAlone(t *testing.T) {
 	for _, how := range []string{"flushed behind a fence", "never sent", "refused"} {
 		a, b := newNode(t, nil), newNode(t, nil)
@@ -133,9 +130,8 @@ func TestRealFailedReadLeavesMemoryAlone(t *testing.T) {
 	}
 }
 
-// SQ_DRAINED comes when everything begun has completed (ibv_get_async_event),
-// here half a second after a receiver that was not ready, and with a READ of
-// several requests on the wire after the last of them.
+// SQ_DRAINED is raised when everything begun has completed (ibv_get_async_event). Here that is half a second after
+// a receiver that was not ready and, with a READ of several requests on the wire, after the last of them.
 func TestRealDrainedAfterTheLastCompletion(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	o := patient()
@@ -172,7 +168,7 @@ func TestRealDrainedAfterTheLastCompletion(t *testing.T) {
 	drains(1)
 }
 
-// until waits for what the transport of a queue pair has to say.
+// until waits for an asynchronous event of a queue pair.
 func (n *node) until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	eventually(t, what, func() (yes bool) {
@@ -194,13 +190,13 @@ func TestRealImpossibleLengths(t *testing.T) {
 	}
 }
 
-// A queue pair that goes away as soon as its receive has completed, reset or
-// destroyed, leaves its peer with an acknowledgement, not with time-outs.
+// A queue pair that is reset or destroyed as soon as its receive has completed still acknowledges, so its peer has
+// no time-outs.
 func TestRealLeavingAcknowledges(t *testing.T) {
 	for i := range 40 {
 		a, b := newNode(t, nil), newNode(t, nil)
 		o := patient()
-		o.Timeout, o.RetryCount = 26, 3 // 275 s, and nobody answers what is sent again
+		o.Timeout, o.RetryCount = 26, 3 // 275 s; no peer answers the retransmissions
 		pairUp(t, a, b, o)
 		if err := b.qp.PostRecv(&RecvWR{}); err != nil {
 			t.Fatal(err)
@@ -224,8 +220,7 @@ func TestRealLeavingAcknowledges(t *testing.T) {
 	}
 }
 
-// What cannot complete any more is refused: on a queue pair that is destroyed,
-// once or twice, and on a device that is closed.
+// A request that cannot complete is rejected: on a queue pair destroyed once or twice, and on a closed device.
 func TestRealPostAfterTheEnd(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())

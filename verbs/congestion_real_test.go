@@ -6,8 +6,8 @@ import (
 	"railyard/rcudp"
 )
 
-// Swift over real sockets, both recoveries, below and above one packet: every byte arrives, round trips are
-// measured, and a target that no loopback meets makes it act.
+// Swift over real sockets, with both recoveries, above and below one packet. Every byte arrives, round trips are
+// measured, and a target below any loopback delay makes it react.
 func TestRealSwiftOverSockets(t *testing.T) {
 	const impossible = "swift,base_target=2us,min_window=0.5"
 	const part = 1 << 15
@@ -28,7 +28,7 @@ func TestRealSwiftOverSockets(t *testing.T) {
 					t.Fatalf("%s: %v", choice, w.Status)
 				}
 			}
-			b.qp.do(func(*rcudp.Endpoint) { // a WRITE completes nothing here: its lock says that it is done
+			b.qp.do(func(*rcudp.Endpoint) { // a WRITE completes nothing here; its lock shows that it is done
 				if string(a.buf) != string(b.buf) {
 					t.Errorf("%s: the bytes differ", choice)
 				}

@@ -24,11 +24,11 @@ type Info struct {
 	MTU   int        `json:"mtu"`
 	Reads int        `json:"reads"` // READs and atomics it answers at a time
 	Room  int64      `json:"room"`  // payload bytes that may be in flight towards it
-	// Window is the number of packets that it keeps beyond a missing one, in package rc's profile of selective
-	// repeat; 0 for an end that goes back N.
+	// Window is the number of packets that it stores after a missing one, in package rc's selective repeat. 0 means
+	// that the end goes back N.
 	Window int  `json:"window,omitempty"`
 	Named  bool `json:"named,omitempty"` // whether it requests acknowledgements that name their packet
-	// whether it requests acknowledgements that report how long the peer delayed that packet
+	// whether it requests acknowledgements that report the peer's delay of that packet
 	FarEnd bool   `json:"far_end,omitempty"`
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
@@ -52,7 +52,7 @@ func (qp *QP) Info(mr *MR) Info {
 		i.Window, i.Named = selectiveWindow, d.named
 	}
 	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {
-		i.Room = buf / 4 // the kernel counts its overhead too
+		i.Room = buf / 4 // the kernel also counts its overhead
 	}
 	if mr != nil {
 		i.VA, i.RKey, i.Length = mr.Addr, mr.RKey, uint64(mr.Length)
@@ -63,8 +63,8 @@ func (qp *QP) Info(mr *MR) Info {
 // maxInfo is the limit of a peer's bytes before they are parsed: twice the description of 1024 queue pairs.
 const maxInfo = 512 << 10
 
-// Exchange sends v as one line of JSON and reads the peer's into w. Both ends
-// call it. The peer has ten seconds.
+// Exchange sends v as one line of JSON and reads the peer's into w. Both ends must call it. The peer has ten
+// seconds.
 func Exchange(c net.Conn, v, w any) error {
 	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		return err
@@ -86,8 +86,7 @@ func WriteLine(w io.Writer, v any) error {
 	return err
 }
 
-// ReadLine reads one line of JSON, at most 512 KiB, and not a byte more; give it
-// a bufio.Reader where lines are long.
+// ReadLine reads exactly one line of JSON, at most 512 KiB. Pass a bufio.Reader if lines are long.
 func ReadLine(r io.Reader, v any) error {
 	br, ok := r.(io.ByteReader)
 	if !ok {
@@ -124,7 +123,7 @@ func (r oneByOne) ReadByte() (byte, error) {
 
 // ConnectOptions are the attributes that both ends need not agree on.
 type ConnectOptions struct {
-	MTU        int // upper limit; 0: what both ports support
+	MTU        int // upper limit; 0: the maximum that both ports support
 	Timeout    int // [14]: 67 ms
 	RetryCount int // [7]
 	RNRRetry   int // [7]
@@ -153,7 +152,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	if o.MTU > 0 {
 		mtu = min(mtu, o.MTU)
 	}
-	// Both ends keep out-of-order packets, or both go back N.
+	// Both ends store out-of-order packets, or both go back N.
 	recovery, window := rc.GoBackN, min(local.Window, r.Window)
 	if window > 0 {
 		recovery = rc.Selective
@@ -180,7 +179,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 		if o.OnModify != nil {
 			o.OnModify(a)
 		}
-		if a.State == Init { // data of READs must fit this end's buffer; recovery is agreed on
+		if a.State == Init { // READ data must fit this end's buffer; the ends agree on recovery
 			qp.do(func(*rcudp.Endpoint) {
 				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
 				qp.cfg.Named = window > 0 && (local.Named || r.Named)

@@ -161,8 +161,7 @@ func (cq *CQ) Poll(wc []WC) (n int, err error) {
 	return n, nil
 }
 
-// ReqNotify arms the queue: the next completion (the next solicited or failed
-// one) puts an event into its channel.
+// ReqNotify arms the queue: the next completion (the next solicited or failed one) sends an event to its channel.
 func (cq *CQ) ReqNotify(solicitedOnly bool) {
 	cq.mu.Lock()
 	defer cq.mu.Unlock()
@@ -171,8 +170,8 @@ func (cq *CQ) ReqNotify(solicitedOnly bool) {
 	}
 }
 
-// Wait polls and, if there is no completion, sleeps until there is one or the context ends. It is Poll, ReqNotify
-// and Get in one, for one caller at a time.
+// Wait polls and, if there is no completion, sleeps until there is one or the context ends. It combines Poll,
+// ReqNotify and Get, for one caller at a time.
 func (cq *CQ) Wait(ctx context.Context, wc []WC) (n int, err error) {
 	for {
 		if n, err = cq.Poll(wc); n > 0 || err != nil {

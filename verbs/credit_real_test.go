@@ -6,7 +6,7 @@ import (
 	"railyard/rcudp"
 )
 
-// Credit over real sockets, both recoveries: every byte arrives, and on grants.
+// Credit over real sockets, with both recoveries: every byte arrives, and only on grants.
 func TestRealCreditOverSockets(t *testing.T) {
 	const part = 1 << 15
 	for _, selective := range []bool{false, true} {

@@ -30,13 +30,13 @@ type DeviceConfig struct {
 	CC        string    // congestion control, as cc.Parse reads it [dcqcn; nscc for MRC]
 	DataDSCP  *uint8    // data DSCP of data and acknowledgements [24]
 	CNPDSCP   *uint8    // DSCP of congestion notifications [48]
-	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
-	// keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
+	NoOffload bool      // no UDP segmentation offload: each packet is one datagram
+	// store packets that arrive out of order, as IRN does; Connect negotiates it with the peer
 	Selective bool
 	Planes    []netip.Addr // ours on each plane, for queue pairs of MRC, Addr first [Addr alone]
 	NoLabels  bool         // entropy values of MRC over IPv6 in the source port alone
 	WriteOnly bool         // an address in every WRITE packet, for spraying
-	// choice among several source ports, as entropy.Parse reads it [in turn]
+	// choice among several source ports, as parsed by entropy.Parse [in turn]
 	LB       string
 	InFlight unit.Bytes
 	Tap      func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
@@ -148,7 +148,7 @@ func (d *Device) event(e AsyncEvent) {
 func (d *Device) Addr() netip.Addr { return d.dev.Addr }
 
 // Counters returns the port's counters, the datagrams that the kernel dropped for lack of receive buffer, and the
-// datagrams that it refused to send.
+// datagrams that the kernel rejected on sending.
 func (d *Device) Counters() (c rcudp.Counters, kernelDrops, unsent int64, why error) {
 	return d.dev.Counters()
 }

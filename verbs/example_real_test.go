@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The example's output, over the sockets of this machine.
+// The example's output, over the sockets of this host.
 func TestRealExample(t *testing.T) {
 	const want = `RECV_RDMA_WITH_IMM 19 bytes, immediate 42
 request 7 IBV_WC_SUCCESS
@@ -20,7 +20,7 @@ hello over UDP 4791
 	stdout := os.Stdout
 	os.Stdout = out
 	defer func() { os.Stdout = stdout }()
-	Example() // prints less than a pipe holds
+	Example() // it prints less than a pipe buffers
 	out.Close()
 	if b, err := io.ReadAll(in); err != nil || string(b) != want {
 		t.Errorf("%v, %q", err, b)

@@ -12,8 +12,8 @@ import (
 	"railyard/verbs"
 )
 
-// Two ends on this machine: one writes into the other's memory and says so with
-// the immediate data, the other waits for that.
+// Two ends on one host: one writes into the other's memory and signals that with the immediate data; the other
+// waits for it.
 func Example() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -54,13 +54,13 @@ func Example() {
 	// hello over UDP 4791
 }
 
-// connect opens a device and joins a queue pair to the one at the other end of a
-// TCP connection, with one receive posted.
+// connect opens a device and connects a queue pair to the one at the other end of a TCP connection, with one
+// receive posted.
 func connect(addr string, tcp net.Conn, buf []byte) (*verbs.Device, *verbs.QP, *verbs.CQ, *verbs.MR,
 	verbs.Info) {
 	at := netip.MustParseAddr(addr)
 	dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: at})
-	for used := (*rcudp.PortInUseError)(nil); errors.As(err, &used); { // by another process
+	for used := (*rcudp.PortInUseError)(nil); errors.As(err, &used); { // in use by another process
 		at = at.Next().Next()
 		dev, err = verbs.OpenDevice(verbs.DeviceConfig{Addr: at})
 	}
@@ -75,7 +75,7 @@ func connect(addr string, tcp net.Conn, buf []byte) (*verbs.Device, *verbs.QP, *
 	var remote verbs.Info
 	check(verbs.Exchange(tcp, qp.Info(mr), &remote))
 	o := verbs.DefaultConnect()
-	o.Timeout = 20 // 4.3 s, for machines that are busy with other things
+	o.Timeout = 20 // 4.3 s, for a busy host
 	check(qp.Connect(remote, o))
 	check(qp.PostRecv(&verbs.RecvWR{WRID: 1}))
 	return dev, qp, cq, mr, remote

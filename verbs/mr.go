@@ -47,8 +47,8 @@ type MR struct {
 // MaxRegion is the largest region, 1 TiB.
 const MaxRegion = 1 << 40
 
-// RegMR registers buf. The region's address is the buffer's own. Go code must not use the buffer while a peer may write
-// to it, except after a completion that permits it.
+// RegMR registers buf. The region's address is the buffer's own. Go code must not use the buffer while a peer may
+// write to it. It may use it after a completion that permits it.
 func (pd *PD) RegMR(buf []byte, access Access) (*MR, error) {
 	if len(buf) == 0 || len(buf) > MaxRegion {
 		return nil, fmt.Errorf("a region has 1 to %d bytes, found %d", int64(MaxRegion), len(buf))
@@ -113,8 +113,8 @@ func (mr *MR) PD() *PD { return mr.pd }
 // All returns a list with the whole region, which must not exceed 2 GiB.
 func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
 
-// slice resolves an element; the device is locked. ok is false when the key, the
-// range or the right to write is not there.
+// slice resolves an element; the device is locked. ok is false if the key, the range or the right to write is
+// missing.
 func (pd *PD) slice(s SGE, write bool) (b []byte, ok bool) {
 	mr := pd.local[s.LKey]
 	if mr == nil || s.Addr < mr.Addr || uint64(s.Length) > uint64(mr.Length) ||

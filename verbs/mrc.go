@@ -33,12 +33,12 @@ const mrcPorts = 64
 
 // MRCInfo is the announcement of an MRC end to its peer.
 type MRCInfo struct {
-	Range      int          `json:"psn_range"`  // packets that it tracks after the first missing one
+	Range      int          `json:"psn_range"`  // number of packets that it tracks after the first missing one
 	Immediates int          `json:"immediates"` // WRITEs with immediate that may be in flight to it
 	Planes     []netip.Addr `json:"planes,omitempty"`
 }
 
-// mrcAttr are the attributes of an MRC queue pair besides RC's.
+// mrcAttr are the additional attributes of an MRC queue pair.
 type mrcAttr struct {
 	make    cc.Make
 	peer    MRCInfo
@@ -75,14 +75,14 @@ func (qp *QP) announce() *MRCInfo {
 		Planes: qp.pd.dev.cfg.Planes}
 }
 
-// learn stores the peer's announcement, and the settings of both ends.
+// learn stores the peer's announcement and the settings of both ends.
 func (m *mrcAttr) learn(r *MRCInfo, o *ConnectOptions) {
 	if m != nil && r != nil {
 		m.peer, m.timeout = *r, o.Timeout
 	}
 }
 
-// agrees finds what two ends cannot do together.
+// agrees returns why two ends cannot work together.
 func (m *MRCInfo) agrees(r *MRCInfo) error {
 	switch {
 	case m == nil && r == nil:
@@ -103,7 +103,7 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 	return nil
 }
 
-// owned returns a queue pair's own source ports: MRC's belong to the device.
+// owned returns a queue pair's own source ports; those of MRC belong to the device.
 func (qp *QP) owned(ports []uint16) []uint16 {
 	if qp.mrc != nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// mrcNode is a node whose queue pair is one of MRC.
+// mrcNode is a node with an MRC queue pair.
 func mrcNode(t testing.TB, change func(*DeviceConfig)) *node {
 	t.Helper()
 	n := newNode(t, change)
@@ -27,8 +27,8 @@ func mrcNode(t testing.TB, change func(*DeviceConfig)) *node {
 	return n
 }
 
-// WRITEs by MRC put every byte where it belongs, by many source ports, and the last one's immediate comes
-// when all is there.
+// MRC WRITEs place every byte, over many source ports. The last WRITE's immediate is delivered when all data are in
+// memory.
 func TestRealMRCWrites(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -65,13 +65,13 @@ func TestRealMRCWrites(t *testing.T) {
 		}
 	}
 	c, _, _, _ := a.dev.Counters()
-	if c.Malformed > 0 || c.BadICRC > 0 || c.Refused > 0 { // time-outs there may be: the machine is shared
+	if c.Malformed > 0 || c.BadICRC > 0 || c.Refused > 0 { // time-outs are possible, because the host is shared
 		t.Errorf("counted %+v", c)
 	}
 }
 
-// A WRITE with immediate waits for its receive without missing a timeout, however late the receive is posted:
-// here a timeout would take a minute.
+// A WRITE with immediate waits for its receive without missing a timeout, however late the receive is posted. A
+// timeout would take a minute here.
 func TestRealMRCLateReceive(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
 	o := patient()
@@ -84,7 +84,7 @@ func TestRealMRCLateReceive(t *testing.T) {
 		if err := a.qp.PostSend(&wr); err != nil {
 			t.Fatal(err)
 		}
-		// Only what was refused has come too early.
+		// Only rejected packets count as too early.
 		a.until(t, "a WRITE without a receive is refused", func() bool {
 			away, _ := a.qp.conn.Counter("nack_no_resource")
 			return away > before
@@ -105,7 +105,7 @@ func TestRealMRCLateReceive(t *testing.T) {
 	}
 }
 
-// A log of rates has those of queue pairs by MRC, and their statistics what the window to the peer did.
+// A log of rates has those of MRC queue pairs, and their statistics report the window to the peer.
 func TestRealMRCRates(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[uint32][]unit.Rate{}
@@ -124,7 +124,7 @@ func TestRealMRCRates(t *testing.T) {
 		return slices.Clone(seen[a.qp.QPN])
 	}
 	wr := SendWR{WRID: 1, SGList: []SGE{a.mr.SGE(0, len(a.buf))}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
-	// A machine on which a whole message is acknowledged at one look has one rate of it.
+	// If a whole message is acknowledged at one poll, it has one rate.
 	for posts := 0; posts < 200 && len(told()) < 2; posts++ {
 		if err := a.qp.PostSend(&wr); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestRealMRCRates(t *testing.T) {
 	}
 }
 
-// What MRC does not have is refused by name, and so are peers that do not agree.
+// Unsupported features of MRC are rejected by name, and so are incompatible peers.
 func TestRealMRCRefuses(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -178,7 +178,7 @@ func TestRealMRCRefuses(t *testing.T) {
 	}
 }
 
-// A WRITE to memory that is not the peer's to write ends both queue pairs; the memory stays as it was.
+// A WRITE to memory without permission ends both queue pairs, and the memory does not change.
 func TestRealMRCForbidden(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -201,7 +201,7 @@ func TestRealMRCForbidden(t *testing.T) {
 	}
 }
 
-// Over IPv6 entropy values have a flow label where the kernel lets packets have one.
+// Over IPv6 entropy values have a flow label if the kernel permits one.
 func TestRealMRCOverIPv6(t *testing.T) {
 	for _, none := range []bool{false, true} {
 		labels := 0
@@ -242,7 +242,7 @@ func TestRealMRCOverIPv6(t *testing.T) {
 func pairUpSelf(t *testing.T, a *node) {
 	t.Helper()
 	o := patient()
-	o.Timeout = 26 // a path is bad when packets are lost on it, not when they wait for their turn
+	o.Timeout = 26 // a path is bad if packets are lost on it, not if they wait for their turn
 	if err := a.qp.Connect(a.qp.Info(a.mr), o); err != nil {
 		t.Fatal(err)
 	}

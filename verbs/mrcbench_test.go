@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkWrite is what one queue pair writes over loopback, by RC and by MRC, in one process: 64 WRITEs of
-// 64 KiB in flight.
+// BenchmarkWrite measures the throughput of one queue pair over loopback, by RC and by MRC, in one process: 64
+// WRITEs of 64 KiB in flight.
 func BenchmarkWrite(b *testing.B) {
 	const size, depth = 64 << 10, 64
 	for _, transport := range Transports() {

@@ -2,7 +2,7 @@ package verbs
 
 import "testing"
 
-// Names that no table has are numbers, so that nothing about an error is lost.
+// Unknown names are written as numbers, so that no information about an error is lost.
 func TestUnknownNames(t *testing.T) {
 	for got, want := range map[string]string{Status(99).String(): "status 99",
 		Status(-1).String():        "status -1",

@@ -31,7 +31,7 @@ type SendWR struct {
 	RemoteAddr uint64
 	RKey       uint32
 	ImmData    uint32 // or the rkey to invalidate
-	CompareAdd uint64 // FETCH_ADD: what to add; CMP_SWAP: what to compare with
+	CompareAdd uint64 // FETCH_ADD: the addend; CMP_SWAP: the value to compare with
 	Swap       uint64
 	Signaled   bool
 	Solicited  bool

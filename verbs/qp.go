@@ -20,7 +20,7 @@ type QPInitAttr struct {
 	MaxSGE         int    // [16]
 	Transport      string // RC or MRC [the device's]
 	SignalAll      bool   // every send request completes in the CQ, even without the flag
-	Selective      bool   // keep packets that arrive out of order if the peer does, too [the device's]
+	Selective      bool   // store packets that arrive out of order if the peer does, too [the device's]
 }
 
 // QP is a queue pair: a reliable connection, or one of MRC.
@@ -65,11 +65,11 @@ func (d *Device) transport(selective bool) *rc.Config {
 	return c
 }
 
-// batch is the number of datagrams that may overtake one without a loss: the endpoint's longest run for one connection,
-// which the kernel does not split.
+// batch is the number of datagrams that may overtake one without a loss: the endpoint's longest run for one
+// connection, which the kernel does not split.
 const batch = 64
 
-// selectiveWindow is the number of packets that a selective queue pair keeps beyond a missing one.
+// selectiveWindow is the number of packets that a selective queue pair stores after a missing one.
 const selectiveWindow = 4096
 
 // CreateQP returns a queue pair in RESET.
@@ -116,7 +116,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	return qp, err
 }
 
-// Destroy removes the queue pair; packets for it count as unknown, and its posted requests do not complete.
+// Destroy removes the queue pair. Packets for it count as unknown, and its posted requests do not complete.
 func (qp *QP) Destroy() {
 	var ports []uint16
 	again := false
@@ -222,7 +222,7 @@ func (qp *QP) drained() {
 // The transport calls established and failed; the device is locked.
 func (qp *QP) established() { qp.pd.dev.event(AsyncEvent{Type: EventCommEst, QP: qp}) }
 
-// failed raises an event if no completion reports why the queue pair is in ERR: its responder had to refuse a
+// failed raises an event if no completion reports why the queue pair is in ERR. Its responder then rejected a
 // request (IBTA 11.6.3.2). The requester's errors complete the request, and the caller's own step to ERR is not
 // reported.
 func (qp *QP) failed(why roce.Syndrome) {

@@ -7,8 +7,8 @@ import (
 	"railyard/rcudp"
 )
 
-// Two ends keep what comes out of order only if both do: else what one says is not
-// what the other understands. Connect agrees on it, and on the smaller window.
+// Out-of-order packets are stored only if both ends do so; otherwise one end would misread the other's reports.
+// Connect agrees on it, and on the smaller window.
 func TestRealRecoveryIsAgreedOn(t *testing.T) {
 	for _, c := range []struct {
 		a, b bool
@@ -42,8 +42,7 @@ func TestRealRecoveryIsAgreedOn(t *testing.T) {
 	}
 }
 
-// A region that was never given away cannot be taken away: SEND with invalidate
-// ends a region only if it was registered for that.
+// SEND with invalidate ends only a region that was registered for that.
 func TestRealInvalidateOverSockets(t *testing.T) {
 	for _, c := range []struct {
 		access Access

@@ -47,9 +47,9 @@ var steps = map[[2]State]step{
 	{Err, Reset}: {}, {Err, Err}: {},
 }
 
-// Modify changes the attributes that mask names, and with AttrState the state. Without a mask it moves to a.State with
-// the attributes that this step requires, and those optional ones that are not zero; other attributes do not change. A
-// refused step changes nothing.
+// Modify changes the attributes that mask names, and with AttrState the state. Without a mask it moves to a.State
+// with the attributes that this transition requires, and with nonzero optional ones. Other attributes do not
+// change. A refused step changes nothing.
 func (qp *QP) Modify(a QPAttr, mask ...Attr) error {
 	m := Attr(0)
 	for _, bits := range mask {
@@ -100,8 +100,8 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 	return err
 }
 
-// check returns the error of a step. With open the mask becomes the step's required attributes, and the optional ones
-// that a has.
+// check returns the error of a step. With open the mask becomes the transition's required attributes, and the
+// optional ones that a has.
 func (qp *QP) check(a *QPAttr, m *Attr, open bool) error {
 	if err := qp.alive(); err != nil {
 		return err
@@ -145,7 +145,7 @@ func nextStates(from State) string {
 	return strings.Join(out[:len(out)-1], ", ") + " or " + out[len(out)-1]
 }
 
-// take takes a step that was checked.
+// take applies a checked transition.
 func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 	c, from := qp.conn, qp.conn.QP.State()
 	attr, cfg := qp.attr, *qp.cfg

@@ -11,10 +11,10 @@ import (
 	"railyard/unit"
 )
 
-// everyState and everyAttr are what the tables below are about.
+// everyState and everyAttr list the states and attributes of the tables below.
 var everyState = []State{Reset, Init, RTR, RTS, SQD, Err}
 
-// full are attributes with a value each, other than what the way there has.
+// full are attributes with a value each, different from those set on the way to a state.
 func full(to State, peer netip.Addr) QPAttr {
 	return QPAttr{State: to, SQDNotify: true, Access: RemoteRead, PathMTU: 512, DestQPN: 77, RQPSN: 5,
 		DestAddr: peer, Entropy: 2,
@@ -47,11 +47,10 @@ func (n *node) in(t *testing.T, s State) *QP {
 	return qp
 }
 
-// libibverbs' table of steps for RC queue pairs: what each needs and what it
-// takes beside that, by the names of enum ibv_qp_attr_mask (man ibv_modify_qp,
-// "minimum list of attributes"; the kernel's table behind ib_modify_qp_is_ok).
-// PKEY_INDEX, PORT, ALT_PATH and PATH_MIG_STATE are left out: a device here has
-// one port, one partition and one path. What is not listed is EINVAL there.
+// libibverbs' table of transitions for RC queue pairs: the required and the optional attributes of each, by the
+// names of enum ibv_qp_attr_mask (man ibv_modify_qp, "minimum list of attributes"; the kernel's table for
+// ib_modify_qp_is_ok). PKEY_INDEX, PORT, ALT_PATH and PATH_MIG_STATE are omitted, because a device here has one
+// port, one partition and one path. Unlisted transitions return EINVAL there.
 var documented = map[string]struct{ needs, takes string }{
 	"RESET to RESET": {}, "RESET to INIT": {needs: "ACCESS_FLAGS"},
 	"INIT to RESET": {}, "INIT to ERR": {}, "INIT to INIT": {takes: "ACCESS_FLAGS"},
@@ -86,8 +85,8 @@ func maskOf(names string) (m Attr) {
 	return m
 }
 
-// Every step between two states with every attribute, one more and one less than
-// libibverbs asks for: what it refuses is refused here and changes nothing.
+// Every transition between two states, with every attribute, with one more and with one less than libibverbs
+// requires. Whatever libibverbs rejects is rejected here and changes nothing.
 func TestRealEveryStep(t *testing.T) {
 	n := newNode(t, nil)
 	peer := netip.MustParseAddr("127.0.0.1")
@@ -188,13 +187,13 @@ func TestRealEveryAttributeIsChecked(t *testing.T) {
 	}
 }
 
-// requiredOf is what the three steps of setting up a connection need.
+// requiredOf lists the required attributes of the three transitions of connection set-up.
 var requiredOf = map[State]Attr{Init: AttrState | AttrAccess,
 	RTR: AttrState | maskOf(documented["INIT to RTR"].needs),
 	RTS: AttrState | maskOf(documented["RTR to RTS"].needs)}
 
-// What may be posted in which state (IBTA 10.3.1; man ibv_post_recv): nothing in
-// RESET, receives from INIT on, sends from RTS on; in ERR both are flushed.
+// Which requests may be posted in which state (IBTA 10.3.1; man ibv_post_recv): none in RESET, receives from INIT
+// on, sends from RTS on; in ERR both are flushed.
 func TestRealPostingByState(t *testing.T) {
 	n := newNode(t, nil)
 	for _, c := range []struct {
@@ -220,8 +219,8 @@ func TestRealPostingByState(t *testing.T) {
 	}
 }
 
-// SQD gives attributes back as they were, takes new ones once it is drained, and
-// says that it is drained only to those who asked (en_sqd_async_notify).
+// SQD returns attributes unchanged, accepts new ones once it is drained, and reports that only on request
+// (en_sqd_async_notify).
 func TestRealSQDKeepsAttributes(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -245,7 +244,7 @@ func TestRealSQDKeepsAttributes(t *testing.T) {
 	if err := b.qp.Modify(QPAttr{State: RTS}); err != nil {
 		t.Fatal(err)
 	}
-	// a's SEND finds no receive: while it waits, attributes are out of reach.
+	// a's SEND finds no receive; while it waits, attributes cannot change.
 	a.post(t, SendWR{Opcode: Send, SGList: []SGE{a.mr.SGE(0, 4)}})
 	a.until(t, "the SEND has begun", func() bool { return !a.qp.conn.QP.Drained() })
 	if err := a.qp.Modify(QPAttr{State: SQD, SQDNotify: true}); err != nil {
@@ -270,8 +269,8 @@ func TestRealSQDKeepsAttributes(t *testing.T) {
 	}
 }
 
-// A queue pair that was reset starts a new life: another PSN, no counters, no
-// ports, and another peer if it likes. (Its rate: rcudp.TestRestart.)
+// A queue pair that was reset starts anew: another PSN, no counters, no ports, and possibly another peer. (Its
+// rate: rcudp.TestRestart.)
 func TestRealResetForgets(t *testing.T) {
 	a, b, c := newNode(t, nil), newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -300,8 +299,7 @@ func TestRealResetForgets(t *testing.T) {
 	}
 }
 
-// Source ports are changed by steps that are taken, not by those refused, and
-// not while packets leave from them.
+// Source ports change by accepted transitions, not by rejected ones, and not while packets leave from them.
 func TestRealRefusedStepKeepsPorts(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	o := patient()
@@ -320,9 +318,8 @@ func TestRealRefusedStepKeepsPorts(t *testing.T) {
 	}
 }
 
-// Asynchronous events tell what no completion does (IBTA 11.6.3): a responder
-// that had to end the connection says why; the requester has its completion, and
-// whoever asked for ERR knows it.
+// Asynchronous events report what no completion reports (IBTA 11.6.3). A responder that ended the connection gives
+// the reason. A requester has its completion, and a transition to ERR by the application needs no event.
 func TestRealEventsTellWhatCompletionsDoNot(t *testing.T) {
 	for what, c := range map[string]struct {
 		wr   SendWR
@@ -370,8 +367,7 @@ func TestRealEventsTellWhatCompletionsDoNot(t *testing.T) {
 	}
 }
 
-// The first packet that reaches a queue pair in RTR says that the connection
-// stands (IBV_EVENT_COMM_EST), once.
+// The first packet that reaches a queue pair in RTR raises IBV_EVENT_COMM_EST, once.
 func TestRealCommunicationEstablished(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	ia, ib := a.qp.Info(a.mr), b.qp.Info(b.mr)
@@ -397,8 +393,8 @@ func TestRealCommunicationEstablished(t *testing.T) {
 	b.nextEvent(t, "the connection stands", a)
 }
 
-// nextEvent reports any event of the node's device before that of a WRITE with a wrong key, which arrives at
-// another queue pair of the device behind all that was sent before.
+// nextEvent returns any event of the node's device before that of a WRITE with a wrong key, which is sent last to
+// another queue pair of the device.
 func (n *node) nextEvent(t *testing.T, what string, peer *node) {
 	t.Helper()
 	var qps [2]*QP

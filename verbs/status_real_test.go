@@ -9,9 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Every completion status of libibverbs that a reliable connection without
-// memory windows knows (IBTA 11.6.2), and what brings it about; for those that
-// cannot occur here, why.
+// Every completion status of libibverbs for a reliable connection without memory windows (IBTA 11.6.2), with its
+// cause. For statuses that cannot occur here, the reason.
 func TestRealEveryCompletionStatus(t *testing.T) {
 	write := func(a, b *node) SendWR {
 		return SendWR{WRID: 1, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr,
@@ -62,12 +61,12 @@ func TestRealEveryCompletionStatus(t *testing.T) {
 				a.qp.conn.QP.Acknowledged(unit.Second,
 					&rc.Packet{Opcode: roce.ReadRespOnly, Syndrome: roce.Ack, PSN: p.PSN})
 			})
-			if err := a.qp.Modify(QPAttr{State: Err}); err != nil { // hands over what happened
+			if err := a.qp.Modify(QPAttr{State: Err}); err != nil { // reports the event
 				t.Fatal(err)
 			}
 			return a.wait(t, 1)[0].Status, StatusSuccess
 		},
-		// what the receive has no room for
+		// a message longer than the receive
 		StatusRemInvReqErr: func(t *testing.T, a, b *node) (Status, Status) {
 			receive(t, b)
 			a.post(t, send(a))
@@ -80,7 +79,7 @@ func TestRealEveryCompletionStatus(t *testing.T) {
 			a.post(t, wr)
 			return a.wait(t, 1)[0].Status, b.wait(t, 1)[0].Status
 		},
-		StatusRemOpErr: func(t *testing.T, a, b *node) (Status, Status) { // the receiver's own fault
+		StatusRemOpErr: func(t *testing.T, a, b *node) (Status, Status) { // the receiver's own error
 			receive(t, b, SGE{b.mr.Addr, 100, b.mr.LKey + 1})
 			a.post(t, send(a))
 			return a.wait(t, 1)[0].Status, b.wait(t, 1)[0].Status

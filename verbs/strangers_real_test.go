@@ -9,8 +9,8 @@ import (
 	"railyard/roce"
 )
 
-// What a stranger sends is counted and dropped: nothing panics, nothing is
-// written, the connection goes on.
+// Unexpected packets of others are counted and dropped. Nothing panics, nothing is written, and the connection goes
+// on.
 func TestRealFlood(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	pairUp(t, a, b, patient())
@@ -33,7 +33,7 @@ func TestRealFlood(t *testing.T) {
 		for _, p := range [][]byte{valid, version, op, qp, valid[:10], {}, make([]byte, 60000)} {
 			stranger.Write(p)
 		}
-		if i%100 == 0 { // let it be read, or the kernel drops most of it
+		if i%100 == 0 { // let the device read, or the kernel drops most of it
 			before := read()
 			eventually(t, "the flood is read", func() bool {
 				stranger.Write(valid)
@@ -55,7 +55,7 @@ func TestRealFlood(t *testing.T) {
 	}
 }
 
-// IPv6, and a device that talks to itself: ::1 is the only address of its kind.
+// IPv6, and a device connected to itself, because ::1 is the only IPv6 loopback address.
 func TestRealIPv6(t *testing.T) {
 	if l, err := net.Listen("tcp", "[::1]:0"); err != nil {
 		t.Skip("no IPv6 on this machine: ", err)
@@ -85,8 +85,8 @@ func TestRealIPv6(t *testing.T) {
 	}
 }
 
-// IBTA 10.7.2.2: a local key or range that is not ours fails when its turn
-// comes: what was posted before completes, what comes after is flushed.
+// IBTA 10.7.2.2: a request with an invalid local key or range fails in its turn. Earlier requests complete, and
+// later ones are flushed.
 func TestRealLocalProtection(t *testing.T) {
 	for what, bad := range map[string]func(m *MR) SGE{
 		"wrong lkey": func(m *MR) SGE { return SGE{m.Addr, 1, m.LKey + 1} },

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// node is one end of a test: a device on a loopback address of its own.
+// node is one end of a test: a device on its own loopback address.
 type node struct {
 	dev *Device
 	pd  *PD
@@ -34,7 +34,7 @@ func newNode(t testing.TB, change func(*DeviceConfig)) *node {
 		}
 		dev, err := OpenDevice(cfg)
 		if err != nil {
-			if strings.Contains(err.Error(), "in use") { // ::1 may be another package's for a while
+			if strings.Contains(err.Error(), "in use") { // ::1 may be in use by another package for a while
 				time.Sleep(10 * time.Millisecond)
 				continue
 			}
@@ -57,7 +57,7 @@ func newNode(t testing.TB, change func(*DeviceConfig)) *node {
 	return nil
 }
 
-// pairUp connects two nodes over TCP, as the seed does.
+// pairUp connects two nodes over TCP, as the source documents do.
 func pairUp(t testing.TB, a, b *node, o ConnectOptions) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,7 +99,7 @@ func pairUp(t testing.TB, a, b *node, o ConnectOptions) {
 	}
 }
 
-// patience guards against a true hang.
+// patience is a timeout for a real hang.
 const patience = 5 * time.Minute
 
 // eventually waits for a condition.
@@ -112,7 +112,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// patient is DefaultConnect for ends that may wait for seconds until a busy machine gives them their turn.
+// patient is DefaultConnect for ends that may wait for seconds on a busy host.
 func patient() ConnectOptions {
 	o := DefaultConnect()
 	o.Timeout = 20 // 4.3 s
@@ -134,8 +134,8 @@ func (n *node) wait(t testing.TB, count int) (out []WC) {
 	return out
 }
 
-// sync lets the race detector know that the device wrote to memory before: a
-// peer's completion says so over the network, which it cannot see.
+// sync shows the race detector that the device wrote to memory before. A peer's completion implies it over the
+// network, which the detector cannot see.
 func (n *node) sync() { n.qp.State() }
 
 func (n *node) post(t testing.TB, wr SendWR) {
@@ -145,8 +145,8 @@ func (n *node) post(t testing.TB, wr SendWR) {
 	}
 }
 
-// Every verb over real sockets: with and without segmentation offload, over
-// IPv6, selective, and with a source port per packet.
+// Every verb over real sockets: with and without segmentation offload, over IPv6, selective, and with a source port
+// per packet.
 func TestRealVerbsOverSockets(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*DeviceConfig)
@@ -220,8 +220,7 @@ func TestRealVerbsOverSockets(t *testing.T) {
 	}
 }
 
-// What must fail fails as the specification says, and other queue pairs of the
-// same device go on.
+// Invalid requests fail as specified, and other queue pairs of the same device go on.
 func TestRealErrorsOverSockets(t *testing.T) {
 	for name, c := range map[string]struct {
 		wr   SendWR
@@ -307,7 +306,7 @@ func TestRealDeadPeer(t *testing.T) {
 	if w := a.wait(t, 1); w[0].Status != StatusRetryExcErr {
 		t.Fatalf("%v", w[0].Status)
 	}
-	if d := time.Since(began); d < 12*time.Millisecond { // more it may be
+	if d := time.Since(began); d < 12*time.Millisecond { // longer is permitted
 		t.Errorf("gave up after %v, three timeouts are 12.6 ms", d)
 	}
 }
@@ -368,10 +367,9 @@ func TestRealModifyRefuses(t *testing.T) {
 	}
 }
 
-// Queue pairs that come and go, as a flood of sessions makes them, leave no
-// socket behind.
+// Queue pairs that are created and destroyed in large numbers leak no socket.
 func TestRealDestroyFreesSockets(t *testing.T) {
-	open := func() map[string]bool { // the inodes of this process's sockets
+	open := func() map[string]bool { // inodes of this process's sockets
 		fds, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
 			t.Skip("no /proc: ", err)
@@ -414,8 +412,8 @@ func TestRealDestroyFreesSockets(t *testing.T) {
 	}
 }
 
-// Events: an armed queue tells its channel once, a drained queue pair says so,
-// an overrun queue refuses to be polled.
+// Events: an armed queue signals its channel once, a drained queue pair reports it, and polling an overrun queue is
+// an error.
 func TestRealEvents(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	ch := a.dev.CreateCompChannel()

@@ -106,8 +106,7 @@ func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 	return all
 }
 
-// anyTelemetry returns random telemetry as switches may report it: more hops than there is room for, clocks that
-// stop, and counters that wrap.
+// anyTelemetry returns random telemetry: more hops than MostHops, clocks that stop, and counters that wrap.
 func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 	t := &cc.Telemetry{Hops: rapid.IntRange(0, cc.MostHops+2).Draw(rt, "hops"),
 		Path: uint16(rapid.IntRange(0, 1).Draw(rt, "path")), Wraps: 1 << 24 * unit.Nanosecond}
@@ -128,7 +127,7 @@ func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 	return t
 }
 
-// to gives the input to a controller, as a driver does: acknowledgements and the budget only to controllers that
+// to passes the input to a controller as a driver does. Acknowledgements and the budget go only to controllers that
 // use them.
 func (in *input) to(c cc.Controller) {
 	switch in.kind {
@@ -178,8 +177,8 @@ func checkDecision(rt *rapid.T, c cc.Controller, path cc.Path) {
 	}
 }
 
-// checkCuts checks an algorithm against its counter of rate reductions: it rises when the window falls, or the rate
-// if there is no window.
+// checkCuts checks the counter of rate reductions: it rises when the window falls, or when the rate falls if there
+// is no window.
 func checkCuts(rt *rapid.T, c cc.Controller, last cc.Decision, before int64) {
 	d := c.Decision()
 	if d.Window < last.Window || d.Window == 0 && d.Rate < last.Rate {

@@ -12,7 +12,7 @@ import (
 
 const line = 100 * unit.Gbps
 
-// broken are controllers that each break one promise, by what the suite says of it.
+// broken maps the suite's message to a controller that breaks the rule of that message.
 var broken = map[string]func(s *sound) cc.Controller{
 	"a rate of 0":          func(s *sound) cc.Controller { return &tooSlow{s} },
 	"a rate of 200Gbps":    func(s *sound) cc.Controller { return &tooFast{s} },
@@ -29,7 +29,7 @@ var broken = map[string]func(s *sound) cc.Controller{
 	"allocations for":      func(s *sound) cc.Controller { return &wasteful{s, nil} },
 }
 
-// The suite takes a sound controller and catches each broken one, saying what is wrong.
+// The suite accepts a correct controller and reports the broken rule of each broken one.
 func TestBrokenControllersAreCaught(t *testing.T) {
 	if os.Getenv("RAILYARD_BROKEN") != "" {
 		t.Skip("within itself")
@@ -51,7 +51,7 @@ func TestBrokenControllersAreCaught(t *testing.T) {
 	}
 }
 
-// TestOne is the suite over one of them, in a process of its own.
+// TestOne runs the suite on one controller of broken, in a process of its own.
 func TestOne(t *testing.T) {
 	says := os.Getenv("RAILYARD_BROKEN")
 	if says == "" {
@@ -71,7 +71,7 @@ func TestOne(t *testing.T) {
 	})
 }
 
-// sound halves its window for a loss, and opens it by a packet for an acknowledgement.
+// sound is a correct controller: a loss halves its window, and an acknowledgement adds one packet.
 type sound struct {
 	path   cc.Path
 	window unit.Bytes // packets
@@ -156,7 +156,7 @@ func (c *stuck) Decision() cc.Decision {
 	return d
 }
 
-// restless decides otherwise for being asked.
+// restless changes its decision each time that Decision is called.
 type restless struct {
 	*sound
 	asked int64
@@ -197,7 +197,7 @@ type silent struct{ *sound }
 
 func (c *silent) Signal(unit.Time, string) (float64, bool) { return 0, false }
 
-// forgetful counts from nothing again after each acknowledgement.
+// forgetful resets its counters after each acknowledgement.
 type forgetful struct{ *sound }
 
 func (c *forgetful) OnAck(now unit.Time, a *cc.Ack) {

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// TestEach wants every waiting event once, whichever part of the queue it is in, and none that has fired.
+// TestEach expects every waiting event once, in whichever part of the queue it is, and none that has fired.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	q := New(8)
@@ -19,7 +19,7 @@ func TestEach(t *testing.T) {
 	for range 200 {
 		e, _ := q.Pop()
 		fired[e.A] = true
-		q.Push(Node(e.A), q.Now(), 1, 1000+e.A, 0) // for the bucket that is drained
+		q.Push(Node(e.A), q.Now(), 1, 1000+e.A, 0) // into the bucket that is being drained
 	}
 	var waits []int32
 	q.Each(func(e *Event) { waits = append(waits, e.A) })
@@ -37,7 +37,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestBucketAhead wants a queue that has looked at a far event to keep no room for those that have fired before it.
+// TestBucketAhead expects a queue whose next event is far ahead to release the memory of fired events.
 func TestBucketAhead(t *testing.T) {
 	t.Parallel()
 	q := New(8)

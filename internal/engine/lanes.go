@@ -8,11 +8,11 @@ import (
 )
 
 // A lane is a FIFO of events that were all pushed with the same delay. The clock only moves forward, so a lane is
-// sorted by time by construction, and by element with few exceptions (slip). Pushing appends, popping takes the
-// head, and memory is read in order. Frames of one size on links of one kind have one delay, so almost every event
-// of a fabric runs in one of a few lanes.
+// sorted by time by construction. It is sorted by element with few exceptions (slip). Pushing appends, popping
+// takes the head, and memory is read in order. Frames of one size on links of one kind have one delay, so a few
+// lanes hold almost all events of a fabric.
 type lane struct {
-	delay      unit.Time // noDelay before there is one
+	delay      unit.Time // noDelay until a delay is assigned
 	ring       []Event   // power of two
 	head, tail uint32
 	lastAt     unit.Time // time of the last event
@@ -42,10 +42,11 @@ func (a *head) sooner(b *head) int {
 	return int(borrow)
 }
 
-// PushAfter schedules an event delay from now. It is the fast path for recurring delays; use Push for one-off delays.
+// PushAfter schedules an event delay from now. It is the fast path for recurring delays; use Push for others.
 func (q *Queue) PushAfter(from Element, delay unit.Time, kind Kind, a, b int32) {
 	l := &q.lanes[slotOf(delay)]
-	if l.delay != delay || l.tail-l.head-1 >= uint32(len(l.ring)-1) { // another's, empty or full
+	// the lane belongs to another delay, or is empty or full
+	if l.delay != delay || l.tail-l.head-1 >= uint32(len(l.ring)-1) {
 		q.pushLane(Event{At: q.now + delay, key: q.next(from, kind), A: a, B: b}, delay)
 		return
 	}
@@ -95,9 +96,9 @@ func (q *Queue) pushLane(e Event, delay unit.Time) {
 // maxSlip is the number of events of a lane that one event may pass.
 const maxSlip = 64
 
-// slip lets a lane's last event, which precedes the one before it, pass all events that higher elements have pushed
-// for the same instant. Where nodes are in step those can be many; one that would have to pass maxSlip or more
-// waits in the wheel instead.
+// slip moves a lane's last event, which precedes the one before it, past all events that higher elements have
+// pushed for that time. If nodes are in step these can be many. An event that would have to pass maxSlip or more
+// goes into the wheel instead.
 func (q *Queue) slip(l *lane) {
 	ring, i := l.ring, l.tail-1
 	mask := uint32(len(ring) - 1)
@@ -121,7 +122,7 @@ func (q *Queue) slip(l *lane) {
 	q.reenter(head{e.At, e.key, l.slot})
 }
 
-// claim takes slot i^1, or else i, for a delay; nil when both serve others.
+// claim returns slot i^1, or else i, for a delay; nil if both are used by other delays.
 func (q *Queue) claim(i uint64, delay unit.Time) *lane {
 	if delay < 0 {
 		return nil
@@ -147,13 +148,13 @@ func (l *lane) grow() {
 	l.ring = ring
 }
 
-// The heads of the lanes are merged: the first one is Queue.first, the rest form a binary heap. Frames of one
-// instant are consecutive in one lane, which stays first after one comparison.
+// The heads of the lanes are merged: the first one is Queue.first, the rest form a binary heap. Frames of one time
+// are consecutive in one lane, which stays first after one comparison.
 
 // noLane is the lane of Queue.first when no lane has events: all events precede it.
 const noLane = -1
 
-// nobody is the head that sorts after every event; Queue.first holds it when all lanes are empty.
+// nobody is a head that sorts after every event. Queue.first holds it when all lanes are empty.
 var nobody = head{unit.Never, math.MaxUint64, noLane}
 
 // enter adds the head of a lane that was empty.
@@ -179,7 +180,7 @@ func (q *Queue) reenter(k head) {
 	q.rise(k, i)
 }
 
-// rise moves k from slot i of the heap towards its root until its parent is not later.
+// rise moves k from slot i of the heap towards the root until its parent is not later.
 func (q *Queue) rise(k head, i int) {
 	if k.before(&q.first) {
 		q.first, k = k, q.first
@@ -191,7 +192,7 @@ func (q *Queue) rise(k head, i int) {
 	q.heap[i] = k
 }
 
-// replace puts k in place of the first one.
+// replace puts k in place of the first element.
 func (q *Queue) replace(k head) {
 	if len(q.heap) == 0 || !q.heap[0].before(&k) {
 		q.first = k
@@ -200,8 +201,8 @@ func (q *Queue) replace(k head) {
 	q.sink(k)
 }
 
-// sink makes the heap's root the first one and puts k below. Which of two children is first is unpredictable where
-// lanes are not in step, so it is computed without a branch.
+// sink makes the heap's root the first element and inserts k below it. The earlier of two children is unpredictable
+// if lanes are not in step, so it is computed without a branch.
 func (q *Queue) sink(k head) {
 	h := q.heap
 	q.first = h[0]
@@ -222,7 +223,7 @@ func (q *Queue) sink(k head) {
 	h[i] = k
 }
 
-// leave takes the first one away, whose lane is empty.
+// leave removes the first element, whose lane is empty.
 func (q *Queue) leave() {
 	last := len(q.heap) - 1
 	if last < 0 {
@@ -274,8 +275,8 @@ func (q *Queue) popOther() *Event {
 // aheadBy is the number of events by which Ahead precedes Pop.
 const aheadBy = 12
 
-// Ahead returns an event that will fire soon in the lane of the last popped event, an event that has fired, or none if
-// the lane is short. The run loop prefetches the event's memory.
+// Ahead returns an event that will fire soon in the lane of the last popped event. It returns an event that has
+// fired, or none, if the lane is short. The run loop prefetches the event's memory.
 func (q *Queue) Ahead() *Event {
 	l := &q.lanes[q.lane]
 	return &l.ring[(l.head+aheadBy)&uint32(len(l.ring)-1)]

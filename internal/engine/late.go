@@ -1,8 +1,8 @@
 package engine
 
 // Events pushed into the bucket being drained must pass the later ones. If many nodes push for one time, each event
-// could have to pass all others. Such events are in a heap of their own, whose first event is merged with the heads of
-// the lanes like one more lane.
+// could have to pass all others. Such events are in a heap of their own. Its first event is merged with the heads
+// of the lanes like one more lane.
 
 // late is the heap of such events.
 type late []Event
@@ -49,7 +49,7 @@ func (q *Queue) popLate() *Event {
 		i = c
 	}
 	h[i] = e
-	h[last] = first // the caller may look at it until the next push
+	h[last] = first // the caller may read it until the next push
 	q.late = h[:last]
 	q.now = first.At
 	if last > 0 {

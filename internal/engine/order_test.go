@@ -9,15 +9,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// waiting is what a plain list knows of an event: everything, in the order it was pushed.
+// waiting is an event in the reference list, with all fields, in the order of pushes.
 type waiting struct {
 	at   unit.Time
 	from Element
 	id   int32
-	slot int32 // of a timer; -1: none
+	slot int32 // slot of a timer; -1: none
 }
 
-// first takes the event that fires next out of a list: the earliest, of the lowest element, pushed first.
+// first removes the event that fires next from a list: the earliest, of the lowest element, pushed first.
 func first(list []waiting) (waiting, []waiting) {
 	at := 0
 	for i, w := range list {
@@ -29,8 +29,8 @@ func first(list []waiting) (waiting, []waiting) {
 	return w, slices.Delete(list, at, at+1)
 }
 
-// Timers that are armed, armed again, disarmed and left alone fire exactly when a plain list of what is
-// armed says, in its order, among events of lanes and of the wheel; and each event fires once.
+// Timers are armed, armed again, disarmed or left alone, among events of lanes and of the wheel. They fire exactly
+// when a plain list of armed timers says, in its order, and each event fires once.
 func TestTimersMatchList(t *testing.T) {
 	const timer, plain = 1, 2
 	rapid.Check(t, func(t *rapid.T) {
@@ -66,7 +66,7 @@ func TestTimersMatchList(t *testing.T) {
 					t.Fatalf("%+v fires, want %+v", e, want)
 				}
 				if e.Kind() == timer {
-					tm.Disarm(e.A) // it has fired
+					tm.Disarm(e.A) // the timer has fired
 				}
 				return
 			}
@@ -106,8 +106,8 @@ func TestTimersMatchList(t *testing.T) {
 	})
 }
 
-// Two queues that hand each other events fire each what one queue with all of them fires, in the same
-// order, whichever of the two an element's events are made on.
+// Two queues that exchange events fire the events of one queue, in the same order, whichever of the two creates an
+// element's events.
 func TestTwoQueuesMatchOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		both := [2]*Queue{New(8), New(8)}
@@ -139,8 +139,8 @@ func TestTwoQueuesMatchOne(t *testing.T) {
 	})
 }
 
-// More delays than there are lanes, and a lane that outgrows its ring twice while its head moves: what finds
-// no lane waits in the wheel, and the order stays that of a sorted list.
+// There are more delays than lanes, and a lane grows its ring twice while its head moves. Events without a lane go
+// into the wheel, and the order stays that of a sorted list.
 func TestLanesRunOut(t *testing.T) {
 	q := New(8)
 	var list []waiting
@@ -173,7 +173,7 @@ func TestLanesRunOut(t *testing.T) {
 			t.Fatalf("event %d is %+v, want %+v", i, e, w)
 		}
 	}
-	for i := range int32(1000) { // two in, one out: the ring is full with its head anywhere
+	for i := range int32(1000) { // two in, one out: the ring becomes full at any position of its head
 		q.PushAfter(1, 2000, 1, 2*i, 0)
 		q.PushAfter(1, 2000, 1, 2*i+1, 0)
 		if e, ok := q.Pop(); !ok || e.A != i {
@@ -190,7 +190,7 @@ func TestLanesRunOut(t *testing.T) {
 	}
 }
 
-// A time in the past, and a delay below zero, fire now: before what comes later, never before now.
+// Events with a time in the past or a negative delay fire now, before later events.
 func TestThePastIsNow(t *testing.T) {
 	q := New(8)
 	q.Push(1, 5000, 1, 0, 0)
@@ -206,8 +206,8 @@ func TestThePastIsNow(t *testing.T) {
 	}
 }
 
-// TestLanesTakeWhatIsToCome puts delays from zero on into lanes of their own, one for each delay, and what is in the
-// past into the wheel: lanes are sorted because the clock only moves forward.
+// TestLanesTakeWhatIsToCome puts each delay from zero on into its own lane, and events in the past into the wheel.
+// Lanes are sorted because the clock only moves forward.
 func TestLanesTakeWhatIsToCome(t *testing.T) {
 	q := New(8)
 	for _, delay := range []unit.Time{-1, -1000, -unit.Second} {

@@ -2,8 +2,8 @@ package engine
 
 import "railyard/unit"
 
-// Timers cancels by generation: arming or disarming a slot makes the events pushed for it earlier stale, and Live
-// distinguishes a stale event from the armed one. Nothing is searched for or removed, so cancelling costs one
+// Timers cancels by generation. Arming or disarming a slot makes earlier events of that slot stale, and Live
+// distinguishes a stale event from the armed one. No search or removal is needed, so a cancellation costs one
 // increment.
 type Timers struct {
 	q     *Queue

@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is pushed out of habit fires as if it had been pushed, whatever the delays: and those that come again
-// take a lane.
+// Events pushed with PushRecurring fire as if pushed with Push, for any delays; recurring delays use a lane.
 func TestHabit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := New(8), New(8)

@@ -10,17 +10,18 @@ import (
 // Kind is the kind of an event; the owner of the run loop dispatches on it.
 type Kind uint8
 
-// Event is a future event: a kind and two operands whose meaning depends on the kind (a port and a packet, a queue pair
-// and a generation). It has 24 bytes, since a large fabric streams millions of them through the caches.
+// Event is a future event: a kind and two operands. The meaning of the operands depends on the kind (a port and a
+// packet, a queue pair and a generation). It has 24 bytes, since a large fabric streams millions of them through
+// the caches.
 type Event struct {
 	At   unit.Time
 	key  uint64 // element << 46 | sequence << 8 | kind
 	A, B int32
 }
 
-// The sequence is the queue's, not the element's own. The order is the same, because all events of an element are
-// pushed on one queue, and no counter per element is needed. It wraps after 2^38 events, nine hours at 8 million a
-// second: events of one time and one element on either side of the wrap would change places.
+// The sequence belongs to the queue, not to the element. The order does not differ, because all events of an
+// element are pushed on one queue. No counter per element is needed. It wraps after 2^38 events, nine hours at 8
+// million a second. Two events of one time and one element across the wrap would be swapped.
 const (
 	kindBits     = 8
 	sequenceBits = 38
@@ -76,17 +77,17 @@ type Queue struct {
 	nodes  []node
 	free   int32
 	wheel  int       // number of events in the wheel
-	nextAt unit.Time // no event waits in an unopened bucket before this
+	nextAt unit.Time // no event in an unopened bucket is earlier
 	l0     []list
 	l0bits []uint64
 	up     [nUp][1 << upBits]list
 	upbits [nUp][(1 << upBits) / 64]uint64
 	popped uint64
-	left   int    // events made for other queues, less the events that they made for this one
+	left   int    // events made for other queues, minus the events that those made for this one
 	seq    uint64 // events pushed, << kindBits
 	lanes  [maxLanes]lane
 	late   late
-	first  head   // of the lanes'
+	first  head   // head of the lanes
 	heap   []head // the others
 	lane   uint8  // popped from last
 	fired  uint64 // key of the last event returned by Before
@@ -110,14 +111,13 @@ func New(shift uint) *Queue {
 	for i := range q.lanes {
 		q.lanes[i].delay, q.lanes[i].slot = noDelay, int32(i)
 	}
-	q.lanes[0].ring = make([]Event, 256) // for Ahead, before there are lanes
+	q.lanes[0].ring = make([]Event, 256) // for Ahead while there are no lanes
 	q.cur = make([]Event, 0, 64)
 	q.first, q.heap = nobody, make([]head, 0, maxLanes)
 	return q
 }
 
-// Reserve makes room for n waiting events, so that the slab need not be copied
-// while it grows.
+// Reserve allocates memory for n waiting events, so that the slab is not copied while it grows.
 func (q *Queue) Reserve(n int) {
 	if n > cap(q.nodes) {
 		q.nodes = append(make([]node, 0, n), q.nodes...)
@@ -133,8 +133,8 @@ func (q *Queue) Len() int { return int(q.seq>>kindBits-q.popped) - q.left }
 // Popped returns how many events have fired.
 func (q *Queue) Popped() uint64 { return q.popped }
 
-// Push schedules an event. A time in the past is a bug of the caller; the event fires immediately, so that the order
-// stays intact.
+// Push schedules an event. A time in the past is a bug of the caller. The event fires immediately, so that the
+// order stays intact.
 func (q *Queue) Push(from Element, at unit.Time, kind Kind, a, b int32) {
 	q.wait(Event{At: max(at, q.now), key: q.next(from, kind), A: a, B: b})
 }
@@ -163,8 +163,8 @@ func (q *Queue) wait(e Event) {
 	q.link(n, d)
 }
 
-// link appends node n, due in bucket d, to its list as seen from the current bucket: the finest wheel when both
-// share an epoch, else the coarser wheel of the highest digit in which they differ.
+// link appends node n, due in bucket d, to a list relative to the current bucket. The list is in the finest wheel
+// if both share an epoch, else in the coarser wheel of the highest digit in which they differ.
 func (q *Queue) link(n int32, d uint64) {
 	x := (d ^ q.bucket) >> level0Bits
 	var l *list
@@ -197,7 +197,8 @@ func (q *Queue) pushCurrent(e Event) {
 		q.pushLate(e)
 		return
 	}
-	if fired := q.pos; len(q.cur) == cap(q.cur) && 2*fired > len(q.cur) { // a bucket ahead of the clock is never empty
+	// a bucket ahead of the clock is never empty
+	if fired := q.pos; len(q.cur) == cap(q.cur) && 2*fired > len(q.cur) {
 		q.cur = q.cur[:copy(q.cur, q.cur[fired:])]
 		q.pos, i = 0, i-fired
 	}
@@ -212,7 +213,7 @@ func (q *Queue) Elsewhere(from Element, at unit.Time, kind Kind, a, b int32) Eve
 	return Event{At: at, key: q.next(from, kind), A: a, B: b}
 }
 
-// Insert takes an event that another queue's Elsewhere has made. Its time must not be in the past.
+// Insert adds an event that another queue's Elsewhere has returned. Its time must not be in the past.
 func (q *Queue) Insert(e Event) {
 	if e.At < q.now {
 		panic("engine: an event of another queue comes too late")
@@ -221,8 +222,8 @@ func (q *Queue) Insert(e Event) {
 	q.wait(e)
 }
 
-// Next removes the next event and moves the clock to it; nil when nothing
-// waits. The event is valid until the next push.
+// Next removes the next event and advances the clock to it; nil if none waits. The event is valid until the next
+// push.
 func (q *Queue) Next() *Event {
 	top := q.first.at
 	if q.nextAt <= top && q.pos == len(q.cur) && q.wheel > 0 {
@@ -310,8 +311,8 @@ func compare(a, b Event) int {
 	return 1
 }
 
-// cascade enters the next occupied slot of the lowest coarser wheel, unless it
-// starts after limit, and deals its events out to finer ones.
+// cascade enters the next occupied slot of the lowest coarser wheel, unless it starts after limit. It distributes
+// the slot's events to finer wheels.
 func (q *Queue) cascade(limit uint64) bool {
 	for lev := 0; lev < nUp; lev++ {
 		shift := level0Bits + upBits*uint(lev)

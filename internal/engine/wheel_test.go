@@ -31,9 +31,8 @@ func (h refHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h *refHeap) Push(x any)   { *h = append(*h, x.(refEvent)) }
 func (h *refHeap) Pop() any     { o := *h; x := o[len(o)-1]; *h = o[:len(o)-1]; return x }
 
-// The queue fires in the order of (time, element, sequence) that a plain heap
-// gives, for delays from zero to hours and pushes in between pops, also where
-// very many elements push for one instant in any order.
+// The queue fires in the order (time, element, sequence) of a plain heap. Delays are from zero to hours, pushes and
+// pops alternate, and very many elements push for one time in any order.
 func TestOrderMatchesHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := New(uint(rapid.IntRange(0, 12).Draw(t, "shift")))
@@ -86,7 +85,7 @@ func TestOrderMatchesHeap(t *testing.T) {
 
 func source(e Event) Element { return Element(e.key >> elementShift) }
 
-// An event keeps who pushed it and what it is, at the bounds of both.
+// An event keeps its element and its kind, at the bounds of both.
 func TestEventKeepsSourceAndKind(t *testing.T) {
 	q := New(8)
 	for _, from := range []Element{OfRun, Node(0), 1000, MaxElements - 1} {
@@ -102,7 +101,7 @@ func TestEventKeepsSourceAndKind(t *testing.T) {
 	}
 }
 
-// When the sequence has run through all its numbers it begins anew and spares the element.
+// A wrap of the sequence does not change the element.
 func TestSequenceBeginsAnew(t *testing.T) {
 	q := New(8)
 	q.seq = 1<<elementShift - 1<<kindBits
@@ -153,8 +152,8 @@ func TestNoAllocationPerEvent(t *testing.T) {
 	}
 }
 
-// BenchmarkPushPop is one event through the queue: in the wheel with delays of
-// any size, and in lanes with four delays that repeat, as frames have.
+// BenchmarkPushPop measures one event through the queue: in the wheel with random delays, and in lanes with four
+// delays that repeat, as those of frames do.
 func BenchmarkPushPop(b *testing.B) {
 	for name, n := range map[string]int{"1k": 1000, "20k": 20_000, "200k": 200_000} {
 		b.Run("wheel/"+name, func(b *testing.B) {
@@ -185,8 +184,8 @@ func BenchmarkPushPop(b *testing.B) {
 	}
 }
 
-// An event that another queue made takes its place among those of its element and of others, and
-// each queue knows how many it holds.
+// An event from another queue is ordered among the events of its element and of others, and each queue counts its
+// events.
 func TestInsertKeepsTheOrder(t *testing.T) {
 	here, there := New(8), New(8)
 	first := there.Elsewhere(4, 100, 1, 0, 0)
@@ -213,7 +212,7 @@ func TestInsertKeepsTheOrder(t *testing.T) {
 	here.Insert(there.Elsewhere(4, 99, 1, 0, 0))
 }
 
-// BenchmarkInStep is one event of many that different elements push for one instant, in any order.
+// BenchmarkInStep measures one of many events that different elements push for one time, in any order.
 func BenchmarkInStep(b *testing.B) {
 	for _, n := range []int{100, 1000, 30_000} {
 		order := make([]int, n)
@@ -235,7 +234,7 @@ func BenchmarkInStep(b *testing.B) {
 	}
 }
 
-// Ahead shows the event that fires so many later, and something harmless where there is none.
+// Ahead returns the event that fires N later, or a harmless one if there is none.
 func TestAhead(t *testing.T) {
 	q := New(8)
 	if e := q.Ahead(); e == nil || *e != (Event{}) {

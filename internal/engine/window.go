@@ -2,8 +2,8 @@ package engine
 
 import "railyard/unit"
 
-// A network in parts has a queue for each, which run the events of a window of time before their parts exchange events.
-// The events of one window are sorted by time, then by their place among the events of that time.
+// A network in parts has a queue for each part. The queues run the events of a window of time, and then the parts
+// exchange events. The events of one window are sorted by time, then by their place among the events of that time.
 
 // When returns the time of the next event, or unit.Never if the queue is empty.
 func (q *Queue) When() unit.Time {
@@ -43,8 +43,9 @@ func (q *Queue) Before(t unit.Time) *Event {
 	return q.popLane()
 }
 
-// Place returns the place of the last event returned by Before among the events of its time over all queues: its
-// element, then the order in which the element pushed them. Events of the run itself have none that other queues share.
+// Place returns the place of the last event returned by Before among the events of its time over all queues. The
+// place is its element, then the order in which the element pushed them. Events of the run itself have none that
+// other queues share.
 func (q *Queue) Place() uint64 { return q.fired >> kindBits }
 
 // From returns the element that pushed an event.

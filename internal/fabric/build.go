@@ -12,14 +12,14 @@ import (
 	"railyard/unit"
 )
 
-// Link is one cable and what drives it.
+// Link is one cable and the ports at its ends.
 type Link struct {
 	Rate     unit.Rate
 	Prop     unit.Time // propagation delay
 	BER      float64   // bit error rate
 	Response unit.Time // peer's delay until a pause takes effect
 	Seed     uint64    // seed of the random bit errors
-	Name     string    // the cable's, for its random stream
+	Name     string    // name of the cable, for its random stream
 }
 
 // SwitchConfig is the argument of AddSwitch.
@@ -38,11 +38,11 @@ type nodeInfo struct {
 	name      string
 }
 
-// Builder puts a Net together; Finish checks and seals it.
+// Builder assembles a Net; Finish checks and returns it.
 type Builder struct {
 	net   *Net
 	nodes []nodeInfo
-	kept  map[int32]unit.Bytes // headroom by slot, for ports with a value of their own
+	kept  map[int32]unit.Bytes // headroom by slot, for ports with their own value
 
 	scheduled *queue.Scheduled // nil: the switches are no scheduled fabric
 }
@@ -106,7 +106,7 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	n.setErrors(at, l.BER)
 }
 
-// Keep gives a port of a switch a headroom of its own for a lossless class, instead of the Spec's.
+// Keep sets a port's own headroom for a lossless class, instead of the Spec's.
 func (b *Builder) Keep(port int32, class int, headroom unit.Bytes) {
 	b.kept[b.net.slot(port, class)] = headroom
 }
@@ -114,7 +114,7 @@ func (b *Builder) Keep(port int32, class int, headroom unit.Bytes) {
 // Finish reserves headroom, sizes the shared pools and returns the network.
 func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	n := b.net
-	if most := engine.MaxElements - 1; len(b.nodes) > most { // the run itself is one
+	if most := engine.MaxElements - 1; len(b.nodes) > most { // the run itself is one element
 		return nil, fmt.Errorf("%d hosts and switches: one run can keep %d in order", len(b.nodes), most)
 	}
 	slots := len(n.Ports) * queue.Classes
@@ -255,8 +255,8 @@ func (n *Net) HeadroomLimit(port int32, prio int) unit.Bytes {
 	return unit.Bytes(n.hrLimit[n.slot(port, prio)])
 }
 
-// Audit checks invariants: no queue or counter is negative, the shared pool equals the sum over queues and ingresses,
-// and no link carries more than its rate. It is for tests and returns the first violation.
+// Audit checks invariants. No queue or counter is negative, the shared pool equals the sum over queues and
+// ingresses, and no link carries more than its rate. It is for tests and returns the first violation.
 func (n *Net) Audit() error {
 	for i := range n.Ports {
 		p := &n.Ports[i]

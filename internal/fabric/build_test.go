@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// More nodes than events can tell apart are refused before anything is made for them.
+// More nodes than elements of events are rejected before any memory is allocated.
 func TestTooManyNodes(t *testing.T) {
 	b := Build(8)
 	b.nodes = make([]nodeInfo, engine.MaxElements)
@@ -18,7 +18,7 @@ func TestTooManyNodes(t *testing.T) {
 	}
 }
 
-// A port with a headroom of its own keeps that, the others what the Spec says, and the pool is what is left.
+// A port with its own headroom has that, other ports have the Spec's, and the pool is the remainder.
 func TestHeadroomOfOnePort(t *testing.T) {
 	spec := queue.Default()
 	spec.Queues[3].Headroom = 100 * unit.KB

@@ -7,11 +7,11 @@ import (
 )
 
 // A burst is the cells of one packet that share a link. It is a copy of the packet in which some fields have
-// another meaning: In is the packet's position in its VOQ's byte stream, next the interface node that sent it,
-// Final the number of cells.
+// another meaning. In is the packet's position in its VOQ's byte stream and next the interface node that sent it.
+// Final is the number of cells.
 
-// linksTo returns the links for a node's cells and messages to a locator, and the group's place; none if there is no
-// path.
+// linksTo returns the links for a node's cells and messages to a locator, and the group's index; none if there is
+// no path.
 func (n *Net) linksTo(node int32, loc uint16) (links []int32, at int32) {
 	f := &n.forward[node]
 	code := n.tables.fwd[f.fwd+int32(loc)]
@@ -23,8 +23,8 @@ func (n *Net) linksTo(node int32, loc uint16) (links []int32, at int32) {
 	return n.tables.members[g.start : g.start+g.n], at
 }
 
-// sendCells lets VOQs with credit send in turn, one packet at a time, while the next link in turn has fewer bytes
-// queued than that packet. So no link is idle while others get more cells.
+// sendCells makes VOQs with credit send in turn, one packet at a time, while the next link in turn has fewer bytes
+// queued than that packet. No link is therefore idle while others get more cells.
 func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 	for f.ready.head >= 0 {
 		v := &f.voqs[f.ready.head]
@@ -60,8 +60,8 @@ func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 	}
 }
 
-// turnTo returns the link that is next in turn towards a locator. Each locator has its own turn, so that cells from
-// many nodes to one arrive evenly too. Nodes begin at places of their own.
+// turnTo returns the link that is next in turn towards a locator. Each locator has its own turn, so cells from many
+// nodes to one node are also spread evenly. Nodes begin at different links.
 func (f *iface) turnTo(loc uint16) *uint32 {
 	for i := len(f.turns); i <= int(loc); i++ {
 		f.turns = append(f.turns, route.Hash(uint32(i), uint32(f.number)))
@@ -134,8 +134,8 @@ func (n *Net) relay(in, pi int32) {
 	n.sendBurst(now, out, pi)
 }
 
-// fewest returns which link of a group has had the fewest cells, of those the one whose turn it is:
-// bursts differ.
+// fewest returns the link of a group that has had the fewest cells, among equals the next in turn. Counting is
+// needed because bursts differ in size.
 func (s *scheduled) fewest(g group, turn uint32) int32 {
 	load, best := s.load[g.start:g.start+g.n], int32(-1)
 	for i := range g.n {
@@ -172,7 +172,7 @@ func (n *Net) sendBurst(now unit.Time, port, pi int32) {
 	n.pass(tx, KindCells, delay, pi)
 }
 
-// pass has a burst or a message arrive at the other end of a link.
+// pass schedules the arrival of a burst or a message at the other end of a link.
 func (n *Net) pass(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32) {
 	if tx.Flags&flagLeaves != 0 {
 		n.leave(tx, kind, delay, pi)
@@ -197,18 +197,19 @@ func (n *Net) lostOnLink(port int32, tx *route.Port, bytes int64) bool {
 	return true
 }
 
-// loseBurst counts its cells; the packet is lost at reassembly.
+// loseBurst counts the cells of a lost burst; the packet is lost at reassembly.
 func (n *Net) loseBurst(port, pi int32, p *Packet) {
 	n.CellsLost += int64(p.Final)
 	n.Stats[port].Lost++
 	n.Free(pi)
 }
 
-// sendMessage sends a request or a grant towards a locator. It overtakes cells and waits for at most one.
+// sendMessage sends a request or a grant towards a locator. It overtakes queued cells and waits for at most one
+// cell.
 func (n *Net) sendMessage(now unit.Time, node int32, m Packet) {
 	links, at := n.linksTo(node, m.Loc)
 	if len(links) == 0 {
-		return // a retry finds a path if there is one
+		return // a retry uses a path if one exists then
 	}
 	turn := &n.sched.talk[at]
 	port := links[*turn%uint32(len(links))]
@@ -238,7 +239,7 @@ func (n *Net) message(in, pi int32) {
 	switch {
 	case f == nil:
 		n.sendMessage(now, node, m)
-	case m.Loc != f.loc: // no other path is left: interface nodes do not forward
+	case m.Loc != f.loc: // no other path is left, because interface nodes do not forward
 	case m.Flags&FlagGrant != 0:
 		n.granted(now, node, f, &m)
 	default:

@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// A paused port is blocked until the next switch forwards the packets that arrived through it. If these are queued at
-// paused ports themselves, and so on back to the first port, none can send unless the switches have other packets to
-// forward: a circular pause dependency (Hu et al., HotNets 2016).
+// A paused port is blocked until the next switch forwards the packets that arrived through it. These may be queued
+// at paused ports themselves, and so on back to the first port. Then none can send unless the switches have other
+// packets to forward: a circular pause dependency (Hu et al., HotNets 2016).
 
-// Held is a paused port of a circular pause dependency, with the packets queued there that arrived through the previous
-// port.
+// Held is a paused port of a circular pause dependency, with the packets queued at it that arrived through the
+// previous port.
 type Held struct {
 	Port  int32
 	Class int
 	Bytes int64
-	QP    int32 // the flow that most of them are of; below zero: none, NIC ^QP sent it
+	QP    int32 // queue pair with most of these packets; negative: none, NIC ^QP sent them
 }
 
-// Chains finds closed chains of pauses. It reads the state of many switches at one time, which no switch can do.
+// Chains finds closed chains of pauses. It reads the state of many switches at one time, which no real switch can
+// do.
 type Chains struct {
 	net  *Net
 	came []int32 // by (port, class): predecessor + 1; 0: not visited
@@ -28,8 +29,8 @@ type Chains struct {
 // NewChains returns a finder.
 func NewChains(n *Net) *Chains { return &Chains{net: n, came: make([]int32, len(n.classes))} }
 
-// Through returns the shortest closed chain that a port paused in a class is part of, beginning with it; nil when there
-// is none. Its cost is proportional to the paused queues that it visits.
+// Through returns the shortest closed chain of paused ports that contains a port paused in a class, beginning with
+// that port; nil if there is none. Its cost is proportional to the paused queues that it visits.
 func (c *Chains) Through(port int32, class int) []Held {
 	first := c.net.slot(port, class)
 	c.line = append(c.line[:0], first)
@@ -56,7 +57,7 @@ func (c *Chains) Through(port int32, class int) []Held {
 	return nil
 }
 
-// held is the chain that ends with a slot which is blocked by the first.
+// held returns the chain that ends with slot last, which slot first blocks.
 func (c *Chains) held(first, last int32) []Held {
 	slots := []int32{last}
 	for last != first {
@@ -72,12 +73,12 @@ func (c *Chains) held(first, last int32) []Held {
 	return chain
 }
 
-// after visits the paused ports that one waits for.
+// after visits the paused ports that block a given one.
 func (c *Chains) after(s int32, visit func(next int32)) {
 	n := c.net
 	in := n.Ports[n.portOf(s)].Peer
 	if g := &n.ing[n.slot(in, n.classOf(s))]; g.shared+g.headroom == 0 {
-		return // a NIC, or nothing of it is here
+		return // a NIC, or no packet of the ingress is queued here
 	}
 	for _, out := range n.Sw[n.node[in]].ports {
 		tx := &n.Ports[out]

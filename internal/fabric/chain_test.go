@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// ringOfThree is three switches in a ring with a host each, and n packets at every switch at once that go
-// two switches on.
+// ringOfThree is three switches in a ring with a host each. At every switch n packets arrive at once that go two
+// switches further.
 func ringOfThree(t *testing.T, n int, xoff unit.Bytes) *bench {
 	b := &bench{spec: queue.Default(), got: map[int32]map[uint8]int64{}}
 	b.spec.Buffer = 64 * unit.MB
@@ -57,9 +57,9 @@ func ringOfThree(t *testing.T, n int, xoff unit.Bytes) *bench {
 	return b
 }
 
-// TestRingOfThree: what switches have of their own goes first, so the ring's cables fill the next switches
-// at line rate until those hold more than xOFF and pause all three at one moment, which is known to the
-// picosecond. Nothing moves from then on. With no more packets than xOFF takes nobody is paused.
+// TestRingOfThree: switches send the packets of their own hosts first, so the ring's links fill the next switches
+// at line rate. When these hold more than xOFF, all three pause at one time, which is known to the picosecond.
+// After that no packet moves. With too few packets for xOFF no port is paused.
 func TestRingOfThree(t *testing.T) {
 	const size = 4062
 	line := unit.Serialize(size+roce.PreambleIFG, 100*unit.Gbps)

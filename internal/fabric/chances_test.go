@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// TestEitherIsTrimmed: of a packet that finds its queue full and the one that came last, each is cut with probability
-// one half. Two packets fit here, and the queue's bytes change where the newcomer stays: 1,000 times of 2,000, give or
-// take 22 (one standard deviation); without the option never.
+// TestEitherIsTrimmed: of a packet that finds its queue full and the last queued one, each is trimmed with
+// probability one half. Two packets fit here, and the queue's bytes change if the new packet stays: 1,000 times of
+// 2,000, ± 22 (one standard deviation); without the option never.
 func TestEitherIsTrimmed(t *testing.T) {
 	const n = 2000
 	for _, either := range []bool{false, true} {
@@ -34,8 +34,8 @@ func TestEitherIsTrimmed(t *testing.T) {
 	}
 }
 
-// TestFasterLinksRepeatPauses: a pause's quanta last less long on a faster link, so those in force go again when either
-// direction becomes faster or the cable whole, and else they do not.
+// TestFasterLinksRepeatPauses: the quanta of a pause last less time on a faster link. Pauses in force are therefore
+// repeated when either direction becomes faster or the cable is repaired, and only then.
 func TestFasterLinksRepeatPauses(t *testing.T) {
 	const g = unit.Gbps
 	for name, c := range map[string]struct {

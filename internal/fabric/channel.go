@@ -6,7 +6,7 @@ import "railyard/internal/route"
 // channel's first link, working or not. A second hash with its own seed selects the member for a packet. If both seeds
 // are equal, the second hash repeats the choice of the first: polarisation.
 type channels struct {
-	at      []group // by the channel's port: its members in ports; n is 0 for other ports
+	at      []group // by the channel's port: its members, as a range of ports; n is 0 for other ports
 	members []int32
 	seed    []uint32 // by switch
 }
@@ -28,7 +28,7 @@ func (n *Net) SetChannels(node int32, seed uint32, lead []int32, members [][]int
 	}
 }
 
-// member is the port by which a packet leaves that a switch sends to a next hop.
+// member returns the member port on which a packet leaves that a switch sends to a next hop.
 func (n *Net) member(node, out int32, hash uint32) int32 {
 	if g := n.lags.at[out]; g.n > 0 {
 		return n.lags.members[int(g.start)+route.Hashed(hash, n.lags.seed[node], int(g.n))]

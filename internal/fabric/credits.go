@@ -6,10 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// Switches with route.Crediting choosers count how much of the data they sent is still in each neighbour's buffer,
-// as in credit-based flow control (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the few bytes that
-// an update takes are not counted. Traffic to NICs, which return no such credit, and classes without PFC count as
-// nothing.
+// Switches with route.Crediting choosers count how much of the data they sent is still in each neighbour's buffer.
+// Credit-based flow control has the same account (UEC 1.0, CBFC; InfiniBand). A switch returns credit in steps; the
+// few bytes that an update takes are not counted. Traffic to NICs, which return no such credit, and classes without
+// PFC count as zero.
 
 // KindCredit is an event: A port, B bytes of it that the neighbour holds.
 const KindCredit = KindTold + 1
@@ -19,7 +19,7 @@ const creditStep = 8192
 
 // credits are by port.
 type credits struct {
-	held  []int32 // bytes of the neighbour held here
+	held  []int32 // bytes of the neighbour in this switch's buffer
 	told  []int32 // the part of it that was reported to the neighbour
 	known []int32 // last value reported by the neighbour
 
@@ -35,7 +35,7 @@ func (n *Net) credit(c route.Crediting) {
 	c.Credit(n.credits.known)
 }
 
-// owe counts bytes that enter the buffer of a port's switch by that port, or leave it.
+// owe counts bytes that enter or leave the buffer of a port's switch through that port.
 func (n *Net) owe(port, bytes int32) {
 	c := n.credits
 	c.held[port] += bytes
@@ -46,7 +46,7 @@ func (n *Net) owe(port, bytes int32) {
 	n.update(port)
 }
 
-// update returns credit: it reports to a port's neighbour the bytes held.
+// update returns credit: it reports to a port's neighbour the neighbour's bytes in this buffer.
 func (n *Net) update(port int32) {
 	c, tx := n.credits, &n.Ports[port]
 	now := c.held[port]
@@ -76,7 +76,7 @@ func (n *Net) uncredit(port int32) {
 	}
 }
 
-// creditAgain repeats the bytes held of a port after its link is repaired.
+// creditAgain reports the bytes of a port's neighbour again after its link is repaired.
 func (n *Net) creditAgain(port int32) {
 	if n.credits != nil && n.credits.held[port] != 0 {
 		n.update(port)

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// knowing is a chooser that knows credits.
+// knowing is a chooser that uses credits.
 type knowing struct {
 	around
 	held *[]int32
@@ -17,9 +17,9 @@ type knowing struct {
 func (k knowing) Credits() bool       { return true }
 func (k knowing) Credit(held []int32) { *k.held = held }
 
-// A switch knows what the next one holds of what it has sent, but for a step and what has not returned yet: where R2
-// sends to its host at a quarter of the rate, R1 sees R2's buffer fill behind its own short queue, and empty again. A
-// cable that breaks leaves nothing to know.
+// A switch knows how much of its data the next switch buffers, except for a step and what is in flight. R2 sends to
+// its host at a quarter of the rate, so R1 sees R2's buffer fill and drain while its own queue is short. A broken
+// cable resets the credits.
 func TestCredits(t *testing.T) {
 	spec := queue.Default()
 	rise, err := spec.Rise(3)
@@ -80,8 +80,8 @@ func TestCredits(t *testing.T) {
 	}
 }
 
-// An update that is on its way when a cable breaks is lost with it, however soon the cable is whole again: both ends
-// then count from the same, and the bytes that R2 still holds are known anew.
+// An update in flight when a cable breaks is lost, even if the cable is repaired at once. Both ends then count from
+// the same value, and the bytes still in R2 are reported again.
 func TestCreditsOfABrokenCable(t *testing.T) {
 	spec := queue.Default()
 	rise, err := spec.Rise(3)

@@ -10,26 +10,26 @@ import (
 
 // detours are the rules for packets that may leave the shortest path.
 type detours struct {
-	region []int32 // region of each node, -1 for none; nil on a torus, which has classes of its own
-	// rise is the class of a packet after it has crossed a number of links between regions, by its first class. Classes
-	// that nothing protects may lose packets and need not rise.
+	region []int32 // region of each node, -1 for none; nil on a torus, which has its own classes
+	// rise returns the class of a packet after it has crossed a number of links between regions, by its first
+	// class. Classes that nothing protects may lose packets and need not rise.
 	rise [queue.Classes][route.Levels]uint8
 }
 
-// SetDetours sets the region of each node and the classes that packets rise through; no regions on a torus, where
-// SetRings has set both. It must be called before SetRoutes with choosers that are Steerers.
+// SetDetours sets the region of each node and the classes through which packets rise. A torus has no regions;
+// SetRings has set both there. It must be called before SetRoutes with choosers that are Steerers.
 func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
 	n.detours = &detours{region: region, rise: risen(rising)}
 }
 
-// steer is for switches whose chooser is a Steerer. A packet from a NIC may be given a leg: Loc leads to a region, and
-// Final is the destination after it. At the first switch of the region the leg ends.
+// steer is for switches whose chooser is a Steerer. A packet from a NIC may get a leg: Loc leads to a region, and
+// Final is the destination after that. At the first switch of the region the leg ends.
 //
-// The class rises on every cable between regions. A packet occupies a buffer of one class and requests one of the
-// same or a higher class. Within a class, requests go only forward between local and global links, so no circular
+// The class rises on every cable between regions. A packet in a buffer of one class requests a buffer of the same
+// or a higher class. Within a class, requests go only forward between local and global links, so no circular
 // dependency arises (docs/references.md, deadlock-free). Its ingress accounts it to the class in which the peer
-// sent it, because a pause stops that class. Towards a NIC it returns to its own class, the only one that the NIC
-// uses, and can be blocked by the NIC only.
+// sent it, because a pause applies to that class. Towards a NIC it returns to its first class, the only one that
+// the NIC uses, and only the NIC can block it.
 func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 	d := n.detours
 	base := p.Class
@@ -45,7 +45,7 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 		}
 	}
 	code := n.tables.fwd[f.fwd+int32(p.Loc)]
-	// end of the detour: the packet has arrived there, or a failure has left no path
+	// end of the detour: the packet has arrived there, or no path is left after a failure
 	if p.Flags&FlagLeg != 0 && code < 0 {
 		p.Loc = p.Final
 		p.Flags &^= FlagLeg
@@ -56,13 +56,13 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 	}
 }
 
-// leg is the position of a packet and its current locator: its receiver's, or before that a region's.
+// leg is the position of a packet and its current locator: its receiver's, or a region's before that.
 type leg struct {
 	node int32
 	loc  uint16
 }
 
-// legs returns the legs on which packets to a locator may leave the switch where they enter the fabric.
+// legs returns the legs on which packets to a locator may leave the switch at which they enter the fabric.
 func (n *Net) legs(node int32, loc uint16) []leg {
 	sw := &n.Sw[node]
 	if sw.steerer == nil {
@@ -87,8 +87,8 @@ func (n *Net) turn(l leg, final uint16) leg {
 	return l
 }
 
-// arrived removes ports to hosts from the set while some packets are still in flight: paths of several lengths lead to
-// the same NIC.
+// arrived removes ports to hosts from the set while some packets are still in flight, because paths of several
+// lengths lead to the same NIC.
 func (n *Net) arrived(ports []int32) []int32 {
 	toHost := func(p int32) bool { return n.Sw[n.node[n.Ports[p].Peer]].Spec == nil }
 	if on := slices.DeleteFunc(slices.Clone(ports), toHost); len(on) > 0 {

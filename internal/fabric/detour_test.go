@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// around is a Steerer that sends everything by way of one region.
+// around is a Steerer that sends all packets through one region.
 type around struct {
 	route.Chooser
 	region int
@@ -22,8 +22,8 @@ type around struct {
 func (a around) Via(unit.Time, int, uint32, []route.Port) int { return a.region }
 func (a around) Vias(out []int, _ int) []int                  { return append(out, a.region) }
 
-// triangle is three regions of one switch each, R0, R1 and R2, cabled to one another; host A is at R0
-// and host C at R2. What enters at R0 goes by way of R1.
+// triangle is three regions of one switch each, R0, R1 and R2, with a link between each pair. Host A is at R0 and
+// host C at R2. Packets that enter at R0 go through R1.
 func triangle(t *testing.T, spec *queue.Spec, rise *queue.Rising) (net *Net, a int32, name map[int32]string) {
 	b := Build(8)
 	var sw [3]int32
@@ -74,7 +74,7 @@ func triangle(t *testing.T, spec *queue.Spec, rise *queue.Rising) (net *Net, a i
 	return net, a, name
 }
 
-// A packet by way of a region, hop by hop, and a pause that stops the class it came in.
+// A packet through a region, hop by hop, and a pause that stops the class in which it arrived.
 func TestADetour(t *testing.T) {
 	spec := queue.Default()
 	spec.Queues[3].XOff, spec.Queues[3].XOn, spec.Queues[3].WRED = 12*unit.KB, 5*unit.KB, queue.WRED{}
@@ -140,7 +140,7 @@ func TestADetour(t *testing.T) {
 	}
 }
 
-// deliver runs an event; hosts take what arrives.
+// deliver runs an event; hosts accept all packets.
 func deliver(net *Net, e *engine.Event) {
 	switch {
 	case e.Kind() == KindHost:

@@ -5,14 +5,14 @@ import (
 	"railyard/internal/route"
 )
 
-// A NIC with cables to several interface nodes is attached to all of them. Each of its ports is an egress port with
-// VOQs of its own at every node. The ingress node selects the egress port of a packet, as a chassis does with the
-// ports of a bundle: its own port if it has one, else by the flow's hash. From there on the packet's locator is the
-// egress node's.
+// A NIC with cables to several interface nodes is attached to all of them. Each of its ports is an egress port,
+// which has its own VOQs at every node. The ingress node selects the egress port of a packet, as a chassis does
+// with the ports of a bundle. It selects its own port if it has one, else one by the flow's hash. From there on the
+// packet has the egress node's locator.
 
 // edges maps locators to interface nodes.
 type edges struct {
-	homes [][]uint16 // by locator: the locators of its single interface nodes
+	homes [][]uint16 // by locator: locators of its single interface nodes
 	node  []int32    // by locator of a single interface node: the node
 }
 
@@ -35,13 +35,13 @@ func (n *Net) SetEdges(sets [][]int, own []int) {
 	}
 }
 
-// bundled gives interface nodes the seeds of their hashes.
+// bundled sets the hash seeds of interface nodes.
 func (b *Builder) bundled(node int32, f *iface) {
 	s := rng.New(b.nodes[node].seed, "bundle/"+b.nodes[node].name)
 	f.seed = uint32(s.Uint64())
 }
 
-// home returns the locator of the interface node where a packet leaves; ok is false if there is no path.
+// home returns the locator of the interface node at which a packet leaves; ok is false if there is no path.
 func (n *Net) home(node int32, f *iface, p *Packet) (loc uint16, ok bool) {
 	fwd := n.tables.fwd[n.forward[node].fwd:]
 	if fwd[p.Loc] == fwdAttached {
@@ -66,7 +66,7 @@ func (n *Net) home(node int32, f *iface, p *Packet) (loc uint16, ok bool) {
 // hangs reports whether routes lead from an interface node to a NIC.
 func (n *Net) hangs(nic int32, loc uint16) bool { return n.nearPort(n.sched.edges.node[loc], nic) >= 0 }
 
-// strand drops the data queued for an egress port whose link routing has removed; otherwise they would be held until
+// strand drops the data queued for an egress port whose link routing has removed. Otherwise they would stay until
 // its repair.
 func (n *Net) strand(node int32, f *iface, v *voq) {
 	for v.q.bytes > 0 {
@@ -76,7 +76,7 @@ func (n *Net) strand(node int32, f *iface, v *voq) {
 	}
 }
 
-// strandOwn does so for a node's own egress ports; requests to other nodes' ports stay unanswered (retry).
+// strandOwn does so for a node's own egress ports. Requests to other nodes' ports stay unanswered (retry).
 func (n *Net) strandOwn(node int32, f *iface) {
 	for i := range f.voqs {
 		if v := &f.voqs[i]; v.local && n.nearPort(node, v.dst) < 0 {

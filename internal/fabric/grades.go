@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Switches with route.Informed choosers report the grades of their ports to neighbours: once per interval, while
-// packets arrive or a grade is not the best, in one frame per neighbour with the changes.
+// Switches with route.Informed choosers report the grades of their ports to neighbours, once per interval, while
+// packets arrive or a grade is not the best. One frame per neighbour has the changes.
 
 // Events of these.
 const (
@@ -34,8 +34,8 @@ type informed struct {
 
 // beyond is the known state of a neighbour.
 type beyond struct {
-	grades []uint8 // by place of its ports
-	best   []uint8 // by its groups; nil: not known for these routes
+	grades []uint8 // by index of the switch's ports
+	best   []uint8 // by its groups; nil: unknown for these routes
 }
 
 // inform has a switch take part.
@@ -52,7 +52,7 @@ func (n *Net) inform(node int32, c route.Informed) {
 		}
 		n.forward[node].slow |= slowInformed
 	}
-	for _, port := range n.Sw[node].ports { // the neighbours have the other groups of it
+	for _, port := range n.Sw[node].ports { // the neighbours belong to its other groups
 		if b := n.beyond[n.Ports[port].Peer]; b != nil {
 			b.best = nil
 		}
@@ -82,7 +82,7 @@ func (n *Net) consider(now unit.Time, f *forward, node, out int32, p *Packet) in
 	return s.PickBeyond(now, members, s.room, n.Ports)
 }
 
-// behind returns the best grade of the ports by which packets to a locator leave the next switch of a port.
+// behind returns the best grade of the next switch's ports to a locator, as seen from the port that leads there.
 func (n *Net) behind(port int32, loc uint16) uint8 {
 	b, far := n.beyond[port], n.node[n.Ports[port].Peer]
 	if b == nil {
@@ -158,7 +158,7 @@ func (n *Net) sendGrades(now unit.Time, port int32, grades []int32) {
 	}
 }
 
-// hear stores a grade of the port's neighbour, unless the link broke while it was in flight.
+// hear stores a grade of the port's neighbour, unless the link broke while the report was in flight.
 func (n *Net) hear(port, grade int32) {
 	if b := n.beyond[port]; n.Ports[port].Flags&flagDown == 0 {
 		b.grades[grade>>3] = uint8(grade & 7)
@@ -166,8 +166,8 @@ func (n *Net) hear(port, grade int32) {
 	}
 }
 
-// gradeAgain sends a switch's grades on a repaired link: all that are not the best, as the neighbour has discarded
-// them.
+// gradeAgain sends a switch's grades on a repaired link. It sends all that are not the best, because the neighbour
+// has discarded them.
 func (n *Net) gradeAgain(port int32) {
 	if n.beyond == nil || n.beyond[port] == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// grading is a chooser whose ports all have one grade.
+// grading is a chooser that gives all ports one grade.
 type grading struct {
 	route.Informed
 	band *uint8
@@ -17,8 +17,8 @@ type grading struct {
 func (g grading) Every() unit.Time                          { return unit.Microsecond }
 func (g grading) Band(unit.Time, int32, []route.Port) uint8 { return *g.band }
 
-// A switch learns its neighbour's grades over a cable that broke and is whole again: those that changed meanwhile, and
-// those that were lost with it.
+// A switch learns its neighbour's grades over a cable that broke and was repaired: grades that changed meanwhile,
+// and grades that were lost in flight.
 func TestGradesOfABrokenCable(t *testing.T) {
 	spec := queue.Default()
 	rise, err := spec.Rise(3)
@@ -27,9 +27,9 @@ func TestGradesOfABrokenCable(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what    string
-		inAir   bool // the cable breaks when the first grade is on its way
+		inAir   bool // the cable breaks while the first grade is in flight
 		then    uint8
-		changes bool // while the cable is broken
+		changes bool // during the failure
 	}{
 		{"nothing changes", false, 3, false}, {"a grade is lost with the cable", true, 3, false},
 		{"a grade changes meanwhile", false, 1, true}, {"a grade becomes the best meanwhile", false, 0, true},

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// granter is the scheduler of an egress port. It grants credit to the VOQs with data for it, round-robin, a little
-// faster than the port sends and up to its free buffer.
+// granter is the scheduler of an egress port. It grants credit to the VOQs with data for it, round-robin. It grants
+// slightly faster than the port sends, up to its free buffer.
 type granter struct {
 	port   int32
 	nic    int32                // behind it
@@ -19,11 +19,11 @@ type granter struct {
 	wanted uint8                // classes whose ring is not empty
 	armed  bool                 // turnGrant is pending
 	waits  bool                 // whether it is in the ring
-	turn   bool                 // the ring let it out: one grant may use fabric links
+	turn   bool                 // the ring released it: one grant may use fabric links
 	free   unit.Time            // time of the next possible grant
 }
 
-// flow is a VOQ as its egress port's node sees it.
+// flow is a VOQ as seen by its egress port's node.
 type flow struct {
 	src       int32  // number of the VOQ's interface node
 	loc       uint16 // of that
@@ -37,8 +37,8 @@ type flow struct {
 	wire      int64 // bytes on fabric links
 	granted   int64
 	place     int64     // position of the next packet in order in the VOQ's stream of bytes
-	settled   int64     // all before it have arrived or were given up
-	head      int32     // packets that lack cells, or arrived before their turn: sorted by place
+	settled   int64     // all earlier packets have arrived or were given up
+	head      int32     // packets that lack cells or arrived early, sorted by position
 	heard     unit.Time // time of the last grant, or packet in order
 }
 
@@ -51,7 +51,7 @@ func (f *iface) addGranter(port int32) (number int32) {
 	return int32(len(f.granters) - 1)
 }
 
-// flow returns a node's state of another's VOQ; a new one is created.
+// flow returns a node's state of another node's VOQ, created if new.
 func (f *iface) flow(src, granter int32, class uint8) int32 {
 	for int(src) >= len(f.flowAt) {
 		f.flowAt = append(f.flowAt, nil)
@@ -91,7 +91,7 @@ func (n *Net) requested(now unit.Time, node int32, f *iface, m *Packet) {
 	n.grant(now, node, f, gi)
 }
 
-// want appends a flow to the ring of those that request credit.
+// want appends a flow to the ring of flows that request credit.
 func (n *Net) want(f *iface, gi, at int32) {
 	g, w := &f.granters[gi], &f.flows[at]
 	w.wants = true
@@ -111,7 +111,7 @@ func (n *Net) eligible(g *granter) (elig uint8) {
 	return elig
 }
 
-// grant grants one credit if it is due, with a request and space for it.
+// grant grants one credit if it is due and there are a request and buffer for it.
 func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 	g := &f.granters[gi]
 	if g.armed {
@@ -136,10 +136,10 @@ func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 	} else {
 		n.grantTo(now, node, f, gi, g.rings[n.pickGrant(g, elig)].pop(f.after))
 	}
-	n.grant(now, node, f, gi) // at its time
+	n.grant(now, node, f, gi) // when it is due
 }
 
-// wait puts a granter into the ring of those that wait for the node's fabric links.
+// wait adds a granter to the ring of granters that wait for the node's fabric links.
 func (n *Net) wait(now unit.Time, node int32, f *iface, gi int32) {
 	g := &f.granters[gi]
 	if g.waits {
@@ -153,7 +153,7 @@ func (n *Net) wait(now unit.Time, node int32, f *iface, gi int32) {
 	}
 }
 
-// after returns the flow that follows another in its ring.
+// after returns the next flow in the ring.
 func (f *iface) after(i int32) *int32 { return &f.flows[i].next }
 
 // own returns the classes in which the node's own NICs request credit of an egress port.
@@ -169,10 +169,10 @@ func (f *iface) own(gi int32) (classes uint8) {
 	return classes
 }
 
-// ownFlow is their flow of a class, which there is.
+// ownFlow returns the existing flow of the node's own NICs in a class.
 func (f *iface) ownFlow(gi int32, class uint8) int32 { return f.flow(f.number, gi, class) }
 
-// shareGrants lets granters grant in turn that wait for the node's fabric links.
+// shareGrants lets granters that wait for the node's fabric links grant in turn.
 func (n *Net) shareGrants(now unit.Time, node int32, f *iface) {
 	for f.shared.head >= 0 {
 		if f.sharedAt > now {
@@ -187,8 +187,8 @@ func (n *Net) shareGrants(now unit.Time, node int32, f *iface) {
 	f.shares = false
 }
 
-// pickGrant chooses the class: strict ones first, the rest by their weights (smooth weighted round robin: each turn
-// all earn their weight, and the class with most pays for all).
+// pickGrant chooses the class: strict ones first, the others by their weights (smooth weighted round robin). In
+// each turn every class earns its weight, and the class with the largest balance is chosen and pays the sum.
 func (n *Net) pickGrant(g *granter, elig uint8) int {
 	tx := &n.Ports[g.port]
 	if s := elig & tx.Strict; s != 0 {
@@ -199,7 +199,7 @@ func (n *Net) pickGrant(g *granter, elig uint8) int {
 		c := bits.TrailingZeros8(m)
 		w := int32(spec.Queues[c].Weight)
 		if w == 0 && best >= 0 {
-			continue // runs only when nothing else can
+			continue // used only if no other class can
 		}
 		if g.turns[c] += w; best < 0 || spec.Queues[best].Weight == 0 || g.turns[c] > g.turns[best] {
 			best = c
@@ -210,7 +210,7 @@ func (n *Net) pickGrant(g *granter, elig uint8) int {
 	return best
 }
 
-// grantTo grants a credit to the flow whose turn it is, which has left its ring.
+// grantTo grants a credit to the flow whose turn it is; the flow has left its ring.
 func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi, at int32) {
 	g := &f.granters[gi]
 	w := &f.flows[at]

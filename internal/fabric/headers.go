@@ -7,7 +7,7 @@ import (
 	"railyard/transport"
 )
 
-// Headers of transports other than RC (package transport) are in a slab parallel to Packets, as telemetry is. Only
+// Headers of transports other than RC (package transport) are in a slab parallel to Packets, like telemetry. Only
 // networks with such connections allocate it.
 
 // headers take two cache lines; data use only the first.
@@ -19,8 +19,8 @@ type headers struct {
 // KeepHeaders allocates headers for each packet.
 func (n *Net) KeepHeaders() { n.headers = make([]headers, len(n.Packets), cap(n.Packets)) }
 
-// Headers returns a packet's, as they were when its place in the slab was used last. As with Packets, Alloc
-// may move them.
+// Headers returns a packet's headers; they have the values of the slot's last use. Alloc may move them, as it may
+// move Packets.
 func (n *Net) Headers(pi int32) *transport.Packet { return &n.headers[pi].Packet }
 
 // Blank returns a packet's with all fields zero. Fields of answers are zero if the last packet was data, as transports
@@ -39,7 +39,7 @@ func (n *Net) Blank(pi int32) *transport.Packet {
 // CarriedHeaders returns the headers of the packet for which Tap or OnDrop is called.
 func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped].Packet }
 
-// beside copies a packet's entries in the parallel slabs to another packet's.
+// beside copies a packet's entries in the parallel slabs to another packet.
 func (n *Net) beside(to, from int32) {
 	if n.told != nil {
 		n.told[to] = n.told[from].Copied()

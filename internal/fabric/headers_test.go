@@ -7,8 +7,8 @@ import (
 	"railyard/transport"
 )
 
-// Headers are two lines, of which a packet of data has its in the first; whatever used a place before, what
-// Blank gives is empty.
+// Headers take two cache lines; those of a data packet are in the first. Blank returns empty headers, whatever used
+// the slot before.
 func TestHeaders(t *testing.T) {
 	size, rest := unsafe.Sizeof(headers{}), unsafe.Offsetof(transport.Packet{}.Expect)
 	if size != 128 || rest > 64 {

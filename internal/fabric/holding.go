@@ -7,12 +7,13 @@ import (
 	"railyard/unit"
 )
 
-// holding is the bytes of one ingress in the queues of a switch's egress ports, a cell per egress port. A switch keeps
-// this account for an ingress from its first pause on, because only then is the queue that holds the bytes of interest.
+// holding is the bytes of one ingress in the queues of a switch's egress ports, a cell per egress port. A switch
+// has this account for an ingress only from its first pause on. Before that the queue that holds the bytes is
+// irrelevant.
 type holding []heldCell
 
-// heldCell is an ingress's bytes in the queues of one egress port. Their sum over time up to t is moment + bytes x t,
-// so that only arrivals and departures change it.
+// heldCell is an ingress's bytes in the queues of one egress port. Their sum over time up to t is moment + bytes x
+// t, so only arrivals and departures change it.
 type heldCell struct {
 	bytes  int32
 	moment int64 // bytes x time of departures, less that of arrivals; time in 1.024 ns, as Packet.enq
@@ -26,7 +27,7 @@ func (c *heldCell) add(now unit.Time, size int32) {
 	c.moment -= int64(size) * int64(now>>10)
 }
 
-// hold begins to account for an ingress of a switch.
+// hold starts the account of an ingress of a switch.
 func (n *Net) hold(sw *Switch, slot int32) {
 	h := make(holding, len(sw.ports))
 	in, class := n.portOf(slot), n.classOf(slot)
@@ -58,10 +59,10 @@ func (n *Net) eachWaiting(port int32, f func(p *Packet)) {
 	}
 }
 
-// begin notes that an ingress pauses its peer from now on.
+// begin records that an ingress pauses its peer from now on.
 func (n *Net) begin(sw *Switch, slot int32) {
 	if n.sched != nil {
-		return // packets wait in VOQs, for ports of other switches: see eachVOQ
+		return // packets wait in VOQs for ports of other switches; see eachVOQ
 	}
 	if n.ing[slot].held == 0 {
 		n.hold(sw, slot)
@@ -72,7 +73,7 @@ func (n *Net) begin(sw *Switch, slot int32) {
 	}
 }
 
-// move accounts for a packet that changed from one egress port's queue to another's.
+// move accounts for a packet that moved from one egress port's queue to another's.
 func (n *Net) move(from, to int32, p *Packet) {
 	g, sw := &n.ing[n.slot(p.In, int(p.Came))], &n.Sw[n.node[to]]
 	if g.held == 0 || sw.lossless&(1<<p.Class) == 0 {
@@ -88,13 +89,13 @@ type Holder struct {
 	Port  int32      // -1: a VOQ of a scheduled fabric, for the egress port of NIC
 	NIC   int32      // of a VOQ
 	Bytes unit.Bytes // now
-	// Moment is the integral of those bytes over time since the ingress last paused its peer, in bytes x 1.024 ns; 0
-	// for a VOQ.
+	// Moment is the integral of those bytes over time since the ingress last paused its peer, in bytes x 1.024 ns.
+	// It is 0 for a VOQ.
 	Moment int64
 }
 
-// Holders calls f for the egress ports whose queues have held bytes of an ingress and priority since it last paused its
-// peer, in the order of ports. It finds none for a host, or without a pause.
+// Holders calls f for the egress ports whose queues have held bytes of an ingress and priority since it last paused
+// its peer. The order is that of the ports. It finds none for a host, or without a pause.
 func (n *Net) Holders(port int32, prio int, f func(Holder)) {
 	sw, g := &n.Sw[n.node[port]], &n.ing[n.slot(port, prio)]
 	if n.sched != nil {
@@ -113,8 +114,7 @@ func (n *Net) Holders(port int32, prio int, f func(Holder)) {
 	}
 }
 
-// eachVOQ calls f for the VOQs that hold bytes of an ingress of an interface node, in the order in which they
-// were made.
+// eachVOQ calls f for the VOQs with bytes of an ingress of an interface node, in the order of their creation.
 func (n *Net) eachVOQ(port int32, prio int, f func(Holder)) {
 	node := n.sched.at[n.node[port]]
 	if node == nil {
@@ -134,7 +134,7 @@ func (n *Net) eachVOQ(port int32, prio int, f func(Holder)) {
 	}
 }
 
-// holder returns the place among its switch's ports of the egress port that holds most bytes of an ingress, -1 for
+// holder returns the index of the egress port that holds most bytes of an ingress among its switch's ports, -1 for
 // none.
 func (n *Net) holder(slot int32) int {
 	g := &n.ing[slot]
@@ -172,8 +172,8 @@ func (n *Net) Waiting(port int32, most int, f func(conn int32, bytes unit.Bytes)
 	})
 }
 
-// auditHolding checks that the account of a switch's ingresses equals its queues' content, and that its sum equals the
-// ingress counters.
+// auditHolding checks that the account of a switch's ingresses equals its queues' content, and that its sum equals
+// the ingress counters.
 func (n *Net) auditHolding(sw *Switch) error {
 	for _, in := range sw.ports {
 		for c := range queue.Classes {

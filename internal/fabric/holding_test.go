@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// TestHolders sends packets through a small switch and adds up, event by event, how long each egress port holds how
-// many bytes of each ingress: Holders returns the same sums for a pause, and the queues' bytes.
+// TestHolders sends packets through a small switch and sums, event by event, for how long each egress port holds
+// bytes of each ingress. Holders returns equal sums for a pause, and the queues' bytes.
 func TestHolders(t *testing.T) {
 	pauses := int64(0)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -25,7 +25,7 @@ func TestHolders(t *testing.T) {
 		draw := rng.New(rapid.Uint64().Draw(rt, "seed"), "packets")
 		for range 300 {
 			at += unit.Time(draw.Intn(100_000))
-			from, to := draw.Intn(hosts), max(0, draw.Intn(6)-3) // most of them to host 0
+			from, to := draw.Intn(hosts), max(0, draw.Intn(6)-3) // most packets go to host 0
 			if from == to {
 				from = (from + 1) % hosts
 			}
@@ -84,7 +84,7 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// TestWaitsSince reads off how long the oldest packet of a port waits, and whose packets wait there.
+// TestWaitsSince checks for how long the oldest packet of a port has waited, and which flows' packets wait there.
 func TestWaitsSince(t *testing.T) {
 	b := newBench(t, 3, func(s *queue.Spec) {
 		s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 200 * unit.KB, XOn: 100 * unit.KB}
@@ -112,8 +112,8 @@ func TestWaitsSince(t *testing.T) {
 	}
 }
 
-// TestPauseNamesTheHolder has a packet for an empty port cross xOFF: what fills the ingress is bound elsewhere, and the
-// pause names that port.
+// TestPauseNamesTheHolder: a packet for an empty port crosses xOFF. The bytes of the ingress are queued at another
+// port, and the pause names that port.
 func TestPauseNamesTheHolder(t *testing.T) {
 	b := newBench(t, 4, func(s *queue.Spec) {
 		s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 20 * unit.KB, XOn: 10 * unit.KB}
@@ -124,11 +124,11 @@ func TestPauseNamesTheHolder(t *testing.T) {
 	for i := range 4 { // 16 KB for a port that is paused
 		b.put(now+unit.Time(i), 0, 1, 24, 4000)
 	}
-	for i := range 4 { // and more than the rest for one that is not
+	for i := range 4 { // with more than the remainder for a port that is not congested
 		b.put(now+10+unit.Time(i), 0, 2, 24, 4000)
 	}
 	b.run(now + unit.Microsecond)
-	if b.Pauses != 2 || b.PauseCause(b.hosts[0], 3) != b.in[1] { // the host's and the switch's
+	if b.Pauses != 2 || b.PauseCause(b.hosts[0], 3) != b.in[1] { // those of the host and of the switch
 		t.Errorf("%d pauses, the last for port %d, want %d", b.Pauses, b.PauseCause(b.hosts[0], 3), b.in[1])
 	}
 	held := map[int32]unit.Bytes{}
@@ -138,7 +138,7 @@ func TestPauseNamesTheHolder(t *testing.T) {
 	}
 }
 
-// handle runs one event, as hosts do that take all they get.
+// handle runs one event, with hosts that accept all packets.
 func (b *bench) handle(e *engine.Event) {
 	switch e.Kind() {
 	case KindHost:
@@ -150,8 +150,9 @@ func (b *bench) handle(e *engine.Event) {
 	}
 }
 
-// At an interface node the bytes of an ingress wait in VOQs, by receiver: two senders load one receiver, one of them
-// another receiver too, all in class 3; the ingress of the third sender holds nothing, and no other class does.
+// At an interface node the bytes of an ingress wait in VOQs, by receiver. Two senders load one receiver, and one of
+// them also another receiver, all in class 3. The third sender's ingress holds no bytes, and neither does any other
+// class.
 func TestHoldersOfVOQs(t *testing.T) {
 	d := chassisSize{leafs: 2, hosts: 3, spines: 1, cables: 1, host: 100 * unit.Gbps, fabric: 100 * unit.Gbps,
 		prop: 150 * unit.Nanosecond}

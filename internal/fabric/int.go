@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// In-band telemetry is in a slab of its own, parallel to Packets: a Packet fills its cache line, and most runs have no
-// telemetry. Switches write into packets with FlagINT when the frame starts at an egress port. A flag of the port takes
-// such packets off the fast path.
+// In-band telemetry is in its own slab, parallel to Packets. A Packet fills its cache line, and most runs have no
+// telemetry. Switches write into packets with FlagINT when the frame starts at an egress port. A flag of the port
+// makes such packets skip the fast path.
 
 // Told is the telemetry of a packet: HPCC's header, or congestion signaling's tag. An acknowledgement carries the
 // telemetry of the packet that it acknowledges.
@@ -111,13 +111,13 @@ func (n *Net) Carried() *Told {
 	return &n.told[n.tapped]
 }
 
-// told reports whether switches write into a packet: it has telemetry, and payload.
+// told reports whether switches write into a packet: it has telemetry and payload.
 func (p *Packet) told() bool { return p.Flags&FlagINT != 0 && p.Payload != 0 }
 
-// stamp fills a packet's next place, or replaces its tag, as its frame starts. A stamp excludes this frame from the
-// bytes sent and queued, as HPCC's switches do (switch-node.cc 220 to 226). Bytes sent are bytes on the wire, with
-// preamble and gap, so that a busy port's equal its rate. It returns the extra time of the frame for the bytes that the
-// switch adds.
+// stamp fills a packet's next entry, or replaces its tag, when its frame starts. A stamp excludes this frame from
+// the bytes sent and queued, as HPCC's switches do (switch-node.cc 220 to 226). Bytes sent are bytes on the wire,
+// with preamble and gap, so that a busy port's equal its rate. It returns the extra time of the frame for the bytes
+// that the switch adds.
 func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer unit.Time) {
 	now, t := n.Q.Now(), &n.told[pi]
 	sent := tx.TxBytes - int64(p.Size) - roce.PreambleIFG
@@ -132,7 +132,7 @@ func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer uni
 	}
 	switch t.Tag.Type {
 	case roce.SignalDelay:
-		if p.enq != 0 { // queued here: the mark is removed as it leaves
+		if p.enq != 0 { // queued here: the mark is removed when it leaves
 			t.Tag.Replace(float64(unit.Time(uint32(now>>10)-p.enq)<<10), uint32(port))
 		}
 	case roce.SignalABWC:
@@ -144,9 +144,9 @@ func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) (longer uni
 	return 0
 }
 
-// push adds IFA's metadata of an egress port to a packet, which lengthens the frame, until the number of switches
-// that the sender requested is reached. The switch received the packet when its last bit had arrived, or its header
-// at a port that cuts through. The pipeline, and a wait in the queue, follow.
+// push adds IFA's metadata of an egress port to a packet, which lengthens the frame. It stops at the number of
+// switches that the sender requested. The switch has received the packet when its last bit has arrived or, at a
+// port that cuts through, its header. The pipeline, and a wait in the queue, follow.
 func (n *Net) push(now unit.Time, port int32, tx *route.Port, p *Packet, s *Stack, sent int64) (longer unit.Time) {
 	if s.n == len(s.hop) {
 		return 0

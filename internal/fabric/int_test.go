@@ -8,13 +8,13 @@ import (
 	"railyard/unit"
 )
 
-// A stamp says the rate that the port has when the frame starts: before a cable is retrained and behind it.
-// What asks for no telemetry, or carries no payload, is not written into.
+// A stamp has the port's rate when the frame starts, before and after a change of the cable's rate. A packet
+// without telemetry, or without payload, is not written into.
 func TestStampsRate(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) { s.Watchdog.On = false })
 	b.StampAll(unit.Microsecond)
 	send := func(ask bool, payload uint16) *Told {
-		pi := b.free // where the packet will be
+		pi := b.free // slot of the packet
 		if pi < 0 {
 			pi = int32(len(b.Packets))
 		}
@@ -40,8 +40,9 @@ func TestStampsRate(t *testing.T) {
 	}
 }
 
-// TestAvailableBandwidth: a tag says what a port had left in the interval before: 16 frames of 4,082 bytes in 10 us are
-// 52.2 Gbit/s of 100 (draft-ravi-ippm-csig, signals ABW and ABW/C); the sender's "all" stays where all was left.
+// TestAvailableBandwidth: a tag has a port's unused bandwidth in the interval before. 16 frames of 4,082 bytes in
+// 10 us leave 52.2 of 100 Gbit/s (draft-ravi-ippm-csig, signals ABW and ABW/C). The sender's initial value "all"
+// stays on an idle port.
 func TestAvailableBandwidth(t *testing.T) {
 	const free = 1 - 16*4082*8/1e6
 	for signal, want := range map[roce.Signal][2]float64{roce.SignalABW: {100e9, free * 100e9},
@@ -49,7 +50,7 @@ func TestAvailableBandwidth(t *testing.T) {
 		b := newBench(t, 2, func(s *queue.Spec) { s.Watchdog.On = false })
 		b.StampAll(10 * unit.Microsecond)
 		var tagged [2]int32
-		for i := range 17 { // the 17th is not counted with itself
+		for i := range 17 { // the 17th frame does not count itself
 			at := 10*unit.Microsecond + unit.Time(i)*400*unit.Nanosecond
 			if i == 16 {
 				at = 20 * unit.Microsecond
@@ -70,9 +71,9 @@ func TestAvailableBandwidth(t *testing.T) {
 	}
 }
 
-// TestIFAGrows: a switch adds 32 bytes as a frame starts, which its port sends; the metadata has the ports, the time in
-// the switch, what the port had sent with metadata, preamble and gap, and the queue. Of three packets that come at once
-// the second and the third wait for the longer frames before them.
+// TestIFAGrows: a switch adds 32 bytes when a frame starts, and its port sends them. The metadata has the ports,
+// the time in the switch, the queue, and the port's bytes sent, which include metadata, preamble and gap. Of three
+// packets that arrive at once, the second and the third wait for the longer frames before them.
 func TestIFAGrows(t *testing.T) {
 	b := newBench(t, 4, func(s *queue.Spec) { s.Watchdog.On = false })
 	b.StampAll(unit.Microsecond)

@@ -10,11 +10,11 @@ import (
 	"railyard/unit"
 )
 
-// LinkState is the state of a link at one time, as one of its ports sees it.
+// LinkState is the state of a link at one time, seen from one of its ports.
 type LinkState struct {
 	Up   bool
 	Rate unit.Rate // rate at which the port sends
-	Back unit.Rate // rate of the other direction, if different; 0: the same
+	Back unit.Rate // rate of the other direction, if different; 0: equal
 	BER  float64   // bit error rate
 }
 
@@ -36,15 +36,15 @@ func (n *Net) Link(port int32) LinkState {
 	return s
 }
 
-// SetLink sets the state of the link at port. One direction's rate may change alone; everything else applies to both
+// SetLink sets the state of the link at port. One direction's rate may change alone; other settings apply to both
 // directions.
 //
-// A broken link loses the packets sent into it, and both ends discard their pause state. After the repair, an
-// ingress that is still congested pauses its peer again. A new rate applies to later frames. Frames on the wire
-// finish at the old rate, and neither end begins another before both have finished, as ports that train a link
-// together would. Otherwise a pause after a slow frame would reach an already fast sender later than the headroom
-// allows, which is sized for the link's own rate (Rate), as WRED's idle time is. A port that has become faster
-// serves a pause's quanta in less time, so the pauses in force are repeated.
+// A broken link loses the packets sent into it, and both ends reset their pause state. After the repair, an ingress
+// that is still congested pauses its peer again. A new rate applies to later frames. Frames on the wire finish at
+// the old rate. Neither end begins another frame before both have finished, as with ports that train a link
+// together. Otherwise a pause after a slow frame would reach an already fast sender later than the headroom allows.
+// Headroom and WRED's idle time are sized for the link's own rate (Rate). A port that has become faster serves a
+// pause's quanta in less time, so the pauses in force are repeated.
 func (n *Net) SetLink(port int32, s LinkState) {
 	ends := [2]int32{port, n.Ports[port].Peer}
 	was := n.Link(port)
@@ -128,14 +128,14 @@ func setRate(tx *route.Port, r unit.Rate) {
 	}
 }
 
-// span is a stretch of time in which a direction had one rate, 0 while it waited for the other one.
+// span is a period in which a direction had one rate; 0 while it waited for the other direction.
 type span struct {
 	until unit.Time // frames that began before had it
 	rate  unit.Rate
 	tx    int64 // TxBytes then
 }
 
-// past is the earlier rate of a port whose rate has changed, while a frame of that rate may be on the wire.
+// past is the earlier rate of a port after a change, while a frame of that rate may be on the wire.
 type past struct {
 	out, in []span    // capacity of the sending and of the receiving direction
 	highest unit.Rate // highest of its earlier rates; a change at 0 s has no earlier rate
@@ -196,7 +196,7 @@ func (n *Net) rateOf(in int32) unit.Rate {
 	return n.Ports[in].Rate
 }
 
-// ahead returns the bytes on the wire of the current frame that are not yet out, rounded up.
+// ahead returns the bytes of the frame on the wire that are not yet out, rounded up.
 func (n *Net) ahead(port int32) (bytes int64) {
 	p, now := &n.Ports[port], n.Q.Now()
 	until, rate := p.BusyUntil, p.Rate
@@ -218,7 +218,7 @@ func (n *Net) ahead(port int32) (bytes int64) {
 	return bytes
 }
 
-// overfull reports that a port has sent more since its rate changed last than there was time for.
+// overfull reports whether a port has sent more since its last rate change than its rate permits.
 func (n *Net) overfull(port int32) bool {
 	p, since := &n.Ports[port], span{}
 	if past := n.cfg[port].past; past != nil {
@@ -229,9 +229,8 @@ func (n *Net) overfull(port int32) bool {
 
 // Accessors of single ports, for code that builds or observes a network.
 
-// LimitPFC leaves a port only some priorities to pause its neighbour for and to
-// obey pauses of. What arrives there in a lossless class beyond xOFF and headroom
-// is lost, because nothing stops the sender.
+// LimitPFC leaves a port only some priorities to pause its neighbour for and to obey pauses of. Bytes that arrive
+// there in a lossless class beyond xOFF and headroom are lost, because the sender is not stopped.
 func (n *Net) LimitPFC(port int32, priorities uint8) { n.cfg[port].noPFC = ^priorities }
 
 // TapPort captures both directions at a port, or stops doing so.
@@ -245,5 +244,5 @@ func (n *Net) TapPort(port int32, on bool) {
 	}
 }
 
-// FaultPort lets Fault decide about what leaves a port.
+// FaultPort makes Fault decide about the packets that leave a port.
 func (n *Net) FaultPort(port int32) { n.Ports[port].Flags |= flagFault }

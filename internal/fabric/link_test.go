@@ -15,9 +15,9 @@ import (
 // up is a whole cable of a rate.
 func up(r unit.Rate) LinkState { return LinkState{Up: true, Rate: r} }
 
-// What leaves a port whose rate changes, against an account of it frame by frame: each begins when
-// the one before it is out, at the rate of that moment, and keeps it. Nothing that Sent says goes
-// back, or is more than the rates allow.
+// The frames of a port whose rate changes are compared with a frame-by-frame reference. Each frame begins when the
+// one before it is out, at the rate of that time, and keeps that rate. Sent never decreases and never exceeds what
+// the rates allow.
 func TestRatesOverTime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t, 2, func(s *queue.Spec) { s.Watchdog.On = false })
@@ -99,8 +99,8 @@ func TestRatesOverTime(t *testing.T) {
 	})
 }
 
-// A frame that cuts through a switch leaves its ingress at the rate at which it began to come, and a
-// faster egress waits for its end, however often the cable changes meanwhile.
+// A frame that cuts through a switch leaves its ingress at the rate at which it began to arrive. A faster egress
+// waits for its end, however often the cable's rate changes meanwhile.
 func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 	const prop = 3 * unit.Microsecond // longer than a frame: several are on the cable
 	spec := queue.Default()
@@ -115,7 +115,7 @@ func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 	}
 	b := &bench{Net: n, hosts: []int32{pa, pz}, in: []int32{pa + 1, pz + 1}, got: map[int32]map[uint8]int64{}}
 	b.attach(s1, 2)
-	var begin, end []unit.Time // of frames at the egress
+	var begin, end []unit.Time // times of frames at the egress
 	b.TapPort(b.in[1], true)
 	b.TapPort(b.in[0], true)
 	b.Tap = func(at unit.Time, port int32, out bool, _ *Packet) {
@@ -127,7 +127,7 @@ func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 		}
 	}
 	rates := []unit.Rate{100 * unit.Gbps, 10 * unit.Gbps, 50 * unit.Gbps, 25 * unit.Gbps, 100 * unit.Gbps}
-	for i, r := range rates { // a frame at each rate, all of them under way when the last one leaves
+	for i, r := range rates { // one frame at each rate; all are in flight when the last one leaves
 		b.run(max(b.Q.Now(), b.Ports[pa].BusyUntil))
 		b.SetLink(pa, up(r))
 		pi := b.Alloc()
@@ -143,12 +143,12 @@ func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 	}
 	free := unit.Time(0) // the egress
 	for i, r := range rates {
-		// A header of 54 bytes comes in ahead of the rest when the egress is no faster.
+		// A header of 54 bytes arrives before the rest if the egress is no faster.
 		lead := unit.Time(0)
 		if r == 100*unit.Gbps {
 			lead = unit.Serialize(1062-headerLen, r)
 		}
-		// An end on the tap has the gap behind the frame, as arrivals have.
+		// The end of a frame on the tap includes the gap after the frame, as arrivals do.
 		want := max(end[i]-lead, free)
 		free = want + unit.Serialize(1062+roce.PreambleIFG, 100*unit.Gbps)
 		if begin[i] != want {
@@ -158,14 +158,14 @@ func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 	}
 }
 
-// A pause lasts its quanta at the rate that the port has now (802.1Q 36.1.3.3), and when that rises
-// the pauses in force are sent again: what was promised for longer ends earlier.
+// A pause lasts its quanta at the port's current rate (802.1Q 36.1.3.3). When the rate rises the pauses in force
+// are sent again, because they would end early.
 func TestPauseFollowsTheRate(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) { s.PFCQuanta = 1000 })
 	slow, fast := roce.PauseTime(1000, 10*unit.Gbps), roce.PauseTime(1000, 100*unit.Gbps)
 	b.SetLink(b.in[0], up(10*unit.Gbps))
 	from := unit.Time(-1)
-	var open unit.Time // for so long the sender could send
+	var open unit.Time // times during which the sender could send
 	b.Trace = func(at unit.Time, what string, port int32, _ int) {
 		switch {
 		case port != b.hosts[0]:
@@ -177,7 +177,7 @@ func TestPauseFollowsTheRate(t *testing.T) {
 	}
 	b.ing[b.slot(b.in[0], 3)].pausing = true
 	b.sendPause(b.slot(b.in[0], 3))
-	b.run(50 * unit.Nanosecond) // the pause is on the cable, its repetition due at half of its 51 us
+	b.run(50 * unit.Nanosecond) // the pause is in flight; its repetition is due at half of its 51 us
 	frames := b.PauseFrames
 	b.SetLink(b.in[0], up(100*unit.Gbps))
 	b.run(b.Q.Now() + 10*fast)
@@ -198,8 +198,8 @@ func TestPauseFollowsTheRate(t *testing.T) {
 	}
 }
 
-// A bit error rate begins, changes and ends; what is lost agrees with it, and the wait for the next
-// error is the same random variable before and after a change.
+// A bit error rate begins, changes and ends. The losses agree with it, and the wait for the next error has the same
+// distribution before and after a change.
 func TestErrorsOverTime(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) { s.Watchdog.On = false })
 	lost := func(ber float64) int64 {
@@ -232,8 +232,8 @@ func TestErrorsOverTime(t *testing.T) {
 	}
 }
 
-// Whatever a cable goes through, once it is what it was nothing of that is left: no pause, no
-// retained packet, no port that waits.
+// After any changes of a cable, once its state is the initial one nothing of them is left: no pause, no retained
+// packet, no waiting port.
 func TestNothingIsLeftOfEvents(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t, 3, func(s *queue.Spec) {
@@ -257,7 +257,7 @@ func TestNothingIsLeftOfEvents(t *testing.T) {
 		for _, h := range b.hosts {
 			b.SetLink(h, up(100*unit.Gbps))
 		}
-		b.run(b.Q.Now() + 50*unit.Millisecond) // a pause of 65,535 quanta at 1 Gbit/s takes 34
+		b.run(b.Q.Now() + 50*unit.Millisecond) // a pause of 65,535 quanta lasts 34 ms at 1 Gbit/s
 		for i, p := range b.Ports {
 			if p.Paused|p.NonEmpty|p.Flags != 0 || p.Armed || p.Down || p.BusyUntil > b.Q.Now() {
 				rt.Fatalf("port %d: %+v", i, p)
@@ -274,7 +274,7 @@ func TestNothingIsLeftOfEvents(t *testing.T) {
 	})
 }
 
-// A pause that was on the cable when it broke pauses nobody: the cable that comes back starts anew.
+// A pause in flight when a cable breaks has no effect: the repaired cable starts without pauses.
 func TestAPauseInABrokenCableIsVoid(t *testing.T) {
 	b := newBench(t, 2, nil)
 	b.SendPause(b.in[0], 3)
@@ -287,8 +287,8 @@ func TestAPauseInABrokenCableIsVoid(t *testing.T) {
 	}
 }
 
-// Neither end of a cable begins a frame at the new rate before the other's is out: a pause behind a
-// frame of 9 KB at 1 Gbit/s would come 73 us late to a sender of 100 Gbit/s, when 900 KB are there.
+// Neither end of a cable begins a frame at the new rate before the other end's frame is out. Otherwise a pause
+// after a frame of 9 KB at 1 Gbit/s would reach a sender of 100 Gbit/s 73 us late, after 900 KB.
 func TestBothEndsTrain(t *testing.T) {
 	b := newBench(t, 2, nil)
 	b.SetLink(b.hosts[0], up(unit.Gbps))

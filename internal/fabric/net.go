@@ -41,21 +41,21 @@ type Packet struct {
 	enq     uint32 // time of queueing, in 1.024 ns
 	VA      uint64
 	Final   uint16    // destination after the region of Loc, while the packet is on a detour
-	Level   uint8     // cables between regions that it has crossed; see steer
-	Came    uint8     // class at its ingress port, which accounts it to that class
+	Level   uint8     // links between regions that the packet has crossed; see steer
+	Came    uint8     // class in which it arrived at its ingress port, which accounts it to that class
 	Len     uint32    // DMA length, or the MSN of an ACK
-	Sent    unit.Time // time at which a probe left; its answer repeats it
+	Sent    unit.Time // time at which a probe left; its answer repeats this time
 }
 
 // Packet flags.
 const (
 	FlagAckReq uint8 = 1 << iota
 	FlagAgain        // retransmission
-	FlagTail         // cut-through: this arrival is the tail's
+	FlagTail         // cut-through: arrival of the tail
 	FlagLeg          // the packet is on its detour to a region; Final is its destination
 	FlagEcho         // BECN: of an ACK, the acknowledged packet was marked; of data, list the missing packets,
-	// if receivers pull: the sender has nothing more to send after it
-	FlagTrimmed // a switch has cut its payload off
+	// if receivers pull: the last packet that the sender has to send now
+	FlagTrimmed // a switch has removed its payload
 	FlagLastHop // with FlagTrimmed: trimmed at the port to the receiver, which the DSCP shows
 )
 
@@ -81,11 +81,11 @@ type PortStats struct {
 
 // portCfg is the cold part of a port.
 type portCfg struct {
-	rate     unit.Rate // the link's own; a port's Rate is the current one
+	rate     unit.Rate // the link's own rate; a port's Rate is the current one
 	prop     unit.Time
 	response unit.Time
 	ber      float64
-	noPFC    uint8   // priorities this port neither pauses nor obeys
+	noPFC    uint8   // priorities for which the port neither sends nor obeys pauses
 	place    int16   // among its switch's ports
 	erred    bool    // stream is there
 	bitsLeft float64 // bits until the next bit error
@@ -93,7 +93,7 @@ type portCfg struct {
 	past     *past // nil while its rate has never changed
 }
 
-// classQ is one class of one port: a list of packets, and counters. Its peak is the one since TakePeak.
+// classQ is one class of one port: a list of packets and counters. Its peak is the one since TakePeak.
 type classQ struct {
 	head, tail, bytes, deficit, peak int32
 }
@@ -102,12 +102,12 @@ type classQ struct {
 type ingress struct {
 	shared, headroom int32
 	peak, peakHead   int32
-	held             int32 // its place in Switch.held plus 1; 0: it has never paused its peer
+	held             int32 // its index in Switch.held plus 1; 0: it has never paused its peer
 	pausing          bool
 }
 
 // Net is the network. State indexed by node, port or (port, class) belongs to the node, and only that node's events
-// write it; a Partition belongs to no node.
+// write it. A Partition belongs to no node.
 type Net struct {
 	Partition // state of one part, or of the whole network
 	Ports     []route.Port
@@ -124,20 +124,21 @@ type Net struct {
 	errors   []errorSource // by cable: port / 2
 	classes  []classQ
 	ing      []ingress
-	usage    []usage                // by port; nil without telemetry
-	interval unit.Time              // over which it is measured
-	codes    []uint8                // by port: rates as codes of telemetry stamps; nil without telemetry
-	causes   []int32                // by (port, priority): the latest cause of a pause, as PauseCause returns it
-	hrLimit  []int32                // headroom
-	peaks    [queue.Classes][]int32 // by class and port: peaks of queues since TakePeak; nil: TakePeak was never called
-	averages []average              // by (port, class); nil without WRED weights above 0
-	detours  *detours               // nil: all packets take a shortest path
-	informed []*informed            // by node; nil: no chooser uses others' ports
-	credits  *credits               // nil: no chooser uses neighbours' credits
-	lags     *channels              // nil: every next hop is one cable
-	beyond   []*beyond              // by port: known state of the next switch
-	rings    *rings                 // rings of a torus; nil: classes do not change on its rings
-	sched    *scheduled             // nil: no scheduled fabric
+	usage    []usage   // by port; nil without telemetry
+	interval unit.Time // interval of the measurement
+	codes    []uint8   // by port: rates as codes of telemetry stamps; nil without telemetry
+	causes   []int32   // by (port, priority): the latest cause of a pause, as returned by PauseCause
+	hrLimit  []int32   // headroom
+	// by class and port: peaks of queues since TakePeak; nil: TakePeak was never called
+	peaks    [queue.Classes][]int32
+	averages []average   // by (port, class); nil without WRED weights above 0
+	detours  *detours    // nil: all packets take a shortest path
+	informed []*informed // by node; nil: no chooser uses other switches' ports
+	credits  *credits    // nil: no chooser uses neighbours' credits
+	lags     *channels   // nil: every next hop is one cable
+	beyond   []*beyond   // by port: known state of the next switch
+	rings    *rings      // rings of a torus; nil: classes do not change on its rings
+	sched    *scheduled  // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
 
@@ -146,8 +147,8 @@ type Net struct {
 	// Repaused is called for pauses that keep a port paused; may be nil.
 	Repaused func(port int32, prio int)
 
-	// Tap sees what crosses tapped ports, TapPFC the pause frames among it: out
-	// when the first bit leaves, in when the last bit arrives. p must not be kept.
+	// Tap receives the packets that cross tapped ports, and TapPFC the pause frames. Outgoing ones are reported
+	// when the first bit leaves, incoming ones when the last bit arrives. p must not be kept.
 	Tap    func(at unit.Time, port int32, out bool, p *Packet)
 	TapPFC func(at unit.Time, port int32, out bool, prio, quanta int)
 
@@ -155,8 +156,8 @@ type Net struct {
 	Fault func(port int32, p *Packet) Fate
 }
 
-// Partition is the state that nodes on one event queue share: their clock, the slab of packets,
-// and sums that no node reads. A packet that leaves a partition would be copied.
+// Partition is the state that nodes on one event queue share: their clock, the slab of packets, and sums that no
+// node reads. A packet that leaves a partition would be copied.
 type Partition struct {
 	Q       *engine.Queue
 	Packets []Packet
@@ -164,13 +165,13 @@ type Partition struct {
 	Totals
 
 	told    []Told    // by packet; nil: no packet carries telemetry
-	headers []headers // by packet; nil: no connection needs them
+	headers []headers // by packet; nil: no connection needs headers
 	free    int32     // packets
 	inUse   int
 	tapped  int32 // the packet that Tap sees
 	pollers int   // switches whose watchdog runs
 
-	foreign []bool // nodes that other parts run; nil: there are none
+	foreign []bool // nodes of other parts; nil: there are none
 	send    func(Letter)
 }
 
@@ -184,11 +185,11 @@ type Totals struct {
 	NoRoute                    int64
 	PauseFrames                int64 // pauses, refreshes included
 	Pauses                     int64 // transitions from running to paused
-	FullPauses                 int64 // of them, by the full shared buffer, below xOFF
+	FullPauses                 int64 // of these pauses, those due to the full shared buffer below xOFF
 	Storms                     int64
 	StormDrops                 int64
 	WREDDrops                  int64
-	Trims, TrimmedBytes        int64 // packets cut to their headers, and the payload that they lost
+	Trims, TrimmedBytes        int64 // packets trimmed to their headers, and their lost payload
 	TrimDrops                  int64 // of Drops: trimmed packets
 	Cells, CellsLost           int64 // sent over fabric links, of a scheduled fabric
 	Requests, Grants           int64 // of credit
@@ -198,7 +199,7 @@ type Totals struct {
 type Fate struct {
 	Lost  bool
 	Twice bool      // it arrives twice
-	Late  unit.Time // extra delay of the packet; others overtake it
+	Late  unit.Time // extra delay of the packet, during which others may overtake it
 	Marks bool      // whether the packet arrives with a congestion mark
 	Cut   bool      // data arrive as headers, like a packet that a switch trimmed
 	Last  bool      // with Cut: trimmed at the last hop
@@ -209,7 +210,7 @@ type Switch struct {
 	Spec     *queue.Spec // nil for hosts
 	Chooser  route.Chooser
 	lossless uint8
-	wred     uint8 // classes whose WRED looks at every packet that queues
+	wred     uint8 // classes whose WRED examines every queued packet
 	trims    uint8 // classes that trim packets without room
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
@@ -217,12 +218,12 @@ type Switch struct {
 	held     []holding // ingresses that have paused their peers
 	stream   rng.Stream
 	stormed  int           // queues that the watchdog empties
-	steerer  route.Steerer // the chooser, if it is one
+	steerer  route.Steerer // the chooser, if it is a Steerer
 	regions  *route.Regions
 }
 
-// forward is the part of a switch that every packet reads, kept small so that it stays
-// in the nearest cache: 40 bytes, offsets into the flat tables of Tables.
+// forward is the part of a switch that every packet reads: offsets into the flat tables of Tables. It has 40 bytes,
+// so that it stays in the nearest cache.
 type forward struct {
 	fwd      int32 // codes by locator
 	groups   int32
@@ -239,7 +240,7 @@ type forward struct {
 
 // Bits of forward.slow.
 const (
-	slowCut      uint8 = 1 << iota // it cuts through
+	slowCut      uint8 = 1 << iota // the port cuts through
 	slowStorm                      // a watchdog drops packets for a stormed queue
 	slowSteer                      // a chooser sends packets on detours
 	slowAverage                    // WRED of some class has an average that packets passing by move
@@ -281,8 +282,7 @@ func (n *Net) portOf(slot int32) int32 { return slot % int32(len(n.Ports)) }
 
 func (n *Net) classOf(slot int32) int { return int(slot) / len(n.Ports) }
 
-// Alloc returns the index of a zeroed packet. It may move Packets: pointers
-// into the slab do not survive it.
+// Alloc returns the index of a zeroed packet. It may move Packets, so pointers into the slab become invalid.
 func (n *Net) Alloc() int32 {
 	n.inUse++
 	if i := n.free; i >= 0 {
@@ -360,8 +360,8 @@ func (n *Net) wire(tx *route.Port, size uint16) unit.Time {
 // when its first bit leaves.
 func (n *Net) Sent(port int32) int64 { return n.Ports[port].TxBytes - n.ahead(port) }
 
-// Transmit puts packet pi on the wire of port now, which must not lie before
-// the port is free, and schedules its arrival.
+// Transmit puts packet pi on the wire of a port at now and schedules its arrival. now must not be before the port
+// is free.
 func (n *Net) Transmit(now unit.Time, port int32, tx *route.Port, pi int32, p *Packet) {
 	ser := n.wire(tx, p.Size)
 	tx.BusyUntil = now + ser
@@ -398,15 +398,15 @@ const (
 	flagStamp                    // a switch writes telemetry into packets
 )
 
-// headerLen is the number of bytes that a cut-through switch reads before it forwards: Ethernet to
-// BTH, over IPv4.
+// headerLen is the number of bytes that a cut-through switch reads before it forwards: from Ethernet to BTH, over
+// IPv4.
 const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 
 // OverIPv6 sets the longer IPv6 header for all packets.
 func (n *Net) OverIPv6() { n.header = headerLen + roce.IPv6More }
 
-// special handles broken, lossy and cut-through links, and links to other parts; it returns false if the packet is
-// lost or handed over.
+// special handles broken, lossy and cut-through links, and links to other parts. It returns false if the packet is
+// lost or passed to another part.
 func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
 	c := &n.cfg[port]
 	if tx.Flags&flagDown != 0 {

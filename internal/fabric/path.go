@@ -16,8 +16,8 @@ const maxHops = 64
 // Header returns the number of bytes of a packet that a cut-through switch reads before it forwards.
 func (n *Net) Header() int { return n.header }
 
-// Alone returns the time of one frame over consecutive ports, from its first bit at the first port to its last bit at
-// the far end of the last, without other traffic and at the links' own rates.
+// Alone returns the time of one frame over consecutive ports, without other traffic and at the links' own rates. It
+// lasts from the frame's first bit at the first port to its last bit at the far end of the last.
 func (n *Net) Alone(ports []int32, size int) (t unit.Time) { return n.AloneGrowing(ports, size, 0) }
 
 // AloneGrowing is Alone for a frame that each switch adds bytes to.
@@ -42,8 +42,8 @@ func (n *Net) AloneGrowing(ports []int32, size, more int) (t unit.Time) {
 	return t
 }
 
-// Path returns the switch ports on the path of a host's packets from one of its ports to a NIC, by the current tables:
-// the ports picked by hashing or, where packets choose anew, the first eligible ones.
+// Path returns the switch ports on the path of a host's packets from one of its ports to a NIC, by the current
+// tables. They are the ports picked by hashing. If packets choose at each hop, they are the first eligible ports.
 func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
 	for len(ports) < maxHops {
 		node := n.node[n.Ports[port].Peer]
@@ -78,8 +78,8 @@ func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
 	return out
 }
 
-// Choices returns, hop by hop, all switch ports on the paths to a NIC, from the switch at a host's port: the equal-cost
-// ones and, with detours, the ports of all detours.
+// Choices returns, hop by hop, all switch ports on the paths to a NIC, from the switch at a host's port. They are
+// the equal-cost ports and, with detours, the ports of all detours.
 func (n *Net) Choices(port, dst int32, loc uint16) (hops [][]int32) {
 	at := n.legs(n.node[n.Ports[port].Peer], loc)
 	for len(hops) < maxHops {

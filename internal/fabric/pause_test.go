@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// docs/references.md, thresholds (the HPCC model's order): what arrives goes to the shared pool up to xOFF and to
-// headroom beyond. That the peer is paused changes nothing about it: with half of the pool free
-// again, the packets of a peer that does not obey fit there, and none is lost.
+// docs/references.md, thresholds (the HPCC model's order): arriving bytes use the shared pool up to xOFF, and
+// headroom beyond. A paused peer changes nothing about that. With half of the pool free again, the packets of a
+// peer that ignores pauses fit there, and none is lost.
 func TestPausedIngressUsesTheSharedPool(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) {
 		s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 1000 * unit.KB, XOn: 50 * unit.KB}
@@ -37,9 +37,9 @@ func TestPausedIngressUsesTheSharedPool(t *testing.T) {
 	}
 }
 
-// SAI (SAI_BUFFER_PROFILE_ATTR_XON_TH): the peer may go on when the group's usage is down to
-// max(XON_TH, limit - XON_OFFSET_TH). Here the threshold is half of what is free, so it grows
-// while the ingress drains: usage u with threshold (buffer - u) / 2.
+// SAI (SAI_BUFFER_PROFILE_ATTR_XON_TH): the peer may go on when the group's usage is down to max(XON_TH, limit -
+// XON_OFFSET_TH). Here the threshold is half of the free buffer, so it grows while the ingress drains: usage u with
+// threshold (buffer - u) / 2.
 func TestDynamicThresholdResumes(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -72,7 +72,7 @@ func TestDynamicThresholdResumes(t *testing.T) {
 			b.put(unit.Time(i), 0, 1, 24, 4000)
 		}
 		b.run(unit.Millisecond)
-		// It is looked at when a packet of 4,062 bytes leaves.
+		// It is checked when a packet of 4,062 bytes leaves.
 		if want := c.want(limit); b.Pauses == 0 || got > want || got < want-4062*1.5 {
 			t.Errorf("%s: %d pauses, resumed at %.0f with a threshold of %.0f, want at %.0f", c.name,
 				b.Pauses, got, limit, want)
@@ -83,8 +83,8 @@ func TestDynamicThresholdResumes(t *testing.T) {
 	}
 }
 
-// A cable that flaps lets the sender forget its pause. The congested end repeats it as soon as
-// the cable is whole, not at the next refresh, and nothing is lost.
+// After a flap of the cable the sender is no longer paused. The congested end repeats the pause as soon as the
+// cable is repaired, not at the next refresh, and nothing is lost.
 func TestFlapRepeatsThePause(t *testing.T) {
 	for _, gap := range []unit.Time{0, 300 * unit.Microsecond} { // shorter and longer than a refresh
 		b := newBench(t, 3, func(s *queue.Spec) {
@@ -114,8 +114,8 @@ func TestFlapRepeatsThePause(t *testing.T) {
 	}
 }
 
-// Pauses of one quantum would have to be repeated in less time than one takes on the wire. They
-// go one behind the other then, and none is promised to a wire that is not free.
+// Pauses of one quantum would have to be repeated in less time than one frame takes on the wire. They are then sent
+// one after another, and none is scheduled on a busy wire.
 func TestPausesFitTheWire(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) { s.PFCQuanta = 1 })
 	b.SendPause(b.in[0], 3)
@@ -129,8 +129,8 @@ func TestPausesFitTheWire(t *testing.T) {
 	}
 }
 
-// Who had a port paused comes with the pause, not before it, and is the congested port whatever
-// its place in the switch; a NIC that pauses names none.
+// The cause of a pause arrives with the pause, not before. It is the congested port, whatever its index in the
+// switch; a pause of a NIC names no port.
 func TestPauseTellsItsCause(t *testing.T) {
 	for _, to := range []int{1, 2, 5} {
 		b := newBench(t, 6, func(s *queue.Spec) {
@@ -142,7 +142,7 @@ func TestPauseTellsItsCause(t *testing.T) {
 			b.put(b.Q.Now()+unit.Time(i), 0, to, 24, 4000)
 		}
 		b.run(b.Q.Now() + 6)
-		if b.Pauses != 2 || b.PauseCause(b.hosts[0], 3) != -1 { // the NIC's and the switch's
+		if b.Pauses != 2 || b.PauseCause(b.hosts[0], 3) != -1 { // those of the NIC and of the switch
 			t.Errorf("to %d: %d pauses, cause %d before one has arrived", to, b.Pauses,
 				b.PauseCause(b.hosts[0], 3))
 		}
@@ -156,7 +156,7 @@ func TestPauseTellsItsCause(t *testing.T) {
 	}
 }
 
-// A frame's three parts do not touch each other, at their bounds neither.
+// The three fields of a frame do not overlap, even at their bounds.
 func TestPauseFrame(t *testing.T) {
 	for _, prio := range []int{0, 3, 7} {
 		for _, quanta := range []int{1, 1000, roce.MaxQuanta} {

@@ -8,8 +8,8 @@ import (
 )
 
 // pauseFrame is a PFC frame for one priority in an event's operand: 3 bits of priority, 16 of quanta, and 13 that
-// no real frame has: which port of the sender holds the bytes. So the paused switch need not read the state of the
-// pausing one.
+// no real frame has. The 13 bits name the sender's port that holds the bytes. The paused switch therefore need not
+// read the state of the pausing one.
 type pauseFrame uint32
 
 // maxPorts is the number of ports of a switch that a pauseFrame can address.
@@ -18,10 +18,10 @@ const maxPorts = 1<<13 - 1
 func (f pauseFrame) priority() int { return int(f & 7) }
 func (f pauseFrame) quanta() int   { return int(f >> 3 & roce.MaxQuanta) }
 
-// cause returns the place of the port that holds the bytes among its switch's ports, -1 for none.
+// cause returns the index of the port that holds the bytes among its switch's ports, -1 for none.
 func (f pauseFrame) cause() int { return int(f>>19) - 1 }
 
-// pauseFor makes a frame that pauses the peer of a port; quanta 0 resumes it.
+// pauseFor makes a frame that pauses the peer of a port. quanta 0 resumes the peer.
 func (n *Net) pauseFor(port int32, prio, quanta int) pauseFrame {
 	place := -1
 	if quanta != 0 {
@@ -93,7 +93,7 @@ func (n *Net) SendPause(port int32, prio int) {
 // SendResume ends a pause of SendPause.
 func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
 
-// Storm makes the receiver at a port pause its peer without end, as a NIC with hung firmware or PCIe does, or stops
+// Storm makes the receiver at a port pause its peer continuously, as a NIC with hung firmware or PCIe does, or ends
 // that.
 func (n *Net) Storm(port int32, prio int, on bool) {
 	slot := n.slot(port, prio)
@@ -105,8 +105,8 @@ func (n *Net) Storm(port int32, prio int, on bool) {
 	n.sendPause(slot)
 }
 
-// gotPFC applies a pause frame to the transmit side of port: quanta 0 resumes, other values pause for that time from
-// now (IEEE 802.1Q 36.1.3).
+// gotPFC applies a pause frame to the transmit side of port. quanta 0 resumes; other values pause for that time
+// from now (IEEE 802.1Q 36.1.3).
 func (n *Net) gotPFC(port int32, f pauseFrame) {
 	prio, quanta := f.priority(), f.quanta()
 	slot := n.slot(port, prio)
@@ -185,6 +185,6 @@ func (n *Net) PausedFor(port int32) unit.Time {
 	return st.PausedFor
 }
 
-// PauseCause returns the peer switch's egress port that held most bytes of this link when the switch sent the last
-// pause of this port's priority. It is -1 without a pause, or for a pause by a NIC.
+// PauseCause returns an egress port of the peer switch. It held most bytes of this link when the switch sent the
+// last pause of this port's priority. It is -1 without a pause, or for a pause by a NIC.
 func (n *Net) PauseCause(port int32, prio int) int32 { return n.causes[n.slot(port, prio)] }

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// gather takes a burst at the packet's egress node: the burst completes a packet, or waits there for the missing
-// ones. Packets of a VOQ continue in the order in which they left it.
+// gather processes a burst at the packet's egress node. The burst completes a packet, or waits for the missing
+// bursts. Packets of a VOQ continue in the order in which they left it.
 func (n *Net) gather(now unit.Time, node int32, f *iface, pi int32) {
 	p := &n.Packets[pi]
 	port := n.nearPort(node, p.Dst)
@@ -78,7 +78,7 @@ func (f *iface) settle(w *flow, place int64) {
 	f.granters[w.granter].due[w.class] -= before - w.due()
 }
 
-// toNIC puts a complete packet into its egress port's queue, or sends it immediately.
+// toNIC appends a complete packet to its egress port's queue, or sends it immediately.
 func (n *Net) toNIC(now unit.Time, node int32, f *iface, port, pi int32) {
 	p, tx := &n.Packets[pi], &n.Ports[port]
 	c := int(p.Class)
@@ -131,7 +131,7 @@ func (n *Net) clockPort(tx *route.Port, out int32) {
 	n.Q.Push(engine.Node(tx.Node), tx.BusyUntil, KindEgress, out, 0)
 }
 
-// giveUp looks after a flow whose cells may be lost. After that time missing data are lost: the port frees the reserved
+// giveUp checks a flow whose cells may be lost. After that time missing data are lost: the port frees the reserved
 // room, and later packets proceed. Incomplete packets before a complete one have lost cells as well.
 func (n *Net) giveUp(now unit.Time, node int32, f *iface, at int32) {
 	w := &f.flows[at]

@@ -6,32 +6,33 @@ import (
 	"railyard/unit"
 )
 
-// rings are the rules for packets on a torus: their classes, and their escape.
+// rings are the rules for packets on a torus: their classes and their escape.
 //
-// In dimension order a packet's class rises after the link that closes a ring and falls back when the packet leaves the
-// ring. Within a ring it then never waits for a buffer that could wait for it, and rings of a dimension wait only for
-// later dimensions (Dally and Seitz 1987). Its ingress accounts it to the class in which the peer sent it, as with
-// detours.
+// In dimension order a packet's class rises after the link that closes a ring, and falls back when the packet
+// leaves the ring. Within a ring it then never waits for a buffer that could wait for it. Rings of a dimension wait
+// only for later dimensions (Dally and Seitz 1987). Its ingress accounts it to the class in which the peer sent it,
+// as with detours.
 //
-// Packets that may take any shortest path have a class of their own for that. A switch queues a packet at one port and
-// does not revise that choice. So packets queued at a port whose class is paused move to the port and class of
-// dimension order. No packet waits for a buffer of the class without end, since each can escape, and the escape has no
-// ring (Duato 1993).
+// Packets that may take any shortest path have a class of their own. A switch queues a packet at one port and does
+// not revise that choice. Packets queued at a port whose class is paused therefore move to the port and class of
+// dimension order. No packet waits endlessly for a buffer of the class, because each can escape, and the escape has
+// no ring (Duato 1993).
 //
 // On a detour both legs are in dimension order, the second in two higher classes. Buffers of a leg wait only for
 // those of that leg and of the next, and no leg has a ring.
 type rings struct {
-	dim    []int8 // by port: the dimension of its cable's ring, -1 for a server's
-	wrap   []bool // by port: its cable closes its ring
-	rise   [queue.Classes][route.Levels]uint8
-	first  uint8     // level of dimension order's first class: 1 if a class for all paths precedes it
-	legs   bool      // packets take detours: two such classes for each leg
-	escape [][]int32 // by node and locator: the port in dimension order, -1 for none; nil: always
+	dim   []int8 // by port: the dimension of its cable's ring; -1: a cable to a server
+	wrap  []bool // by port: whether its cable closes its ring
+	rise  [queue.Classes][route.Levels]uint8
+	first uint8 // level of dimension order's first class: 1 if a class for all paths precedes it
+	legs  bool  // packets take detours: two such classes per leg
+	// by node and locator: the port in dimension order, -1 for none; nil: packets always take dimension order
+	escape [][]int32
 }
 
 // SetRings sets the dimension of each port's link, the links that close rings, and the classes that packets rise
-// through. With escapes packets take any path, and SetEscape sets the port in dimension order; with legs packets may
-// take detours. It must be called before SetRoutes.
+// through. With escapes packets take any path, and SetEscape sets the port in dimension order. With legs packets
+// may take detours. It must be called before SetRoutes.
 func (n *Net) SetRings(dim []int8, wrap []bool, rising *queue.Rising, escapes, legs bool) {
 	r := &rings{dim: dim, wrap: wrap, rise: risen(rising), legs: legs}
 	if n.rings = r; escapes {
@@ -60,7 +61,7 @@ func risen(rising *queue.Rising) (rise [queue.Classes][route.Levels]uint8) {
 	return rise
 }
 
-// late checks again a packet whose port was chosen when its header arrived.
+// late checks a packet again whose port was chosen when its header arrived.
 func (n *Net) late(node, out int32, p *Packet) int32 {
 	r := n.rings
 	if r.escape != nil && p.Level == 0 && r.dim[out] >= 0 && n.Ports[out].Paused&(1<<p.Class) != 0 {
@@ -98,8 +99,8 @@ func (n *Net) ring(node, in, out int32, p *Packet) int32 {
 	return out
 }
 
-// escape sends a packet that would be queued at a paused port on dimension order, if a path is left. A packet that
-// arrived in dimension order stays on its side of the ring.
+// escape sends a packet that would be queued at a paused port in dimension order instead, if a path is left. A
+// packet that arrived in dimension order stays on its side of the ring.
 func (n *Net) escape(node, out int32, p *Packet) int32 {
 	r := n.rings
 	to := r.escape[node][p.Loc]
@@ -118,8 +119,8 @@ func (n *Net) escape(node, out int32, p *Packet) int32 {
 	return to
 }
 
-// onRing returns the level of dimension order on which a packet that arrived by a port leaves by another one; first
-// is the lower level of its leg.
+// onRing returns the level of dimension order on which a packet leaves by a port, given its arrival port. first is
+// the lower level of its leg.
 func (r *rings) onRing(in, out int32, level, first uint8) uint8 {
 	if r.dim[in] != r.dim[out] || level < first {
 		return first
@@ -157,5 +158,5 @@ func (n *Net) giveWay(now unit.Time, port int32, class int) {
 		}
 		pi = next
 	}
-	n.Kick(port, tx) // packets of other classes, or escaping ones, by this port
+	n.Kick(port, tx) // packets of other classes, or escaping packets, use this port
 }

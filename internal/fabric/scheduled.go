@@ -12,16 +12,17 @@ import (
 // A scheduled fabric is one switch in many boxes (queue.Scheduled). Switches with hosts are interface nodes, all
 // other switches fabric nodes. A packet from a NIC waits at its interface node in the VOQ of its egress port and
 // class (voq.go). The VOQ requests credit from the egress port's interface node, which grants it round-robin
-// (granter.go). Granted packets leave as cells over all links in turn (cells.go), and are reassembled and reordered
-// at the other side (reassembly.go). Requests and grants are messages on the fabric's links, so nodes talk across
-// cables alone; within an interface node they are calls.
+// (granter.go). Granted packets leave as cells over all links in turn (cells.go). They are reassembled and
+// reordered at the other side (reassembly.go). Requests and grants are messages on the fabric's links, so nodes
+// interact over cables only. Within an interface node they are function calls.
 //
-// The model is coarser than a real fabric: the cells of one packet on the same link are one event, a burst. Bursts
-// do not interleave on a link, and a fabric node forwards a burst on one link. With as many links as a packet has
-// cells, a burst is a cell. A fabric node passes a burst's first cell on as soon as it is there. Messages precede
+// The model is coarser than a real fabric: the cells of one packet on one link are one event, a burst. Bursts do
+// not interleave on a link, and a fabric node forwards a burst on one link. With as many links as a packet has
+// cells, a burst is a cell. A fabric node forwards a burst's first cell as soon as it has arrived. Messages precede
 // cells, and wait for one at most.
 //
-// Other fabrics pay nothing for it: the kind of a port's arrival events is set when the network is built.
+// Other fabrics have no cost from this, because the kind of a port's arrival events is set when the network is
+// built.
 
 // Events of a scheduled fabric.
 const (
@@ -42,16 +43,16 @@ const (
 	turnGiveUp        // a flow has waited long for cells
 )
 
-// scheduled is a Net's share of it; nil in other fabrics.
+// scheduled is the state of a scheduled fabric in a Net; nil in other fabrics.
 type scheduled struct {
 	queue.Scheduled
 	at     []*iface // by node; nil: not an interface node
-	nodes  []int32  // by the interface nodes' own numbers
-	turn   []uint32 // by place in tables.groups: link that is next in turn
+	nodes  []int32  // by number of interface node
+	turn   []uint32 // by index in tables.groups: the next link in turn
 	talk   []uint32 // likewise for messages
-	load   []int64  // by place in tables.members: cells that a fabric node sent on the link as a member of a group
+	load   []int64  // by index in tables.members: cells that a fabric node sent on the link as a member of a group
 	share  []int64  // by node: limit of bytes queued at a port of a fabric node
-	grants []int32  // by port to a NIC: its granter's number at its node
+	grants []int32  // by port to a NIC: number of its granter at its node
 	edges
 }
 
@@ -61,7 +62,7 @@ type iface struct {
 	loc    uint16    // the locator that leads to it alone
 	seed   uint32    // seed of the hash that picks egress ports of NICs that have several
 	up     unit.Rate // sum over its working fabric links
-	loop   unit.Time // the time that its fastest port has credit for; a backlog up to it is made up
+	loop   unit.Time // maximum backlog of grants that is made up: the time for which its fastest port has credit
 	InterfaceStats
 
 	turns  []uint32 // by locator
@@ -86,16 +87,16 @@ type InterfaceStats struct {
 	VOQs                      int   // number of VOQs ever used
 	Held, HeldPeak            int64 // bytes in all VOQs
 	VOQPeak                   int64 // maximum bytes in one VOQ
-	Egress, EgressPeak        int64 // bytes that wait for cells, for their turn, or to be sent to their NIC
+	Egress, EgressPeak        int64 // bytes that wait for cells, for earlier packets, or for their NIC
 	PortPeak                  int64 // maximum bytes at one egress port and class, in complete packets
 	Requests, Grants, Repeats int64
 	Granted                   int64 // bytes
 	GaveUp                    int64 // packets, or gaps, that were never completed
-	Left                      int64 // packets that have left VOQs, and their queueing time there
+	Left                      int64 // packets that have left VOQs, and their queueing time
 	Waited, WaitMost          unit.Time
 }
 
-// ring is a list in which entries take turns: VOQs, flows or granters of one node.
+// ring is a list whose entries take turns: VOQs, flows or granters of one node.
 type ring struct{ head, tail int32 }
 
 const noone = int32(-1)
@@ -113,7 +114,7 @@ func (n *Net) Interface(node int32) (s InterfaceStats, ok bool) {
 // Scheduled makes the network's switches one scheduled fabric.
 func (b *Builder) Scheduled(s queue.Scheduled) { b.scheduled = &s }
 
-// schedule gives ports their events and interface nodes their state.
+// schedule sets the event kinds of ports and creates the state of interface nodes.
 func (b *Builder) schedule() {
 	n := b.net
 	s := &scheduled{Scheduled: *b.scheduled, at: make([]*iface, len(n.Sw)), share: make([]int64, len(n.Sw)),
@@ -167,8 +168,8 @@ func (n *Net) uplinks(node int32, f *iface) {
 	f.loop = unit.Serialize(n.sched.Egress, line)
 }
 
-// reserved returns the memory that an interface node reserves for granted packets: the room of each egress
-// port for each class that packets are put into.
+// reserved returns the memory that an interface node reserves for granted packets: the space of each egress port
+// for each class that packets use.
 func (b *Builder) reserved(node int32) (bytes int64) {
 	sw := &b.net.Sw[node]
 	var used [queue.Classes]bool
@@ -185,8 +186,8 @@ func (b *Builder) reserved(node int32) (bytes int64) {
 	return bytes
 }
 
-// routed processes a switch's new table: its groups start their turns at different positions, and packets for a broken
-// link are dropped.
+// routed processes a switch's new table. Its groups start their turns at different positions, and packets for a
+// broken link are dropped.
 func (s *scheduled) routed(n *Net, node int32) {
 	for len(s.turn) < len(n.tables.groups) {
 		from := route.Hash(uint32(len(s.turn)), uint32(node))

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chassis is a scheduled fabric with servers that send what they are told, as fast as they may.
+// chassis is a scheduled fabric with servers that send given packets at line rate.
 type chassis struct {
 	*Net
 	spec    queue.Spec
@@ -24,13 +24,13 @@ type chassis struct {
 	last    []unit.Time
 	first   []unit.Time
 	seen    map[[2]int32]uint32    // PSN that comes next, by sender and receiver
-	broken  int                    // packets that came out of order
+	broken  int                    // packets that arrived out of order
 	gaps    bool                   // some are lost
-	done    map[[2]int32]unit.Time // when a flow's last packet came
+	done    map[[2]int32]unit.Time // arrival of a flow's last packet
 	packets int64                  // that came
 }
 
-// scheduledDefaults are those of a scenario, with room for 2 us at 100 Gbit/s.
+// scheduledDefaults are those of a scenario, with a buffer for 2 us at 100 Gbit/s.
 func scheduledDefaults() queue.Scheduled {
 	return queue.Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4096, Speedup: 1.02,
 		Egress: 40 * unit.KiB, Timeout: 100 * unit.Microsecond}
@@ -40,7 +40,7 @@ type chassisSize struct {
 	leafs, hosts, spines, cables int
 	host, fabric                 unit.Rate
 	prop                         unit.Time
-	first                        unit.Rate // of the first leaf's cables; 0: as the others
+	first                        unit.Rate // rate of the first leaf's cables; 0: that of the others
 }
 
 func newChassis(t rapid.TB, d chassisSize, s queue.Scheduled, tune func(*queue.Spec)) *chassis {
@@ -125,7 +125,7 @@ func newChassis(t rapid.TB, d chassisSize, s queue.Scheduled, tune func(*queue.S
 	return c
 }
 
-// send has a NIC send packets of a payload to another, from a time on; the last one is shorter.
+// send makes a NIC send packets of a payload to another, from a time on. The last packet is shorter.
 func (c *chassis) send(at unit.Time, from, to, hosts int, dscp uint8, bytes int64, mtu int64, psn uint32) {
 	port := c.hosts[from]
 	for ; bytes > 0; bytes -= mtu {
@@ -145,7 +145,7 @@ func (c *chassis) send(at unit.Time, from, to, hosts int, dscp uint8, bytes int6
 	}
 }
 
-// run runs until nothing is left to do, or a time.
+// run runs until no event is left, or until a time.
 func (c *chassis) run(until unit.Time) {
 	const stop = 31
 	c.Q.Push(engine.OfRun, until, stop, 0, 0)
@@ -182,7 +182,7 @@ func (c *chassis) arrived(pi int32) {
 	c.Free(pi)
 }
 
-// host sends what is queued at a NIC's port and not paused.
+// host sends the packets queued at a NIC's port that are not paused.
 func (c *chassis) host(port int32) {
 	now, tx := c.Q.Now(), &c.Ports[port]
 	if tx.BusyUntil > now {
@@ -199,8 +199,8 @@ func (c *chassis) host(port int32) {
 	c.Q.Push(engine.Node(tx.Node), tx.BusyUntil, KindHost+1, port, 0)
 }
 
-// Whatever servers send to whom: nothing is lost inside, all bytes arrive, in each flow's order, and in
-// the end nothing is held, owed or leaked. No port inside is ever paused.
+// For random traffic nothing is lost inside and all bytes arrive in each flow's order. In the end no packet, credit
+// or memory is left over. No port inside is ever paused.
 func TestScheduledLosesNothing(t *testing.T) {
 	var pauses, cells int64
 	rapid.Check(t, func(t *rapid.T) {
@@ -276,7 +276,7 @@ func TestScheduledLosesNothing(t *testing.T) {
 	}
 }
 
-// A packet alone takes its credit's round trip more than its cells do.
+// A lone packet takes the round trip of its credit longer than its cells do.
 func TestScheduledAlone(t *testing.T) {
 	for _, d := range []chassisSize{
 		{2, 1, 4, 2, 400 * unit.Gbps, 400 * unit.Gbps, 150 * unit.Nanosecond, 0},
@@ -309,8 +309,8 @@ func TestScheduledAlone(t *testing.T) {
 	}
 }
 
-// Many senders, one receiver: its port is busy from the first packet on, each sending node has the same
-// share, and a flow from one of the senders' nodes to another port is not held up by them.
+// Many senders have one receiver. Its port is busy from the first packet on, and each sending node has an equal
+// share. A flow from one of these nodes to another port is not delayed.
 func TestScheduledIncast(t *testing.T) {
 	d := chassisSize{4, 4, 4, 2, 400 * unit.Gbps, 400 * unit.Gbps, 150 * unit.Nanosecond, 0}
 	s := scheduledDefaults()
@@ -321,7 +321,7 @@ func TestScheduledIncast(t *testing.T) {
 		c.send(0, from, 0, d.hosts, 24, each, 4096, 1)
 	}
 	c.send(0, 4, 1, d.hosts, 24, each, 4096, 1) // shares a NIC
-	c.send(0, 1, 5, d.hosts, 24, each, 4096, 1) // has its own
+	c.send(0, 1, 5, d.hosts, 24, each, 4096, 1) // has its own share
 	c.run(unit.Second)
 	if c.Pauses > 0 || c.Drops > 0 || c.broken > 0 {
 		t.Errorf("%d pauses, %d drops, %d out of order", c.Pauses, c.Drops, c.broken)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// breakAt breaks a cable inside for a while; bits go wrong on it before that.
+// breakAt breaks a cable inside for a while; it has bit errors before that.
 func (c *chassis) breakAt(port int32, from, until unit.Time) {
 	c.run(from)
 	s := c.Link(port)
@@ -20,9 +20,9 @@ func (c *chassis) breakAt(port int32, from, until unit.Time) {
 	c.SetLink(port, s)
 }
 
-// Cables inside break and come back, and bits go wrong, whatever is under way: cells, requests, grants.
-// Packets are lost as a whole and never come in another order; what was promised for them is given up, so
-// that in the end nothing is held, owed or leaked, nobody waits, and whoever sends then is served.
+// Cables inside fail and recover, and have bit errors, with cells, requests or grants in flight. Packets are lost
+// as a whole and never arrive out of order. Their credit is released, so in the end nothing is held or leaked, and
+// later traffic is served.
 func TestScheduledOverBrokenCables(t *testing.T) {
 	var lost, gaveUp, repeats int64
 	rapid.Check(t, func(t *rapid.T) {
@@ -89,9 +89,9 @@ func TestScheduledOverBrokenCables(t *testing.T) {
 	}
 }
 
-// TestCellsOnABrokenCable: what is sent over a broken cable is lost and counted, cell by cell, while it is broken, and
-// nothing of it comes. A packet of 4,062 bytes, 17 cells, is in after 232 ns and has its grant 605 ns later: a cable
-// that breaks at 800 ns loses its cells, one that is broken from the start its request, which is repeated.
+// TestCellsOnABrokenCable: cells sent over a broken cable are lost and counted, one by one, while it is broken. A
+// packet of 4,062 bytes, 17 cells, has arrived after 232 ns and has its grant 605 ns later. A cable that breaks at
+// 800 ns loses its cells. One that is broken from the start loses its request, which is repeated.
 func TestCellsOnABrokenCable(t *testing.T) {
 	up := func(c *chassis, yes bool) {
 		s := c.Link(c.links[0][0])
@@ -122,9 +122,9 @@ func TestCellsOnABrokenCable(t *testing.T) {
 	}
 }
 
-// TestPartOfAPacket: one cell of the second packet of a stream comes, and nothing else ever does. After a time-out
-// what is missing before it is given up, after another one the packet itself; nothing is held for it then. It is
-// packet 0, a number like any other.
+// TestPartOfAPacket: one cell of the second packet of a stream arrives, and no other ever does. After a time-out
+// the missing bytes before it are given up, and after another one the packet itself. No memory is held for it then.
+// It is packet 0, which is a valid number.
 func TestPartOfAPacket(t *testing.T) {
 	c := pairOfLeafs(t, nil)
 	node := c.leafs[1]
@@ -154,8 +154,8 @@ func TestPartOfAPacket(t *testing.T) {
 	}
 }
 
-// A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep
-// room for what it cannot send: a flow to the same receiver from another node goes on at its share.
+// A node that has lost links requests no more than its remaining links carry. Other ports thus reserve no buffer
+// for it, and a flow to the same receiver from another node keeps its share.
 func TestScheduledSlowNodeHoldsNobodyUp(t *testing.T) {
 	d := chassisSize{3, 2, 2, 1, 100 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond, 0}
 	c := newChassis(t, d, scheduledDefaults(), nil)
@@ -165,8 +165,8 @@ func TestScheduledSlowNodeHoldsNobodyUp(t *testing.T) {
 		c.SetLink(port, s)
 	}
 	const each = 1 << 20
-	c.send(0, 2, 0, d.hosts, 24, each, 4096, 1) // by 20 Gbit/s
-	c.send(0, 4, 0, d.hosts, 24, each, 4096, 1) // has 80 of the receiver's 100 for itself
+	c.send(0, 2, 0, d.hosts, 24, each, 4096, 1) // at 20 Gbit/s
+	c.send(0, 4, 0, d.hosts, 24, each, 4096, 1) // has 80 of the receiver's 100 Gbit/s
 	c.run(unit.Second)
 	fast := c.done[[2]int32{4<<3 | 3, 0}]
 	if least := unit.Serialize(each, 80*unit.Gbps); fast > least*11/10 {

@@ -6,9 +6,10 @@ import (
 	"railyard/unit"
 )
 
-// TestScheduledRatesDiffer sends a packet of 17 cells over one cable of 100 Gbit/s and one of 400, either way: at a
-// fabric node no gap may open between cells, so what is sent on faster than it comes begins as much later that its
-// last cell leaves as soon as it is in. Either way the packet takes 17 cells at 100 Gbit/s and one at 400.
+// TestScheduledRatesDiffer sends a packet of 17 cells over one cable of 100 Gbit/s and one of 400, in either order.
+// At a fabric node no gap may open between cells. A packet that leaves faster than it arrives therefore starts
+// later, so that its last cell leaves when it has arrived. In either order the packet takes 17 cells at 100 Gbit/s
+// and one at 400.
 func TestScheduledRatesDiffer(t *testing.T) {
 	const prop = 150 * unit.Nanosecond
 	for _, packet := range []struct {
@@ -20,7 +21,8 @@ func TestScheduledRatesDiffer(t *testing.T) {
 			c := newChassis(t, d, scheduledDefaults(), nil)
 			c.send(0, 1-to, to, d.hosts, 24, packet.payload, 4096, 1)
 			c.run(unit.Second)
-			// 256 bytes of a cell and 16 of a message at 80 and 20 ps a byte, and 20 of preamble and gap at the NICs.
+			// A cell has 256 bytes and a message 16, at 80 and 20 ps a byte; the NICs add 20 bytes of preamble and
+			// gap.
 			hosts := 2 * (unit.Time(packet.payload+62+20)*20 + prop)
 			messages := 2*16*(80+20) + 4*prop
 			cells := 256*(80*packet.cells+20) + 2*prop

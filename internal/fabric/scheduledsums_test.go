@@ -8,16 +8,16 @@ import (
 	"railyard/unit"
 )
 
-// pairOfLeafs is two interface nodes of a NIC each, over one fabric node with one cable of 100 Gbit/s each, 150 ns
-// long.
+// pairOfLeafs is two interface nodes with a NIC each, connected to one fabric node by a cable of 100 Gbit/s and 150
+// ns each.
 func pairOfLeafs(t *testing.T, tune func(*queue.Spec)) *chassis {
 	d := chassisSize{2, 1, 1, 1, 400 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond, 0}
 	return newChassis(t, d, scheduledDefaults(), tune)
 }
 
-// TestScheduledWaits: a packet of 4,062 bytes alone waits in its VOQ for a request to go to its egress port and for the
-// grant to come back: 16 bytes at 80 ps over four cables of 150 ns. One behind it asks later, when the node's cable has
-// room for what is asked for.
+// TestScheduledWaits: a lone packet of 4,062 bytes waits in its VOQ for its request to reach the egress port and
+// for the grant to return: 16 bytes at 80 ps over four cables of 150 ns. A packet after it requests credit later,
+// when the node's cable has capacity for the request.
 func TestScheduledWaits(t *testing.T) {
 	const round = 4 * (16*80 + 150_000)
 	c := pairOfLeafs(t, nil)
@@ -46,22 +46,22 @@ func TestScheduledWaits(t *testing.T) {
 	c.send(0, 0, 1, 1, 24, 8000, 4000, 1)
 	c.run(unit.Second)
 	s, _ = c.Interface(c.leafs[0])
-	const in = 2*4082*20 + 150_000 // it is in then, and asks when the cables have taken what the first asked for
+	// it has arrived then, and requests credit when the cables have sent the first request's share
+	const in = 2*4082*20 + 150_000
 	if want := unit.Time((17*256+2*16)*80 + round - in); s.Left != 2 || s.WaitMost < want-1024 ||
 		s.WaitMost > want+1024 || s.Waited < round+want-2048 || s.Waited > round+want+2048 {
 		t.Errorf("two packets waited for %v, one for %v, want %v", s.Waited, s.WaitMost, want)
 	}
 }
 
-// TestScheduledBooks: what is asked for and granted takes its part of a node's cables: its cells, and a request and
-// a grant. A packet of 17 cells and two messages is 4,384 bytes, at 100 Gbit/s 350,720 ps; what came before the
-// cables had anything to do counts from the node's lag on, as long as its fastest port has credit for, which is
-// before 0.
+// TestScheduledBooks: each request and grant uses its share of a node's cables: cells, a request and a grant. A
+// packet of 17 cells and two messages has 4,384 bytes, 350,720 ps at 100 Gbit/s. Bytes from before the cables were
+// busy count from the node's lag on, up to the credit time of its fastest port, which is before 0.
 func TestScheduledBooks(t *testing.T) {
 	const takes = (17*256 + 2*16) * 80
 	c := pairOfLeafs(t, nil)
 	c.send(0, 0, 1, 1, 24, 4000, 4096, 1)
-	c.run(300 * unit.Nanosecond) // it is in, and asks
+	c.run(300 * unit.Nanosecond) // it has arrived, and requests credit
 	asked, granted := c.sched.at[c.leafs[0]], c.sched.at[c.leafs[1]]
 	if asked.askAt != takes || granted.sharedAt != 0 {
 		t.Errorf("asked until %v, want %v; granted until %v", asked.askAt, unit.Time(takes), granted.sharedAt)
@@ -81,8 +81,8 @@ func TestScheduledBooks(t *testing.T) {
 	}
 }
 
-// TestScheduledMarks: a VOQ marks what leaves more than WRED's lower bound behind it, and never what no sender of
-// which reacts to marks has sent.
+// TestScheduledMarks: a VOQ marks a packet that leaves more than WRED's lower bound queued after it, if a sender
+// reacts to marks.
 func TestScheduledMarks(t *testing.T) {
 	for _, ecn := range []uint8{ECT0, 1, 0} { // 1 is ECT(1), RFC 3168
 		c := pairOfLeafs(t, func(s *queue.Spec) {
@@ -96,14 +96,15 @@ func TestScheduledMarks(t *testing.T) {
 		}
 		c.run(unit.Second)
 		marked = int(c.Marks)
-		// Ten packets come at 400 Gbit/s and leave at 93 per cent of 100: at the third that leaves three are behind it.
+		// Ten packets arrive at 400 Gbit/s and leave at 93 % of 100. When the third leaves, three are queued after
+		// it.
 		if ecn == 0 && (marked != 0 || c.WREDDrops == 0) || ecn != 0 && (marked < 5 || marked > 9 || c.WREDDrops != 0) {
 			t.Errorf("ECN %d: %d of ten marked, %d dropped", ecn, marked, c.WREDDrops)
 		}
 	}
 }
 
-// TestDataPacketHops counts packets with payload once per link, and others among all alone.
+// TestDataPacketHops counts packets with payload once per link, and others only among all packets.
 func TestDataPacketHops(t *testing.T) {
 	b := newBench(t, 2, nil)
 	for i, payload := range []uint16{0, 1000, 0, 1, 0} {
@@ -115,7 +116,7 @@ func TestDataPacketHops(t *testing.T) {
 	}
 }
 
-// TestNeighbourIsNoNIC: a switch has no port to the NIC behind its last one, nor to the one before its first.
+// TestNeighbourIsNoNIC: a switch has no port to the NICs just outside its range.
 func TestNeighbourIsNoNIC(t *testing.T) {
 	b := newBench(t, 3, nil)
 	for _, nic := range []int{-1, 3} {
@@ -126,7 +127,7 @@ func TestNeighbourIsNoNIC(t *testing.T) {
 	}
 }
 
-// TestCarriedTelemetry: nothing is carried where nobody stamps, or by a packet that did not ask.
+// TestCarriedTelemetry: no telemetry is carried if no switch stamps, or by a packet without telemetry.
 func TestCarriedTelemetry(t *testing.T) {
 	b := newBench(t, 2, nil)
 	b.tapped = b.Alloc()
@@ -144,8 +145,8 @@ func TestCarriedTelemetry(t *testing.T) {
 	}
 }
 
-// TestGrantsByWeight: an egress port grants credit to strict classes first, the highest before the others, to the rest
-// by their weights, and to a class without a weight when no other wants any.
+// TestGrantsByWeight: an egress port grants credit to strict classes first, the highest first, and to others by
+// their weights. A class without a weight gets credit only if no other requests any.
 func TestGrantsByWeight(t *testing.T) {
 	c := pairOfLeafs(t, func(s *queue.Spec) {
 		for i, weight := range []int{0, 60, 30, 10, 0, 0, 0, 0} {
@@ -155,7 +156,7 @@ func TestGrantsByWeight(t *testing.T) {
 	g := &c.sched.at[c.leafs[1]].granters[0]
 	for _, x := range []struct {
 		wanted []int
-		want   map[int]int // of 100 grants
+		want   map[int]int // grants of 100
 	}{
 		{[]int{0}, map[int]int{0: 100}},
 		{[]int{0, 1}, map[int]int{1: 100}},
@@ -163,7 +164,7 @@ func TestGrantsByWeight(t *testing.T) {
 		{[]int{0, 4}, map[int]int{0: 100}},
 		{[]int{1, 2, 3}, map[int]int{1: 60, 2: 30, 3: 10}},
 		{[]int{0, 1, 2, 3, 4}, map[int]int{1: 60, 2: 30, 3: 10}},
-		{[]int{1, 3}, map[int]int{1: 86, 3: 14}}, // of 60 and 10
+		{[]int{1, 3}, map[int]int{1: 86, 3: 14}}, // of weights 60 and 10
 		{[]int{1, 5, 6}, map[int]int{6: 100}},
 	} {
 		wanted, got := uint8(0), map[int]int{}

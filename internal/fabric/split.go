@@ -8,17 +8,17 @@ import (
 	"railyard/unit"
 )
 
-// A network can run in parts: each part is a Net built from the same plan, and runs the events of the nodes it
-// owns. The other nodes exist there as configuration only. A frame to another part's node is passed as a Letter.
-// Because it takes a link's delay, all parts can run for the shortest such delay (Lookahead) before they exchange
-// letters. Actions of the run itself (posting messages, breaking links) happen in every part at the same time: an
+// A network can run in parts. Each part is a Net built from the same plan, and runs the events of its own nodes.
+// The other nodes exist there as configuration only. A frame to another part's node is passed as a Letter. Because
+// a letter takes a link's delay, all parts can run for the shortest such delay (Lookahead) before they exchange
+// letters. Actions of the run itself (posting messages, breaking links) happen in every part at the same time. An
 // identical executor runs in each, so each part must be notified of every completion (Announce).
 
 // Letter is a packet or a PFC frame in flight to another part, or an announcement to all others.
 type Letter struct {
 	event  engine.Event
 	packet Packet
-	told   Told // its telemetry, if it has any
+	told   Told // telemetry of the packet, if any
 	header transport.Packet
 	all    bool
 }
@@ -29,11 +29,12 @@ func (l *Letter) To() (port int32, all bool) { return l.event.A, l.all }
 // At returns when a letter arrives.
 func (l *Letter) At() unit.Time { return l.event.At }
 
-// Extra reports whether an event that fires here belongs to another part, where it fires as well: a timer of a node
-// that this part only has as configuration.
+// Extra reports whether an event that fires here belongs to another part and also fires there. It is a timer of a
+// node that this part has only as configuration.
 func (n *Net) Extra(e *engine.Event) bool {
 	switch e.Kind() {
-	case KindArrive, KindPFC, KindTold, KindCredit, KindVOQ, KindCells, KindMessage, KindHost: // KindHost: host.KindRx
+	// KindHost: host.KindRx
+	case KindArrive, KindPFC, KindTold, KindCredit, KindVOQ, KindCells, KindMessage, KindHost:
 		return false // those arrive as letters
 	case KindService, KindRefresh, KindExpire, KindHost + 1: // events of ports that have packets
 		return false
@@ -47,7 +48,7 @@ func (l *Letter) Carries() bool {
 	return !l.all && k != KindPFC && k != KindTold && k != KindCredit
 }
 
-// Split makes the network one part; send is called with frames to other parts' nodes.
+// Split makes the network one part. send is called with frames to other parts' nodes.
 func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
 	n.foreign, n.send = make([]bool, len(n.Sw)), send
 	for node := range n.foreign {
@@ -130,7 +131,7 @@ func (t *Totals) add(o *Totals) {
 // Owns reports whether a node's events run here.
 func (n *Net) Owns(node int32) bool { return n.foreign == nil || !n.foreign[node] }
 
-// Lookahead returns the least time in flight of packets and PFC frames that leave the part: unit.Never when none
+// Lookahead returns the minimum time in flight of packets and PFC frames that leave the part; unit.Never if none
 // can leave.
 func (n *Net) Lookahead() unit.Time {
 	return n.flight(func(p *route.Port) bool { return p.Flags&flagLeaves != 0 })

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// What leaves for another part is on its way for the shortest cut cable: the peer's pipeline comes
-// on top for packets, its response for pauses. Without a cut nothing ever leaves.
+// A packet or pause to another part is in flight for the delay of the shortest cut cable. The peer adds its
+// pipeline for packets and its response time for pauses. Without a cut no packet leaves.
 func TestLookahead(t *testing.T) {
 	for _, c := range []struct{ prop, pipeline, response, want unit.Time }{
 		{500, 400, 100, 600}, {500, 400, 900, 900}, {700, 0, 0, 700},
@@ -36,8 +36,7 @@ func TestLookahead(t *testing.T) {
 	}
 }
 
-// A packet and a pause that leave come out of the other part as they went, at the time at which
-// they would have come.
+// A packet and a pause arrive in the other part unchanged, at the same time as in one network.
 func TestLetters(t *testing.T) {
 	parts := [2]*bench{newBench(t, 2, nil), newBench(t, 2, nil)}
 	host := parts[0].Ports[parts[0].hosts[0]].Node

@@ -20,8 +20,8 @@ func (n *Net) Queued(port int32, f func(p *Packet)) {
 	}
 }
 
-// Stale reports that an event does nothing while no port is paused: its timer was stopped or armed again, or it is a
-// watchdog's.
+// Stale reports whether an event does nothing while no port is paused. Its timer was stopped or armed again, or it
+// is a watchdog's.
 func (n *Net) Stale(e *engine.Event) bool {
 	switch e.Kind() {
 	case KindPoll:

@@ -12,12 +12,12 @@ import (
 	"railyard/unit"
 )
 
-// scene is a switch S with hosts A, B and C whose congestion is told to a page.
+// scene is a switch S with hosts A, B and C. It writes a transcript of the congestion.
 type scene struct {
 	*bench
 	*story.Page
 	t *testing.T
-	n uint32 // frames so far
+	n uint32 // frames sent so far
 }
 
 const frame = 4062 // bytes on the cable, without preamble and gap: 4,000 of payload
@@ -30,7 +30,7 @@ func newScene(t *testing.T, preface string, prop unit.Time, tune func(*queue.Spe
 	}
 	s.Trace = func(at unit.Time, what string, port int32, prio int) {
 		if what == "xon" && name[port] == name[s.hosts[2]] {
-			return // the broken or slow receiver, whose own words are told
+			return // the broken or slow receiver, whose events have their own description
 		}
 		peer := name[s.Ports[port].Peer]
 		switch what {
@@ -52,13 +52,13 @@ func newScene(t *testing.T, preface string, prop unit.Time, tune func(*queue.Spe
 	return s
 }
 
-// held returns what an ingress counts for priority 3.
+// held returns the bytes of priority 3 that an ingress counts.
 func (s *scene) held(port int32) int32 {
 	g := &s.ing[s.slot(port, 3)]
 	return g.shared + g.headroom
 }
 
-// send puts a numbered frame of DSCP 24 into the switch, now.
+// send passes a numbered frame of DSCP 24 to the switch now.
 func (s *scene) send(in, dst int) uint32 {
 	s.n++
 	pi := s.Alloc()
@@ -119,7 +119,7 @@ func pauseAndResume(t *testing.T) {
 			s.send(0, 2)
 			s.run(now + 1)
 		}
-		way[(i+3)%4] = s.Ports[s.hosts[0]].Paused == 0 // after three frames' time, about 1 us
+		way[(i+3)%4] = s.Ports[s.hosts[0]].Paused == 0 // after the time of three frames, about 1 us
 		headroom = max(headroom, s.ing[s.slot(a, 3)].headroom)
 		once("S:A: the first frame goes to the headroom", headroom > 0)
 		once("S:A: the last frame that A had under way is in", headroom > 0 && way == [4]bool{})

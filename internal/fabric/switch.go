@@ -79,7 +79,8 @@ func (n *Net) route(now unit.Time, f *forward, node int32, p *Packet) int32 {
 	}
 	g := n.tables.groups[f.groups+int32(code)]
 	switch {
-	case f.hashed: // a choice of one, too: the branch predictor cannot predict whether a packet is routed up or down
+	// also for a single choice, because the branch predictor cannot predict whether a packet is routed up or down
+	case f.hashed:
 		return n.tables.members[int(g.start)+route.Hashed(p.Hash, f.seed, int(g.n))]
 	case g.n == 1:
 		return n.tables.members[g.start]
@@ -94,8 +95,8 @@ func (n *Net) refuse(in, pi int32, p *Packet, out int32) {
 	n.lose(in, pi, p)
 }
 
-// setAside handles packets off the fast path: dropped in a PFC storm or by WRED's average, or held until their tail
-// arrives.
+// setAside handles packets off the fast path. They are dropped in a PFC storm or by WRED's average, or wait until
+// their tail arrives.
 func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) bool {
 	if f.slow&slowStorm != 0 && n.inStorm(in, out, pi, p) {
 		return true
@@ -106,8 +107,8 @@ func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) 
 	return f.slow&slowCut != 0 && n.waitForTail(now, in, out, pi, p)
 }
 
-// waitForTail delays a cut-through packet whose egress link is faster than the
-// ingress one until its tail is in, so that no gap can open in the frame.
+// waitForTail delays a cut-through packet whose egress link is faster than its ingress link until the tail has
+// arrived. Otherwise the frame could have a gap.
 func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
 	rate := n.rateOf(in)
 	if n.Ports[out].Rate <= rate || int(p.Size) <= n.header {
@@ -171,7 +172,7 @@ func (n *Net) drop(out, pi int32, p *Packet) {
 	n.Free(pi)
 }
 
-// threshold returns the bytes that an element of class k may hold of the shared pool: alpha times the free bytes
+// threshold returns the bytes of the shared pool that an element of class k may use: alpha times the free bytes
 // (docs/references.md, thresholds).
 func (sw *Switch) threshold(k *queue.Class) int64 {
 	return int64(k.Alpha * float64(sw.limit-sw.shared))
@@ -185,9 +186,9 @@ func (sw *Switch) xoff(k *queue.Class) int64 {
 	return sw.threshold(k)
 }
 
-// admitLossless accounts a packet to its ingress. Up to xOFF it uses the
-// shared pool, whether the peer is paused or not (docs/references.md, thresholds); beyond,
-// headroom, and the peer is paused. Only a full headroom loses packets.
+// admitLossless accounts a packet to its ingress. Up to xOFF it uses the shared pool, whether the peer is paused or
+// not (docs/references.md, thresholds). Beyond, it uses headroom, and the peer is paused. Only a full headroom
+// loses packets.
 func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	slot := n.slot(p.In, int(p.Came))
 	g := &n.ing[slot]
@@ -236,8 +237,8 @@ func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
 	return true
 }
 
-// release returns the bytes of a packet that an egress port dequeued: headroom drains first, then the
-// shared pool (as in the HPCC model), and below xON the peer may send again.
+// release returns the buffer of a packet that an egress port dequeued. Headroom drains first, then the shared pool
+// (as in the HPCC model); below xON the peer resumes.
 func (n *Net) release(sw *Switch, out int32, p *Packet) {
 	size := int64(p.Size)
 	if sw.lossless&(1<<p.Class) == 0 {
@@ -342,9 +343,8 @@ func (n *Net) pickClass(out int32, tx *route.Port, elig uint8) int {
 	return n.deficit(out, tx, elig)
 }
 
-// deficit is deficit round robin (Shreedhar and Varghese 1995): a class may
-// send while its deficit covers the head packet; when none may, every eligible
-// class earns its weight in MTU shares. Weight 0 runs only when alone.
+// deficit is deficit round robin (Shreedhar and Varghese 1995). A class may send while its deficit covers the head
+// packet. When no class may, every eligible class earns its weight in MTU shares. Weight 0 runs only when alone.
 func (n *Net) deficit(out int32, tx *route.Port, elig uint8) int {
 	spec := n.Sw[tx.Node].Spec
 	for range 1 << 12 {

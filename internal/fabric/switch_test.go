@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// bench is one switch with n host ports at 100 Gbit/s; packets are put into its
-// ingress by hand and counted at the hosts.
+// bench is one switch with n host ports at 100 Gbit/s. The test passes packets to its ingress and counts them at
+// the hosts.
 type bench struct {
 	*Net
 	spec  queue.Spec
@@ -28,7 +28,7 @@ func newBench(t *testing.T, n int, tune func(*queue.Spec)) *bench {
 	return newBenchOn(t, n, 100*unit.Nanosecond, tune)
 }
 
-// newBenchOn has cables of so long a way.
+// newBenchOn has cables with the given delay.
 func newBenchOn(t *testing.T, n int, prop unit.Time, tune func(*queue.Spec)) *bench {
 	t.Helper()
 	b := &bench{spec: queue.Default(), got: map[int32]map[uint8]int64{}}
@@ -54,7 +54,7 @@ func newBenchOn(t *testing.T, n int, prop unit.Time, tune func(*queue.Spec)) *be
 	return b
 }
 
-// attach has a switch know its n hosts.
+// attach connects a switch to its n hosts.
 func (b *bench) attach(sw int32, n int) {
 	table := route.NewTable(1)
 	table.SetAttached(0)
@@ -64,7 +64,7 @@ func (b *bench) attach(sw int32, n int) {
 	b.SetRoutes(sw, table, route.ECMP.Make(nil, route.Site{Seed: 1}))
 }
 
-// put makes a packet of a DSCP and payload arrive at the switch at a time.
+// put schedules the arrival of a packet with a DSCP and payload at the switch.
 func (b *bench) put(at unit.Time, in, dst int, dscp uint8, payload uint16) {
 	b.putECN(at, in, dst, dscp, payload, ECT0)
 }
@@ -104,8 +104,7 @@ func (b *bench) run(until unit.Time) {
 
 func lossy(weight int) queue.Class { return queue.Class{Weight: weight, Limit: 10 * unit.MB} }
 
-// Bandwidth shares: two backlogged classes of weights 60 and 20 leave in the
-// ratio 3 to 1, and a strict class takes what it offers before both.
+// Two backlogged classes of weights 60 and 20 leave in the ratio 3 to 1. A strict class is sent before both.
 func TestScheduling(t *testing.T) {
 	b := newBench(t, 4, func(s *queue.Spec) {
 		s.Queues[0], s.Queues[1], s.Queues[2] = lossy(0), lossy(60), lossy(20)
@@ -131,7 +130,7 @@ func TestScheduling(t *testing.T) {
 	}
 }
 
-// A class of weight 0 runs only when nothing else can.
+// A class of weight 0 is sent only if no other class can be.
 func TestWeightZero(t *testing.T) {
 	b := newBench(t, 3, func(s *queue.Spec) {
 		s.Queues[1], s.Queues[2] = lossy(50), lossy(0)
@@ -161,8 +160,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The dynamic threshold: n saturated lossy queues of alpha a settle at
-// a B / (1 + a n) each (docs/references.md, thresholds).
+// Dynamic threshold: n saturated lossy queues of alpha a each settle at a B / (1 + a n) (docs/references.md,
+// thresholds).
 func TestDynamicThreshold(t *testing.T) {
 	for _, c := range []struct {
 		alpha float64
@@ -197,8 +196,8 @@ func TestDynamicThreshold(t *testing.T) {
 	}
 }
 
-// IEEE 802.1Q 36.1.3: a pause lasts its quanta when nobody resumes or repeats
-// it, a quanta of 0 ends it at once, other priorities go on.
+// IEEE 802.1Q 36.1.3: a pause lasts its quanta unless it is resumed or repeated. A quanta of 0 ends it at once, and
+// other priorities are not paused.
 func TestPauseExpiresAndResumes(t *testing.T) {
 	b := newBench(t, 2, nil)
 	out := b.in[1]
@@ -224,7 +223,7 @@ func TestPauseExpiresAndResumes(t *testing.T) {
 	}
 }
 
-// A congested ingress repeats its pause before it runs out.
+// A congested ingress repeats its pause before the pause expires.
 func TestPauseIsRefreshed(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) { s.PFCQuanta = 100 })
 	b.SendPause(b.in[0], 3)
@@ -264,8 +263,8 @@ func TestWatchdogSeesPastOtherClasses(t *testing.T) {
 	}
 }
 
-// Without ECN, WRED drops by the averaged queue: with a heavy average a short
-// burst passes that an instantaneous one would cut down. A drop counts once.
+// Without ECN, WRED drops by the averaged queue. With a heavy average a short burst passes, where an instantaneous
+// queue would cause drops. A drop counts once.
 func TestWREDDropsByTheAverage(t *testing.T) {
 	drops := func(weight uint) int64 {
 		b := newBench(t, 3, func(s *queue.Spec) {

@@ -7,15 +7,15 @@ import (
 	"railyard/unit"
 )
 
-// Limits that are times hold a quarter of their bytes where a cable runs at a quarter of its rate, and marks begin at
-// a quarter: as many microseconds wait there as at any rate. Those in bytes stay, and two of the largest frames
-// always have room.
+// Limits in units of time have a quarter of their bytes if a cable runs at a quarter of its rate, and marks begin
+// at a quarter. The queueing time is equal at every rate. Limits in bytes do not change, and two of the largest
+// frames always fit.
 func TestLimitsInTime(t *testing.T) {
 	const packet = 4062 * unit.Byte
 	for _, c := range []struct {
 		timed  bool
 		share  unit.Rate
-		room   unit.Bytes // of 100 KB
+		room   unit.Bytes // buffer of 100 KB
 		begins unit.Bytes // marking, of 50 KB
 	}{
 		{false, 1, 100 * unit.KB, 50 * unit.KB}, {false, 4, 100 * unit.KB, 50 * unit.KB},
@@ -37,7 +37,7 @@ func TestLimitsInTime(t *testing.T) {
 			t.Error(err)
 		}
 		fit := c.room / packet
-		marked := int64(fit - 1 - c.begins/packet) // that leave more than begins behind
+		marked := int64(fit - 1 - c.begins/packet) // packets that leave more than begins queued after them
 		if peak := b.TakePeak(b.in[2]); peak != fit*packet || b.Marks != marked {
 			t.Errorf("in time %v, 1/%d of the rate: %v wait and %d are marked, want %v and %d", c.timed, c.share, peak,
 				b.Marks, fit*packet, marked)

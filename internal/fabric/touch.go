@@ -22,7 +22,7 @@ func (n *Net) TouchPacket(pi int32) {
 	}
 }
 
-// TouchQueue prefetches the first queued packet of a port, in its highest class. It was in a cache on arrival, and in a
+// TouchQueue prefetches the first queued packet of a port, in its highest class. It was in a cache on arrival. In a
 // large fabric it no longer is when it is sent.
 func (n *Net) TouchQueue(port int32) {
 	if some := n.Ports[port].NonEmpty; some != 0 {

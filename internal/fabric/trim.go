@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// trim makes a queue trim a packet without room and puts the headers into the queue of trimmed packets, where they may
-// be dropped.
+// trim makes a queue trim a packet for which it has no room. The headers go into the queue of trimmed packets,
+// which may drop them.
 func (n *Net) trim(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
 	t := &sw.Spec.Trim
 	if t.Either && sw.stream.Float64() < 0.5 {
@@ -30,7 +30,7 @@ func (n *Net) trim(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int3
 	n.enqueue(now, sw, out, tx, pi, p)
 }
 
-// cut leaves the headers of a packet.
+// cut reduces a packet to its headers.
 func (n *Net) cut(out int32, t *queue.Trim, p *Packet) {
 	n.Trims++
 	n.TrimmedBytes += int64(p.Payload)

@@ -19,9 +19,9 @@ func trimming(limit unit.Bytes, either bool) func(*queue.Spec) {
 	}
 }
 
-// From n ports at line rate, all for one: the data queue holds its limit and no more, all else comes as
-// headers, and before the data. While a frame leaves, each port brings another; so as long as their headers
-// take no longer than a frame, no more than two of each port's wait. Beyond, headers alone use up the port.
+// n ports send to one port at line rate. The data queue stays at its limit, and other packets arrive as headers,
+// before the data. While a frame leaves, each port receives another. As long as their headers take no longer than a
+// frame, at most two headers of each port are queued. Beyond, headers alone use up the port.
 func TestTrimmingAboveTheLimit(t *testing.T) {
 	const payload, frame, each = 4000, 4062, 200
 	for _, n := range []int{2, 8, 32, 48, 60} {
@@ -57,8 +57,8 @@ func TestTrimmingAboveTheLimit(t *testing.T) {
 	}
 }
 
-// What comes of packets of all sizes and classes at random moments: each arrives whole, as headers, or is
-// dropped where there is no room for headers either; queues stay below their limits; payload adds up.
+// Packets of random sizes and classes arrive at random times. Each arrives whole or as headers, or is dropped if
+// there is no room for its headers. Queues stay below their limits, and the payload adds up.
 func TestTrimmingAddsUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := unit.Bytes(rapid.IntRange(10_000, 100_000).Draw(rt, "limit"))
@@ -99,15 +99,15 @@ func TestTrimmingAddsUp(t *testing.T) {
 	})
 }
 
-// tally is what became of packets.
+// tally counts the outcomes of packets.
 type tally struct {
 	payload, lost, data int64
 }
 
 func (s *tally) sent(size uint16) { s.payload += int64(size) }
 
-// dropped takes note of a packet: one with payload is lost whole only if it is no longer than what is left of
-// those that are cut.
+// dropped counts a dropped packet. A packet with payload is dropped whole only if it is no longer than the
+// remainder of trimmed packets.
 func (s *tally) dropped(p *Packet, _ int32) {
 	s.lost += int64(p.Payload)
 	if p.Size > 64 {
@@ -115,8 +115,8 @@ func (s *tally) dropped(p *Packet, _ int32) {
 	}
 }
 
-// TestExchangeKeepsTheLimit: a packet takes the place of the last one in its queue only where it fits: 5,000 and 4,000
-// bytes wait, and one of 6,000 instead of the 4,000 makes 11,000.
+// TestExchangeKeepsTheLimit: a packet replaces the last one in its queue only if it fits. 5,000 and 4,000 bytes are
+// queued, and 6,000 instead of the 4,000 would be 11,000.
 func TestExchangeKeepsTheLimit(t *testing.T) {
 	for limit, want := range map[unit.Bytes]unit.Bytes{10_999: 9_000, 11_000: 11_000} {
 		b := newBench(t, 3, trimming(limit, true))
@@ -124,7 +124,7 @@ func TestExchangeKeepsTheLimit(t *testing.T) {
 		b.Ports[out].Paused = 1 << 3
 		b.put(0, 0, 2, 24, 5000-62)
 		b.put(1, 0, 2, 24, 4000-62)
-		for i := range unit.Time(30) { // each takes the place with probability one half
+		for i := range unit.Time(30) { // each replaces it with probability one half
 			b.put(2+i, 1, 2, 24, 6000-62)
 			b.run(2 + i)
 			if got := b.QueueBytes(out, 3); got > limit {

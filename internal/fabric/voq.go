@@ -4,13 +4,13 @@ import (
 	"railyard/unit"
 )
 
-// voq is the queue of an interface node's packets to one egress port, in one class. The port is the one to the NIC at
-// the locator's node. Bytes are counted since the start, as in an account: the next request or grant replaces a lost
-// one.
+// voq is the queue of an interface node's packets to one egress port in one class. The port is the one to the NIC
+// at the locator's node. Bytes are counted since the start, as in an account: the next request or grant replaces a
+// lost one.
 type voq struct {
 	q         classQ
 	dst       int32 // NIC
-	more      int32 // next queue of the same NIC, in another class or by another of its ports, + 1; 0: none
+	more      int32 // next queue of the same NIC, in another class or through another of its ports, + 1; 0: none
 	nextAsk   int32 // next in the ring of VOQs that may send a request,
 	nextReady int32 // next in the ring of VOQs that may send data
 	enqueued  int64
@@ -22,9 +22,9 @@ type voq struct {
 	heard     unit.Time // time of the last grant or request
 	loc       uint16
 	class     uint8
-	local     bool // the egress port is this node's
-	ready     bool // whether it is in the ring of those that may send data
-	waits     bool // whether it is in the ring of those that may send a request
+	local     bool // the egress port belongs to this node
+	ready     bool // whether it is in the ring of VOQs that may send data
+	waits     bool // whether it is in the ring of VOQs that may send a request
 	watched   bool // turnRetry is pending
 }
 
@@ -81,8 +81,8 @@ func (f *iface) voq(p *Packet) int32 {
 	return int32(len(f.voqs) - 1)
 }
 
-// admit puts a packet into its VOQ or drops it. Its ingress accounts for it as at any switch, so a lossless class
-// pauses the NIC when the memory is full; a lossy class drops beyond the VOQ's limit.
+// admit appends a packet to its VOQ or drops it. Its ingress accounts for it as at any switch. A lossless class
+// therefore pauses the NIC when the memory is full; a lossy class drops beyond the VOQ's limit.
 func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
 	sw, c := &n.Sw[node], p.Class
 	w := &sw.Spec.Queues[c].WRED
@@ -110,8 +110,8 @@ func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
 	return true
 }
 
-// take removes a VOQ's first packet, whose cells start to leave by a port, and marks it by the remaining queue. out is
-// below zero if the server's link has failed meanwhile; then the caller handles the packet.
+// take removes a VOQ's first packet, whose cells start to leave by a port, and marks it by the remaining queue. out
+// is negative if the server's link has failed meanwhile; then the caller handles the packet.
 func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Packet) {
 	sw, pi := &n.Sw[node], v.q.head
 	p := &n.Packets[pi]
@@ -151,11 +151,11 @@ func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 }
 
 // askCredits is the number of credits that a VOQ requests at a time. A VOQ that requested its whole queue would
-// block those of other egress ports, which would have no requests to grant.
+// block the VOQs of other egress ports. Those ports would have no requests to grant.
 const askCredits = 4
 
-// askInTurn sends requests up to the capacity of the node's fabric links: credit beyond it gains nothing and deprives
-// others.
+// askInTurn sends requests up to the capacity of the node's fabric links. Credit beyond it gains nothing and
+// deprives others.
 func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
 	for f.asking.head >= 0 {
 		if f.askAt > now {
@@ -219,7 +219,7 @@ func (n *Net) retry(now unit.Time, node int32, f *iface, at int32) {
 	n.request(now, node, f, at)
 }
 
-// granted takes a grant for one of the node's VOQs.
+// granted processes a grant for one of the node's VOQs.
 func (n *Net) granted(now unit.Time, node int32, f *iface, m *Packet) {
 	at := noone
 	if int(m.Dst) < len(f.voqAt) {

@@ -20,7 +20,7 @@ type Wait struct {
 	born        Moment // time at which its first packet was counted
 }
 
-// Moment is the order of an event in a network in parts: its time, and its place among the events of that time.
+// Moment orders events in a network in parts: by time, and by the place among the events of that time.
 type Moment struct {
 	At    unit.Time
 	Place uint64
@@ -31,8 +31,8 @@ func (m Moment) Compare(o Moment) int {
 	return cmp.Or(cmp.Compare(m.At, o.At), cmp.Compare(m.Place, o.Place))
 }
 
-// WaitTable sums queueing delay by (flow, port) over every sixteenth packet. It shows later which queue slowed a flow,
-// and the flows that shared it.
+// WaitTable sums queueing delay by (flow, port) over every sixteenth packet. It shows afterwards which queue slowed
+// a flow, and the flows that shared that queue.
 type WaitTable struct {
 	rows  []Wait
 	index []int32         // row+1 by hash, open addressing
@@ -69,7 +69,7 @@ func (t *WaitTable) find(qp, port int32) *Wait {
 	return &t.rows[t.index[i]-1]
 }
 
-// slot returns the place of a flow's port in the index, or the free one for it.
+// slot returns the index of a flow's port in the table, or of a free slot for it.
 func (t *WaitTable) slot(qp, port int32) uint32 {
 	mask := uint32(len(t.index) - 1)
 	h := (uint32(qp)*0x9e3779b1 ^ uint32(port)*0x85ebca6b)
@@ -95,8 +95,8 @@ func (t *WaitTable) Each(f func(Wait)) {
 	}
 }
 
-// Lap returns the port where a flow's packets were queued longest since its last lap, with Total and Samples of that
-// period, and begins the next lap. Samples is 0 if no packet was sampled.
+// Lap returns the port at which a flow's packets were queued longest since its last lap, with Total and Samples of
+// that period. It then begins the next lap. Samples is 0 if no packet was sampled.
 func (t *WaitTable) Lap(qp int32) (top Wait) {
 	top.Port = -1
 	for n := t.first[qp]; n > 0; n = t.rows[n-1].next {

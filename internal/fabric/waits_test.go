@@ -33,7 +33,8 @@ func TestWaitsAreSummed(t *testing.T) {
 	}
 }
 
-// TestLaps: each lap names the port at which packets waited longest since the one before, of two alike the lower.
+// TestLaps: each lap returns the port at which packets waited longest since the previous lap. Of two equal ones it
+// is the lower port.
 func TestLaps(t *testing.T) {
 	w := NewWaitTable()
 	lap := func(port int32, total unit.Time, samples, queue int32) {

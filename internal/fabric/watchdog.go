@@ -15,7 +15,7 @@ type stormState struct {
 }
 
 // poll is the PFC watchdog, by SONiC's rules (docs/references.md, watchdog). A queue is stuck over a poll interval
-// if it holds packets and was paused at both ends of the interval without a resume between them. Between the polls
+// if it holds packets and was paused at both ends of the interval, without a resume between them. Between the polls
 // a paused queue sends nothing, whether packets are queued or pass through an idle port. A queue that is stuck for
 // the whole detection time is stormed, until no PFC frame arrives for the restoration time.
 func (n *Net) poll(node int32) {
@@ -31,8 +31,8 @@ func (n *Net) poll(node int32) {
 	n.Q.Push(engine.Node(node), n.Q.Now()+w.Poll, KindPoll, node, 0)
 }
 
-// Idle reports whether nothing but watchdogs is pending. The event loop checks after each KindPoll whether other events
-// are left, because watchdogs alone must not keep a dead run alive; a switch cannot check that.
+// Idle reports whether nothing but watchdogs is pending. The event loop checks after each KindPoll whether other
+// events are left. Watchdogs alone must not keep a dead run alive, and a switch cannot check that.
 func (n *Net) Idle() bool { return n.Q.Len() <= n.pollers }
 
 func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {
@@ -53,7 +53,7 @@ func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {
 	}
 }
 
-// count counts polls in a row.
+// count counts consecutive polls.
 func (s *stormState) count(again bool) {
 	if !again {
 		s.polls = 0
@@ -62,9 +62,9 @@ func (s *stormState) count(again bool) {
 	}
 }
 
-// storm marks a queue as stormed: PFC of its priority is off at the port, in both directions. With the action drop,
-// all packets that are queued there, are routed to it or arrive by it are lost. SONiC's drop action uses ACLs at
-// ingress and egress, or buffer profiles of size zero for the queue and the priority group.
+// storm marks a queue as stormed. PFC of its priority is then off at the port, in both directions. With the action
+// drop, all packets are lost that are queued there, are routed to it or arrive by it. SONiC's drop action uses ACLs
+// at ingress and egress, or buffer profiles of size zero for the queue and the priority group.
 func (n *Net) storm(node, port int32, c int, s *stormState) {
 	slot := n.slot(port, c)
 	*s = stormState{got: s.got, gotLast: s.got, stormed: true}

@@ -9,9 +9,8 @@ import (
 
 const ms = unit.Millisecond
 
-// stormy is a bench of two hosts with SONiC's watchdog (poll, detection and restoration of
-// 200 ms); a packet a millisecond goes from host 0 to host 1, or the other way, and the pause
-// of host 1 begins and ends when told.
+// stormy is a bench of two hosts with SONiC's watchdog (poll, detection and restoration of 200 ms). A packet a
+// millisecond goes from host 0 to host 1 or back. The test starts and ends the pause of host 1.
 type stormy struct {
 	*bench
 	storm, restore unit.Time
@@ -43,9 +42,9 @@ func newStormy(t *testing.T, forward, back bool) *stormy {
 	return s
 }
 
-// docs/references.md, watchdog: with 200/200/200 ms a permanent storm is detected in (200, 400] ms, and
-// given up in (200, 400] ms after its end, whenever it begins and ends. That packets passed
-// through the idle port since the last poll, unqueued, must not make it sooner.
+// docs/references.md, watchdog: with 200/200/200 ms a permanent storm is detected within (200, 400] ms. It is
+// restored within (200, 400] ms after its end. Packets that passed through the idle port since the last poll,
+// without queueing, must not make detection earlier.
 func TestStormIsDetectedInTime(t *testing.T) {
 	for _, forward := range []bool{false, true} {
 		for _, t0 := range []unit.Time{0, 1, 1 * ms, 50 * ms, 199 * ms, 200 * ms, 200*ms + 1, 201 * ms,
@@ -70,9 +69,9 @@ func TestStormIsDetectedInTime(t *testing.T) {
 	}
 }
 
-// While a queue is stormed, the action drop loses what is bound for it and what comes in by
-// its port and priority (SONiC drops at ingress and egress); other priorities pass. The action
-// forward lets all of it through in spite of the pause.
+// While a queue is stormed, the action drop loses packets to it and packets that arrive by its port and priority
+// (SONiC drops at ingress and egress). Other priorities pass. The action forward forwards all of them despite the
+// pause.
 func TestStormAction(t *testing.T) {
 	for _, forward := range []bool{false, true} {
 		s := newStormy(t, forward, true)
@@ -106,8 +105,8 @@ func TestStormAction(t *testing.T) {
 	}
 }
 
-// A pause that ends between two polls and comes again is no storm, though the port is paused
-// at both: SONiC's rule asks for no change from on to off.
+// A pause that ends between two polls and starts again is no storm, although the port is paused at both polls.
+// SONiC's rule requires no change from on to off.
 func TestBriefPausesAreNoStorm(t *testing.T) {
 	s := newStormy(t, false, false)
 	for at := unit.Time(0); at < 1500*ms; at += 100 * ms {
@@ -121,15 +120,15 @@ func TestBriefPausesAreNoStorm(t *testing.T) {
 	}
 }
 
-// Pause frames of another priority do not keep a storm alive, and a stormed port sends none of
-// its own in that priority: the watchdog has switched PFC off there.
+// Pause frames of another priority do not prolong a storm. A stormed port sends no pause frames in that priority,
+// because the watchdog has disabled PFC there.
 func TestStormIsOfOnePriority(t *testing.T) {
 	s := newStormy(t, true, false)
 	s.SendPause(s.hosts[1], 3)
 	s.SendPause(s.hosts[1], 4)
 	s.run(500 * ms)
 	s.spec.Queues[3].XOff, s.spec.Queues[3].XOn = 10*unit.KB, 5*unit.KB
-	s.gotPFC(s.in[0], s.pauseFor(s.hosts[0], 3, 65535)) // what comes from host 1 has to queue, beyond xOFF
+	s.gotPFC(s.in[0], s.pauseFor(s.hosts[0], 3, 65535)) // packets from host 1 must queue, beyond xOFF
 	for i := range 10 {
 		s.put(s.Q.Now()+unit.Time(i), 1, 0, 24, 4000)
 	}
@@ -145,8 +144,8 @@ func TestStormIsOfOnePriority(t *testing.T) {
 	}
 }
 
-// TestStormOfAScheduledFabric: while a NIC pauses for ever its egress port's queue is dropped, with what comes for it
-// and what it sends in that priority; when it resumes all is as before.
+// TestStormOfAScheduledFabric: while a NIC pauses continuously, its egress port's queue is dropped, with packets to
+// it and the NIC's packets in that priority. After the NIC resumes the state is as before.
 func TestStormOfAScheduledFabric(t *testing.T) {
 	c := pairOfLeafs(t, func(s *queue.Spec) { s.Watchdog.On = true })
 	psn := [2]uint32{}

@@ -11,12 +11,12 @@ import (
 // average is the queue length that WRED with a weight decides by (Floyd and Jacobson 1993).
 type average struct {
 	bytes unit.Bytes
-	empty unit.Time // since when the queue is, 0 while it is not
+	empty unit.Time // since when the queue is empty; 0 if it is not
 }
 
 // early applies WRED to an arriving packet, and reports whether it was dropped. It drops without ECN, in a lossless
-// class as in any other (PFC limits the buffer; WRED does not check it), and it drops packets that are not ECN-capable
-// where it would mark others (RFC 3168, section 5).
+// class as in any other (PFC limits the buffer; WRED does not check it). With ECN it drops packets that are not
+// ECN-capable where it would mark others (RFC 3168, section 5).
 func (n *Net) early(now unit.Time, sw *Switch, out, pi int32, p *Packet) bool {
 	w := &sw.Spec.Queues[p.Class].WRED
 	if w.Max == 0 {
@@ -35,8 +35,8 @@ func (n *Net) early(now unit.Time, sw *Switch, out, pi int32, p *Packet) bool {
 	return true
 }
 
-// mark sets CE on a departing ECN-capable packet, depending on the queue after it (marking on dequeue, as the HPCC and
-// htsim models do).
+// mark sets CE on a departing ECN-capable packet, depending on the queue after it. It marks on dequeue, as the HPCC
+// and htsim models do.
 func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	w := &sw.Spec.Queues[p.Class].WRED
 	if w.Weight != 0 && w.Max > 0 {
@@ -55,8 +55,8 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	}
 }
 
-// timed converts a queue's length for thresholds that are times: to the bytes that the port would send at its link's
-// own rate in the time that it needs at the current rate.
+// timed converts a queue's length for thresholds in units of time. The result is the bytes that the port would send
+// at its link's own rate in the time that the queue takes at the current rate.
 func (n *Net) timed(sw *Switch, out int32, bytes int32) unit.Bytes {
 	if !sw.Spec.Timed {
 		return unit.Bytes(bytes)
@@ -78,7 +78,7 @@ func (n *Net) room(sw *Switch, out int32, k *queue.Class) int64 {
 	return limit
 }
 
-// SilentToHosts reports that a port is one of a switch that marks nothing which it sends to servers.
+// SilentToHosts reports whether a port belongs to a switch that does not mark packets to servers.
 func (n *Net) SilentToHosts(port int32) bool {
 	node := n.Ports[port].Node
 	return int(node) < len(n.Sw) && n.Sw[node].Spec != nil && n.Sw[node].Spec.CoreMarks
@@ -98,14 +98,14 @@ func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *P
 	}
 }
 
-// passBy has WRED's average look at a packet that finds its port idle, and may be marked or dropped all the same while
-// the average is still high. It reports whether it was dropped.
+// passBy updates WRED's average for a packet that finds its port idle. The packet may still be marked or dropped
+// while the average is high. It reports whether it was dropped.
 func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
 	tx := &n.Ports[out]
 	sw := &n.Sw[tx.Node]
 	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || tx.BusyUntil > now ||
 		tx.NonEmpty != 0 || tx.Paused&(1<<p.Class) != 0 {
-		return false // the packet is queued, and checked when it leaves
+		return false // the packet is queued, and checked again when it leaves
 	}
 	if n.early(now, sw, out, pi, p) {
 		n.emptied(now, n.slot(out, int(p.Class)))
@@ -115,7 +115,7 @@ func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
 	return false
 }
 
-// averaged returns the queue length WRED decides by, and moves its average.
+// averaged returns the queue length by which WRED decides, and updates its average.
 func (n *Net) averaged(now unit.Time, sw *Switch, w *queue.WRED, slot int32) unit.Bytes {
 	q := n.timed(sw, n.portOf(slot), n.classes[slot].bytes)
 	if w.Weight == 0 {
@@ -127,8 +127,8 @@ func (n *Net) averaged(now unit.Time, sw *Switch, w *queue.WRED, slot int32) uni
 	return a.bytes
 }
 
-// idled lets an average fall for the time that its queue was empty: once for each frame that could
-// have been sent, as RED does.
+// idled lowers an average for the time in which its queue was empty: once for each frame that could have been sent,
+// as RED does.
 func (n *Net) idled(now unit.Time, sw *Switch, w *queue.WRED, slot int32) {
 	if w.Weight == 0 || n.averages[slot].empty == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// burst puts 800 KB of 4 KB packets into a queue whose WRED maximum is 20 KB, and lets it drain.
+// burst queues 800 KB of 4 KB packets with a WRED maximum of 20 KB, and lets the queue drain.
 func burst(t *testing.T, lossless, marks bool, ecn uint8) *bench {
 	t.Helper()
 	b := newBench(t, 3, func(s *queue.Spec) {
@@ -32,9 +32,9 @@ func burst(t *testing.T, lossless, marks bool, ecn uint8) *bench {
 	return b
 }
 
-// WRED marks with ecn and drops without, and what cannot be marked it drops (RFC 3168, sections 5
-// and 7). A no-drop class changes nothing about it: PFC saves packets from a full buffer, not
-// from random-detect. Only the queue's minimum gets through of a burst.
+// WRED marks with ecn and drops without it. It drops packets that cannot be marked (RFC 3168, sections 5 and 7). A
+// no-drop class is no exception: PFC protects packets from a full buffer, not from random-detect. Of a burst, only
+// the bytes of the queue's minimum pass.
 func TestWREDMarksOrDrops(t *testing.T) {
 	for _, lossless := range []bool{false, true} {
 		for _, marks := range []bool{false, true} {
@@ -51,9 +51,9 @@ func TestWREDMarksOrDrops(t *testing.T) {
 	}
 }
 
-// An average falls while its queue is empty, once for each frame that could have been sent (Floyd
-// and Jacobson 1993, section 4): after a burst the next packets, which pass through an idle port, are
-// still marked or dropped, and a while later none is.
+// An average falls while its queue is empty, once for each frame that could have been sent (Floyd and Jacobson
+// 1993, section 4). After a burst the next packets, which pass through an idle port, are still marked or dropped.
+// Some time later none is.
 func TestAverageFallsWhileIdle(t *testing.T) {
 	const weight = 6
 	for _, marks := range []bool{false, true} {
@@ -119,7 +119,7 @@ func TestWeightWithoutThresholds(t *testing.T) {
 	}
 }
 
-// A switch that marks in the core only leaves what goes to a server alone, however long the queue.
+// A switch that marks only in the core does not mark packets to a server, however long the queue.
 func TestCoreMarks(t *testing.T) {
 	for _, core := range []bool{false, true} {
 		b := newBench(t, 3, func(s *queue.Spec) {
@@ -137,10 +137,10 @@ func TestCoreMarks(t *testing.T) {
 	}
 }
 
-// TestWREDLooksAtWhatPassesBy: a packet that finds its port free, be it since this instant, is marked while the average
-// is high, as is one that has to wait.
+// TestWREDLooksAtWhatPassesBy: a packet that finds its port idle is marked while the average is high, as a queued
+// packet is. This holds even if the port became idle at that time.
 func TestWREDLooksAtWhatPassesBy(t *testing.T) {
-	for _, free := range []unit.Time{-1, 0, 1} { // from the packet's arrival on
+	for _, free := range []unit.Time{-1, 0, 1} { // counted from the packet's arrival
 		b := newBench(t, 2, func(s *queue.Spec) {
 			s.Queues[3] = queue.Class{Weight: 50, Limit: 10 * unit.MB,
 				WRED: queue.WRED{Min: 1, Max: 2, Probability: 1, Weight: 10, ECN: true}}

@@ -9,9 +9,9 @@ import (
 	"railyard/internal/fabric"
 )
 
-// An event's memory is found step by step: a packet names its connection, the connection its ends, an end its peer.
-// Each step reads the memory that the previous one has prefetched, so it runs some events later, and the event itself
-// after all of them.
+// An event's memory is found step by step: a packet names its connection, the connection its ends, and an end its
+// peer. Each step reads the memory that the previous one has prefetched. It therefore runs some events later, and
+// the event itself runs after all steps.
 
 // coming is a ring of a few items that will be needed soon, in order of discovery.
 type coming struct {
@@ -19,13 +19,13 @@ type coming struct {
 	at   uint8
 }
 
-// see adds one.
+// see adds an item.
 func (k *coming) see(x int32) {
 	k.at++
 	k.ring[k.at%uint8(len(k.ring))] = x
 }
 
-// seen returns the item discovered a given number of steps before the last.
+// seen returns the item discovered a given number of steps before the last one.
 func (k *coming) seen(before uint8) int32 { return k.ring[(k.at-before)%uint8(len(k.ring))] }
 
 // Steps, in events of a kind since one was seen. It runs aheadBy events of package engine after that.
@@ -36,7 +36,7 @@ const (
 	stepLast = 10
 )
 
-// widePorts is the number of ports from which queues are prefetched: then ports, queues and their packets are
+// widePorts is the number of ports from which queues are prefetched. Ports, queues and their packets are then
 // several times the size of a second-level cache. Below it, most of the data is cached, and prefetching costs more
 // than it saves.
 const widePorts = 2048
@@ -44,9 +44,9 @@ const widePorts = 2048
 // endLines is the number of cache lines of an end that are prefetched, for any protocol (mrc.TestLines).
 const endLines = 8
 
-// Far reports whether every event is worth looking ahead: in large fabrics, and where protocols have ends of many
-// lines. Otherwise prefetching for arrivals is enough (TouchNear). More costs a tenth of the speed at 128 hosts: the
-// data are in the caches already.
+// Far reports whether prefetching pays for every event: in large fabrics, and if protocols have ends of many lines.
+// Otherwise prefetching for arrivals is enough (TouchNear). More costs a tenth of the speed at 128 hosts: the data
+// are in the caches already.
 func (h *Hosts) Far() bool { return h.wide || h.lanes != nil }
 
 // TouchNear prefetches a packet that will soon arrive at a NIC, and the receiver of one that arrives earlier.
@@ -66,8 +66,8 @@ func (h *Hosts) touchReceiver(pi int32) {
 	}
 }
 
-// Touch prefetches the memory of a coming event: of the fabric's, of a packet that arrives at a NIC, and of one that a
-// NIC sends.
+// Touch prefetches the memory of a future event: the fabric's, that of a packet arriving at a NIC, or that of a
+// packet to send.
 func (h *Hosts) Touch(e *engine.Event) {
 	switch e.Kind() {
 	case fabric.KindArrive:

@@ -6,8 +6,7 @@ import (
 	"railyard/internal/engine"
 )
 
-// Touch looks at the packets to come, whichever they are: those of no connection, and those of connections
-// that have gone since.
+// Touch handles any future packet, including packets without a connection or with one that has been closed.
 func TestTouch(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	for _, qp := range []int32{-1, -2, 0, 1 << 30} {

@@ -2,9 +2,9 @@ package host
 
 import "slices"
 
-// usePorts binds a sender to the NIC ports that reach its peer: all of them with packet spraying, one of them by
-// hash or in turn otherwise. A bundle that lost a port for some peer sprays over its other ports, to all peers. One
-// of which a single port is left no longer sprays: its flows stay on single ports.
+// usePorts binds a sender to the NIC ports that reach its peer. With packet spraying these are all of them,
+// otherwise one, by hash or in turn. A bundle that lost a port for some peer sprays over its other ports, to all
+// peers. A bundle with a single port left no longer sprays: its flows stay on single ports.
 func (h *Hosts) usePorts(c int32, ports []int32) {
 	s := &h.senders[c]
 	n := &h.nics[s.nic]
@@ -39,7 +39,7 @@ func both(a, b []int32) (out []int32) {
 	return out
 }
 
-// spread makes a NIC's bundle spray over some of its ports; one sender, which calls it, is already bound.
+// spread makes a NIC's bundle spray over some of its ports. The sender that calls it is already bound.
 func (h *Hosts) spread(nic int32, over []int32, who int32) {
 	n := &h.nics[nic]
 	same := slices.Equal(n.over, over)
@@ -74,7 +74,7 @@ func (h *Hosts) spread(nic int32, over []int32, who int32) {
 	}
 }
 
-// bind puts a sender on one of the ports.
+// bind binds a sender to one of the ports.
 func (h *Hosts) bind(c int32, ports []int32) {
 	s := &h.senders[c]
 	to := h.portFor(s, ports)
@@ -96,7 +96,7 @@ func (h *Hosts) portFor(s *sender, ports []int32) int32 {
 	return ports[int(s.hash>>7)%len(ports)]
 }
 
-// Home returns the port of its NIC that a connection sends by while all of them reach its peer.
+// Home returns the port of its NIC by which a connection sends while all ports reach its peer.
 func (h *Hosts) Home(c int32) int32 {
 	s := &h.senders[c]
 	return h.wire(h.portFor(s, h.nics[s.nic].ports))
@@ -140,8 +140,7 @@ func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
 	}
 }
 
-// respread has every bundle that sprays do so over all ports that reach all of its peers, if they are
-// several.
+// respread makes every spraying bundle use all ports that reach all of its peers, if there are several.
 func (h *Hosts) respread(usable func(src, dst int32) []int32) {
 	reach := map[int32][]int32{}
 	for c := range h.senders {
@@ -162,8 +161,8 @@ func (h *Hosts) respread(usable func(src, dst int32) []int32) {
 	}
 }
 
-// Reline notifies a NIC that the rate of its port has changed, which limits its senders. Other ports are none of
-// its business.
+// Reline notifies a NIC that the rate of its port has changed. That rate limits its senders. Other ports are none
+// of its business.
 func (h *Hosts) Reline(port int32) {
 	for c := range h.senders {
 		if slices.Contains(h.nics[h.senders[c].nic].ports, port) {

@@ -2,8 +2,8 @@ package host
 
 import "railyard/unit"
 
-// Bus is a link of PCIe between GPUs and NICs of one server with less bandwidth than theirs: a NIC's own, one of a
-// GPU with several NICs, one above several switches. Each direction is separate.
+// Bus is a PCIe link between GPUs and NICs of one server with less bandwidth than they have. It belongs to one NIC,
+// to a GPU with several NICs, or is above several switches. Each direction is separate.
 type Bus struct {
 	Rate unit.Rate // of payload
 	NICs []int32
@@ -40,7 +40,7 @@ func (h *Hosts) fetchable(n *nic) (at unit.Time) {
 	return at
 }
 
-// fetch books a payload that a NIC takes from its GPU.
+// fetch schedules on the bus a payload that a NIC reads from its GPU.
 func (h *Hosts) fetch(now unit.Time, n *nic, payload unit.Bytes) {
 	for _, i := range n.buses {
 		b := &h.buses[i]
@@ -48,7 +48,7 @@ func (h *Hosts) fetch(now unit.Time, n *nic, payload unit.Bytes) {
 	}
 }
 
-// write books a payload that a NIC gives to its GPU.
+// write schedules on the bus a payload that a NIC writes to its GPU.
 func (h *Hosts) write(now unit.Time, n *nic, payload unit.Bytes) {
 	for _, i := range n.buses {
 		b := &h.buses[i]

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Two NICs behind one bus share it: together they send and receive what it carries, each half of it, and
-// with their own slower link besides each has no more than that.
+// Two NICs behind one bus share its bandwidth, half each, for sending and receiving. With a slower PCIe link of its
+// own, each has at most that link's bandwidth.
 func TestSharedBus(t *testing.T) {
 	const bytes = 4 * unit.MB
 	for _, c := range []struct {
@@ -16,7 +16,7 @@ func TestSharedBus(t *testing.T) {
 		buses   []Bus
 		senders [2]int32
 		to      [2]int32
-		want    unit.Rate // each gets so much
+		want    unit.Rate // rate of each
 	}{
 		{"the senders' bus", []Bus{{rate, []int32{0, 1}}}, [2]int32{0, 1}, [2]int32{2, 3}, rate / 2},
 		{"the receivers' bus", []Bus{{rate, []int32{2, 3}}}, [2]int32{0, 1}, [2]int32{2, 3}, rate / 2},

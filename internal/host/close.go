@@ -11,11 +11,11 @@ type ending uint8
 const (
 	open    ending = iota
 	closing        // the connection accepts no further message,
-	closed         // and all of its messages are acknowledged
+	closed         // all of its messages are acknowledged as well
 )
 
-// Close ends a connection: it accepts no further message. Once all are acknowledged, its congestion control does
-// nothing more, and others of its peer no longer look at it. Its numbers stay.
+// Close ends a connection: it accepts no further message. Once all are acknowledged, its congestion control stops,
+// and other connections of its peer no longer include it. Its numbers stay.
 func (h *Hosts) Close(c int32) { h.senders[c].ending = closing }
 
 // Closed reports whether a connection was closed and all its messages are acknowledged.
@@ -28,7 +28,7 @@ func (h *Hosts) close(c int32, s *sender) {
 	h.rearm(c, s)
 }
 
-// closeEnd lets a protocol's end give back memory.
+// closeEnd releases the memory of a protocol's end.
 func closeEnd(e transport.End) {
 	if x, ok := e.(transport.Closer); ok {
 		x.Close()

@@ -9,7 +9,7 @@ import (
 )
 
 // Closed queue pairs whose rate was reduced run no timer once their last message is acknowledged, and a late CNP
-// changes nothing; an open one goes on until its rate has recovered.
+// changes nothing. An open queue pair goes on until its rate has recovered.
 func TestClosedQueuePairsRest(t *testing.T) {
 	paper := cc.DCQCNPaper(rate)
 	l := newLab(t, func(c *Config, s *queue.Spec) {
@@ -39,8 +39,8 @@ func TestClosedQueuePairsRest(t *testing.T) {
 	}
 }
 
-// Connections of a protocol leave those of their peer when they are closed and done, in any order; who is left still
-// sends, and others join.
+// Closed connections of a protocol leave the list of their peer when they are done, in any order. The others still
+// send, and new ones join.
 func TestClosedEndsLeaveTheirPeer(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 0, 2}} {
 		l := newPlanes(t, &plain{window: 4, timeout: unit.Millisecond}, 2, 2, nil)

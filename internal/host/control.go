@@ -7,16 +7,16 @@ import (
 	"railyard/roce"
 )
 
-// Control packets carry what NICs send one another besides data, such as acknowledgements, CNPs, probes, and
-// requests for credit and grants. All leave by Control, before data, each with the size, DSCP and class of its
-// kind. Arriving ones are passed to the handler that is registered for their opcode. A new kind is
+// Control packets are all packets of NICs besides data, such as acknowledgements, CNPs, probes, requests for credit
+// and grants. All leave by Control, before data, each with the size, DSCP and class of its kind. Arriving ones are
+// passed to the handler that is registered for their opcode. A new kind is
 //
 //   - an opcode: one that roce knows, or of the manufacturer's range, 0xc0 to 0xff (IBTA 9.2.1);
 //   - a Taker, registered with Take or, when every run has it, with a line in takers;
 //   - calls of Control wherever it is due: in the Taker of what it answers, or behind a timer.
 
-// A Taker has a packet whose last bit has arrived at one of its NIC's ports. The packet is freed when it returns.
-// It is invalid after any packet was sent, which may move the slab.
+// A Taker processes a packet whose last bit has arrived at one of its NIC's ports. The packet is freed when it
+// returns. It is invalid after any packet was sent, which may move the slab.
 type Taker func(h *Hosts, port int32, p *fabric.Packet)
 
 // takers maps opcodes to handlers; the default is data.
@@ -70,7 +70,7 @@ func (h *Hosts) ToNIC(src, dst int32, hash uint32) Address {
 	return Address{dst, h.nics[dst].loc, hash, ^src}
 }
 
-// From returns the NIC that sent a packet, -1 if only its connection determines it.
+// From returns the NIC that sent a packet; -1 if only its connection determines the NIC.
 func From(p *fabric.Packet) int32 {
 	if p.QP < 0 {
 		return ^p.QP
@@ -82,8 +82,8 @@ func From(p *fabric.Packet) int32 {
 func (h *Hosts) Ports(nic int32) []int32 { return h.nics[nic].ports }
 
 // Control sends a control packet from one of its NIC's ports, in a class of that port. The packet has its opcode,
-// size, TOS and the fields of its kind; the address is filled in here. An answer leaves by the port where the
-// request arrived; a sender's own packets leave by Port.
+// size, TOS and the fields of its kind; Control sets the address. An answer leaves by the port at which the request
+// arrived; a sender's own packets leave by Port.
 func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet) {
 	h.depart(port, to, class, h.Net.Alloc(), what)
 }

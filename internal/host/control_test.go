@@ -13,13 +13,13 @@ import (
 	"railyard/unit"
 )
 
-// Two kinds of control packets that nothing else knows, from the manufacturer's range.
+// Two kinds of control packets with opcodes from the manufacturer's range, used by this test only.
 const (
 	opProbe roce.Opcode = 0xf0 + iota
 	opGrant
 )
 
-// A kind of control packet is an opcode, a Taker and a call: rx and tx know nothing of it.
+// A kind of control packet is an opcode, a Taker and a call; rx and tx need no change.
 func TestControlStory(t *testing.T) {
 	s := newStage(t, `
 		A probe passes data, and the grant that answers it passes a pause: control has its own class.
@@ -43,7 +43,7 @@ func TestControlStory(t *testing.T) {
 			s.tell(at, "%c sends %s, class %d", 'A'+port/2, what, p.Class)
 		}
 	}
-	s.Net.TapPFC = func(unit.Time, int32, bool, int, int) {} // Trace tells when a pause takes effect
+	s.Net.TapPFC = func(unit.Time, int32, bool, int, int) {} // Trace reports when a pause takes effect
 	for _, n := range s.nics {
 		s.Net.TapPort(n.ports[0], true)
 	}
@@ -58,9 +58,8 @@ func TestControlStory(t *testing.T) {
 	s.check("probe-and-grant")
 }
 
-// Whatever control packets NICs send, to queue pairs and to NICs, in any class, beside data
-// and under pauses: each arrives once, with what it carried, at whom it was for; those of
-// one class between two NICs arrive in order.
+// NICs send random control packets, to queue pairs and to NICs, in any class, with data and under pauses. Each
+// arrives once, unchanged, at its destination. Packets of one class between two NICs arrive in order.
 func TestControlArrives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 4).Draw(rt, "NICs")
@@ -98,7 +97,7 @@ func TestControlArrives(t *testing.T) {
 			var to Address
 			switch rapid.IntRange(0, 2).Draw(rt, "to") {
 			case 0:
-				to = l.ToReceiver(src) // connection i goes from NIC i to the next
+				to = l.ToReceiver(src) // connection i goes from NIC i to the next NIC
 			case 1:
 				dst = (src + int32(n) - 1) % int32(n)
 				to = l.ToSender(dst)
@@ -130,7 +129,7 @@ func TestControlArrives(t *testing.T) {
 
 func make1(n int) []int { return slices.Repeat([]int{1}, n) }
 
-// A packet that nobody registered for is a mistake of the program, and says which.
+// A packet without a registered Taker is a bug of the program; the panic names its opcode.
 func TestUnclaimedControl(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	l.Control(l.Ports(0)[0], l.ToNIC(0, 1, 0), 7, &fabric.Packet{Opcode: opGrant, Size: 64})

@@ -11,7 +11,7 @@ import (
 // Controller returns a connection's congestion control; nil if a protocol keeps it private.
 func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
 
-// Counter returns a counter of a connection's congestion control, or of the protocol that carries it: the sum over its
+// Counter returns a counter of a connection's congestion control, or of its transport protocol: the sum over its
 // two ends.
 func (h *Hosts) Counter(c int32, name string) (n int64, ok bool) {
 	e := h.endsOf(c)

@@ -9,20 +9,20 @@ import (
 )
 
 // Receivers that grant credit. A sender whose congestion control needs credit sends a request. The receiver answers
-// with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one receiver,
-// independent of the port at which packets arrive. A bundle's ports together have the granted rate, because
-// switches choose the port of a packet. Where PCIe takes less than they carry, PCIe is the rate.
+// with grants at the pace of its line. Requests and grants are control packets and travel as CNPs do. A NIC is one
+// receiver, independent of the port at which packets arrive. A bundle's ports together have the granted rate,
+// because switches choose the port of a packet. If PCIe is slower than the ports, its rate applies.
 
-// granter is a NIC's.
+// granter is the granter of a NIC.
 type granter struct {
 	cc.Granter
 	conns []int32      // by flow
-	ports []int32      // by flow: the port of its last packet
+	ports []int32      // by flow: port of its last packet
 	armed bool         // an event comes,
 	habit engine.Habit // lane of an event with the delay of the one before
 }
 
-// join adds a connection to the granter of its receiver's NIC, if its service needs one. Flows of a higher class are
+// join adds a connection to the granter of its receiver's NIC if its service uses one. Flows of a higher class are
 // granted credit before others.
 func (h *Hosts) join(c int32) {
 	service := h.Service(c)
@@ -69,8 +69,8 @@ func (h *Hosts) rxRequest(port int32, p *fabric.Packet) {
 	h.grant(nic)
 }
 
-// Needs passes wire bytes to the granter of a connection's receiver before the sender requests credit for them:
-// bytes lost on a port that will be retransmitted, or the next bytes.
+// Needs passes wire bytes to the granter of a connection's receiver before the sender requests credit for them.
+// They are bytes lost on a port that will be retransmitted, or the next bytes.
 func (h *Hosts) Needs(c, port int32, wire int64) {
 	nic := h.senders[c].dst
 	g, flow := h.nics[nic].granter, h.receivers[c].flow

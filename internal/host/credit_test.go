@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// onCredit puts a lab's service under EQDS.
+// onCredit sets a lab's service to EQDS.
 func onCredit(c *Config, profile string, change func(v cc.Values)) {
 	a := cc.Lookup("eqds")
 	v := a.Profile(profile).Values(rate)
@@ -65,9 +65,8 @@ func TestCreditStory(t *testing.T) {
 	s.check("credit")
 }
 
-// Whatever the path loses of data, acknowledgements, requests and grants: every message arrives, what a
-// receiver grants in any time is no more than its line takes then, and what comes to it is no more than it
-// granted and senders may send unasked.
+// The path loses random data, acknowledgements, requests and grants. Every message arrives, and no receiver grants
+// more than its line rate permits. Arriving bytes do not exceed the grants plus the unsolicited parts.
 func TestCreditUnderLoss(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		between := func(what string, low, high int) int { return rapid.IntRange(low, high).Draw(rt, what) }
@@ -124,7 +123,7 @@ func TestCreditUnderLoss(t *testing.T) {
 	})
 }
 
-// checkCredit holds what receivers have granted to their lines, and what senders hold to their windows.
+// checkCredit checks receivers' grants against their line rates, and senders' credit against their windows.
 func (l *lab) checkCredit(rt *rapid.T, share float64) {
 	now := l.Net.Q.Now()
 	for i, n := range l.nics {
@@ -146,7 +145,7 @@ func (l *lab) checkCredit(rt *rapid.T, share float64) {
 	}
 }
 
-// What a NIC grants follows its ports: both of a bundle, the one that is left, and PCIe where that is less.
+// The grants of a NIC follow its ports: both of a bundle, the remaining one, or PCIe if that is slower.
 func TestIntake(t *testing.T) {
 	l := newLab(t, func(c *Config, _ *queue.Spec) { onCredit(c, "request", nil) }, 2, 1)
 	n := &l.nics[0]

@@ -8,10 +8,10 @@ import (
 	"railyard/unit"
 )
 
-// An edge is a set of hosts between others and the fabric (Olteanu et al., NSDI 2022): its NICs have the ports to
-// the fabric, and the NICs of those hosts have ports to it. The edge carries the packets of the NICs as messages of
-// connections of its own, one for each pair of NICs and direction. Its congestion control, recovery and paths are
-// the tunnel's.
+// An edge is a set of hosts between others and the fabric (Olteanu et al., NSDI 2022). Its NICs have the ports to
+// the fabric; the NICs of the other hosts have ports to the edge. The edge carries the packets of those NICs as
+// messages of its own connections, one for each pair of NICs and direction. These tunnels have their own congestion
+// control, recovery and paths.
 
 // KindEdge is the first kind of an edge's events: the hosts' kinds plus KindEdge less fabric.KindHost.
 const KindEdge engine.Kind = 64
@@ -23,7 +23,7 @@ func NewEdge(net *fabric.Net, cfg *Config) *Hosts {
 	return h
 }
 
-// Front gives an edge the ports to the fabric and connects the ports of its hosts to the edge: port i of wires
+// Front gives an edge the ports to the fabric and connects the ports of its hosts to the edge. Port i of wires
 // serves port i of ports, whose packets arrive at it as events of a kind.
 func (h *Hosts) Front(behind *Hosts, ports, wires []int32, enters engine.Kind) {
 	behind.wired = make([]int32, len(h.Net.Ports))
@@ -38,7 +38,7 @@ func (h *Hosts) Front(behind *Hosts, ports, wires []int32, enters engine.Kind) {
 	}
 }
 
-// wire returns the port to the fabric of a NIC's port: the edge's if one is in front, else itself.
+// wire returns the port to the fabric for a NIC's port: the edge's port if there is an edge, else the port itself.
 func (h *Hosts) wire(port int32) int32 {
 	if h.wired == nil {
 		return port
@@ -58,7 +58,7 @@ func (h *Hosts) wires(ports []int32) []int32 {
 	return all
 }
 
-// reaches reports whether a port to the fabric is one of a NIC's.
+// reaches reports whether a port to the fabric belongs to a NIC.
 func (h *Hosts) reaches(nic, port int32) bool {
 	return slices.Contains(h.wires(h.nics[nic].ports), port)
 }

@@ -13,11 +13,11 @@ import (
 	"railyard/unit"
 )
 
-// Connections of a service that names a protocol (package transport) are driven here instead of as RC's queue
-// pairs: the same NICs, ports, classes and messages, other ends. A NIC's ports are its planes, all of them used by
-// the connection. Data leave by the first idle port (lanes.go), after control packets.
+// Connections of a service that names a protocol (package transport) are run here, not as RC's queue pairs. NICs,
+// ports, classes and messages are those of RC; only the ends differ. A NIC's ports are its planes, all of them used
+// by the connection. Data leave by the first idle port (lanes.go), after control packets.
 
-// Opcodes distinguish packets of protocols from RC's within the simulator, in the manufacturer's range: their
+// Opcodes from the manufacturer's range distinguish packets of protocols from RC's within the simulator. Their
 // headers are stored separately (fabric.Net.Headers), and captures show the opcodes of their frames.
 const (
 	toReceiver roce.Opcode = 0xfe
@@ -29,8 +29,9 @@ func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
 	return opcode == toReceiver, opcode == toReceiver || opcode == toSender
 }
 
-// ends are the two ends of a connection, by its number; both nil for RC. Fields of the sender belong to its NIC's
-// node, fields of the receiver to its node. They are two cache lines, of which packets read the first (TestLines).
+// ends are the two ends of a connection, by connection number; both are nil for RC. Fields of the sender belong to
+// the node of its NIC, and fields of the receiver to the node of its own NIC. They are two cache lines, of which
+// packets read the first (TestLines).
 type ends struct {
 	send   transport.Sender
 	recv   transport.Receiver
@@ -43,7 +44,7 @@ type ends struct {
 	// messages by the transport's number, written as they are posted; a message in pieces occurs several times
 	posted []int32
 	again  int64      // packets sent again
-	ce     int64      // that came marked,
+	ce     int64      // packets that arrived marked,
 	cut    int64      // and as headers
 	done   unit.Bytes // bytes of messages that are completely in memory
 	acked  int32      // messages that are acknowledged,
@@ -53,7 +54,7 @@ type ends struct {
 // peerKey is the key of a NIC's transport.Peer: the other NIC, and the service.
 type peerKey struct{ service, src, dst int32 }
 
-// peer is one, with its connection that was set up last, -1 where all are closed.
+// peer is a transport.Peer, with its connection that was set up last, -1 if all are closed.
 type peer struct {
 	transport.Peer
 	last int32
@@ -75,7 +76,7 @@ func (h *Hosts) protocols() {
 	h.take[toReceiver], h.take[toSender] = (*Hosts).rxForward, (*Hosts).rxBack
 }
 
-// endsOf returns a connection's ends, nil for one of RC's.
+// endsOf returns a connection's ends, nil for RC.
 func (h *Hosts) endsOf(c int32) *ends {
 	if uint32(c) >= uint32(len(h.carried)) || h.carried[c].send == nil {
 		return nil
@@ -120,7 +121,7 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	return c
 }
 
-// makerAt returns the maker of a service's ends at a NIC: one for the NIC's host if ends use its cores.
+// makerAt returns the maker of a service's ends at a NIC. If ends use the host's cores, each host has a maker.
 func (h *Hosts) makerAt(service int, nic int32) transport.Maker {
 	m := h.cfg.Services[service].Protocol
 	hosted, ok := m.(transport.Hosted)
@@ -135,7 +136,7 @@ func (h *Hosts) makerAt(service int, nic int32) transport.Maker {
 }
 
 // pathOf returns the path of a connection for a protocol: all planes together, and the time of a full packet and an
-// answer on the first working one.
+// answer on the first working plane.
 func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 	s := &h.senders[c]
 	n := &h.nics[s.nic]
@@ -152,8 +153,9 @@ func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
 		CoreMarks: h.coreMarks(c)}
 }
 
-// Bound returns the maximum of payload bytes that a connection ever has in flight, the limit of its transport's own
-// window independent of congestion control, 0 without a limit, and the round trip of a full packet on an idle path.
+// Bound returns the maximum payload bytes that a connection ever has in flight and the round trip of a full packet
+// on an idle path. The maximum is that of its transport's own window, independent of congestion control; 0: no
+// limit.
 func (h *Hosts) Bound(c int32) (most, own unit.Bytes, rtt unit.Time) {
 	s := &h.senders[c]
 	var limited any = s.pace.Ctl
@@ -172,8 +174,8 @@ func (h *Hosts) Bound(c int32) (most, own unit.Bytes, rtt unit.Time) {
 	return most, own, rtt
 }
 
-// Window returns the maximum of payload bytes that an RC connection has in flight before the first is acknowledged,
-// 0 without a limit, and the round trip of a full packet on an idle path.
+// Window returns the maximum payload bytes that an RC connection has in flight before the first is acknowledged,
+// and the round trip of a full packet on an idle path. 0: no limit.
 func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
 	most, _, rtt = h.Bound(c)
 	if w := h.senders[c].pace.Ctl.Decision().Window; w > 0 && (most == 0 || w < most) {
@@ -183,8 +185,8 @@ func (h *Hosts) Window(c int32) (most unit.Bytes, rtt unit.Time) {
 }
 
 // Granted returns the share of its receiver's line rate that a connection's receiver grants as credit, 0 if it
-// needs none, and the wire bytes of a burst without credit. pulls reports that these count in addition to granted
-// bytes.
+// needs none. It also returns the wire bytes of a burst without credit. pulls reports that these bytes add to
+// granted ones.
 func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool) {
 	if t := h.Service(c).Credit; t.Packets > 0 {
 		share, pulls = t.Share, t.Pulls
@@ -195,7 +197,7 @@ func (h *Hosts) Granted(c int32) (share float64, unasked unit.Bytes, pulls bool)
 	return share, unasked, pulls
 }
 
-// tellPlanes passes the failed ports of their NICs to new ends.
+// tellPlanes notifies new ends of the failed ports of their NICs.
 func (h *Hosts) tellPlanes(c int32) {
 	src, dst := h.Peers(c)
 	for _, nic := range []int32{src, dst} {
@@ -235,7 +237,7 @@ func (h *Hosts) planeIs(c, nic, port int32, up bool) {
 	}
 }
 
-// postTo hands a message to its connection's sender, in pieces the transport can take.
+// postTo passes a message to its connection's sender, in pieces that the transport accepts.
 func (h *Hosts) postTo(m int32) {
 	msg := &h.Messages[m]
 	e := &h.carried[msg.Conn]
@@ -265,7 +267,7 @@ func (h *Hosts) postTo(m int32) {
 	h.sent(now, msg.Conn, e)
 }
 
-// missing reports whether pieces of a message are still missing after the arrival of one.
+// missing reports whether pieces of a message are still missing after the arrival of a piece.
 func (h *Hosts) missing(m int32) bool {
 	if h.Messages[m].Bytes <= rc.MaxMessage {
 		return false
@@ -299,7 +301,7 @@ func (h *Hosts) rxBack(port int32, p *fabric.Packet) {
 	h.sent(now, c, e)
 }
 
-// arrived is the current packet as its end receives it: with marks and trimming of the path.
+// arrived returns the current packet for its end, with the marks and trimming of the path.
 func (h *Hosts) arrived(port int32, p *fabric.Packet) *transport.Packet {
 	in := h.Net.Headers(h.inHand)
 	in.Plane = h.lanes.plane[port]
@@ -357,7 +359,7 @@ func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 	h.tickAt(c, e, 0, e.send.At())
 	h.wake(now, c, e)
 	h.refused(now, c, e)
-	for o := e.next; o != c; { // its result may let other connections to its peer send
+	for o := e.next; o != c; { // its result may permit other connections to its peer to send
 		other := &h.carried[o]
 		h.tickAt(o, other, 0, other.send.At())
 		h.wake(now, o, other)
@@ -390,7 +392,7 @@ func (h *Hosts) says(c, nic int32, opcode roce.Opcode, to Address) {
 		Size: uint16(service.Protocol.Wire(what))})
 }
 
-// broke takes note of a connection that gave up, once.
+// broke records, once, that a connection gave up.
 func (h *Hosts) broke(c int32, e *ends, why rc.Status) {
 	if e.broken {
 		return
@@ -413,18 +415,18 @@ func (h *Hosts) tickAt(c int32, e *ends, end int32, at unit.Time) {
 	h.Net.Q.Push(h.nics[[2]int32{src, dst}[end]].element, e.ticks[end], h.base+KindTick, c, end)
 }
 
-// refused schedules the call of a sender for when it may send: only a refused request makes the sender wait.
+// refused schedules a call of a sender at the time when it may send. Only a refused request makes the sender wait.
 func (h *Hosts) refused(now unit.Time, c int32, e *ends) {
 	if at := e.send.At(); at > now {
 		h.tickAt(c, e, 0, at)
 	}
 }
 
-// tick calls an end at the time that it wanted, unless that has moved.
+// tick calls an end at its requested time, unless that time has changed.
 func (h *Hosts) tick(c, end int32) {
 	e, now := &h.carried[c], h.Net.Q.Now()
 	if e.ticks[end] != now {
-		return // an earlier event has taken its place
+		return // an earlier event has replaced it
 	}
 	e.ticks[end] = unit.Never
 	switch {

@@ -14,8 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// newPlanes is NICs with a port to each of so many switches, which send by a plain protocol. The second
-// service is RC's.
+// newPlanes is NICs with a port to each of n switches, which use a plain protocol. The second service is RC.
 func newPlanes(t *testing.T, m *plain, planes, nics int, change func(c *Config, s *queue.Spec)) *lab {
 	t.Helper()
 	spec := queue.Default()
@@ -64,8 +63,8 @@ func newPlanes(t *testing.T, m *plain, planes, nics int, change func(c *Config, 
 
 func (l *lab) receiver(c int32) *plainReceiver { return l.carried[c].recv.(*plainReceiver) }
 
-// A message over four planes takes a quarter of the time over one: its packets leave by all ports at once,
-// as many by each. The window is the rate where it is what limits, and Held says so.
+// A message over four planes takes a quarter of the time over one. Its packets leave by all ports at once, equally
+// many by each. If the window limits the rate, Held reports that.
 func TestPlanesTogether(t *testing.T) {
 	const packets = 400
 	for _, planes := range []int{1, 2, 4} {
@@ -97,7 +96,8 @@ func TestPlanesTogether(t *testing.T) {
 	}
 }
 
-// A message above the largest of IBTA 9.7.1 is posted in pieces, and delivered once, when the last of them has arrived.
+// A message above the largest of IBTA 9.7.1 is posted in pieces. It is delivered once, when the last piece has
+// arrived.
 func TestMessageInPieces(t *testing.T) {
 	l := newPlanes(t, &plain{window: 64, timeout: unit.Second}, 1, 2, nil)
 	c := l.connect(0, 1, 0)
@@ -109,8 +109,8 @@ func TestMessageInPieces(t *testing.T) {
 	}
 }
 
-// With a window of one packet it takes one round trip each, by the planes in turn, and Held says what the
-// rest of the time was.
+// With a window of one packet each packet takes one round trip, by the planes in turn, and Held reports the reason
+// for the remaining time.
 func TestWindowOfOne(t *testing.T) {
 	m := &plain{window: 1, timeout: unit.Millisecond}
 	l := newPlanes(t, m, 4, 2, nil)
@@ -128,7 +128,7 @@ func TestWindowOfOne(t *testing.T) {
 	if got := l.Held(c).Window; got != 7*m.path.RTT {
 		t.Errorf("held by its window for %v, want %v", got, 7*m.path.RTT)
 	}
-	// Per packet: port, switch, NIC, switch back and NIC; besides those posting, timers, the end.
+	// Per packet: port, switch, NIC, switch back and NIC; plus events for posting, timers and the end.
 	if events := l.Net.Q.Popped() - before; events > 8*5+6 {
 		t.Errorf("%d events for 8 packets: idle ports are woken in vain", events)
 	}
@@ -155,8 +155,8 @@ func TestProtocolBesideRC(t *testing.T) {
 	}
 }
 
-// What a packet met on its way is told to the receiver: marks, and that a switch cut it, at the last hop or
-// before. What was cut comes again.
+// The receiver learns of marks, and of a switch that trimmed the packet, at the last hop or before. Trimmed packets
+// are retransmitted.
 func TestMarksAndTrims(t *testing.T) {
 	m := &plain{window: 64, timeout: unit.Millisecond, retries: 3}
 	l := newPlanes(t, m, 2, 2, nil)
@@ -185,8 +185,8 @@ func TestMarksAndTrims(t *testing.T) {
 	}
 }
 
-// A NIC that loses a port goes on by the others, and uses it again when it is back; what was on the wire
-// comes again, by the others.
+// A NIC that loses a port uses the others, and uses it again after its repair. Packets in flight are retransmitted
+// by the others.
 func TestPlaneIsLost(t *testing.T) {
 	m := &plain{window: 64, timeout: 20 * unit.Microsecond, retries: 7}
 	l := newPlanes(t, m, 4, 2, nil)
@@ -201,7 +201,7 @@ func TestPlaneIsLost(t *testing.T) {
 	set(false)
 	before := l.receiver(c).planes[2]
 	l.run(100 * unit.Microsecond)
-	if during := l.receiver(c).planes[2] - before; during > 6 { // on the wire and in the switch
+	if during := l.receiver(c).planes[2] - before; during > 6 { // packets in flight and in the switch
 		t.Errorf("%d packets came by a plane that is lost", during)
 	}
 	set(true)
@@ -229,7 +229,7 @@ func TestPlaneIsLost(t *testing.T) {
 	}
 }
 
-// A peer that is gone: the connection gives up, and says so once, however much was posted.
+// If a peer is gone the connection gives up and reports that once, however much was posted.
 func TestProtocolGivesUp(t *testing.T) {
 	l := newPlanes(t, &plain{window: 8, timeout: 10 * unit.Microsecond, retries: 2}, 1, 2, nil)
 	l.Net.SetLink(l.nics[1].ports[0], fabric.LinkState{Rate: rate})
@@ -247,7 +247,7 @@ func TestProtocolGivesUp(t *testing.T) {
 	}
 }
 
-// One peer is kept for all connections to a NIC, whatever their number.
+// All connections to a NIC share one peer.
 func TestOnePeer(t *testing.T) {
 	m := &plain{window: 8}
 	l := newPlanes(t, m, 2, 3, nil)
@@ -260,8 +260,8 @@ func TestOnePeer(t *testing.T) {
 	}
 }
 
-// Whatever breaks and comes back, however slow PCIe is, whatever is lost: all messages end once, as a whole,
-// and no packet stays behind.
+// Ports fail and recover, PCIe is slow, and packets are lost. All messages end once, as a whole, and no packet is
+// left over.
 func TestProtocolAtRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		between := func(what string, low, high int) int { return rapid.IntRange(low, high).Draw(rt, what) }

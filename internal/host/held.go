@@ -2,8 +2,8 @@ package host
 
 import "railyard/unit"
 
-// Held is the time for which congestion control has delayed a connection's data while its port was free, divided by
-// reason; only one reason applies at a time.
+// Held is the time for which congestion control has delayed a connection's data while its port was free, by reason.
+// Only one reason applies at a time.
 type Held struct {
 	Pace   unit.Time // the rate
 	Window unit.Time // too much was in flight
@@ -34,8 +34,8 @@ func (h *Hosts) Held(c int32) (all Held) {
 	return all
 }
 
-// Silence is the time that a connection has waited for answers until it took packets for lost,
-// and how often that was the local ACK timeout.
+// Silence is the time for which a connection waited for answers until it considered packets lost. It also counts
+// how often that was the local ACK timeout.
 type Silence struct {
 	Long     unit.Time
 	Timeouts int32
@@ -63,7 +63,7 @@ func (h *Hosts) silent(now unit.Time, c int32, s *sender, timedOut bool) {
 // Silent returns a connection's waiting times for missing answers.
 func (h *Hosts) Silent(c int32) Silence { return h.silences[c] }
 
-// stick records that a sender with data has a full window; from is when its port is free.
+// stick records that a sender with data has a full window. from is the time when its port is free.
 func (s *sender) stick(from unit.Time) {
 	if !s.stuck && s.full() && !s.pace.Broke() {
 		s.stuck, s.stuckAt = true, from

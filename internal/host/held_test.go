@@ -23,7 +23,7 @@ func (f few) Decision() cc.Decision {
 	return cc.Decision{Rate: f.Line, Window: f.window, TimerAt: unit.Never}
 }
 
-// windowed gives every sender a window of so many packets.
+// windowed sets every sender's window to n packets.
 func windowed(packets int) func(*Config, *queue.Spec) {
 	return func(c *Config, _ *queue.Spec) {
 		c.Services[0].CC = func(p cc.Path) cc.Controller {
@@ -32,8 +32,8 @@ func windowed(packets int) func(*Config, *queue.Spec) {
 	}
 }
 
-// A sender whose window is too small for its path is held by it whenever its port does not send: what it
-// sent and what it was held add up to the time until its last packet, for any window.
+// A sender whose window is too small for its path is blocked whenever its port does not send. Sending time and
+// blocked time add up to the time until its last packet, for any window.
 func TestHeldByWindow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		packets, window := rapid.IntRange(2, 60).Draw(rt, "packets"), rapid.IntRange(1, 12).Draw(rt, "window")
@@ -42,11 +42,11 @@ func TestHeldByWindow(t *testing.T) {
 		m := l.Send(c, unit.Bytes(packets)*4096, 0)
 		l.run(unit.Millisecond)
 		busy := unit.Serialize(unit.Bytes(l.Net.Sent(l.nics[0].ports[0])), rate)
-		last := l.Messages[m].Done - 2*latency - 2*cable - packet // its last packet is out
+		last := l.Messages[m].Done - 2*latency - 2*cable - packet // its last packet has left
 		got := l.Held(c)
-		round := 2*packet + 4*cable // and the acknowledgement's own time
+		round := 2*packet + 4*cable // including the acknowledgement's own time
 		small := unit.Time(window)*packet < round && packets > window
-		large := unit.Time(window-2)*packet > round // every other packet asks
+		large := unit.Time(window-2)*packet > round // every other packet requests an acknowledgement
 		if d := last - busy - got.Window; d < -2*unit.Nanosecond || d > 2*unit.Nanosecond ||
 			got.Pace+got.Credit != 0 || small && got.Window == 0 || large && got.Window > 0 {
 			rt.Fatalf("%d packets, %d at once: busy for %v, held %+v, out at %v", packets, window,
@@ -55,7 +55,7 @@ func TestHeldByWindow(t *testing.T) {
 	})
 }
 
-// While it is held the time runs, and a sender that shares its port is not held while the other sends.
+// While it is blocked its time counts. A sender that shares its port is not blocked while the other sends.
 func TestHeldSoFar(t *testing.T) {
 	l := newLab(t, windowed(1), 1, 1)
 	c := l.connect(0, 1, 0)
@@ -71,8 +71,8 @@ func TestHeldSoFar(t *testing.T) {
 	}
 }
 
-// What is lost at a message's end waits for the local ACK timeout, whatever the window: a full one kept
-// nothing back meanwhile.
+// Packets lost at a message's end wait for the local ACK timeout, for any window. A full window then delays
+// nothing.
 func TestTimedOut(t *testing.T) {
 	for _, window := range []int{1, 2, 100} {
 		l := newLab(t, windowed(window), 1, 1)

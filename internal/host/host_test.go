@@ -22,12 +22,12 @@ const (
 	latency = 300 * unit.Nanosecond
 )
 
-// lab is a switch with NICs around it, each on so many cables of 100 Gbit/s.
+// lab is a switch and NICs, each with n cables of 100 Gbit/s.
 type lab struct {
 	*Hosts
 	t    *testing.T
 	cfg  Config
-	ends []int32 // messages in the order in which they ended
+	ends []int32 // messages in the order of their completion
 	lost []rc.Status
 }
 
@@ -70,7 +70,7 @@ func newLab(t *testing.T, change func(c *Config, s *queue.Spec), cables ...int) 
 	return l
 }
 
-// connect joins two NICs by the sender's own ports.
+// connect connects two NICs by the sender's own ports.
 func (l *lab) connect(src, dst, tag int32) int32 {
 	return l.Connect(0, src, dst, l.nics[src].ports, tag, uint32(tag)*2654435761, 100)
 }
@@ -99,9 +99,8 @@ func (l *lab) run(until unit.Time) {
 // packet is how long a full packet occupies a cable.
 var packet = unit.Serialize(unit.Bytes(roce.DataLen(roce.WriteMiddle, 4096)+roce.PreambleIFG), rate)
 
-// A lone message takes what its parts take: work request to NIC, its packets one
-// after the other, the last of them once more behind the switch, two cables, and
-// from NIC to GPU.
+// A lone message takes the sum of its parts: from work request to NIC, its packets one after another, the last
+// packet once more after the switch, two cables, and from NIC to GPU.
 func TestOneMessage(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	c := l.connect(0, 1, 0)
@@ -117,8 +116,8 @@ func TestOneMessage(t *testing.T) {
 	}
 }
 
-// Queue pairs on one port take turns packet by packet: four equal messages end
-// together, and their sum takes as long as one of their size.
+// Queue pairs on one port take turns packet by packet. Four equal messages end together, and take as long as one of
+// their total size.
 func TestTurns(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	for tag := range int32(4) {
@@ -134,8 +133,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A NIC with two ports: by hash a queue pair stays on the port of its 5-tuple, by
-// affinity they take ports in turn, and sprayed packets use both at once.
+// A NIC with two ports: by hash a queue pair stays on the port of its 5-tuple, and by affinity queue pairs take
+// ports in turn. Sprayed packets use both ports at once.
 func TestBond(t *testing.T) {
 	for mode, uses := range map[Bond]func(c, port int) bool{
 		BondAffinity: func(c, port int) bool { return port == c%2 },
@@ -160,8 +159,8 @@ func TestBond(t *testing.T) {
 	}
 }
 
-// A bundle that no longer reaches a peer by all of its ports stops spraying, for
-// all of its queue pairs: each stays on one port.
+// A bundle that no longer reaches a peer by all of its ports stops spraying for all of its queue pairs, and each
+// stays on one port.
 func TestSprayEndsWithAPort(t *testing.T) {
 	l := newLab(t, func(c *Config, _ *queue.Spec) { c.Bond = BondSpray }, 2, 1, 1)
 	near, far := l.connect(0, 1, 0), l.connect(0, 2, 1)
@@ -184,9 +183,8 @@ func TestSprayEndsWithAPort(t *testing.T) {
 	}
 }
 
-// The notification point sends one CNP per flow and interval however many packets
-// are marked, and the reaction point slows down: its port is free meanwhile, and
-// that is what Held says. (SIGCOMM 2015, section 3.1: N is 50 us.)
+// The notification point sends one CNP per flow and interval, however many packets are marked, and the reaction
+// point reduces its rate. Its port is then free, and Held reports pacing. (SIGCOMM 2015, section 3.1: N is 50 us.)
 func TestMarksBecomeCNPs(t *testing.T) {
 	paper := cc.DCQCNPaper(rate)
 	l := newLab(t, func(c *Config, s *queue.Spec) {
@@ -211,9 +209,8 @@ func TestMarksBecomeCNPs(t *testing.T) {
 	}
 }
 
-// PCIe at half the wire's rate: what arrives waits in the NIC, which pauses its
-// switch before its buffer overflows; nothing is lost, and the GPU has the message
-// when PCIe has carried it.
+// PCIe has half the link's rate. Arriving data wait in the NIC, which pauses its switch before its buffer
+// overflows. Nothing is lost, and the GPU has the message when PCIe has carried it.
 func TestSlowPCIePauses(t *testing.T) {
 	l := newLab(t, func(c *Config, _ *queue.Spec) { c.RxXOff, c.RxXOn = 100*unit.KB, 50*unit.KB }, 1, 1)
 	l.Share(Bus{rate / 2, []int32{1}}) // the receiver's alone
@@ -227,8 +224,7 @@ func TestSlowPCIePauses(t *testing.T) {
 	}
 }
 
-// A peer that is gone: the queue pair tries again as often as it may and then
-// gives up, and says so once.
+// If a peer is gone, the queue pair retries up to its limit, then gives up and reports that once.
 func TestDeadPeer(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	l.Net.SetLink(l.nics[1].ports[0], fabric.LinkState{Up: false, Rate: 100 * unit.Gbps})
@@ -244,8 +240,8 @@ func TestDeadPeer(t *testing.T) {
 	}
 }
 
-// A message above the transport's 2 GiB (IBTA 9.7.1) is several for the queue pair
-// and one for the GPU: it ends with the last piece.
+// A message above the transport's 2 GiB (IBTA 9.7.1) is several for the queue pair and one for the GPU. It ends
+// with the last piece.
 func TestPiecesOfALargeMessage(t *testing.T) {
 	for bytes, pieces := range map[unit.Bytes]int{0: 1, 1: 1, 2 * unit.GiB: 1, 2*unit.GiB + 1: 2,
 		5 * unit.GiB: 3} {
@@ -260,8 +256,8 @@ func TestPiecesOfALargeMessage(t *testing.T) {
 	}
 }
 
-// A receiver learns of messages by what arrives, and yet it ends them in the order in which they
-// were posted, each once, also those posted when all before had ended.
+// A receiver learns of messages by their packets. It still ends each once, in the order of posting, including
+// messages posted after all earlier ones had ended.
 func TestReceiversLearnByArrival(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLab(t, func(c *Config, _ *queue.Spec) {
@@ -289,7 +285,7 @@ func TestReceiversLearnByArrival(t *testing.T) {
 	})
 }
 
-// told is a controller that keeps its path and the round trips.
+// told is a controller that records its path and the round trips.
 type told struct {
 	cc.None
 	path cc.Path
@@ -299,8 +295,8 @@ type told struct {
 func (*told) WantsAcks() bool                { return true }
 func (c *told) OnAck(_ unit.Time, a *cc.Ack) { c.rtts = append(c.rtts, a.RTT) }
 
-// A controller is told what a full packet and its acknowledgement take alone: that is what the first
-// one of a message measures, to the picosecond, and what none that queues undercuts.
+// A controller gets the round trip of a full packet and its acknowledgement on an idle path. The first packet of a
+// message measures exactly that, and queues never make it shorter.
 func TestPathOfAController(t *testing.T) {
 	var ctl *told
 	l := newLab(t, func(c *Config, _ *queue.Spec) {

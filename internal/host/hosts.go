@@ -24,18 +24,19 @@ const (
 	KindDeliver                                      // A message: the receiving GPU sees it
 	KindDrain                                        // A NIC: its receive buffer has drained to xON
 	KindGrant                                        // A NIC: its next grant of credit is due
-	KindTick                                         // B end of a connection: the transport protocol requests a call
-	KindCNP                                          // A receiver, B its port: it answers a mark
-	KindUser    engine.Kind = 32
+	// B end of a connection: the transport protocol requests a call
+	KindTick
+	KindCNP              // A receiver, B its port: it answers a mark
+	KindUser engine.Kind = 32
 )
 
-// Bond is the way in which a NIC with two ports (a link bundle to a switch pair) distributes its packets.
+// Bond is how a NIC with two ports (a link bundle to a switch pair) distributes its packets.
 type Bond uint8
 
 // Bond modes.
 const (
 	BondHash     Bond = iota // a flow's hash picks its port
-	BondAffinity             // queue pairs take ports in turn, as mlx5 RoCE LAG does
+	BondAffinity             // queue pairs use ports in turn, as mlx5 RoCE LAG does
 	BondSpray                // each packet takes the port that is free
 )
 
@@ -47,10 +48,9 @@ type Config struct {
 	Weights  [classes]int // shares of a port among the other classes
 	Latency  unit.Time    // work request to NIC, and packet in NIC to GPU
 	Bond     Bond
-	// SourcePorts is the number of UDP source ports that each end of a queue pair takes in turn; below 2: it has
-	// one.
+	// SourcePorts is the number of UDP source ports that each end of a queue pair uses in turn; below 2: one.
 	SourcePorts int
-	// Choose makes senders' choosers among them; nil, or where it makes none: they are taken in turn.
+	// Choose makes senders' choosers of source ports. nil, or no chooser: the ports are used in turn.
 	Choose entropy.Make
 	// IPv6: RC's frames have 20 bytes more. Ends of protocols have their own IP version.
 	IPv6 bool
@@ -59,7 +59,7 @@ type Config struct {
 	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
 	RxXOff   unit.Bytes
 	RxXOn    unit.Bytes
-	Reorder  Reorder // memory of a NIC for RC's packets that it cannot place yet
+	Reorder  Reorder // memory of a NIC for RC packets that it cannot place yet
 	// Markings are by NIC, for NICs that mark RC's packets differently from their services.
 	Markings map[int32]Marking
 }
@@ -74,17 +74,17 @@ type nic struct {
 	storming bool      // whether it pauses its switch regardless of its buffer
 	split    bool      // the bundle no longer sprays
 	rxFree   unit.Time // time at which everything received is written to GPU memory
-	pcie     unit.Rate // rate of the slowest of its buses
-	line     unit.Rate // of one port
+	pcie     unit.Rate // rate of its slowest bus
+	line     unit.Rate // rate of one port
 	buses    []int32
-	over     []int32   // ports that it sprays over
+	over     []int32   // ports over which it sprays
 	granter  *granter  // nil unless a connection needs its credit
 	store    *rc.Store // data that its responders store; nil: they place every packet immediately
-	detoured unit.Time // time at which everything that passed its own memory has left it
+	detoured unit.Time // time at which all data that pass through its own memory have left it
 }
 
-// sender is the requester end of a queue pair, with its pacing. Each packet reads four cache lines of 64 bytes of
-// it: its own first one, the pacer's and two of the queue pair (TestLines).
+// sender is the requester end of a queue pair, with its pacing. Each packet reads four cache lines of 64 bytes: the
+// sender's first one, the pacer's and two of the queue pair (TestLines).
 type sender struct {
 	next    int32 // next in the port's ring
 	nic     int32
@@ -92,7 +92,7 @@ type sender struct {
 	dst     int32
 	hash    uint32
 	loc     uint16
-	class   uint8 // of its service
+	class   uint8 // class of its service
 	tos     uint8
 	service uint8
 	extra   uint8 // bytes of telemetry in each of its packets
@@ -101,18 +101,19 @@ type sender struct {
 	stuck   bool // data are to be sent and the window is full
 	sprayed bool
 	pulled  bool           // its receiver pulls
-	ending  ending         // of its connection
-	paths   *entropy.Paths // nil: its data take the ports in turn, too
+	ending  ending         // state of its connection
+	paths   *entropy.Paths // nil: its data also take the ports in turn
 	paceAt  unit.Time      // time of the set pacing event; unit.Never: none
 	timerAt unit.Time      // time for which the controller's timer is set
-	held    unit.Time      // time by which pacing delayed packets on a free port; while it delays one, less the start
+	// time for which pacing delayed packets on a free port; while it delays one, minus the start
+	held unit.Time
 
 	pace     cc.Pacer  // Ctl is nil without congestion control
-	windowed unit.Time // held by its window likewise
+	windowed unit.Time // likewise for the window
 
 	qp rc.QP
 
-	stuckAt unit.Time // time since which its window is full, while stuck is true
+	stuckAt unit.Time // time since which its window is full, valid while stuck
 	watched unit.Time // time of the timeout event under way
 	turn    entropy.Turn
 	tag     int32 // the queue pair's index among those of the same peers
@@ -121,9 +122,9 @@ type sender struct {
 	_       [32]byte
 }
 
-// receiver is the responder end. It is another element than the sender and learns of messages by
-// what arrives: their order was fixed when they were posted, before their first packet left. Of most
-// packets it reads two cache lines, both the queue pair's.
+// receiver is the responder end. It is another element than the sender and learns of messages by their packets. The
+// order of messages was fixed when they were posted, before their first packet left. Of most packets it reads two
+// cache lines, both of the queue pair.
 type receiver struct {
 	qp      rc.QP
 	lastCNP unit.Time
@@ -138,7 +139,7 @@ type receiver struct {
 	done    int32  // message finished last, -1 for none
 	pieces  int32  // received pieces of the next message
 	flow    int32  // index of the flow at its NIC's granter
-	final   uint32 // last packet before its sender had nothing to send,
+	final   uint32 // last packet before its sender had no more data,
 	ends    bool   // whether that packet has arrived
 	_       [64]byte
 }
@@ -146,11 +147,11 @@ type receiver struct {
 // Message is one WRITE (or a chain of them above 2 GiB) between two GPUs.
 type Message struct {
 	Conn   int32
-	next   int32 // next of the connection, written once: when that one is posted
+	next   int32 // next message of the connection, written once, when that one is posted
 	Bytes  unit.Bytes
 	Tag    int64
 	Posted unit.Time // time of the application's request
-	Done   unit.Time // the receiving GPU sees it; 0 while under way
+	Done   unit.Time // time at which the receiving GPU has it; 0 while in flight
 }
 
 // Counters are the transport's totals.
@@ -163,20 +164,20 @@ type Counters struct {
 	EarlyTimeouts          int64 // early timeouts of selective recovery, before the ACK timeout
 	Duplicates             int64
 	DataPackets, DataBytes int64 // sent, retransmissions included
-	HeldPeak               int   // most packets one receiver kept out of order
+	HeldPeak               int   // maximum of packets that one receiver stored out of order
 	NoRoom                 int64 // data packets that NICs dropped because their reorder memory was full
 	Failed                 int64 // queue pairs in error
 }
 
-// Hosts runs all NICs of a network. NICs, rings, senders and receivers belong to the node of
-// their NIC, and only its events write them; a partition belongs to none.
+// Hosts runs all NICs of a network. NICs, rings, senders and receivers belong to the node of their NIC, and only
+// its events write them. A partition belongs to no node.
 type Hosts struct {
 	Net      *fabric.Net
 	Messages []Message
 	partition
 
-	// OnDeliver is called when a message is in the receiver's memory,
-	// OnFail when a queue pair gives up on one.
+	// OnDeliver is called when a message is in the receiver's memory, and OnFail when a queue pair gives up on a
+	// message.
 	OnDeliver func(msg int32)
 	OnFail    func(conn int32, s rc.Status)
 	// OnRate sees every change of a sender's rate; nil by default.
@@ -184,15 +185,15 @@ type Hosts struct {
 
 	cfg       *Config
 	base      engine.Kind // offset of the kinds of its events
-	wired     []int32     // by port of a NIC behind an edge: the edge's port; nil: none
-	ip        int         // bytes of RC's frames beyond those over IPv4
+	wired     []int32     // by port of a NIC connected to an edge: the edge's port; nil: none
+	ip        int         // additional bytes of RC's frames compared with IPv4
 	nics      []nic
 	buses     []bus
 	senders   []sender
 	receivers []receiver
 	take      [256]Taker // handler of each opcode
 	rings     rings
-	carried   []ends        // by connection that a transport protocol carries; not longer than the highest
+	carried   []ends        // by connection of a transport protocol; its length ends with the highest one
 	pieces    map[int32]int // missing pieces of messages above rc.MaxMessage on such connections
 	wide      bool          // there are widePorts
 	lanes     *lanes        // nil: no service names a protocol
@@ -205,8 +206,8 @@ type Hosts struct {
 	rkey      uint32
 }
 
-// partition is the state that NICs on one event queue share: sums that none of them reads, and
-// room to work in that is empty between two events. There is one today.
+// partition is the state that NICs on one event queue share. It has sums that none of them reads, and scratch space
+// that is empty between two events. There is one today.
 type partition struct {
 	Count   Counters
 	scratch rc.Packet
@@ -216,7 +217,7 @@ type partition struct {
 	saying  transport.Packet
 
 	arriving coming // packets
-	leaving  coming // connections whose packet leaves; below zero: none
+	leaving  coming // connections whose packet leaves; negative: none
 }
 
 // New returns the hosts of a network; NICs and connections are added next.
@@ -262,9 +263,9 @@ func (h *Hosts) Reserve(conns, messages int) {
 	h.Messages = slices.Grow(h.Messages, messages)
 }
 
-// Connect sets up a queue pair of a service that carries data from one NIC to another; tag distinguishes several
-// pairs between the same peers, ports are the NIC's ports that reach the peer. hash is the digest of its 5-tuple.
-// Both ends pass INIT and RTR to RTS with starting PSN psn.
+// Connect sets up a queue pair of a service that carries data from one NIC to another. tag distinguishes several
+// pairs between the same peers, ports are the NIC's ports that reach the peer, and hash is the digest of its
+// 5-tuple. Both ends pass INIT and RTR to RTS with starting PSN psn.
 func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, hash, psn uint32) int32 {
 	c := int32(len(h.senders))
 	n := &h.nics[src]
@@ -316,8 +317,8 @@ func (h *Hosts) Conns() int { return len(h.senders) }
 // Peers returns the NICs of a connection.
 func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.senders[c].dst }
 
-// Line returns the rate that a connection may send at over whole cables: its port's, or that of all
-// ports of its NIC when packets are sprayed over them.
+// Line returns the rate at which a connection may send if all cables work: its port's, or that of all ports of its
+// NIC with spraying.
 func (h *Hosts) Line(c int32) unit.Rate {
 	n := &h.nics[h.senders[c].nic]
 	if h.cfg.Bond == BondSpray || h.endsOf(c) != nil {
@@ -389,8 +390,8 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 // Port returns the port by which a connection sends.
 func (h *Hosts) Port(c int32) int32 { return h.wire(h.senders[c].port) }
 
-// Path returns the ports of a connection's packets on the path that hashing selects, from the NIC's port on unless
-// its packets take the ports in turn.
+// Path returns the ports of a connection's packets on the path that hashing selects. It starts at the NIC's port
+// unless its packets take the ports in turn.
 func (h *Hosts) Path(c int32) []int32 {
 	s := &h.senders[c]
 	port := h.wire(s.port)
@@ -401,7 +402,7 @@ func (h *Hosts) Path(c int32) []int32 {
 	return append([]int32{port}, ports...)
 }
 
-// Leaves returns the ports of its NIC by which a connection's packets leave: one, or all among which they are spread.
+// Leaves returns the ports of its NIC by which a connection's packets leave: one, or all with spraying.
 func (h *Hosts) Leaves(c int32) []int32 {
 	s := &h.senders[c]
 	switch n := &h.nics[s.nic]; {
@@ -413,8 +414,8 @@ func (h *Hosts) Leaves(c int32) []int32 {
 	return []int32{h.wire(s.port)}
 }
 
-// PathFrom returns the ports of switches on the path of a connection's packets that leave by a port of its NIC,
-// where hashing decides.
+// PathFrom returns the switch ports on the path of a connection's packets that leave by a port of its NIC, as far
+// as hashing decides.
 func (h *Hosts) PathFrom(c, port int32) []int32 {
 	s := &h.senders[c]
 	return h.Net.Path(port, s.dst, s.loc, s.hash)
@@ -426,8 +427,8 @@ func (h *Hosts) ChoicesFrom(c, port int32) [][]int32 {
 	return h.Net.Choices(port, s.dst, s.loc)
 }
 
-// Back returns the ports of a connection's acknowledgements on the path that hashing selects, from the receiver's
-// on; nil if they precede data, or if the transport is not RC.
+// Back returns the ports of a connection's acknowledgements on the path that hashing selects, starting at the
+// receiver. It returns nil if acknowledgements precede data, or if the transport is not RC.
 func (h *Hosts) Back(c int32) []int32 {
 	s, r := &h.senders[c], &h.receivers[c]
 	if h.Service(c).AcksFirst || h.endsOf(c) != nil {

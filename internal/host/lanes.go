@@ -7,11 +7,12 @@ import (
 	"railyard/unit"
 )
 
-// Senders of protocols are queued in lanes: one per class and port as RC's rings. One sender may be queued in the lanes
-// of all its planes at the same time. It is queued where it could send now, and leaves after an attempt in vain.
+// Senders of protocols are queued in lanes: one per class and port as RC's rings. One sender may be queued in the
+// lanes of all its planes at the same time. It is queued in a lane if it could send now, and leaves the lane after
+// an attempt in vain.
 //
-// A sender with room for one more packet would wake all idle ports for it. So only one of the waiting connections
-// is woken at a time. When its packet has left, the next is woken, while the sender is ready.
+// A sender with room for one more packet would wake all idle ports for it. Only one of the waiting connections is
+// therefore woken at a time. When its packet has left, the next one is woken, while the sender is ready.
 
 // lanes holds the lanes of all ports.
 type lanes struct {
@@ -19,7 +20,7 @@ type lanes struct {
 	base   [classes]int32 // first index of a class's lanes by port; below zero: no service uses the class
 	next   []int32        // by connection and plane: next in the queue
 	planes int32          // most that a NIC has
-	plane  []uint8        // by port: its plane in its NIC
+	plane  []uint8        // by port: index of its plane in its NIC
 	rcTurn []uint8        // by port: classes in which an RC queue pair is next
 }
 
@@ -71,7 +72,7 @@ func (l *lanes) firstOf(port int32, class int) int32 {
 	return l.all[l.base[class]+port].head
 }
 
-// line puts a sender at the end of a port's lane.
+// line appends a sender to a port's lane.
 func (h *Hosts) line(c int32, e *ends, class uint8, port int32, plane uint8) {
 	l := h.lanes
 	e.lined |= 1 << plane
@@ -126,8 +127,8 @@ func (h *Hosts) wake(now unit.Time, c int32, e *ends) {
 	}
 }
 
-// sendCarried puts the next packet of a lane on the wire. It returns now if it sent a packet, a later time to try
-// again, or -1 if no sender there had data.
+// sendCarried puts the next packet of a lane on the wire. It returns now if it sent a packet, a later time for
+// another try, or -1 if no sender there had data.
 func (h *Hosts) sendCarried(now unit.Time, port int32, tx *route.Port, class int) unit.Time {
 	l := h.lanes
 	r := &l.all[l.base[class]+port]
@@ -163,7 +164,7 @@ func (h *Hosts) sendCarried(now unit.Time, port int32, tx *route.Port, class int
 	return -1
 }
 
-// launchCarried sends a sender's next packet, and returns the bytes of its frame; 0: it has none.
+// launchCarried sends a sender's next packet and returns the bytes of its frame; 0: it has none.
 func (h *Hosts) launchCarried(now unit.Time, port int32, tx *route.Port, c int32, e *ends, s *sender) int {
 	pi := h.Net.Alloc()
 	out := h.Net.Blank(pi)
@@ -192,7 +193,7 @@ func (h *Hosts) launchCarried(now unit.Time, port int32, tx *route.Port, c int32
 	return size
 }
 
-// serves reports whether a lane is next at a port, and not an RC queue pair: they take turns where both wait.
+// serves reports whether a port serves a lane next, and not an RC queue pair. If both wait they take turns.
 func (l *lanes) serves(rings *rings, port int32, class int) bool {
 	if !l.waits(port, class) {
 		return false

@@ -11,15 +11,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// at gives a port's cable another rate, as a run does.
+// at changes the rate of a port's cable, as a run does.
 func (l *lab) at(port int32, r unit.Rate) {
 	l.Net.SetLink(port, fabric.LinkState{Up: true, Rate: r})
 	l.Reline(port)
 	l.Reline(l.Net.Ports[port].Peer)
 }
 
-// A NIC's port that has half its rate sends each packet in twice the time, and as before once it is
-// back; the packet on the wire finishes as it began.
+// At half of its rate a NIC's port sends each packet in twice the time, and afterwards as before. The frame on the
+// wire finishes at its initial rate.
 func TestHalfAPort(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	port := l.nics[0].ports[0]
@@ -48,8 +48,8 @@ func TestHalfAPort(t *testing.T) {
 	}
 }
 
-// DCQCN never paces above what the port has at the time, whatever the congestion and the changes,
-// and does not wait for its timers to use a port that is whole again when nobody cut it.
+// DCQCN never paces above the port's current rate, whatever the congestion and the changes. If no CNP reduced the
+// rate, it uses a recovered port without waiting for its timers.
 func TestDCQCNFollowsItsPort(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLab(t, func(c *Config, s *queue.Spec) {
@@ -90,7 +90,7 @@ func TestDCQCNFollowsItsPort(t *testing.T) {
 	}
 }
 
-// A bundle's queue pair goes by the ports it uses: all of them with spraying, its own without.
+// The line rate of a bundle's queue pair is that of its ports: all of them with spraying, otherwise its own.
 func TestLineOfABundle(t *testing.T) {
 	lines := map[Bond][2]unit.Rate{BondSpray: {rate * 5 / 4, rate * 5 / 4}, BondAffinity: {rate / 4, rate}}
 	for mode, want := range lines {

@@ -5,8 +5,7 @@ import (
 	"unsafe"
 )
 
-// TestLines holds senders and receivers to whole cache lines, so that the parts which every packet reads
-// begin with one.
+// TestLines checks that the fields of senders and receivers that every packet reads begin with a cache line.
 func TestLines(t *testing.T) {
 	var s sender
 	for _, f := range []struct {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// answered runs two senders into one receiver, and returns when packets came marked to a connection, and when
+// answered runs two senders into one receiver. It returns when marked packets arrived for a connection, and when
 // its CNPs left.
 func answered(t *testing.T, delay unit.Time) (l *lab, marks, cnps map[int32][]unit.Time) {
 	paper := cc.DCQCNPaper(rate)
@@ -36,8 +36,8 @@ func answered(t *testing.T, delay unit.Time) (l *lab, marks, cnps map[int32][]un
 	return l, marks, cnps
 }
 
-// A CNP leaves the NIC's delay behind the mark that it answers, the interval counts from mark to mark, and
-// senders hear of it so much later.
+// A CNP leaves after the NIC's delay for the mark. The interval counts from mark to mark, and senders receive the
+// CNP that much later.
 func TestCNPDelay(t *testing.T) {
 	for _, delay := range []unit.Time{0, 1300 * unit.Nanosecond, 70 * unit.Microsecond} {
 		l, marks, cnps := answered(t, delay)
@@ -53,7 +53,7 @@ func TestCNPDelay(t *testing.T) {
 				t.Fatalf("delay %v: %d CNPs on queue pair %d", delay, len(cnps[qp]), qp)
 			}
 			for i, at := range cnps[qp] {
-				// Its port may be sending an acknowledgement, which is all that leaves there.
+				// Its port may be sending an acknowledgement, the only other kind of packet there.
 				if late := at - due[i] - delay; late < 0 || late > unit.Serialize(roce.AckLen+24, rate) {
 					t.Errorf("delay %v: CNP %d of queue pair %d leaves %v behind its mark", delay, i, qp,
 						at-due[i])

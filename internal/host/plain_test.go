@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// plain is the least that a protocol can be: a window of packets over all planes in turn, an answer to each
-// packet, whatever is not answered in time sent again, messages that end in any order.
+// plain is a minimal protocol: a window of packets over all planes in turn, and an answer to each packet.
+// Unanswered packets are retransmitted after a time-out, and messages end in any order.
 type plain struct {
 	mtu, window int
 	timeout     unit.Time
@@ -52,8 +52,8 @@ type flight struct {
 
 type plainSender struct {
 	*plain
-	todo    []transport.Packet // not sent yet
-	out     []flight           // in the order in which they were sent last
+	todo    []transport.Packet // not yet sent
+	out     []flight           // in the order of their last transmission
 	left    []int              // packets by message
 	ids     []uint64
 	psn     uint32
@@ -61,7 +61,7 @@ type plainSender struct {
 	done    []transport.Completion
 	late    int64
 	ev      uint32
-	full    unit.Time // since when the window is, or has been for
+	full    unit.Time // since when the window is full, or how long it was
 	wasFull unit.Time
 }
 
@@ -98,7 +98,7 @@ func (s *plainSender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// mark keeps the account of how long the window was full.
+// mark records how long the window was full.
 func (s *plainSender) mark(now unit.Time) {
 	full := len(s.out) >= s.window && len(s.todo) > 0
 	if full && s.full == 0 {
@@ -125,7 +125,7 @@ func (s *plainSender) Take(now unit.Time, p *transport.Packet) (store bool) {
 	return false
 }
 
-// again puts a packet before those that are to be sent.
+// again inserts a packet before the packets to send.
 func (s *plainSender) again(f flight) {
 	if f.packet.Flags |= transport.Again; f.tries >= s.retries {
 		s.done = append(s.done, transport.Completion{Status: rc.RetryExceeded})
@@ -249,8 +249,8 @@ func (r *plainReceiver) Counter(name string) (int64, bool) {
 	return 0, false
 }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*plainSender) Touch(*transport.Packet, bool) {}
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*plainReceiver) Touch(*transport.Packet, bool) {}

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// pulled puts a lab's service under NDP, and lets the switch trim: data that find no room for three packets
-// are cut to 128 bytes and go by the strict class of CNPs.
+// pulled sets a lab's service to NDP and enables trimming at the switch. Its data queue holds three packets;
+// further data are trimmed to 128 bytes and use the strict class of CNPs.
 func pulled(c *Config, s *queue.Spec) {
 	a := cc.Lookup("ndp")
 	v := a.Profile("").Values(rate)

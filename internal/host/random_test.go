@@ -14,17 +14,16 @@ import (
 	"railyard/unit"
 )
 
-// watched is a lab whose NICs are looked at packet by packet: none goes in a class that is paused, those
-// of a queue pair go in order, strict classes go first, and a class that may send by its weight waits
-// for no more than the others' shares.
+// watched is a lab that checks every packet leaving a NIC. No packet is in a paused class, packets of a queue pair
+// are in order, and strict classes are first. A weighted class waits for at most the shares of the others.
 type watched struct {
 	*lab
 	*rapid.T
 	next   []uint32                // by connection: PSN of its next new packet
-	passed map[[2]int32]unit.Bytes // by ring and class: what others have sent while it waited
+	passed map[[2]int32]unit.Bytes // by ring and class: bytes that others have sent while it waited
 }
 
-// draw makes NICs with services, classes, weights, bundles, PCIe and recovery at random.
+// draw makes random NICs with services, classes, weights, bundles, PCIe and recovery.
 func draw(t *testing.T, rt *rapid.T) *watched {
 	between := func(what string, low, high int) int { return rapid.IntRange(low, high).Draw(rt, what) }
 	paper := cc.DCQCNPaper(rate)
@@ -42,7 +41,7 @@ func draw(t *testing.T, rt *rapid.T) *watched {
 		c.Strict = uint8(between("strict", 0, 255)) & uint8(between("and", 0, 255)) &^ 0x81
 		c.Services = nil
 		for i := range between("services", 1, 4) {
-			class := between("class", 1, 5) // in 6 are grants and CNPs, which a queue that marks drops
+			class := between("class", 1, 5) // class 6 has grants and CNPs, which a marking queue would drop
 			sv := Service{Name: fmt.Sprint(i), DSCP: uint8(8*class + i), Class: uint8(class)}
 			sv.CNPDSCP, sv.CNPClass = 48, 7
 			s.DSCP[sv.DSCP], s.Queues[class] = sv.Class, s.Queues[3]
@@ -74,7 +73,7 @@ func draw(t *testing.T, rt *rapid.T) *watched {
 	return w
 }
 
-// look sees a packet that leaves a NIC, or comes in.
+// look processes a packet that leaves or enters a NIC.
 func (w *watched) look(at unit.Time, port int32, out bool, p *fabric.Packet) {
 	if !out {
 		return
@@ -105,7 +104,7 @@ func (w *watched) look(at unit.Time, port int32, out bool, p *fabric.Packet) {
 	}
 }
 
-// passes is called when a packet of one class goes while another waits and is not paused.
+// passes is called when a packet of one class is sent while another class waits and is not paused.
 func (w *watched) passes(at unit.Time, ring int32, class, waits uint8, size unit.Bytes) {
 	strict := func(c uint8) bool { return w.cfg.Strict&(1<<c) != 0 }
 	weight := func(c uint8) unit.Bytes { return 256 * unit.Bytes(w.cfg.Weights[c]) }
@@ -114,10 +113,10 @@ func (w *watched) passes(at unit.Time, ring int32, class, waits uint8, size unit
 		!strict(class) && !strict(waits) && weight(class) == 0 && (weight(waits) > 0 || class < waits):
 		w.Fatalf("%v: class %d goes while class %d waits", at, class, waits)
 	case strict(class) || strict(waits) || weight(waits) == 0:
-		return // strict priority starves, and so does weight 0
+		return // strict priority and weight 0 may starve a class
 	}
 	const largest = 4200
-	rounds, most := largest/weight(waits)+1, unit.Bytes(0) // until it owes nothing
+	rounds, most := largest/weight(waits)+1, unit.Bytes(0) // until it has no debt
 	for c := range uint8(classes) {
 		if c != waits && !strict(c) && weight(c) > 0 && w.rings.base[c] >= 0 {
 			most += (rounds+1)*weight(c) + largest
@@ -129,8 +128,8 @@ func (w *watched) passes(at unit.Time, ring int32, class, waits uint8, size unit
 	}
 }
 
-// Whatever the NICs' services, weights, bundles, PCIe and pauses: what watched looks at holds, every
-// byte arrives once, and nothing is left.
+// For random services, weights, bundles, PCIe and pauses, the rules of watched hold, every byte arrives once, and
+// nothing is left over.
 func TestAnyNIC(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := draw(t, rt)

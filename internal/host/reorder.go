@@ -5,24 +5,24 @@ import (
 	"railyard/unit"
 )
 
-// Reorder is the memory of each NIC for packets of RC's queue pairs that overtook others and cannot be placed yet.
-// The zero Reorder has no limit, and places packets as soon as their address is known.
+// Reorder is the memory of each NIC for RC packets that overtook others and cannot be placed yet. The zero Reorder
+// has no limit, and places packets as soon as their address is known.
 type Reorder struct {
 	Placement rc.Placement
 	Bytes     unit.Bytes // bytes of payload; 0: no limit
 	Entries   int        // packets; 0: no limit
-	// Rate is the bandwidth of a NIC's own memory, if packets after a gap pass through it: each is written to it
+	// Rate is the bandwidth of a NIC's own memory, if packets after a gap pass through it. Each is written to it
 	// and read from it.
 	Rate unit.Rate
 }
 
-// needs reports whether NICs store packets: they store neither packets that go-back-N drops, nor packets with an
-// address of their own unless all pass through a memory.
+// needs reports whether NICs store packets. They do not store packets that go-back-N drops. They store packets with
+// their own address only if all pass through a memory.
 func (o *Reorder) needs(c *rc.Config) bool {
 	return c.Recovery == rc.Selective && (!c.WriteOnly || o.Placement == rc.ThroughNIC)
 }
 
-// remember gives a NIC its reorder memory, if it needs any.
+// remember gives a NIC its reorder memory if it needs one.
 func (h *Hosts) remember(nic int32) {
 	o, n := &h.cfg.Reorder, &h.nics[nic]
 	if o.needs(&h.cfg.RC) {
@@ -33,8 +33,8 @@ func (h *Hosts) remember(nic int32) {
 	}
 }
 
-// detour books a packet that a NIC stores in its own memory on the bandwidth of that memory, in and out. What
-// arrives faster waits in the NIC's buffer, from which it pauses its switch as it does for PCIe.
+// detour schedules a packet that a NIC stores in its own memory on the bandwidth of that memory, in and out. Faster
+// arrivals wait in the NIC's buffer, from which the NIC pauses its switch as it does for PCIe.
 func (h *Hosts) detour(now unit.Time, nic int32, payload int, v rc.Verdict) {
 	if h.cfg.Reorder.Placement != rc.ThroughNIC || v != rc.Reordered {
 		return

@@ -44,7 +44,7 @@ func (r *rings) use(class uint8) {
 	r.deficit = append(r.deficit, make([]int32, len(r.owner))...)
 }
 
-// enring puts a sender at the end of its ring.
+// enring appends a sender to its ring.
 func (h *Hosts) enring(c int32, s *sender) {
 	s.inRing = true
 	s.next = -1
@@ -71,7 +71,7 @@ func (h *Hosts) first(port int32, r *ring, s *sender) {
 	s.inRing = false
 }
 
-// turn puts the sender at the head of a ring at its end.
+// turn moves the sender at the head of a ring to its end.
 func (h *Hosts) turn(r *ring, c int32, s *sender) {
 	if r.tail == c {
 		return
@@ -81,7 +81,7 @@ func (h *Hosts) turn(r *ring, c int32, s *sender) {
 	s.next, r.tail = -1, c
 }
 
-// unring takes a sender out of its ring, wherever it is.
+// unring removes a sender from its ring, at any position.
 func (h *Hosts) unring(c int32, s *sender) {
 	r := &h.rings.all[h.rings.base[s.class]+s.port]
 	if r.head == c {
@@ -99,11 +99,11 @@ func (h *Hosts) unring(c int32, s *sender) {
 	s.inRing = false
 }
 
-// pick chooses among the classes that wait at a port and are not paused, as a switch's port does: strict priority
-// first, the highest number first, then by weight. Weight 0 runs when nothing else can. The size of a sender's
-// packet is known only when it is built, so a class pays afterwards: it may send while it has no debt (surplus
-// round robin; Adiseshu, Parulkar and Varghese 1996). If none may send, each earns its weight in shares of 256
-// bytes.
+// pick chooses among the waiting, unpaused classes of a port as a switch's port does: strict priority first, the
+// highest number first, then by weight. A class of weight 0 is chosen only if no other can be. The size of a
+// sender's packet is known only when it is built, so a class pays afterwards. It may send while it has no debt
+// (surplus round robin; Adiseshu, Parulkar and Varghese 1996). If none may send, each earns its weight in shares of
+// 256 bytes.
 func (h *Hosts) pick(port int32, ready uint8) int {
 	if s := ready & h.cfg.Strict; s != 0 {
 		return classes - 1 - bits.LeadingZeros8(s)

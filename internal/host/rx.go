@@ -64,7 +64,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 }
 
-// rxTrimmed takes the headers of a data packet whose payload a switch cut off.
+// rxTrimmed processes the headers of a data packet whose payload a switch removed.
 func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 	h.Count.Trimmed++
 	c := p.QP
@@ -83,7 +83,7 @@ func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 	}
 }
 
-// answers sends the responder's packets; told is fabric.FlagINT if they return the telemetry of the current packet.
+// answers sends the responder's packets. told is fabric.FlagINT if they return the telemetry of the current packet.
 func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	a := &h.answer
 	h.Count.Acks++
@@ -128,7 +128,7 @@ func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
 // endsWith reports whether a message has at most the given number of pieces.
 func (m *Message) endsWith(pieces int32) bool { return unit.Bytes(pieces)*rc.MaxMessage >= m.Bytes }
 
-// rxAck is the requester: it moves the window and completes work requests.
+// rxAck passes an acknowledgement to the requester, which moves the window and completes work requests.
 func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	now := h.Net.Q.Now()
 	c := p.QP
@@ -169,7 +169,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		s.paths.Lost(now, in, entropy.Trimmed)
 		s.pace.Lost(now, cc.LossTrimmed, s.qp.InFlightBytes())
 		h.decide(c)
-	case roce.NakTrimmedLast: // every way to the receiver ends in that queue
+	case roce.NakTrimmedLast: // every path to the receiver ends in that queue
 		s.pace.Lost(now, cc.LossTrimmedLast, s.qp.InFlightBytes())
 		h.decide(c)
 	}
@@ -183,7 +183,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	h.ready(c, s)
 }
 
-// acknowledged passes newly acknowledged bytes to the controller; false: it does not use them.
+// acknowledged passes newly acknowledged bytes to the controller; false: the controller does not use them.
 func (s *sender) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	una, _, _ := s.qp.Sequence()
 	psn := una
@@ -209,15 +209,15 @@ func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
 	h.decide(p.QP)
 }
 
-// drain models PCIe slower than the wire: what has arrived waits in the NIC's buffer, and the NIC pauses its switch
-// before the buffer overflows. Where others share its PCIe, their waiting bytes count as its own: it pauses a
+// drain models PCIe slower than the link. Arrived data wait in the NIC's buffer, and the NIC pauses its switch
+// before the buffer overflows. If NICs share PCIe, their waiting bytes count as the NIC's own, so it pauses a
 // little early.
 func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) {
 	h.write(now, n, unit.Bytes(payload))
 	h.fills(now, n, id)
 }
 
-// fills lets a NIC pause its switch when more waits in its buffer than rx_xoff.
+// fills makes a NIC pause its switch when its buffer holds more than rx_xoff.
 func (h *Hosts) fills(now unit.Time, n *nic, id int32) {
 	if !n.pausing && !n.storming && unit.InTime(n.pcie, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
@@ -240,7 +240,7 @@ func (h *Hosts) drained(id int32) {
 	}
 }
 
-// Storm lets a NIC pause its switch for ever in all classes of data, full or not, or ends that.
+// Storm makes a NIC pause its switch continuously in all data classes, whatever its buffer holds, or ends that.
 func (h *Hosts) Storm(nic int32, on bool) {
 	n := &h.nics[nic]
 	if n.storming = on; n.pausing && !on {
@@ -259,9 +259,9 @@ func (h *Hosts) each(n *nic, do func(net *fabric.Net, port int32, class int)) {
 	}
 }
 
-// rxPulled receives data, or trimmed data, of connections whose receivers pull (NDP): each arrival permits one
-// packet more, in its turn. A sender marks the last packet before it has nothing more to send (FlagEcho; BECN on
-// the wire). Once all data up to that packet have arrived, further pulls are useless, and the turn passes to other
+// rxPulled receives data, or trimmed data, of connections whose receivers pull (NDP). Each arrival permits one more
+// packet, in its turn. A sender marks the last packet before it has nothing more to send (FlagEcho; BECN on the
+// wire). Once all data up to that packet have arrived, further pulls are useless, and the turn passes to other
 // connections.
 func (h *Hosts) rxPulled(port int32, p *fabric.Packet) {
 	c := p.QP
@@ -288,8 +288,8 @@ func (h *Hosts) rxPulled(port int32, p *fabric.Packet) {
 	h.Needs(c, port, h.cfg.RC.Wire())
 }
 
-// marked takes note of congestion experienced, and answers with a CNP when one is due: at once, or when the
-// NIC has got that far. The interval counts from the marked packets that CNPs answer.
+// marked records congestion experienced, and sends a CNP when one is due: at once, or when the NIC has processed
+// the packet. The interval counts from the marked packets that CNPs answer.
 func (h *Hosts) marked(now unit.Time, port, c int32, r *receiver) {
 	r.ce++
 	s := &h.cfg.Services[r.service]
@@ -320,8 +320,7 @@ func (h *Hosts) notify(c, port int32) {
 		&fabric.Packet{Opcode: roce.CNP, Size: uint16(roce.CNPLen + h.ip), TOS: dscp << 2})
 }
 
-// Marking is the marking of packets by a NIC that differs from its services; nil:
-// it does not.
+// Marking describes how a NIC marks packets if that differs from its services; nil: it does not differ.
 type Marking struct{ Data, CNP *Mark }
 
 // Mark is a DSCP and the NIC's class for it.

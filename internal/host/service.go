@@ -11,15 +11,15 @@ import (
 	"railyard/unit"
 )
 
-// Service is the treatment that a connection requests of the network: the class in which its packets travel, and
-// what slows its sender down. Connections refer to one in the NICs' table; several may share a class.
+// Service is how the network treats a connection: the class of its packets, and the congestion control of its
+// sender. Connections refer to one in the NICs' table; several may share a class.
 type Service struct {
 	Name  string
 	DSCP  uint8 // DSCP of data and ACKs
 	Class uint8 // class of data and ACKs at the NIC: queue, and PFC priority
 
 	CC     cc.Make // makes each sender's congestion control from its path; nil: none
-	FarEnd bool    // acknowledgements report how long their NIC holds a packet, in four more bytes
+	FarEnd bool    // acknowledgements report in four more bytes for how long their NIC delayed a packet
 	Marks  bool    // acknowledgements report which packets arrived marked
 
 	Credit    cc.Terms       // terms of receivers' credit; zero: senders need none
@@ -34,8 +34,9 @@ type Service struct {
 
 	AcksFirst bool // ACKs travel as CNPs do, before data
 
-	Protocol transport.Maker // carries its connections, with CC, credit and answers of its own; nil: RC
-	PlainEV  bool            // switches read its packets' entropy values unchanged, and hash nothing
+	// carries its connections, with its own congestion control, credit and answers; nil: RC
+	Protocol transport.Maker
+	PlainEV  bool // switches use its packets' entropy values unchanged, without hashing
 }
 
 // Service returns the service of a name, nil when there is none.
@@ -71,16 +72,16 @@ func (h *Hosts) dataClasses() (mask uint8) {
 	return mask
 }
 
-// SourcePort is the UDP source port of packets whose 5-tuple has such a digest: its low bits.
+// SourcePort is the UDP source port of packets whose 5-tuple has a given digest: the digest's low bits.
 func SourcePort(hash uint32) uint16 { return entropy.Port(hash, 0) }
 
-// from is the digest of a packet from one of the source ports.
+// from returns the digest of a packet from one of the source ports.
 func from(hash uint32, port int) uint32 {
 	return hash&^entropy.Mask | uint32(entropy.Port(hash, port))&entropy.Mask
 }
 
-// tuple is the digest of the next packet from an end of a queue pair: its own, or with several source ports the
-// digest with the next port in turn.
+// tuple returns the digest of the next packet from an end of a queue pair: its own or, with several source ports,
+// the digest with the next port in turn.
 func (h *Hosts) tuple(hash uint32, turn *entropy.Turn) uint32 {
 	if h.cfg.SourcePorts < 2 {
 		return hash

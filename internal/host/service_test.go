@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// twoServices are a bulk service in class 3 with DCQCN, if marks are on, and a plain one in class 4
-// without congestion control; NICs and switches share by the weights.
+// twoServices are a bulk service in class 3 with DCQCN, if marks are on, and a plain one in class 4 without
+// congestion control. NICs and switches schedule by their weights.
 func twoServices(bulk, plain int, strict uint8, marks bool) func(*Config, *queue.Spec) {
 	return func(c *Config, s *queue.Spec) {
 		c.RC.Timeout = rc.LocalAckTimeout(14)
@@ -43,7 +43,7 @@ func (l *lab) ask(service int, src, dst int32) int32 {
 	return l.Connect(service, src, dst, l.nics[src].ports, 0, uint32(service)*2654435761, 100)
 }
 
-// placed runs for a while and returns the payload rates at which connections' data arrived.
+// placed runs for a while and returns the payload rates of the connections' arrived data.
 func (l *lab) placed(during unit.Time, conns ...int32) (rates []float64) {
 	before := make([]unit.Bytes, len(conns))
 	for i, c := range conns {
@@ -68,8 +68,8 @@ func shares(rates []float64) (of [2]float64) {
 
 func near(got, want float64) bool { return math.Abs(got-want) <= 0.02*payload }
 
-// Two services share a port by their classes' weights: the NIC's own when one server uses both,
-// the switch's when each comes from a server of its own. Strict priority leaves nothing.
+// Two services share a port by the weights of their classes: the NIC's port if one server uses both, the switch's
+// port if each has its own server. A class of strict priority takes the whole port.
 func TestServicesShareByWeight(t *testing.T) {
 	for _, c := range []struct {
 		bulk, plain int
@@ -100,8 +100,8 @@ func TestServicesShareByWeight(t *testing.T) {
 	}
 }
 
-// A pause of one class stops its service alone: the other has the line meanwhile, and both
-// their shares when it is over.
+// A pause of one class stops its service only. The other service then has the whole line, and both have their
+// shares afterwards.
 func TestPauseHoldsOneService(t *testing.T) {
 	l := newLab(t, twoServices(50, 50, 0, false), 1, 1)
 	a, b := l.ask(0, 0, 1), l.ask(1, 0, 1)
@@ -111,7 +111,7 @@ func TestPauseHoldsOneService(t *testing.T) {
 	far := l.Net.Ports[l.Ports(0)[0]].Peer
 	for _, class := range []int{3, 4} {
 		l.Net.SendPause(far, class)
-		l.run(l.Net.Q.Now() + 10*unit.Microsecond) // what is under way arrives
+		l.run(l.Net.Q.Now() + 10*unit.Microsecond) // packets in flight arrive
 		got, want := l.placed(100*unit.Microsecond, a, b), []float64{0, payload}
 		if class == 4 {
 			want[0], want[1] = payload, 0
@@ -127,8 +127,8 @@ func TestPauseHoldsOneService(t *testing.T) {
 	}
 }
 
-// Marks slow down the service that asked for congestion control: packets of both are marked, CNPs
-// go to one, and the other keeps its line rate.
+// Marks slow down only the service with congestion control. Packets of both services are marked, CNPs go to one,
+// and the other keeps its line rate.
 func TestMarksOfOneService(t *testing.T) {
 	l := newLab(t, twoServices(50, 50, 0, true), 1, 1, 1)
 	a0, b0, a1, b1 := l.ask(0, 0, 2), l.ask(1, 0, 2), l.ask(0, 1, 2), l.ask(1, 1, 2)
@@ -148,7 +148,7 @@ func TestMarksOfOneService(t *testing.T) {
 	}
 }
 
-// The same as a page: what leaves a NIC packet by packet.
+// A transcript of the same: the packets that leave a NIC.
 func TestServicesStory(t *testing.T) {
 	s := newStage(t, `
 		Two services on one NIC: 75 and 25 per cent of what A sends; a pause of one leaves the other the line.
@@ -156,7 +156,7 @@ func TestServicesStory(t *testing.T) {
 		pays what it has sent (surplus round robin), so that bulk sends 4 or 5 packets for 1 or 2. At 10 us
 		the switch pauses class 3, at 14 us it sends a pause of quanta 0 (IEEE 802.1Q 36.1.3).`,
 		twoServices(75, 25, 0, false), 1, 1)
-	s.Net.TapPFC = func(unit.Time, int32, bool, int, int) {} // Trace tells when a pause takes effect
+	s.Net.TapPFC = func(unit.Time, int32, bool, int, int) {} // Trace reports when a pause takes effect
 	var from unit.Time
 	last, run := int32(-1), 0
 	flush := func() {
@@ -188,8 +188,8 @@ func TestServicesStory(t *testing.T) {
 	s.check("two-services")
 }
 
-// A bundle that sprays shares both of its ports by weight; where one of them is paused for a class, the
-// other is shared as before and the first is full of the rest.
+// A spraying bundle shares both of its ports by weight. If a class is paused at one port, the other port is shared
+// as before, and the first carries the other class.
 func TestBundleSharesByWeight(t *testing.T) {
 	l := newLab(t, func(c *Config, s *queue.Spec) {
 		twoServices(75, 25, 0, false)(c, s)
@@ -212,7 +212,7 @@ func TestBundleSharesByWeight(t *testing.T) {
 	if of := shares(); math.Abs(of[0]-0.75) > 0.02 || math.Abs(of[1]-0.25) > 0.02 {
 		t.Errorf("of two lines they have %.3f", of)
 	}
-	l.Net.SendPause(l.Net.Ports[l.Ports(0)[0]].Peer, 3) // bulk has 75 % of one port, plain the rest
+	l.Net.SendPause(l.Net.Ports[l.Ports(0)[0]].Peer, 3) // bulk has 75 % of one port, and plain has the remainder
 	if of := shares(); math.Abs(of[0]-0.375) > 0.02 || math.Abs(of[1]-0.625) > 0.02 {
 		t.Errorf("with bulk paused on one port, of two lines they have %.3f", of)
 	}

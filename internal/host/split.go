@@ -5,8 +5,8 @@ import "slices"
 // Owns reports whether a NIC's events run here, in a network in parts.
 func (h *Hosts) Owns(nic int32) bool { return h.Net.Owns(h.Net.Ports[h.nics[nic].ports[0]].Node) }
 
-// Adopts prepares hosts that have not run for Adopt; the hosts of all parts have set up the same connections and
-// posted the same messages as first.
+// Adopts prepares hosts that have not run for Adopt. The hosts of all parts have set up the same connections and
+// posted the same messages.
 func (h *Hosts) Adopts(first *Hosts) {
 	h.Messages, h.Count, h.silences = first.Messages, Counters{}, nil
 	h.senders, h.receivers, h.carried = slices.Clone(first.senders), slices.Clone(first.receivers),
@@ -41,7 +41,7 @@ func (h *Hosts) Adopt(o *Hosts) {
 	h.Count.add(&o.Count)
 }
 
-// adopt takes over the sender, the receiver, or both.
+// adopt copies the sender, the receiver, or both.
 func (e *ends) adopt(o *ends, sends, receives bool) {
 	if sends {
 		e.send, e.again, e.broken = o.send, o.again, o.broken

@@ -15,9 +15,9 @@ type Position struct {
 	Expects uint64 // next at the receiver
 }
 
-// Position returns a connection's progress. It sends if a packet is still to be sent, and is idle if nothing is
-// unacknowledged. It is calm if it sends at line rate: no timer of its congestion control runs, none of its packets is
-// lost or out of order, and both ends are within one message.
+// Position returns a connection's progress. It sends if a packet is still to be sent; it is idle if nothing is
+// unacknowledged. It is calm if it sends at line rate. No timer of its congestion control runs, none of its packets
+// is lost or out of order, and both ends are within one message.
 func (h *Hosts) Position(c int32) (p Position, sends, idle, calm bool) {
 	s, r := &h.senders[c], &h.receivers[c]
 	u, plain := s.qp.Under()
@@ -63,7 +63,7 @@ func (h *Hosts) Shorten(c int32, packets uint64) {
 	h.receivers[c].qp.Skip(packets)
 }
 
-// Stale reports that an event does nothing, or only looks whether an acknowledgement is overdue.
+// Stale reports whether an event does nothing, or only checks whether an acknowledgement is overdue.
 func (h *Hosts) Stale(e *engine.Event) bool {
 	switch e.Kind() - h.base {
 	case KindTimeout:

@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// stage is a lab whose NICs are A, B and C, and what happens there.
+// stage is a lab whose NICs are A, B and C, and its recorded events.
 type stage struct {
 	*lab
 	*story.Page
@@ -27,7 +27,7 @@ type event struct {
 	text string
 }
 
-// tell keeps an event; a frame's arrival is known before its time.
+// tell records an event; a frame's arrival is known before its time.
 func (s *stage) tell(at unit.Time, format string, args ...any) {
 	s.told = append(s.told, event{at, fmt.Sprintf(format, args...)})
 }
@@ -63,7 +63,7 @@ func newStage(t *testing.T, preface string, change func(c *Config, q *queue.Spec
 	return s
 }
 
-// asks posts a message, now.
+// asks posts a message now.
 func (s *stage) asks(c int32, bytes unit.Bytes) {
 	m := s.Send(c, bytes, 0)
 	s.tell(s.Net.Q.Now(), "the GPU asks for message %d: %v on queue pair %d", m+1, bytes, c)

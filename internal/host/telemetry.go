@@ -47,7 +47,7 @@ func tell(t *cc.Telemetry, from *roce.INT) {
 	}
 }
 
-// analyze decodes IFA's metadata for a controller. Of a switch's clock it passes on the bits that INT has.
+// analyze decodes IFA's metadata for a controller. Of a switch's clock it copies the bits that INT has.
 func analyze(t *cc.Telemetry, from []roce.IFAHop) {
 	t.Hops, t.Path, t.Wraps, t.Signal = len(from), 0, roce.StampPeriod, 0
 	for i := range from {

@@ -23,7 +23,7 @@ func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 	return m
 }
 
-// post hands a message to its queue pair, in pieces the transport can take.
+// post passes a message to its queue pair, in pieces that the transport accepts.
 func (h *Hosts) post(m int32) {
 	msg := &h.Messages[m]
 	if h.endsOf(msg.Conn) != nil {
@@ -37,7 +37,7 @@ func (h *Hosts) post(m int32) {
 		s.first = m
 	}
 	s.last = m
-	if !h.Net.Owns(h.Net.Ports[s.port].Node) { // another part's NIC sends it, one of ours may receive it
+	if !h.Net.Owns(h.Net.Ports[s.port].Node) { // another part's NIC sends it; one of this part may receive it
 		return
 	}
 	if s.pace.Credited() && s.qp.Idle() {
@@ -96,14 +96,14 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-// asks reports whether congestion control needs an acknowledgement of the next packet: its window does, or no data
-// follow before the receiver's next grant, which takes a turn of all senders to it.
+// asks reports whether congestion control needs an acknowledgement of the next packet. It does if its window
+// requires one, or if no data follow before the receiver's next grant, which takes a turn of all senders to it.
 func (s *sender) asks(wire int64) bool { return s.pace.Acked() && s.needs() || s.pace.Empties(wire) }
 
 func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
 
-// blocked reports whether no packet may be sent: the window permits no new one, or there is no credit for any. Most
-// senders have neither.
+// blocked reports whether no packet may be sent: the window permits no new one, or there is no credit. Most senders
+// have neither.
 func (s *sender) blocked() bool { return s.pace.Bounded() && s.stopped() }
 
 func (s *sender) stopped() bool { return s.full() || s.pace.Broke() }
@@ -140,8 +140,8 @@ func (h *Hosts) tx(port int32) {
 	}
 }
 
-// sendData puts the next data packet that waits at a port on the wire. It returns now if it sent a packet, a later time
-// to try again, or -1 if there is nothing to send.
+// sendData puts the next data packet that waits at a port on the wire. It returns now if it sent a packet, a later
+// time for another try, or -1 if there is nothing to send.
 func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 	own := h.rings.owner[port]
 	for {
@@ -255,15 +255,15 @@ func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int
 	return true
 }
 
-// wait delays a sender until its pace allows the next packet; from is when its port would have been free, 0 if it waits
-// already.
+// wait delays a sender until its pace allows the next packet. from is when its port would have been free, 0 if it
+// already waits.
 func (h *Hosts) wait(from unit.Time, c int32, s *sender) {
 	s.held -= from
 	s.paceAt = s.pace.NextAt
 	h.Net.Q.Push(h.element(s), s.paceAt, h.base+KindPace, c, 0)
 }
 
-// element returns the element of a sender's NIC, read from its port, which is closer in memory than the NIC.
+// element returns the element of a sender's NIC. It reads the port, which is closer in memory than the NIC.
 func (h *Hosts) element(s *sender) engine.Element { return engine.Node(h.Net.Ports[s.port].Node) }
 
 // decide reads a controller's decision.
@@ -281,7 +281,7 @@ func (h *Hosts) decide(c int32) {
 	h.rearm(c, s)
 }
 
-// rearm sets a sender's timer to its pacer's.
+// rearm sets a sender's timer to its pacer's timer.
 func (h *Hosts) rearm(c int32, s *sender) {
 	if s.pace.Timer != s.timerAt {
 		s.timerAt = s.pace.Timer
@@ -293,8 +293,8 @@ func (h *Hosts) rearm(c int32, s *sender) {
 	}
 }
 
-// watch arms the event of a queue pair's timer, unless an earlier one is armed. Later times need nothing: the event
-// looks again, so acknowledgements cost nothing.
+// watch arms the event of a queue pair's timer, unless an earlier one is armed. Later times need no new event,
+// because the event checks again when it fires. Acknowledgements therefore cost nothing.
 func (h *Hosts) watch(c int32, s *sender) {
 	at := s.qp.TimeoutAt()
 	if at == unit.Never || s.timer && at >= s.watched {

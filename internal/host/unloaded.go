@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// regulate makes a connection's congestion control, its service's, for its path.
+// regulate creates a connection's congestion control for its path, as its service defines it.
 func (h *Hosts) regulate(c int32) {
 	s, algorithm := &h.senders[c], h.Service(c).CC
 	if algorithm == nil && h.cfg.RC.Recovery != rc.Selective {
@@ -33,8 +33,8 @@ func (h *Hosts) coreMarks(c int32) bool {
 	return true
 }
 
-// unloaded returns the time of a full packet and its acknowledgement without other traffic, and the number of switches
-// that each passes.
+// unloaded returns the time of a full packet and its acknowledgement without other traffic, and the number of
+// switches in each direction.
 func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	opcode := roce.WriteMiddle
 	if h.cfg.RC.WriteOnly {
@@ -45,8 +45,8 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra, more)
 }
 
-// roundTrip is unloaded for frames of the given sizes forth and back. If packets choose among ports, it uses the first
-// of them. Zero: no path leads there.
+// roundTrip is unloaded for frames of the given sizes forth and back. If packets choose among ports, it uses the
+// first port. Zero: no path leads there.
 func (h *Hosts) roundTrip(c int32, data, ack, more int) (rtt unit.Time, hops int) {
 	s, r := &h.senders[c], &h.receivers[c]
 	there := h.Path(c)

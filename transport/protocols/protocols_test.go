@@ -10,9 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// TestAll: what scenarios, schema and reports read of each protocol agrees with itself: defaults of each
-// parameter's type and within its range, controls that exist, a name of its own, bytes for every kind of
-// packet.
+// TestAll checks that what scenarios, schema and reports read of each protocol is consistent: defaults have the
+// parameter's type and range, controls exist, names are unique, and every kind of packet has a size.
 func TestAll(t *testing.T) {
 	for i, p := range All {
 		if All.Lookup(p.Name) != p || slices.Index(All.Names(), p.Name) != i {

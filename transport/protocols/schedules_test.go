@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// phase is what the network does from a time on.
+// phase is the network's behaviour from a time on.
 type phase struct {
 	name string
 	do   func(n *transporttest.Net)
@@ -27,7 +27,8 @@ func all(n *transporttest.Net, dir int, change func(plane, i int, p *transportte
 	}
 }
 
-// weather is what packets meet, 100 us each, from a quiet network over each fault to a quiet one again.
+// weather is the conditions for packets, 100 us each: first a quiet network, then each fault, then a quiet network
+// again.
 var weather = []phase{
 	{"quiet", func(*transporttest.Net) {}},
 	{"one in fifty is lost", func(n *transporttest.Net) {
@@ -82,8 +83,8 @@ var weather = []phase{
 	}},
 }
 
-// TestSchedules holds each protocol to a transcript in testdata: what its ends count and how they stand after each kind
-// of fault, with a checksum over all packets and their times, on one plane and on four.
+// TestSchedules compares each protocol with a transcript in testdata. It has the counters and the state of its ends
+// after each kind of fault, and a checksum over all packets and their times, on one plane and on four.
 func TestSchedules(t *testing.T) {
 	for _, proto := range All {
 		var text strings.Builder
@@ -128,7 +129,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// tellEnds writes what the first connection's ends count and signal, and the checksum.
+// tellEnds writes the counters and signals of the first connection's ends, and the checksum.
 func tellEnds(text *strings.Builder, n *transporttest.Net, proto *transport.Protocol) {
 	s, r := n.Sender(0), n.Receiver(0)
 	fmt.Fprintf(text, ", %d again, %d in flight", n.Again, s.InFlight())

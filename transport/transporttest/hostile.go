@@ -23,8 +23,8 @@ func (s *Suite) hostile(t *testing.T) {
 	}
 }
 
-// Attack injects the packets of a function at both ends of loaded connections and returns the first promise that was
-// broken; for fuzzers.
+// Attack injects the packets of a function at both ends of loaded connections. It returns the first broken rule,
+// for fuzzers.
 func (s *Suite) Attack(seed uint64, make func(r *rng.Stream, p *transport.Packet)) string {
 	if s.Values == nil {
 		s.Values = s.Protocol.Defaults

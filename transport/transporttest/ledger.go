@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// conn is a connection with a ledger of its ends' promises.
+// conn is a connection with a ledger that checks its ends.
 type conn struct {
 	net      *Net
 	number   int
@@ -33,7 +33,7 @@ type message struct {
 
 func (m *message) whole() bool { return m.placed == m.bytes && (m.bytes > 0 || m.landed) }
 
-// place puts [from, from+n) into memory, and returns how many of these bytes were there.
+// place marks [from, from+n) as written, and returns how many of these bytes were written before.
 func (m *message) place(from, n int64) (there int64) {
 	for i := from; i < from+n; {
 		word, bit := i/64, uint(i%64)

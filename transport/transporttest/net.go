@@ -11,10 +11,10 @@ import (
 	"railyard/unit"
 )
 
-// Path is one way through the network, in one direction.
+// Path is one path through the network, in one direction.
 type Path struct {
 	Delay  unit.Time // delay of a packet in addition to its time on the sender's port
-	Jitter unit.Time // maximum of an additional random delay: packets overtake one another
+	Jitter unit.Time // maximum of an additional random delay, with which packets overtake one another
 	Dead   bool      // it loses all
 
 	// Probabilities of what happens to a packet. A trimmed packet continues as its header alone.
@@ -26,13 +26,13 @@ type Setup struct {
 	Protocol *transport.Protocol
 	Values   param.Values // [the protocol's defaults]
 	Planes   int          // [1]
-	Paths    int          // per plane, which packets take by their entropy value [1]
+	Paths    int          // paths per plane, selected by the packet's entropy value [1]
 	Line     unit.Rate    // line rate of all planes together [100 Gbit/s]
 	MTU      unit.Bytes   // [1024]
 	Delay    unit.Time    // initial delay of every path [5 us]
 	Conns    int          // connections, all from the first NIC to the second [1]
 	Seed     uint64
-	// Carry does to a packet what its wire does: what has no field there is lost.
+	// Carry changes a packet as its wire format does: values without a field are lost.
 	Carry func(p *transport.Packet)
 }
 
@@ -84,7 +84,7 @@ type Net struct {
 // mostCopies is the number of packets of which copies reach closed ends.
 const mostCopies = 64
 
-// close closes all ends, which must be done, and has copies of packets reach them.
+// close closes all ends, which must be done, and delivers copies of packets to them.
 func (n *Net) close() {
 	for _, c := range n.conns {
 		for _, e := range [2]transport.End{c.sender, c.receiver} {
@@ -178,7 +178,7 @@ func (n *Net) Post(conn int, bytes int64, tells bool) {
 	n.pump()
 }
 
-// PlaneIs takes a NIC's port to a plane down, or up again. Its ends are notified immediately, the far ends are not.
+// PlaneIs takes a NIC's port to a plane down, or up again. Its ends are notified immediately; the far ends are not.
 func (n *Net) PlaneIs(nic, plane int, up bool) {
 	n.up[nic][plane] = up
 	for _, c := range n.conns {
@@ -202,7 +202,7 @@ func (n *Net) Done() bool {
 	return true
 }
 
-// Until runs until a moment, or until nothing more happens (false).
+// Until runs until a time, or until no event is left (false).
 func (n *Net) Until(end unit.Time) bool {
 	for n.Fault == "" {
 		at := n.next()
@@ -243,10 +243,10 @@ func (n *Net) moment() {
 	n.pump()
 }
 
-// mostTicks is the maximum number of Ticks of an end at one time: once for each of many packets.
+// mostTicks is the maximum number of Ticks of an end at one time: one for each of many packets.
 const mostTicks = 10_000
 
-// tick serves the timers of an end, and calls drain for its control packets after each.
+// tick runs the timers of an end, and calls drain for its control packets after each.
 func (n *Net) tick(e transport.End, drain func()) {
 	for i := 0; e.At() <= n.Now && n.Fault == ""; i++ {
 		if i == mostTicks {
@@ -257,7 +257,7 @@ func (n *Net) tick(e transport.End, drain func()) {
 	}
 }
 
-// arrive hands a packet to its end.
+// arrive passes a packet to its end.
 func (n *Net) arrive(e *event) {
 	c := n.conns[e.conn]
 	if !n.up[There][e.p.Plane] || !n.up[Back][e.p.Plane] {
@@ -268,7 +268,7 @@ func (n *Net) arrive(e *event) {
 			n.fail("a sender places what arrives: %+v", e.p)
 		}
 	} else {
-		p := e.p // the end must not keep it, and may not be trusted not to change it
+		p := e.p // the end must not keep or change the packet, so it gets a copy
 		c.took(&e.p, c.receiver.Take(n.Now, &p))
 	}
 	n.drain(c)
@@ -277,7 +277,7 @@ func (n *Net) arrive(e *event) {
 // mostSays is the maximum number of control packets that an end may send at one time.
 const mostSays = 10_000
 
-// drain takes the control packets and completions of both ends of a connection.
+// drain processes the control packets and completions of both ends of a connection.
 func (n *Net) drain(c *conn) {
 	var p transport.Packet
 	for dir, e := range [2]transport.End{c.sender, c.receiver} {
@@ -297,7 +297,7 @@ func (n *Net) drain(c *conn) {
 	c.collect()
 }
 
-// pump lets free ports send data, the connections in turn.
+// pump makes free ports send data, the connections in turn.
 func (n *Net) pump() {
 	var p transport.Packet
 	for plane := range n.set.Planes {

@@ -19,8 +19,8 @@ func (s *Suite) schedule(rt *rapid.T) {
 	}
 }
 
-// random runs a network whose paths misbehave at random for a while, under load. One path per direction
-// does no worse than lose, repeat or delay some of its packets.
+// random runs a network under load whose paths have random faults for a while. One path per direction does no worse
+// than lose, repeat or delay some of its packets.
 func (s *Suite) random(rt fataler, seed uint64, planes int) uint64 {
 	r := rng.New(seed, "schedule")
 	set := Setup{Protocol: s.Protocol, Values: s.Values, Planes: planes, Paths: 1 + r.Intn(4),

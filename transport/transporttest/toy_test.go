@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// The toy is the least protocol that passes: each packet has an answer of its own, a window of fixed size,
-// a time-out each, and a path at random. breaks is which promise it breaks, none for an empty string.
+// The toy is the minimal protocol that passes. Each packet has its own answer, time-out and random path; the window
+// has a fixed size. breaks is the rule that it breaks, "" for none.
 type toy struct{ breaks string }
 
 const (
@@ -55,7 +55,7 @@ func (m *toyMaker) State() (int, int) { return 100, 0 }
 type toySlot struct {
 	message       uint32
 	offset, bytes int64
-	at            unit.Time // when it is given up
+	at            unit.Time // when the packet is given up
 	done          bool
 }
 
@@ -75,7 +75,7 @@ type toySender struct {
 	slots       []toySlot
 	inFlight    int64
 	again       int64
-	late        uint32 // the slot that goes again
+	late        uint32 // the slot to retransmit
 	isLate      bool
 	completions []transport.Completion
 	talk        bool
@@ -209,7 +209,7 @@ func (s *toySender) path() uint32 {
 
 var dice uint32
 
-// cut makes the next slot.
+// cut builds the next slot.
 func (s *toySender) cut() {
 	m := &s.messages[s.cutting]
 	if s.offset == 0 {
@@ -254,8 +254,8 @@ func (s *toySender) InFlight() unit.Bytes {
 type toyReceiver struct {
 	*toyMaker
 	expect   uint32
-	have     []bool // by PSN, a window's worth
-	message  uint32 // that arrives next
+	have     []bool // by PSN, for one window
+	message  uint32 // message that arrives next
 	last     [2 * toyWindow]bool
 	answers  []uint32
 	arrivals []uint32
@@ -311,8 +311,8 @@ func (r *toyReceiver) Arrived() (m uint32, ok bool) {
 	return m, true
 }
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*toySender) Touch(*transport.Packet, bool) {}
 
-// Touch asks for nothing.
+// Touch does nothing.
 func (*toyReceiver) Touch(*transport.Packet, bool) {}

@@ -1,7 +1,7 @@
 // Package transporttest is the conformance suite that every transport.Protocol passes: the assumptions of a NIC
 // about the protocol of its connections.
 //
-// It has a small network of its own (net.go): planes with paths that have a delay and a share of packets that are
+// It has its own small network (net.go): planes with paths. A path has a delay, and shares of packets that are
 // lost, marked, trimmed, repeated or late. Paths fail and recover. A ledger (ledger.go) records all posted requests
 // and checks both ends against them.
 package transporttest
@@ -107,7 +107,7 @@ func lists(terms []cc.Term, name string) bool {
 // default sizes of messages: with a packet's edges.
 var sizes = []int64{0, 1, 1023, 1024, 1025, 30_000, 2048, 100_000}
 
-// mostOver is how much longer than its bytes on the wire a long message may take over a quiet path.
+// mostOver is the maximum time of a long message on a quiet path, as a multiple of its time on the wire.
 const mostOver = 2
 
 func (s *Suite) quiet(t *testing.T) {
@@ -133,7 +133,7 @@ func (s *Suite) quiet(t *testing.T) {
 	}
 }
 
-// finish runs a network until all is complete, which must be within patience of the last fault, and then
+// finish runs a network until everything is complete, which must be within patience of the last fault, and then
 // until it is silent. Now is when the last message was known to be complete.
 func (s *Suite) finish(t fataler, n *Net, lastFault unit.Time) {
 	t.Helper()
@@ -163,7 +163,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// left returns what is not complete.
+// left returns what is incomplete.
 func (n *Net) left() string {
 	for i, c := range n.conns {
 		if c.completed < len(c.messages) || c.arrived < len(c.messages) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// broken are the toy's variants that break one promise each, and what the suite says of it.
+// broken are variants of the toy that break one rule each, and the suite's message.
 var broken = map[string]string{
 	"no post":         "Post of",
 	"completes twice": "completes twice",
@@ -29,7 +29,7 @@ var broken = map[string]string{
 	"refuses":         "bytes",
 }
 
-// The suite takes a sound protocol and catches each broken one, saying what is wrong.
+// The suite accepts a correct protocol and reports the broken rule of each broken one.
 func TestBrokenProtocolsAreCaught(t *testing.T) {
 	if os.Getenv("RAILYARD_BROKEN") != "" {
 		t.Skip("within itself")
@@ -50,7 +50,7 @@ func TestBrokenProtocolsAreCaught(t *testing.T) {
 	}
 }
 
-// TestOne is the suite over one of them, in a process of its own.
+// TestOne runs the suite on one variant of broken, in a process of its own.
 func TestOne(t *testing.T) {
 	breaks := os.Getenv("RAILYARD_BROKEN")
 	if breaks == "" {

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// TestWhatPacketsSay cuts a message of 250 bytes that the far program is told of, and one of none, into packets of
-// 100: what each says of its place, whether it went before, ends its message, and is told of.
+// TestWhatPacketsSay splits a message of 250 bytes with a notification, and an empty one, into packets of 100. It
+// checks each packet's position, and whether it is a retransmission, ends its message, and has a notification.
 func TestWhatPacketsSay(t *testing.T) {
 	out := NewOut(8, 100)
 	for id, m := range []transport.Request{{Bytes: 250, Tells: true}, {Bytes: 0}} {
@@ -53,7 +53,7 @@ func TestWhatPacketsSay(t *testing.T) {
 	}
 }
 
-// TestWhatReceiversCount: packets 1 and 3 come before 0, 1 comes twice, and one is too far ahead.
+// TestWhatReceiversCount: packets 1 and 3 arrive before 0, 1 arrives twice, and one is too far ahead.
 func TestWhatReceiversCount(t *testing.T) {
 	in := NewIn(8, 100, true)
 	for i, c := range []struct {

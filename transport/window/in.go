@@ -11,14 +11,14 @@ type In struct {
 	high    uint64 // no packet from here on has arrived
 	mtu     uint64
 
-	got     []partly // without order: a ring of messages by number, of the length of slots
+	got     []partly // without order: a ring of messages by number, as long as slots
 	arrived []uint32 // messages that are whole, and not popped
 
 	Received uint64 // payload, each byte once
 	Late     uint32 // packets that arrived out of order
 	Twice    int64  // packets that arrived twice
-	Beyond   int64  // packets too far ahead to be remembered
-	Peak     int    // most packets that waited for one before them
+	Beyond   int64  // packets too far ahead to be stored
+	Peak     int    // maximum of packets that waited for an earlier one
 	held     int
 }
 
@@ -33,7 +33,7 @@ type entry struct {
 type partly struct{ message, packets uint32 }
 
 // NewIn returns an In that records a number of packets beyond the oldest missing one, a power of two. With order,
-// messages arrive in the order of their packets; without, each when all of its own are there.
+// messages arrive in the order of their packets. Without order, each arrives when all its packets have.
 func NewIn(packets int, mtu uint64, ordered bool) In {
 	if packets&(packets-1) != 0 {
 		panic("window: not a power of two")
@@ -41,8 +41,8 @@ func NewIn(packets int, mtu uint64, ordered bool) In {
 	return In{size: uint64(packets), mtu: mtu, ordered: ordered}
 }
 
-// grow makes room for a packet. Partly received messages have packets from the oldest missing one on, so that there
-// are no more messages than packets.
+// grow makes room for a packet. Partly received messages have packets from the oldest missing one on, so there are
+// no more messages than packets.
 func (in *In) grow(psn uint64) {
 	n := uint64(max(few, 2*len(in.slots)))
 	for psn-in.expect >= n {
@@ -76,7 +76,7 @@ type Verdict uint8
 // Verdicts.
 const (
 	Fresh  Verdict = iota // the payload is new and is written to memory
-	Before                // it came before
+	Before                // a duplicate
 	Ahead                 // the packet is too far ahead
 )
 
@@ -113,7 +113,7 @@ func (in *In) Take(p *transport.Packet) Verdict {
 	return Fresh
 }
 
-// Counter reports what every receiver of these counts, by its name in package transport.
+// Counter reports what every receiver of this package counts, by its name in package transport.
 func (in *In) Counter(name string) (n int64, ok bool) {
 	switch name {
 	case transport.CounterReordered:

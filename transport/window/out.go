@@ -1,6 +1,6 @@
-// Package window keeps the state of a connection's packets at both ends: which were sent and not acknowledged, and
-// which arrived. Protocols of package transport that number a connection's packets one by one share it; they decide
-// when a packet is lost, and which path it takes.
+// Package window has the state of a connection's packets at both ends: which packets are sent and unacknowledged,
+// and which have arrived. It is shared by protocols of package transport that number a connection's packets
+// consecutively. They decide when a packet is lost, and which path it takes.
 //
 // Packets are numbered from 0 in 64 bits here; the wire has the low 32.
 package window
@@ -24,14 +24,14 @@ const (
 	Done                // acknowledged
 )
 
-// Slot is one packet from when it is sent until it and all before it are acknowledged.
+// Slot is one packet from its transmission until it and all earlier packets are acknowledged.
 type Slot struct {
 	Sent    unit.Time // time of its latest transmission
 	Offset  uint64    // offset in its message, in packets of
 	Bytes   uint64    // so many
 	Message uint32
 	Payload uint32
-	Path    uint16 // path of its latest transmission, as the protocol numbers it
+	Path    uint16 // path of its latest transmission, in the protocol's numbers
 	Tries   uint8  // number of retransmissions
 	State   State
 	Last    bool // whether it ends its message
@@ -44,7 +44,7 @@ type message struct {
 	last uint64 // PSN of its last packet, once it was sent
 }
 
-// few is the number of packets for which an end makes room first.
+// few is the number of packets for which an end first allocates memory.
 const few = 8
 
 // Out is a sender's side. It has memory for the packets in flight.
@@ -56,7 +56,7 @@ type Out struct {
 
 	messages []message // from head on: messages that are not acknowledged
 	head     int
-	current  int    // index in messages of the message whose packets are made
+	current  int    // index in messages of the message whose packets are built
 	offset   uint64 // in it
 	first    uint32 // number of messages[0]
 
@@ -87,7 +87,7 @@ func (o *Out) grow() {
 	o.slots = slots
 }
 
-// room makes as much room for packets to be retransmitted as there is for packets.
+// room makes the list of packets to retransmit as long as the list of packets.
 func (o *Out) room() {
 	lost := make([]uint64, len(o.slots))
 	for i := range o.lostLen {
@@ -129,7 +129,7 @@ func (o *Out) Post(r transport.Request) error {
 	return nil
 }
 
-// Unsent reports whether there is a packet that was never sent, and room to remember it.
+// Unsent reports whether there is a packet that was never sent, and a slot for it.
 func (o *Out) Unsent() bool {
 	return o.current < len(o.messages) && o.next-o.una < o.size && !o.failed
 }
@@ -140,7 +140,7 @@ func (o *Out) Waiting() bool { return o.head < len(o.messages) && !o.failed }
 // More reports whether data are left to be sent for the first time.
 func (o *Out) More() bool { return o.current < len(o.messages) && !o.failed }
 
-// New makes the next packet that was never sent, which leaves now by a path. Unsent must be true.
+// New builds the next packet that was never sent; it leaves now by a path. Unsent must be true.
 func (o *Out) New(now unit.Time, path int) (psn uint64, s *Slot) {
 	m := &o.messages[o.current]
 	left := uint64(m.Bytes) - o.offset
@@ -166,7 +166,7 @@ func (o *Out) fly(s *Slot, n int) {
 	o.flyingBytes += unit.Bytes(n) * unit.Bytes(s.Payload)
 }
 
-// Again takes the packet that has been lost for longest, which leaves now by a path; false: there is none.
+// Again returns the packet that has been lost for longest; it leaves now by a path. false: there is none.
 func (o *Out) Again(now unit.Time, path int) (psn uint64, s *Slot, ok bool) {
 	psn, s, ok = o.oldestLost()
 	if !ok {
@@ -202,7 +202,7 @@ func (o *Out) dropLost() {
 	o.lostLen--
 }
 
-// Lose makes a packet that is under way one to be sent again; false: it is not under way.
+// Lose marks a packet in flight as one to retransmit; false: it is not in flight.
 func (o *Out) Lose(psn uint64) bool {
 	s := o.At(psn)
 	if s == nil || s.State != Flying {
@@ -221,8 +221,8 @@ func (o *Out) Lose(psn uint64) bool {
 	return true
 }
 
-// tidy removes packets from the ring that have arrived meanwhile. There is room then: all others are in the window,
-// and one that is in the window is under way.
+// tidy removes packets from the ring that have arrived meanwhile. There is always a free entry: all other packets
+// are in the window, and a packet in the window is in flight.
 func (o *Out) tidy() {
 	n := o.lostLen
 	head := o.lostHead
@@ -244,10 +244,10 @@ func (o *Out) At(psn uint64) *Slot {
 	return &o.slots[psn&uint64(len(o.slots)-1)]
 }
 
-// Full makes the number of a packet under way of its low half.
+// Full returns the number of a packet in flight, given its low half.
 func (o *Out) Full(psn uint32) uint64 { return full(psn, o.una) }
 
-// full is the number next to another whose low half is psn.
+// full returns the number nearest to another number whose low half is psn.
 func full(psn uint32, near uint64) uint64 { return near + uint64(int64(int32(psn-uint32(near)))) }
 
 // Ack records the arrival of a packet; false: it was known.
@@ -263,8 +263,8 @@ func (o *Out) Ack(psn uint64) (s *Slot, news bool) {
 	return s, true
 }
 
-// Told calls a function with each packet that an answer reports, of the ones not yet forgotten: all before Expect,
-// and those in its bits.
+// Told calls a function with each packet that an answer reports and that is not yet removed: all before Expect, and
+// those in its bits.
 func (o *Out) Told(p *transport.Packet, came func(psn uint64)) {
 	una := o.una
 	for psn := una; psn < min(o.Full(p.Expect), o.next); psn++ {
@@ -297,7 +297,7 @@ func (o *Out) complete(s rc.Status) {
 	o.head++
 }
 
-// Fail gives up: the oldest message for a reason, all others with it.
+// Fail ends the oldest message with a status, and flushes all others.
 func (o *Out) Fail(why rc.Status) {
 	for o.head < len(o.messages) {
 		o.complete(why)

@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// TestBothEnds sends messages of any sizes through a net that loses, repeats and reorders, and holds both
-// ends to a plain account: each byte comes once, what the sender calls done the receiver has, completions
-// come in order, and so do messages where order is promised.
+// TestBothEnds sends random messages through a network that loses, repeats and reorders, and compares both ends
+// with a plain model. Each byte arrives once, and completed messages have arrived. Completions are in order, and so
+// are messages if order is promised.
 func TestBothEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const mtu, size = 100, 64
@@ -47,7 +47,7 @@ func TestBothEnds(t *testing.T) {
 					s.Fill(psn, &p)
 					net = append(net, p)
 				}
-			case 4: // the timer: all that is under way goes again
+			case 4: // the timer: all packets in flight are retransmitted
 				una, next := out.Range()
 				for psn := una; psn < next; psn++ {
 					out.Lose(psn)
@@ -107,7 +107,7 @@ func TestBothEnds(t *testing.T) {
 	})
 }
 
-// acknowledge tells the sender all that the receiver has.
+// acknowledge reports to the sender all that the receiver has.
 func acknowledge(out *Out, in *In) {
 	una, _ := out.Range()
 	for psn := una; psn < in.Expect(); psn++ {
@@ -122,7 +122,7 @@ func acknowledge(out *Out, in *In) {
 	out.Advance()
 }
 
-// TestHalfNumbers: the low half of a number finds the number again, beyond where halves begin anew.
+// TestHalfNumbers: the low half of a number determines the number, also across a wrap of the half.
 func TestHalfNumbers(t *testing.T) {
 	for _, near := range []uint64{0, 5, 1<<32 - 3, 1 << 32, 1<<40 + 7} {
 		for d := int64(-4); d <= 4; d++ {
@@ -133,7 +133,7 @@ func TestHalfNumbers(t *testing.T) {
 	}
 }
 
-// TestFail: giving up fails the oldest message and flushes the others; no more are taken.
+// TestFail: Fail fails the oldest message and flushes the others; no more are accepted.
 func TestFail(t *testing.T) {
 	out := NewOut(8, 100)
 	for id := range uint64(3) {
@@ -158,7 +158,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// TestBeyond: what is too far ahead, or was there before, changes nothing.
+// TestBeyond: a packet that is too far ahead, or a duplicate, changes nothing.
 func TestBeyond(t *testing.T) {
 	in := NewIn(8, 100, true)
 	if v := in.Take(&transport.Packet{PSN: 8, Payload: 100}); v != Ahead {
