@@ -62,9 +62,9 @@ func ASICFor(r unit.Rate) ASIC {
 	return asics[len(asics)-1]
 }
 
-// Headroom is SONiC's own calculation for a port: xoff, the size of a lossless priority group beyond its threshold,
-// xon, and the sum of both. mtu is the port's. The result is 1.4 to 3 times the bytes of whole frames, because a packet
-// of 64 bytes may fill a cell.
+// Headroom is SONiC's own calculation for a port: xoff (the size of a lossless priority group beyond its
+// threshold), xon, and the sum of both. mtu is the port's. The result is 1.4 to 3 times the bytes of whole frames,
+// because a packet of 64 bytes may fill a cell.
 func (a ASIC) Headroom(r unit.Rate, mm int64, mtu unit.Bytes) (xoff, xon, size unit.Bytes) {
 	cable := 2 * float64(mm) * float64(r) / 1.98e8 / 8e3
 	prop := float64(mtu) + cable + macPHY + float64(quanta(r)*512/8)
@@ -81,8 +81,8 @@ func (a ASIC) Headroom(r unit.Rate, mm int64, mtu unit.Bytes) (xoff, xon, size u
 	return xoff, xon, up(float64(xoff + xon + mtu))
 }
 
-// occupancy returns the ratio of buffer to length for the worst packet: one of 64 bytes in a large cell, one a byte
-// longer than a small cell.
+// occupancy returns the ratio of buffer to length for the worst packet: 64 bytes in a large cell, or one byte more
+// than a small cell.
 func (a ASIC) occupancy() float64 {
 	if a.Cell > 128 {
 		return float64((a.Cell + 63) / 64)

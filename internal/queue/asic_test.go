@@ -33,8 +33,8 @@ func TestSONiCHeadroom(t *testing.T) {
 	}
 }
 
-// SONiC's figure covers ours, the bare minimum, at every rate and length, for frames of the
-// lossless MTU that it assumes.
+// SONiC's figure is at least Railyard's minimum, at every rate and length, for frames of the lossless MTU that it
+// assumes.
 func TestSONiCHeadroomCovers(t *testing.T) {
 	for _, a := range asics {
 		for _, r := range []unit.Rate{10, 25, 40, 50, 100, 200, 400, 800, 1600} {

@@ -22,7 +22,7 @@ func refusedAt(err error) string {
 	return ""
 }
 
-// TestBoundsOfSpecs accepts both ends of each range of a switch's description and refuses the next value.
+// TestBoundsOfSpecs accepts both ends of each range of a switch's description and rejects the next value.
 func TestBoundsOfSpecs(t *testing.T) {
 	const buffer = 64 << 20
 	for _, c := range []struct {
@@ -51,7 +51,7 @@ func TestBoundsOfSpecs(t *testing.T) {
 		{"queues.3.wred_min", func(s *Spec, v int64) { s.Queues[3].WRED = WRED{Min: unit.Bytes(v), Max: 1} },
 			[]int64{0, 1}, []int64{2}},
 		{"queues.3.wred_min", func(s *Spec, v int64) { s.Queues[3].WRED = WRED{Min: unit.Bytes(v)} },
-			[]int64{0, 1, buffer}, []int64{-1}}, // it is off
+			[]int64{0, 1, buffer}, []int64{-1}}, // trimming is off
 		{"queues.3.wred_max", func(s *Spec, v int64) { s.Queues[3].WRED.Max = unit.Bytes(v) },
 			[]int64{buffer}, []int64{buffer + 1}},
 		{"queues.3.probability", func(s *Spec, v int64) { s.Queues[3].WRED.Probability = unit.Share(v) / 1000 },
@@ -105,8 +105,8 @@ func TestBoundsOfSpecs(t *testing.T) {
 	}
 }
 
-// TestBoundsOfTrimming: headers of 64 bytes to one below the MTU, of DSCPs whose queue is strict, lossy and does not
-// trim; none of it counts where no queue trims.
+// TestBoundsOfTrimming: headers have from 64 bytes to one below the MTU, and a DSCP whose queue is strict, lossy
+// and does not trim. If no queue trims, none of this is checked.
 func TestBoundsOfTrimming(t *testing.T) {
 	trimming := func() Spec {
 		s := Default()
@@ -195,8 +195,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestResponseBudget: a port answers a pause within a number of quanta of 512 bits that its rate decides (IEEE 802.3
-// 31B.3.7), which is a time.
+// TestResponseBudget: a port responds to a pause within a number of quanta of 512 bits that depends on its rate
+// (IEEE 802.3 31B.3.7), converted to a time.
 func TestResponseBudget(t *testing.T) {
 	for _, c := range []struct{ gbps, quanta int64 }{{1, 67}, {10, 67}, {11, 80}, {25, 80}, {26, 118}, {40, 118},
 		{41, 147}, {50, 147}, {51, 394}, {100, 394}, {101, 453}, {200, 453}, {201, 905}, {400, 905}, {800, 905}} {
@@ -207,9 +207,9 @@ func TestResponseBudget(t *testing.T) {
 	}
 }
 
-// TestReservedByHand: at 100 Gbit/s a byte takes 80 ps. A frame of 1,024 and a pause frame of 64, each with 20 of
-// preamble and gap, 2 x 500 ns of cable and 1 us: 1,128 x 80 + 2,000,000 ps, which are 26,128 bytes, all but 20 of
-// 1,044 of frames; and two frames.
+// TestReservedByHand: at 100 Gbit/s a byte takes 80 ps. A frame of 1,024 and a pause frame of 64, each plus 20 of
+// preamble and gap, 2 x 500 ns of cable and 1 us: 1,128 x 80 + 2,000,000 ps, or 26,128 bytes. All but 20 of 1,044
+// are frame bytes; two frames are added.
 func TestReservedByHand(t *testing.T) {
 	const want = 2*1024 + 26128*1024/1044
 	const ns = unit.Nanosecond
@@ -238,7 +238,7 @@ func TestChips(t *testing.T) {
 	if _, ok := ASICNamed("spectrum7"); ok {
 		t.Error("there is a spectrum7")
 	}
-	// asic_table.j2 of sonic-buildimage: cell and pipeline; 18 KiB more on Spectrum-6; ports in Gbit/s.
+	// asic_table.j2 of sonic-buildimage: cell and pipeline, and 18 KiB more on Spectrum-6; ports in Gbit/s.
 	for name, want := range map[string][4]unit.Bytes{"spectrum": {96, 19456, 0, 100},
 		"spectrum2": {144, 19456, 0, 200}, "spectrum3": {144, 19456, 0, 400}, "spectrum4": {192, 19456, 0, 800},
 		"spectrum5": {192, 19456, 0, 800}, "spectrum6": {256, 43008, 18432, 1600}} {
@@ -249,7 +249,7 @@ func TestChips(t *testing.T) {
 	}
 }
 
-// TestProtected adds to priorities the classes that their packets rise through, and no others.
+// TestProtected adds to priorities the classes through which their packets rise, and no others.
 func TestProtected(t *testing.T) {
 	s := Default()
 	r, err := s.Rise(3)
@@ -263,7 +263,7 @@ func TestProtected(t *testing.T) {
 	}
 }
 
-// TestSharesOfAWeight: copies take equal parts of a weight, what does not divide going to some of them.
+// TestSharesOfAWeight: copies get equal parts of a weight, and the remainder goes to some of them.
 func TestSharesOfAWeight(t *testing.T) {
 	for weight, want := range map[int][3]int{50: {17, 16, 17}, 51: {17, 17, 17}, 1: {1, 0, 0}, 0: {}} {
 		s := Default()
@@ -278,7 +278,7 @@ func TestSharesOfAWeight(t *testing.T) {
 	}
 }
 
-// TestAveragesByHand moves by the difference over a power of two, rounded down.
+// TestAveragesByHand: the average changes by the difference over a power of two, rounded down.
 func TestAveragesByHand(t *testing.T) {
 	for _, c := range []struct {
 		weight       uint
@@ -292,9 +292,9 @@ func TestAveragesByHand(t *testing.T) {
 	}
 }
 
-// TestDefaultByHand: the lines that switches are configured with (random-detect minimum-threshold 150 KB
-// maximum-threshold 3000 KB drop-probability 7 ecn, pause xoff 3500 KB xon 100 KB, watchdog intervals of 200 ms) as
-// numbers; RoCE with half of the bandwidth, CNPs with strict priority, and all else lossy.
+// TestDefaultByHand compares the default with the usual configuration lines (random-detect minimum-threshold 150 KB
+// maximum-threshold 3000 KB drop-probability 7 ecn, pause xoff 3500 KB xon 100 KB, watchdog intervals of 200 ms).
+// RoCE has half of the bandwidth, CNPs have strict priority, and other traffic is lossy.
 func TestDefaultByHand(t *testing.T) {
 	want := Spec{Buffer: 67_108_864, MTU: 9216, PFCQuanta: 65535,
 		Watchdog: Watchdog{Poll: 200_000_000_000, Detect: 200_000_000_000, Restore: 200_000_000_000}}

@@ -5,13 +5,13 @@ import (
 	"railyard/unit"
 )
 
-// Headroom returns the ingress bytes per lossless class that must stay free so
-// that nothing is lost between crossing xOFF and the peer falling silent.
+// Headroom returns the ingress bytes per lossless class that must be free when xOFF is crossed, so that nothing is
+// lost until the peer stops.
 //
 // The peer keeps sending at line rate for a time d after the pause decision. It is the sum of the switch's current
-// frame, which delays the pause frame, the pause frame itself, the link both ways, the peer's response time and the
-// switch's pipeline. Add the frame that crossed the threshold and the last one the peer starts. With full frames
-// one MTU less loses packets.
+// frame, which delays the pause frame, the pause frame, the link in both directions, the peer's response time and
+// the switch's pipeline. Add the frame that crossed the threshold and the last one the peer starts. With full
+// frames one MTU less loses packets.
 func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes) unit.Bytes {
 	frame := mtu + roce.PreambleIFG
 	d := unit.Serialize(frame, rate) + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop +

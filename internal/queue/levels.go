@@ -50,7 +50,7 @@ func (r *Rising) Protected(priorities uint8) uint8 {
 	return priorities
 }
 
-// share makes queues like c, with parts of its weight.
+// share makes queues like c, each with a part of its weight.
 func share(queues *[Classes]Class, c int, copies []int) {
 	whole, n := queues[c].Weight, len(copies)+1
 	for i, q := range copies {

@@ -6,9 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever queues there are: a class's row begins with itself and rises, no queue is in two rows, all
-// in a lossless one's are lossless and no DSCP leads to the further ones, and weights add up to what
-// they were.
+// For any queues: a class's row begins with itself and rises, and no queue is in two rows. All queues in a lossless
+// one's row are lossless, no DSCP maps to the further ones, and the sum of weights is unchanged.
 func TestRise(t *testing.T) {
 	refused := 0
 	rapid.Check(t, func(rt *rapid.T) {

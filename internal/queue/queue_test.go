@@ -74,8 +74,7 @@ func TestDefaultIsValidAndFaultsAreNamed(t *testing.T) {
 	}
 }
 
-// One value for both thresholds is a step: nothing is marked up to it, everything above, and no number is
-// drawn, which a probability would need.
+// Two equal thresholds are a step: no packet is marked up to it, all are above, and no random number is drawn.
 func TestStepMarksAll(t *testing.T) {
 	w := WRED{Min: 320 * unit.KB, Max: 320 * unit.KB, Probability: 0.1, ECN: true}
 	for q, want := range map[unit.Bytes]bool{0: false, 320 * unit.KB: false, 320*unit.KB + 1: true} {

@@ -5,11 +5,11 @@ import (
 	"railyard/unit"
 )
 
-// Scheduled holds the settings that the switches of a scheduled fabric share (docs/references.md, scheduled). Switches
-// with servers are interface nodes. An arriving packet is queued per egress port and class (VOQ) until the egress port
-// has granted it credit, and is then cut into cells that use all fabric links in turn. The others are fabric nodes,
-// which only pass cells on. Cell and credit sizes of real fabrics are not public: common estimates are 256 B and 1 to 4
-// KiB.
+// Scheduled holds the settings that the switches of a scheduled fabric share (docs/references.md, scheduled).
+// Switches with servers are interface nodes. An arriving packet is queued per egress port and class (VOQ) until the
+// egress port has granted it credit. It is then split into cells that use all fabric links in turn. The others are
+// fabric nodes, which only pass cells on. Cell and credit sizes of real fabrics are not public: common estimates
+// are 256 B and 1 to 4 KiB.
 type Scheduled struct {
 	Cell    unit.Bytes `yaml:"cell" range:"32B,16KiB" json:"cell_bytes" doc:"a cell on a fabric link, its header included (default 256B)"`
 	Header  unit.Bytes `yaml:"header" range:"0B,4KiB" json:"header_bytes" doc:"of a cell (default 16B)"`
@@ -35,13 +35,13 @@ func (s *Scheduled) Cells(frame unit.Bytes) int64 {
 // Wire returns the bytes of a frame on fabric links: whole cells.
 func (s *Scheduled) Wire(frame unit.Bytes) unit.Bytes { return unit.Bytes(s.Cells(frame)) * s.Cell }
 
-// Load returns the load of a frame with full credits on the links of an interface node: its cells, and in
-// either direction a request or a grant per credit.
+// Load returns the load of a frame with full credits on the links of an interface node: its cells, and one request
+// or grant per credit in each direction.
 func (s *Scheduled) Load(frame unit.Bytes) float64 {
 	return float64(s.Wire(frame)) + 2*float64(s.Message)*max(1, float64(frame)/float64(s.Credit))
 }
 
-// Efficiency returns the payload share of fabric links for frames of a size: the line rate times this share is the
+// Efficiency returns the payload share of fabric links for frames of a size. The line rate times this share is the
 // capacity of fabric links without speed-up.
 func (s *Scheduled) Efficiency(frame unit.Bytes) float64 { return float64(frame) / s.Load(frame) }
 

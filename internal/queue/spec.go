@@ -10,8 +10,8 @@ import (
 // Classes is the number of queues per port and of PFC priorities.
 const Classes = 8
 
-// Spec is the configuration of one switch. Its tags define the scenario's keys: the key (yaml), the range in the key's
-// unit (range), the two words of a switch that is off or on (enum) and the meaning (doc).
+// Spec is the configuration of one switch. Its tags define the scenario's keys: the key (yaml), the range in the
+// key's unit (range), the two words for off and on (enum) and the meaning (doc).
 type Spec struct {
 	DSCP   [64]uint8      `json:"dscp" yaml:"dscp" range:"0,7" doc:"DSCP to queue; all other DSCPs use queue 0"`
 	Queues [Classes]Class `json:"queues" yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
@@ -151,7 +151,7 @@ func (c *Class) validate(buffer unit.Bytes) error {
 }
 
 // Resume returns the ingress bytes at which a paused sender may resume while the threshold is limit: SAI's
-// max(XON_TH, limit - XON_OFFSET_TH). Without an offset xON decides alone; a dynamic threshold without both resumes
+// max(XON_TH, limit - XON_OFFSET_TH). Without an offset xON alone decides; a dynamic threshold without both resumes
 // two frames below itself.
 func (c *Class) Resume(limit, mtu unit.Bytes) unit.Bytes {
 	switch {
@@ -182,7 +182,9 @@ func Default() Spec {
 	return s
 }
 
-// LosslessMask returns the bit set of lossless classes.
+// Default is a switch as the source documents configure it: RoCE (DSCP 24) in queue 3 with ECN 150..3000 KB at 7 %
+// and PFC, CNP (DSCP 48) in queue 7 with strict priority, other traffic in queue 0. xOFF and xON keep xON < WRED
+// min < WRED max < xOFF.
 func (s *Spec) LosslessMask() (m uint8) {
 	for i := range s.Queues {
 		if s.Queues[i].Lossless {
@@ -192,8 +194,8 @@ func (s *Spec) LosslessMask() (m uint8) {
 	return m
 }
 
-// WREDMask returns the bit set of classes whose WRED checks every arriving packet: it drops instead of marking, or its
-// average needs each packet.
+// WREDMask returns the bit set of classes whose WRED checks every arriving packet, because it drops instead of
+// marking or its average needs each packet.
 func (s *Spec) WREDMask() (m uint8) {
 	for i := range s.Queues {
 		if w := &s.Queues[i].WRED; w.Max > 0 && (!w.ECN || w.Weight > 0) {

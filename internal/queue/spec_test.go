@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// WRED by region (Zhu et al. 2015, figure 5): nothing up to the minimum, a share that rises in a straight
-// line to the maximum, everything above it.
+// WRED by region (Zhu et al. 2015, figure 5): no packet up to the minimum, a linearly rising share up to the
+// maximum, and all above.
 func TestWREDByRegion(t *testing.T) {
 	w := WRED{Min: 100_000, Max: 300_000, Probability: 0.2}
 	r := rng.New(1, "wred")
@@ -39,8 +39,8 @@ func TestWREDByRegion(t *testing.T) {
 	}
 }
 
-// The average follows the queue: weight 0 is the queue itself; otherwise it moves towards it, never past,
-// and comes within 2^weight bytes.
+// The average follows the queue. Weight 0 is the queue itself; otherwise the average moves towards the queue
+// without passing it, and comes within 2^weight bytes.
 func TestAverageFollows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := WRED{Weight: uint(rapid.IntRange(0, 15).Draw(t, "weight"))}
@@ -62,8 +62,8 @@ func TestAverageFollows(t *testing.T) {
 	})
 }
 
-// SAI: a paused sender goes on at max(xon, limit - offset); a dynamic threshold without either two frames
-// below itself, and never below nothing.
+// SAI: a paused sender resumes at max(xon, limit - offset). A dynamic threshold without either resumes two frames
+// below itself, at 0 or more.
 func TestResumes(t *testing.T) {
 	for _, c := range []struct {
 		k           Class
@@ -83,8 +83,8 @@ func TestResumes(t *testing.T) {
 	}
 }
 
-// Headroom grows with whatever makes more bytes come: rate, cable, answer, pipeline, frame; and it holds
-// what a sender at line rate sends in the time until it has stopped.
+// Headroom grows with everything that lets more bytes arrive: rate, cable, response time, pipeline, frame. It holds
+// what a sender at line rate sends until it has stopped.
 func TestHeadroomGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := unit.Rate(rapid.IntRange(10, 1600).Draw(t, "Gbps")) * unit.Gbps
@@ -117,9 +117,9 @@ func TestHeadroomGrows(t *testing.T) {
 	}
 }
 
-// Headroom worked out by hand (docs/references.md, headroom), in bytes at line rate, with frames of 4,178 bytes and
-// 20 between them: the frame that the pause waits for 4,198, the pause 84, the cable twice, the answer in quanta of
-// 64 bytes (IEEE 802.3, 31B.3.7) and the pipeline arrive as frames without what is between them; and two more.
+// Headroom by hand (docs/references.md, headroom), in bytes at line rate, with frames of 4,178 bytes and 20 between
+// them. The frame before the pause has 4,198, the pause 84. The cable (twice), the response in quanta of 64 bytes
+// (IEEE 802.3, 31B.3.7) and the pipeline hold frames without the gaps. Two frames are added.
 func TestHeadroomByHand(t *testing.T) {
 	for _, c := range []struct {
 		gbps, metres float64
@@ -138,7 +138,7 @@ func TestHeadroomByHand(t *testing.T) {
 	}
 }
 
-// A storm is one after whole polls: as many as cover the time, none before the first.
+// A storm is detected after whole polls: as many as cover the time, none before the first.
 func TestWatchdogCountsPolls(t *testing.T) {
 	w := Watchdog{Poll: 200 * unit.Millisecond}
 	for _, c := range []struct {
@@ -154,7 +154,7 @@ func TestWatchdogCountsPolls(t *testing.T) {
 	}
 }
 
-// What no switch could run is refused at its path; one step inside it is not.
+// An impossible description is rejected at its path; a value one step inside the range is not.
 func TestSpecsAreRefusedAtTheirPath(t *testing.T) {
 	for path, pair := range map[string][2]func(s *Spec){
 		"buffer":     {func(s *Spec) { s.Buffer = 0 }, func(s *Spec) { s.Buffer = 4 * unit.MB }},

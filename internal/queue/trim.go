@@ -5,16 +5,16 @@ import (
 	"railyard/unit"
 )
 
-// Trim is packet trimming: the treatment of packets for which a queue that trims (Class.Trim) has no room. The switch
-// cuts them to their headers, sets a DSCP for trimmed packets and sends them on by that DSCP's queue, so that the
-// receiver learns of the loss immediately. A packet no longer than Size, or without payload, is sent whole by that
-// queue (SONiC's packet trimming; SAI's DROP_AND_TRIM; docs/references.md, trimming).
+// Trim is packet trimming: the treatment of packets for which a queue that trims (Class.Trim) has no room. The
+// switch trims them to their headers, sets a DSCP for trimmed packets and forwards them in that DSCP's queue. The
+// receiver thus learns of the loss immediately. A packet no longer than Size, or without payload, is sent whole in
+// that queue (SONiC's packet trimming; SAI's DROP_AND_TRIM; docs/references.md, trimming).
 type Trim struct {
 	Size unit.Bytes `json:"size_bytes" yaml:"size" range:"64B,16KiB" doc:"bytes that are left of a packet, Ethernet header to FCS (default 128B)"`
 	DSCP uint8      `json:"dscp" yaml:"dscp" range:"0,63" doc:"DSCP of trimmed packets, whose queue has strict priority (default 48)"`
-	// LastHop lets a receiver distinguish its own congestion from the fabric's.
+	// With LastHop a receiver distinguishes its own congestion from the fabric's.
 	LastHop uint8 `json:"last_hop_dscp" yaml:"last_hop_dscp" range:"0,63" doc:"DSCP of packets trimmed on their way out to a server (default dscp)"`
-	// NDP's switches do so (Handley et al. 2017, section 3.2.2); else the packet that finds no room is cut.
+	// NDP's switches do so (Handley et al. 2017, section 3.2.2); otherwise the arriving packet is trimmed.
 	Either bool `json:"either" yaml:"either" doc:"one time in two the packet before it is trimmed instead, against phase effects (default false)"`
 }
 
@@ -22,8 +22,8 @@ type Trim struct {
 // of CNPs, which has strict priority.
 func (t *Trim) Silent() { *t = Trim{Size: 128, DSCP: 48, LastHop: 48} }
 
-// MinTrim is the shortest a packet may be cut to: the smallest frame of Ethernet, in which there is room for
-// Ethernet, IPv4, UDP, BTH and FCS (58 bytes).
+// MinTrim is the minimum length of a trimmed packet: Ethernet's smallest frame, which has room for Ethernet, IPv4,
+// UDP, BTH and FCS (58 bytes).
 const MinTrim = 64 * unit.Byte
 
 // TrimMask returns the bit set of classes that trim.
@@ -68,8 +68,7 @@ func (s *Spec) trims() error {
 	return nil
 }
 
-// Room returns the largest number of bytes of a lossy class of a port: its limit, or its share of an empty
-// buffer.
+// Room returns the maximum bytes of a lossy class of a port: its limit, or its share of an empty buffer.
 func (s *Spec) Room(class int) unit.Bytes {
 	c := &s.Queues[class]
 	if c.Limit > 0 {

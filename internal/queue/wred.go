@@ -5,9 +5,9 @@ import (
 	"railyard/unit"
 )
 
-// Hit decides whether the packet is marked (or dropped, without ECN) in a queue of q bytes: never below Min, with a
-// probability that rises linearly to Probability at Max, always above Max. If both are equal, it marks from there
-// on (Zhu et al. 2015, figure 5; the source document's "random-detect" line).
+// Hit decides whether the packet is marked (or dropped, without ECN) in a queue of q bytes. The probability is 0
+// below Min, rises linearly to Probability at Max, and is 1 above Max. If both are equal, packets are marked from
+// there on (Zhu et al. 2015, figure 5; the source document's "random-detect" line).
 func (w *WRED) Hit(q unit.Bytes, r *rng.Stream) bool {
 	if q <= w.Min || w.Max == 0 {
 		return false

@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// MinimalAdaptive sends each packet of a torus on any of its shortest paths, by the port that would send it first.
-// Against deadlock a packet escapes to dimension order, in classes of its own, if the chosen port is paused. After the
-// next link it may take any path again (Duato 1993).
+// MinimalAdaptive sends each packet of a torus on any of its shortest paths, through the port that would send it
+// first. Against deadlock a packet escapes to dimension order, in classes of its own, if the chosen port is paused.
+// After the next link it may again take any path (Duato 1993).
 var MinimalAdaptive = Policy{
 	Name: "minimal-adaptive", Title: "minimal adaptive routing",
 	Sprays: always,

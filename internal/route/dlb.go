@@ -6,9 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// DLB sends each packet out of one of the ports of the best quality, as switches grade them: by a port's recent
-// bytes, and by its queue (Broadcom's dynamic load balancing; SAI's ARS profile). It uses the state of its own
-// ports only.
+// DLB sends each packet through a port of the best quality. Switches grade ports by their recent bytes and by their
+// queue (Broadcom's dynamic load balancing; SAI's ARS profile). It uses only the state of the switch's own ports.
 var DLB = Policy{
 	Name: "dlb", Title: "dynamic load balancing",
 	Params:   []param.Param{interval},
@@ -49,7 +48,8 @@ func (c *dlb) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) 
 	return c.best(now, group, nil, ports)
 }
 
-// best returns a port of the best grade; a port's grade is at least the known grade beyond it (see ofBest).
+// best returns a port of the best grade. A port's grade is at least the known grade of the next switch (see
+// ofBest).
 func (c *dlb) best(now unit.Time, group []int32, beyond []uint8, ports []Port) int32 {
 	c.graded = c.graded[:0]
 	for i, g := range group {

@@ -20,13 +20,13 @@ func setPortRate(p *Port, r unit.Rate) {
 	p.Rate, p.PsPerByte = r, int32(8*int64(unit.Second)/int64(r))
 }
 
-// Grades are quarters of line rate until a first band waits, then twice as long each, and the last when a
-// port is paused, whatever waits; a slow port's are by its own rate.
+// Grades are quarters of line rate until the queue reaches a first band, and then each covers twice the previous
+// time. A paused port has the last grade. A slow port's grades use its own rate.
 func TestGrades(t *testing.T) {
 	const tau = 10 * unit.Microsecond
 	for _, c := range []struct {
 		what   string
-		share  float64 // of line rate, for long
+		share  float64 // share of line rate, for long
 		queued unit.Bytes
 		rate   unit.Rate
 		paused bool
@@ -58,8 +58,8 @@ func TestGrades(t *testing.T) {
 	}
 }
 
-// A way is as good as the worse of its ports: DLB does not see what is behind one, GLB leaves it out, unless
-// all are as bad. What neighbours hear of is what waits for longer than two intervals.
+// The grade of a path is the worse grade of its ports. DLB does not see the second port; GLB avoids it unless all
+// are equally bad. Neighbours are notified of queues longer than two intervals.
 func TestGLBLooksBehind(t *testing.T) {
 	g := GLB.Make(nil, Site{Stream: rng.New(1, "glb")}).(Informed)
 	ports, group := graded(), []int32{0, 1, 2, 3}

@@ -5,10 +5,10 @@ import (
 	"railyard/param"
 )
 
-// Entropy leaves the choice to the NICs: they take a new UDP source port for each packet (package entropy), and
-// switches that hash send it by another path. `rdma perf write --spray` does the same on sockets. Ports are used in
-// turn. With set_aside the port of a lost packet is skipped for some time, which avoids a broken link before routing
-// does.
+// Entropy leaves the choice to the NICs. They use a new UDP source port for each packet (package entropy), and
+// hashing switches send the packet on another path. `rdma perf write --spray` does the same on sockets. Ports are
+// used in turn. With set_aside the port of a lost packet is skipped for some time, so a broken link is avoided
+// before routing converges.
 var Entropy = ofNIC(entropy.Policies()[0])
 
 // ofNIC is a policy of entropy's for switches: they hash.
@@ -21,7 +21,7 @@ func ofNIC(p *entropy.Policy) Policy {
 	}
 }
 
-// ofNICs are the policies by which NICs choose otherwise than in turn.
+// ofNICs are the policies by which NICs choose other than in turn.
 func ofNICs() (all []*Policy) {
 	for _, p := range entropy.Policies()[1:] {
 		of := ofNIC(p)

@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// Flowlet is the dynamic load balancing of the source documents. The hash decides at first; after an idle gap, a
-// flow whose port is loaded above a threshold moves to the least loaded one.
+// Flowlet is the dynamic load balancing of the source documents. The first packet is hashed. After an idle gap, a
+// flow whose port is loaded above a threshold moves to the least loaded port.
 var Flowlet = Policy{
 	Name: "flowlet", Title: "flowlets",
 	Params: []param.Param{
@@ -39,7 +39,7 @@ const FlowletEntries = 4096
 type flowlet struct {
 	seed        uint32
 	gap         unit.Time // idle time that ends a flowlet
-	utilisation float64   // a flowlet may move when its port's load is above this share
+	utilisation float64   // a flowlet may move if its port's load is above this share
 	meters
 	table []flowletEntry
 	moved int64

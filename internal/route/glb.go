@@ -5,10 +5,10 @@ import (
 	"railyard/unit"
 )
 
-// GLB is DLB that also uses its neighbours' ports: switches exchange changes of port grades in small frames once per
-// interval, and a path has the worse of its two grades. It follows global load balancing of Broadcom and Juniper, and
-// adaptive routing with remote congestion of NVIDIA's Spectrum-X, whose receivers reorder packets (recovery:
-// selective). Beyond the next switch it sees nothing.
+// GLB is DLB that also uses its neighbours' ports. Switches exchange changes of port grades in small frames once
+// per interval, and a path has the worse of its two grades. It follows global load balancing of Broadcom and
+// Juniper, and adaptive routing with remote congestion of NVIDIA's Spectrum-X, whose receivers reorder packets
+// (recovery: selective). It has no information beyond the next switch.
 var GLB = Policy{
 	Name: "glb", Title: "global load balancing",
 	Params:   []param.Param{interval},
@@ -30,9 +30,8 @@ type Informed interface {
 
 type glb struct{ dlb }
 
-// Band returns the grade that neighbours receive: that a port is good unless more waits there than two intervals
-// take. A shorter queue may be full again when the report arrives, and all receivers of the report would turn to
-// the same ports.
+// Band returns the grade that neighbours receive: a port is good unless its queue exceeds two intervals. A shorter
+// queue may be full again when the report arrives, and all receivers of the report would turn to the same ports.
 func (c *glb) Band(now unit.Time, port int32, ports []Port) uint8 {
 	if ports[port].wait(now) < 2*c.interval {
 		return 0

@@ -23,9 +23,9 @@ type meter struct {
 
 func newMeters(interval unit.Time) meters { return meters{interval, map[int32]*meter{}} }
 
-// load is a port's share of line rate, a discounting rate estimator over an interval (CONGA's DRE with a continuous
-// decay). Bytes sent since the last sample are discounted like the rest, so that the sampling interval has no
-// influence: at a steady rate R the sum stays at R times the interval.
+// load returns a port's share of line rate. It is a discounting rate estimator over an interval (CONGA's DRE with a
+// continuous decay). Bytes sent since the last sample are discounted like earlier ones, so the sampling interval
+// has no influence. At a steady rate R the sum stays at R times the interval.
 func (c *meters) load(now unit.Time, port int32, ports []Port) float64 {
 	m := c.of[port]
 	if m == nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // Minimal sends packets on the shortest paths through as few regions as possible. On a dragonfly these are local,
-// global, local (Kim et al., ISCA 2008), where the shortest paths of all cross two global links if that saves a
-// local one. The class rises on each of these, as with detours, so that pauses cannot deadlock.
+// global, local (Kim et al., ISCA 2008). The shortest paths of all would cross two global links if that saves a
+// local one. The class rises on each of these links, as with detours, so that pauses cannot deadlock.
 var Minimal = Policy{
 	Name: "minimal", Title: "minimal routing between groups",
 	New: func(_ param.Values, s Site) Chooser {

@@ -47,8 +47,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// network is random ports and a table over them, of which some ports are broken: as routing knows of
-// that, they are in no group.
+// network is random ports and a table over them. Some ports are broken; routing knows that, so they are in no
+// group.
 type network struct {
 	ports []Port
 	table *Table
@@ -82,8 +82,8 @@ func (n *network) fill(rt *rapid.T) {
 	}
 }
 
-// Whatever the policy, the load, and the changes of routes: a port of the group, never a broken one;
-// and a chooser made alike, told alike, chooses alike.
+// For every policy, load and change of routes, the chosen port is in the group and not broken. Two choosers with
+// equal inputs choose equally.
 func TestAlwaysAPortOfTheGroup(t *testing.T) {
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestAlwaysAPortOfTheGroup(t *testing.T) {
 	}
 }
 
-// chiSquare returns how unevenly things fell into bins: about as many as bins less one where each bin is
-// as likely as another.
+// chiSquare returns how unevenly items fell into bins. With equally likely bins it is about the number of bins
+// minus one.
 func chiSquare(bins []int) (x float64) {
 	sum := 0
 	for _, n := range bins {
@@ -137,9 +137,9 @@ func chiSquare(bins []int) (x float64) {
 	return x
 }
 
-// Flows that differ in one number, as queue pairs and source ports in a row do, are hashed evenly: of
-// 200 switches at most three split 20,000 of them with a chi-square beyond its 99.9th percentile. At
-// the next switch those that shared a port are split evenly again.
+// Flows that differ in one number, as consecutive queue pairs and source ports do, are hashed evenly. Of 200
+// switches at most three split 20,000 flows with a chi-square beyond its 99.9th percentile. The next switch splits
+// the flows of one port evenly again.
 func TestHashIsEven(t *testing.T) {
 	p999 := map[int]float64{2: 10.83, 3: 13.82, 4: 16.27, 8: 24.32, 16: 37.70, 64: 103.4}
 	for n, limit := range p999 {
@@ -161,7 +161,7 @@ func TestHashIsEven(t *testing.T) {
 				if chiSquare(bins) > limit {
 					beyond++
 				}
-				// Over both switches: the mean of a chi-square of so many degrees and ten deviations.
+				// Over both switches: the mean of a chi-square of that many degrees plus ten deviations.
 				if f := float64(n*n - 1); n <= 16 && chiSquare(both) > f+10*math.Sqrt(2*f) {
 					t.Errorf("%s flows on %d ports, switch %d: the next one splits them unevenly, %.0f",
 						what, n, s, chiSquare(both))
@@ -174,7 +174,7 @@ func TestHashIsEven(t *testing.T) {
 	}
 }
 
-// With one seed for all switches a flow has one place in every group: polarisation.
+// With one seed for all switches a flow has an equal position in every group: polarisation.
 func TestOneSeedPolarises(t *testing.T) {
 	for i := range uint32(1000) {
 		if Hashed(i, 7, 4) != Hashed(i, 7, 8)/2 {
@@ -183,8 +183,8 @@ func TestOneSeedPolarises(t *testing.T) {
 	}
 }
 
-// Spraying in turn is counting: of a group's packets any so many in a row as it has places use each
-// place once, and groups do not disturb each other.
+// Spraying in turn: n consecutive packets of a group with n entries use each entry once, and groups are
+// independent.
 func TestTurnsCount(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := randomNetwork(rt)
@@ -206,7 +206,7 @@ func TestTurnsCount(t *testing.T) {
 	})
 }
 
-// At random each place of a group is as likely as another.
+// Random spraying uses each entry of a group with equal probability.
 func TestRandomIsEven(t *testing.T) {
 	c, ports, group := chooser(&SprayRandom, 8, 400*unit.Gbps)
 	bins := make([]int, 8)
@@ -218,8 +218,8 @@ func TestRandomIsEven(t *testing.T) {
 	}
 }
 
-// A plain account of flowlets: a flow keeps its port until it has been silent for longer than the gap
-// while that port is loaded above the threshold, and then has the least loaded one.
+// A reference model of flowlets: a flow keeps its port until it has been idle for longer than the gap while that
+// port's load is above the threshold. It then moves to the least loaded port.
 func TestFlowletsAgainstAModel(t *testing.T) {
 	moved := int64(0)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -228,9 +228,9 @@ func TestFlowletsAgainstAModel(t *testing.T) {
 		now := unit.Time(0)
 		for range 60 {
 			now += unit.Time(rapid.IntRange(1, 120).Draw(rt, "us")) * unit.Microsecond
-			for i := range ports { // a port with bytes waiting counts as loaded beyond its rate
+			for i := range ports { // a port with queued bytes counts as loaded beyond its rate
 				queued := rapid.SampledFrom([]int{0, 0, 50_000, 100_000}).Draw(rt, "queued")
-				if ports[i].Queued = 0; queued > 0 { // no two alike
+				if ports[i].Queued = 0; queued > 0 { // all queues differ
 					ports[i].Queued = int32(queued + 100*i)
 				}
 			}
@@ -266,8 +266,8 @@ func TestFlowletsAgainstAModel(t *testing.T) {
 	}
 }
 
-// Ports stand in their group by the share of their rates: equal ones once, and none off by more than
-// the sixteenth of the fastest that a table of that size can tell.
+// A group contains its ports in proportion to their rates. Equal ones occur once, and no share is wrong by more
+// than a sixteenth of the fastest port.
 func TestSharesFollowTheRates(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rapid.SliceOfN(rapid.SampledFrom(rates), 1, 12).Draw(rt, "rates")

@@ -18,20 +18,20 @@ type Policy struct {
 	// Shown: a resolved scenario has the parameters for every policy, as in earlier versions.
 	Shown bool
 
-	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill); nil: a group has
-	// one entry for each port.
+	// Buckets returns the number of buckets of a group that keeps flows on working ports (Refill). nil: a group has
+	// one entry per port.
 	Buckets func(v param.Values) int
-	// Sprays: packets of one flow may take several paths at the same time, and overtake each other.
+	// Sprays: packets of one flow may take several paths at the same time and overtake each other.
 	Sprays func(v param.Values) bool
-	// SourcePorts returns the number of UDP source ports that NICs take in turn for a queue pair; nil: one.
+	// SourcePorts returns the number of UDP source ports that NICs use in turn for a queue pair; nil: one.
 	SourcePorts func(v param.Values) int
-	// NIC is the policy by which NICs choose among them; nil: there is nothing to choose.
+	// NIC is the policy by which NICs choose among them; nil: there is no choice.
 	NIC *entropy.Policy
-	// Check finds values that exclude each other. It returns one of the parameters and its error, or two empty
+	// Check finds values that exclude each other. It returns the parameter at fault and the error, or two empty
 	// strings; nil: all combinations are valid.
 	Check func(v param.Values) (param, fault string)
-	// DLB is the mode of switches beyond hashing: flowlet and per-packet, the names of dynamic load balancing modes in
-	// configurations, or a name without a configuration; "" for hashing.
+	// DLB is the mode of switches beyond hashing. flowlet and per-packet are the names of dynamic load balancing
+	// modes in configurations; another name has no configuration; "" is hashing.
 	DLB     string
 	Unmoved string // note on a run in which no flow changed its port; "" for none
 
@@ -40,7 +40,7 @@ type Policy struct {
 
 // Site describes the switch of a chooser when it is made.
 type Site struct {
-	Seed   uint32     // of its hash
+	Seed   uint32     // seed of its hash
 	Tier   int        // 1 for leaves
 	Torus  bool       // whether it requires a torus
 	Stream rng.Stream // random numbers
@@ -48,11 +48,11 @@ type Site struct {
 
 // Chooser picks ports for one switch.
 type Chooser interface {
-	// Pick returns one of a group's ports for a packet with the given flow hash; id is the
-	// group's number in the switch's table, ports are all of the network.
+	// Pick returns one of a group's ports for a packet with the given flow hash. id is the group's number in the
+	// switch's table, and ports are all ports of the network.
 	Pick(now unit.Time, group []int32, id int, flow uint32, ports []Port) int32
 	// Renew fits a chooser to a new table, the first one included. Repeated groups keep their old numbers. The
-	// state of flows and the load of ports is kept: a link failure elsewhere does not invalidate it.
+	// state of flows and the load of ports stay valid, because a link failure elsewhere does not change them.
 	Renew(t *Table)
 	// Moved counts the flows that changed their port.
 	Moved() int64
@@ -61,12 +61,13 @@ type Chooser interface {
 // Steerer is a Chooser whose packets may leave the shortest path. The table passed to Renew contains the regions and
 // the paths to them.
 //
-// Against deadlock a packet's class rises on each link between regions, so a path may cross at most two of them: one to
-// its intermediate region, one to its receiver's. On a torus each leg has the two classes of dimension order.
+// Against deadlock a packet's class rises on each link between regions. A path may therefore cross at most two such
+// links: one to its intermediate region, one to its receiver's. On a torus each leg has the two classes of
+// dimension order.
 type Steerer interface {
 	Chooser
-	// Via returns the intermediate region of a packet that enters the fabric here, by the receiver's locator and the
-	// flow's hash, or -1 for the direct path. It turns towards its receiver at the first switch of that region.
+	// Via returns the intermediate region of a packet that enters the fabric here, by the receiver's locator and
+	// the flow's hash. -1 is the direct path. At the first switch of that region it turns towards its receiver.
 	Via(now unit.Time, loc int, flow uint32, ports []Port) int
 	// Vias appends all regions that Via may return for a locator, -1 included.
 	Vias(out []int, loc int) []int
@@ -83,7 +84,7 @@ type Riser interface {
 // Optional interfaces of choosers besides Steerer, Riser and Informed. Is returns the interface of a policy.
 type (
 	Direct   interface{ Direct() }   // a Steerer without intermediate region, which needs only the paths to regions
-	Around   interface{ Around() }   // a Steerer that on a torus uses any switch as the intermediate one
+	Around   interface{ Around() }   // a Steerer that uses any switch of a torus as the intermediate one
 	Oracle   interface{ Oracle() }   // reads the state of other switches' ports
 	Ordered  interface{ Ordered() }  // uses dimension order, on a torus
 	Escaper  interface{ Escapes() }  // takes any shortest path, and escapes to dimension order
@@ -96,7 +97,7 @@ func Is[Kind any](p *Policy) bool {
 	return is
 }
 
-// Fixed reports whether the packets of a flow take one path, determined by its hash and the tables.
+// Fixed reports whether the packets of a flow take one path, determined by the flow's hash and the tables.
 func (p *Policy) Fixed() bool {
 	return p.NIC == nil && !Is[Steerer](p) && (Is[Hasher](p) || Is[Steady](p))
 }
@@ -113,8 +114,8 @@ type Crediting interface {
 // Levels is the largest number of classes that a packet may pass through.
 const Levels = 4
 
-// Classes returns the number of classes that a lossless packet may pass through, against deadlock: 1 if it does not
-// change its class.
+// Classes returns the number of classes through which a lossless packet may rise, against deadlock; 1 if its class
+// never changes.
 func (p *Policy) Classes(torus bool) int {
 	if r, ok := p.Make(nil, Site{}).(Riser); ok {
 		return r.Classes(torus)
@@ -160,7 +161,7 @@ func Lookup(name string) *Policy {
 	return nil
 }
 
-// OfDLB returns the first policy that configurations call by this mode, nil when none does.
+// OfDLB returns the first policy with this mode in configurations; nil if there is none.
 func OfDLB(mode string) *Policy {
 	for _, p := range policies {
 		if p.DLB == mode && mode != "" {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A table of buckets gives the ports that are left what the gone ones had, evenly, and nobody else anything:
-// flows on ports that work stay, and where all work hashing is ECMP's.
+// A table of buckets distributes the buckets of failed ports evenly over the others. Flows on working ports stay,
+// and if all ports work hashing equals ECMP's.
 func TestRefill(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := 1 << rapid.IntRange(0, 5).Draw(rt, "ports")

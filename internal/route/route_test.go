@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// rates are line rates at which a byte takes a whole number of picoseconds, and
-// (150G, 300G, 600G, 3.2T, 7 Gbit/s) at which it does not.
+// rates has line rates at which a byte takes a whole number of picoseconds, and others (150G, 300G, 600G, 3.2T, 7
+// Gbit/s).
 var rates = []unit.Rate{100 * unit.Gbps, 150 * unit.Gbps, 160 * unit.Gbps, 300 * unit.Gbps, 400 * unit.Gbps,
 	600 * unit.Gbps, 800 * unit.Gbps, 3200 * unit.Gbps, 7 * unit.Gbps}
 
@@ -29,8 +29,8 @@ func chooser(p *Policy, ports int, r unit.Rate) (Chooser, []Port, []int32) {
 	return c, all, group
 }
 
-// A port that sends at a share of its line rate has that load, whatever the rate
-// and however often somebody looks (CONGA section 3.2: X = R tau).
+// A port that sends at a share of its line rate has that load, for any rate and any sampling (CONGA section 3.2: X
+// = R tau).
 func TestLoadIsShareOfLineRate(t *testing.T) {
 	for _, r := range rates {
 		for _, share := range []float64{0.25, 0.5, 0.95} {
@@ -50,8 +50,7 @@ func TestLoadIsShareOfLineRate(t *testing.T) {
 	}
 }
 
-// A flowlet leaves a port that is loaded above the threshold at every rate, and
-// stays on one that is not.
+// A flowlet leaves a port that is loaded above the threshold at every rate, and stays on another.
 func TestFlowletMovesAtEveryRate(t *testing.T) {
 	for _, r := range rates {
 		for share, want := range map[float64]int64{0.5: 0, 0.9: 1} {
@@ -71,9 +70,8 @@ func TestFlowletMovesAtEveryRate(t *testing.T) {
 	}
 }
 
-// Of two ports with the same bytes waiting the faster one is less loaded, and of
-// two of one rate the one with fewer bytes, also where a byte is no whole number
-// of picoseconds.
+// Of two ports with equal queues the faster one is less loaded. Of two ports of one rate the one with the shorter
+// queue is, even if a byte takes no whole number of picoseconds.
 func TestWaitingBytesTakeTime(t *testing.T) {
 	for _, r := range rates {
 		c, ports, group := chooser(&SprayLeast, 2, r)
@@ -92,8 +90,8 @@ func TestWaitingBytesTakeTime(t *testing.T) {
 	}
 }
 
-// Ports of the lowest band of load are all used; one with a long queue, and one that
-// its peer has paused, are not as long as there is another.
+// All ports of the lowest load band are used. A port with a long queue, or one paused by its peer, is not used
+// while there is another.
 func TestLeastLoadedByBands(t *testing.T) {
 	c, ports, group := chooser(&SprayLeast, 4, 400*unit.Gbps)
 	count := func() (n [4]int) {

@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// Spray sends the packets to a group's ports in turn, each group beginning at a place of its own.
+// Spray sends the packets to a group's ports in turn. Each group begins at its own position.
 var Spray = Policy{
 	Name: "spray", Title: "spraying in turn",
 	Sprays: always,

@@ -40,7 +40,7 @@ func (c *least) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port
 	return ofBest(now, group, c.graded, &c.stream, ports)
 }
 
-// ofBest draws two ports of the best grade at random and returns the one that would send first (see sooner).
+// ofBest draws two random ports of the best grade and returns the one that would send first (see sooner).
 func ofBest(now unit.Time, group []int32, grades []uint8, stream *rng.Stream, ports []Port) int32 {
 	best, count := uint8(math.MaxUint8), 0
 	for _, b := range grades {
@@ -55,10 +55,10 @@ func ofBest(now unit.Time, group []int32, grades []uint8, stream *rng.Stream, po
 	return sooner(now, group, grades, best, x, y, ports)
 }
 
-// sooner returns, of two ports of the best grade, numbers x and y, the one that would send first. Always choosing the
-// best port is a trap: the switches' choices synchronize, and queues build up where the paths meet, at switches that
-// have no choice. The better of two at random keeps the randomness and most of the gain (Mitzenmacher 2001; Ghorbani et
-// al., DRILL, SIGCOMM 2017, section 3).
+// sooner returns, of two ports x and y of the best grade, the one that would send first. Always choosing the best
+// port would synchronize the switches' choices. Queues would then build up where the paths join, at switches that
+// have no choice. The better of two at random keeps the randomness and most of the gain (Mitzenmacher 2001;
+// Ghorbani et al., DRILL, SIGCOMM 2017, section 3).
 func sooner(now unit.Time, group []int32, grades []uint8, best uint8, x, y int, ports []Port) int32 {
 	px, py := group[0], group[0]
 	for i, g := range group {
@@ -79,7 +79,7 @@ func sooner(now unit.Time, group []int32, grades []uint8, best uint8, x, y int, 
 	return px
 }
 
-// band is a port's band of load; the first one ends at a wait of first.
+// band returns a port's band of load; the first band ends at a queueing time of first.
 func (p *Port) band(now, first unit.Time) int {
 	if p.Paused != 0 {
 		return bands - 1

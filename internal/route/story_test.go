@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// What each policy does with the same packets of one flow, told side by side.
+// What each policy does with equal packets of one flow, described next to each other.
 func TestStories(t *testing.T) {
 	t.Run("flowlet-moves", flowletMoves)
 	t.Run("one-flow-every-policy", oneFlow)
@@ -49,7 +49,7 @@ func flowletMoves(t *testing.T) {
 			now += 400 * unit.Nanosecond
 		}
 		silence *= unit.Microsecond
-		if burst < 4 { // the other flow sends as fast as it can
+		if burst < 4 { // the other flow sends at its maximum rate
 			for b := unit.Time(0); b < silence; b += 340 * unit.Nanosecond {
 				send(&ports[0], now+b)
 				c.(*flowlet).load(now+b, 0, ports)
@@ -72,7 +72,7 @@ func oneFlow(t *testing.T) {
 	for _, name := range Names() {
 		p := Lookup(name)
 		if Is[Steerer](p) || p.NIC != nil && p.NIC.Hears || name == "oblivious" {
-			continue // its ports are those of ECMP, or as the NIC chooses, which is package entropy's story
+			continue // its ports are those of ECMP, or the NIC chooses them, which is tested in package entropy
 		}
 		c := p.Make(nil, Site{Seed: 1, Stream: rng.New(1, "story")})
 		ports, group := make([]Port, 4), []int32{0, 1, 2, 3}

@@ -8,13 +8,14 @@ import (
 	"railyard/unit"
 )
 
-// Structured makes switches read packets' entropy values instead of hashing them: some bits of the value are the
-// port number at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc). The value
-// thus determines the path. NICs structure their values for it (Fields.Values).
+// Structured makes switches read packets' entropy values instead of hashing. Some bits of the value are the port
+// number at switches of tier 1, some at those of tier 2, and so on (MRC; docs/references.md, mrc). The value thus
+// determines the path. NICs structure their values for it (Fields.Values).
 //
-// Which bits is our choice, the digests have no more than widths: the lowest are tier 1's. A value's low half is a UDP
-// source port, and ports below 1024 belong to the system, so bit 15 is always set and carries no information. That
-// leaves 15 bits over IPv4 and 31 over IPv6, where the flow label carries 16 of them.
+// The choice of bits is Railyard's, because the digests contain only widths: the lowest bits belong to tier 1. A
+// value's low half is a UDP source port, and ports below 1024 belong to the system. Bit 15 is therefore always set
+// and carries no information. This leaves 15 bits over IPv4, and 31 over IPv6, where the flow label carries 16 of
+// them.
 var Structured = Policy{
 	Name: "structured", Title: "structured entropy values",
 	Params:   []param.Param{tierBits(1), tierBits(2), tierBits(3)},
@@ -37,7 +38,7 @@ func tierBits(tier int) param.Param {
 			tier)}
 }
 
-// structured returns the port of a value; numbers beyond the last start again from the first, as after routing has
+// structured returns the port of a value. Numbers beyond the last port wrap to the first, as after routing has
 // removed a broken link.
 type structured struct {
 	memoryless

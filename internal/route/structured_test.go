@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the sizes of tiers: values are those that packets can carry, no two alike, each switch takes the
-// port that one means, and a plane's values mean all ways before one comes again.
+// For any sizes of tiers: packets can carry the values, which are distinct, and each switch uses the port of the
+// value. A plane's values cover all paths before one repeats.
 func TestStructuredWays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var ports [Tiers]int
@@ -90,8 +90,8 @@ func checkWays(rt *rapid.T, v param.Values, ports [Tiers]int, evs []uint32, plan
 	}
 }
 
-// Fields that cannot name the ports are refused, each with its key; docs/references.md, mrc's example of 10, 8 and 4
-// bits has no room over IPv4.
+// Fields too narrow for the ports are rejected, each with its key. The example of 10, 8 and 4 bits in
+// docs/references.md, mrc, does not fit IPv4.
 func TestStructuredTooNarrow(t *testing.T) {
 	for _, c := range []struct {
 		bits [Tiers]int

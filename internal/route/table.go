@@ -2,12 +2,12 @@ package route
 
 import "slices"
 
-// Table is one switch's forwarding table. Destinations that hang off the same
-// set of switches share a locator, so the table grows with leaves, not hosts.
+// Table is one switch's forwarding table. Destinations attached to the same set of switches share a locator, so the
+// table grows with leaves, not hosts.
 type Table struct {
 	group  []int16 // by locator
 	groups [][]int32
-	index  map[string]int32 // index of groups, by their ports; nil while they are few
+	index  map[string]int32 // index of groups by their ports; nil while there are few
 	direct []attached
 
 	Regions *Regions // nil unless packets use intermediate regions
@@ -21,7 +21,7 @@ type attached struct{ nic, port int32 }
 type Regions struct {
 	Loc []int // the locator that leads to any switch of a region
 	Of  []int // by locator: its region, -1 for none or several
-	// Gates are a switch's ports whose cables lead into a region that it is not in; of oracles, else nil.
+	// Gates are a switch's ports whose cables lead into other regions. It is set for oracles, else nil.
 	Gates map[Gate][]int32
 }
 
@@ -46,8 +46,8 @@ func newTable(group []int16) *Table {
 }
 
 // Renew returns a table to fill anew after a change of routes. Repeated groups keep their numbers, by which a
-// Chooser takes turns; other old groups remain unused. The new one uses room, which a table that forgot has left,
-// if it is large enough.
+// Chooser takes turns. Other old groups remain, unused. The new table reuses the memory of a discarded table if
+// that is large enough.
 func (t *Table) Renew(locators int, room []int16) *Table {
 	if len(room) < locators {
 		room = make([]int16, locators)
@@ -95,7 +95,7 @@ func keyOf(ports []int32) string {
 	return string(b)
 }
 
-// Set routes a locator over a group, SetGroup over the given ports.
+// Set routes a locator over a group, and SetGroup over the given ports.
 func (t *Table) Set(loc int, group int32) { t.group[loc] = int16(group) }
 
 // SetGroup adds a group and routes a locator over it.
@@ -104,7 +104,7 @@ func (t *Table) SetGroup(loc int, ports []int32) { t.Set(loc, t.Add(ports)) }
 // SetAttached marks a locator as hanging off this switch; Attach names ports.
 func (t *Table) SetAttached(loc int) { t.group[loc] = int16(Attached) }
 
-// Attach routes a NIC to its port; the last one if it has several here.
+// Attach routes a NIC to its port; to the last one if it has several here.
 func (t *Table) Attach(nic, port int32) { t.direct = append(t.direct, attached{nic, port}) }
 
 // Near returns the ports of the attached NICs from the lowest number: port by NIC - base, -1 in gaps.

@@ -7,17 +7,18 @@ import (
 
 // UGAL decides for each packet that leaves its region between the direct path and a detour through a random region.
 // The packet takes the direct path if the bytes queued there, times its hops, are at most those of the detour,
-// times its hops, plus a bias (Singh 2005; Kim et al., ISCA 2008, UGAL-L). A detour counts as twice as long, as in
-// BookSim (dragonfly.cpp). The load of a port is its queue plus the bytes sent without returned credit: BookSim
-// compares used credits (GetUsedCredit). So a full cable that a whole group uses is seen from its other switches,
-// because the buffer of the cable's switch holds the data that each of them sends there. Ethernet with PFC alone
-// returns no credit; credit-based flow control does (UEC 1.0, CBFC; InfiniBand). With credits=false, a full cable
-// at the next switch is detected once that switch pauses; where congestion control keeps its queue short, never.
+// times the detour's hops, plus a bias (Singh 2005; Kim et al., ISCA 2008, UGAL-L). A detour counts as twice the
+// length, as in BookSim (dragonfly.cpp). The load of a port is its queue plus the bytes sent without returned
+// credit: BookSim compares used credits (GetUsedCredit). A full cable that a whole group uses is therefore visible
+// at the group's other switches. The buffer of the cable's switch holds the data that each of them sends there.
+// Ethernet with PFC alone returns no credit; credit-based flow control does (UEC 1.0, CBFC; InfiniBand). With
+// credits=false, a full cable at the next switch is detected when that switch pauses. If congestion control keeps
+// its queue short, it is never detected.
 //
-// A detour by the same port as the direct path cannot be compared with it, and another is drawn. Otherwise, with h
-// of a group's links to others at the switch of the full one, h/(ah) of all packets would take the direct path
-// under any load. No host could then send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC separates the two
-// by queue).
+// A detour by the same port as the direct path cannot be compared with it, and another is drawn. Otherwise h/(ah)
+// of all packets would take the direct path under any load: h of a group's links to others are at the switch of the
+// full link. No host could then send more than 1/p (Kim et al., section 4.3, whose UGAL-LVC separates the two by
+// queue).
 var UGAL = Policy{
 	Name: "ugal", Title: "UGAL by local queues",
 	Params: append([]param.Param{
@@ -91,7 +92,7 @@ func (c *ugal) Via(now unit.Time, loc int, flow uint32, ports []Port) int {
 	return -1
 }
 
-// draws is the number of detours that a packet draws before it takes the direct path.
+// draws is the maximum number of detours that a packet draws before it takes the direct path.
 const draws = 8
 
 // Vias are all that valiant's are, and straight on.

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Minimal routing takes no detour, whatever waits.
+// Minimal routing takes no detour, for any queues.
 func TestMinimalGoesStraight(t *testing.T) {
 	c := Minimal.Make(nil, Site{Stream: rng.New(1, "minimal")}).(Steerer)
 	c.Renew(regions(0, 5, func(int) bool { return true }))
@@ -24,7 +24,7 @@ func TestMinimalGoesStraight(t *testing.T) {
 	}
 }
 
-// UGAL leaves the straight way when more than twice what waits on a detour waits there, and a bias.
+// UGAL leaves the direct path when its queue exceeds twice the detour's queue plus a bias.
 func TestUGALComparesQueues(t *testing.T) {
 	for _, c := range []struct {
 		straight, detour int32
@@ -35,7 +35,7 @@ func TestUGALComparesQueues(t *testing.T) {
 	} {
 		u := UGAL.Make(nil, Site{Stream: rng.New(1, "ugal")}).(Steerer)
 		table := regions(0, 5, func(int) bool { return true })
-		table.SetGroup(5+3, []int32{3}) // a switch in region 3, behind port 3
+		table.SetGroup(5+3, []int32{3}) // a switch in region 3, connected to port 3
 		u.Renew(table)
 		ports := make([]Port, 5)
 		for i := range ports {
@@ -51,7 +51,7 @@ func TestUGALComparesQueues(t *testing.T) {
 	}
 }
 
-// Within a region, and where a failure has left no detour, packets go straight; all ways are listed.
+// Within a region, and if a failure has left no detour, packets take the direct path. All paths are listed.
 func TestUGALWithoutDetours(t *testing.T) {
 	u := UGAL.Make(nil, Site{Stream: rng.New(1, "ugal")}).(Steerer)
 	u.Renew(regions(0, 2, func(int) bool { return true }))
@@ -64,8 +64,8 @@ func TestUGALWithoutDetours(t *testing.T) {
 	}
 }
 
-// A detour by the port of the straight way is none to compare with: the queue at which packets would go straight
-// whatever waits is its own. Others are drawn, and where a failure has left none, packets go straight.
+// A detour through the port of the direct path is not compared, because its queue is the direct path's own queue.
+// Other detours are drawn. If a failure has left none, packets take the direct path.
 func TestUGALDrawsOtherPorts(t *testing.T) {
 	for _, others := range []bool{true, false} {
 		u := UGAL.Make(nil, Site{Stream: rng.New(1, "ugal")}).(Steerer)
@@ -95,8 +95,8 @@ func TestUGALDrawsOtherPorts(t *testing.T) {
 	}
 }
 
-// UGAL by global queues counts what waits at the switch behind its port, where the cable to the other region
-// is; UGAL by local ones does not see it.
+// UGAL with global queues counts the bytes queued at the next switch, which has the cable to the other region. UGAL
+// with local queues does not.
 func TestUGALGLooksFurther(t *testing.T) {
 	for _, c := range []struct {
 		local, gate, detour int32
@@ -113,7 +113,7 @@ func TestUGALGLooksFurther(t *testing.T) {
 			u.Renew(table)
 			ports := make([]Port, 8)
 			for i := range ports {
-				ports[i].Queued, ports[i].Peer = c.detour, 4 // at a switch that has no cable elsewhere
+				ports[i].Queued, ports[i].Peer = c.detour, 4 // at a switch without a cable to other regions
 			}
 			ports[3] = Port{Queued: c.local, Peer: 7}
 			ports[7].Node = 7
@@ -131,12 +131,12 @@ func TestUGALGLooksFurther(t *testing.T) {
 	}
 }
 
-// What the next switch holds counts as waiting where credits are known: of packets that have left a port, and by way of
-// detours likewise.
+// With credits, bytes held by the next switch count as queued: packets that have left a port, on the direct path
+// and on detours.
 func TestUGALCountsCredits(t *testing.T) {
 	for _, c := range []struct {
 		credits          bool
-		straight, detour int32 // held behind the ports
+		straight, detour int32 // bytes held by the next switch of each port
 		goes             bool  // straight
 	}{{true, 8192, 0, true}, {true, 8193, 0, false}, {true, 20_000, 6_000, true}, {false, 1 << 20, 0, true}} {
 		u := UGAL.Make(param.Values{"bias": 8 * unit.KiB, "credits": c.credits}, Site{Stream: rng.New(1, "ugal")})

@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// UGALG is UGAL with the queues of the whole group: a packet's switch has the load of all links out of the region,
+// UGALG is UGAL with the queues of the whole group. A packet's switch has the load of all links out of the region,
 // at any switch (Kim et al., ISCA 2008, UGAL-G). A real switch cannot have this information immediately: it is an
 // ideal for comparison, as in the paper.
 var UGALG = Policy{
@@ -18,7 +18,7 @@ var UGALG = Policy{
 	},
 }
 
-// ugalGlobal looks one switch further than ugal.
+// ugalGlobal reads the queues of one more switch than ugal.
 type ugalGlobal struct{ ugal }
 
 func (*ugalGlobal) Oracle() {}
@@ -36,8 +36,8 @@ func (c *ugalGlobal) Via(now unit.Time, loc int, flow uint32, ports []Port) int 
 	return r
 }
 
-// waiting returns the bytes queued on the path from this region to another one: at the packet's port here, and at the
-// next switch's links to there; -1 if there is no path.
+// waiting returns the bytes queued on the path from this region to another one: at the packet's port here, and at
+// the next switch's links to that region. -1: there is no path.
 func (c *ugalGlobal) waiting(now unit.Time, group int32, region int, flow uint32, ports []Port) int64 {
 	if group < 0 {
 		return -1
@@ -45,7 +45,7 @@ func (c *ugalGlobal) waiting(now unit.Time, group int32, region int, flow uint32
 	out := c.Pick(now, c.table.Ports(group), int(group), flow, ports)
 	bytes := int64(ports[out].Queued)
 	gates := c.table.Regions.Gates[Gate{ports[ports[out].Peer].Node, int32(region)}]
-	if len(gates) == 0 { // the port leaves the region itself
+	if len(gates) == 0 { // the port itself leaves the region
 		return bytes
 	}
 	sum := int64(0)

@@ -6,15 +6,15 @@ import (
 	"railyard/unit"
 )
 
-// Valiant sends traffic that leaves its region through an intermediate region, drawn from those that are neither
-// the sender's nor the receiver's, and from there on the shortest path (Valiant and Brebner, STOC 1981). For groups
-// of a dragonfly see Kim et al., ISCA 2008. Under any traffic, each link then carries the load of uniform traffic:
-// at most half of it belongs to the sender. Traffic within a region takes the direct path, as it crosses none of
+// Valiant sends traffic that leaves its region through a random intermediate region, other than the sender's and
+// the receiver's. From there on the packet takes the shortest path (Valiant and Brebner, STOC 1981). For groups of
+// a dragonfly see Kim et al., ISCA 2008. Under any traffic, each link then carries the load of uniform traffic. At
+// most half of that is the sender's own. Traffic within a region takes the direct path, because it crosses none of
 // the cables that could be overloaded.
 //
-// On a torus each switch is a region, and both legs use dimension order, in classes of their own. If each packet
-// has its own detour there, it also takes one of two equally long sides of a ring at random: one flow may be a
-// switch's whole traffic.
+// On a torus each switch is a region, and both legs use dimension order, each with its own classes. If each packet
+// has its own detour there, it also takes a random one of two equally long sides of a ring, because one flow may be
+// a switch's whole traffic.
 var Valiant = Policy{
 	Name: "valiant", Title: "Valiant's detours",
 	Params: []param.Param{
@@ -45,7 +45,7 @@ type around struct{ valiant }
 
 func (*around) Around() {}
 
-// strewn draws one of them.
+// strewn draws one intermediate region.
 type strewn struct{ detour }
 
 func (*strewn) Around() {}
@@ -66,8 +66,8 @@ type detour struct {
 	table     *Table
 }
 
-// Classes returns one for each leg on a torus and its dimension order; else for local and global, local and global,
-// local (Kim et al., ISCA 2008).
+// Classes returns one class for each leg on a torus and its dimension order. Otherwise it returns those for local
+// and global, then local, global, local (Kim et al., ISCA 2008).
 func (*detour) Classes(torus bool) int {
 	if torus {
 		return 4
@@ -93,7 +93,7 @@ func (c *detour) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {
 	} else {
 		at = Hashed(flow, c.viaSeed, vias)
 	}
-	for range vias { // the next one, if a failure leaves no path to this one
+	for range vias { // the next region, if a failure leaves no path to this one
 		if r := c.region(loc, at); c.table.Group(c.table.Regions.Loc[r]) != Unreachable {
 			return r
 		}
@@ -115,7 +115,7 @@ func (c *detour) Vias(out []int, loc int) []int {
 	return out
 }
 
-// eligible returns the number of regions that are neither the sender's nor the receiver's, 0 if those are one region.
+// eligible returns the number of regions other than the sender's and the receiver's; 0 if those are one region.
 func (c *detour) eligible(loc int) int {
 	to := c.table.Regions.Of[loc]
 	if to < 0 || to == c.table.Home {
@@ -124,7 +124,7 @@ func (c *detour) eligible(loc int) int {
 	return len(c.table.Regions.Loc) - 2
 }
 
-// region is the one of these with number at.
+// region returns the eligible region with number at.
 func (c *detour) region(loc, at int) int {
 	low, high := c.table.Home, c.table.Regions.Of[loc]
 	if low > high {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// regions is a table of a switch in region home of so many; locator r is region r, the locators
-// behind are a switch in each.
+// regions is a table of a switch in region home of n regions. Locator r is region r; later locators are a switch in
+// each region.
 func regions(home, count int, reachable func(r int) bool) *Table {
 	t := NewTable(2 * count)
 	t.Home, t.Regions = home, &Regions{Of: make([]int, 2*count)}
@@ -27,9 +27,8 @@ func regions(home, count int, reachable func(r int) bool) *Table {
 	return t
 }
 
-// A region by which packets go is neither the sender's nor the receiver's, nor one that a failure has
-// cut off, and among all that are Vias lists each once; within a region packets go straight. A flow
-// keeps its region.
+// An intermediate region is neither the sender's nor the receiver's, nor isolated by a failure. Vias lists each
+// region once, and within a region packets take the direct path. A flow keeps its region.
 func TestViaIsAnotherRegion(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		count := rapid.IntRange(1, 12).Draw(rt, "regions")
@@ -67,8 +66,7 @@ func TestViaIsAnotherRegion(t *testing.T) {
 	})
 }
 
-// Each of seven regions is as likely as another, for flows and for packets, whatever port the same
-// hash picks there.
+// Each of seven regions is equally likely, for flows and for packets, whichever port the same hash picks there.
 func TestViasAreEven(t *testing.T) {
 	for _, perPacket := range []bool{false, true} {
 		beyond := 0

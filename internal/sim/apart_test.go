@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// apartPod is a pod whose NICs have two ports, at two rail switches.
+// apartPod is a pod whose NICs have two ports, connected to two rail switches.
 const apartPod = `
 name: apart
 fabric:
@@ -24,15 +24,15 @@ transport: {timeout: 8}
 cc: {algorithm: none}
 `
 
-// oneFlow goes to the other segment; exchange has another one, which is done before a port breaks.
+// oneFlow goes to the other segment. exchange adds another flow, which is done before a port fails.
 const (
 	oneFlow  = "workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 16MB}]}}\n"
 	exchange = "workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 16MB}, " +
 		"{from: host-2/gpu-1, to: host-4/gpu-1, bytes: 1MB}]}}\n"
 )
 
-// Two ports that make no bundle carry half of a transfer each, from the first port to the first and from the
-// second to the second, at the rate of both.
+// Two ports without a bundle carry half of a transfer each, from first port to first port and from second to
+// second, at the rate of both.
 func TestPortsApartCarryHalves(t *testing.T) {
 	r, s, _ := runAll(t, apartPod+oneFlow)
 	for _, port := range []string{"rail-3:Eth1", "rail-4:Eth1"} {
@@ -40,7 +40,7 @@ func TestPortsApartCarryHalves(t *testing.T) {
 			t.Errorf("%s has sent %d bytes", port, n)
 		}
 	}
-	// 16 MB at 400 Gbit/s; a bundle may end both halves at one port, since its switches are one destination
+	// 16 MB at 400 Gbit/s; a bundle may end both halves at one port, because its switches are one destination
 	if took := unit.Time(s.StepTime); took < 320*unit.Microsecond || took > 335*unit.Microsecond {
 		t.Errorf("it takes %v", took)
 	}
@@ -50,8 +50,8 @@ func TestPortsApartCarryHalves(t *testing.T) {
 	}
 }
 
-// What is on a port when that breaks has no way by the other one: the rank is lost, where a bundle goes on
-// with half of its rate. Everything that breaks a port does so, a rail switch for all of its servers.
+// Data on a failed port have no path through the other one, so the rank is lost. A bundle goes on at half of its
+// rate. Every event that breaks a port does so; a rail switch does so for all of its servers.
 func TestAPortOfTwoBreaks(t *testing.T) {
 	for event, lost := range map[string]bool{
 		"link: 'rail-3:Eth1', at: 100us, up: false":                               true,
@@ -66,7 +66,7 @@ func TestAPortOfTwoBreaks(t *testing.T) {
 			t.Errorf("%s: complete %v, %+v", event, s.Complete, s.Outcome)
 		}
 		if strings.Contains(event, "nic-1p") || strings.Contains(event, "host-3/nic-1,") {
-			continue // a bundle has no port of that name, or nothing left
+			continue // a bundle has no port of that name, or no port left
 		}
 		if _, s, _ := runAll(t, text, "server.bond=affinity", "transport.qps=2"); !s.Complete {
 			t.Errorf("%s with a bundle: %+v", event, s.Outcome)
@@ -74,7 +74,7 @@ func TestAPortOfTwoBreaks(t *testing.T) {
 	}
 }
 
-// A card whose ports are apart pauses for ever by both.
+// A card with separate ports pauses continuously on both.
 func TestStormOfACard(t *testing.T) {
 	const event = "events:\n  - {nic: host-3/nic-1, at: 1us, storm: true}\n"
 	d, err := scenario.Parse("x.yaml", []byte(apartPod+oneFlow+event), nil)

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// byChance is short messages and few long ones, so many that several of a pair of hosts meet.
+// byChance is many short messages and few long ones, several of them between the same pair of hosts.
 const byChance = `
 name: by chance
 fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 20m}}
@@ -15,10 +15,10 @@ server: {gpus: 1, nics: 1, nic_latency: 500ns}
 workload: {traffic: {background: {load: 40, sizes: sizes.txt, for: 400us}}}
 `
 
-// carriers are transports, RC's recoveries and credit among them.
+// carriers are transports, including RC's recoveries and credit.
 var carriers = []string{"roce", "roce-selective", "uec", "eqds", "mrc", "srd", "falcon", "tcp"}
 
-// median is that of how long messages of at most 2 KB take.
+// median returns the median duration of messages of at most 2 KB.
 func median(r *Run) unit.Time {
 	var times []unit.Time
 	for i := range r.Hosts.Messages {
@@ -30,8 +30,9 @@ func median(r *Run) unit.Time {
 	return times[len(times)/2]
 }
 
-// By default each message of background traffic has a queue pair of its own, whatever carries it, which is closed when
-// the message is acknowledged; the estimate counts them. With per-pair, messages share those of their pair.
+// By default each message of background traffic has its own queue pair with any transport. It is closed when the
+// message is acknowledged, and the estimate counts it. With per-pair, messages share the queue pair of their pair
+// of hosts.
 func TestEachMessageHasAQueuePair(t *testing.T) {
 	for _, transport := range carriers {
 		own := load(t, byChance, "transport="+transport)
@@ -66,7 +67,7 @@ func TestEachMessageHasAQueuePair(t *testing.T) {
 	}
 }
 
-// A short message that follows long ones of the same pair does not wait for them on a queue pair of its own.
+// With its own queue pair, a short message does not wait for earlier long ones of the same pair.
 func TestShortMessagesDoNotWait(t *testing.T) {
 	const two = "\nfabric: {kind: single-rail, hosts: 2, host_link: {rate: 100Gbps, cable: 20m}}\n" +
 		"server: {gpus: 1, nics: 1}\nworkload: {traffic: {background: {load: 60, sizes: sizes.txt, for: 4ms}}}\n"

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whether a flowlet moves depends on its port's load, not on whether a byte takes
-// a whole number of picoseconds: 53.3 of them at 150 Gbit/s, 50 at 160.
+// Whether a flowlet moves depends on its port's load, not on whether a byte takes a whole number of picoseconds:
+// 53.3 at 150 Gbit/s, 50 at 160.
 func TestFlowletsMoveAtEveryRate(t *testing.T) {
 	moves := func(gbps int) float64 {
 		_, s, _ := runAll(t, fmt.Sprintf(`
@@ -27,8 +27,8 @@ workload: {traffic: {alltoall: {bytes: 2MB}}}
 	}
 }
 
-// Cables of 100 and 150 Gbit/s side by side carry two and three parts of what is
-// sprayed: the share of their rates, not that rounded to one and two.
+// Parallel cables of 100 and 150 Gbit/s carry two and three parts of sprayed traffic, the ratio of their rates. The
+// ratio is not rounded to one and two.
 func TestSharesFollowRates(t *testing.T) {
 	r, _, _ := runAll(t, `
 name: shares

@@ -6,13 +6,13 @@ import (
 	"railyard/unit"
 )
 
-// balanced keeps inputs and outputs of a scheduled fabric's nodes balanced: towards a locator no link carries more
-// than its far node can forward, so that no node receives more cells than it can send. (Meta calls that its
-// input-balanced mode: a fabric node that has lost half of its links to an interface node is sent half as much for
+// balanced keeps inputs and outputs of a scheduled fabric's nodes balanced. Towards a locator no link carries more
+// than its far node can forward, so no node receives more cells than it can send. (Meta calls this its
+// input-balanced mode: a fabric node that has lost half of its links to an interface node receives half as much for
 // it.)
 type balanced struct {
 	net    *Network
-	memory []unit.Rate // by node and locator: rate that it can forward, less 1; 0: not yet computed
+	memory []unit.Rate // by node and locator: rate that the node can forward, minus 1; 0: not yet computed
 }
 
 func (n *Network) balanced() *balanced {
@@ -61,7 +61,7 @@ func (b *balanced) capacity(node, loc int) unit.Rate {
 	n := b.net
 	links := n.Paths.Next(node, loc)
 	if len(links) == 0 || n.Graph.Nodes[node].Role == topo.Host {
-		return 1 << 62 // it is there
+		return 1 << 62 // the node is the destination
 	}
 	at := node*len(n.Paths.Sets) + loc
 	if b.memory[at] == 0 {

@@ -19,8 +19,8 @@ import (
 	"railyard/unit"
 )
 
-// permutationSetup is the peers' yardstick of docs/references.md, uet-results: a k-ary
-// three-tier fat tree at 400 Gbit/s with 1 us per link, ECN, PFC and DCQCN on.
+// permutationSetup is the benchmark of other simulators (docs/references.md, uet-results): a k-ary three-tier fat
+// tree at 400 Gbit/s with 1 us per link, with ECN, PFC and DCQCN.
 func permutationSetup(tb testing.TB, k int) *Setup {
 	g, err := topo.Build("fat-tree", topo.Params{K: k, Tiers: 3,
 		HostCable: topo.Cable{Rate: 400 * unit.Gbps, Delay: unit.Microsecond},
@@ -54,8 +54,8 @@ func carriedSetup(tb testing.TB, k int, of *transport.Protocol) *Setup {
 	return s
 }
 
-// permutation sends bytes from every host to the next of a random cycle, so
-// nobody sends to itself, and runs until all is delivered.
+// permutation sends bytes from every host to the next host of a random cycle, so that no host sends to itself, and
+// runs until all are delivered.
 func permutation(tb testing.TB, s *Setup, bytes unit.Bytes) (n *Network, run func()) {
 	n, err := NewNetwork(s)
 	if err != nil {
@@ -111,7 +111,7 @@ func BenchmarkPacketHops(b *testing.B) {
 
 // packetHops measures a permutation of 2 MB per host.
 func packetHops(b *testing.B, setup func() *Setup) {
-	b.ReportAllocs() // of the event loop: growing slabs, not packets
+	b.ReportAllocs() // allocations of the event loop: growing slabs, not packets
 	var hops, events int64
 	var n *Network
 	for b.Loop() {
@@ -135,8 +135,8 @@ func packetHops(b *testing.B, setup func() *Setup) {
 	b.ReportMetric(float64(n.Net.Marks), "marks")
 }
 
-// BenchmarkFirstEvent is how long a published cluster's scenario takes from its text until its first
-// event is due, everything that run does before that included.
+// BenchmarkFirstEvent measures a published cluster's scenario from its text until its first event is due, with all
+// preparations of run.
 func BenchmarkFirstEvent(b *testing.B) {
 	for _, name := range []string{"meta-24k", "colossus"} {
 		b.Run(name, func(b *testing.B) {

@@ -19,8 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// possible reports every figure of a run, as its directory holds it and its report
-// prints it, that is above what could be.
+// possible reports every figure of a run, in its directory or in its report, that exceeds its physical bound.
 func possible(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -28,7 +27,7 @@ func possible(t interface {
 	t.Helper()
 	below := func(what string, got, bound float64) {
 		t.Helper()
-		if !(got >= 0 && got <= bound) { // a NaN is neither
+		if !(got >= 0 && got <= bound) { // a NaN fails both comparisons
 			t.Errorf("%s: %s is %.10g, possible is 0 to %.10g", s.Name, what, got, bound)
 		}
 	}
@@ -65,7 +64,7 @@ func possible(t interface {
 	possibleFlows(below, r, tab)
 }
 
-// possibleLinks checks what is written about ports and over time.
+// possibleLinks checks the recorded figures of ports and of samples.
 func possibleLinks(below func(string, float64, float64), r *Run, tab *result.Tables) {
 	end := r.Net.Q.Now()
 	sum := make([]int64, len(tab.Ports))
@@ -94,7 +93,7 @@ func possibleLinks(below func(string, float64, float64), r *Run, tab *result.Tab
 	}
 }
 
-// possibleFlows checks what is written about queue pairs and messages.
+// possibleFlows checks the recorded figures of queue pairs and messages.
 func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tables) {
 	end := float64(r.Net.Q.Now())
 	sent := make([]float64, len(tab.QPs))
@@ -123,7 +122,7 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 			most = unit.Time(x.At).Seconds()
 		case cc.CounterCuts:
 			most = float64(tab.QPs[x.QP].Cuts)
-		case "gradient", "credit": // delay falls, and a sender with any credit at all may overdraw it
+		case "gradient", "credit": // delay falls, and a sender with any credit may overdraw it
 			continue
 		}
 		below(x.Signal+" of "+tab.QPs[x.QP].From, x.Value, most)
@@ -138,8 +137,8 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 	}
 }
 
-// No figure that is printed or written of a shipped scenario is above its bound. Long
-// ones are looked at after some hundred thousand or a few million events: what is written early must hold too.
+// No figure that is printed or written of a shipped scenario is above its bound. Long runs are checked after some
+// hundred thousand or a few million events, because partial results must be possible, too.
 func TestNothingAboveItsBound(t *testing.T) {
 	enough := uint64(long.N(350_000, 3_000_000))
 	for name, text := range scenarios.Texts() {
@@ -167,8 +166,8 @@ func TestNothingAboveItsBound(t *testing.T) {
 	}
 }
 
-// A ring all-reduce over the eight NICs of each server has eight times the bound of one
-// NIC, and NVLink's where that is less: the report said "50.00 GB/s by NIC (784 %)".
+// A ring all-reduce over the eight NICs of each server has eight times the bound of one NIC, or NVLink's if that is
+// less. The report printed "50.00 GB/s by NIC (784 %)".
 func TestBoundOfChannels(t *testing.T) {
 	text := `
 name: channels
@@ -188,8 +187,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring
 	}
 }
 
-// A NIC that is slow from the start has no sample above its slow rate: samples were bounded by its cable's, and
-// rounding made one of 543 bytes where 542 are possible.
+// A NIC that is slow from the start has no sample above its slow rate. Samples were bounded by its cable's rate,
+// and rounding made a sample of 543 bytes where 542 are possible.
 func TestSamplesOfASlowNIC(t *testing.T) {
 	text := strings.Replace(twoHosts, "bytes: 4096B}", "bytes: 4MB}", 1) +
 		"events: [{nic: host-1/nic-1, at: 0s, rate_share: 0.04337}]\n"
@@ -197,8 +196,8 @@ func TestSamplesOfASlowNIC(t *testing.T) {
 	possible(t, r, s, tab)
 }
 
-// An hour of computing between two transfers costs no more than a minute's: nothing
-// happens, so nothing is looked at, and what comes after is seen as finely as before.
+// An hour of computation between two transfers costs no more than a minute's, because no events occur. Samples
+// after it are as fine as before.
 func TestIdleTimeIsFree(t *testing.T) {
 	text := strings.Replace(twoHosts, "bytes: 4096B}", "bytes: 4MB}, {from: host-1/gpu-1, to: "+
 		"host-2/gpu-1, bytes: 4MB, start: 3600s}", 1)

@@ -31,15 +31,15 @@ workload: {traffic: {alltoall: {bytes: 16MB}}}
 events:
 `
 
-// broken runs it with an event.
+// broken runs the scenario with an event.
 func broken(t testing.TB, event string, sets ...string) (*Run, *result.Summary) {
 	t.Helper()
 	r, s, _ := runAll(t, breaking+"  - {"+event+"}\n", sets...)
 	return r, s
 }
 
-// A spine goes with what is in it: its neighbours hash past it at once, and what others sent into it until
-// routes follow is lost. It boots, and carries again from its convergence on.
+// A spine fails with the packets in it. Its neighbours stop hashing to it at once, and packets sent into it until
+// routes converge are lost. It boots, and carries traffic again from its convergence on.
 func TestASwitchBreaks(t *testing.T) {
 	gone, s := broken(t, "switch: spine-1, at: 100us, up: false")
 	if !s.Complete || s.DropsDown == 0 || s.DropsDown != s.Drops {
@@ -74,14 +74,14 @@ func (n *Network) throughSpine(spine int) (bytes int64) {
 	return bytes
 }
 
-// A leaf takes its rail's GPUs with it, a line card those behind its ports, a NIC its own.
+// A leaf's failure isolates its rail's GPUs, a line card's those at its ports, and a NIC's its own GPUs.
 func TestWhoIsCutOff(t *testing.T) {
 	for event, want := range map[string]int{
 		"switch: seg-1-rail-1, at: 100us, up: false":                     4,
 		"switch: seg-1-rail-1, ports: [Eth1-Eth2], at: 100us, up: false": 2,
 		"nic: host-3/nic-2, at: 100us, up: false":                        1,
 		"server: host-3, at: 100us, up: false":                           2,
-		// It comes back; its queue pairs gave up.
+		// The component returns, but its queue pairs gave up.
 		"nic: host-3/nic-2, at: 100us, flap: {period: 40ms, duty: 90, count: 2}": 1,
 	} {
 		_, s := broken(t, event)
@@ -101,7 +101,7 @@ func TestWhoIsCutOff(t *testing.T) {
 	}
 }
 
-// A server's death is known at once to nobody: its peers hang, its own GPUs compute no more.
+// No one detects a server's failure at once: its peers hang, and its own GPUs stop computing.
 func TestAServerDies(t *testing.T) {
 	r, s := broken(t, "server: host-3, at: 100us, up: false")
 	if s.Outcome == nil || s.Outcome.At != int64(100*unit.Microsecond) {
@@ -120,8 +120,8 @@ func TestAServerDies(t *testing.T) {
 	}
 }
 
-// A NIC that pauses for ever is broken by its switch's watchdog: others go on, its own peers lose it.
-// Without a watchdog its pauses spread, and far more of the others hang.
+// The switch's watchdog stops a NIC that pauses continuously. Other flows go on, and only its own peers lose it.
+// Without a watchdog its pauses spread, and far more flows hang.
 func TestANICThatPausesForEver(t *testing.T) {
 	_, s := broken(t, "nic: host-1/nic-1, at: 100us, storm: true")
 	if s.Complete || s.PFCStorms == 0 || s.DropsStorm == 0 || s.Outcome == nil ||
@@ -142,7 +142,7 @@ func TestANICThatPausesForEver(t *testing.T) {
 	}
 }
 
-// One direction of a cable at a rate of its own carries what it can, the other what it could before.
+// One direction of a cable with a reduced rate carries that rate, and the other direction its full rate.
 func TestOneSlowDirection(t *testing.T) {
 	const text = `
 name: one way
@@ -165,7 +165,7 @@ events: [{nic: host-1/nic-1, rate: 25Gbps, direction: `
 		if ratio := took(r, i) / took(whole, i); ratio < 3.9 || ratio > 4.1 {
 			t.Errorf("%s: the slow way takes %.2f times as long", direction, ratio)
 		}
-		if ratio := took(r, 1-i) / took(whole, 1-i); ratio > 1.05 { // its acknowledgements wait a little
+		if ratio := took(r, 1-i) / took(whole, 1-i); ratio > 1.05 { // its acknowledgements are slightly delayed
 			t.Errorf("%s: the other way takes %.2f times as long", direction, ratio)
 		}
 		if s.Slowest == nil || !s.Complete {
@@ -174,8 +174,8 @@ events: [{nic: host-1/nic-1, rate: 25Gbps, direction: `
 	}
 }
 
-// What ends of cables know before the routes changes no route and no locator, and is forgotten when the
-// routes know, or the cable is back.
+// Failures detected at the ends of cables before routes converge change no route and no locator. They are reset
+// when routes converge or the cable recovers.
 func TestNoticedCables(t *testing.T) {
 	p, err := parsed(breaking+"  - {switch: spine-1, at: 80s, up: false}\n", []string{"fabric.hosts=1"})
 	if err != nil {
@@ -215,8 +215,8 @@ func TestNoticedCables(t *testing.T) {
 	})
 }
 
-// Where the paths that are left share evenly one more failure never makes a step faster: spines that fail
-// one after the other under spraying, and NICs' rates that halve.
+// Where the remaining paths share load evenly, one more failure never makes a step faster: spines that fail one
+// after another under spraying, and NICs' rates that halve.
 func TestOneMoreFailureIsNeverFaster(t *testing.T) {
 	const text = `
 name: fewer and fewer
@@ -254,8 +254,8 @@ events:
 	}
 }
 
-// When a group shrinks, resilient hashing moves the flows of the cable that broke and no other, and they
-// return when it is back; ECMP moves others too.
+// When a group shrinks, resilient hashing moves only the flows of the broken cable, and they return when it
+// recovers. ECMP moves others, too.
 func TestWhichFlowsMove(t *testing.T) {
 	const event = "link: 'seg-1-rail-1:Eth5', at: 100us, flap: {period: 1ms, duty: 80, count: 1}"
 	needless := func(lb string) (moved, off int) {
@@ -264,7 +264,7 @@ func TestWhichFlowsMove(t *testing.T) {
 			t.Fatalf("%s: complete %v, %+v", lb, s.Complete, s.Moves)
 		}
 		for _, m := range s.Moves {
-			if unit.Time(m.At) < 500*unit.Microsecond { // not when it is back
+			if unit.Time(m.At) < 500*unit.Microsecond { // not after its recovery
 				moved, off = moved+m.Moved, off+m.Needless
 			}
 		}

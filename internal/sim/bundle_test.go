@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// A NIC that sprays over four ports sprays over three while one is down at either end, for all of its peers,
-// and over four again when it is back: 200 us at three quarters cost 50.
+// A NIC that sprays over four ports uses three while one is down at either end, for all of its peers, and then four
+// again: 200 us at three quarters cost 50 us.
 func TestSpraysOverWhatIsLeft(t *testing.T) {
 	const text = `
 name: ports
@@ -32,7 +32,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 16MiB
 		want       unit.Time
 	}{
 		{"host-1:nic1p1", "", whole * 4 / 3},
-		{"host-2:nic1p3", "", whole * 4 / 3}, // the other peer is sent to by the same three
+		{"host-2:nic1p3", "", whole * 4 / 3}, // the other peer is reached through the same three
 		{"host-1:nic1p4", ", until: 200us", whole + 50*unit.Microsecond},
 		{"host-3:nic1p2", ", until: 200us", whole + 50*unit.Microsecond},
 	} {

@@ -18,12 +18,11 @@ import (
 // maxCaptured is the maximum number of packets of a capture: about 200 MB during a run.
 const maxCaptured = 2_000_000
 
-// Capture records what crosses some ports during a time window. Packets are
-// kept as the simulator has them and spelled out as frames at the end, with the
-// headers, ICRC and zero payload that a NIC would send.
+// Capture records what crosses some ports during a time window. Packets are stored in the simulator's form and
+// encoded as frames at the end, with the headers, ICRC and zero payload that a NIC would send.
 type Capture struct {
 	Ports  []string // names, in the order of Frames' index
-	Missed int64    // packets beyond the most a capture holds
+	Missed int64    // packets beyond the maximum of a capture
 
 	run     *Run
 	index   map[int32]int
@@ -36,7 +35,7 @@ type Capture struct {
 	streams map[int32][]streamMessage
 }
 
-// captured is one packet or, with Size zero, one pause frame.
+// captured is one packet or, if Size is zero, one pause frame.
 type captured struct {
 	at    unit.Time
 	iface int32
@@ -47,8 +46,7 @@ type captured struct {
 	p     fabric.Packet // pause: Class is the priority, Len the quanta
 }
 
-// Capture starts to record at ports such as "rail-1:Eth3" from one simulated
-// time to another. Call it before Go.
+// Capture records at ports such as "rail-1:Eth3" from one simulated time to another. Call it before Go.
 func (r *Run) Capture(ports []string, from, to unit.Time) (*Capture, error) {
 	c := &Capture{Ports: ports, run: r, index: map[int32]int{}, from: from, to: to}
 	for i, name := range ports {
@@ -187,8 +185,8 @@ func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
 	return roce.AppendUDP(b, &f.Ethernet, &f.IP, f.UDP.SrcPort, roce.Port, data)
 }
 
-// spell writes a packet's telemetry into its frame: a header, IFA's headers, a tag, or in an acknowledgement the tag of
-// the packet that it acknowledges.
+// spell writes a packet's telemetry into its frame: a header, IFA's headers, a tag or, in an acknowledgement, the
+// tag of the acknowledged packet.
 func spell(f *roce.Frame, t *fabric.Told) {
 	switch {
 	case t.Kind == roce.TelemetryIFA:
@@ -257,7 +255,7 @@ func (n *Network) frame(hosts *host.Hosts, p *fabric.Packet) *roce.Frame {
 	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(p.Dst)}
 	f.UDP.SrcPort = host.SourcePort(p.Hash)
 	if n.Setup.Host.IPv6 {
-		// a label of 20 bits and a port from the same digest, as Linux makes them for RoCEv2
+		// a label of 20 bits and a port from the same digest, as Linux computes them for RoCEv2
 		// (rdma_calc_flow_label, rdma_flow_label_to_udp_sport)
 		overIPv6(f, src, p.Dst)
 		f.IP.Flow = p.Hash & 0xfffff

@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// An incast under PFC without congestion control, captured at the receiver's
-// leaf port and at a leaf's uplink: every frame decodes, has the ICRC and the
-// length that the simulator charged for it, time never runs back, pauses are
-// there, and each data packet that left arrives at the far end. With HPCC so do those that carry telemetry.
+// An incast under PFC without congestion control is captured at the receiver's leaf port and at a leaf's uplink.
+// Every frame decodes, and has the ICRC and the length that the simulator charged for it. Times never decrease,
+// pauses are captured, and each data packet that left arrives at the far end. With HPCC the same holds for packets
+// with telemetry.
 func TestCaptureFrames(t *testing.T) {
 	for _, set := range []string{"cc.algorithm=none", "cc.algorithm=hpcc", "cc.hpcc.csig=4",
 		"cc.hpcc.csig=8", "cc.hpcc.ifa=true", "cc.swift.csig=4", "cc.swift.csig=8"} {
@@ -86,7 +86,7 @@ func captureFrames(t *testing.T, set string, more ...string) {
 	}
 }
 
-// uplinkOf names a port of the same switch that leads to another switch.
+// uplinkOf returns a port of the same switch that leads to another switch.
 func uplinkOf(t *testing.T, r *Run, port string) string {
 	_, node, _ := r.Graph.FindPort(port)
 	for l, link := range r.Graph.Links {
@@ -98,9 +98,8 @@ func uplinkOf(t *testing.T, r *Run, port string) string {
 	return ""
 }
 
-// What a switch has left of a packet is captured as it is on the wire: cut to the trimmed size, lengths that
-// fit and no ICRC that holds, and still saying which packet of which queue pair it was. A size below the
-// headers cuts these as well.
+// A trimmed packet is captured as on the wire: with the trimmed size, consistent lengths and no valid ICRC. It
+// still has its queue pair and PSN. A size below the headers truncates these as well.
 func TestCaptureOfTrimmedPackets(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
 	if err != nil {

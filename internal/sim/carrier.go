@@ -57,7 +57,7 @@ func (c *carrier) After(d unit.Time, b exec.Bell) {
 }
 
 func (c *carrier) Reaches(from, to int) bool {
-	if c.mirrors != nil { // mirrors move before it is sent
+	if c.mirrors != nil { // mirrors move before the transfer is sent
 		return c.net.Reaches(c.mirrors.whole, from, to)
 	}
 	return c.net.Reaches(c.net.Paths, from, to)
@@ -69,7 +69,7 @@ func (n *Network) Reaches(paths *topo.Routes, from, to int) bool {
 }
 
 func reaches(g *topo.Graph, paths *topo.Routes, from, to int) bool {
-	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one has for itself
+	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one of the GPUs has for itself
 		if g.Stored(from, to) {
 			if a, b := g.Pair(from, to, pair); !g.Reachable(paths, a, b) {
 				return false
@@ -89,7 +89,7 @@ func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
 	}
 }
 
-// send takes bytes from one GPU to another.
+// send transfers bytes from one GPU to another.
 func (c *carrier) send(op int32, from, to int, bytes unit.Bytes) {
 	n := c.net.Split(from, to, bytes)
 	c.parts[op] = uint8(n)

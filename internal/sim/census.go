@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Census counts at every port what switches and NICs count of themselves. It uses the hooks of captures, so runs
-// without it pay nothing for it.
+// Census counts at every port what switches and NICs count. It uses the hooks of captures, so runs without it have
+// no cost.
 type Census struct {
 	run   *Run
 	ports []portCensus
@@ -91,7 +91,7 @@ func (c *Census) host(port int32) bool {
 	return c.run.Graph.Nodes[c.run.Net.Ports[port].Node].Role == topo.Host
 }
 
-// tap counts a packet that leaves a port, or arrives by it.
+// tap counts a packet that leaves or enters a port.
 func (c *Census) tap(port int32, out bool, p *fabric.Packet) {
 	x, host := &c.ports[port], c.host(port)
 	switch class := c.spec(port).DSCP[p.TOS>>2]; {
@@ -124,12 +124,11 @@ func (t *tally) add(p *fabric.Packet) {
 	t.bytes += uint64(p.Size)
 }
 
-// drop finds out which counter a lost packet belongs to: which of the network's totals has
-// just grown.
+// drop determines the counter of a lost packet: the network's total that has just grown.
 func (c *Census) drop(p *fabric.Packet, port int32) {
 	n, x, s := c.run.Net, &c.ports[port], &c.seen
 	switch {
-	case n.CorruptDrops != s.corrupt: // the far end sees the checksum fail
+	case n.CorruptDrops != s.corrupt: // the far end detects the wrong checksum
 		s.corrupt = n.CorruptDrops
 		c.ports[n.Ports[port].Peer].crc++
 	case n.DownDrops != s.down:
@@ -176,7 +175,7 @@ func (p *paused) set(at unit.Time, on bool) {
 	p.since, p.on = at, on
 }
 
-// until returns the time for which the state has lasted, up to now, in microseconds.
+// until returns the time in microseconds for which the state has lasted up to now.
 func (p paused) until(now unit.Time) uint64 {
 	p.set(now, false)
 	return uint64(p.total / unit.Microsecond)

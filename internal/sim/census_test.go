@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// congested pauses, marks, drops by a lossy cable, and has a watchdog that sees a storm.
+// congested has pauses, marks, drops on a lossy cable, and a watchdog that detects a storm.
 const congested = `
 fabric: {kind: rail, segments: 2, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
@@ -26,13 +26,13 @@ workload:
       - {from: host-4/gpu-1, to: host-6/gpu-1, bytes: 1MiB}
 `
 
-// TestCensus: what ports count adds up to what the network counted, and the outputs of each
-// system, read back, differ by just that.
+// TestCensus: the ports' counts add up to the network's counts, and the outputs of each system, parsed again,
+// differ by exactly that.
 func TestCensus(t *testing.T) {
 	r := load(t, congested)
 	c := r.Census()
 	if err := r.Go(nil); err != nil {
-		t.Log(err) // a storm without an end may be one
+		t.Log(err) // a storm without an end is possible
 	}
 	countedInAll(t, r, c)
 	for _, system := range []string{"nxos", "eos", "sonic"} {
@@ -88,8 +88,8 @@ func countedInAll(t *testing.T, r *Run, c *Census) {
 	}
 }
 
-// countedBetween reads both sessions back and compares what happened between them with what
-// was counted; kinds takes down which counters ever moved.
+// countedBetween parses both sessions and compares their difference with the counts. kinds records which counters
+// ever changed.
 func countedBetween(t *testing.T, system string, before, after counters.Snapshot, kinds map[string]bool) {
 	t.Helper()
 	read := func(s counters.Snapshot) counters.Snapshot {

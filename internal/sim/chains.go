@@ -13,9 +13,9 @@ import (
 // mostChains bounds how many closed chains of pauses are remembered.
 const mostChains = 10_000
 
-// chains recognises closed chains of pauses. A chain is closed by a pause, or by data in flight when their sender was
-// paused. So a port is checked when it is paused, and again when that pause is repeated, by when all data have arrived.
-// It ends when one of its ports resumes.
+// chains recognises closed chains of pauses. A chain is closed by a pause, or by data in flight when their sender
+// was paused. A port is therefore checked when it is paused, and again when that pause is repeated; by then all
+// data have arrived. It ends when one of its ports resumes.
 //
 // It belongs to the whole run and reads all switches: a run in parts would first need a barrier.
 type chains struct {

@@ -5,7 +5,7 @@ import (
 	"railyard/internal/route"
 )
 
-// bundled lists by node the channels of its links; nil if there are none at all.
+// bundled lists by node the channels of its links; nil if there are none.
 func (n *Network) bundled() [][]int {
 	if len(n.Graph.Channels) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int)
 }
 
 // unfit reports whether a switch has detected that a next hop does not work: a broken link, or a channel with too
-// few links left.
+// few working links.
 func (n *Network) unfit(link int) bool {
 	c := n.Graph.Links[link].Channel
 	if c == 0 {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sent returns what a switch's port has sent.
+// sent returns the bytes that a switch's port has sent.
 func (n *Network) sent(t testing.TB, port string) int64 {
 	t.Helper()
 	link, node, ok := n.Graph.FindPort(port)
@@ -40,8 +40,8 @@ func TestChannelsOfOne(t *testing.T) {
 	}
 }
 
-// A member breaks: its neighbours hash past it inside the channel, whose share of the flows stays. With
-// min_links the channel goes as a whole, and the other spine has all. Nobody's rank is lost in either.
+// A member fails. Its neighbours use the channel's other members, and the channel keeps its share of the flows.
+// With min_links the whole channel fails, and the other spine carries all traffic. In neither case a rank is lost.
 func TestAMemberBreaks(t *testing.T) {
 	const event = "link: 'seg-1-rail-1:Eth5', at: 0s, up: false"
 	share := func(sets ...string) (spine1, spine2, lost int64) {
@@ -53,7 +53,7 @@ func TestAMemberBreaks(t *testing.T) {
 			r.sent(t, "seg-1-rail-1:Eth7") + r.sent(t, "seg-1-rail-1:Eth8"), r.sent(t, "seg-1-rail-1:Eth5")
 	}
 	one, two, lost := share()
-	if 20*lost > one || one == 0 || two == 0 { // until its ends know
+	if 20*lost > one || one == 0 || two == 0 { // until its ends detect the failure
 		t.Errorf("%d bytes by the broken member, %d by its channel, %d by the other", lost, one, two)
 	}
 	whole, other, _ := func() (int64, int64, int64) {
@@ -70,8 +70,8 @@ func TestAMemberBreaks(t *testing.T) {
 	}
 }
 
-// With detect the ends know at once, routes later: a member that breaks in the middle loses what was on its
-// way, the channel below its least takes none of what comes after.
+// With detect the ends learn of a failure at once, and routes converge later. A member that fails in the middle
+// loses the packets in flight. A channel below its minimum gets no further packets.
 func TestAMemberBreaksInTheMiddle(t *testing.T) {
 	const event = "link: 'seg-1-rail-1:Eth5', at: 100us, up: false"
 	_, kept := broken(t, event, "fabric.lag=2")
@@ -89,8 +89,8 @@ func TestAMemberBreaksInTheMiddle(t *testing.T) {
 	}
 }
 
-// Each connection's packets take the ports that its path names, channels or not, whatever seeds there are,
-// and those are among all that it might have taken.
+// Each connection's packets take the ports named by its path, with or without channels and for any seeds. These
+// ports are among all that it might have taken.
 func TestPathsThroughChannels(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lag := rapid.IntRange(1, 4).Draw(rt, "lag")
@@ -117,7 +117,7 @@ func TestPathsThroughChannels(t *testing.T) {
 				}
 			}
 		}
-		for p := range r.Net.Ports { // answers go their own ways: whoever sent a full packet sent data
+		for p := range r.Net.Ports { // acknowledgements take other paths: a sender of full packets sends data
 			if s := &r.Net.Ports[p]; s.TxFrames > 0 && s.TxBytes/s.TxFrames > 1000 && !foretold[int32(p)] &&
 				r.Net.Sw[s.Node].Spec != nil {
 				rt.Fatalf("%s carried data, and no path has it", r.PortName(int32(p)))
@@ -126,7 +126,7 @@ func TestPathsThroughChannels(t *testing.T) {
 	})
 }
 
-// What cannot be together with channels is told with its key.
+// Settings that contradict channels are reported with their key.
 func TestChannelsThatCannotBe(t *testing.T) {
 	for want, sets := range map[string][]string{
 		"2 cables connect seg-1-rail-1 and spine-1, which make no channels of 3": {"fabric.lag=3"},

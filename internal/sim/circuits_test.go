@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// phases is four switches that an OCS joins in pairs, first 1 to 2 and 3 to 4, then 1 to 3 and 2 to 4.
+// phases is four switches that an OCS connects in pairs, first 1 to 2 and 3 to 4, then 1 to 3 and 2 to 4.
 const phases = `
 fabric:
   kind: graph
@@ -26,15 +26,15 @@ cc: {algorithm: none}
 workload: {traffic: {flows: [%s]}}
 `
 
-// A circuit carries what a cable does. While it moves nothing passes: what is sent then waits for a
-// retransmission behind the end of that, what is sent later does not notice.
+// A circuit carries traffic as a cable does. While it moves, no packet passes. Packets sent then are retransmitted
+// after the move; packets sent later are unaffected.
 func TestCircuitsMove(t *testing.T) {
 	took := func(reconfigure unit.Time, flow string) unit.Time {
 		r, s, _ := runAll(t, fmt.Sprintf(phases, reconfigure, flow))
 		if early := strings.Contains(flow, "start: 40ms"); early && s.Drops > 0 {
 			t.Errorf("%d packets are lost on circuits that have been there for long", s.Drops)
 		}
-		last := len(r.Exec.End) - 1 // behind the wait until start
+		last := len(r.Exec.End) - 1 // after the wait until start
 		return r.Exec.End[last] - r.Exec.Start[last]
 	}
 	const ms = unit.Millisecond

@@ -11,7 +11,7 @@ import (
 
 var setInAbout = regexp.MustCompile(`--set\s+(fabric\S+=\S+)`)
 
-// small returns a shipped cluster and what its about says makes it small.
+// small returns a shipped cluster with the changes from its description that make it small.
 func small(t *testing.T, name string) (text string, sets []string) {
 	t.Helper()
 	text, ok := scenarios.Clusters()["clusters/"+name+".yaml"]
@@ -24,8 +24,7 @@ func small(t *testing.T, name string) (text string, sets []string) {
 	return text, sets
 }
 
-// Every published cluster runs to its end when it is made small, loses nothing, and has no figure above
-// its bound.
+// Every published cluster runs to its end when made small, loses nothing, and has no figure above its bound.
 func TestSmallClusters(t *testing.T) {
 	for name := range scenarios.Clusters() {
 		name = name[len("clusters/") : len(name)-len(".yaml")]
@@ -40,7 +39,7 @@ func TestSmallClusters(t *testing.T) {
 	}
 }
 
-// rate is the rate of a small cluster's traffic, as a share of its bound.
+// rate returns the rate of a small cluster's traffic as a share of its bound.
 func rate(t *testing.T, name string, more ...string) float64 {
 	t.Helper()
 	text, sets := small(t, name)
@@ -48,23 +47,23 @@ func rate(t *testing.T, name string, more ...string) float64 {
 	return s.Collectives[0].BusBW / s.Collectives[0].Bound
 }
 
-// What the clusters' papers say of them, where a small one shows it: which is faster, and that it is
-// so by far.
+// The results of the clusters' papers, as far as a small cluster shows them: which variant is faster, and by how
+// much at least.
 func TestPublishedBehaviour(t *testing.T) {
-	// HPN: one queue pair leaves one of a NIC's two ports idle, a second uses it, more spread the load.
+	// HPN: one queue pair leaves one of a NIC's two ports idle, a second one uses it, and more spread the load.
 	one, two, eight := rate(t, "hpn", "transport.qps=1"), rate(t, "hpn"), rate(t, "hpn", "transport.qps=8")
 	if one > 0.5 || two < 1.5*one || eight < 1.3*two {
 		t.Errorf("HPN: %.2f, %.2f and %.2f of the bound with 1, 2 and 8 queue pairs", one, two, eight)
 	}
-	// Meta, section 5.3: hashing on more queue pairs is faster than plain ECMP, up to 40 % for a
-	// collective; a random permutation, which has fewer flows, gains more.
+	// Meta, section 5.3: hashing over more queue pairs is faster than plain ECMP, by up to 40 % for a collective. A
+	// random permutation, which has fewer flows, gains more.
 	plain, four, many := rate(t, "meta-24k", "transport.qps=1"), rate(t, "meta-24k"),
 		rate(t, "meta-24k", "transport.qps=16")
 	if four < 1.2*plain || many < 1.1*four {
 		t.Errorf("Meta: %.2f, %.2f and %.2f of the bound with 1, 4 and 16 queue pairs", plain, four, many)
 	}
-	// MegaScale, section 3.6: cables up of twice a NIC's rate collide less than as many bits on cables
-	// of the NICs' rate.
+	// MegaScale, section 3.6: uplinks of twice a NIC's rate have fewer collisions than equal capacity in links of
+	// the NIC's rate.
 	var split, whole float64
 	for _, seed := range []string{"seed=1", "seed=2", "seed=3", "seed=4"} {
 		split += rate(t, "megascale", seed, "cc.algorithm=none") / 4
@@ -78,8 +77,8 @@ func TestPublishedBehaviour(t *testing.T) {
 		split, whole)
 }
 
-// Headroom follows each port's own cable: what a fibre holds there and back for the port at its end, and
-// what ten metres hold for a server's; with it PFC loses nothing over 80 km.
+// Headroom depends on each port's own cable: the round trip of a fibre, or of ten metres to a server. With it PFC
+// loses nothing over 80 km.
 func TestHeadroomBetweenHalls(t *testing.T) {
 	text, _ := small(t, "two-halls")
 	for km, length := range map[int64]string{2: "2km", 10: "10km", 80: "80km"} {

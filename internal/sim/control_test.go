@@ -7,8 +7,8 @@ import (
 	"railyard/internal/result"
 )
 
-// A run's summary says whether congestion control acted: its own counters, summed over queue pairs, and on
-// how many of them it cut; and nothing of an algorithm that there is none of.
+// A run's summary reports whether congestion control acted: its counters, summed over queue pairs, and the number
+// of queue pairs that it slowed. Without an algorithm it reports nothing.
 func TestSummaryOfControl(t *testing.T) {
 	for _, c := range []struct {
 		algorithm string
@@ -44,7 +44,7 @@ func TestSummaryOfControl(t *testing.T) {
 	}
 }
 
-// paced reports that some queue pair's packets waited for their pace.
+// paced reports that a queue pair's packets waited for their pace.
 func paced(r *Run) bool {
 	for c := range int32(r.Hosts.Conns()) {
 		if r.Hosts.Held(c).Sum() > 0 {
@@ -54,8 +54,8 @@ func paced(r *Run) bool {
 	return false
 }
 
-// The table of signals has what the algorithm lists, by queue pair, from when it first acted: in the order of
-// time, only what changed, and the last cuts are those of the queue pair.
+// The table of signals has the algorithm's list, by queue pair, from its first action on. Rows are in the order of
+// time and contain only changes. The last number of reductions equals the queue pair's.
 func TestTableOfSignals(t *testing.T) {
 	for _, algorithm := range []string{"swift", "dcqcn"} {
 		_, s, tab := runAll(t, incast(8, 1, "5MB"), "cc.algorithm="+algorithm)

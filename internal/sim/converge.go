@@ -8,7 +8,7 @@ import (
 )
 
 // firstRoutes computes the routes over all links that are not broken from the start. A fabric whose groups keep
-// flows on their ports also needs the routes of the whole fabric, with the same locators.
+// flows on their ports also needs the routes of the whole fabric, with equal locators.
 func (n *Network) firstRoutes() {
 	s := n.Setup
 	besides := scenario.Besides(s.LB, s.Scheduled)
@@ -36,8 +36,8 @@ func (n *Network) buckets(node, loc int, links []int) []int32 {
 	return route.Refill(whole, live, n.Setup.LB.Buckets(n.Setup.LBValues))
 }
 
-// Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is avoided; flows
-// that have moved do not return. Other broken links keep their routes until their own convergence.
+// Converge makes the routes avoid one link, or use it again, and moves flows off an avoided port of a NIC. Moved
+// flows do not return. Other broken links keep their routes until their own convergence.
 func (n *Network) Converge(link int, up bool) { n.ConvergeAll(map[int]bool{link: up}) }
 
 // ConvergeAll is Converge for all links of which routes learn at one time, with their states.
@@ -50,7 +50,7 @@ func (n *Network) ConvergeAll(up map[int]bool) {
 		if up && n.noticed[link] {
 			healed = true
 		}
-		delete(n.noticed, link) // or all routes account for it
+		delete(n.noticed, link) // or all routes avoid it
 		if n.routed[link] == !up {
 			continue
 		}
@@ -69,9 +69,9 @@ func (n *Network) ConvergeAll(up map[int]bool) {
 	}
 }
 
-// Notice notifies the ends of broken links. A switch stops hashing to one if its group has others, and a NIC moves
-// to another of its ports. All others send as before, into a black hole if the next switch has no other path, until
-// routes converge.
+// Notice notifies the ends of broken links. A switch stops hashing to a broken link if its group has others, and a
+// NIC moves to another of its ports. All other nodes send as before until routes converge, into a black hole if the
+// next switch has no other path.
 func (n *Network) Notice(links []int) {
 	if n.Setup.Static {
 		return
@@ -98,7 +98,7 @@ func (n *Network) remaining(links []int) []int {
 }
 
 // usable returns the ports of a NIC whose link is up, as far as routing or the NIC has detected, and whose switch
-// has a path to the other NIC: of the two switches of a pair, one may have none.
+// has a path to the other NIC. Of the two switches of a pair, one may have no path.
 func (n *Network) usable(src, dst int32) (ports []int32) {
 	nic := n.Graph.NICs[src]
 	host := n.Graph.Hosts[nic.Host]

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// pathIsTheStep checks that the pieces of the critical path lie end to end from the beginning of the run to the end of
-// the step, also of one that did not end.
+// pathIsTheStep checks that the pieces of the critical path are contiguous from the beginning of the run to the end
+// of the step, even if the step did not end.
 func pathIsTheStep(t testing.TB, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	at := int64(0)
@@ -23,7 +23,7 @@ func pathIsTheStep(t testing.TB, s *result.Summary, tab *result.Tables) {
 	}
 }
 
-// TestCriticalPathOfAStep has thousands of operations one behind the other: the path has all of their time.
+// TestCriticalPathOfAStep has thousands of consecutive operations; the path contains all of their time.
 func TestCriticalPathOfAStep(t *testing.T) {
 	_, s, tab := runAll(t, `
 name: path

@@ -12,8 +12,8 @@ import (
 	"railyard/internal/route"
 )
 
-// No message is there before its ideal time where every cable has a rate of its own: NICs of one port and of
-// several, GPUs with several NICs or a share of one, leaves and spines between them, cut-through or not.
+// No message arrives before its ideal time, for cables with different rates: NICs of one or several ports, GPUs
+// with several NICs or a share of one, leaves and spines between them, cut-through or not.
 func TestIdealWhereCablesDiffer(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		of := func(name string, words ...string) string { return rapid.SampledFrom(words).Draw(rt, name) }
@@ -45,7 +45,7 @@ func TestIdealWhereCablesDiffer(t *testing.T) {
 		load := of("load", "permutation: {bytes: %s}", "alltoall: {bytes: %s}",
 			"incast: {bytes: %s, fan_in: 3}")
 		fmt.Fprintf(b, "workload: {traffic: {"+load+"}}\n", of("bytes", "1B", "4097B", "100KB", "1MB"))
-		policies := slices.DeleteFunc(route.Names(), func(n string) bool { // those of other fabrics and NICs
+		policies := slices.DeleteFunc(route.Names(), func(n string) bool { // policies for other fabrics and NICs
 			p := route.Lookup(n)
 			return route.Is[route.Riser](p) || route.Is[route.EVReader](p)
 		})

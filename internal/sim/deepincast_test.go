@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// In an incast so deep that a sender's turn for credit takes longer than the silence after which a sender
-// takes packets for lost (100 us), nothing goes again but what was trimmed: who has spent its credit has
-// asked for an acknowledgement.
+// A deep incast: a sender's turn for credit takes longer than the silence of 100 us after which packets count as
+// lost. Only trimmed packets are retransmitted, because a sender that has spent its credit has requested an
+// acknowledgement.
 func TestDeepIncastOnCredit(t *testing.T) {
 	for _, c := range []struct {
 		algorithm string
@@ -25,17 +25,16 @@ workload: {traffic: {incast: {bytes: 164KB, fan_in: %[3]d}}}
 				s.Retransmissions, s.Trims, r.Hosts.Count.Duplicates)
 		}
 		wire := float64(c.senders) * 164e3 * 4178 / 4096 * 8 / 100e9 * 1e12
-		if over := float64(s.Flows.Max)/wire - 1; over > 0.08 { // headers of what was trimmed, a last turn
+		if over := float64(s.Flows.Max)/wire - 1; over > 0.08 { // headers of trimmed packets, and a last turn
 			t.Errorf("%s, %d to one: %.1f %% longer than its packets on the wire", c.algorithm,
 				c.senders, 100*over)
 		}
 	}
 }
 
-// MRC in an incast in which a packet of each sender is more than queue and path hold: windows are at a packet
-// although ports to servers mark nothing, so that about as many packets are trimmed as arrive; what waits in
-// the queue that was full is not taken for lost because headers of others overtake it; and what is asked, of silence
-// and after ways of answers, is little beside the data.
+// MRC in a deep incast: one packet of each sender exceeds queue and path. Windows are at a packet although ports to
+// servers do not mark, so about as many packets are trimmed as arrive. Packets in the full queue are not mistaken
+// for lost when headers overtake them. Probes are few compared with the data.
 func TestDeepIncastOverMRC(t *testing.T) {
 	for _, gbps := range []float64{100, 800} {
 		_, s, _ := runAll(t, fmt.Sprintf(`
@@ -60,9 +59,9 @@ workload: {traffic: {incast: {bytes: 500KB, fan_in: 127}}}
 	}
 }
 
-// SRD in incasts: rates follow what arrives, so that the receiver's port stays busy; and where all that is out of a
-// sender was dropped, in a first burst that no queue holds, silence shows it in a few round trips, although those of
-// the burst were twenty times as long.
+// SRD in incasts: rates follow the arrivals, so the receiver's port stays busy. If all packets in flight of a
+// sender are dropped in a first burst, silence reveals it within a few round trips, although the burst's round
+// trips were twenty times as long.
 func TestDeepIncastOverSRD(t *testing.T) {
 	for _, c := range []struct {
 		gbps, senders float64

@@ -29,8 +29,8 @@ workload: {traffic: {permutation: {bytes: 128KiB}}}
 `
 )
 
-// A described dragonfly is one: the same nodes, cables and groups, and packets that go by way of the same
-// ones at the same moments.
+// A described dragonfly equals a built one: equal nodes, cables and groups, and packets through the same regions at
+// the same times.
 func TestDescribedDragonfly(t *testing.T) {
 	for _, lb := range []string{"minimal", "valiant", "ugal"} {
 		a, sa, ta := runAll(t, builtFly, "lb="+lb)
@@ -42,7 +42,7 @@ func TestDescribedDragonfly(t *testing.T) {
 		}
 		for i, l := range ga.Links {
 			d := gb.Links[i]
-			if d.AJack, d.BJack = l.AJack, l.BJack; l != d { // a description knows the ports by number, too
+			if d.AJack, d.BJack = l.AJack, l.BJack; l != d { // a description also has port numbers
 				t.Errorf("cable %d: built %+v, described %+v", i, l, d)
 			}
 		}
@@ -51,7 +51,7 @@ func TestDescribedDragonfly(t *testing.T) {
 				sb.StepTime, sb.Events)
 		}
 	}
-	// Cables that follow a rule of their own need the place of the groups said.
+	// Cables with their own rule require group numbers.
 	ring := strings.Replace(describedFly, "between: group}", `same: n, match: {group: group+1}, wrap: true}
   regions: group`, 1)
 	if _, s, _ := runAll(t, ring, "lb=valiant"); !s.Complete || s.Drops > 0 {

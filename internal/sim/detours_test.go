@@ -27,8 +27,7 @@ transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb_options: {per_packet: true}
 `
 
-// toNextGroup is the traffic that minimal routing carries worst: the hosts of each group send to those
-// of the next.
+// toNextGroup is the worst traffic for minimal routing: the hosts of each group send to those of the next group.
 func toNextGroup(hosts, perGroup int, bytes unit.Bytes) string {
 	var b strings.Builder
 	b.WriteString("workload:\n  traffic:\n    flows:\n")
@@ -39,15 +38,13 @@ func toNextGroup(hosts, perGroup int, bytes unit.Bytes) string {
 	return b.String()
 }
 
-// headers are those of a packet with RETH and immediate on the wire: Ethernet with FCS, preamble and
-// gap, IP, UDP, BTH, ICRC.
+// headers of a packet with RETH and immediate on the wire: Ethernet with FCS, preamble and gap, IP, UDP, BTH, ICRC.
 const headers = 14 + 4 + 20 + 20 + 8 + 12 + 4 + 16 + 4
 
-// fluid is the least time that a run's messages take if each splits evenly over its choices at every
-// switch, and over all regions it may go by: the bytes of the fullest cable at its rate. Written from
-// tables alone, it knows nothing of queues.
+// fluid is the minimum time of a run's messages if each splits evenly over its choices at every switch, and over
+// all its regions: the bytes of the fullest cable at its rate. It is computed from tables only and has no queues.
 func fluid(r *Run) unit.Time {
-	load := map[[2]int]float64{} // by link and the node it leaves
+	load := map[[2]int]float64{} // by link and the node that its traffic leaves
 	var flow func(node, loc int, share float64, then func(node int, share float64))
 	flow = func(node, loc int, share float64, then func(node int, share float64)) {
 		next := r.Paths.Next(node, loc)
@@ -90,15 +87,14 @@ func fluid(r *Run) unit.Time {
 	return most
 }
 
-// Between neighbouring groups minimal routing has one cable for all of a group's senders and Valiant's
-// detours all of them, twice; among all hosts minimal routing is the better one. Each is near what its
-// paths can carry.
+// Between neighbouring groups minimal routing has one cable for all of a group's senders. Valiant's detours have
+// all cables, twice. Among all hosts minimal routing is better. Each is near the capacity of its paths.
 func TestAdversaryAndUniform(t *testing.T) {
 	line := unit.Serialize(2_000_000*4178/4096, 100*unit.Gbps)
 	took := map[string]unit.Time{}
 	for _, c := range []struct {
 		load, lb, traffic string
-		near              float64 // of its bound
+		near              float64 // share of its bound
 	}{
 		{"adversary", "spray-random", toNextGroup(72, 8, 2*unit.MB), 1.05},
 		{"adversary", "valiant", toNextGroup(72, 8, 2*unit.MB), 1.10},
@@ -129,16 +125,16 @@ func TestAdversaryAndUniform(t *testing.T) {
 	}
 }
 
-// waits is which buffer waits for which: packets that came by a port in a class go out by another.
+// waits is which buffer waits for which: packets that arrived at a port in a class leave by another port and class.
 type waits map[[2]int32]map[[2]int32]bool
 
-// heard is what crossed the ports of a run.
+// heard is the traffic that crossed the ports of a run.
 type heard struct {
 	waits waits
-	left  map[[2]int32]bool // ports and classes that packets left by
-	used  map[[2]int32]bool // queue pairs and ports of switches that their data left by
+	left  map[[2]int32]bool // ports and classes by which packets left
+	used  map[[2]int32]bool // queue pairs, and switch ports by which their data left
 	hops  uint8             // the most switches that a packet crossed
-	level uint8             // and the most cables between regions
+	level uint8             // and the maximum of cables between regions
 }
 
 // listen taps all ports of a run.
@@ -170,7 +166,7 @@ func listen(r *Run) *heard {
 	return h
 }
 
-// strayed returns a queue pair and a port that its data left by which is none of its choices, if there is one.
+// strayed returns a queue pair and a port used by its data that is not among its choices, if any.
 func (h *heard) strayed(r *Run) (u [2]int32, ok bool) {
 	ways := map[int32][]int32{}
 	for u := range h.used {
@@ -184,10 +180,10 @@ func (h *heard) strayed(r *Run) (u [2]int32, ok bool) {
 	return u, false
 }
 
-// cyclic reports whether buffers can wait for each other in a circle: then PFC can deadlock (docs/references.md,
+// cyclic reports whether buffers can wait for each other in a cycle; PFC can deadlock then (docs/references.md,
 // deadlock-free).
 func (w waits) cyclic() bool {
-	state := map[[2]int32]int{} // 1: on the way, 2: done
+	state := map[[2]int32]int{} // 1: in progress, 2: done
 	var visit func(x [2]int32) bool
 	visit = func(x [2]int32) bool {
 		switch state[x] {
@@ -213,10 +209,9 @@ func (w waits) cyclic() bool {
 	return false
 }
 
-// On random dragonflies, with queues so short that nearly everything is paused: no packet is lost, all
-// arrive with at most the textbook's five hops between switches, two of them between groups; a class
-// that a switch accounts for is one that the peer sent in; and no buffers wait for each other in a
-// circle, so nothing can be stuck for ever.
+// Random dragonflies have such short queues that nearly all ports are paused. No packet is lost, and all arrive
+// with at most the textbook's five hops between switches, two of them between groups. Switches account packets to
+// the class in which the peer sent them. No buffers wait for each other in a cycle, so no deadlock is possible.
 func TestDetoursNeitherLoseNorLock(t *testing.T) {
 	paused := int64(0)
 	drawUntil(t, func() bool { return paused >= 100 }, func(rt *rapid.T) {
@@ -262,7 +257,7 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 		if u, ok := h.strayed(r); ok {
 			rt.Fatalf("queue pair %d used %s, which is not a choice of its", u[0], r.PortName(u[1]))
 		}
-		for p := range r.Net.Ports { // in whatever class it was
+		for p := range r.Net.Ports { // in any class
 			if r.Net.Stats[p].PauseGot > 0 && r.pauseCause(int32(p)) < 0 {
 				rt.Fatalf("%s was paused, and nobody knows by whom", r.PortName(int32(p)))
 			}
@@ -282,7 +277,7 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 	}
 }
 
-// In one class the same packets' buffers do wait in circles: it is the rising class that breaks them.
+// In a single class the buffers of the same packets do wait in cycles, so the rising class prevents them.
 func TestOneClassCanLock(t *testing.T) {
 	r := load(t, dragonflyText+"workload: {traffic: {alltoall: {bytes: 300KB}}}\n", "lb=valiant")
 	risen := listen(r).waits
@@ -300,8 +295,8 @@ func TestOneClassCanLock(t *testing.T) {
 	}
 }
 
-// A cable between groups that breaks under way loses what is sent into it; packets on a leg by its
-// group find another way or turn round, and all messages arrive.
+// A cable between groups fails during the run and loses the packets sent into it. Packets on a leg through its
+// group find another path or turn around, and all messages arrive.
 func TestDetoursAroundAFailure(t *testing.T) {
 	text := dragonflyText + toNextGroup(72, 8, 500_000)
 	cable := topo.Cable{Rate: 1, LengthMM: 1}
@@ -323,8 +318,7 @@ func TestDetoursAroundAFailure(t *testing.T) {
 	}
 }
 
-// One message over cables slower than its NIC's spreads over several by detours, and takes no less than
-// what is called ideal for it.
+// One message over cables slower than its NIC spreads over several by detours, and takes at least its ideal time.
 func TestIdealOfADetour(t *testing.T) {
 	slow := strings.Replace(dragonflyText, "fabric_link: {rate: 100Gbps", "fabric_link: {rate: 25Gbps", 1)
 	_, s, tab := runAll(t, slow+

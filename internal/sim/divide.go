@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// divide assigns each node to one of n parts: servers in blocks of about the same rate, each switch to the part of most
-// of its lower links, and on a tie to the smallest part.
+// divide assigns each node to one of n parts. Servers are in blocks of about equal rate. Each switch is in the part
+// of most of its lower links, on a tie in the smallest part.
 func (n *Network) divide(parts int) (owner []int32) {
 	g := n.Graph
 	owner = slices.Repeat([]int32{-1}, len(g.Nodes))
@@ -60,8 +60,8 @@ func (n *Network) divide(parts int) (owner []int32) {
 	return owner
 }
 
-// shares divides a run among at most the given number of cores. Fewer parts are better if they exchange packets less
-// often, because the links between them are longer. n is 1 if no division gains.
+// shares divides a run among at most the given number of cores. Fewer parts are better if longer links between them
+// make synchronizations rarer. n is 1 if no division gains.
 func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 	n = 1
 	if r.Tunnel != nil { // whose packet table is shared
@@ -80,7 +80,7 @@ func (r *Run) shares(cores int) (owner []int32, n int, window unit.Time) {
 }
 
 // faster estimates the speedup of n parts that synchronize after windows of a length. A synchronization takes the
-// time of three events, and all parts wait for the one with most events in a window.
+// time of three events, and in a window all parts wait for the one with most events.
 func (r *Run) faster(parts int, window unit.Time) float64 {
 	bytes := unit.Bytes(0)
 	for _, nic := range r.Graph.NICs {
@@ -122,7 +122,7 @@ func (r *Run) Undivided() string {
 // Cores sets the number of cores of a run, each for a part of the network.
 func (r *Run) Cores(n int) { r.cores, r.worth = n, worthMeeting }
 
-// worthMeeting is by how much a run has to be faster in parts for them to be made.
+// worthMeeting is the minimum speed-up of a run for which it is divided into parts.
 const worthMeeting = 1.5
 
 // Parts returns in how many parts it ran.

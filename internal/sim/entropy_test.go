@@ -23,8 +23,8 @@ lb: entropy
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}]}}
 `
 
-// With a source port per packet one queue pair uses all uplinks, as the ports' hashes fall; with one
-// port it is ECMP to the last event.
+// With a source port per packet one queue pair uses all uplinks, as the hashes of the ports select them. With one
+// port the run equals ECMP to the last event.
 func TestEntropySpreadsAQueuePair(t *testing.T) {
 	uplinks := func(sets ...string) (used int, r *Run) {
 		r, s, _ := runAll(t, twoRacks, sets...)
@@ -54,8 +54,7 @@ func TestEntropySpreadsAQueuePair(t *testing.T) {
 	}
 }
 
-// A capture shows the source ports in turn, of data and of acknowledgements, and the ICRC that goes
-// with each.
+// A capture shows the source ports in turn, of data and of acknowledgements, and the matching ICRC of each.
 func TestCapturedSourcePorts(t *testing.T) {
 	run := load(t, twoRacks, "lb_options.source_ports=5")
 	nic := run.Graph.End(run.Graph.NICs[0].Links[0], run.Graph.Hosts[0])
@@ -91,7 +90,7 @@ func TestCapturedSourcePorts(t *testing.T) {
 	}
 }
 
-// policies are those of load balancing that every fabric takes.
+// policies are those of load balancing that every fabric supports.
 func policies() []string {
 	return slices.DeleteFunc(route.Names(), func(name string) bool {
 		p := route.Lookup(name)
@@ -99,9 +98,8 @@ func policies() []string {
 	})
 }
 
-// A cable breaks that routes never learn of: a quarter of the packets is lost as long as source ports are
-// taken in turn, and those that are lost again and again end in time-outs. A NIC that leaves out the
-// ports that lose is through with a few.
+// A cable fails and routes never converge. While source ports are used in turn a quarter of the packets is lost,
+// and repeated losses end in time-outs. A NIC that skips the ports with losses needs few retransmissions.
 func TestSourcePortsSetAside(t *testing.T) {
 	broken := twoRacks + `failures: [{link: "seg-1-rail-1:Eth3", at: 20us, converge: 1s}]` + "\n"
 	lost := func(sets ...string) (int64, unit.Time) {
@@ -115,8 +113,8 @@ func TestSourcePortsSetAside(t *testing.T) {
 	}
 }
 
-// Spraying over 128 source ports costs no resend, however they are chosen, with hundreds overtaken;
-// and where queues trim in an incast, what goes again is what was trimmed, and a few that were late when a
+// Spraying over 128 source ports causes no retransmission with any policy, although hundreds of packets are
+// overtaken. If queues trim in an incast, only trimmed packets are retransmitted, and a few that were late when a
 // window had just shrunk.
 func TestSprayingCostsNoResends(t *testing.T) {
 	const text = `
@@ -146,8 +144,8 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 	}
 }
 
-// The same broken cable with NSCC: after a silence REPS freezes on the ports that brought answers and is
-// through soon, bitmap and mixed leave out those that lose, and only who does not listen loses on.
+// The same broken cable with NSCC: after a silence REPS freezes on the acknowledged ports and recovers soon, and
+// bitmap and mixed skip the ports with losses. Only policies without feedback go on losing.
 func TestChoosersFindAWayRound(t *testing.T) {
 	broken := twoRacks + `failures: [{link: "seg-1-rail-1:Eth3", at: 20us, converge: 1s}]` + "\n"
 	took := map[string]unit.Time{}

@@ -32,14 +32,15 @@ const (
 	opsPerSecond  = 1.5e6 // outside the network
 	qpsPerSecond  = 2e5   // set up, and written in the end
 
-	memoryBase = 75 * unit.MB // the program, its tables and the collector's, resident
+	memoryBase = 75 * unit.MB // the program, its tables and the garbage collector's, resident
 	memoryPort = 9 * unit.KB
 	memoryOp   = 160
 	memoryCopy = 60 // memory of an operation in a mix: 40 bytes, and 4, and 4 or 8 for each successor
 	memoryQP   = 2600
 	// further memory of a queue pair whose NICs choose among paths or whose transport is not RC
-	memoryEnds      = 13_000
-	memorySelective = 2900 // further memory of an RC queue pair with selective recovery: twice its bitmap and window
+	memoryEnds = 13_000
+	// further memory of an RC queue pair with selective recovery: twice its bitmap and window
+	memorySelective = 2900
 	memoryMessage   = 330
 	memoryReplay    = 20_000        // memory of a flow under way while replays explain the run, several at a time
 	memoryTables    = 100 * unit.MB // memory of sampled tables in a long run
@@ -83,7 +84,8 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	tables, _ := Tables(p)
 	c.Memory, c.Seconds = c.Memory+tables.Memory, c.Seconds+tables.Seconds
-	// Between as many flows are under way at once as queue pairs that can be busy at once, and as there are messages.
+	// Between those sizes, the number of flows in flight is limited by the queue pairs that can be busy at once,
+	// and by the messages.
 	c.Memory += unit.Bytes(memoryReplay * math.Sqrt(float64(e.pairs)*float64(c.Messages)))
 	switch {
 	case p.LB.NIC != nil || p.Default().Carried != nil:
@@ -103,8 +105,8 @@ type estimator struct {
 	routes  *topo.Routes
 	regions []int32          // by node; nil unless packets may take detours through regions
 	links   map[[2]int]int64 // links from a switch to a locator, both cables of NICs included
-	pairs   int64            // number of queue pairs; pairs of GPUs with separate ones for each message count once
-	seen    []uint64         // pairs of GPUs, a bit each; nil where that would be too many:
+	pairs   int64            // number of queue pairs; GPU pairs with separate ones for each message count once
+	seen    []uint64         // pairs of GPUs, one bit each; nil if there are too many:
 	rare    map[int]struct{} // by key: pairs that exist
 }
 
@@ -168,7 +170,7 @@ func (e *estimator) distance(src, dst int) int64 {
 		return n
 	}
 	n := int64(0)
-	if via := e.detour(node, k[1]); via >= 0 { // the path through one region stands for all
+	if via := e.detour(node, k[1]); via >= 0 { // the path through one region represents all
 		node, n = e.walk(node, e.routes.Regions[via])
 	}
 	_, rest := e.walk(node, k[1])
@@ -176,7 +178,7 @@ func (e *estimator) distance(src, dst int) int64 {
 	return n + rest + 2
 }
 
-// walk follows a way to a locator and returns where it ends and how many cables it has.
+// walk follows a path to a locator and returns its end and its number of cables.
 func (e *estimator) walk(node, loc int) (end int, cables int64) {
 	for next := e.routes.Next(node, loc); len(next) > 0; next = e.routes.Next(node, loc) {
 		l := &e.plan.Graph.Links[next[0]]
@@ -204,7 +206,7 @@ func (e *estimator) detour(node, loc int) int {
 // to 32,000 switches.
 const (
 	secondsVisit = 4e-9
-	secondsSet   = 3e-6 // time of a set of next links: found, written and made a group
+	secondsSet   = 3e-6 // time of a set of next links: search, store and group
 	secondsEntry = 6e-9
 
 	memoryRoutes = 30 * unit.MB

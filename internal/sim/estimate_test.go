@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// What a run is said to cost before it is built is what it then costs: packets and
-// hops where nothing is lost, queue pairs, messages, and memory as the heap shows it.
+// The estimate before a run matches the run: packets and hops without losses, queue pairs, messages, and the heap's
+// memory.
 func TestEstimate(t *testing.T) {
 	for name, text := range map[string]string{
 		"all-to-all": "fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: " +
@@ -47,7 +47,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// peaked runs a plan to its outcome and returns the most that the heap held meanwhile, beyond what it held before.
+// peaked runs a plan to its outcome and returns the maximum of the heap during it, minus the heap before.
 func peaked(t *testing.T, p *scenario.Plan) (c Cost, peak unit.Bytes) {
 	t.Helper()
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -82,8 +82,8 @@ func peaked(t *testing.T, p *scenario.Plan) (c Cost, peak unit.Bytes) {
 	return c, peak
 }
 
-// The memory that a run is said to take is what the process and the heap at its peak take, within a factor of 1.5.
-// While the run is explained, the heap holds several times what lives before and after.
+// The estimated memory of a run matches the maximum of process and heap within a factor of 1.5. While the run is
+// explained, the heap holds several times what is live before and after.
 func TestEstimateOfMemory(t *testing.T) {
 	plans := map[string]*scenario.Plan{"all-to-all": load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, "+
 		"host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 256KB}}}\n").Plan}

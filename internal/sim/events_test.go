@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// randomEvents draws what happens to cables of a scenario, as lines of it: flaps, other rates, bit
-// errors. In the end all of them are whole, so that whatever is sent arrives.
+// randomEvents draws events of a scenario's cables, as lines of a scenario: flaps, other rates, bit errors. In the
+// end all cables work, so everything sent arrives.
 func randomEvents(rt *rapid.T, text string, sets []string) string {
 	p, err := parsed(text, sets)
 	if err != nil {
@@ -31,7 +31,7 @@ func randomEvents(rt *rapid.T, text string, sets []string) string {
 		at[l] += unit.Time(rapid.IntRange(0, 60_000).Draw(rt, "after"))*unit.Nanosecond + unit.Nanosecond
 		fmt.Fprintf(&b, "  - {link: '%s', at: %dps", g.End(l, g.Links[l].B), int64(at[l]))
 		what := rapid.IntRange(1, 7).Draw(rt, "what")
-		if what&1 != 0 { // a flap that routes do not hear of: any cable may
+		if what&1 != 0 { // a flap shorter than the routes' convergence; any cable may flap
 			fmt.Fprintf(&b, ", up: %v, converge: 10s", rapid.Bool().Draw(rt, "up"))
 		}
 		if what&2 != 0 {
@@ -62,9 +62,8 @@ func parsed(text string, sets []string) (*scenario.Plan, error) {
 	return d.Resolve(nil)
 }
 
-// Whatever cables go through, every byte arrives, a lossless class loses packets in broken cables and
-// to bit errors alone, no figure is above what is possible, no message is there before its ideal, and
-// nothing of it is left in the network.
+// For any cable events, every byte arrives. A lossless class loses packets only in broken cables and to bit errors.
+// No figure is above its bound, no message arrives before its ideal time, and no state of the events is left over.
 func TestRandomEvents(t *testing.T) {
 	ended, enough := 0, uint64(long.N(longEnough/4, 1<<40))
 	rapid.Check(t, func(rt *rapid.T) {
@@ -106,7 +105,7 @@ func TestRandomEvents(t *testing.T) {
 	}
 }
 
-// onePath is a message whose every packet takes one way.
+// onePath is a message whose packets all take one path.
 const onePath = `
 name: one path
 fabric:
@@ -120,8 +119,9 @@ transport: {timeout: 8}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 4MB}]}}
 `
 
-// On one path each further slow stretch of a cable makes what comes later, never sooner: but for the
-// frame that begins in a stretch and keeps its rate beyond, or comes just behind it and does not.
+// On one path each further slow period of a cable delays later packets, and never makes them earlier. The
+// exceptions are a frame that begins in the period and keeps its rate afterwards, and one that starts just after
+// it.
 func TestMoreBadEventsAreNeverFaster(t *testing.T) {
 	r := load(t, onePath)
 	way := map[int]bool{}
@@ -154,7 +154,7 @@ func TestMoreBadEventsAreNeverFaster(t *testing.T) {
 	})
 }
 
-// An event that changes nothing changes nothing: every table is the same, to the picosecond.
+// An event without effect changes nothing: every table is equal to the picosecond.
 func TestAnEventThatChangesNothing(t *testing.T) {
 	text := strings.Replace(fourSpines, "failures:", `events:
   - {link: 'rail-1:Eth6', at: 7us, up: true, rate: 100Gbps}
@@ -173,8 +173,8 @@ failures:`, 1)
 	}
 }
 
-// A cable that flaps every 100 us, another whose failures overlap with that, and the first again:
-// behind it all the network is as if nothing had been, to the picosecond.
+// A cable flaps every 100 us, another fails meanwhile, and then the first again. After that the network behaves as
+// if nothing had happened, to the picosecond.
 func TestNothingIsLeftOfFlaps(t *testing.T) {
 	base := `
 name: flaps
@@ -223,7 +223,7 @@ workload: {traffic: {flows: [
 		if lb == "ecmp" && !slices.Equal(got, want) {
 			t.Errorf("%s: 40 ms behind the last event messages take %v, without events %v", lb, got, want)
 		}
-		for i, x := range got { // its choices are random: those of another moment
+		for i, x := range got { // its choices are random: those of another time
 			if x > want[i]*21/20 {
 				t.Errorf("%s: 40 ms behind the last event a message takes %v, without events %v",
 					lb, x, want[i])
@@ -240,8 +240,8 @@ workload: {traffic: {flows: [
 	}
 }
 
-// A slower cable may let a frame pass sooner: a switch that cuts through has it wait for its end only
-// before a faster one. The ideal knows of cables that are slower at times.
+// A slower cable may forward a frame earlier, because a cut-through switch makes the frame wait for its end only if
+// the next cable is faster. The ideal knows of cables that are slower at times.
 func TestSlowerCableThatCutsThrough(t *testing.T) {
 	for _, events := range []string{"", "events: [{link: 's:Eth2', at: 1us, rate: 50Gbps}, " +
 		"{link: 's:Eth2', at: 1s, rate: 100Gbps}]\n"} {

@@ -24,8 +24,8 @@ failures:
   - {link: 'rail-1:Eth5', at: 100us, converge: 20ms}
 `
 
-// A link that breaks loses packets until its own convergence. Another one that breaks later
-// and is routed around sooner brings no news of the first.
+// A link that breaks loses packets until its own convergence. Another link that breaks later and converges earlier
+// does not affect the first.
 func TestASecondFailureDoesNotHealTheFirst(t *testing.T) {
 	_, one, _ := runAll(t, fourSpines)
 	r, two, _ := runAll(t, fourSpines+"  - {link: 'rail-2:Eth6', at: 150us, converge: 100us}\n")
@@ -42,9 +42,8 @@ func TestASecondFailureDoesNotHealTheFirst(t *testing.T) {
 	}
 }
 
-// Whatever breaks and converges in whatever order: the routes are those over all links but
-// the ones whose convergence is over, and no locator that a packet under way may carry
-// changes its meaning.
+// For any order of failures and convergences, the routes are those over all links without the converged failures.
+// No locator of a packet in flight changes its meaning.
 func TestRoutesKnowWhatHasConverged(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text, sets := randomScenario(rt)
@@ -98,10 +97,9 @@ func TestRoutesKnowWhatHasConverged(t *testing.T) {
 	})
 }
 
-// A flow alone on a fabric is as slow as its own path. A further failure on a cable that is in
-// none of the equal-cost groups on its way changes nothing, to the picosecond. (In one of
-// these groups it may help: the switch spreads its flows anew when its group shrinks, and a
-// flow that was sent into the hole may land beside it.)
+// A lone flow on a fabric has the speed of its own path. A further failure of a cable in none of the equal-cost
+// groups on its path changes nothing, to the picosecond. (In one of these groups it may help: when its group
+// shrinks, the switch rehashes its flows, and a flow that was lost may move to a working link.)
 func TestAnUnrelatedFailureChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		base := fmt.Sprintf(`
@@ -143,8 +141,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 4MB}]
 	})
 }
 
-// flapping is a sender at 100 Gbit/s that must leave its switch at 50, so that it is paused most of
-// the time.
+// flapping is a sender at 100 Gbit/s whose switch forwards at 50, so it is paused most of the time.
 const flapping = `
 name: flapping
 fabric:
@@ -162,9 +159,9 @@ switch: {queues: {"3": {xoff: 1MB, xon: 950KB, wred_min: 0B, wred_max: 0B}}}
 workload: {traffic: {flows: [{from: h1/gpu-1, to: h2/gpu-1, bytes: 10MB}]}}
 `
 
-// A cable that flaps while its sender is paused loses what is in it and nothing else: the switch
-// pauses the sender again as soon as the cable is whole. Routes never hear of a flap that is
-// shorter than their convergence, so even a server's only cable may.
+// A cable that flaps while its sender is paused loses only the packets in it. The switch pauses the sender again as
+// soon as the cable recovers. Routes never change for a flap shorter than their convergence, so even a server's
+// only cable may flap.
 func TestFlapInAScenario(t *testing.T) {
 	_, whole, _ := runAll(t, flapping)
 	for i := range 20 {
@@ -179,8 +176,8 @@ func TestFlapInAScenario(t *testing.T) {
 	}
 }
 
-// A cable that comes back is used again once the routes have converged: the step takes less than
-// with one that stays broken, and both of the cables' directions carry data at its end.
+// A recovered cable is used again once the routes have converged. The step takes less time than with a permanent
+// failure, and both directions of the cables carry data at its end.
 func TestBrokenLinkComesBack(t *testing.T) {
 	const text = `
 name: back
@@ -204,8 +201,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-2, bytes: 20MB}
 	}
 }
 
-// Cables of dual-port NICs break one after the other, so that sets of switches appear and vanish:
-// packets under way carry the number of one that may be gone. (Four failures ended in a panic.)
+// Cables of dual-port NICs fail one after another, so that sets of switches appear and vanish. Packets in flight
+// may carry the number of a set that is gone. (Four failures ended in a panic.)
 func TestReroutesLeavePacketsTheirWay(t *testing.T) {
 	text := `
 name: mlag
@@ -227,7 +224,7 @@ failures:
 	}
 }
 
-// ways adds the cables between switches that are on some shortest way from one NIC to another.
+// ways adds the cables between switches that are on some shortest path from one NIC to another.
 func (n *Network) ways(to map[int]bool, from, dst int) {
 	at := n.Paths.Sets[n.Paths.Locator[from]]
 	for len(at) > 0 {
@@ -242,8 +239,8 @@ func (n *Network) ways(to map[int]bool, from, dst int) {
 	}
 }
 
-// The ideal of a message is that of the fabric with all that works at some time: a cable that
-// is broken at first and comes back makes the path of what is sent behind it shorter.
+// The ideal of a message is that of the fabric with all links that work at some time. A cable that is broken at
+// first and recovers makes the path of later messages shorter.
 func TestIdealWhereACableComesBack(t *testing.T) {
 	_, s, tables := runAll(t, `
 name: back
@@ -263,8 +260,8 @@ failures:
 	}
 }
 
-// What went again during an outage waits in queues as long as the outage was: the silence is
-// no second loss (rc's round trips are timed over it, too).
+// Retransmissions during an outage wait in queues for as long as the outage lasted. That silence is no second loss
+// (rc's round trips are also measured over it).
 func TestQueuesBehindAnOutageAreNoLoss(t *testing.T) {
 	_, s, _ := runAll(t, `
 name: outage
@@ -284,8 +281,7 @@ failures:
 	}
 }
 
-// TestEverySwitchIsDown checks that a run in which no switch reaches any NIC from the start on ends with lost queue
-// pairs.
+// TestEverySwitchIsDown checks that a run in which no switch ever reaches a NIC ends with lost queue pairs.
 func TestEverySwitchIsDown(t *testing.T) {
 	r := load(t, `
 name: dark

@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// A message alone on a path whose answer takes longer than IRN's 100 us for a gap is sent once: the path's length is
+// A lone message on a path whose answer takes longer than IRN's 100 us for a gap is sent once. The path's length is
 // known before the first answer.
 func TestNoProbeBeforeTheFirstAnswer(t *testing.T) {
 	for _, sets := range [][]string{{"transport=uec"}, {"transport=uec", "cc.algorithm=rccc"},

@@ -39,9 +39,9 @@ func (n Named) String() string {
 	return fmt.Sprintf("%d/%d", n.QP, n.PSN)
 }
 
-// Follower records the path of named packets and of the answers to them: at each switch the queue of their egress
-// port, and their times of arrival and departure. It receives packets from the hooks of captures and reads queues in
-// events of the run's own, which precede all others of their time and change nothing.
+// Follower records the path of named packets and of their answers: at each switch the queue of the egress port, and
+// the times of arrival and departure. It receives packets from the hooks of captures. It reads queues in events of
+// the run, which precede all others of their time and change nothing.
 type Follower struct {
 	run    *Run
 	traced map[int32][]*traced // by queue pair
@@ -57,7 +57,7 @@ type traced struct {
 	name  Named
 	out   int  // in Follower.out
 	known bool // its PSN is known
-	sent  bool // it has left its NIC: what refers to its PSN before is to another packet
+	sent  bool // it has left its NIC; an earlier answer to its PSN refers to another packet
 	acks  int  // ACKs of it that are recorded and not lost
 }
 
@@ -67,7 +67,7 @@ type journey struct {
 	frame frame
 	copy  int // in Copies
 	acks  bool
-	out   int32 // the port that it left by last; -1: it is at a node
+	out   int32 // the port by which it left last; -1: it is at a node
 	node  int32
 	came  unit.Time
 	ready unit.Time
@@ -161,7 +161,7 @@ func (f *Follower) of(p *fabric.Packet) []*traced {
 	return all
 }
 
-// tap records a packet whose first bit leaves a port, or whose last bit arrives at one.
+// tap records a packet whose first bit leaves a port or whose last bit arrives at one.
 func (f *Follower) tap(at unit.Time, port int32, out bool, p *fabric.Packet) {
 	all := f.of(p)
 	if len(all) == 0 {
@@ -202,8 +202,8 @@ func (f *Follower) leaves(at unit.Time, port int32, j *journey, p *fabric.Packet
 
 func (f *Follower) copyOf(j *journey) *result.Copy { return &f.out[j.of.out].Copies[j.copy] }
 
-// begin starts a copy that leaves a NIC, if it is of a traced packet or to be shown as an answer to it: one that names
-// it, or the first that reports its arrival.
+// begin starts a copy that leaves a NIC if it is a traced packet or the answer to show for one. That is an answer
+// that names it, or the first that reports its arrival.
 func (f *Follower) begin(t *traced, id frame, p *fabric.Packet) *journey {
 	x := &f.out[t.out]
 	if !t.known {
@@ -242,8 +242,8 @@ func (f *Follower) find(of *traced, id frame, fits func(*journey) bool) *journey
 	return nil
 }
 
-// comes is called with the time of a packet's arrival, and reads its switch's queues at the time when it is
-// assigned a port.
+// comes is called with the time of a packet's arrival. It reads its switch's queues when the packet is assigned a
+// port.
 func (f *Follower) comes(at unit.Time, port int32, of *traced, id frame, p *fabric.Packet) {
 	from := f.run.Net.Ports[port].Peer
 	j := f.find(of, id, func(j *journey) bool { return j.out == from })
@@ -265,7 +265,7 @@ func (f *Follower) comes(at unit.Time, port int32, of *traced, id frame, p *fabr
 	f.run.Net.Q.Push(engine.OfRun, j.ready, kindFollow, int32(len(f.looks)-1), 0)
 }
 
-// look writes down what waits at a switch's ports.
+// look records the queues of a switch's ports.
 func (f *Follower) look(i int32) {
 	j := f.looks[i]
 	f.looks[i] = nil

@@ -20,7 +20,7 @@ workload: {traffic: {flows: [
   {from: host-3/gpu-1, to: host-5/gpu-1, bytes: 1MB}, {from: host-4/gpu-1, to: host-5/gpu-1, bytes: 1MB}]}}
 `
 
-// follow runs a scenario and returns what became of packets.
+// follow runs a scenario and returns the traces of packets.
 func follow(t *testing.T, text string, names []string, sets ...string) ([]result.Followed, *result.Summary,
 	*Run) {
 	t.Helper()
@@ -44,8 +44,8 @@ func follow(t *testing.T, text string, names []string, sets ...string) ([]result
 	return f.Packets(), s, r
 }
 
-// chained checks that a copy's hops follow one another over cables, in order of time, and that waits are what
-// was found at a port where nothing is paused.
+// chained checks that a copy's hops are consecutive over cables and ordered in time. It also checks that waits
+// match the queue found at an unpaused port.
 func chained(t *testing.T, r *Run, c *result.Copy) {
 	t.Helper()
 	for i, h := range c.Hops {
@@ -64,8 +64,8 @@ func chained(t *testing.T, r *Run, c *result.Copy) {
 			t.Errorf("%s: left at %d, came at %d, ready at %d, left at %d", h.Name, before.Left, h.Came,
 				h.Ready, h.Left)
 		}
-		// Each frame that waits has a preamble and a gap besides, 20 bytes in at least 64; three others may
-		// come at the same moment. Headers of what was trimmed go first.
+		// Each queued frame has a preamble and a gap of 20 bytes in addition, for at least 64 bytes; three others
+		// may arrive at the same time. Headers of what was trimmed go first.
 		least := int64(unit.Serialize(unit.Bytes(h.Found), tx.Rate))
 		most := least + least/100*32 + 3*int64(unit.Serialize(4300, tx.Rate))
 		if w := h.Left - h.Ready; !h.Paused && (w < least-1000 && !h.Trimmed || w > most) {
@@ -74,8 +74,8 @@ func chained(t *testing.T, r *Run, c *result.Copy) {
 	}
 }
 
-// A packet of an incast is followed from NIC to NIC: what it found is what it waited for, and nothing in the
-// run is another than without looking.
+// A packet of an incast is traced from NIC to NIC. Its waits match the queues that it found, and tracing changes
+// nothing in the run.
 func TestFollow(t *testing.T) {
 	names := []string{"0/+0", "1/+3", "2/+40", "3/+100", "0/+240"}
 	all, s, r := follow(t, squeezed, names)
@@ -109,7 +109,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A packet that a switch trims or drops is told so, and so is the one that goes in its place.
+// A packet that a switch trims or drops is reported so, and so is its retransmission.
 func TestFollowLost(t *testing.T) {
 	var names []string
 	for n := 0; n <= 105; n += 7 {

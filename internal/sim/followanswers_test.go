@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// transportsFollowed are all ways to answer, with settings under which packets are lost, marked and reordered.
+// transportsFollowed are all kinds of answers, with settings under which packets are lost, marked and reordered.
 var transportsFollowed = map[string][]string{
 	"roce":           {"transport=roce", "switch.pfc=false"},
 	"roce-selective": {"transport=roce-selective", "transport.nak_after=4"},
@@ -24,9 +24,9 @@ var transportsFollowed = map[string][]string{
 	"tcp":            {"transport=tcp"},
 }
 
-// An answer that a packet is shown with is to it: no acknowledgement leaves before the packet has arrived, no NAK
-// before it was sent or trimmed; of those that cover it only the first that is not lost is shown; and a packet that
-// was trimmed has its NAK.
+// An answer shown with a packet refers to it. No acknowledgement leaves before the packet has arrived, and no NAK
+// before it was sent or trimmed. Of the answers that cover it, only the first that is not lost is shown. A trimmed
+// packet has its NAK.
 func TestFollowAnswers(t *testing.T) {
 	var names []string
 	for _, n := range []int{0, 1, 2, 7, 13, 21, 22, 23, 40, 64, 77, 99, 130, 180, 243, 244} {
@@ -66,7 +66,7 @@ func checkAnswers(t *testing.T, f *result.Followed, way string, failed bool) (ac
 		c := &f.Copies[i]
 		left, end := unit.Time(c.Hops[0].Left), unit.Time(c.EndAt)
 		trimmed := slices.ContainsFunc(c.Hops, func(h result.Hop) bool { return h.Trimmed })
-		after := never // what the answer refers to
+		after := never // the packet to which the answer refers
 		switch {
 		case c.Data:
 			sent = min(sent, left)

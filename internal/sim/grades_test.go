@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// A cable down from a spine runs at a tenth. Switches that know their own ports alone go on sending an
-// eighth of the packets there and wait for them; those that hear from the spine leave it out, but for what
-// was under way until they heard, and for what fits.
+// A cable down from a spine runs at a tenth. Switches that know only their own ports go on sending an eighth of the
+// packets to the slow path and wait for them. Switches with grades from the spine avoid it, except for packets in
+// flight and for the slow path's own capacity.
 func TestGradesOfNeighbours(t *testing.T) {
 	const text = `
 name: slow
@@ -44,7 +44,8 @@ workload:
 			t.Errorf("%s with all cables whole: %v, at line rate %v", lb, got, line)
 		}
 	}
-	// Six flows at line rate need seven tenths of eight cables' room: without the slow one there is enough.
+	// Six flows at line rate need seven tenths of the capacity of eight cables, so the others suffice without the
+	// slow one.
 	if got := took["glb slow"]; got > line*5/4 {
 		t.Errorf("glb: %v, at line rate %v", got, line)
 	}

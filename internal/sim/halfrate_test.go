@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// halfRate is two servers on two leaves that two cables join. Hashing puts the one message on the
-// one at Eth3, called the first here.
+// halfRate is two servers on two leaves connected by two cables. Hashing puts the one message on the cable at Eth3,
+// here called the first.
 const halfRate = `
 name: half rate
 seed: 3
@@ -25,7 +25,7 @@ cc: {algorithm: none}
 workload: {traffic: {flows: [{from: A/gpu-1, to: B/gpu-1, bytes: 15MB}]}}
 `
 
-// halfRateEvents is what the first cable goes through.
+// halfRateEvents are the events of the first cable.
 const halfRateEvents = `
 events:
   - {link: 's1:Eth3', at: 200us, up: false, converge: 100us}
@@ -33,8 +33,8 @@ events:
   - {link: 's1:Eth3', at: 1ms, rate: 100Gbps}
 `
 
-// A link that fails, comes back at half rate and recovers: what arrives in each phase is the rate of
-// the time, and the end is where these add up to the message.
+// A link fails, recovers at half rate and then fully. The arrival rate in each phase is the link's rate, and the
+// end is when these add up to the message.
 func TestHalfRate(t *testing.T) {
 	page := story.Open(`A link fails, comes back at half rate and recovers, under one message of 15 MB.
 		A sends to B over s1 and s2, which two cables of 100 Gbit/s join; hashing puts the message on one of
@@ -67,7 +67,7 @@ func TestHalfRate(t *testing.T) {
 	const packet = 4096 + 62 + 20
 	for _, phase := range []struct {
 		from, until unit.Time
-		rate        unit.Rate // 0: nothing can be said, or nothing comes
+		rate        unit.Rate // 0: undetermined, or no arrivals
 		what        string
 	}{
 		{0, 50 * us, 0, "the first packets are under way"},
@@ -103,7 +103,7 @@ func TestHalfRate(t *testing.T) {
 	}
 	page.Check(t, "half-rate")
 
-	// 100 us without routes and the recovery behind them bring nothing, 400 us bring half.
+	// 100 us without routes, and the recovery after them, deliver nothing; 400 us deliver half.
 	recovery := took - alone - 100*us - 400*us/2
 	if recovery < 0 || recovery > 10*us {
 		t.Errorf("it took %v, without events %v: %v beyond 100 us of nothing and 400 us at half rate",

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// schedule sets timers for the plan's failures and recoveries. The initial state has been set up already (setup). At
-// one time links change before their ends learn of it, and ends before routes converge.
+// schedule sets timers for the plan's failures and recoveries. The initial state has been set up already (setup).
+// At one time links change before their ends detect it, and ends before routes converge.
 func (r *Run) schedule() {
 	q, events := r.Net.Q, r.Plan.Events
 	for i := range events {
@@ -33,8 +33,8 @@ func (r *Run) schedule() {
 // known returns the time at which all routes account for an event.
 func (r *Run) known(i int) unit.Time { return r.Plan.Events[i].At + r.Plan.Events[i].Converge }
 
-// clock schedules one event for all of the plan's at one time: routes are computed once when a switch fails with
-// all its links. The event's operand is the position of its first change in r.due.
+// clock schedules one event for all changes of the plan at one time, so that routes are computed once when a switch
+// fails with all its links. The event's operand is the position of its first change in r.due.
 func (r *Run) clock(kind engine.Kind, due func(i int) (unit.Time, bool)) {
 	type moment struct {
 		at    unit.Time
@@ -112,8 +112,8 @@ func (r *Run) paths() (all [][]int32) {
 	return all
 }
 
-// moved executes a change of routes, and counts the connections with a new path: connections whose path was broken,
-// and others, which a table of buckets keeps on their path.
+// moved executes a change of routes and counts the connections with a new path. It counts those whose path was
+// broken and others, which a table of buckets would keep on their path.
 func (r *Run) moved(change func()) {
 	before := r.paths()
 	change()
@@ -132,7 +132,8 @@ func (r *Run) moved(change func()) {
 		}
 	}
 	r.moves = append(r.moves, m)
-	if r.kept += len(m.Before); r.kept > MaxMoves { // with a link that flaps for hours, a partial list would mislead
+	// with a link that flaps for hours, a partial list would mislead
+	if r.kept += len(m.Before); r.kept > MaxMoves {
 		for i := range r.moves {
 			r.moves[i].Before = nil
 		}

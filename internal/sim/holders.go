@@ -24,8 +24,8 @@ const (
 	leastShare = 1.0 / 64
 )
 
-// holders records which egress queues hold the bytes that ports are paused for: of each ingress that pauses its peer,
-// when it begins and when it ends. It belongs to the whole run, and reads switches when Net.Trace reports them.
+// holders records which egress queues hold the bytes for which ports are paused. It reads them at the beginning and
+// the end of each pause. It belongs to the whole run and reads switches when Net.Trace reports pauses.
 type holders struct {
 	net     *Network
 	debts   map[int32]debt // by port that was paused
@@ -41,13 +41,14 @@ type holders struct {
 	heldAt []fabric.Moment      // by row of held
 }
 
-// debt is the bytes that a port would have sent without its pauses and that still wait.
+// debt is the queued bytes that a port would have sent without its pauses.
 type debt struct {
 	bytes int64
 	at    unit.Time // up to when it is counted
 	off   unit.Time // time of the last resume of the port
 	on    bool      // the port is paused
-	// share is the debt's share of the bytes that wait, at that time; over is that share, summed over time until then.
+	// share is the debt's share of the queued bytes at that time. over is that share, integrated over time until
+	// then.
 	share, over float64
 }
 
@@ -62,7 +63,7 @@ func (h *holders) hear(now unit.Time, what string, port int32, prio int) {
 	case "xoff":
 		h.begin(now, port, prio)
 	case "xon", "storm":
-		if !h.server(port) { // a NIC's ends as it begins: when its switch receives it
+		if !h.server(port) { // a NIC's pause ends when its switch receives the resume frame
 			h.end(now, port, prio)
 		}
 	case "pause":
@@ -112,7 +113,7 @@ func (h *holders) owed(now unit.Time, port int32) debt {
 		d.share = 0
 	}
 	grew := float64(took)
-	if d.on && d.share > before { // debt grows by the bytes that it would have sent, then stays constant
+	if d.on && d.share > before { // debt grows by the bytes that it would have sent, and then stays constant
 		grew = min(grew, (d.share-before)*float64(unit.Serialize(unit.Bytes(queue), tx.Rate)))
 	}
 	d.over += (before+d.share)/2*grew + d.share*(float64(took)-grew)
@@ -121,13 +122,13 @@ func (h *holders) owed(now unit.Time, port int32) debt {
 	return d
 }
 
-// holder returns the bytes of a link that a port holds now; Passed is summed over time until now.
+// holder returns the bytes of a link that a port holds now. Passed is integrated over time until now.
 func (h *holders) holder(now unit.Time, port int32, share float64) explain.Holder {
 	return explain.Holder{Port: port, Share: share, Queue: unit.Bytes(h.net.Net.Ports[port].Queued),
 		Since: h.net.Net.WaitsSince(port), Passed: h.owed(now, port).over}
 }
 
-// begin opens a hold. Its shares are the shares of the bytes at that time, until it ends.
+// begin opens a hold. Its shares are the shares of the bytes at that time until it ends.
 func (h *holders) begin(now unit.Time, port int32, prio int) {
 	hold := &explain.Hold{Port: port, Priority: int32(prio), From: now}
 	h.open[at(port, prio)] = hold

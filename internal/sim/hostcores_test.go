@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// ranOnCores runs the all-reduce of the example on hosts with so many cores.
+// ranOnCores runs the example's all-reduce on hosts with n cores.
 func ranOnCores(t *testing.T, sets ...string) (step unit.Time, s *result.Summary) {
 	t.Helper()
 	r := load(t, scenarios.Texts()["tcp-or-rdma.yaml"], append([]string{"transport=tcp",
@@ -21,8 +21,8 @@ func ranOnCores(t *testing.T, sets ...string) (step unit.Time, s *result.Summary
 	return unit.Time(s.StepTime), s
 }
 
-// TestConnectionsShareCores checks that a host's connections have a core each while there are enough and share them
-// from then on: fewer cores take longer, and no host does more work than its cores have time.
+// TestConnectionsShareCores checks that a host's connections have a core each while there are enough, and share
+// them otherwise. Fewer cores take longer, and no host does more work than its cores have time.
 func TestConnectionsShareCores(t *testing.T) {
 	const hosts = 8
 	enough, _ := ranOnCores(t, "transport.qps=4")

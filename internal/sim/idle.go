@@ -16,7 +16,7 @@ import (
 
 // SONiC lists every port of its device, connected or not, with its name and its front panel label.
 
-// jackOf gives a port what SONiC shows of its jack.
+// jackOf sets the fields of a port that SONiC shows for its jack.
 func jackOf(p *counters.Port, of *panel.Panel, j panel.Jack) {
 	if k, ok := of.Socket(j); ok {
 		p.Lanes, p.FEC = k.Lanes, k.FEC
@@ -77,7 +77,7 @@ func idle(g *topo.Graph, node int, links []int) (out []counters.Port) {
 // idleMTU is the MTU of ports without a setting (portmgrd).
 const idleMTU unit.Bytes = 9100
 
-// jacks lists the ports of a panel: on a known device each with its default breakout; on others unsplit.
+// jacks lists the ports of a panel: on a known device each with its default breakout, on others unsplit.
 func jacks(of *panel.Panel) (out []panel.Jack) {
 	if of.Device == nil {
 		for port := 1; port <= of.Ports(); port++ {
@@ -101,7 +101,7 @@ func jacks(of *panel.Panel) (out []panel.Jack) {
 	return out
 }
 
-// inOrder sorts ports by the number that their names end in, as SONiC does.
+// inOrder sorts ports by the number at the end of their names, as SONiC does.
 func inOrder(ports []counters.Port) {
 	number := func(p counters.Port) int {
 		n, _ := strconv.Atoi(p.Name[strings.LastIndexFunc(p.Name, func(r rune) bool {

@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// IPv6's longer header is counted where bytes become time: a lone message of n packets takes what 20 bytes
-// more of each take on its slowest cable, and on every other one once, by RoCEv2 and by MRC; and that is
-// what its ideal time says, whether switches store packets or cut through.
+// IPv6's longer header costs time. A lone message of n packets takes the time of 20 bytes per packet on its slowest
+// cable, and of 20 bytes on every other cable, by RoCEv2 and by MRC. Its ideal time agrees, for store-and-forward
+// and cut-through switches.
 func TestIPv6TakesItsBytes(t *testing.T) {
 	const text = `name: x
 fabric: {kind: rail, segments: 2, hosts: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}}
@@ -25,11 +25,11 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: %dB}]
 		cut  bool
 		want int // bytes more, on 100 Gbit/s, until the last bit is in
 	}{
-		// the first packet passes four cables, the others follow it by 20 bytes more each; where switches cut
-		// through, each of the three waits for the longer header instead
+		// the first packet passes four cables, and the others follow with 20 more bytes each; with cut-through,
+		// each of the three switches waits for the longer header instead
 		{"roce", false, 20 * (packets + 3)}, {"mrc", false, 20 * (packets + 3)},
 		{"roce", true, 20 * (packets + 3)}, {"srd", false, 20 * (packets + 3)},
-		{"falcon", false, 0}, // which is IPv6 anyway
+		{"falcon", false, 0}, // it always uses IPv6
 	} {
 		var took [2]unit.Time
 		for i, ip := range []int{4, 6} {
@@ -37,13 +37,13 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: %dB}]
 				fmt.Sprintf("fabric.ip=%d", ip), fmt.Sprintf("fabric.cut_through=%v", c.cut))
 			m := &r.Hosts.Messages[0]
 			took[i] = unit.Time(tab.Flows[0].Ideal)
-			if took[i] != m.Done-m.Posted && c.kind != "mrc" { // whose probes are between its data
+			if took[i] != m.Done-m.Posted && c.kind != "mrc" { // its probes are sent between its data
 				t.Errorf("%s, IPv%d, cut through %v: took %v, ideal %v", c.kind, ip, c.cut, m.Done-m.Posted,
 					took[i])
 			}
 		}
 		want := unit.Serialize(unit.Bytes(c.want), 100*unit.Gbps)
-		if c.cut { // packets leave a switch once its header is in
+		if c.cut { // packets leave a switch once their header has arrived
 			want = unit.Serialize(20*packets+3*20, 100*unit.Gbps)
 		}
 		if got := took[1] - took[0]; got != want {

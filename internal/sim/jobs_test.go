@@ -58,7 +58,7 @@ func ends(r *Run) map[string]unit.Time {
 	return out
 }
 
-// What is estimated beforehand counts all jobs where they are.
+// The estimate counts all jobs at their places.
 func TestEstimateOfJobs(t *testing.T) {
 	r := sideBySide(t, ringOn(t, "a", 0, 0, 1, 4, 5), ringOn(t, "b", unit.Millisecond, 2, 3, 6, 7))
 	c := r.Cost
@@ -71,8 +71,8 @@ func TestEstimateOfJobs(t *testing.T) {
 	}
 }
 
-// Jobs on leafs of their own take to the picosecond what they take alone; jobs that meet on
-// a cable take longer, and no less than the cable needs for both.
+// Jobs on separate leaves take exactly as long as alone, to the picosecond. Jobs that share a cable take longer, at
+// least as long as the cable needs for both.
 func TestJobsSideBySide(t *testing.T) {
 	a, b := ringOn(t, "a", 0, 0, 1, 2, 3), ringOn(t, "b", 0, 4, 5, 6, 7)
 	alone, other := ends(sideBySide(t, a))["a"], ends(sideBySide(t, b))["b"]
@@ -92,15 +92,14 @@ func TestJobsSideBySide(t *testing.T) {
 	if again := ends(sideBySide(t, y, x)); again["x"] != got["x"] || again["y"] != got["y"] {
 		t.Errorf("the order of jobs counts: %v and %v", got, again)
 	}
-	// Each ring of four sends 2*3/4 of its bytes over the one cable up, and again down.
+	// Each ring of four sends 2*3/4 of its bytes over the one uplink, and again over the downlink.
 	least := unit.Serialize(2*6*unit.MB, 100*unit.Gbps)
 	if last := max(got["x"], got["y"]); got["x"] <= across || got["y"] <= across || last < least {
 		t.Errorf("sharing the cable %v, alone %v, the cable takes %v", got, across, least)
 	}
 }
 
-// A job's transfers use its service: its queue pairs, its congestion control. The other job
-// does not notice.
+// A job's transfers use its service: its queue pairs and its congestion control. The other job does not notice.
 func TestJobsOfTwoServices(t *testing.T) {
 	a, b := ringOn(t, "a", 0, 0, 1, 2, 3), ringOn(t, "b", 0, 4, 5, 6, 7)
 	alone := ends(sideBySide(t, a))["a"]

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// join merges the parts of a run: all records in one order, and the state of each node from the part that owns it. The
-// parts may continue afterwards, and join again.
+// join merges the parts of a run: all records in one order, and the state of each node from the part that owns it.
+// The parts may continue afterwards, and join again.
 func (p *parts) join(r *Run) {
 	first := p.of[0]
 	r.Exec, r.conns, r.interrupted = first.Exec, first.conns, first.interrupted
@@ -38,7 +38,7 @@ func (p *parts) join(r *Run) {
 	r.Net.Q.Stand(first.Net.Q.Now(), events)
 }
 
-// troubles returns what messages have met at all parts.
+// troubles returns the events of messages from all parts.
 func (p *parts) troubles(n *Network) *troubles {
 	t := newTroubles(n)
 	t.all = slices.Clone(p.of[0].carrier.troubles.all)
@@ -53,7 +53,7 @@ func (p *parts) troubles(n *Network) *troubles {
 	return t
 }
 
-// inTurn puts rows of several parts in the order of the events that they are from.
+// inTurn sorts rows of several parts in the order of their events.
 func inTurn[T any](rows [][]T, at [][]fabric.Moment) (out []T) {
 	all, next := 0, make([]int, len(rows))
 	for _, x := range rows {
@@ -93,7 +93,7 @@ func (h *holders) adopt(parts []*Run, now unit.Time) {
 	}
 }
 
-// adopt takes over the samples of all parts.
+// adopt copies the samples of all parts.
 func (s *sampler) adopt(parts []*Run) {
 	first := parts[0].sampler
 	s.interval, s.began, s.rows = first.interval, first.began, nil

@@ -7,9 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// A pipeline over servers of two kinds goes at the pace of the slower one: each computes as it does among
-// its own, and a step takes what the A100s need for all microbatches, with an H100's pass before and
-// behind them where A100s alone have another of their own.
+// A pipeline over servers of two kinds has the pace of the slower one. Each kind computes as it does alone. A step
+// takes what the A100s need for all microbatches, with an H100's pass before and after them instead of an A100's.
 func TestMixedGPUsInAStep(t *testing.T) {
 	const text = `
 fabric:
@@ -41,8 +40,8 @@ workload: {training: {model: llama-2-7b, sequence: 512, tp: 8, pp: 2, global_bat
 	}
 }
 
-// In a mesh a tensor parallel group uses the cables of all its pairs: what a step folds into a wait takes
-// as long as the transfers, a seventh of what one ring on one cable of each GPU would.
+// In a mesh a tensor parallel group uses the cables of all its pairs. A folded step waits as long as the transfers
+// take, a seventh of one ring on one cable of each GPU.
 func TestTensorParallelInAMesh(t *testing.T) {
 	const text = `
 fabric: {kind: rail, hosts: 1, spines: 1, uplinks: 8}

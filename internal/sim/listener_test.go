@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// listener is a controller that writes down what its driver tells it, and what it decides.
+// listener is a controller that records its inputs and its decisions.
 type listener struct {
 	cc.Controller
 	heard *[]string
-	every int // packets from one that asks for an acknowledgement to the next; 0: as it comes
+	every int // interval of packets that request an acknowledgement; 0: unchanged
 	last  cc.Decision
 }
 

@@ -8,12 +8,12 @@ import (
 	"railyard/unit"
 )
 
-// lost reports connections that have given up for good, and servers that have failed: their peers are blocked without
-// end.
+// lost reports connections that have given up for good and servers that have failed; their peers are blocked for
+// ever.
 func (r *Run) lost() bool { return len(r.carrier.lost)+len(r.dead) > 0 }
 
-// strand finds, in an idle network, the connections that are blocked on a broken path without a limit: a protocol
-// whose NIC has no port left counts no retries.
+// strand finds, in an idle network, the connections that are blocked on a broken path without a retry limit. A
+// protocol whose NIC has no port left counts no retries.
 func (r *Run) strand() {
 	down := map[int]bool{}
 	var since unit.Time

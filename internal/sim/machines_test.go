@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// described runs a scenario whose servers a file of internal/machine's tests describes.
+// described runs a scenario whose servers are described by a file of internal/machine's tests.
 func described(t *testing.T, text string) *Run {
 	t.Helper()
 	d, err := scenario.Parse("x.yaml", []byte(text), nil)
@@ -30,8 +30,8 @@ func described(t *testing.T, text string) *Run {
 	return r
 }
 
-// GPUs send by the NICs that a file says are near, and what PCIe carries less than those could limits:
-// 16 lanes of 16 GT/s take 230 of 400 Gbps of payload. The report blames it.
+// GPUs send by the near NICs of a file, and PCIe links with less bandwidth limit them: 16 lanes of 16 GT/s carry
+// 230 of 400 Gbps of payload. The report blames it.
 func TestDescribedServers(t *testing.T) {
 	r := described(t, `
 fabric:
@@ -57,7 +57,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-3, to: host-2/gpu-3, bytes: 64MiB
 	}
 }
 
-// A cube of NVLinks gives two GPUs what their edge has, and PCIe to those with none between.
+// In a cube of NVLinks two GPUs have the bandwidth of their edge, and PCIe's if there is no edge between them.
 func TestCubeOfNVLinks(t *testing.T) {
 	r := described(t, `
 fabric:

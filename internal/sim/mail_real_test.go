@@ -22,9 +22,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// BenchmarkMail measures what a window of 1 µs costs a run in two processes on this computer: each sends the letters of
-// a window to the other and waits for its, as memory has them, over TCP or NATS. us/window is the fastest tenth's;
-// speedup is of the run's work, shared evenly, with that cost after each window. Encoding of letters is not in it.
+// BenchmarkMail measures the cost of a window of 1 µs for a run in two processes on this host. Each sends the
+// letters of a window to the other and waits for the other's letters, as stored in memory, over TCP or NATS.
+// us/window is that of the fastest tenth. speedup is that of the run's work, shared evenly, with that cost after
+// each window. Encoding of letters is not in it.
 func BenchmarkMail(b *testing.B) {
 	for _, k := range []int{4, 8, 16} {
 		windows, letters, work := letters(k)
@@ -40,7 +41,7 @@ func BenchmarkMail(b *testing.B) {
 					took = append(took, time.Since(began).Seconds())
 				}
 				slices.Sort(took)
-				cost := took[len(took)/10] // others use this computer too
+				cost := took[len(took)/10] // the host has other load, too
 				b.ReportMetric(cost*1e6, "us/window")
 				b.ReportMetric(float64(each), "letters/window")
 				b.ReportMetric(work/float64(windows)*1e6, "us-work/window")
@@ -50,8 +51,8 @@ func BenchmarkMail(b *testing.B) {
 	}
 }
 
-// letters runs a permutation on a fat tree: as a whole, for its processor seconds, and in two parts, for what they
-// exchange.
+// letters runs a permutation on a fat tree: as a whole, for its processor time, and in two parts, for the data that
+// they exchange.
 func letters(k int) (windows, letters int, seconds float64) {
 	d := must(scenario.Parse("permutation", []byte(scenarios.Texts()["fattree128-permutation.yaml"]),
 		[]string{fmt.Sprint("fabric.k=", k), "workload.traffic.permutation.bytes=500KB",
@@ -88,7 +89,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// peered starts the other process and returns the exchange of a window with it.
+// peered starts the other process and returns the function that exchanges a window with it.
 func peered(b *testing.B, way string) (exchange func(bytes int)) {
 	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
@@ -107,14 +108,14 @@ func peered(b *testing.B, way string) (exchange func(bytes int)) {
 	if way == "tcp" {
 		m = must(l.Accept())
 	}
-	must(io.ReadFull(m, make([]byte, 1))) // the other listens
+	must(io.ReadFull(m, make([]byte, 1))) // the other process listens
 	return func(bytes int) {
 		go send(m, bytes)
 		must(io.CopyN(io.Discard, m, int64(8+bytes)))
 	}
 }
 
-// send sends the letters of a window, with their size before them.
+// send sends the letters of a window after their size.
 func send(m io.Writer, bytes int) {
 	must(m.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(bytes)), make([]byte, bytes)...)))
 }
@@ -132,7 +133,7 @@ func TestRealMailPeer(t *testing.T) {
 		m = must(net.Dial("tcp", to))
 	}
 	must(m.Write([]byte{0}))
-	for head := make([]byte, 8); ; { // until it is killed
+	for head := make([]byte, 8); ; { // until the process is killed
 		must(io.ReadFull(m, head))
 		bytes := int64(binary.LittleEndian.Uint64(head))
 		go send(m, int(bytes))
@@ -145,7 +146,7 @@ type subjects struct {
 	*nats.Conn
 	in   *nats.Subscription
 	out  string
-	left []byte // of the last message
+	left []byte // rest of the last message
 }
 
 func onNATS(url, in, out string) *subjects {

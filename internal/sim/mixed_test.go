@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// mixed is a switch with servers of three kinds: one NIC for each GPU, one for both, and four for one.
+// mixed is a switch with servers of three kinds: one NIC per GPU, one NIC for both, and four NICs for one GPU.
 const mixed = `
 fabric:
   types:
@@ -30,7 +30,7 @@ fabric:
     - {from: store, to: leaf}
 `
 
-// A GPU sends at the rate of the NICs that it has: one, a share of one, or several at once.
+// A GPU sends at the rate of its NICs: of one, of a share of one, or of several.
 func TestServersThatDiffer(t *testing.T) {
 	const bytes = 10_000_000
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestServersThatDiffer(t *testing.T) {
 	}
 }
 
-// Congestion control scales its steps to the NIC that it paces, not to one rate for all.
+// Congestion control scales its steps to the rate of its own NIC.
 func TestStepsOfEveryNIC(t *testing.T) {
 	r := load(t, mixed+"workload: {traffic: {permutation: {bytes: 1MB}}}\n")
 	p := r.Plan

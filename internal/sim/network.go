@@ -39,7 +39,7 @@ type Setup struct {
 	Bits  uint64 // seed of bit errors
 	// Links that are not as the graph says from the start.
 	Links  map[int]fabric.LinkState
-	Routes *topo.Routes // over all links, where they are known already
+	Routes *topo.Routes // over all links, if already computed
 	Static bool         // no failure changes them
 	Edge   *host.Config // edges of a tunnel between NICs; nil: no tunnel
 }
@@ -56,8 +56,8 @@ type Network struct {
 
 	portA, portB []int32        // by link: the port at its A and B end
 	linkOf       []int32        // by port
-	routed       map[int]bool   // broken links that the routes avoid; other links still lose packets
-	noticed      map[int]bool   // failed links known to their ends only, which avoid them where possible
+	routed       map[int]bool   // broken links that the routes avoid; other broken links still lose packets
+	noticed      map[int]bool   // failed links known only to their ends, which avoid them where possible
 	tables       []*route.Table // by node
 	conns        map[connKey]int32
 	apart        map[connKey]int32 // by service and GPUs: queue pairs that carry one message each
@@ -164,13 +164,13 @@ func NewNetwork(s *Setup) (*Network, error) {
 	for end, priorities := range s.PFC {
 		n.Net.LimitPFC(n.Port(end.Link, end.Node), priorities)
 	}
-	for l, state := range s.Links { // one does not touch another
+	for l, state := range s.Links { // nodes are independent
 		n.SetLink(l, state)
 	}
 	return n, nil
 }
 
-// more returns the bytes of frames beyond those over IPv4.
+// more returns the additional bytes of frames compared with IPv4.
 func (s *Setup) more() int {
 	if s.Host.IPv6 {
 		return roce.IPv6More
@@ -218,7 +218,7 @@ type hanging struct {
 	ports    []int32 // of these
 }
 
-// hanging lists by node what hangs off it.
+// hanging lists by node what is attached to it.
 func (n *Network) hanging() []hanging {
 	g, off := n.Graph, make([]hanging, len(n.Graph.Nodes))
 	for loc, set := range n.Paths.Sets {
@@ -237,7 +237,7 @@ func (n *Network) hanging() []hanging {
 	return off
 }
 
-// install gives the routes over the live links to the switches.
+// install writes the routes over the live links into the switches.
 func (n *Network) install() {
 	g, off, bundled := n.Graph, n.hanging(), n.bundled()
 	if n.Setup.Scheduled != nil {
@@ -250,7 +250,7 @@ func (n *Network) install() {
 	if n.Setup.Scheduled != nil {
 		even = n.balanced()
 	}
-	var groups []int32 // by set of next links of the switch: its group, -1 until it has one
+	var groups []int32 // by set of next links of the switch: its group, -1 until there is one
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
 			continue
@@ -337,7 +337,7 @@ func (n *Network) regions() (of []int32, r *route.Regions) {
 	return of, r
 }
 
-// gates are the ports of switches whose cables lead into other regions, as far as routes use them.
+// gates returns the ports of switches whose cables lead into other regions, as far as routes use them.
 func (n *Network) gates(of []int32) map[route.Gate][]int32 {
 	gates := map[route.Gate][]int32{}
 	for l := range n.Graph.Links {
@@ -359,7 +359,7 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 	rates := make([]unit.Rate, len(links))
 	for i, l := range links {
 		rates[i] = n.Graph.Links[l].Rate
-		if c := n.Graph.Links[l].Channel; c > 0 { // as built: routing does not see failed members
+		if c := n.Graph.Links[l].Channel; c > 0 { // as built, because routing does not see failed members
 			rates[i] *= unit.Rate(len(n.Graph.Channels[c-1].Links))
 		}
 	}
@@ -372,7 +372,7 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 }
 
 // SetLink sets the state of a link from now on; Converge, usually some time later, updates the routes. A NIC whose
-// port has another rate sends at most at that.
+// port has another rate sends at most at that rate.
 func (n *Network) SetLink(link int, s fabric.LinkState) {
 	was := n.Net.Link(n.portA[link])
 	n.Net.SetLink(n.portA[link], s)
@@ -386,8 +386,7 @@ func (n *Network) SetLink(link int, s fabric.LinkState) {
 	}
 }
 
-// Conn returns the queue pair number tag of a service from one GPU's NIC to another's,
-// setting it up on first use.
+// Conn returns queue pair number tag of a service from one GPU's NIC to another's, created on first use.
 func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	k := connKey{int32(service), int32(srcGPU), int32(dstGPU), int32(tag)}
 	if c, ok := n.conns[k]; ok {
@@ -407,8 +406,8 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	return c
 }
 
-// Tag returns the number of the first of n queue pairs for a message of a job: 0, or if each message has its own,
-// the first number that no message between the GPUs has used.
+// Tag returns the number of the first of n queue pairs for a message of a job. It is 0 or, if each message has its
+// own, the first number that no message between the GPUs has used.
 func (n *Network) Tag(job *workload.Job, service, srcGPU, dstGPU, pairs int) int {
 	if !job.Apart {
 		return 0
@@ -418,8 +417,8 @@ func (n *Network) Tag(job *workload.Job, service, srcGPU, dstGPU, pairs int) int
 	return int(n.apart[k]) - pairs
 }
 
-// pairs returns the number of queue pairs of a transfer: the configured number, and at least one for each NIC
-// that one of the GPUs has for itself.
+// pairs returns the number of queue pairs of a transfer: the configured number, and at least one for each NIC that
+// only one of the GPUs uses.
 func (n *Network) pairs(src, dst int) int {
 	return max(n.Setup.QPs, n.Graph.Ways(src), n.Graph.Ways(dst))
 }
@@ -429,9 +428,8 @@ func (n *Network) Split(src, dst int, bytes unit.Bytes) int {
 	return max(1, min(n.pairs(src, dst), int(bytes/unit.Bytes(n.Setup.Host.RC.MTU))))
 }
 
-// RunUntil runs events until *stop is set, limit events have fired in total or
-// nothing is left to do; user takes the events of the caller's own kinds. It
-// returns false when events ran out.
+// RunUntil runs events until *stop is set, limit events have fired in total, or none is left. user processes the
+// events of the caller's own kinds. It returns false when events ran out.
 func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bool {
 	q, far := n.Net.Q, n.Hosts.Far()
 	for !*stop && q.Popped() < limit {
@@ -446,7 +444,7 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 	return true
 }
 
-// fire runs an event and reports whether only watchdogs are left; far sets whether hosts prefetch.
+// fire runs an event and reports whether only watchdogs are left. far sets whether hosts prefetch.
 func (n *Network) fire(e *engine.Event, far bool, user func(engine.Event)) (idle bool) {
 	q, net, hosts := n.Net.Q, n.Net, n.Hosts
 	if far {

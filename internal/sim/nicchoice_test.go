@@ -10,9 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// From the second GPU of a server to the third of another: by its own NIC over a spine; by the NIC of the
-// receiver's rail, over NVLink first; by all NICs of the server to those at the same places, in a
-// quarter of the time, unless it is too short to be split: then by its own, and on its rail.
+// From the second GPU of a server to the third of another there are three choices. By its own NIC over a spine; by
+// the NIC of the receiver's rail, over NVLink first; or by all NICs of the server to those at equal positions, in a
+// quarter of the time. If the message is too short to split, the third choice uses its own NIC and stays on its
+// rail.
 func TestWhichNICATransferTakes(t *testing.T) {
 	const text = `
 fabric: {kind: %s, hosts: 2, host_link: {rate: 200Gbps, cable: 3m}%s}

@@ -61,7 +61,7 @@ func (r *Run) Observe() *explain.Observation {
 	return o
 }
 
-// cutOf returns the cut of a table that holds n rows and lacks others.
+// cutOf returns the cut of a table that has n rows and lacks others.
 func cutOf(table string, n int, missed int64) result.TableCut {
 	return result.TableCut{Table: table, Rows: int64(n), Total: int64(n) + missed}
 }
@@ -101,7 +101,7 @@ func (r *Run) totals() result.Summary {
 	return s
 }
 
-// counts returns the counters that every network has.
+// counts returns the counters of every network.
 func (r *Network) counts() (s result.Summary) {
 	n, c := r.Net, &r.Hosts.Count
 	s.Packets, s.PacketHops, s.DataPackets, s.DataPacketHops = n.Injected, n.PacketHops, c.DataPackets,
@@ -171,8 +171,8 @@ func (n *Network) Ports() []explain.Port {
 	return ports
 }
 
-// pauseCause returns the port whose congestion paused a port, -1 for none: in the first service's class or one that
-// it rises to, or in the next one's where those were never paused.
+// pauseCause returns the port whose congestion paused a port, -1 for none. It uses the first service's class or one
+// to which it rises, or the next service's if those were never paused.
 func (n *Network) pauseCause(port int32) int32 {
 	for i := range n.Setup.Host.Services {
 		class := n.Setup.Host.Services[i].Class

@@ -28,8 +28,8 @@ func cutRail(at string, up string) (s string) {
 	return s
 }
 
-// A job that loses a rank ends, as on real NICs, when retries are exhausted: who is cut off, since when,
-// what had been done, and that the others hang until their time-out. It is no refusal and no error.
+// A job that loses a rank ends when retries are exhausted, as on real NICs. The outcome names the isolated rank,
+// since when, the work done, and that the others hang until their time-out. It is no refusal and no error.
 func TestARankIsLost(t *testing.T) {
 	for name, at := range map[string]unit.Time{"0s": 0, "100us": 100 * unit.Microsecond} {
 		r, s, _ := runAll(t, railOnly+cutRail(name, "false"))
@@ -40,7 +40,7 @@ func TestARankIsLost(t *testing.T) {
 		if len(o.CutOff) != 4 || o.CutOff[2].GPU != "host-3/gpu-1" || o.CutOff[0].Since != int64(at) {
 			t.Errorf("at %s: cut off %+v", name, o.CutOff)
 		}
-		// The last answer came at the break or before; seven retries and the first try follow it.
+		// The last answer arrived at the failure or before. Seven retries and the first try follow it.
 		tries := 8 * rc.LocalAckTimeout(12)
 		if lost := unit.Time(o.At); lost < tries || lost > at+tries+unit.Millisecond {
 			t.Errorf("at %s: lost at %v, %v of tries behind the break", name, lost, tries)
@@ -56,7 +56,7 @@ func TestARankIsLost(t *testing.T) {
 		}
 		d := o.Done
 		if d.Operations <= 0 || d.Operations >= d.OfOperations || d.Bytes >= d.OfBytes || d.Bytes <= 0 {
-			t.Errorf("at %s: finished %+v", name, d) // rail 2 goes on
+			t.Errorf("at %s: finished %+v", name, d) // rail 2 continues
 		}
 		if unit.Time(s.StepTime) > 2*unit.Second {
 			t.Errorf("idle time was simulated: %v", unit.Time(s.StepTime))
@@ -75,7 +75,7 @@ func TestNoRankIsLostInTime(t *testing.T) {
 	}
 }
 
-// Other ways to carry connections lose ranks too.
+// Other transports lose ranks, too.
 func TestEveryTransportLosesARank(t *testing.T) {
 	for _, kind := range []string{"mrc", "srd", "falcon"} {
 		_, s, _ := runAll(t, strings.Replace(railOnly, "transport: {timeout: 12}", "transport: "+kind, 1)+
@@ -86,7 +86,7 @@ func TestEveryTransportLosesARank(t *testing.T) {
 	}
 }
 
-// A fabric that never joined two ranks is no job's failure: it is refused as before.
+// A fabric that never connected two ranks is not a job's failure, so it is rejected before the run.
 func TestNoWayIsRefused(t *testing.T) {
 	text := strings.Replace(railOnly, "events:", "", 1)
 	p, err := parsed(text, []string{"fabric.segments=2", "server.pxn=false"})

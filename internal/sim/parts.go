@@ -10,9 +10,9 @@ import (
 	"railyard/unit"
 )
 
-// parts are parallel runs of one plan: each has the whole network and executes the whole workload, but only its own
-// nodes send, forward and receive. They run for a window in which no packet of one part can reach another, and
-// synchronize: frames for other parts are handed over, and all parts decide identically how to continue.
+// parts are parallel runs of one plan. Each has the whole network and executes the whole workload, but only its own
+// nodes send, forward and receive. They run for a window in which no packet of one part can reach another, and then
+// synchronize. They exchange frames for other parts, and all parts decide identically how to continue.
 type parts struct {
 	of       []*Run
 	window   unit.Time
@@ -27,9 +27,9 @@ type parts struct {
 type apart struct {
 	id       int
 	meet     *parallel.Meeting
-	sampled  bool      // a sample was taken: all parts decide together how to continue
-	common   uint64    // events of the run itself, which all parts have
-	extra    uint64    // packets of nodes of other parts, which these parts hold too
+	sampled  bool      // a sample was taken: all parts together decide how to continue
+	common   uint64    // events of the run itself, which all parts execute
+	extra    uint64    // packets of nodes of other parts, which these parts also have
 	soonest  unit.Time // earliest arrival of the frames that left in this window
 	letters  int
 	packets  int             // among them
@@ -43,7 +43,7 @@ type apart struct {
 
 // partState is the state that a part reports at a synchronization.
 type partState struct {
-	next                unit.Time // event, or what left for others
+	next                unit.Time // event, or frame for other parts
 	stop, sampled, lost bool
 	idle                bool
 	inUse, rows         int
@@ -63,10 +63,11 @@ func (a *apart) due(s *sampler, turn int32) {
 	}
 }
 
-// errWhole reports an event that needs the run as a whole: it restarts.
+// errWhole reports an event that needs the run as a whole, which is then restarted.
 var errWhole = errors.New("sim: not in parts")
 
-// goInParts runs in parts if that is possible and configured; otherwise done is false, and nothing has happened.
+// goInParts runs in parts if that is possible and configured. Otherwise done is false, and nothing has been
+// changed.
 func (r *Run) goInParts(watch exec.Observer) (done bool, err error) {
 	r.parts = 1
 	if r.cores < 2 || r.Undivided() != "" {
@@ -126,7 +127,7 @@ func newParts(r *Run, owner []int32, n int, window unit.Time) (*parts, error) {
 	return p, nil
 }
 
-// post makes the function that puts what leaves a part where others find it when they have met.
+// post returns the function that stores frames leaving a part for the other parts until they synchronize.
 func (p *parts) post(id int, owner []int32) func(fabric.Letter) {
 	x, n := p.of[id], len(p.of)
 	return func(l fabric.Letter) {
@@ -156,7 +157,7 @@ func (p *parts) run() error {
 	return errors.Join(errs...)
 }
 
-// part runs one of them.
+// part runs one part.
 func (p *parts) part(id int, meet *parallel.Meeting) error {
 	r, n := p.of[id], len(p.of)
 	r.apart.meet = meet

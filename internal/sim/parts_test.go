@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// shown is all that a run has shown, as text.
+// shown is everything that a run has shown, as text.
 func shown(t testing.TB, r *Run) string {
 	s, tab, limits := r.Outcome("test")
 	text, err := json.MarshalIndent(map[string]any{"summary": s, "tables": tab, "limits": limits}, "", " ")
@@ -21,7 +21,7 @@ func shown(t testing.TB, r *Run) string {
 	return string(text)
 }
 
-// apartOrWhole runs a scenario on so many cores. It ends early where it has too many events, or fails.
+// apartOrWhole runs a scenario on n cores. It ends early if it has too many events or fails.
 func apartOrWhole(t testing.TB, r *Run, cores int) (parts int, said string) {
 	r.Cores(cores)
 	r.worth = 0
@@ -31,7 +31,7 @@ func apartOrWhole(t testing.TB, r *Run, cores int) (parts int, said string) {
 	return r.Parts(), shown(t, r)
 }
 
-// Runs in two to four parts show what the run as a whole shows, to the last byte: every counter, sample, pause and
+// Runs in two to four parts show what the whole run shows, to the last byte: every counter, sample, pause and
 // cause, in random scenarios of all kinds.
 func TestCoresGiveTheSameBytes(t *testing.T) {
 	ran, parted, full := 0, 0, 0
@@ -64,7 +64,7 @@ func TestCoresGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// The shipped scenarios, among them jobs, storage, collectives and trainings, show the same on several cores.
+// The shipped scenarios, including jobs, storage, collectives and trainings, have equal results on several cores.
 func TestCoresOfShippedScenarios(t *testing.T) {
 	parted := 0
 	paths, err := filepath.Glob("../../scenarios/*.yaml")
@@ -102,8 +102,7 @@ func TestCoresOfShippedScenarios(t *testing.T) {
 	}
 }
 
-// Looking at a run that goes on, as for the directory of an unfinished run, changes nothing of what it shows at the
-// end.
+// Observing a run, as for the directory of an unfinished run, does not change its final result.
 func TestLookingChangesNothing(t *testing.T) {
 	for _, name := range []string{"victim.yaml", "incast-seed.yaml", "fattree128-incast32.yaml"} {
 		sets := []string{"fabric.host_link.cable=20m", "server.nic_latency=500ns"}
@@ -142,7 +141,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	}
 }
 
-// A run in parts that its observer stops shows what was simulated until then.
+// A run in parts that its observer stops shows the simulation until then.
 func TestInterruptedInParts(t *testing.T) {
 	sets := []string{"server.nic_latency=500ns"}
 	p, err := scenariofile.Plan("../../scenarios/fattree128-permutation.yaml", sets, nil)
@@ -165,7 +164,7 @@ func TestInterruptedInParts(t *testing.T) {
 	}
 }
 
-// A rank that is lost ends a run in parts, which begins again as a whole, also where somebody has looked at it before.
+// A lost rank ends a run in parts, which restarts as a whole, even if it was observed before.
 func TestLostInParts(t *testing.T) {
 	sets := []string{"server.nic_latency=500ns", "fabric.host_link.bit_error_rate=0.0000000003", "transport.retries=0",
 		"transport.recovery=go-back-n", "transport.timeout=4", "cc.algorithm=none",

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The path by which a queue pair's bytes are counted is the one its packets take, and
-// one of those that were equally near.
+// The path for which a queue pair's bytes are counted is that of its packets, and one of the equally short paths.
 func TestPathIsWherePacketsGo(t *testing.T) {
 	r, _, _ := runAll(t, "name: x\nfabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: "+
 		"1us}}\ncc: {algorithm: none}\n"+

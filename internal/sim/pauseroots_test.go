@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// rootsAddUp checks that what roots caused is what ports were paused for: pause by pause, in all, and in parts of the
-// run; nothing is negative, and who holds bytes is a port that has a queue.
+// rootsAddUp checks that the roots' times equal the ports' pause times: pause by pause, in total, and in intervals
+// of the run. Nothing is negative, and the holder of bytes is a port with a queue.
 func rootsAddUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	if r.missed > 0 {
@@ -75,8 +75,9 @@ func shipped(t *testing.T, name string, sets ...string) (*Run, *result.Summary, 
 	return runAll(t, string(text), sets...)
 }
 
-// TestRootOfTheVictim: seven senders fill the queue to host-9, whose leaf pauses the spine, the spine the other leaf,
-// and that a flow to host-10. What trips the pauses is often the victim's packets; the bytes are host-9's.
+// TestRootOfTheVictim: seven senders fill the queue to host-9. Its leaf pauses the spine, the spine pauses the
+// other leaf, and that pauses a flow to host-10. The victim's packets often trigger the pauses, but the queued
+// bytes belong to host-9.
 func TestRootOfTheVictim(t *testing.T) {
 	_, s, tab := shipped(t, "victim.yaml")
 	const root, victim = "seg-2-rail-1:Eth1 → host-9", "seg-2-rail-1:Eth2 → host-10"
@@ -111,7 +112,7 @@ func TestRootOfTheVictim(t *testing.T) {
 	}
 }
 
-// TestRootsOfTwoJobs: two jobs' incasts end at ports of their own, and each is ranked with its cost.
+// TestRootsOfTwoJobs: the incasts of two jobs end at different ports, and each is ranked with its cost.
 func TestRootsOfTwoJobs(t *testing.T) {
 	_, s, _ := runAll(t, `
 name: two
@@ -132,8 +133,8 @@ jobs:
 	}
 }
 
-// TestRootIsAServer: PCIe of the receiver is slower than its link, and its NIC pauses the switch. Its link is the
-// lesser root, as twice as much comes as it takes.
+// TestRootIsAServer: the receiver's PCIe is slower than its link, and its NIC pauses the switch. Its link is the
+// lesser root, because twice as much arrives as it carries.
 func TestRootIsAServer(t *testing.T) {
 	_, s, _ := runAll(t, `
 name: slow

@@ -12,9 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// A storm that never ends: host-2 pauses its switch for ever. Without the
-// watchdog the transfer to it and everything behind stops; with it the queue is
-// dropped within detect to detect + 2 polls and other traffic goes on.
+// A permanent storm: host-2 pauses its switch for ever. Without the watchdog the transfer to it and all traffic
+// behind it stop. With it the queue is dropped within detect to detect + 2 polls, and other traffic goes on.
 func TestWatchdog(t *testing.T) {
 	text := `
 name: storm
@@ -49,8 +48,8 @@ workload:
 	}
 }
 
-// A port without PFC loses what its neighbours' pauses would have saved, in both
-// directions: it does not pause its sender, and it does not obey its receiver.
+// A port without PFC loses packets that pauses would have saved, in both directions: it neither pauses its sender
+// nor obeys its receiver.
 func TestPortWithoutPFC(t *testing.T) {
 	text := `
 name: incast
@@ -67,7 +66,7 @@ workload:
       - {from: host-3/gpu-1, to: host-4/gpu-2, bytes: 4MB}
 `
 	for _, port := range []string{"", "rail-2:Eth5",
-		"spine-1:Eth2"} { // the receiving leaf's uplink, and the spine's end of it
+		"spine-1:Eth2"} { // the receiving leaf's uplink and its port at the spine
 		r := load(t, text)
 		if port != "" {
 			link, node, ok := r.Graph.FindPort(port)
@@ -115,9 +114,9 @@ workload:
       - {from: h5/gpu-1, to: h2/gpu-1, bytes: 20MB}
 `
 
-// A cyclic buffer dependency (docs/references.md, watchdog): five switches in a ring, each
-// flow two hops around it, PFC on. Everything pauses everything for ever: the
-// run says so instead of hanging, and with the watchdog it ends.
+// A cyclic buffer dependency (docs/references.md, watchdog): five switches in a ring, each flow two hops around it,
+// PFC on. All ports pause one another for ever. The run reports it instead of hanging, and with the watchdog it
+// ends.
 func TestDeadlock(t *testing.T) {
 	text := deadlocked
 	r := load(t, text, "switch.watchdog.on=false")
@@ -131,8 +130,8 @@ func TestDeadlock(t *testing.T) {
 		t.Fatalf("%v, chains %+v", err, s.Deadlock)
 	}
 	standing(t, r, s.Deadlock.Worst(), 5)
-	// Dropping breaks the deadlock, and the senders, who all try again at once, make the next one:
-	// a few packets get through each time. Acknowledged one by one, they are progress.
+	// Dropping ends the deadlock. All senders retry at once and cause the next one, and a few packets pass each
+	// time. Acknowledged one by one, these are progress.
 	few := strings.ReplaceAll(text, "20MB", "400KB")
 	for action, text := range map[string]string{"drop": few, "forward": text} {
 		r, s, _ := runAll(t, text, "switch.watchdog.on=true", "switch.watchdog.poll=1ms",
@@ -150,8 +149,8 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// standing looks whether what is told of a chain that stands is what the network shows: so many ports, each
-// paused, each the next one's way in, and all of them since it closed.
+// standing checks a reported circular pause dependency against the network: the number of ports, each paused and
+// feeding the next, and all paused since the dependency closed.
 func standing(t *testing.T, r *Run, c *result.Chain, ports int) {
 	t.Helper()
 	if c.How != result.Stands || len(c.Ports) != ports {
@@ -173,8 +172,8 @@ func standing(t *testing.T, r *Run, c *result.Chain, ports int) {
 	}
 }
 
-// A torus without classes that rise locks up under a permutation, and one with a queue pair's way through
-// it for every chain that stands says so.
+// A torus without rising classes deadlocks under a permutation. A torus with a queue pair whose path closes a cycle
+// reports every circular pause dependency that lasts.
 func TestTorusLocks(t *testing.T) {
 	r := load(t, `
 name: torus
@@ -203,9 +202,9 @@ workload: {traffic: {permutation: {bytes: 4MB, groups: all}}}
 	}
 }
 
-// TestClosThatLocks: two cables of a Clos break, and packets between the two leaves that are left with one
-// spine each bounce off others, up again behind a way down (Guo et al., SIGCOMM 2016). The note beforehand
-// says that this can lock up, and the run names the chain of ports that does.
+// TestClosThatLocks: two cables of a Clos fail, which leaves two leaves with one spine each. Packets between them
+// turn around at other leaves, and go up again after a way down (Guo et al., SIGCOMM 2016). The note beforehand
+// warns of this deadlock, and the run names its chain of ports.
 func TestClosThatLocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`
@@ -249,7 +248,7 @@ workload:
 	standing(t, r, s.Deadlock.Worst(), len(s.Deadlock.Worst().Ports))
 }
 
-// TestPausesCut compares a run whose table of PFC events is cut with one whose table is whole.
+// TestPausesCut compares a run whose table of PFC events is truncated with one whose table is complete.
 func TestPausesCut(t *testing.T) {
 	text := scenarios.Texts()["victim.yaml"]
 	_, s, all := runAll(t, text)

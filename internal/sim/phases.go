@@ -10,15 +10,15 @@ import (
 	"railyard/unit"
 )
 
-// mirrors moves circuits by phases of the jobs. A transfer whose map is in force begins immediately. Others wait until
-// nothing is in flight, not even an acknowledgement. Then mirrors move to the map of the longest-waiting one, and all
-// transfers of that map begin.
+// mirrors moves circuits by phases of the jobs. A transfer whose map is in force begins immediately. Others wait
+// until nothing is in flight, not even an acknowledgement. Then mirrors move to the map of the transfer that has
+// waited longest, and all transfers of that map begin.
 type mirrors struct {
 	r       *Run
 	now     int // -1: the first map is none of the phases'
 	to      int // -1: nothing moves
 	dark    map[int]bool
-	on      []scenario.LinkEvent // changes at the end of their move
+	on      []scenario.LinkEvent // changes at the end of the mirrors' move
 	changed map[int]bool
 	waiting []waiting
 	looking bool
@@ -57,7 +57,7 @@ func newMirrors(r *Run) *mirrors {
 	return m
 }
 
-// holds takes a transfer that cannot begin now.
+// holds records a transfer that cannot begin now.
 func (m *mirrors) holds(op int32, from, to int, bytes unit.Bytes) bool {
 	class := m.r.Exec.DAG.Ops[op].Class
 	phase := slices.IndexFunc(m.r.Plan.Phases, func(ph scenario.Phase) bool { return slices.Contains(ph.Of, class) })
@@ -82,7 +82,7 @@ func (m *mirrors) look() {
 	m.move()
 }
 
-// move takes circuits apart.
+// move takes circuits down.
 func (m *mirrors) move() {
 	p := m.r.Plan
 	m.to = m.waiting[0].phase
@@ -106,7 +106,8 @@ func (m *mirrors) apply(events []scenario.LinkEvent) {
 	m.r.Plan.Events = append(m.r.Plan.Events, events...)
 }
 
-// due checks again, or completes a mirror movement: routes follow immediately, and transfers of this map begin.
+// due checks again, or completes a mirror movement. Routes then change immediately, and transfers of this map
+// begin.
 func (m *mirrors) due(arrived bool) {
 	if !arrived {
 		m.looking = false
@@ -131,7 +132,7 @@ func (m *mirrors) due(arrived bool) {
 // mostMaps bounds how many maps of circuits are looked at for ideal times.
 const mostMaps = 16
 
-// maps are the routes of each map that circuits had so far; nil: there are none.
+// maps returns the routes of each map that circuits have had so far; nil: none.
 func (r *Run) maps() (all []*topo.Routes) {
 	if len(r.Plan.Dark) == 0 {
 		return nil

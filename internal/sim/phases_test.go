@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// trained is four servers whose switches an OCS joins as a ring for gradients and all with all for tokens.
+// trained is four servers whose switches an OCS connects as a ring for gradients, and fully for tokens.
 const trained = `
 fabric:
   kind: graph
@@ -36,8 +36,8 @@ const (
 	meshMap = "[1-5, 2-9, 3-13, 6-10, 7-14, 11-15]"
 )
 
-// Mirrors move when a phase of the job asks for it, and the job's transfers wait for them: nothing is lost,
-// nothing is sent twice, and the step takes longer by what mirrors take.
+// Mirrors move when a phase of the job requires it, and the job's transfers wait for them. Nothing is lost or
+// retransmitted, and the step takes longer by the time of the moves.
 func TestCircuitsMoveByPhases(t *testing.T) {
 	step := func(reconfigure, phases, rest string) (unit.Time, string) {
 		t.Helper()

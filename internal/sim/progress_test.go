@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Two large messages: what has arrived counts on the way, not only at their ends; it never
-// falls, never goes beyond what there is, and ends with all of it.
+// Two large messages: arrived bytes count in progress, not only at the end. Progress never falls, never exceeds the
+// total, and ends with all bytes.
 func TestProgressCountsBytes(t *testing.T) {
 	r := load(t, `
 fabric: {kind: single-rail, hosts: 4, host_link: {rate: 100Gbps, cable: 3m}}

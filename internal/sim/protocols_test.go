@@ -10,8 +10,8 @@ import (
 	"railyard/transport/protocols"
 )
 
-// Every protocol, on random fabrics with cables that break and bits that flip: it makes progress, nothing is
-// faster than possible, parts of a message's time add up, and a second run is the same.
+// Every protocol runs on random fabrics with cables that fail and bit errors. It makes progress, nothing is faster
+// than possible, parts of a message's time add up, and a second run is identical.
 func TestEveryProtocol(t *testing.T) {
 	for _, p := range protocols.All {
 		t.Run(p.Name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func drawProtocol(seed uint64, kind, control string) *drawn {
 	return d
 }
 
-// runCarried runs it to the end.
+// runCarried runs the scenario to its end.
 func (d *drawn) runCarried(t *testing.T, r *Run) {
 	err := r.Go(func(exec.Progress) bool {
 		if err := r.Net.Audit(); err != nil {
@@ -91,8 +91,8 @@ func (d *drawn) runCarried(t *testing.T, r *Run) {
 	}
 }
 
-// Whatever carries connections and slows senders down, the run says what it did: cuts of each queue pair,
-// which add up to the service's, and what the windows or rates became.
+// With any transport and congestion control, the run reports its actions. Reductions of each queue pair add up to
+// the service's, and windows or rates are recorded.
 func TestProtocolsTell(t *testing.T) {
 	for _, p := range protocols.All {
 		r := load(t, fmt.Sprintf(`

@@ -9,28 +9,27 @@ import (
 	"railyard/internal/route"
 )
 
-// drawn is a scenario made at random from a seed: small fabrics of every kind, queues from
-// tight to wide, all transports, and some that break, corrupt or storm. What it must keep
-// to depends on what it has.
+// drawn is a random scenario from a seed: small fabrics of every kind, queues from short to long, all transports,
+// and some with failures, bit errors or storms. Its required properties depend on its features.
 type drawn struct {
 	*rng.Stream
 	seed uint64
 	text string
 	sets []string
 
-	gpus       int  // of a server
-	regions    bool // the fabric has groups, by way of which packets may go
-	lossless   bool // nothing is dropped for want of room
+	gpus       int  // GPUs of a server
+	regions    bool // the fabric has groups through which packets may go
+	lossless   bool // no packet is dropped for lack of buffer
 	cnps       bool // CNPs, which no WRED can mark, are in the data's queue
 	errors     bool // bits flip
-	dog        bool // a watchdog that gives up within this run
+	dog        bool // a watchdog that restores within this run
 	breaks     int  // links that break
 	fixed      bool // a flow's packets take one path
 	selective  bool
 	nak        int // packets that must overtake a gap
 	window     int
 	timeout    int // exponent
-	longestOut int // microseconds that broken links are used, all together
+	longestOut int // microseconds for which broken links are used, in total
 }
 
 func (d *drawn) of(words ...string) string { return words[d.Intn(len(words))] }
@@ -44,7 +43,7 @@ func (d *drawn) String() string {
 	return d.text + "# " + strings.Join(d.sets, "\n# ")
 }
 
-// draw makes the scenario of a seed.
+// draw returns the scenario of a seed.
 func draw(seed uint64) *drawn {
 	stream := rng.New(seed, "a scenario")
 	d := &drawn{Stream: &stream, seed: seed}
@@ -79,7 +78,7 @@ func draw(seed uint64) *drawn {
 var drawnRates = []string{"10Gbps", "25Gbps", "40Gbps", "50Gbps", "100Gbps", "150Gbps", "200Gbps", "300Gbps",
 	"400Gbps", "600Gbps", "800Gbps", "1600Gbps", "3200Gbps"}
 
-// fabric draws one of a few switches.
+// fabric draws a fabric of a few switches.
 func (d *drawn) fabric() (block string, ports int) {
 	rate := d.of(drawnRates...)
 	up := rate
@@ -108,7 +107,7 @@ func (d *drawn) fabric() (block string, ports int) {
 		d.of("0ns", "400ns", "1us")), ports
 }
 
-// graph is two leaves below three spines, over cables of many rates.
+// graph is two leaves below three spines, with cables of many rates.
 func (d *drawn) graph() string {
 	rate := func() string { return d.of(drawnRates...) }
 	return "{hosts: [h1, h2, h3, h4], switches: [{name: a, role: leaf, tier: 1}, {name: b, role: leaf, " +
@@ -166,7 +165,7 @@ func (d *drawn) queues() {
 
 // transport draws the queue pairs and how switches choose among paths.
 func (d *drawn) transport() {
-	lb := d.of(slices.DeleteFunc(route.Names(), func(name string) bool { // of tori, of MRC, of dragonflies
+	lb := d.of(slices.DeleteFunc(route.Names(), func(name string) bool { // policies for tori, MRC and dragonflies
 		p := route.Lookup(name)
 		return route.Is[route.EVReader](p) ||
 			route.Is[route.Riser](p) && !(route.Is[route.Steerer](p) && d.regions)
@@ -194,7 +193,7 @@ func (d *drawn) transport() {
 	}
 }
 
-// congestion draws what slows senders down.
+// congestion draws the congestion control.
 func (d *drawn) congestion() {
 	if d.chance(0.3) {
 		d.set("cc.algorithm=%s", d.of("none", "swift", "swift"))
@@ -225,7 +224,7 @@ func (d *drawn) server() {
 	}
 }
 
-// breakLinks adds failures of links between switches, whose names are known by now.
+// breakLinks adds failures of links between switches, whose names are known by then.
 func (d *drawn) breakLinks(links []string) {
 	d.breaks = min(d.breaks, len(links))
 	if d.breaks == 0 {

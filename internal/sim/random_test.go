@@ -17,17 +17,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// How many scenarios are drawn, and from which seed on: go test ./internal/sim -run Random
-// -random 5000 -random.from 1000 takes an afternoon and a part of the space that nobody has seen. Properties
-// of rapid are drawn 40 times, or 300.
+// The number of random scenarios, and their first seed. go test ./internal/sim -run Random -random 5000
+// -random.from 1000 takes an afternoon and covers seeds that were never tested. Properties of rapid are drawn 40
+// times, or 300.
 var (
 	randomRuns = flag.Int("random", long.N(48, 480), "scenarios that TestRandomScenarios draws")
 	randomFrom = flag.Uint64("random.from", 1, "seed of the first")
 	_          = long.Draws(40, 300)
 )
 
-// drawUntil draws for a property, and again while too little has happened to show anything: few draws have
-// all that a property is about.
+// drawUntil draws for a property, and again while too few events have occurred to show it; few draws have all that
+// a property needs.
 func drawUntil(t *testing.T, enough func() bool, property func(*rapid.T)) {
 	t.Helper()
 	for range 10 {
@@ -37,13 +37,13 @@ func drawUntil(t *testing.T, enough func() bool, property func(*rapid.T)) {
 	}
 }
 
-// longEnough is how many events of a drawn scenario are simulated: a run that is cut off
-// there must be possible so far, one that ends must be right.
+// longEnough is the number of simulated events of a random scenario. A run truncated there must be possible so far,
+// and one that ends must be correct.
 const longEnough = 3_000_000
 
-// Whatever a scenario says: bytes are conserved, nothing is above its bound, no message is
-// faster than alone, causes add up, lossless classes lose nothing, selective repeat sends
-// little more than what was lost, and a second run is the same. A failure names its seed.
+// For any scenario: bytes are conserved, no figure exceeds its bound, and no message is faster than alone. Causes
+// add up, lossless classes lose nothing, selective repeat sends little more than what was lost, and a second run is
+// identical. A failure names its seed.
 func TestRandomScenarios(t *testing.T) {
 	ran := 0
 	for seed := *randomFrom; seed < *randomFrom+uint64(*randomRuns); seed++ {
@@ -68,10 +68,9 @@ func TestRandomScenarios(t *testing.T) {
 	}
 }
 
-// start builds a drawn scenario; nil: its fabric falls apart or cannot be cabled, the buffers
-// are too small for its headroom, its load balancing is for other fabrics, or its
-// congestion control needs what it lacks. Nothing else is
-// a reason to be refused.
+// start builds a random scenario. It returns nil if its fabric is partitioned or cannot be cabled, the buffers are
+// too small for its headroom, its load balancing needs another fabric, or its congestion control lacks a feature.
+// No other reason for a rejection is accepted.
 func (d *drawn) start(t testing.TB) *Run {
 	t.Helper()
 	doc, err := scenario.Parse("drawn.yaml", []byte(d.text), d.sets)
@@ -114,7 +113,7 @@ func betweenSwitches(d *drawn) (names []string) {
 	return names
 }
 
-// run holds a drawn scenario to everything that must be.
+// run checks all properties of a random scenario.
 func (d *drawn) run(t *testing.T, r *Run) {
 	err := r.Go(func(exec.Progress) bool {
 		if err := r.Net.Audit(); err != nil {
@@ -149,11 +148,11 @@ func (d *drawn) run(t *testing.T, r *Run) {
 	}
 }
 
-// mayFail says whether a queue pair may give up: when its timeout is about as long as queues
-// are, when it takes every packet that another overtook for lost, when nothing came back for
-// longer than its retries last, or when there is no way any more.
+// mayFail reports whether a queue pair may give up. It may if its timeout is about as long as queues, if it
+// considers every overtaken packet lost, if no answer arrived for longer than its retries last, or if no path is
+// left.
 func (d *drawn) mayFail(r *Run) bool {
-	const retries, tick = 3, 4 // timeouts at least until one counts as the last; microseconds
+	const retries, tick = 3, 4 // minimum of timeouts until one is the last; microseconds
 	if d.timeout < 10 || !d.selective && !d.fixed || retries*tick*(1<<d.timeout) < d.longestOut {
 		return true
 	}
@@ -175,7 +174,7 @@ func (d *drawn) mayFail(r *Run) bool {
 	return false
 }
 
-// losses holds what was lost and sent again to what there was to lose.
+// losses checks the lost and retransmitted packets against the possible losses.
 func (d *drawn) losses(t *testing.T, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	lost := s.Drops
@@ -214,9 +213,9 @@ func (d *drawn) again(t *testing.T, s *result.Summary, tab *result.Tables) {
 	}
 }
 
-// A message that has a fabric of one rate to itself takes no less time when one cable more
-// is broken. (With others about this does not hold: a hash over fewer paths may collide
-// less, and a link that breaks before may keep a flow from one that breaks later.)
+// A lone message in a fabric of one rate takes no less time when one more cable is broken. (With other traffic this
+// is not so: a hash over fewer paths may collide less, and a link that breaks earlier may keep a flow away from one
+// that breaks later.)
 func TestOneMoreBrokenLinkIsNeverFaster(t *testing.T) {
 	slower := 0
 	for seed := *randomFrom; seed < *randomFrom+uint64(*randomRuns)/4; seed++ {
@@ -240,7 +239,7 @@ func TestOneMoreBrokenLinkIsNeverFaster(t *testing.T) {
 			links = append(links[:i:i], links[i+1:]...)
 			r := d.start(t)
 			if r == nil {
-				break // it has fallen apart
+				break // the fabric is partitioned
 			}
 			if err := r.Go(nil); err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, d)

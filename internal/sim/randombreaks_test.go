@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// randomThings draws what breaks in a fabric, as lines of a scenario; some cannot be.
+// randomThings draws failures of a fabric, as lines of a scenario; some are impossible.
 func randomThings(rt *rapid.T, g *topo.Graph) string {
 	var b strings.Builder
 	b.WriteString("events:\n")
@@ -31,8 +31,8 @@ func randomThings(rt *rapid.T, g *topo.Graph) string {
 	return b.String()
 }
 
-// Whatever breaks, a job ends: with its result, or with an outcome that says who was lost. It is refused
-// only with a place; nothing panics, buffers add up, and no figure is above what is possible.
+// For any failures a job ends, with its result or with an outcome that names the lost ranks. A rejection always
+// names a place. Nothing panics, buffers add up, and no figure exceeds its bound.
 func TestRandomBreaks(t *testing.T) {
 	refused, lost, done := 0, 0, 0
 	enough := func() bool { return refused > 0 && lost > 0 && done > 0 }

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// Drawn scenarios whose fabric can be a scheduled one keep to everything as one, too.
+// Random scenarios whose fabric can be a scheduled one have all properties as such, too.
 func TestRandomScheduled(t *testing.T) {
 	ran := 0
 	for seed := *randomFrom; seed < *randomFrom+uint64(*randomRuns/2); seed++ {

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Check refuses, without building the run, a plan whose pauses can form a circular dependency at the start, or with
-// a transfer between GPUs that no path connects. The run's packets may not fit this host's memory.
+// Check rejects a plan without building the run. Its pauses must not be able to form a circular dependency at the
+// start, and every transfer between GPUs needs a path. The run's packets may not fit this host's memory.
 func Check(p *scenario.Plan) error {
 	routes := p.Graph.Reroute(nil, nil, scenario.Besides(p.LB, p.Scheduled))
 	if err := p.Deadlock(routes); err != nil {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// frame identifies a frame on its way: by fields that no switch changes.
+// frame identifies a frame in flight, by fields that no switch changes.
 type frame struct {
 	qp, psn, msn uint32
 	opcode       roce.Opcode
@@ -20,7 +20,7 @@ type frame struct {
 	head         head
 }
 
-// head are the fields of frame that transports other than RC have.
+// head are the additional fields of frame for transports other than RC.
 type head struct {
 	kind         transport.Kind
 	expect, base uint32
@@ -67,8 +67,8 @@ func (f *Follower) refers(p *fabric.Packet, psn uint32) (how transport.Reference
 	return how, false, p.Synd.String()
 }
 
-// answers returns how an answer of RC refers to the request of a PSN (package rc): an ACK covers all up to its PSN,
-// every other answer all before it.
+// answers returns how an answer of RC refers to the request of a PSN (package rc). An ACK covers all up to its PSN,
+// and every other answer all before it.
 func answers(p *rc.Packet, psn uint32) transport.Reference {
 	if about, ok := p.About(); ok && about == psn && p.Syndrome == roce.AckNamed {
 		return transport.Names
@@ -86,7 +86,7 @@ func answers(p *rc.Packet, psn uint32) transport.Reference {
 	return namesIf((psn-first)&roce.PSNMask < uint32(n))
 }
 
-// missing returns the run of packets that a NAK is about: those that it lists, or the expected one.
+// missing returns the run of packets of a NAK: those that it lists, or the expected one.
 func missing(p *rc.Packet) (first uint32, n int) {
 	if p.Syndrome.Names() {
 		return p.Missing()

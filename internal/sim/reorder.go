@@ -15,7 +15,7 @@ type nicMemory struct {
 	refused []int64 // by NIC: refused packets until the last sample
 }
 
-// take closes the interval [began, now): NICs that kept or dropped packets in it have a row.
+// take closes the interval [began, now). NICs that stored or dropped packets in it have a row.
 func (m *nicMemory) take(n *Network, began, now unit.Time) {
 	if m.refused == nil {
 		m.refused = make([]int64, len(n.Graph.NICs))
@@ -23,7 +23,7 @@ func (m *nicMemory) take(n *Network, began, now unit.Time) {
 	for i := range m.refused {
 		s, ok := n.Hosts.Stored(int32(i))
 		if !ok {
-			return // then none does
+			return // then no NIC does
 		}
 		refused := s.Refused - m.refused[i]
 		if s.Top == 0 && refused == 0 {
@@ -36,8 +36,8 @@ func (m *nicMemory) take(n *Network, began, now unit.Time) {
 	}
 }
 
-// merge combines the rows of one NIC within each span, which the sampler doubles. A NIC that keeps packets has a link
-// that sends to it, so that there are no more rows than links have.
+// merge combines the rows of one NIC within each span, which the sampler doubles. A NIC that stores packets has a
+// link that sends to it, so there are no more rows than links have.
 func (m *nicMemory) merge(span unit.Time) {
 	last := make([]int, len(m.refused)) // row + 1 of a NIC in this span
 	out, slot, base := m.rows[:0], int64(-1), 0

@@ -18,7 +18,7 @@ func (n *Network) rings() {
 
 // escapes sets the escape ports of switches: the first link in dimension order.
 func (n *Network) escapes() {
-	ways := n.Graph.Ordered(n.routed, n.Paths) // which has the locators of these
+	ways := n.Graph.Ordered(n.routed, n.Paths) // with the locators of these
 	row := make([]int32, len(n.Paths.Sets))
 	for node := range n.Graph.Nodes {
 		if n.Graph.Nodes[node].Role == topo.Host {

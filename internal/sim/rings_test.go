@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// On random tori, with queues so short that nearly everything is paused: no packet is lost, all arrive, by
-// ways that are no longer than they must be, with a detour twice that; a class that a switch accounts for is
-// one that the peer sent in; and no pauses ever close a chain. In dimension order, with detours or without,
-// no buffers wait for one another in a circle.
+// Random tori have such short queues that nearly all ports are paused. No packet is lost, and all arrive on paths
+// no longer than necessary, or twice that with a detour. Switches account packets to the class in which the peer
+// sent them. No pauses ever close a chain. In dimension order, with or without detours, no buffers wait for one
+// another in a cycle.
 func TestToriNeitherLoseNorLock(t *testing.T) {
 	paused, escaped, turned := int64(0), 0, 0
 	enough := func() bool { return paused >= 100 && escaped > 0 && turned > 0 }
@@ -82,7 +82,7 @@ workload: {traffic: {permutation: {bytes: %dKB, groups: all}}}
 	}
 }
 
-// A torus whose packets go any way and do not escape locks up where the same ones that do come through.
+// A torus whose packets take any path and do not escape deadlocks; with the escape the same packets arrive.
 func TestEscapeUnlocks(t *testing.T) {
 	for _, escapes := range []bool{true, false} {
 		r := load(t, `

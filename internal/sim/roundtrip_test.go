@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// probe is a controller that keeps its path and the first round trip.
+// probe is a controller that records its path and the first round trip.
 type probe struct {
 	cc.None
 	path  cc.Path
@@ -24,8 +24,8 @@ func (p *probe) OnAck(_ unit.Time, a *cc.Ack) {
 	}
 }
 
-// What a controller is told of its path is what a lone packet measures, to the picosecond: over one, three
-// and five switches, faster and slower cables between them, cut-through and not, hashed and sprayed.
+// The path that a controller gets matches a lone packet's measurement, to the picosecond: over one, three and five
+// switches, with faster and slower cables, cut-through or not, hashed or sprayed.
 func TestRoundTripOfALonePacket(t *testing.T) {
 	for _, fabric := range []struct {
 		text, to    string

@@ -103,7 +103,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	return r, nil
 }
 
-// wire makes the network of a run and what executes its jobs.
+// wire builds the network of a run and the executor of its jobs.
 func (r *Run) wire(jobs *workload.Mix) error {
 	p, cost := r.Plan, r.Cost
 	n, err := Wire(p, cost.routes)
@@ -119,7 +119,7 @@ func (r *Run) wire(jobs *workload.Mix) error {
 	r.sampler = newSampler(n, p.Sample, p.Rows)
 	r.sampler.signals = newSignals(p.Services)
 	if n.Net.Waits = fabric.NewWaitTable(); n.Tunnel != nil {
-		n.Net.Waits = nil // packets in the fabric are the tunnel's, and no connection's
+		n.Net.Waits = nil // packets in the fabric belong to the tunnel, not to a connection
 	}
 	n.Net.Trace, r.holders = r.trace, newHolders(n)
 	if p.Steps > 0 {
@@ -139,8 +139,8 @@ func Wire(p *scenario.Plan, routes *topo.Routes) (*Network, error) {
 	return NewNetwork(s)
 }
 
-// JoinedBefore reports whether the fabric connects two GPUs without the failures of events: a run then shows the effect
-// of the failures, starting with the initial ones.
+// JoinedBefore reports whether the fabric connects two GPUs without the failures of events. A run then shows the
+// effect of the failures, including the initial ones.
 func (n *Network) JoinedBefore(m *exec.Machine, from, to int) bool {
 	if len(n.routed) == 0 {
 		return false
@@ -260,7 +260,7 @@ func buses(p *scenario.Plan) (all []host.Bus) {
 	return all
 }
 
-// services are the plan's. Their packets travel in the classes of the first leaf.
+// services returns the plan's services. Their packets travel in the classes of the first leaf.
 func services(p *scenario.Plan) (all []host.Service) {
 	for _, of := range p.Services {
 		s := host.Service{Name: of.Name, DSCP: uint8(of.DSCP), CNPDSCP: uint8(of.CNPDSCP),
@@ -289,7 +289,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 	return all
 }
 
-// controllers makes a service's senders, each with the values of its NIC's line rate.
+// controllers makes a service's senders, each with the values for its NIC's line rate.
 func controllers(p *scenario.Plan, of *scenario.Service) cc.Make {
 	first := of.CC.New(of.Values)
 	if of.At == nil {
@@ -360,7 +360,7 @@ func (r *Run) Go(watch exec.Observer) error {
 				r.strand()
 			}
 			if r.lost() {
-				break // the other ranks are blocked on a lost one: the job ends
+				break // the other ranks are blocked on a lost one, so the job ends
 			}
 			return r.stuck()
 		}
@@ -379,8 +379,8 @@ func (r *Run) Begin() {
 	r.carrier.stop = r.Exec.Done()
 }
 
-// placed returns the number of bytes that have arrived, including unfinished messages. It reads every queue pair, so it
-// does that only after many more events than queue pairs.
+// placed returns the number of bytes that have arrived, including unfinished messages. It reads every queue pair.
+// It therefore runs only after many more events than there are queue pairs.
 func (r *Run) placed() unit.Bytes {
 	const rare = 32
 	if conns := r.Hosts.Conns(); r.Net.Q.Popped()-r.countedAt >= uint64(rare*conns) {
@@ -425,16 +425,16 @@ func (r *Run) finishRun() {
 	r.Hosts.Finish()
 }
 
-// stalled reports whether a network only exchanges control frames, as in a PFC deadlock without a watchdog: pauses
-// are refreshed and polls continue, but for a second of simulated time, or for very many events, no data packet has
-// moved, no operation has ended and none is computing. Where packets are trimmed their headers move without end
-// when they alone fill a cable: what counts then is bytes that have arrived.
+// stalled reports whether a network only exchanges control frames, as in a PFC deadlock without a watchdog, where
+// pauses are refreshed and polls continue. For a second of simulated time, or for very many events, no data packet
+// has moved, and no operation has ended or is computing. Headers of trimmed packets may move endlessly if they
+// alone fill a cable. In that case only arrived bytes count.
 func (r *Run) stalled() bool {
 	now, events := r.Net.Q.Now(), r.Net.Q.Popped()
 	moved, most := r.Net.DataPacketHops != r.seen.hops, uint64(stallEvents)
 	if r.Net.Trims != r.seen.trims {
 		moved = r.placed() != r.seen.placed
-		most = max(trimEvents, 128*uint64(r.Hosts.Conns())) // placed looks at all of them, now and then
+		most = max(trimEvents, 128*uint64(r.Hosts.Conns())) // placed reads all queue pairs, so it is called rarely
 	}
 	if moved || r.Exec.Left != r.seen.left || r.Exec.Computing > 0 {
 		r.seen = progressMark{r.Net.DataPacketHops, r.Exec.Left, now, events, r.Net.Trims, r.placed()}
@@ -459,7 +459,7 @@ type progressMark struct {
 	placed unit.Bytes
 }
 
-// stuck explains a run that has no events left but work to do.
+// stuck explains why a run has unfinished work and no events left.
 func (r *Run) stuck() error {
 	if cut := r.Net.Trims - r.seen.trims; cut > trimEvents/100 {
 		return fmt.Errorf("the network is stuck at %v: %s were trimmed since the last byte arrived at %v: their headers leave no room for data; trim to less (switch.trim.size), give queues more room (switch.queues.*.limit, switch.buffer), or take a congestion control that holds back",
@@ -481,8 +481,8 @@ func (r *Run) Interrupted() bool { return r.interrupted }
 // Failed returns the queue pair that gave up first, nil if none did.
 func (r *Run) Failed() error { return r.RanksLost(r.Exec, r.carrier.lost, r.dead) }
 
-// RanksLost returns the queue pair, or else the server, by which an unfinished job lost its first rank; nil if it lost
-// none.
+// RanksLost returns the queue pair, or else the server, by which an unfinished job lost its first rank; nil if it
+// lost none.
 func (n *Network) RanksLost(x *exec.Execution, lost []explain.Lost, dead []scenario.Death) error {
 	switch {
 	case x.Done() || len(lost)+len(dead) == 0:

@@ -7,12 +7,12 @@ import (
 )
 
 // sampler turns port counters into a time series. It starts with a short interval and doubles it, merging the rows,
-// whenever the table would exceed its limit, so a run of any length fits. While nothing is in flight it samples less
-// and less often, so that an hour of computing takes two dozen samples.
+// whenever the table would exceed its limit. A run of any length therefore fits. While nothing is in flight it
+// samples less and less often, so an hour of computation has two dozen samples.
 type sampler struct {
 	net      *Network
 	interval unit.Time
-	wait     unit.Time // time until the next sample; above interval while nothing is in flight
+	wait     unit.Time // time until the next sample; more than interval while nothing is in flight
 	turn     int32     // samples scheduled for an earlier turn are void
 	began    unit.Time
 	rows     []result.LinkRow
@@ -32,7 +32,7 @@ func newSampler(n *Network, interval unit.Time, limit int) *sampler {
 		lastDrop: make([]int64, ports), limit: max(limit, 4*ports)}
 }
 
-// due takes a sample and schedules the next; quiet: nothing is in flight.
+// due takes a sample and schedules the next. quiet: nothing is in flight.
 func (s *sampler) due(turn int32, quiet bool) {
 	if turn != s.turn {
 		return
@@ -67,8 +67,8 @@ func (s *sampler) wake() {
 	s.net.Net.Q.Push(engine.OfRun, now-now%s.interval+s.interval, kindSample, s.turn, 0)
 }
 
-// take closes the interval that ends now. No row has more bytes than its time allows: a byte that is half sent counts
-// in the next.
+// take closes the interval that ends now. No row has more bytes than its time allows: a byte that is half sent
+// counts in the next row.
 func (s *sampler) take() {
 	now := s.net.Net.Q.Now()
 	if now == s.began {
@@ -106,8 +106,7 @@ func (s *sampler) fold() {
 	}
 }
 
-// merge doubles the interval and folds rows of one port in neighbouring
-// intervals together.
+// merge doubles the interval and merges rows of one port in neighbouring intervals.
 func (s *sampler) merge() bool {
 	s.interval *= 2
 	last := make([]int, len(s.lastTx)) // row+1 of a port in the current double interval

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// peaksAgree checks that the longest queue of a switch's port is the longest of its samples, none of which is shorter
-// than the queue at its end. Queues that a watchdog empties may be missed.
+// peaksAgree checks that the longest queue of a switch's port is the maximum over its samples. No sample may be
+// less than the queue at its end. Queues that a watchdog empties may be missed.
 func peaksAgree(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	most := map[int32]int64{}
@@ -23,7 +23,8 @@ func peaksAgree(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 					sum, classes = sum+b, classes+1
 				}
 			}
-			if classes < 2 || l.Queued > sum { // a queue is one class, what waits at a port is all of them
+			// a queue is one class, while the port's queued bytes are those of all classes
+			if classes < 2 || l.Queued > sum {
 				t.Fatalf("port %d held %d bytes at the end of a sample, and at most %d in it", l.Port, l.Queued, l.Peak)
 			}
 		}
@@ -39,8 +40,8 @@ func peaksAgree(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	}
 }
 
-// TestPeaksBetweenSamples: a burst of three microseconds is over when the sample ends. The sample has its peak, also
-// where samples were merged because the table grew too long.
+// TestPeaksBetweenSamples: a burst of three microseconds is over when the sample ends. The sample has its peak,
+// even after samples were merged because the table was too long.
 func TestPeaksBetweenSamples(t *testing.T) {
 	for _, rows := range []string{"400000", "1"} {
 		_, s, tab := runAll(t, `

@@ -27,8 +27,8 @@ func (n *Network) scheduled() *result.Scheduled {
 	return s
 }
 
-// evenness finds the interface node with the largest difference between its fabric links in one direction: cells use
-// all of them in turn, for any destination.
+// evenness finds the interface node with the largest difference between its fabric links in one direction. Cells
+// use all of them in turn, for any destination.
 func (n *Network) evenness(s *result.Scheduled) {
 	type side struct{ least, most int64 }
 	sides := make([][2]side, len(n.Graph.Nodes)) // by node: bytes sent, and bytes received

@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// pairs is a scheduled fabric of switch pairs, whose NICs have a port at each of the two.
+// pairs is a scheduled fabric of switch pairs; each NIC has a port at both switches of a pair.
 func pairs(flows, more string) string {
 	return fmt.Sprintf(`
 name: pairs
@@ -21,15 +21,15 @@ workload: {traffic: {flows: [%s]}}
 %s`, flows, more)
 }
 
-// A NIC's ports are egress ports of their own: the flows of one sender are hashed over both, its own
-// segment's switches pass on to their own, and no flow's packets come out of order.
+// A NIC's ports are separate egress ports. The flows of one sender are hashed over both, and switches of its own
+// segment use their own ports. No flow's packets arrive out of order.
 func TestScheduledOverBothPorts(t *testing.T) {
 	for _, c := range []struct {
 		from, hops int
-	}{{5, 4}, {2, 2}} { // another segment's, and a neighbour
+	}{{5, 4}, {2, 2}} { // in another segment, and a neighbour
 		flow := fmt.Sprintf("{from: host-%d/gpu-1, to: host-1/gpu-1, bytes: 32MB}", c.from)
 		r, _, _ := runAll(t, pairs(flow, ""))
-		flows := map[int32]int64{} // by the port at which a queue pair's path ends
+		flows := map[int32]int64{} // by the port at the end of a queue pair's path
 		for conn := range r.Hosts.Conns() {
 			path := r.Hosts.Path(int32(conn))
 			if len(path) != c.hops {
@@ -53,8 +53,8 @@ func TestScheduledOverBothPorts(t *testing.T) {
 	}
 }
 
-// The cable of one port breaks under load: what waits for it is given up, flows go out of the other one, and
-// once it is back they take both again.
+// The cable of one port fails under load. Its queued packets are dropped, flows use the other port, and after the
+// recovery they use both.
 func TestScheduledLosesAPort(t *testing.T) {
 	const flows = "{from: host-5/gpu-1, to: host-1/gpu-1, bytes: 16MB}, " +
 		"{from: host-2/gpu-1, to: host-1/gpu-1, bytes: 16MB}"
@@ -82,8 +82,8 @@ func TestScheduledLosesAPort(t *testing.T) {
 	}
 }
 
-// What stays at one switch needs no fabric link: it is granted credit at its port's rate however long others
-// wait for the links, and those who come from there have all that the links carry.
+// Traffic within one switch needs no fabric link. It gets credit at its port's rate, however long others wait for
+// the links, and other sources have the links' full capacity.
 func TestScheduledLocalNeedsNoFabric(t *testing.T) {
 	const text = `
 name: local
@@ -114,7 +114,7 @@ workload: {traffic: {flows: [{from: host-8/gpu-1, to: host-7/gpu-1, bytes: 8MB},
 	if want := unit.Serialize(12*unit.MB, 90*unit.Gbps); others > want+want/25 {
 		t.Errorf("12 MB over the link take %v, want %v", others, want)
 	}
-	// who shares an egress port with local flows has its part of it: a third, until it is done
+	// a flow that shares an egress port with local flows has a third of it until it is done
 	_, others = took(", {from: host-1/gpu-1, to: host-7/gpu-1, bytes: 4MB}")
 	if want := unit.Serialize(12*unit.MB, 100*unit.Gbps); others > want+want/10 {
 		t.Errorf("4 MB beside two local flows take %v, want %v", others, want)

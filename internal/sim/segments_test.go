@@ -2,8 +2,8 @@ package sim
 
 import "testing"
 
-// A cable that breaks: routes that converge avoid it, static ones of segments lead into it for good, and MRC
-// leaves the entropy values that mean it.
+// A cable fails. Converging routes avoid it, static routes of segments use it for ever, and MRC skips its entropy
+// values.
 func TestStaticRoutes(t *testing.T) {
 	const text = `name: x
 fabric: {kind: rail, segments: 2, hosts: 4, spines: 4, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}}

@@ -11,9 +11,9 @@ import (
 	"railyard/unit"
 )
 
-// Two services between the same GPUs are two queue pairs. Where an incast of one is paused back to the
-// NICs (PFC alone), the other goes on with what that leaves of the line; without a class of its own it
-// stands behind the pauses and gets no more than the incast's flow.
+// Two services between the same GPUs are two queue pairs. An incast of one service is paused back to the NICs (PFC
+// alone); the other service uses the remaining line rate. Without its own class it is delayed by the pauses and
+// gets no more than the incast's flow.
 func TestServicesThroughAFabric(t *testing.T) {
 	const line = 400 * unit.Gbps
 	for _, own := range []bool{true, false} {

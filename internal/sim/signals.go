@@ -16,8 +16,8 @@ const maxSignalRows = 600_000
 
 // signals records the signals of queue pairs' congestion control after its first action.
 type signals struct {
-	names [][]string // by service: its algorithm's signals, and after them the counter of rate reductions
-	// by service: whether its algorithm counts rate reductions; one without a counter records from the start
+	names [][]string // by service: its algorithm's signals, then the counter of rate reductions
+	// by service: whether its algorithm counts rate reductions; one without a counter is recorded from the start
 	cuts   []bool
 	rows   []result.SignalRow
 	last   [][]float64 // by queue pair: last recorded values; nil before its first reduction
@@ -27,8 +27,8 @@ type signals struct {
 	now    []float64 // current values, by name
 }
 
-// signalsEvery is the least interval at which signals are sampled: the timers that raise rates take 55 us
-// or longer. A NIC may cut every 4 us; the counter of cuts has them all.
+// signalsEvery is the minimum interval of sampled signals. The timers that raise rates take 55 us or longer. A NIC
+// may reduce every 4 us; the counter has all reductions.
 const signalsEvery = 50 * unit.Microsecond
 
 func newSignals(services []scenario.Service) (x signals) {
@@ -44,7 +44,7 @@ func newSignals(services []scenario.Service) (x signals) {
 	return x
 }
 
-// take looks at all queue pairs.
+// take samples all queue pairs.
 func (x *signals) take(n *Network) {
 	now := n.Net.Q.Now()
 	if now < x.next {
@@ -57,7 +57,7 @@ func (x *signals) take(n *Network) {
 	x.open = slices.DeleteFunc(x.open, func(c int32) bool {
 		service := n.Hosts.ServiceOf(c)
 		if src, _ := n.Hosts.Peers(c); len(x.names[service]) == 1 || !n.Hosts.Owns(src) {
-			return true // no signals, or another part's
+			return true // no signals, or a queue pair of another part
 		}
 		if cuts, _ := n.Hosts.Counter(c, cc.CounterCuts); cuts > 0 || !x.cuts[service] {
 			x.look(now, c, n.Hosts, x.names[service], float64(cuts))
@@ -97,7 +97,7 @@ func (x *signals) look(now unit.Time, c int32, h *host.Hosts, names []string, cu
 	}
 }
 
-// control returns the activity of congestion control by service, as each algorithm counts it.
+// control returns the actions of congestion control by service, as each algorithm counts them.
 func (r *Run) control() []result.Control { return r.Controls(r.Plan.Services) }
 
 // Controls returns what congestion control of services did in a network.

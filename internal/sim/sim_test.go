@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// files are those that scenarios of tests name, beside the shipped ones.
+// files are those named by test scenarios, in addition to the shipped ones.
 var files = map[string]string{
 	"small.json": `{"model_type":"llama","hidden_size":512,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":2048,"vocab_size":1000}`,
 	"sizes.txt":  "100 0\n1000 60\n2000 70\n50000 85\n300000 95\n1000000 98\n3000000 100\n",
@@ -47,7 +47,7 @@ func load(t testing.TB, text string, sets ...string) *Run {
 	return r
 }
 
-// runAll runs a scenario to its end with the invariants checked on the way.
+// runAll runs a scenario to its end and checks the invariants during the run.
 func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *result.Tables) {
 	t.Helper()
 	r := load(t, text, sets...)
@@ -65,8 +65,8 @@ func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *
 	return r, s, tab
 }
 
-// addsUp holds for what every run is said to have lost: the parts are not negative and
-// add up, of each collective to its time, of the chain to the step.
+// addsUp checks the time lost of a run. Its parts are not negative and add up: for each collective to its time, for
+// the critical path to the step.
 func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	rootsAddUp(t, r, s, tab)
@@ -101,8 +101,8 @@ func partsAdd(t testing.TB, a *cause.Account, took int64, of string) {
 	}
 }
 
-// invariants holds for every run that ended: accounting balances, every byte
-// posted was placed once, nothing is faster than its link.
+// invariants checks every ended run: accounting balances, every posted byte was placed once, and nothing is faster
+// than its link.
 func invariants(t testing.TB, r *Run) {
 	t.Helper()
 	if err := r.Net.Audit(); err != nil {
@@ -127,8 +127,8 @@ cc: {algorithm: none}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4096B}]}}
 `
 
-// One packet of 4096 bytes (4174 on the wire with its RETH and FCS, 4194 with
-// preamble and gap): a cut-through switch passes it on once 54 bytes are in.
+// One packet of 4096 bytes (4174 on the wire with its RETH and FCS, 4194 with preamble and gap): a cut-through
+// switch forwards it once 54 bytes have arrived.
 func TestCutThrough(t *testing.T) {
 	_, s, _ := runAll(t, twoHosts)
 	if want := int64(2*4194*20 + 2e6); s.StepTime != want {
@@ -141,8 +141,7 @@ func TestCutThrough(t *testing.T) {
 	}
 }
 
-// The same scenario and seed give the same tables and figures whatever
-// GOMAXPROCS; another seed does not.
+// Equal scenarios and seeds give equal tables and figures for any GOMAXPROCS; another seed does not.
 func TestDeterministic(t *testing.T) {
 	text := `
 name: det
@@ -174,8 +173,7 @@ workload: {traffic: {alltoall: {bytes: 4MB}}}
 	}
 }
 
-// With PFC and the computed headroom nothing is lost, whatever the fabric, the
-// load, the thresholds and the load balancing.
+// With PFC and the computed headroom nothing is lost, for any fabric, load, thresholds and load balancing.
 func TestLosslessInRandomFabrics(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text, sets := randomScenario(rt)
@@ -194,7 +192,7 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 		}
 		r, err := New(p)
 		if err != nil {
-			rt.Skip(err) // the headroom does not fit the buffer drawn
+			rt.Skip(err) // the headroom does not fit the drawn buffer
 		}
 		if err := r.Go(nil); err != nil {
 			rt.Fatal(err)
@@ -259,8 +257,8 @@ func randomScenario(rt *rapid.T) (string, []string) {
 	return text, sets
 }
 
-// A network that loses packets still delivers every byte: bit errors, tail
-// drop in a lossy class, a link that breaks and is routed around.
+// A network that loses packets still delivers every byte: with bit errors, tail drop in a lossy class, or a broken
+// link that routes avoid.
 func TestRecoveryFromLoss(t *testing.T) {
 	base := `
 name: loss
@@ -304,8 +302,8 @@ workload: {traffic: {alltoall: {bytes: 8MB}}}
 
 func portDrops(s *result.Summary) int64 { return s.DropsCorrupt + s.DropsDown }
 
-// A dual-port NIC survives the loss of one port (source figure 13-5): the flows
-// move to the other and everything arrives, at half the rate.
+// A dual-port NIC survives the loss of one port (source figure 13-5). The flows move to the other port, and
+// everything arrives at half the rate.
 func TestMLAGPortDown(t *testing.T) {
 	text := `
 name: mlag
@@ -333,8 +331,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 20MB}
 	}
 }
 
-// A PCIe link slower than the NIC's port (source figure 11-6): the NIC's buffer
-// fills, it pauses its switch, nothing is lost and PCIe sets the pace.
+// A PCIe link is slower than the NIC's port (source figure 11-6). The NIC's buffer fills, the NIC pauses its
+// switch, nothing is lost, and PCIe determines the rate.
 func TestSlowPCIePausesTheFabric(t *testing.T) {
 	_, s, _ := runAll(t, `
 name: pcie
@@ -346,7 +344,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 20MB}
 	if f := float64(s.StepTime) / (20e6 * 8 / 100e9 * 1e12); f < 1 || f > 1.01 {
 		t.Errorf("20 MB over PCIe at 100 Gbit/s took %v", unit.Time(s.StepTime))
 	}
-	// There the sender's own PCIe paced it; two senders overrun the receiver.
+	// There the sender's own PCIe paced it; here two senders overload the receiver.
 	r := load(t, `
 name: pcie2
 fabric: {kind: rail-only, hosts: 3, host_link: {rate: 200Gbps, cable: 3m}}
@@ -373,8 +371,8 @@ workload: {traffic: {incast: {bytes: 20MB, fan_in: 2}}}
 	}
 }
 
-// Every switch hashing alike polarises: what a leaf sends up one way, the next
-// tier sends on one way too (docs/references.md, balls-in-bins).
+// If every switch hashes alike, traffic polarises: all that a leaf sends on one uplink leaves the next tier on one
+// uplink, too (docs/references.md, balls-in-bins).
 func TestPolarisation(t *testing.T) {
 	text := `
 name: polar
@@ -400,8 +398,8 @@ workload: {traffic: {permutation: {bytes: 200KB}}}
 	}
 }
 
-// Cross-rail traffic on a fabric without spines goes over NVLink to the GPU on
-// the receiver's rail first (PXN, source figure 13-6).
+// Cross-rail traffic on a fabric without spines first takes NVLink to the GPU on the receiver's rail (PXN, source
+// figure 13-6).
 func TestCrossRailOverNVLink(t *testing.T) {
 	r, s, _ := runAll(t, `
 name: pxn
@@ -418,7 +416,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-2, to: host-2/gpu-3, bytes: 10MB}
 	}
 }
 
-// Bit errors come at the rate given, and the seed decides where.
+// Bit errors occur at the given rate, and the seed determines where.
 func TestBitErrorRate(t *testing.T) {
 	text := strings.Replace(twoHosts, "4096B", "200MB", 1)
 	seen := map[int64]bool{}
@@ -438,7 +436,7 @@ func TestBitErrorRate(t *testing.T) {
 	}
 }
 
-// Ctrl-C: an interrupted run says so and keeps what it has.
+// Ctrl-C: an interrupted run reports that and keeps its results.
 func TestInterrupted(t *testing.T) {
 	r := load(t, `
 name: long

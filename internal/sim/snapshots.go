@@ -122,8 +122,8 @@ func (t *tally) sum(o tally) {
 	t.bytes += o.bytes
 }
 
-// roce returns a NIC's counters of its queue pairs: notifications and NAKs at the port, timeouts and retransmissions of
-// the queue pairs that send from it.
+// roce returns a NIC's counters of its queue pairs: notifications and NAKs at the port, and timeouts and
+// retransmissions of the queue pairs that send from it.
 func (c *Census) roce(p *counters.Port, at int32, node int) {
 	x, hosts := &c.ports[at], c.run.Hosts
 	r := &p.RoCE
@@ -158,7 +158,7 @@ func (c *Census) flaps(now unit.Time) []uint64 {
 	return count
 }
 
-// warm is a port before the run and after it, when its counters had run before.
+// warm returns a port before and after the run, with nonzero initial counters.
 func (c *Census) warm(device string, p counters.Port) (before, after counters.Port) {
 	before, after = p, p
 	var was []*counters.Count

@@ -14,7 +14,8 @@ import (
 // format.
 const typeExperiment = 0x88b5
 
-// spelled encodes a captured packet; false if only its addresses could be: its protocol has no codec.
+// spelled encodes a captured packet. It returns false if only its addresses could be encoded, because its protocol
+// has no codec.
 func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame, ok bool) {
 	if s.head == 0 {
 		return n.frame(n.fronts(), &s.p), true
@@ -45,12 +46,12 @@ func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame,
 	return f, true
 }
 
-// overIPv6 gives a frame such a header, from one NIC to another.
+// overIPv6 gives a frame an IPv6 header, from one NIC to another.
 func overIPv6(f *roce.Frame, src, dst int32) {
 	f.IP.Version, f.IP.Frag, f.IP.Src, f.IP.Dst = 6, 0, addr6Of(src), addr6Of(dst)
 }
 
-// addr6Of is a NIC's address over IPv6: a unique local one.
+// addr6Of returns a NIC's IPv6 address, a unique local one.
 func addr6Of(nic int32) netip.Addr {
 	b := addrOf(nic).As4()
 	return netip.AddrFrom16([16]byte{0: 0xfd, 15: b[3], 14: b[2], 13: b[1], 12: b[0]})

@@ -18,7 +18,7 @@ import (
 	"railyard/unit"
 )
 
-// carried is a run whose connections a protocol carries.
+// carried is a run whose connections use a transport protocol.
 func carried(t *testing.T, of *transport.Protocol, ipv6 bool, sets ...string) *Run {
 	t.Helper()
 	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
@@ -47,7 +47,7 @@ func carried(t *testing.T, of *transport.Protocol, ipv6 bool, sets ...string) *R
 	return r
 }
 
-// captured runs it and returns the frames at the first NIC's port to its leaf.
+// atFirstNIC runs it and returns the frames at the first NIC's port to its leaf.
 func (r *Run) atFirstNIC(t *testing.T, upto unit.Time) *Capture {
 	t.Helper()
 	nic := r.Graph.NICs[0]
@@ -62,9 +62,8 @@ func (r *Run) atFirstNIC(t *testing.T, upto unit.Time) *Capture {
 	return c
 }
 
-// MRC's packets are captured as frames that decode, whose ICRC holds and which are as long as the simulator
-// charged for; and the story of them is that of the run: writes by many paths, SACKs, trims at the last hop,
-// what is sent again.
+// MRC's packets are captured as frames that decode, have a valid ICRC, and have the length that the simulator
+// charged. They show the run's events: writes over many paths, SACKs, trims at the last hop, retransmissions.
 func TestCaptureOfMRC(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
 		run := carried(t, &mrc.Protocol, ipv6, "switch.queues.3.trim=true",
@@ -124,7 +123,7 @@ func TestCaptureOfMRC(t *testing.T) {
 	}
 }
 
-// A protocol without a codec is captured as frames of the right length that are nobody's, with comments.
+// A protocol without a codec is captured as frames of the right length and an unassigned type, with comments.
 func TestCaptureOfUnspelled(t *testing.T) {
 	run := carried(t, &falcon.Protocol, false)
 	c, i := run.atFirstNIC(t, 20*unit.Microsecond), 0

@@ -22,14 +22,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A network run in parts gives the bytes of one run as a whole: that is what "elements only talk
-// across links" means, so whoever lets a node look at another one, or a tie depend on what others
-// do, fails here. Parts have a queue, a clock and a slab of packets each, every node is in a random
-// one, and letters between them are handed over, shuffled, at the end of windows as long as the
-// shortest cable that is cut. What the run itself does happens in every part: posting messages,
-// breaking cables, taking samples, and executing a workload, which hears of messages from all parts.
+// A network run in parts gives the bytes of a run as a whole. This test fails if a node reads another node's state,
+// or if a tie depends on other nodes; elements may interact only over links. Parts have separate queues, clocks and
+// packet slabs, and every node is in a random part. Letters between parts are exchanged in random order at the end
+// of windows as long as the shortest cut cable. Actions of the run itself happen in every part: posting messages,
+// breaking cables, taking samples, and executing a workload, which is notified of messages from all parts.
 
-// world is a small network and what the run does to it.
+// world is a small network and the actions of the run on it.
 type world struct {
 	setup   *Setup
 	posts   []post
@@ -59,15 +58,15 @@ const (
 	kindStop
 )
 
-// part is one of the networks that together are the world's.
+// part is one of the networks that together form the world's network.
 type part struct {
 	*Network
 	w       *world
 	mail    []fabric.Letter // for it
 	stopped bool
-	exec    *exec.Execution // the same in all parts
+	exec    *exec.Execution // equal in all parts
 	carrier *carrier
-	lines   []string // what there is to say of its own nodes
+	lines   []string // description of its own nodes
 }
 
 func (w *world) part(t *rapid.T) *part {
@@ -115,7 +114,7 @@ func (p *part) say(format string, args ...any) {
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
 }
 
-// until runs the part up to a moment, whose own events it leaves.
+// until runs the part up to a time, without the events at that time.
 func (p *part) until(t unit.Time) {
 	p.Net.Q.Push(engine.OfRun, t, kindStop, 0, 0)
 	p.stopped = false
@@ -132,7 +131,7 @@ func (p *part) event(e engine.Event) {
 		case 0, 2:
 			s := p.Net.Link(p.portA[link])
 			if s.Up = e.B == 2; s.Up {
-				s.BER = 1e-6 // it is not what it was
+				s.BER = 1e-6 // the state differs from the initial one
 			}
 			p.SetLink(link, s)
 		case 1, 3:
@@ -147,7 +146,7 @@ func (p *part) event(e engine.Event) {
 	}
 }
 
-// look is what a sampler sees.
+// look reads what a sampler reads.
 func (p *part) look() {
 	now := p.Net.Q.Now()
 	for i := range p.Net.Ports {
@@ -176,7 +175,7 @@ func (p *part) ownsNIC(nic int32) bool {
 	return p.Net.Owns(int32(p.Graph.Hosts[p.Graph.NICs[nic].Host]))
 }
 
-// close says how it ended.
+// close describes the final state.
 func (p *part) close() {
 	p.look()
 	p.Hosts.Finish()
@@ -207,15 +206,15 @@ func (p *part) close() {
 	})
 }
 
-// events counts what happened in a run.
+// events counts the events of a run.
 type events struct {
 	fabric.Totals
 	host.Counters
-	Letters, Operations int64 // that crossed; that ended, at the end
+	Letters, Operations int64 // letters that crossed; operations that ended, at the end
 	Reported            int64 // worlds in which switches write into packets
 }
 
-// run runs the world in parts, by the owner of each node, and returns all that was said of it.
+// run runs the world in parts, given the owner of each node, and returns the whole description.
 func (w *world) run(t *rapid.T, parts int, owner []int) (said string, sum events) {
 	all := make([]*part, parts)
 	for i := range all {

@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawWorld makes up a small network, and what happens in it, so that there is much of everything:
-// buffers are small, cables lose bits and break, and times are round, so that there are many ties.
+// drawWorld draws a small network and its events, with many cases of each kind. Buffers are small, cables lose bits
+// and fail, and times are round, so that there are many ties.
 func drawWorld(t *rapid.T) *world {
 	pick := func(label string, from ...int) int { return rapid.SampledFrom(from).Draw(t, label) }
 	flip := func(label string) bool { return rapid.Bool().Draw(t, label) }
@@ -53,7 +53,7 @@ func drawWorld(t *rapid.T) *world {
 		t.Fatal(kind, err)
 	}
 	setup := drawSetup(t, g)
-	told := setup.Host.Services[0].Telemetry != roce.NoTelemetry // which chassis of cells do not write
+	told := setup.Host.Services[0].Telemetry != roce.NoTelemetry // which chassis with cells do not write
 	if p.Server.Ports == 1 && (kind == "fat-tree" || kind == "rail") && flip("scheduled") && !told {
 		setup.Scheduled = drawScheduled(t)
 		setup.LB, setup.LBValues, setup.CutThrough = &route.Cells, nil, false
@@ -88,7 +88,7 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
-// drawJobs makes up a workload. What ends anywhere is heard everywhere, which takes the NICs' latency.
+// drawJobs draws a workload. An end of an operation is announced to all parts after the NICs' latency.
 func (w *world) drawJobs(t *rapid.T) {
 	g := w.setup.Graph
 	w.setup.Host.Latency = 300 * unit.Nanosecond
@@ -125,7 +125,7 @@ func (w *world) drawJobs(t *rapid.T) {
 	}
 }
 
-// drawSetup makes up switches and NICs.
+// drawSetup draws switches and NICs.
 func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	spec := queue.Default()
 	q := &spec.Queues[3]
@@ -139,7 +139,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 			Restore: 21 * unit.Microsecond}
 	}
 	lb := route.Lookup(rapid.SampledFrom(route.Names()).Draw(t, "lb"))
-	if route.Is[route.Oracle](lb) { // a part does not know what waits at others' switches
+	if route.Is[route.Oracle](lb) { // a part does not know the queues of other parts' switches
 		lb = &route.UGAL
 	}
 	algorithm := cc.Lookup(rapid.SampledFrom(cc.Names()).Draw(t, "congestion control"))
@@ -152,7 +152,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	}
 	kind := roce.Telemetry(algorithm.Reports(values))
 	if (kind == roce.TelemetryINT || kind == roce.TelemetryIFA) && lb.Reorders(lb.Defaults) {
-		lb = &route.ECMP // as scenarios have it
+		lb = &route.ECMP // as in scenarios
 	}
 	s := &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: lb, LBValues: lb.Defaults, QPs: 1,
 		Seed: uint64(rapid.IntRange(1, 1000).Draw(t, "seed"))}
@@ -186,7 +186,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	return s
 }
 
-// drawScheduled makes up cells and credits, with little room at egress ports.
+// drawScheduled draws cells and credits, with small buffers at egress ports.
 func drawScheduled(t *rapid.T) *queue.Scheduled {
 	size := func(label string, of ...unit.Bytes) unit.Bytes { return rapid.SampledFrom(of).Draw(t, label) }
 	return &queue.Scheduled{Cell: size("cell", 128, 256), Header: 16, Message: 16, Speedup: 1.02,

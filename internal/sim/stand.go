@@ -16,7 +16,7 @@ import (
 	"railyard/unit"
 )
 
-// Stand is a network that carries messages as its owner posts them, without an execution. Package reuse has several,
+// Stand is a network that carries messages posted by its user, without an execution. Package reuse has several,
 // each with a clock of its own.
 type Stand struct {
 	*Network
@@ -24,7 +24,7 @@ type Stand struct {
 	Delivered func(m int32)
 	// Paused is called when a port is paused or resumed.
 	Paused func(row result.PauseRow)
-	// Err is set once a queue pair gives up, or when the network does nothing but talk to itself.
+	// Err is set once a queue pair gives up, or when the network only exchanges control frames.
 	Err error
 
 	troubles *troubles
@@ -32,7 +32,7 @@ type Stand struct {
 	services []scenario.Service
 }
 
-// NewStand builds the network of a plan over given routes; its links are sampled in intervals of at least the given
+// NewStand builds the network of a plan with given routes. Its links are sampled at intervals of at least the given
 // length.
 func NewStand(p *scenario.Plan, routes *topo.Routes, interval unit.Time) (*Stand, error) {
 	n, err := Wire(p, routes)
@@ -146,7 +146,7 @@ func (s *Stand) Bring(at unit.Time) {
 	}
 }
 
-// Step runs the next event if it precedes a time, and reports whether there was one.
+// Step runs the next event if it is before a time, and reports whether there was one.
 func (s *Stand) Step(before unit.Time) bool {
 	e := s.Net.Q.Before(before)
 	if e == nil {
@@ -184,7 +184,7 @@ func (s *Stand) Counts() result.Summary {
 // Pair is a queue pair's counters.
 type Pair struct {
 	Cuts, Marked, Again, Held int64
-	Counters                  []int64 // counters of its congestion control, as result.Control lists them
+	Counters                  []int64 // counters of its congestion control, as listed in result.Control
 }
 
 // Pair returns the counters of a queue pair.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Where headers of trimmed packets alone fill a cable, nobody's data get through: a run of senders that do
-// not hold back ends with the reason. Of senders that listen it comes to its end.
+// If headers of trimmed packets alone fill a cable, no data arrive. A run of senders without congestion control
+// ends with this reason. Senders with congestion control complete the run.
 func TestHeadersLeaveNoRoomForData(t *testing.T) {
 	const text = `
 fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m},

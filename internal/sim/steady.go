@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// A network that reaches one state twice, except for sequence numbers, reaches it again after the same time, until
+// If a network reaches one state twice, except for sequence numbers, it reaches it again after the same time, until
 // a message ends or another is posted. Repeat takes the repetitions out: messages become shorter, counters higher,
 // and no event fires. The stand's clock does not change, so its user adds the time.
 
@@ -83,7 +83,7 @@ func (s *Stand) waits(now unit.Time, e *engine.Event) uint64 {
 	return chain(x, uint64(e.B))
 }
 
-// packet returns the digest of a packet, whose sequence number counts back from its sender's next one.
+// packet returns the digest of a packet, whose sequence number is relative to its sender's next one.
 func (s *Stand) packet(p *fabric.Packet) uint64 {
 	x := chain(uint64(uint32(p.QP)), uint64(p.Size)<<32|uint64(p.Opcode)<<24|uint64(p.TOS)<<16|uint64(p.Flags)<<8|
 		uint64(p.Synd))

@@ -20,26 +20,26 @@ storage: {servers: %d, nics: 2, nic_rate: 100Gbps, depth: 32, request: 256KiB, %
 workload: {traffic: {storage: {read: 16MiB}}}
 `
 
-// Reading takes bytes by whatever is slowest: the media of all servers, their NICs, or those of the GPUs.
+// Reads have the rate of the slowest part: the media of all servers, their NICs, or those of the GPUs.
 func TestLoadTime(t *testing.T) {
 	const all = 4 * 16 * float64(unit.MiB)
 	for _, c := range []struct {
 		host    string
 		servers int
 		more    string
-		rate    float64 // of everything together, bytes per second
+		rate    float64 // total rate, bytes per second
 	}{
 		{"400Gbps", 2, "read: 4GB/s, latency: 50us", 8e9},
 		{"400Gbps", 1, "read: 4GB/s", 4e9},
-		{"400Gbps", 1, "network: shared", 2 * 12.5e9},         // its two NICs
-		{"10Gbps", 2, "read: 100GB/s", 4 * 1.25e9},            // the GPUs' own
-		{"400Gbps", 2, "network: separate", 2 * 12.5e9},       // one for storage in each server
+		{"400Gbps", 1, "network: shared", 2 * 12.5e9},         // the two NICs of the storage server
+		{"10Gbps", 2, "read: 100GB/s", 4 * 1.25e9},            // the GPUs' own NICs
+		{"400Gbps", 2, "network: separate", 2 * 12.5e9},       // one storage NIC in each server
 		{"400Gbps", 1, "network: separate, read: 3GB/s", 3e9}, // the media again
 	} {
 		r, s, _ := runAll(t, fmt.Sprintf(storageRail, c.host, c.servers, c.more))
 		want := all / c.rate
 		got := r.Net.Q.Now().Seconds()
-		// headers are 3 % of packets, and shares even out over requests of a 64th
+		// headers are 3 % of packets, and shares average out over requests of a 64th
 		if ratio := got / want; ratio < 1 || ratio > 1.12 {
 			t.Errorf("%s of %d: %.3f ms, want %.3f", c.more, c.servers, got*1e3, want*1e3)
 		}
@@ -49,7 +49,7 @@ func TestLoadTime(t *testing.T) {
 	}
 }
 
-// One request under way at a time takes a round trip, the media's latency and its bytes' time each.
+// With one outstanding request at a time, each takes a round trip, the media's latency and its bytes' time.
 func TestQueueDepth(t *testing.T) {
 	text := `
 name: depth
@@ -60,7 +60,7 @@ workload: {traffic: {storage: {read: 4MiB}}}
 `
 	took := func(depth int) float64 {
 		p := load(t, fmt.Sprintf(text, depth)).Plan
-		s := p.Storage.Access // of one GPU alone, and the ends behind it
+		s := p.Storage.Access // of a single GPU, and the storage ends after it
 		s.First = 1
 		d, err := s.Access(1, 4*unit.MiB, 0)
 		if err != nil {
@@ -77,7 +77,7 @@ workload: {traffic: {storage: {read: 4MiB}}}
 		return r.Net.Q.Now().Seconds()
 	}
 	one := took(1)
-	each := 80e-6 + 65536/8e9 + 65536/50e9 // and microseconds of cables, NICs and headers
+	each := 80e-6 + 65536/8e9 + 65536/50e9 // plus microseconds of cables, NICs and headers
 	if got := one / 64; got < each || got > each+6e-6 {
 		t.Errorf("a request takes %.2f us, want %.2f", got*1e6, each*1e6)
 	}
@@ -98,8 +98,8 @@ workload:
   training: {model: small.json, dp: 4, steps: 4, sequence: 512, global_batch: 4, %s}
 `
 
-// A step waits for its batch as long as that takes beyond the step before: with one batch ahead a step takes
-// the longer of both, without both together.
+// A step waits for its batch as long as that takes beyond the step before. With one batch prefetched a step takes
+// the longer of both times, otherwise their sum.
 func TestDataStalls(t *testing.T) {
 	period := func(more string) (unit.Time, *result.Summary) {
 		_, s, _ := runAll(t, fmt.Sprintf(trainingFrom, "network: separate", more))
@@ -110,7 +110,7 @@ func TestDataStalls(t *testing.T) {
 		t.Fatalf("%d stalls without data, %d steps", len(s.Stalls), s.Steps)
 	}
 	step := alone.Seconds() / 4
-	sample := func(seconds float64) string { // of each of four GPUs that the media bring in so long
+	sample := func(seconds float64) string { // bytes per GPU that the media of four GPUs deliver in that time
 		return fmt.Sprintf("%dB", int(seconds*4e9/4))
 	}
 	fast := "data: {prefetch: 1, sample: " + sample(step/2) + "}"
@@ -119,7 +119,7 @@ func TestDataStalls(t *testing.T) {
 		t.Errorf("batches in half a step: %.4f times the time, %d stalls", near, len(s.Stalls))
 	}
 	slow, s := period("data: {prefetch: 1, sample: " + sample(3*step) + "}")
-	want := step + 3*3*step // the first batch is there; each of three takes three steps
+	want := step + 3*3*step // the first batch is present; each of three takes three steps
 	if got := slow.Seconds(); math.Abs(got/want-1) > 0.06 {
 		t.Errorf("batches of three steps: %.3f ms, want %.3f", got*1e3, want*1e3)
 	}
@@ -131,7 +131,7 @@ func TestDataStalls(t *testing.T) {
 	for _, x := range s.Stalls {
 		waited += x.Waited
 	}
-	// it is not always the same rank that waits longest
+	// the rank that waits longest varies
 	if over := float64(waited) / float64(s.ExposedLoad); over < 1 || over > 1.06 {
 		t.Errorf("steps waited %v, the rank that ended last %v", unit.Time(waited), unit.Time(s.ExposedLoad))
 	}
@@ -141,8 +141,8 @@ func TestDataStalls(t *testing.T) {
 	}
 }
 
-// A checkpoint that blocks costs its bytes by the media's rate; one that is written beside costs the copy,
-// and waits where the one before is not written yet.
+// A synchronous checkpoint costs its bytes at the media's rate. An asynchronous one costs the copy, and waits if
+// the previous checkpoint is not yet written.
 func TestCheckpoints(t *testing.T) {
 	took := func(more string) (float64, *result.Summary) {
 		_, s, _ := runAll(t, fmt.Sprintf(trainingFrom, "network: separate", more))
@@ -162,7 +162,7 @@ func TestCheckpoints(t *testing.T) {
 		math.Abs(unit.Time(s.Stalls[0].Waited).Seconds()/write-1) > 0.05 {
 		t.Errorf("%+v, a checkpoint takes %.3f ms", s.Stalls, write*1e3)
 	}
-	// the last one begins with the last step's end
+	// the last checkpoint begins at the end of the last step
 	beside, s := took("checkpoint: {every: 2, mode: async, bytes: 1}")
 	snapshot := params / 4 / 40e9
 	want := 2*step + snapshot + max(2*step, write) + snapshot + write
@@ -173,15 +173,14 @@ func TestCheckpoints(t *testing.T) {
 	if len(s.Stalls) != 1 || math.Abs(unit.Time(s.Stalls[0].Waited).Seconds()/(write-2*step)-1) > 0.1 {
 		t.Errorf("%+v, the first is written %.3f ms behind the second's time", s.Stalls, (write-2*step)*1e3)
 	}
-	// one replica of four writes as much, by one NIC
+	// one replica of four writes an equal amount, through one NIC
 	_, s = took("checkpoint: {every: 2, by: replica, bytes: 1}")
 	if got := float64(s.Storage.Written); got < 2*params || got > 2*params+64 {
 		t.Errorf("%.0f bytes are written by one, want 2 times %.0f", got, params)
 	}
 }
 
-// Storage in a class of its own: its packets alone are in that queue, and a network of its own carries
-// nothing else.
+// Storage in its own class: only its packets are in that queue. A separate storage network carries nothing else.
 func TestStorageClass(t *testing.T) {
 	for _, network := range []string{"shared", "separate"} {
 		r, _, tables := runAll(t, fmt.Sprintf(trainingFrom, "dscp: 34, network: "+network,
@@ -209,7 +208,7 @@ func TestStorageClass(t *testing.T) {
 	}
 }
 
-// Two runs of one scenario are the same bytes, and the estimate counts what storage moves.
+// Two runs of one scenario have equal bytes, and the estimate counts the traffic of storage.
 func TestStorageEstimate(t *testing.T) {
 	for _, network := range []string{"shared", "separate"} {
 		r, _, _ := runAll(t, fmt.Sprintf(storageRail, "400Gbps", 2, "read: 4GB/s, network: "+network))

@@ -5,15 +5,15 @@ import (
 	"railyard/unit"
 )
 
-// teller records the events of queues and rates: each kind of event at each port, or queue pair, with its first time
-// and its count.
+// teller records the events of queues and rates: each kind of event at each port, or queue pair, with its first
+// time and its count.
 type teller struct {
 	run  *Run
 	most int
 	rows []explain.Happening
 	at   map[happening]int // place in rows
 	rate map[int32]unit.Rate
-	// queue pairs that have been slowed down and are not within a per cent of their line rate yet
+	// queue pairs that were slowed and are not yet within one percent of their line rate
 	low map[int32]bool
 }
 

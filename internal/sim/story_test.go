@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Telling what happens changes nothing of a run but that it is told.
+// output.steps changes nothing in a run except the printed steps.
 func TestTellingChangesNothing(t *testing.T) {
 	for _, name := range []string{"pfc-cascade.yaml", "dcqcn-sequence.yaml"} {
 		text := scenarios.Texts()[name]
@@ -27,7 +27,7 @@ func TestTellingChangesNothing(t *testing.T) {
 	}
 }
 
-// Steps are in order, each once, as often as the tables of pauses have it; no more kinds than were asked for.
+// Steps are in order, each once, as often as in the tables of pauses, and only of the requested kinds.
 func TestStepsInOrder(t *testing.T) {
 	_, s, tables := runAll(t, scenarios.Texts()["pfc-cascade.yaml"])
 	pauses := int64(0)
@@ -51,12 +51,12 @@ func TestStepsInOrder(t *testing.T) {
 			unit.Time(s.Story[len(s.Story)-1].At))
 	}
 	_, few, _ := runAll(t, scenarios.Texts()["pfc-cascade.yaml"], "output.steps=3")
-	if n := len(few.Story) - 4; n != 3 { // beside what was asked for and when it was there
+	if n := len(few.Story) - 4; n != 3 { // in addition to the requested steps
 		t.Errorf("%d kinds of happenings, 3 were asked for", n)
 	}
 }
 
-// A rate that congestion control cuts is told of with where it came from and went to, and so is its return.
+// A rate reduction is described with the rates before and after, and so is its recovery.
 func TestRatesAreTold(t *testing.T) {
 	text := strings.Replace(scenarios.Texts()["dcqcn-sequence.yaml"],
 		"{from: host-2/gpu-1, to: host-3/gpu-1, bytes: 40MB}",

@@ -2,8 +2,8 @@ package sim
 
 import "testing"
 
-// Switches that read entropy values take the cables that these say: each of a leaf's carries its share of the
-// values, and a broken one moves those that mean it to others once routes know of it.
+// Switches that read entropy values use the cables that these name. Each cable of a leaf carries its share of the
+// values. A broken cable's values move to others once routes converge.
 func TestStructuredCables(t *testing.T) {
 	const text = `name: x
 fabric: {kind: rail, segments: 2, hosts: 4, spines: 4, uplinks: 2, host_link: {rate: 100Gbps, cable: 3m}}
@@ -28,7 +28,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-5/gpu-1, bytes: 8MB}]
 			t.Errorf("uplink %d of %d carried %d bytes", i, len(got), n)
 		}
 	}
-	// Two cables of one spine are told apart by tier 2's bits alone, on the way down.
+	// Two cables of one spine differ only in tier 2's bits, on the downward path.
 	spine, leaf := r.Graph.Node("spine-1"), r.Graph.Node("seg-2-rail-1")
 	for l, link := range r.Graph.Links {
 		if link.A == leaf && link.B == spine {

@@ -9,8 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// incast is so many servers that send to one more over one switch, at 100 Gbit/s, each by so many
-// queue pairs.
+// incast is n servers that send to one more over one switch, at 100 Gbit/s, each with m queue pairs.
 func incast(senders, qps int, bytes string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
@@ -27,16 +26,16 @@ workload: {traffic: {flows: [`, senders+1, qps)
 	return b.String() + "\n]}}\n"
 }
 
-// crowd is what the receiver's port did from one time to another, and how the senders were at its end.
+// crowd is the receiver's port in an interval, and the senders at its end.
 type crowd struct {
-	goodput    float64 // share of the payload that its line can carry
+	goodput    float64 // share of the maximum payload of its line
 	queue      float64 // mean of the bytes at the port, looked at every 20 us
 	peak       int64
 	delay, aim float64 // mean of the senders' last round trips and of their targets, seconds
-	jain       float64 // of the bytes that each brought over
+	jain       float64 // Jain's index of the bytes of each sender
 	below      int     // senders with less than one packet
 	cuts       int64
-	lossless   bool // nothing was lost
+	lossless   bool // whether nothing was lost
 }
 
 func swiftCrowd(t *testing.T, senders, qps int, from, to unit.Time, sets ...string) (c crowd) {
@@ -85,9 +84,9 @@ func swiftCrowd(t *testing.T, senders, qps int, from, to unit.Time, sets ...stri
 	return c
 }
 
-// Swift's steady state (SIGCOMM 2020, 3.1 and 3.2): flows of any number fill the link, share it, and keep
-// the delay at the target, which flow scaling raises with their number, so that the queue is what the line
-// sends in the target beyond the empty path's round trip. A lone flow has no queue at all.
+// Swift's steady state (SIGCOMM 2020, 3.1 and 3.2): any number of flows fill the link, share it, and keep the delay
+// at the target. Flow scaling raises the target with their number. The queue is what the line sends in the target
+// minus the idle path's round trip. A lone flow has no queue at all.
 func TestSwiftKeepsItsTarget(t *testing.T) {
 	const alone = 7.343e-6 // round trip of a full packet, seconds
 	for _, profile := range []string{"path", "htsim"} {
@@ -110,9 +109,9 @@ func TestSwiftKeepsItsTarget(t *testing.T) {
 	}
 }
 
-// 1,000 flows to one receiver (3.5 of the paper): once what all of them sent in their first round trip, 120
-// MB, has drained, less than one packet of each is under way, and the line is full, with a queue that the
-// highest target bounds. Nothing is lost.
+// 1,000 flows to one receiver (3.5 of the paper): the data of their first round trip, 120 MB, drain. Afterwards
+// each flow has less than one packet in flight, and the line is full, with a queue that the highest target bounds.
+// Nothing is lost.
 func TestSwiftBelowOnePacket(t *testing.T) {
 	c := swiftCrowd(t, 50, 20, 25*unit.Millisecond, 45*unit.Millisecond)
 	const highest = 7.343e-6 * (1 + 1/6.55 + 5)
@@ -125,8 +124,8 @@ func TestSwiftBelowOnePacket(t *testing.T) {
 	}
 }
 
-// A receiver whose PCIe is half as fast as its cable: the second window keeps the NIC's buffer below the
-// level at which it pauses its switch; with the fabric's window alone, which sees no queue, it pauses.
+// A receiver's PCIe is half as fast as its cable. The second window keeps the NIC's buffer below the level at which
+// it pauses its switch. With only the fabric's window, which sees no queue, it pauses.
 func TestSwiftSparesASlowNIC(t *testing.T) {
 	const text = `name: slow
 fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 200Gbps, cable: 5m}}

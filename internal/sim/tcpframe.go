@@ -9,13 +9,13 @@ import (
 	"railyard/transport"
 )
 
-// Ports of captured TCP connections: the receiver's, and the first of the senders'.
+// Ports of captured TCP connections: the receiver's, and the first port of the senders.
 const (
 	tcpPort      = 5001
 	tcpFirstPort = 32768
 )
 
-// segmented is a transport whose packets are TCP's.
+// segmented is a transport whose packets are TCP segments.
 type segmented interface {
 	Segment(b []byte, p *transport.Packet, at func(psn uint32) uint32, from, to uint16) ([]byte, int)
 }

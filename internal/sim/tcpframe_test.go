@@ -13,9 +13,9 @@ import (
 	"railyard/unit"
 )
 
-// TestTCPInCaptures: frames of kernel TCP are as long as the simulator counted, sequence numbers cover each message's
-// bytes without a hole, and tshark finds every checksum right and nothing malformed, over IPv4 and IPv6, in an incast
-// that loses packets; pcap's story finds as many retransmissions as were captured.
+// TestTCPInCaptures: frames of kernel TCP have the length that the simulator counted, and sequence numbers cover
+// each message's bytes without a gap. tshark finds every checksum correct and nothing malformed, over IPv4 and
+// IPv6, in an incast with losses. pcap counts as many retransmissions as were captured.
 func TestTCPInCaptures(t *testing.T) {
 	for _, ip := range []string{"4", "6"} {
 		r := load(t, `
@@ -77,7 +77,7 @@ workload: {traffic: {incast: {bytes: 1000001B, fan_in: 2}}}
 	}
 }
 
-// pcapStory reads a capture as pcap does.
+// pcapStory decodes a capture as the command pcap does.
 func pcapStory(t *testing.T, path string, again int64) {
 	r, err := capture.Open(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func pcapStory(t *testing.T, path string, again int64) {
 	}
 }
 
-// shark has tshark check the checksums of so many frames.
+// shark checks the checksums of n frames with tshark.
 func shark(t *testing.T, path string, frames int) {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed")

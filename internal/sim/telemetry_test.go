@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// twoLeaves is one flow over a leaf, a spine and a leaf, beside another that shares the last port.
+// twoLeaves is one flow over a leaf, a spine and a leaf, and another flow that shares the last port.
 const twoLeaves = `
 fabric: {kind: graph, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m},
   graph: {
@@ -56,9 +56,9 @@ type seen struct {
 	wire int64
 }
 
-// What a switch writes is what its port did: the time at which the frame's first bit leaves, the bytes that
-// had left before it, its rate. The receiver's acknowledgement brings back what the packet that it answers
-// came in with, bit by bit, and nobody writes into it.
+// A switch writes the state of its port: the time of the frame's first bit, the bytes sent before it, and its rate.
+// The receiver's acknowledgement returns the content of the acknowledged packet, bit by bit, and no switch writes
+// into it.
 func TestStampsAreTrue(t *testing.T) {
 	_, of := wires(t, twoLeaves, []string{"leaf-1:Eth1", "leaf-1:Eth2", "leaf-2:Eth2", "spine-1:Eth2"})
 	for _, x := range []struct {
@@ -103,7 +103,7 @@ func TestStampsAreTrue(t *testing.T) {
 			t.Errorf("%v, want %v", &s.Frame, &want)
 		}
 	}
-	for _, s := range of["leaf-1:Eth1 out"] { // the same, at the sender
+	for _, s := range of["leaf-1:Eth1 out"] { // the same values at the sender
 		if s.BTH.Opcode == roce.Acknowledge && s.BTH.INT != came[fmt.Sprint(s.IP.Dst, s.BTH.PSN)] {
 			t.Errorf("on its way back: %v", &s.Frame)
 		}

@@ -8,8 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// topology.json says what joins GPUs without the network: the trays of a rack as one domain with the rack's
-// name, servers with a switch of NVLink or with pair links each by its own, and by which NICs each GPU sends.
+// topology.json lists how GPUs are connected without the network. The trays of a rack are one domain with the
+// rack's name; servers with an NVLink switch or pair links each have their own. It also lists the NICs by which
+// each GPU sends.
 func TestTopologyDomains(t *testing.T) {
 	for _, c := range []struct {
 		cluster, name, by string

@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// On random fabrics with random queues that trim, with every way to spread packets and several congestion
-// controls: everything arrives once, what was sent is what arrived, what was cut off and copies of what
-// had come; queues of data and headers stay below their limits, and while headers have room, nothing is
-// lost, no time-out runs out, and each packet that was cut goes again for that alone.
+// Random fabrics with trimming queues, every load balancing and several congestion controls: everything arrives
+// once, and sent packets are arrivals, trimmed ones or duplicates. Queues of data and headers stay below their
+// limits. While headers fit, nothing is lost, no timeout expires, and each trimmed packet is retransmitted for that
+// reason only.
 func TestTrimmingInRandomFabrics(t *testing.T) {
 	cut := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -51,7 +51,7 @@ workload: {traffic: {%s}}
 		}
 		count := r.Hosts.Count
 		over := count.DataBytes - int64(placed) - s.TrimmedBytes
-		// The run ends with the last message; copies may be under way.
+		// The run ends with the last message; copies may be in flight.
 		if thrown := count.Duplicates + count.OutOfOrder + int64(r.Net.InUse()); !s.Complete || over < 0 ||
 			s.Drops == 0 && over > thrown*4096 {
 			rt.Fatalf("complete %v: %d bytes sent, %v arrived, %d cut off, %d packets too many\n%s",
@@ -81,7 +81,7 @@ workload: {traffic: {%s}}
 	}
 }
 
-// trimmedPeaks are the most that ports of switches held, by class.
+// trimmedPeaks are the maximum bytes that ports of switches held, by class.
 func trimmedPeaks(r *Run) (most [queue.Classes]unit.Bytes) {
 	for port := range int32(len(r.Net.Ports)) {
 		if r.Graph.Nodes[r.Net.Ports[port].Node].Role == topo.Host {

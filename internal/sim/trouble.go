@@ -82,7 +82,7 @@ func (t *troubles) settle(m int32, met lap) {
 	}
 }
 
-// add adds what queue pairs met in another part of the run; laps are by delivery.
+// add adds the events of queue pairs in another part of the run; laps are by delivery.
 func (t *troubles) add(laps []lap, o *troubles) {
 	for m := range t.all {
 		x, y := &t.all[m], &o.all[m]

@@ -18,9 +18,10 @@ import (
 const kindEnter = host.KindEdge + 32
 
 // Tunnel is the edge between a network's NICs and the fabric (docs/references.md, credit). The NICs' packets, of
-// any transport, are queued there by destination, and travel as payload of an RC queue pair between the two edges:
-// on credit of the far edge, over all paths, trimmed and retransmitted if a queue is full. The far edge forwards
-// them in the order of their arrival, unchanged except for their Ethernet header.
+// any transport, are queued there by destination and travel as payload of an RC queue pair between the two edges.
+// That queue pair uses credit of the far edge and all paths, and its packets are trimmed and retransmitted if a
+// queue is full. The far edge forwards them in the order of their arrival, unchanged except for their Ethernet
+// header.
 type Tunnel struct {
 	net    *Network
 	Edge   *host.Hosts
@@ -89,7 +90,7 @@ func (t *Tunnel) leave(m int32) {
 	t.net.Hosts.Rx(t.net.Hosts.Ports(p.Dst)[0], pi)
 }
 
-// fail drops nothing: the inner transport retransmits packets that a tunnel connection gives up.
+// fail does nothing, because the inner transport retransmits packets of a tunnel connection that gave up.
 func (t *Tunnel) fail(int32, rc.Status) {}
 
 // conn returns the connection between two NICs' edges, which the first packet sets up.
@@ -120,15 +121,15 @@ func (n *Network) behind(nic int32, wires []int32) []int32 {
 	return ports
 }
 
-// inside connects a host to its own edge, by a link of a NIC port's rate without length, and returns the ports of the
-// NIC and of the edge.
+// inside connects a host to its own edge, by a link of a NIC port's rate and zero length, and returns the ports of
+// the NIC and of the edge.
 func inside(b *fabric.Builder, node int, rate unit.Rate, response unit.Time) [2]int32 {
 	nic, edge := b.Connect(int32(node), int32(node), fabric.Link{Rate: rate, Response: response})
 	return [2]int32{nic, edge}
 }
 
-// edge translates a plan's tunnel into hosts. Their packets travel as the inner NICs' would: in their class, and with
-// their policy's source ports, which then only the edge has.
+// edge translates a plan's tunnel into hosts. Their packets travel as those of the inner NICs would: in their class
+// and with their policy's source ports, which only the edge uses then.
 func edge(p *scenario.Plan, behind *host.Config) *host.Config {
 	t, of := p.Tunnel, &behind.Services[0]
 	cfg := *behind
@@ -140,7 +141,7 @@ func edge(p *scenario.Plan, behind *host.Config) *host.Config {
 	return &cfg
 }
 
-// carried returns the packet that one of the tunnel's carries, -1 once it has been passed on.
+// carried returns the packet inside a tunnel packet, -1 once it has been forwarded.
 func (t *Tunnel) carried(p *fabric.Packet) int32 {
 	if p.QP < 0 || int(p.QP) >= len(t.sent) {
 		return -1
@@ -164,7 +165,7 @@ func (n *Network) fronts() *host.Hosts {
 	return n.Hosts
 }
 
-// encapsulate writes a packet of RC's, from its IP header on, as the payload of the tunnel's frame.
+// encapsulate writes an RC packet, from its IP header on, as the payload of the tunnel's frame.
 func (n *Network) encapsulate(f *roce.Frame, p *fabric.Packet) {
 	if _, ok := host.Ends(p.Opcode); ok {
 		return

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// TestTunnel: whatever is behind, all messages arrive, the far edge restores the order, nothing but acknowledgements is
-// left over at the end, and a run repeats itself.
+// TestTunnel: with any inner transport all messages arrive, the far edge restores the order, only acknowledgements
+// are left at the end, and a repeated run is identical.
 func TestTunnel(t *testing.T) {
 	const text = `
 name: tunnel
@@ -44,8 +44,8 @@ transport: {tunnel: eqds}
 	}
 }
 
-// TestTunnelInCaptures: a captured packet of the tunnel has the packet of the NIC behind as payload, byte by byte: it
-// decodes, its ICRC is right, and each PSN is there. Each is as long as the simulator counted.
+// TestTunnelInCaptures: a captured tunnel packet has the inner NIC's packet as payload, byte for byte. The inner
+// packet decodes with a valid ICRC, and each PSN is captured. Each has the length that the simulator counted.
 func TestTunnelInCaptures(t *testing.T) {
 	r := load(t, `
 name: tunnel

@@ -21,7 +21,7 @@ import (
 	"railyard/unit"
 )
 
-// step is one packet at the requester's port: sent, or received.
+// step is one packet at the requester's port, sent or received.
 type step struct {
 	at   unit.Time
 	out  bool
@@ -36,22 +36,21 @@ func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
 	return fmt.Sprintf("%v %d", op, psn)
 }
 
-// faultPlan says what the path does to data packets and acknowledgements,
-// counted as they are sent.
+// faultPlan sets the path's faults of data packets and acknowledgements, by the order of sending.
 type faultPlan struct {
 	data, acks map[int]fabric.Fate
 	control    cc.Make  // nil: no congestion control
-	credit     cc.Terms // of receivers, where it needs credit
+	credit     cc.Terms // of receivers, if it needs credit
 	path       cc.Path
 	cnps       bool
-	every      int // packets from one that asks for an acknowledgement to the next; 0: as it comes
+	every      int // interval of packets that request an acknowledgement; 0: unchanged
 	cnpGap     unit.Time
-	heard      *[]string    // what the driver tells the controller; nil: nobody listens
-	ports      int          // UDP source ports that either end takes in turn; 0: one
-	choice     entropy.Make // of source ports; nil: in turn
+	heard      *[]string    // inputs of the controller; nil: not recorded
+	ports      int          // number of UDP source ports that either end uses in turn; 0: one
+	choice     entropy.Make // choice of source ports; nil: in turn
 }
 
-// trimmed are the DSCPs of what the path cuts to its headers.
+// trimmed are the DSCPs of packets that the path trims.
 var trimmed = rcudp.TrimDSCP{DSCP: 46, LastHop: 47}
 
 // controller returns a sender's congestion control.
@@ -67,12 +66,12 @@ func (f *faultPlan) controller() cc.Controller {
 }
 
 const (
-	tupleHash = 7 // of both ends' 5-tuples
+	tupleHash = 7 // hash of both ends' 5-tuples
 	lineRate  = 100 * unit.Gbps
 	cable     = 1_000_700 * unit.Picosecond // no multiple of a packet time: no ties
 )
 
-// simulated runs one WRITE in the simulator: two NICs and a switch.
+// simulated runs one WRITE in the simulator, with two NICs and a switch.
 func simulated(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faultPlan) []step {
 	text := fmt.Sprintf(`
 fabric: {kind: rail, hosts: 2, spines: 1, uplinks: 1, pipeline: 300ns,
@@ -88,10 +87,10 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
 	service.Marks = true
 	r.Setup.Host.SourcePorts, r.Setup.Host.Choose = f.ports, f.choice
-	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
+	if f.cnps { // CNPs stay after the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap = true, f.cnpGap
 	}
-	service.CNPClass, service.CNPDSCP = service.Class, service.DSCP // at the switch, too
+	service.CNPClass, service.CNPDSCP = service.Class, service.DSCP // also at the switch
 	service.Credit = f.credit
 	var log []step
 	ports := [2]int32{}
@@ -119,13 +118,13 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	c := r.Hosts.Connect(0, 0, 1, []int32{ports[0]}, 0, tupleHash, psn)
 	r.Hosts.Send(c, bytes, 0)
 	r.RunUntil(&done, 1<<40, nil) // until no event is left
-	// What arrives is logged when it leaves the switch, with the later time.
+	// Arrivals are logged when they leave the switch, with the later time.
 	slices.SortStableFunc(log, func(x, y step) int { return int(min(1, max(-1, x.at-y.at))) })
 	return log
 }
 
-// datagrams runs the same WRITE through the endpoints that the sockets drive:
-// real bytes and ICRCs, over a path with the simulator's timing.
+// datagrams runs the same WRITE through the endpoints of the sockets, with real bytes and ICRCs, over a path with
+// the simulator's timing.
 func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faultPlan) []step {
 	var ends [2]*rcudp.Endpoint
 	var conns [2]*rcudp.Conn
@@ -143,7 +142,7 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 		}
 		c := rcudp.NewConn(&cfg, mem, f.controller(), lineRate, 1<<40)
 		c.QPN, c.DestQPN, c.Peer, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), true
-		if f.choice != nil { // the seed is the 5-tuple in the simulator, the queue pair's number here
+		if f.choice != nil { // the seed is the 5-tuple in the simulator, and the queue pair's number here
 			c.Choose = func(ports int, _ uint32) entropy.Chooser { return f.choice(ports, tupleHash) }
 		}
 		for i := range max(1, f.ports) {
@@ -175,7 +174,7 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 	return p.log
 }
 
-// transcript writes steps as a story: runs of consecutive PSNs as one line.
+// transcript writes steps as a transcript, with runs of consecutive PSNs as one line.
 func transcript(log []step) string {
 	var b strings.Builder
 	for i := 0; i < len(log); {
@@ -209,8 +208,8 @@ func cutPSN(s string) (op string, psn uint32, err error) {
 	return s[:i], psn, err
 }
 
-// The source's example (24 MiB from PSN 5000, packet 7200 dropped) reads the same
-// whichever driver runs it.
+// The source documents' example (24 MiB from PSN 5000, packet 7200 dropped) has an equal transcript with both
+// drivers.
 func TestSeedTranscript(t *testing.T) {
 	cfg := rc.Config{MTU: 4096, AckEvery: 512, Timeout: rc.LocalAckTimeout(10), Retries: 7}
 	f := faultPlan{data: map[int]fabric.Fate{7200 - 5000 + 1: {Lost: true}}}
@@ -228,17 +227,17 @@ func TestSeedTranscript(t *testing.T) {
 	}
 }
 
-// fate draws what happens to a packet, loss with so many per cent.
+// fate draws the fate of a packet, with a given loss in percent.
 func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 	f.Lost, f.Twice = r.Intn(100) < loss, r.Intn(100) < 3
 	f.Cut, f.Last = r.Intn(100) < loss, r.Intn(2) > 0
-	if r.Intn(100) < 5 { // odd picoseconds: no two things happen at once
+	if r.Intn(100) < 5 { // odd picoseconds, so that no two events coincide
 		f.Late = unit.Time(r.Intn(8_000_000))*2 + 1
 	}
 	return f
 }
 
-// anyChoice is a way to choose among source ports: in turn, with ports set aside or without, or another.
+// anyChoice draws a policy of source ports: in turn, with or without ports set aside, or another.
 func anyChoice(r *rng.Stream, which int) entropy.Make {
 	p := entropy.Policies()[max(0, which-1)]
 	v := maps.Clone(p.Defaults)
@@ -261,9 +260,9 @@ func answered() (all []*cc.Algorithm) {
 	return all
 }
 
-// choose draws the congestion control: none, DCQCN in either form, pacing included, or one that
-// acknowledgements drive, told of a round trip below or above what there is, so that its window opens in
-// some and falls below one packet in others.
+// choose draws the congestion control: none, DCQCN in either form, with pacing, or one driven by acknowledgements.
+// Its round trip is set below or above the real one, so that its window opens in some runs and falls below one
+// packet in others.
 func (f *faultPlan) choose(r *rng.Stream, mtu int) {
 	f.path = cc.Path{Line: lineRate, MTU: unit.Bytes(mtu)}
 	switch which := r.Intn(6); which {
@@ -287,13 +286,11 @@ func (f *faultPlan) choose(r *rng.Stream, mtu int) {
 	}
 }
 
-// Random schedules of loss, cuts to headers, repetition, delay and so reordering, of data,
-// acknowledgements, requests for credit and grants, with every congestion control, and of marks (also on
-// acknowledgements and CNPs, which neither driver answers), give the same sequence of PSNs, ACKs, NAKs
-// and grants, at the same picosecond, from the same source ports, of which there are up to four, chosen
-// in every way, in both drivers, and tell the controllers the same, round trips and echoed marks
-// included, which decide the same, however often packets ask for acknowledgements. (Damage is loss: both
-// drop it.)
+// Random schedules give equal results in both drivers, to the picosecond: the sequence of PSNs, ACKs, NAKs and
+// grants, the source ports, and the controllers' inputs and decisions. They have loss, trimming, repetition, delay
+// and thus reordering of data, acknowledgements, credit requests and grants. They vary the congestion control,
+// marks (also on acknowledgements and CNPs, which neither driver answers), up to four source ports with any policy,
+// and the interval of acknowledgement requests. (Damage counts as loss, because both drivers drop damaged packets.)
 func TestTwoDrivers(t *testing.T) {
 	naks, cuts, again, cnps, paced, timed, echoed, grants := 0, 0, 0, 0, 0, 0, 0, 0
 	n := long.N(200, 1000)
@@ -304,7 +301,7 @@ func TestTwoDrivers(t *testing.T) {
 		if seed%2 == 1 {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
 			cfg.Named = seed%4 == 1                          // and acknowledgements name their packets
-			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
+			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // up to 34 ms, so silence is detected earlier
 		}
 		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5),
 			choice: anyChoice(&r, int(seed/5%6))}
@@ -318,7 +315,7 @@ func TestTwoDrivers(t *testing.T) {
 				m.Marks = true
 				f.data[i] = m
 			}
-			if m := f.acks[i]; marks && r.Intn(100) < 20 { // which nobody answers
+			if m := f.acks[i]; marks && r.Intn(100) < 20 { // to which no end responds
 				m.Marks = true
 				f.acks[i] = m
 			}
@@ -339,7 +336,7 @@ func TestTwoDrivers(t *testing.T) {
 		if len(a) != len(b) || len(a) == 0 {
 			t.Fatalf("seed %d: %d and %d steps", seed, len(a), len(b))
 		}
-		for i := range max(len(told), len(heard)) { // and what they tell a controller
+		for i := range max(len(told), len(heard)) { // and the controller's inputs
 			if i >= len(told) || i >= len(heard) || told[i] != heard[i] {
 				before := func(log []string) []string { return log[max(0, min(i-6, len(log))):] }
 				t.Fatalf("seed %d: the simulator tells the controller %q, the sockets' endpoint %q", seed,

@@ -20,10 +20,10 @@ import (
 	"railyard/unit"
 )
 
-// mrcHeaders is what a switch leaves of a WRITE: up to its RETH.
+// mrcHeaders is the size of a trimmed WRITE: up to its RETH.
 const mrcHeaders = roce.BTHLen + 24
 
-// mrcPlan is one connection by MRC: what it carries, and with which values.
+// mrcPlan is one MRC connection: its load and its parameters.
 type mrcPlan struct {
 	faultPlan
 	values   param.Values
@@ -34,7 +34,7 @@ type mrcPlan struct {
 	psn      uint32
 }
 
-// common returns what both drivers tell the protocol.
+// common returns the settings that both drivers pass to the protocol.
 func (f *mrcPlan) common() transport.Common {
 	c := transport.Common{MTU: f.mtu, Planes: 1, CC: func(cc.Path) cc.Controller { return f.controller() }}
 	for _, p := range f.ports {
@@ -43,8 +43,8 @@ func (f *mrcPlan) common() transport.Common {
 	return c
 }
 
-// wired makes the ends that simulated NICs drive hear of one another no more than the wire says, as sockets'
-// do, and know as little of the path.
+// wired limits the ends of simulated NICs to what the wire format carries, as for the sockets' ends, and to the
+// same knowledge of the path.
 type wired struct {
 	transport.Maker
 	f *mrcPlan
@@ -77,7 +77,7 @@ func (w wiredReceiver) Take(now unit.Time, p *transport.Packet) bool {
 	return w.Receiver.Take(now, overWire(now, p))
 }
 
-// overWire is a packet as its headers tell it.
+// overWire returns a packet as decoded from its headers.
 func overWire(now unit.Time, p *transport.Packet) *transport.Packet {
 	var h, h2 roce.Header
 	var m, m2 roce.MRC
@@ -93,7 +93,7 @@ func overWire(now unit.Time, p *transport.Packet) *transport.Packet {
 	return q
 }
 
-// sayMRC is a datagram in words. Endpoint operations are numbered by whoever sends them.
+// sayMRC is a datagram in words. Endpoint operations are numbered by their sender.
 func sayMRC(b []byte) string {
 	var h roce.Header
 	var m roce.MRC
@@ -110,8 +110,8 @@ func textMRC(h *roce.Header, m *roce.MRC) string {
 	return m.Text(h)
 }
 
-// spelled returns what a simulated packet is on the wire, from queue pair 17 to 18 or back; PSNs begin as the
-// sockets' ends have agreed.
+// spelled returns a simulated packet as on the wire, from queue pair 17 to 18 or back. PSNs begin as the sockets'
+// ends have agreed.
 func (f *mrcPlan) spelled(p transport.Packet, out bool) string {
 	from, to := uint16(18), uint16(17)
 	if out {
@@ -128,7 +128,7 @@ func (f *mrcPlan) spelled(p transport.Packet, out bool) string {
 	h := roce.Header{DestQP: uint32(to)}
 	var m roce.MRC
 	mrc.Encode(&p, &h, &m, from, to)
-	if p.Kind == transport.Data { // as the sockets' request says
+	if p.Kind == transport.Data { // as in the sockets' request
 		h.RKey = 9
 		for _, bytes := range f.messages[:p.Message] {
 			h.VA += uint64(bytes)
@@ -179,7 +179,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	return log
 }
 
-// port is the source port by which a value goes: its own, or for values that receivers draw one of those.
+// port returns the source port of a value: its own, or one of the receiver's random values.
 func (f *mrcPlan) port(ev uint32) uint16 {
 	if slices.Contains(f.ports, uint16(ev)) {
 		return uint16(ev)
@@ -187,8 +187,8 @@ func (f *mrcPlan) port(ev uint32) uint16 {
 	return f.ports[int(ev%uint32(len(f.ports)))]
 }
 
-// datagramsMRC runs it through the endpoints that the sockets drive, with real bytes, over a path with the
-// simulator's timing.
+// datagramsMRC runs it through the endpoints of the sockets, with real bytes, over a path with the simulator's
+// timing.
 func datagramsMRC(t *testing.T, f *mrcPlan) []step {
 	var ends [2]*rcudp.Endpoint
 	var conns [2]*rcudp.Conn
@@ -256,7 +256,7 @@ func datagramsMRC(t *testing.T, f *mrcPlan) []step {
 	return p.log
 }
 
-// drawMRC draws a plan: values, congestion control and what happens to each packet.
+// drawMRC draws a plan: parameters, congestion control and the fate of each packet.
 func drawMRC(seed uint64) *mrcPlan {
 	r := rng.New(seed, "two drivers of MRC")
 	f := &mrcPlan{values: param.Values{}, mtu: 256 << r.Intn(5), seed: seed,
@@ -281,9 +281,9 @@ func drawMRC(seed uint64) *mrcPlan {
 	f.data, f.acks = map[int]fabric.Fate{}, map[int]fabric.Fate{}
 	for i := range 1000 {
 		d, a := fate(&r, 4), fate(&r, 10)
-		d.Marks, a.Marks = r.Intn(100) < 5, r.Intn(100) < 20 // nobody answers the second
-		// Answers keep the distance of their packets: without this many would come at the picosecond at which
-		// the port has sent a packet, where drivers may differ in what comes first.
+		d.Marks, a.Marks = r.Intn(100) < 5, r.Intn(100) < 20 // no end answers the second
+		// Answers keep the distance of their packets. Otherwise many would arrive exactly when the port has sent a
+		// packet, where drivers may order events differently.
 		a.Late += unit.Time(r.Intn(5000)) * 2
 		f.data[i], f.acks[i] = d, a
 	}
@@ -293,11 +293,10 @@ func drawMRC(seed uint64) *mrcPlan {
 	return f
 }
 
-// MRC under random schedules of loss, cuts to headers, repetition, marks, delay and so reordering, in both
-// directions, with every value that paths, answers and timeouts go by and every congestion control: the
-// simulated NICs and the sockets' endpoint send the same packets at the same picosecond, with the same
-// verdicts, stamps and source ports, and tell the congestion control the same. One plane: which of several
-// is free is the NIC's, or the kernel's, affair.
+// MRC under random schedules of loss, trimming, repetition, marks, delay and thus reordering, in both directions,
+// with random parameters and every congestion control. The simulated NICs and the sockets' endpoint send equal
+// packets at the same picosecond, with equal verdicts, stamps and source ports. The congestion controls have equal
+// inputs. One plane only, because the NIC or the kernel decides which of several is free.
 func TestTwoDriversOfMRC(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(200) {
@@ -308,7 +307,7 @@ func TestTwoDriversOfMRC(t *testing.T) {
 		f.heard = &heard
 		b := datagramsMRC(t, f)
 		for i := range min(len(a), len(b)) {
-			if !a[i].out { // whichever they came by
+			if !a[i].out { // for either driver
 				a[i].port, b[i].port = 0, 0
 			}
 			if a[i] != b[i] {

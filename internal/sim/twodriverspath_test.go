@@ -19,7 +19,7 @@ type path struct {
 	addr   func(i int) netip.Addr
 	busy   [2]unit.Time // when the switch's port towards an end is free
 	tx     [2]unit.Time // when the NIC is free
-	said   [2][]arrival // control packets that wait for that
+	said   [2][]arrival // control packets that wait until the NIC is free
 	air    []arrival
 	sent   [2]int
 	faults faultPlan
@@ -30,8 +30,8 @@ type arrival struct {
 	at   unit.Time
 	to   int
 	data []byte
-	wire unit.Time // it occupies a cable
-	end  bool      // at the far NIC; else at the switch
+	wire unit.Time // time for which it occupies a cable
+	end  bool      // at the far NIC; otherwise at the switch
 	tos  uint8
 	port uint16
 }
@@ -40,7 +40,7 @@ func (p *path) step() bool {
 	var d rcudp.Datagram
 	for i, e := range p.ends {
 		p.control(i)
-		if e.MRCDue(p.now) { // what it heard may make that so, and comes before data
+		if e.MRCDue(p.now) { // an arrival may make one due; it is sent before data
 			e.Tick(p.now)
 			p.control(i)
 		}
@@ -63,7 +63,7 @@ func (p *path) step() bool {
 		a := p.air[0]
 		p.air = p.air[1:]
 		p.now = a.at
-		if !a.end { // the switch sends it on when its port is free
+		if !a.end { // the switch forwards it when its port is free
 			start := max(p.now, p.busy[a.to])
 			p.busy[a.to] = start + a.wire
 			a.at, a.end = p.busy[a.to]+cable, true
@@ -86,7 +86,7 @@ func (p *path) step() bool {
 	return true
 }
 
-// control takes what an end has to say besides data, which waits in the NIC for its turn.
+// control collects the control packets of an end; its data wait in the NIC.
 func (p *path) control(i int) {
 	var d rcudp.Datagram
 	for p.ends[i].NextControl(p.now, make([]byte, 0, 256), 0, &d) {
@@ -106,10 +106,10 @@ func (p *path) note(out bool, port uint16, b []byte) {
 	p.log = append(p.log, step{p.now, out, say(h.Opcode, h.PSN, h.Syndrome), port})
 }
 
-// around is what a frame has besides its datagram.
+// around is the size of a frame beyond its datagram.
 const around = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.FCSLen
 
-// serialize returns how long a datagram of so many bytes occupies a cable, all headers included.
+// serialize returns the time for which a datagram of n bytes occupies a cable, with all headers.
 func serialize(b int) unit.Time {
 	return unit.Serialize(unit.Bytes(b+around+roce.PreambleIFG), lineRate)
 }
@@ -135,9 +135,9 @@ func (p *path) carry(from int, port uint16, b []byte) {
 	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, serialize(len(b)), false,
 		26<<2 | 2, port}
 	if op := roce.Opcode(b[0]); fate.Cut && from == 0 && (op < roce.Acknowledge || op.IsMRCWrite()) {
-		keep := int(queue.MinTrim) - around // with the headers below
+		keep := int(queue.MinTrim) - around // including the lower headers
 		if at.wire = serialize(keep); op.IsMRCWrite() {
-			keep = mrcHeaders // whose frames are longer than that
+			keep = mrcHeaders // its frames are longer than that
 		}
 		at.data = b[:min(len(b), keep)]
 		if at.tos = trimmed.DSCP<<2 | 2; fate.Last {

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Watchdogs poll as long as they are asked to, for a switch cannot know whether anything happens
-// elsewhere. A run in which nothing but watchdogs is left ends all the same.
+// Watchdogs poll as long as they are requested to, because a switch cannot know whether other events are left. A
+// run with only watchdogs left still ends.
 func TestWatchdogsAloneEndARun(t *testing.T) {
 	s := permutationSetup(t, 4)
 	spec := queue.Default()

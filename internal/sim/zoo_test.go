@@ -8,9 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// Every registered congestion control, on random fabrics with random loss: it makes progress, conserves
-// bytes, sends nothing above line rate, allows at least a packet and at most the line, and a second run is
-// the same. What it needs and the drawn scenario lacks is a reason to be refused.
+// Every registered congestion control runs on random fabrics with random loss. It makes progress, conserves bytes,
+// never exceeds line rate, and allows from a packet up to the line. A second run is identical. A missing feature of
+// the drawn scenario is an accepted reason for a rejection.
 func TestEveryAlgorithm(t *testing.T) {
 	for _, name := range cc.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -34,8 +34,7 @@ func TestEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// drawWith draws a scenario for an algorithm: with what it needs in half of them, and bits that flip in
-// half.
+// drawWith draws a scenario for an algorithm: half of them with its required features, half with bit errors.
 func drawWith(seed uint64, algorithm string) *drawn {
 	d := draw(seed)
 	d.set("cc.algorithm=%s", algorithm)
@@ -43,7 +42,7 @@ func drawWith(seed uint64, algorithm string) *drawn {
 		d.set("fabric.host_link.bit_error_rate=%s", d.of("0.00000001", "0.0000001"))
 		d.errors = true
 	}
-	if cc.Lookup(algorithm).Telemetry != nil { // stamps know some rates, and ports by their order
+	if cc.Lookup(algorithm).Telemetry != nil { // stamps support some rates, and ports by their order
 		d.set("lb=ecmp")
 		d.set("fabric.host_link.rate=%s", d.of("10Gbps", "100Gbps", "400Gbps"))
 		d.set("fabric.fabric_link.rate=%s", d.of("25Gbps", "100Gbps", "800Gbps"))
@@ -55,7 +54,7 @@ func drawWith(seed uint64, algorithm string) *drawn {
 	return d
 }
 
-// trimming makes the data's queue cut what does not fit, and losses cost no more than they must.
+// trimming makes the data queue trim, with losses as cheap as possible.
 func (d *drawn) trimming() {
 	d.set("switch.pfc=false")
 	for _, s := range []string{"switch.queues.3.trim=true", "switch.queues.3.limit=100KB",
@@ -66,7 +65,7 @@ func (d *drawn) trimming() {
 	d.lossless, d.selective, d.nak, d.window = false, true, 32, 4096
 }
 
-// runWith is run, and looks at every decision on the way.
+// runWith is run, and checks every decision during the run.
 func (d *drawn) runWith(t *testing.T, r *Run) {
 	within := func() {
 		for c := range int32(r.Hosts.Conns()) {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Taken apart, a fabric has the same cables, cards and rails; each port is one NIC, and GPUs of two servers
-// meet port by port, whether cards are shared or several a GPU.
+// With Apart, a fabric has the same cables, cards and rails, and each port is one NIC. GPUs of two servers are
+// connected port by port, whether they share cards or have several each.
 func TestApart(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		nics := rapid.IntRange(1, 4).Draw(rt, "nics")

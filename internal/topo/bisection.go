@@ -2,10 +2,10 @@ package topo
 
 import "railyard/unit"
 
-// Bisection is the maximum flow from the first half of the servers to the second: the network's simultaneous capacity
-// between two halves, in the order of server numbers (segments and pods are contiguous). A server sends by all its
-// NICs, since NVLink connects them: separate rails are no bottleneck. share is relative to the NICs' own rate of the
-// slower half; 1 is full bisection.
+// Bisection is the maximum flow from the first half of the servers to the second: the network's simultaneous
+// capacity between two halves. Servers are in the order of their numbers, in which segments and pods are
+// contiguous. A server sends by all its NICs, because NVLink connects them; separate rails are no bottleneck. share
+// is relative to the NICs' own rate of the slower half, so 1 is full bisection.
 //
 // Equivalent vertices (Refine) are one vertex of the flow network. The maximum is equal: a flow of the whole
 // averages to a flow of the classes. A flow of the classes spreads over their members in proportion to their links,

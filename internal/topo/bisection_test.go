@@ -27,8 +27,8 @@ func whole(g *Graph) unit.Rate {
 	return unit.Rate(f.max(src, dst))
 }
 
-// Classes of equivalent vertices carry what all cables carry, in fabrics of every kind, halves that cut through a
-// segment or a group, and cables of several rates.
+// Classes of equivalent vertices have the flow of all vertices, in fabrics of every kind, with halves that divide a
+// segment or a group, and with cables of several rates.
 func TestBisectionOfClasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind, p := somePods(t)

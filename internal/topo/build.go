@@ -30,8 +30,8 @@ type Params struct {
 	Far       Cable  // between groups of a dragonfly, from spines to super-spines; without a rate: as Fabric
 	K         int    // fat tree arity, side of a torus, NICs per switch of a dragonfly
 	Tiers     int    // fat tree: 2 or 3
-	Leaves    int    // fat tree: leaves per pod, with two tiers total; 0: the maximum for K
-	Groups    int    // dragonfly: how many; 0: GroupSize*Global+1, one cable between any two
+	Leaves    int    // fat tree: leaves per pod or, with two tiers, in total; 0: the maximum for K
+	Groups    int    // dragonfly: number of groups; 0: GroupSize*Global+1, with one cable between any two
 	GroupSize int    // dragonfly: switches of a group; 0: 2K
 	Local     int    // dragonfly: cables between two switches of a group; 0: one
 	Global    int    // dragonfly: cables of a switch to other groups; 0: K

@@ -16,7 +16,7 @@ import (
 // Properties are drawn 40 times, or 400 when long tests run.
 var _ = long.Draws(40, 400)
 
-// somePods draws a fabric of rails, with what it is made of.
+// somePods draws a fabric of rails and returns its parameters, too.
 func somePods(t *rapid.T) (string, Params) {
 	kind := rapid.SampledFrom([]string{"single-rail", "dual-rail", "rail-only", "rail", "pod"}).Draw(t,
 		"kind")
@@ -49,8 +49,8 @@ func build(t interface {
 	return g
 }
 
-// Switches and cables of the source's fabrics follow from their parameters (source figures 8, 9, 11, 13-4 to
-// 13-9), and cables, ports, NICs and GPUs fit together.
+// Switches and cables of the source documents' fabrics follow from their parameters (source figures 8, 9, 11, 13-4
+// to 13-9), and cables, ports, NICs and GPUs are consistent.
 func TestWhatAFabricIsMadeOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind, p := somePods(t)
@@ -83,15 +83,15 @@ func TestWhatAFabricIsMadeOf(t *testing.T) {
 			t.Fatalf("%s: %d cables in the list, %d in the fabric", kind, count, len(g.Links))
 		}
 		fits(t, g)
-		// Rails without spines do not join segments: everything else is one.
+		// Rails without spines do not connect segments; all other fabrics are connected.
 		if err := g.CheckConnected(nil); (err != nil) != (kind == "rail-only" && p.Segments > 1) {
 			t.Fatalf("%s %+v: %v", kind, p, err)
 		}
 	})
 }
 
-// fits holds a graph to what every one must be: each cable in two ports of its own, named by their
-// numbers; each NIC with its server's cables; each GPU with a NIC of its server.
+// fits checks the invariants of a graph. Each cable is in two ports of its own, named by their numbers; each NIC
+// has cables of its server; each GPU has a NIC of its server.
 func fits(t *rapid.T, g *Graph) {
 	degree := make([]int, len(g.Nodes))
 	names := map[string]bool{}
@@ -134,9 +134,9 @@ func fits(t *rapid.T, g *Graph) {
 	}
 }
 
-// What a fabric carries between two halves, by closed forms: segments of rails by what their leaves can
-// send up, a whole fat tree by its hosts, a torus by the cables across the cut (two rings' worth per
-// row; one in a ring of two), groups of a dragonfly by the cables between groups.
+// Bisection by closed forms: for segments of rails the leaves' uplinks, for a fat tree its hosts, and for groups of
+// a dragonfly the cables between groups. For a torus it is the cables across the cut (two rings' worth per row; one
+// in a ring of two).
 func TestBisection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		host := cable(unit.Rate(rapid.SampledFrom([]int{100, 200, 400}).Draw(t, "host Gbps")) * unit.Gbps)
@@ -159,7 +159,7 @@ func TestBisection(t *testing.T) {
 				hosts = p.K * p.K * p.K / 4
 			}
 			want = unit.Rate(hosts/2) * host.Rate
-		case "torus": // hosts that fill more than the torus carries
+		case "torus": // hosts that exceed the torus's capacity
 			p.K, p.Uplinks, p.Hosts, p.HostCable = 2*n("half k", 1, 2), n("uplinks", 1, 2), 1,
 				cable(100*up.Rate)
 			across := 2 * p.K * p.K
@@ -187,8 +187,8 @@ func TestBisection(t *testing.T) {
 	})
 }
 
-// Every table entry is a shortest way over what works, found by distances between all pairs (Floyd and
-// Warshall 1962), and no shortest way is left out. Where tables say that a NIC is out of reach, it is.
+// Every table entry is a shortest path over working links, found by distances between all pairs (Floyd and Warshall
+// 1962). No shortest path is missing. A NIC that tables report as unreachable is unreachable.
 func TestRoutesAreShortest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind, p := somePods(t)
@@ -208,7 +208,7 @@ func TestRoutesAreShortest(t *testing.T) {
 				}
 				continue
 			}
-			to := func(n int) int { // to the nearest of the switches it hangs off
+			to := func(n int) int { // to the nearest of its switches
 				best := far
 				for _, sw := range r.Sets[loc] {
 					best = min(best, d[n][sw])
@@ -276,8 +276,8 @@ func distances(g *Graph, down map[int]bool) [][]int {
 	return d
 }
 
-// Packets under way carry locators: whatever breaks and comes back, a locator means the switches it
-// meant, and when everything works again every way is as it was at first.
+// Packets in flight carry locators. After any failures and repairs a locator stands for the same switches, and when
+// everything works again every path is as at first.
 func TestLocatorsKeepTheirMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind, p := somePods(t)
@@ -346,7 +346,7 @@ func TestExplicitCopy(t *testing.T) {
 	})
 }
 
-// A graph that nobody could build says which line cannot be.
+// The error of an impossible graph names its line.
 func TestExplicitRefuses(t *testing.T) {
 	c := cable(100 * unit.Gbps)
 	start := func() *Explicit {

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Channel is a layer 3 port channel: links between two switches that are one link to routing, with one adjacency and
-// one next hop. A separate hash selects a link.
+// Channel is a layer 3 port channel: links between two switches that are one link to routing, with one adjacency
+// and one next hop. A separate hash selects a link.
 type Channel struct {
 	Links []int // members, in order; the first represents it
 	Min   int   // with fewer active members the channel is down
@@ -79,7 +79,7 @@ func (g *Graph) BundleEach(links []int, k, least int) error {
 	return nil
 }
 
-// Short returns broken links and the links of channels with too few working ones, which are not used either. The
+// Short returns broken links and the links of channels with too few working ones, which are unused, too. The
 // argument is not changed.
 func (g *Graph) Short(down map[int]bool) map[int]bool {
 	var more map[int]bool
@@ -128,7 +128,7 @@ func (g *Graph) Whole(links []int) []int {
 	return out
 }
 
-// countChannels counts a fabric's channels by kind, from the lower end up.
+// countChannels counts a fabric's channels by kind, starting with the lower end.
 func (g *Graph) countChannels() (out []ChannelCount) {
 	count := map[ChannelCount]int{}
 	for _, c := range g.Channels {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// two is two leaves under two spines, with some cables to each.
+// two is two leaves under two spines, with some cables to each spine.
 func two(t testing.TB, cables int) *Graph {
 	t.Helper()
 	g, err := Build("rail", Params{Server: Server{GPUs: 1, NICs: 1, Ports: 1}, Hosts: 1, Segments: 2,
@@ -47,7 +47,7 @@ func TestBundleAll(t *testing.T) {
 	}
 }
 
-// What makes no channel is refused.
+// Invalid channels are rejected.
 func TestNoChannel(t *testing.T) {
 	g := two(t, 2)
 	host := g.NICs[0].Links[0]
@@ -73,7 +73,7 @@ func TestNoChannel(t *testing.T) {
 	}
 }
 
-// Whatever breaks, routes use a channel exactly while enough of it works, by all members that do.
+// After any failures, routes use a channel exactly if enough of its members work, by all working members.
 func TestRoutesOverChannels(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lag := rapid.IntRange(1, 4).Draw(rt, "lag")

@@ -11,7 +11,8 @@ import (
 // MostNICs is the largest number of NICs that a GPU takes in turn.
 const MostNICs = 64
 
-// AnyNIC lets GPUs take all NICs of their servers in turn, or all that UseNICs leaves, instead of those nearest.
+// AnyNIC makes GPUs use all NICs of their servers in turn, or all that UseNICs permits, instead of the nearest
+// ones.
 func (g *Graph) AnyNIC() {
 	g.anyNIC, g.cards = true, make([][]int, len(g.gpuHost))
 	by := g.inUse()
@@ -31,9 +32,8 @@ func (g *Graph) inUse() [][]int {
 	return by
 }
 
-// UseNICs lets GPUs use the NICs of some names only, nic-3 or one port of it, nic-3p2. A GPU without a free NIC
-// takes the NIC that the fewest GPUs of its server use, the first of several, as NCCL spreads GPUs over equally
-// near NICs.
+// UseNICs limits GPUs to NICs of some names: nic-3, or one port of it, nic-3p2. A GPU without a free NIC takes the
+// NIC that the fewest GPUs of its server use, the first of several. NCCL also spreads GPUs over equally near NICs.
 func (g *Graph) UseNICs(names []string) error {
 	g.listed = make([]bool, len(g.NICs))
 	hit := map[string]bool{}

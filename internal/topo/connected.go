@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reachable reports whether there is a path from one NIC to another: rails in separate VLANs are isolated even inside
-// one switch.
+// Reachable reports whether there is a path from one NIC to another. Rails in separate VLANs are isolated even
+// inside one switch.
 func (g *Graph) Reachable(r *Routes, a, b int) bool {
 	if g.Isolated && g.NICs[a].Rail != g.NICs[b].Rail {
 		return false
@@ -23,16 +23,16 @@ func (g *Graph) Reachable(r *Routes, a, b int) bool {
 	return false
 }
 
-// CheckConnected returns an error that names two parts when some server's NIC cannot reach any other one that it
-// should, with these links down: the graph is partitioned. Rails may be isolated from each other, since NVLink connects
+// CheckConnected returns an error if the graph is partitioned with these links down: some server's NIC cannot reach
+// another that it should. The error names two parts. Rails may be isolated from each other, since NVLink connects
 // them inside a server.
 func (g *Graph) CheckConnected(down map[int]bool) error {
 	if len(g.Hosts) < 2 {
 		return nil
 	}
 	switches := g.joined(down)
-	// Servers are connected if some pair of their NICs is; also through common servers, because NVLink carries data
-	// between a server's NICs.
+	// Servers are connected if some pair of their NICs is. They may also be connected through common servers,
+	// because NVLink carries data between a server's NICs.
 	servers := newParts(len(g.Hosts))
 	for h := range g.Hosts {
 		servers.join(h, g.ServerIn(g.DomainOf(h)))

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Parts are what pairs of NICs that reach each other, and their servers' NVLink, join.
+// Parts are connected by pairs of NICs with a path, and by their servers' NVLink.
 func TestConnectedIsWhatReaches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := tangled(t)
@@ -38,7 +38,7 @@ func TestConnectedIsWhatReaches(t *testing.T) {
 	})
 }
 
-// Planes are what cables between switches join; a pair that nothing joins is in none.
+// Planes are connected by cables between switches; a pair without a path is in none.
 func TestPlanes(t *testing.T) {
 	m := NewMaker("site")
 	var sw []int

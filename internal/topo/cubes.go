@@ -6,14 +6,14 @@ import (
 	"railyard/internal/field"
 )
 
-// Cubes is a torus whose cubes of Side^3 switches are connected by optical circuit switches, as TPU v4's are. There
-// is one for each fiber of a face in each dimension, at which both fibers of every cube end (Jouppi et al. 2023:
-// 4^3 cubes, 16 fibers a face, 48 switches). The builder leaves the circuits open.
+// Cubes is a torus whose cubes of Side^3 switches are connected by optical circuit switches, like TPU v4. There is
+// one circuit switch for each fiber of a face in each dimension, and both fibers of every cube end there (Jouppi et
+// al. 2023: 4^3 cubes, 16 fibers a face, 48 switches). The builder leaves the circuits open.
 type Cubes struct {
 	Side  int
 	Shape [3]int     // cubes along x, y and z
 	Place [][3]int16 // by cube: its position in the torus; -1: a spare
-	Of    []int32    // by node: its cube, from 0; for a server the cube of its switch
+	Of    []int32    // by node: its cube, from 0; for a server that of its switch
 	Faces []Face
 }
 
@@ -134,8 +134,8 @@ func (c *Cubes) faces(switches []int) {
 	}
 }
 
-// Circuits are the pairs of cubes that a face's circuit switch connects in a dimension, from the far face of the first
-// to the near face of the second, for cubes with positions.
+// Circuits are the pairs of cubes that a face's circuit switch connects in a dimension, for cubes with positions:
+// from the far face of the first to the near face of the second.
 func (c *Cubes) Circuits(dim int, place [][3]int16) (pairs [][2]int) {
 	for cube, p := range place {
 		if p[0] < 0 {
@@ -151,7 +151,7 @@ func (c *Cubes) Circuits(dim int, place [][3]int16) (pairs [][2]int) {
 }
 
 // Lay sets the positions of the switches of a torus of cubes, once its circuits are links. places are the cubes'
-// positions at some time, one each; several cubes may have one in turn.
+// positions at some time; several cubes may have one position in turn.
 func (g *Graph) Lay(place [][3]int16, circuits []int) {
 	c := g.Cubes
 	t := &Grid{Sides: [3]int{c.Side * c.Shape[0], c.Side * c.Shape[1], c.Side * c.Shape[2]},

@@ -6,7 +6,7 @@ import (
 )
 
 // CutOff lists the NICs that no longer reach any other, or fewer than half of those that they reached, including
-// themselves: those of a failed component, or on the smaller side of a partitioned fabric.
+// themselves. They belong to a failed component, or to the smaller side of a partitioned fabric.
 func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	before, after := g.reach(nil), g.reach(down)
 	for i := range g.NICs {
@@ -17,8 +17,8 @@ func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	return nics
 }
 
-// reach counts by NIC how many it reaches with these links down, itself among them. A NIC with several ports is in
-// several parts of the fabric, and connects none of them.
+// reach counts by NIC how many NICs it reaches with these links down, including itself. A NIC with several ports is
+// in several parts of the fabric, and connects none of them.
 func (g *Graph) reach(down map[int]bool) []int {
 	switches := g.joined(down)
 	type kind struct {
@@ -84,9 +84,9 @@ func (g *Graph) partsOf(nic int, down map[int]bool, switches parts) (all []int) 
 	return all
 }
 
-// Apart makes each port of a NIC with several ports a NIC: no bundle, but addresses in two subnets, as where two
-// ports are connected to two switches in two VLANs. A GPU uses the ports in turn, the first with the first of its
-// peer; data in flight on a port do not move to another one when it fails.
+// Apart makes each port of a NIC with several ports a separate NIC. Such ports are no bundle but have addresses in
+// two subnets, as for two switches in two VLANs. A GPU uses the ports in turn, the first with the first port of its
+// peer. Data in flight on a port do not move to another port when it fails.
 func (g *Graph) Apart() {
 	cards := make([][]int, len(g.gpuHost))
 	at := make([]int, len(g.NICs)+1) // by NIC, the index of its first port

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A rail switch takes all NICs of its rail with it, a leaf those behind it, a spine none of them, and
-// one of two switches of a pair none either. (The only spine parts two rails, half and half.)
+// A rail switch isolates all NICs of its rail, and a leaf those attached to it. A spine isolates none, and neither
+// does one of two switches of a pair. (The only spine parts two rails, half and half.)
 func TestCutOff(t *testing.T) {
 	one := Server{GPUs: 2, NICs: 2, Ports: 1}
 	two := Server{GPUs: 2, NICs: 2, Ports: 2}
@@ -46,8 +46,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// The only spine of a rail separates its halves, and isolates none of them. A leaf separates
-// nobody: those that are up reach one another.
+// The only spine of a rail partitions its halves, but isolates none of them. A leaf partitions no others: the
+// remaining NICs reach one another.
 func TestSplit(t *testing.T) {
 	g, err := Build("rail", Params{Hosts: 4, Segments: 2, Server: Server{GPUs: 1, NICs: 1, Ports: 1}, Spines: 1,
 		Uplinks: 4, HostCable: cable(unit.Gbps), Fabric: cable(unit.Gbps)})
@@ -65,7 +65,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Pair by pair it comes to the same.
+// A check of each pair gives the same result.
 func TestCutOffPairByPair(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g, down := tangled(rt), map[int]bool{}
@@ -98,7 +98,7 @@ func TestCutOffPairByPair(t *testing.T) {
 	})
 }
 
-// One more failure never brings anybody back.
+// One more failure never reconnects a NIC.
 func TestCutOffGrows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g, down := tangled(rt), map[int]bool{}

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// torus is a cube of k^3 switches with Hosts servers each, one by default. Uplinks links connect a switch to either
-// neighbour in each of three directions; a ring of two has one of them (docs/references.md, topologies).
+// torus is a cube of k^3 switches with Hosts servers each, one by default. Uplinks links connect a switch to each
+// neighbour in each of three directions; a ring of two has one neighbour (docs/references.md, topologies).
 func torus(p Params) (*Graph, error) {
 	k := p.K
 	switch {
@@ -101,8 +101,8 @@ func (d Dragonfly) Radix() int {
 }
 
 // dragonfly builds one. The global cables of a group lead to the other groups in turn, and its switches take Global
-// of them each in order. With one cable between groups, cable j leads to group j, or from the group's own number on
-// to j+1. Servers have one GPU unless they are given, and all their NICs on one switch.
+// cables each in order. With one cable between groups, cable j leads to group j, or to j+1 from the group's own
+// number on. By default servers have one GPU, and all their NICs on one switch.
 func dragonfly(p Params) (*Graph, error) {
 	d, err := Dragonfly{K: p.K, GroupSize: p.GroupSize, Local: p.Local, Global: p.Global,
 		Groups: p.Groups}.Balanced()

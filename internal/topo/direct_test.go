@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// Sizes and distances are the closed forms (docs/references.md, topologies): a torus of n^3 has 3n^3
-// cables between switches and a diameter of 3n/2; a dragonfly of p NICs per switch
-// p(2p)(2p^2+1) NICs and switches of 4p-1 ports, at most three hops apart.
+// Sizes and distances match the closed forms (docs/references.md, topologies). A torus of n^3 has 3n^3 cables
+// between switches and a diameter of 3n/2. A dragonfly of p NICs per switch has p(2p)(2p^2+1) NICs and switches of
+// 4p-1 ports, at most three hops apart.
 func TestDirectFabrics(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	diameter := func(g *Graph) int32 {
@@ -62,8 +62,8 @@ func TestDirectFabrics(t *testing.T) {
 	}
 }
 
-// Fewer groups than the global cables could join share them evenly: every group has as
-// many cables to every other, every switch at most what it was given.
+// If there are fewer groups than global cables, the groups share the cables evenly. Every group has equally many
+// cables to every other, and every switch at most its given number.
 func TestDragonflyOfFewGroups(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	g, err := Build("dragonfly", Params{K: 8, Groups: 5, HostCable: c, Fabric: c})
@@ -125,7 +125,7 @@ func TestFatTreePods(t *testing.T) {
 	for _, c := range []struct{ k, tiers, pods, leaves, hosts, switches int }{
 		{16, 3, 5, 0, 5 * 64, 5*16 + 8*4}, // 8 uplinks, two cables to each of four cores
 		{16, 3, 5, 3, 5 * 24, 5*11 + 8*1}, // 3 uplinks to one core
-		{16, 2, 0, 4, 32, 4 + 2},          // two spines take four cables of each leaf
+		{16, 2, 0, 4, 32, 4 + 2},          // two spines have four cables of each leaf
 	} {
 		g, err := Build("fat-tree", Params{K: c.k, Tiers: c.tiers, Pods: c.pods, Leaves: c.leaves,
 			HostCable: cable(100 * unit.Gbps)})

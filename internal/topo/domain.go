@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// domains lists the servers that share NVLink, if there is more than one: the trays of a rack. Servers of one follow
-// one another, so that its GPUs do.
+// domains lists the servers that share NVLink, the trays of a rack, if there are several. Servers of one domain are
+// consecutive, and so are its GPUs.
 type domains struct {
 	of    []int32 // by server
-	first []int   // by domain: its first GPU, and after the last domain the number of all GPUs
+	first []int   // by domain: its first GPU, then, after the last domain, the number of all GPUs
 	host  []int   // by domain: its first server
 }
 
@@ -49,8 +49,8 @@ func (g *Graph) ServersIn(domain int) (first, last int) {
 	return first, len(g.Hosts)
 }
 
-// DomainName returns the name of a domain: its server, the common location of its servers or, if locations are unknown,
-// the first and the last of them.
+// DomainName returns the name of a domain: its server, or the common location of its servers. If locations are
+// unknown, it is the first and the last server.
 func (g *Graph) DomainName(domain int) string {
 	first, last := g.ServersIn(domain)
 	a, b := g.Hosts[first], g.Hosts[last-1]

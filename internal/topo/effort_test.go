@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// ringOf cables switches in a circle, with chords over so many others.
+// ringOf connects switches in a ring, with chords over n others.
 func ringOf(t *testing.T, switches int, chords ...int) *Graph {
 	m := NewMaker("site")
 	for i := range switches {
@@ -30,8 +30,8 @@ func ringOf(t *testing.T, switches int, chords ...int) *Graph {
 	return g
 }
 
-// What routes take is counted as it comes to be, within half where it is a guess from a few classes:
-// next to nothing in pods, two or three sets a switch in a ring, very many with chords.
+// The estimated effort of routes matches the real one, within half if it is extrapolated from a few classes: almost
+// none in pods, two or three sets per switch in a ring, very many with chords.
 func TestEffortIsWhatRoutesTake(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	pods, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 2, Segments: 4,
@@ -50,7 +50,7 @@ func TestEffortIsWhatRoutesTake(t *testing.T) {
 			}
 			for _, x := range r.apart[n] {
 				if x.set >= 0 {
-					sets-- // one of its own per neighbour, whatever the pattern
+					sets-- // one set per neighbour, for any pattern
 				}
 			}
 		}

@@ -29,8 +29,8 @@ func (e *Explicit) IsHost(name string) bool {
 	return n >= 0 && e.g.Nodes[n].Role == Host
 }
 
-// nodeName is a host name (RFC 1123, section 2.1), with the underscore that switches allow
-// as well: names become folders, namespaces, and lines of configurations.
+// nodeName is a host name (RFC 1123, section 2.1), with the underscore that switches also allow. Names become
+// folders, namespaces, and lines of configurations.
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 func (e *Explicit) fresh(name string) error {

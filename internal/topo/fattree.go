@@ -16,8 +16,8 @@ type FatTree struct {
 	Bundle   int // cables from an aggregation switch to each of its cores, from a leaf to each spine
 }
 
-// NewFatTree finds the minimum number of top switches for the given pods and leaves; 0 for either means the maximum of
-// the arity. A complete one has k^3/4 hosts on 5k^2/4 switches, with two tiers k^2/2 on 3k/2 (docs/references.md,
+// NewFatTree finds the minimum number of top switches for the given pods and leaves; 0 for either means the arity's
+// maximum. A complete one has k^3/4 hosts on 5k^2/4 switches, with two tiers k^2/2 on 3k/2 (docs/references.md,
 // topologies).
 func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	if k < 2 || k > 2048 || k%2 != 0 {
@@ -111,7 +111,7 @@ func fatTree(p Params) (*Graph, error) {
 	return g, nil
 }
 
-// fatLeaf adds a leaf with its hosts and its cables to the tier above.
+// fatLeaf adds a leaf with its hosts and its cables to the upper tier.
 func (g *Graph) fatLeaf(name string, t FatTree, host Cable, above []int, bundle int, up Cable) {
 	leaf := g.AddNode(name, Leaf, 1)
 	for range t.K / 2 {

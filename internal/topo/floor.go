@@ -27,7 +27,7 @@ func (g *Graph) Spots() (spots []Spot, nodes map[Spot][]int) {
 	return spots, nodes
 }
 
-// floor counts racks, and the total length of all cables if there are any.
+// floor counts racks, and sums the length of all cables if it is known.
 func (g *Graph) floor() (racks int, metres float64) {
 	spots, _ := g.Spots()
 	if len(spots) == 0 {
@@ -64,7 +64,8 @@ type Domain struct {
 	Nodes []int  `json:"-"`
 	Own   int    `json:"gpus_inside"` // GPUs in the servers that fail with it
 	Off   int    `json:"gpus_cut_off"`
-	Split int    `json:"gpus_split,omitempty"` // others, one of whose NICs no longer reaches some that are up
+	// other servers, one of whose NICs no longer reaches some working ones
+	Split int `json:"gpus_split,omitempty"`
 }
 
 // FailureDomains lists switches and racks with the GPUs that each isolates or separates on failure, the worst first.
@@ -130,8 +131,8 @@ func (g *Graph) FailureDomains() (out []Domain) {
 	return out
 }
 
-// DotFailures is Dot with switches coloured by the effect of their failure: red if GPUs are isolated, darker for more,
-// with a note of the number; racks have it in their frames' labels.
+// DotFailures is Dot with switches coloured by the effect of their failure: red if GPUs are isolated, darker for
+// more, with their number. Racks have the number in their frames' labels.
 func (g *Graph) DotFailures(list []Domain) string {
 	text := g.Dot()
 	var b strings.Builder
@@ -152,8 +153,8 @@ func (g *Graph) DotFailures(list []Domain) string {
 	return strings.TrimSuffix(text, "}\n") + b.String() + "}\n"
 }
 
-// Racks returns for each server, with servers that share NVLink as one, the leaf of its first NIC, and the leaves
-// connected by one tier.
+// Racks returns for each server the leaf of its first NIC, and the leaves connected by one tier. Servers that share
+// NVLink count as one.
 func (g *Graph) Racks() (rack, pod []int) {
 	rack, pod = make([]int, g.Domains()), make([]int, g.Domains())
 	leaf := make([]int, g.Domains())
@@ -167,7 +168,7 @@ func (g *Graph) Racks() (rack, pod []int) {
 			leaf[d] = l.A + l.B - g.Hosts[n.Host]
 		}
 	}
-	above := map[int]int{} // by switch: the first switch above which the leaves below it were seen, as union
+	above := map[int]int{} // by switch: the first switch above which the leaves below it were seen, as a union
 	var root func(int) int
 	root = func(n int) int {
 		if up, ok := above[n]; ok && up != n {

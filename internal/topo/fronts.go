@@ -17,7 +17,7 @@ type Fronts struct {
 	hops   map[hopKey]*Hop
 }
 
-// front is a set of switches in the order of the links to them, with the share of the bytes at each.
+// front is a set of switches in the order of their links, with the share of the bytes at each.
 type front struct {
 	nodes  []int
 	shares []float64
@@ -27,12 +27,12 @@ type front struct {
 
 type hopKey struct {
 	front int32
-	to    int32 // class of the destination, or its locator, inverted, if it is routed differently from its class
+	to    int32 // class of the destination or, inverted, its locator, if it is routed differently from its class
 }
 
-// Hop is the links over which bytes at a front continue, in order, with the switch that each leaves and the share
-// of the bytes by its weight. Next is the front they lead to. Without links there is no path, or the destination is
-// reached.
+// Hop is the links over which bytes at a front continue, in order. Each has the switch that it leaves, and the
+// share of the bytes by its weight. Next is the front they lead to. Without links there is no path, or the
+// destination is reached.
 type Hop struct {
 	Links, From []int
 	Shares      []float64
@@ -73,7 +73,7 @@ func (f *Fronts) At(nodes []int, shares []float64) int32 {
 // Nodes returns the switches of a front. The result must not be changed.
 func (f *Fronts) Nodes(at int32) []int { return f.all[at].nodes }
 
-// To returns the hop from a front towards a locator: the same one for all towards which links are the same.
+// To returns the hop from a front towards a locator. All locators with equal links share one hop.
 func (f *Fronts) To(at int32, loc int) *Hop {
 	if loc < 0 {
 		return &Hop{}
@@ -93,7 +93,7 @@ func (f *Fronts) To(at int32, loc int) *Hop {
 	return h
 }
 
-// find makes a hop, unless the front has that one towards others.
+// find creates a hop, unless the front already has it for other locators.
 func (f *Fronts) find(at int32, loc int) *Hop {
 	here, h := &f.all[at], &Hop{}
 	for i, n := range here.nodes {

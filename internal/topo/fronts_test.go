@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Hops of fronts, which are found once per class of destinations, are what each switch's own ways say, in fabrics with
-// a pattern and in some without, also while cables are broken; shares add up to what is not yet there.
+// Hops of fronts are found once per class of destinations. They equal each switch's own paths, in fabrics with and
+// without a pattern, also with broken cables. Shares add up to the bytes that have not yet arrived.
 func TestFrontsGoOnLikeTheirSwitches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, down := drawBroken(t)
@@ -44,7 +44,7 @@ func TestFrontsGoOnLikeTheirSwitches(t *testing.T) {
 	})
 }
 
-// goesOn compares a hop with the ways of each of a front's switches.
+// goesOn compares a hop with the paths of each of a front's switches.
 func goesOn(t *rapid.T, g *Graph, r *Routes, hop *Hop, here front, loc int, weight func(link, from int) float64) {
 	k := 0
 	for i, n := range here.nodes {
@@ -66,7 +66,7 @@ func goesOn(t *rapid.T, g *Graph, r *Routes, hop *Hop, here front, loc int, weig
 	}
 }
 
-// behind checks that a front has the switches that a hop leads to, each once, with what they get.
+// behind checks that the next front has the switches of a hop, each once, with their shares.
 func behind(t *rapid.T, g *Graph, hop *Hop, next front) {
 	got := map[int]float64{}
 	for i, l := range hop.Links {

@@ -30,10 +30,10 @@ var roleNames = [nRoles]string{"host", "rail", "leaf", "aggregation", "spine", "
 
 func (r Role) String() string { return roleNames[r] }
 
-// roleSynonyms are other names of the roles of switches, in lower case.
+// roleSynonyms are other names of switch roles, in lower case.
 var roleSynonyms = map[string]Role{"tor": Leaf, "top-of-rack": Leaf, "agg": Aggregation, "superspine": SuperSpine}
 
-// ParseRole reads a role's name, or what else it is called: ToR, agg, superspine, super_spine.
+// ParseRole parses a role's name or one of its synonyms: ToR, agg, superspine, super_spine.
 func ParseRole(s string) (Role, error) {
 	plain := strings.ReplaceAll(strings.ToLower(s), "_", "-")
 	for i, n := range roleNames {
@@ -54,11 +54,11 @@ type Node struct {
 	Tier  int // 0 hosts, 1 leaves, and so on
 	Ports int // used so far; ports are named Eth1, Eth2, ...
 
-	// A switch's packet memory: from its type, or from its model if neither the type nor the platform sets it; 0: the
-	// platform's.
+	// A switch's packet memory: from its type, or from its model if neither the type nor the platform sets it; 0:
+	// the platform's.
 	Buffer, ModelBuffer unit.Bytes
 
-	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: every switch's
+	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: the common one
 
 	Panel   *panel.Panel // a switch's ports, if its type is known
 	HwSKU   string       // the configured device of a switch, in SONiC's notation
@@ -82,7 +82,7 @@ type Link struct {
 	LengthMM     int64
 	Delay        unit.Time // propagation; from the length unless given
 	BER          float64
-	Channel      int // number of the channel in the graph, from 1; 0: a link of its own
+	Channel      int // number of the channel in the graph, from 1; 0: an individual link
 }
 
 // LinkEnd is one end of a link: the port at a node.
@@ -103,13 +103,13 @@ func CableDelay(mm int64) unit.Time {
 	return unit.Time((mm*1_000_000 + metresPerSecond/1000 - 1) / (metresPerSecond / 1000))
 }
 
-// NIC is one network card: its server, its place in it, its cables.
+// NIC is one network card: its server, its position there, and its cables.
 type NIC struct {
 	Host  int
 	Index int // within the server
 	Rail  int // rail number
 	Links []int
-	Port  int // port number of the card, from 1, if each port has its own address (Apart); 0: the card
+	Port  int // port number of the card, from 1, if each port has its own address (Apart); 0: the whole card
 }
 
 // Graph is a fabric.
@@ -123,12 +123,12 @@ type Graph struct {
 	NICOf    []int   // GPU -> NIC, the first one of several
 	ways     []int   // by GPU: number of its consecutive NICs; nil: one each
 	anyNIC   bool    // GPUs take all NICs of their servers
-	listed   []bool  // by NIC: whether GPUs use it; nil: all
+	listed   []bool  // by NIC: whether GPUs use it; nil: all are used
 	cards    [][]int // by GPU: its NICs, if they are not consecutive from NICOf; nil: always consecutive
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
 	stores   *stores  // nil: no server keeps data
-	firstGPU []int    // by host: its first GPU, and after the last host the number of all GPUs
+	firstGPU []int    // by host: its first GPU, then, after the last host, the number of all GPUs
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
 	Regions  [][]int  // directly connected parts that packets cross as a whole: a dragonfly's groups
 	Grid     *Grid    // torus of the fabric; nil: none
@@ -137,7 +137,7 @@ type Graph struct {
 	byName   map[string]int
 }
 
-// Stand is the location of a node: its group, and its parts in order, {pod 3, rack 12}.
+// Stand is the location of a node: its group and its ordered parts, such as {pod 3, rack 12}.
 type Stand struct {
 	Group string
 	Words []string
@@ -156,10 +156,10 @@ const (
 	MaxPerServer = 576
 )
 
-// tooLarge ends the building of a graph that grows beyond them.
+// tooLarge ends the building of a graph that exceeds these limits.
 var tooLarge = field.New("", "more than %d nodes or %d cables; packet fidelity takes no more", MaxNodes, MaxLinks)
 
-// bounded turns a graph that grew too large into an error.
+// bounded turns the panic of a too large graph into an error.
 func bounded(err *error) {
 	if x := recover(); x == tooLarge {
 		*err = tooLarge
@@ -170,7 +170,7 @@ func bounded(err *error) {
 
 func newGraph(kind string) *Graph { return &Graph{Kind: kind, byName: map[string]int{}} }
 
-// AddNode adds a node with a unique name; it panics if there are too many, which Build recovers.
+// AddNode adds a node with a unique name. It panics if there are too many; Build recovers from that.
 func (g *Graph) AddNode(name string, role Role, tier int) int {
 	if len(g.Nodes) >= MaxNodes {
 		panic(tooLarge)
@@ -218,7 +218,7 @@ func portName(n Node) string {
 	return fmt.Sprintf("Eth%d", n.Ports)
 }
 
-// End names a link's end as seen from node: "rail-1:Eth3".
+// End returns the name of a link's end at a node: "rail-1:Eth3".
 func (g *Graph) End(link, node int) string {
 	l := g.Links[link]
 	if l.A == node {
@@ -295,7 +295,7 @@ func (g *Graph) LocalOf(gpu int) int {
 // GPUsOf returns the GPUs of a server: from the first to before the last.
 func (g *Graph) GPUsOf(host int) (first, last int) { return g.firstGPU[host], g.firstGPU[host+1] }
 
-// Ways returns the number of a GPU's own NICs, 1 also for a shared one.
+// Ways returns the number of a GPU's own NICs; 1 also for a shared NIC.
 func (g *Graph) Ways(gpu int) int {
 	if g.cards != nil && g.cards[gpu] != nil {
 		return len(g.cards[gpu])
@@ -306,7 +306,7 @@ func (g *Graph) Ways(gpu int) int {
 	return g.ways[gpu]
 }
 
-// WayOf returns the NIC that a GPU's queue pair of a number uses: its NICs take turns.
+// WayOf returns the NIC for a numbered queue pair of a GPU, whose NICs take turns.
 func (g *Graph) WayOf(gpu, pair int) int {
 	if g.cards != nil && g.cards[gpu] != nil {
 		return g.cards[gpu][pair%len(g.cards[gpu])]
@@ -314,9 +314,9 @@ func (g *Graph) WayOf(gpu, pair int) int {
 	return g.NICOf[gpu] + pair%g.Ways(gpu)
 }
 
-// Pair returns the NICs of a numbered queue pair from one GPU to another: the NICs of both in turn. Where GPUs use
-// all NICs of their servers, the first queue pair takes the NIC at the sender's position, at both ends, so that
-// short transfers do not all take one NIC and long ones stay on their rails.
+// Pair returns the NICs of a numbered queue pair from one GPU to another, with the NICs of both in turn. If GPUs
+// use all NICs of their servers, the first queue pair takes the NIC at the sender's position, at both ends. Short
+// transfers thus do not all use one NIC, and long ones stay on their rails.
 func (g *Graph) Pair(src, dst, pair int) (from, to int) {
 	if g.Stored(src, dst) {
 		if store := g.StoreOf(dst); store >= 0 {
@@ -339,7 +339,7 @@ func (g *Graph) PerServer() (most int) {
 	return most
 }
 
-// equip gives the server added last its GPUs; nicOf is the NIC of each.
+// equip gives the last added server its GPUs; nicOf is the NIC of each.
 func (g *Graph) equip(nicOf ...int) {
 	if len(g.firstGPU) == 0 {
 		g.firstGPU = []int{0}
@@ -351,8 +351,8 @@ func (g *Graph) equip(nicOf ...int) {
 	g.firstGPU = append(g.firstGPU, len(g.gpuHost))
 }
 
-// deal assigns the NICs of the server added last to its GPUs: the last NICs of the graph, in blocks of GPUs that
-// share one, or with several for each.
+// deal assigns the NICs of the last added server to its GPUs. They are the last NICs of the graph. Blocks of GPUs
+// share one each, or each GPU has several.
 func (g *Graph) deal(gpus, nics int) {
 	first := len(g.NICs) - nics
 	nicOf := make([]int, gpus)
@@ -373,7 +373,7 @@ func (g *Graph) deal(gpus, nics int) {
 	g.equip(nicOf...)
 }
 
-// GPUName names a GPU as people count them: "host-1/gpu-1"; a store's ends are the server and its media.
+// GPUName returns a GPU's name, counted from 1: "host-1/gpu-1". A store's ends are the server and its media.
 func (g *Graph) GPUName(gpu int) string {
 	if store := g.StoreOf(gpu); store >= 0 {
 		name := g.Nodes[g.Hosts[g.StoreHost(store)]].Name

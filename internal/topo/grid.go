@@ -6,12 +6,12 @@ import "slices"
 type Grid struct {
 	Sides [3]int
 	At    [][3]int16 // by node: the place of a switch; zero for a server
-	Dim   []int8     // by link: the dimension along which it runs, -1 for a server's
+	Dim   []int8     // by link: the dimension along which it runs; -1: a server's link
 	Wrap  []bool     // by link: whether it closes its ring, between the last switch and the first
 
-	// For a torus of cubes, where cubes may share a position in turn: the connected cube has it.
-	Cube    []int32 // by node: its cube, -1 of a server; nil: there are none
-	Optical []bool  // by link: it is a circuit
+	// For a torus of cubes, where cubes may have one position in turn: the connected cube has it.
+	Cube    []int32 // by node: its cube, -1 for a server; nil: there are no cubes
+	Optical []bool  // by link: whether it is a circuit
 }
 
 // newGrid returns the grid of a torus whose links exist: switches[x*side*side+y*side+z] is at x, y, z.
@@ -41,7 +41,7 @@ func (t *Grid) measure(g *Graph) {
 	}
 }
 
-// joined is, by cube, the number of its circuits that are up.
+// joined returns, by cube, the number of its working circuits.
 func (t *Grid) joined(g *Graph, down map[int]bool) map[int32]int {
 	n := map[int32]int{}
 	for l, is := range t.Optical {
@@ -53,10 +53,10 @@ func (t *Grid) joined(g *Graph, down map[int]bool) map[int32]int {
 	return n
 }
 
-// Ordered computes paths in dimension order over the links that are up: along the first dimension to the
-// destination's coordinate, then the second, then the third. Around each ring it takes the shorter side (both, if
-// equal) or the unbroken one (Dally and Seitz 1987). If that leaves no path, packets take the shortest one. A
-// fabric without a grid has the shortest everywhere. Locators are the locators of Reroute.
+// Ordered computes paths in dimension order over the working links: along the first dimension to the destination's
+// coordinate, then the second, then the third. Around each ring it takes the shorter side, both if equal, or the
+// unbroken one (Dally and Seitz 1987). If no such path is left, packets take the shortest path. A fabric without a
+// grid has the shortest everywhere. Locators are the locators of Reroute.
 func (g *Graph) Ordered(down map[int]bool, before *Routes) *Routes {
 	return g.ordered(down, before, InOrder)
 }
@@ -211,7 +211,7 @@ func (o *orderer) inside(n, to, loc int) []int {
 	return o.rest.Next(n, loc)
 }
 
-// has reports whether a switch has its place, which another cube's may have as well.
+// has reports whether a switch is at its position, which another cube's switch may also have.
 func (o *orderer) has(n int) bool { return int(o.node[o.place(o.At[n])]) == n }
 
 // add gives a switch a set of next links.
@@ -223,7 +223,7 @@ func (o *orderer) add(n int, links []int) int32 {
 	return int32(len(o.r.sets[n]) - 1)
 }
 
-// around returns the number of links along a ring to one of its positions, up and down, 0 if one is broken.
+// around returns the number of links along a ring to a position, up and down; 0 if that side is broken.
 func (o *orderer) around(n, dim, to int) (up, down int) {
 	for side, far := range []*int{&up, &down} {
 		at := o.At[n]

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Ways in dimension order are as short as any in a whole torus. In a broken one there is a way wherever
-// there is one at all, whichever of the next links packets take, and its locators are those of the
-// shortest ways.
+// Paths in dimension order are shortest paths in a complete torus. A broken torus has a path wherever any exists,
+// whichever of the next links packets take. Its locators are those of the shortest paths.
 func TestOrderedWays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Cable{Rate: unit.Gbps}

@@ -2,11 +2,11 @@ package topo
 
 import "slices"
 
-// interned is the sets of next switches of one switch, each once. There are few of them in a regular fabric, and up to
-// one per class in an irregular one.
+// interned is the sets of next switches of one switch, each stored once. A regular fabric has few sets, an
+// irregular one up to one per class.
 type interned struct {
 	sets [][]int32
-	at   map[uint64]int32 // by hash, or the next free slot; nil while they are few
+	at   map[uint64]int32 // by hash, or the next free slot; nil while there are few
 }
 
 // few sets are searched linearly.
@@ -35,7 +35,7 @@ func (k *interned) find(peers []int32) (set int32, fresh bool) {
 	return set, true
 }
 
-// put returns the number under which a set is there already; otherwise it gets the one given.
+// put returns the existing number of a set; a new set gets the given number.
 func (k *interned) put(peers []int32, number int32) int32 {
 	h := uint64(14695981039346656037) // FNV-1a, a word at a time
 	for _, p := range peers {
@@ -53,8 +53,8 @@ func (k *interned) put(peers []int32, number int32) int32 {
 	}
 }
 
-// intern numbers a switch's set of next switches, which is often the one of before, and keeps the links
-// to them; -1 is none.
+// intern numbers a switch's set of next switches and stores the links to them; -1 is none. The set is often the
+// previous one.
 func (r *Routes) intern(net *mesh, n, before int32, peers []int32) int32 {
 	known := &net.known[n]
 	switch {

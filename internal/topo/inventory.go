@@ -51,8 +51,9 @@ type Inventory struct {
 	Tiers     []Tier         `json:"tiers"`
 	Racks     int            `json:"racks,omitempty"` // on the floor
 	Metres    float64        `json:"cable_metres,omitempty"`
-	Bisection unit.Rate      `json:"bisection_bps"`   // rate of one direction, half the hosts to the other half
-	Share     float64        `json:"bisection_share"` // relative to the NICs' rate of one half; 1 is full
+	// rate in one direction, from half the hosts to the other half
+	Bisection unit.Rate `json:"bisection_bps"`
+	Share     float64   `json:"bisection_share"` // relative to the NICs' rate of one half; 1 is full
 }
 
 // Inventory counts a fabric.
@@ -117,8 +118,7 @@ func (g *Graph) count() *Inventory {
 	return inv
 }
 
-// Dot writes the fabric as a Graphviz graph, tiers as ranks, parallel cables
-// as one edge.
+// Dot writes the fabric as a Graphviz graph, with tiers as ranks and parallel cables as one edge.
 func (g *Graph) Dot() string {
 	var b strings.Builder
 	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, fontname=\"sans-serif\"];\n")

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Parameters that each are possible and together make more cables than fit any memory
-// (15 GB and no end) are refused while they are being run, not behind.
+// Parameters that are possible individually but together make more cables than fit any memory (15 GB and more) are
+// rejected during the build, not after it.
 func TestFabricsThatAreTooLarge(t *testing.T) {
 	c := Cable{Rate: unit.Gbps}
 	server := Server{GPUs: 1, NICs: 1, Ports: 1}
@@ -43,8 +43,8 @@ func TestFabricsThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// spent returns what this process took of processors so far: other than the time that passes it does not grow with
-// what else the machine has to do.
+// spent returns the processor time of this process. Unlike elapsed time it does not grow with other load on the
+// host.
 func spent() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -13,7 +13,7 @@ func (g *Graph) Longest() (longest Way) {
 		if len(near[from]) == 0 {
 			continue
 		}
-		clear(dist) // switches passed, this one included; 0: not reached
+		clear(dist) // switches passed, including this one; 0: not reached
 		queue = append(queue[:0], int32(from))
 		dist[from] = 1
 		for i := 0; i < len(queue); i++ {

@@ -108,8 +108,8 @@ func (m *Maker) Cable(a, b int, c Cable) (link int, err error) {
 	return m.g.Connect(a, b, c), nil
 }
 
-// Plug sets the ports at both ends of the last added link. A switch calls its ports as its system does; one of no known
-// system counts its cables unless its ports are listed.
+// Plug sets the ports at both ends of the last added link. A switch names its ports as its system does. A switch
+// without a known system numbers its cables unless its ports are listed.
 func (m *Maker) Plug(jacks [2]panel.Jack, listed [2]bool) {
 	l := &m.g.Links[len(m.g.Links)-1]
 	l.AJack, l.BJack = jacks[0], jacks[1]
@@ -157,8 +157,8 @@ func (m *Maker) Graph() (*Graph, error) {
 	return m.g, nil
 }
 
-// KindRates returns the rate of each link's kind: the highest among links between nodes of the same two groups, or
-// roles if nodes have no groups.
+// KindRates returns the rate of each link's kind: the highest rate among links between nodes of the same two
+// groups, or roles if nodes have no groups.
 func (g *Graph) KindRates() []unit.Rate {
 	type kind struct{ a, b string }
 	of := func(l *Link) kind {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Servers that differ: each GPU is in its server and domain, at its place, and uses NICs of its server:
-// as many for itself as there are NICs for a GPU, or one that a block of GPUs shares.
+// With different servers, each GPU is in its server and domain at its position. It uses NICs of its server: as many
+// as there are per GPU, or one that a block of GPUs shares.
 func TestServersThatDiffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := NewMaker("site")
@@ -96,8 +96,7 @@ func TestServersThatDiffer(t *testing.T) {
 	})
 }
 
-// What cannot be made is refused: names that stand twice, domains with a gap, NICs that are not there,
-// graphs of nothing.
+// Impossible graphs are rejected: duplicate names, domains with a gap, missing NICs, empty graphs.
 func TestMakerRefuses(t *testing.T) {
 	want := func(err error, text string) {
 		t.Helper()

@@ -18,10 +18,10 @@ type mesh struct {
 	known    []interned // by node: sets of next switches, numbered as in Routes.sets
 }
 
-// hop is a neighbour and how far it is.
+// hop is a neighbour and its distance.
 type hop struct{ peer, length int32 }
 
-// mesh lists each switch's live links to other switches; with detours those between regions are longer.
+// mesh lists each switch's working links to other switches; with detours those between regions are longer.
 func (g *Graph) mesh(down map[int]bool, detours bool) *mesh {
 	m := &mesh{hops: !detours, exits: make([][]Exit, len(g.Nodes)), peers: make([][]hop, len(g.Nodes)),
 		known: make([]interned, len(g.Nodes))}
@@ -63,8 +63,8 @@ type walker struct {
 
 func (m *mesh) walker() *walker { return &walker{mesh: m, dist: make([]int32, len(m.exits))} }
 
-// ways visits all switches with their neighbours that are nearer to one of some; the neighbours are in order, and valid
-// during the visit.
+// ways visits all switches with those neighbours that are nearer to a given set. The neighbours are in order, and
+// valid during the visit.
 func (w *walker) ways(from []int32, visit func(n int32, next []int32)) {
 	if !w.hops {
 		w.dial(from)

@@ -58,7 +58,7 @@ func (g *Graph) PortMaps(name string) (maps []*PortMap, names []string) {
 	return maps, names
 }
 
-// gpusByNIC lists by NIC the GPUs that send by it, from 1 in their servers.
+// gpusByNIC lists by NIC the GPUs that use it, numbered from 1 in their servers.
 func (g *Graph) gpusByNIC() [][]int {
 	users := make([][]int, len(g.NICs))
 	for gpu := range g.TotalGPUs() {
@@ -70,7 +70,7 @@ func (g *Graph) gpusByNIC() [][]int {
 	return users
 }
 
-// portMap returns the map of one switch; kind is equal for switches whose ports have the same rails.
+// portMap returns the map of one switch. kind is equal for switches whose ports have equal rails.
 func (g *Graph) portMap(node int, users [][]int) (p *PortMap, kind string) {
 	p = &PortMap{Switch: g.Nodes[node].Name, Others: []PortEnd{}}
 	rails, others := g.RailPorts(node)
@@ -119,7 +119,8 @@ func (g *Graph) WriteCables(to io.Writer) {
 	w.Flush()
 }
 
-// Unnamed returns notes on switches whose ports have generic names, and on those whose names assume a number of lanes.
+// Unnamed returns notes on switches whose ports have generic names, and on those whose names assume a number of
+// lanes.
 func (g *Graph) Unnamed() (notes []string) {
 	count, first := map[string]int{}, map[string]string{}
 	var order []string

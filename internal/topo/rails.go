@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// Rails is a fabric of equal, separate rails: equal numbers of servers in each segment, each with a NIC on every rail,
-// and switches above that give every leaf the same capacity.
+// Rails is a fabric of equal, separate rails. Segments have equal numbers of servers, each with a NIC on every
+// rail, and the upper switches give every leaf equal capacity.
 type Rails struct {
 	Count           int // of rails
 	Hosts, Segments int // servers of a segment, segments
@@ -18,8 +18,8 @@ type Rails struct {
 	Host, Fabric    Cable
 }
 
-// Rails looks for the rails of a fabric by its cables, whatever built it. The error is the reason why one rail cannot
-// represent all, or a few segments many.
+// Rails finds the rails of a fabric by its cables, however it was built. The error is the reason why one rail
+// cannot represent all, or a few segments many.
 func (g *Graph) Rails() (Rails, error) {
 	x := railing{g: g, rail: map[int]int{}, up: map[int][]int{}, above: map[int]bool{}}
 	for _, step := range []func() error{x.servers, x.segments, x.uplinks, x.top} {
@@ -36,13 +36,13 @@ type railing struct {
 	leaves [][]int       // by server: its leaves, by rail
 	rail   map[int]int   // by leaf
 	order  []int         // leaves, in the order of servers
-	up     map[int][]int // by leaf: its cables up
+	up     map[int][]int // by leaf: its uplink cables
 	above  map[int]bool  // the spines
 }
 
 func (x *railing) name(n int) string { return x.g.Nodes[n].Name }
 
-// servers have the same number of GPUs, each with a NIC of one link on a rail of its own.
+// servers have equal numbers of GPUs, each with a NIC of one link on a rail of its own.
 func (x *railing) servers() error {
 	g := x.g
 	if g.anyNIC {
@@ -87,7 +87,7 @@ func (x *railing) servers() error {
 	return nil
 }
 
-// segments are servers that hang off the same leaves; a leaf has one rail of one segment.
+// segments are servers attached to the same leaves; a leaf has one rail of one segment.
 func (x *railing) segments() error {
 	type segment struct{ first, servers int }
 	by := map[int]*segment{} // by the leaf of the first rail
@@ -125,7 +125,7 @@ func (x *railing) segments() error {
 	return nil
 }
 
-// uplinks are the same of each leaf: as many cables to as many spines.
+// uplinks are equal for each leaf: as many cables to as many spines.
 func (x *railing) uplinks() error {
 	for i, l := range x.g.Links {
 		_, a := x.rail[l.A]
@@ -170,7 +170,7 @@ func (x *railing) uplinks() error {
 	return nil
 }
 
-// top puts the switches above leaves into one tier, or into non-blocking tiers.
+// top groups the switches above leaves into one tier, or into non-blocking tiers.
 func (x *railing) top() error {
 	down, up := make([]int64, len(x.g.Nodes)), make([]int64, len(x.g.Nodes))
 	meet := map[int]string{} // by rail: its spines

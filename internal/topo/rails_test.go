@@ -7,7 +7,7 @@ import (
 	"railyard/unit"
 )
 
-// Rails are found by cables, whatever built them.
+// Rails are found by cables, however they were built.
 func TestRailsOfBuilders(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	p := Params{Server: Server{GPUs: 4, NICs: 4, Ports: 1}, Hosts: 3, Segments: 2, Spines: 4, Uplinks: 2,
@@ -36,7 +36,7 @@ func TestRailsOfBuilders(t *testing.T) {
 	}
 }
 
-// What keeps one rail from standing for all is said.
+// The reason why one rail cannot represent all is reported.
 func TestNoRails(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	p := Params{Server: Server{GPUs: 4, NICs: 4, Ports: 1}, Hosts: 3, Segments: 2, Spines: 4, Uplinks: 2,

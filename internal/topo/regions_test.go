@@ -23,9 +23,8 @@ func random(rt *rapid.T) *Graph {
 	return g
 }
 
-// From any switch to any region a dragonfly's way is at most local, global, and from any switch to any
-// other at most local, global, local, whichever of the equal ones is taken: what three classes and
-// Valiant's five hops rest on.
+// From any switch to any region, a dragonfly's path is at most local, global, and to any other switch at most
+// local, global, local, for any of the equal paths. The three classes and Valiant's five hops depend on this.
 func TestWaysOfADragonfly(t *testing.T) {
 	toRegion, toSwitch := regexp.MustCompile(`^(l?g)?$`), regexp.MustCompile(`^l?(gl?)?$`)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -71,7 +70,7 @@ func TestWaysOfADragonfly(t *testing.T) {
 	})
 }
 
-// Without detours there are no regions, and locators are what they were.
+// Without detours there are no regions, and locators do not change.
 func TestNoDetoursNoRegions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := random(rt)

@@ -9,22 +9,22 @@ import (
 // Routes contains the shortest paths over the links that are up. NICs that are attached to the same live switches
 // share a locator.
 type Routes struct {
-	Locator []int // by NIC, -1 when it has no live cable
-	Regions []int // by station of the graph: the locator of all its switches; only on request
+	Locator []int // by NIC, -1 if it has no working cable
+	Regions []int // by group of the graph: the locator of all its switches; only on request
 	Edges   []int // by node with NICs: the locator of that switch alone, -1 for others; only on request
 	Sets    [][]int
 
 	graph *Graph
 	down  map[int]bool
 	class []int32 // by locator: its class
-	// By node, the set of next links to each class, -1 for none; and the exceptions: locators of the node itself (-1),
-	// or of switches connected to it.
+	// By node, the set of next links to each class, -1 for none. The exceptions are locators of the node itself
+	// (-1), or of switches connected to it.
 	ways  [][]run
 	apart [][]special
 	sets  [][][]int // by node: distinct sets of next links
 }
 
-// run is consecutive classes with one set, from the previous run's end to before end.
+// run is consecutive classes with one set, from the previous run's end up to end.
 type run struct{ end, set int32 }
 
 // special is a locator that a switch routes unlike its class.
@@ -33,8 +33,8 @@ type special struct{ loc, set int32 }
 // Besides selects locators other than NICs, or the set of paths.
 type Besides uint8
 
-// Its values: nothing; a graph's stations with paths that leave few regions (in dimension order, on a torus); each
-// switch with NICs separately; or nothing with paths in dimension order (Ordered).
+// Its values: none; a graph's groups, with paths that leave few regions (in dimension order, on a torus); each
+// switch with NICs separately; or none, with paths in dimension order (Ordered).
 const (
 	Nothing Besides = iota
 	ToRegions
@@ -45,12 +45,12 @@ const (
 // Route computes shortest paths; down lists broken links.
 func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, Nothing) }
 
-// Reroute is Route after other routes, whose locators keep their meaning, as packets in flight contain them. before may
-// be nil.
+// Reroute is Route after other routes. Their locators keep their meaning, because packets in flight contain them.
+// before may be nil.
 //
-// With regions there are also paths to the nearest switch of each, and the shortest path is the one that leaves the
-// fewest regions. On a dragonfly it is at most local, global, local (Kim et al. 2008), and not two global links
-// through a third group to save a hop.
+// With regions there are also paths to the nearest switch of each region. The shortest path is then the one that
+// leaves the fewest regions. On a dragonfly it is at most local, global, local (Kim et al. 2008). It does not take
+// two global links through a third group to save a hop.
 func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
 	if to == InOrder || to == ToRegions && g.Grid != nil {
 		return g.ordered(down, before, to)
@@ -161,7 +161,7 @@ func (r *Routes) Next(node, loc int) []int {
 	return r.sets[node][s]
 }
 
-// runOf finds the run that contains a class: the first that ends after it.
+// runOf finds the run that contains a class: the first run that ends after it.
 func runOf(ways []run, class int32) int {
 	return sort.Search(len(ways), func(i int) bool { return ways[i].end > class })
 }
@@ -180,8 +180,8 @@ func (r *Routes) Row(node int, row []int32) {
 	}
 }
 
-// Kinds returns a locator of each class: switches with the same neighbours share one, and the paths to one equal those
-// to another with the two exchanged.
+// Kinds returns a locator of each class. Switches with equal neighbours share a class, and the paths to one equal
+// those to another with the two exchanged.
 func (r *Routes) Kinds() (locators []int) {
 	seen := map[int32]bool{}
 	for loc, c := range r.class {
@@ -213,8 +213,8 @@ func (r *Routes) Up(link int) bool { return !r.down[link] }
 // Down is the links that the routes do not use. The result must not be changed.
 func (r *Routes) Down() map[int]bool { return r.down }
 
-// leaving is the length of a link between two regions, in hops inside regions: more than the two that a path through a
-// third region could save.
+// leaving is the length of a link between two regions, in hops inside regions. It exceeds the two hops that a path
+// through a third region could save.
 const leaving = 3
 
 // Stations returns the intermediate destinations that packets can be sent by: regions, and on a torus, which has

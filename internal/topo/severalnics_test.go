@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// AWS P5 has 32 NICs of 100G for 8 GPUs: every kind of fabric with servers gives each GPU four, one after the
-// other, and no NIC to two GPUs.
+// AWS P5 has 32 NICs of 100G for 8 GPUs. Every kind of fabric with servers gives each GPU four consecutive NICs,
+// and no NIC to two GPUs.
 func TestSeveralNICsForAGPU(t *testing.T) {
 	cable := Cable{Rate: 100 * unit.Gbps, LengthMM: 3000}
 	for kind, p := range map[string]Params{"single-rail": {}, "rail-only": {}, "rail": {Spines: 4, Uplinks: 1},

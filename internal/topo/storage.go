@@ -12,30 +12,30 @@ type Storage struct {
 	Servers int
 	NICs    int   // of each
 	Cable   Cable // of these
-	// Separate: a network of its own, a front end, with NICs of their own in the servers with GPUs; else the
+	// Separate: its own network, a front end, with additional NICs in the servers with GPUs; otherwise the storage
 	// servers are attached to the leaves of the fabric.
 	Separate bool
 	Front    int // storage NICs of a GPU server
 	Switches int // switches of the front end; NIC i is at switch i mod Switches
 }
 
-// stores is the servers that keep data. Each has two ends beyond the GPUs: its memory, which sends and receives
-// packets, and its media.
+// stores is the servers that keep data. Each storage server has two ends after the GPUs: its memory, which sends
+// and receives packets, and its media.
 type stores struct {
 	hosts []int   // servers, in the order of ends
-	front [][]int // by server: NICs for storage alone; nil: GPUs' own NICs are used
+	front [][]int // by server: NICs for storage only; nil: GPUs' own NICs are used
 	nics  [][]int // by store
-	gpus  int     // number of GPUs, and so the first end
+	gpus  int     // number of GPUs, which is the index of the first end
 }
 
-// AddStorage adds servers, and a front end for them if they have one, after all other nodes.
+// AddStorage adds storage servers, and a front end if they have one, after all other nodes.
 func (g *Graph) AddStorage(s Storage) (err error) {
 	defer bounded(&err)
 	if g.stores != nil {
 		return fmt.Errorf("there are storage servers already")
 	}
 	servers := len(g.Hosts)
-	next := make([]int, servers+s.Servers) // by server: the number of its next NIC
+	next := make([]int, servers+s.Servers) // by server: number of its next NIC
 	for i := range g.NICs {
 		next[g.NICs[i].Host] = max(next[g.NICs[i].Host], g.NICs[i].Index+1)
 	}
@@ -190,7 +190,7 @@ func (g *Graph) StoreNICs(store int) []int { return g.stores.nics[store] }
 // Ends returns the number of ends of transfers: GPUs, and two for each store.
 func (g *Graph) Ends() int { return len(g.gpuHost) }
 
-// Memory is the end at which a store sends and receives, Media the end of its media.
+// Memory is the end at which a store sends and receives; Media is the end of its media.
 func (g *Graph) Memory(store int) int { return g.stores.gpus + 2*store }
 
 // Media is the end of a store's media.
@@ -204,11 +204,11 @@ func (g *Graph) StoreOf(end int) int {
 	return (end - g.stores.gpus) / 2
 }
 
-// Stored reports whether one of two ends is a store's.
+// Stored reports whether one of two ends belongs to a store.
 func (g *Graph) Stored(a, b int) bool { return g.stores != nil && max(a, b) >= g.stores.gpus }
 
-// toStore returns the NICs between a GPU and a store: GPUs of a server use its storage NICs in turn, or their own, and
-// a store's NICs on the same rail, if any, in turn.
+// toStore returns the NICs between a GPU and a store. GPUs of a server use its storage NICs in turn, or their own.
+// A store's NICs on the same rail, if any, are used in turn.
 func (g *Graph) toStore(gpu, store, pair int) (nic, of int) {
 	host := int(g.gpuHost[gpu])
 	if front := g.stores.front; front == nil {
@@ -227,7 +227,7 @@ func (g *Graph) toStore(gpu, store, pair int) (nic, of int) {
 		return nic, all[(gpu+pair)%len(all)]
 	}
 	turn := (gpu + pair) % same
-	if g.stores.front != nil { // GPUs at one NIC differ by as many as there are
+	if g.stores.front != nil { // GPUs that share a NIC differ by the number of NICs
 		turn = (host + g.LocalOf(gpu)/len(g.stores.front[host]) + pair) % same
 	}
 	for _, n := range all {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Storage beside any fabric: what there was keeps its numbers, GPUs reach every store by cards of their own
-// server and of the store's, and all cards of stores are taken.
+// With storage, existing components of any fabric keep their numbers. GPUs reach every store by cards of their own
+// server and of the store, and all cards of stores are used.
 func TestAddStorage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nics := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "NICs of a GPU server")
@@ -67,7 +67,7 @@ func TestAddStorage(t *testing.T) {
 	})
 }
 
-// Names of ends, and what is refused.
+// Names of ends, and rejected values.
 func TestStores(t *testing.T) {
 	p := Params{Server: Server{GPUs: 2, NICs: 2, Ports: 1}, Hosts: 2, Segments: 1,
 		HostCable: Cable{Rate: 400 * unit.Gbps}}

@@ -9,8 +9,8 @@ import (
 
 func cable(r unit.Rate) Cable { return Cable{Rate: r, LengthMM: 3000} }
 
-// docs/references.md, topologies: k-ary fat trees have k^3/4 hosts and 5k^2/4 switches, two
-// tiers k^2/2 hosts; both are non-blocking.
+// docs/references.md, topologies: k-ary fat trees have k^3/4 hosts and 5k^2/4 switches, and two tiers have k^2/2
+// hosts; both are non-blocking.
 func TestFatTreeSizes(t *testing.T) {
 	for _, k := range []int{4, 8, 16} {
 		g, err := Build("fat-tree", Params{K: k, Tiers: 3, HostCable: cable(100 * unit.Gbps)})
@@ -56,8 +56,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// A broken link leaves every pair connected over the others, and only routes
-// that are shortest and live remain.
+// A broken link leaves every pair connected over other links, and all routes are shortest paths over working links.
 func TestRoutesAvoidBrokenLinks(t *testing.T) {
 	g, _ := Build("rail", Params{Server: Server{2, 2, 1}, Hosts: 2, Segments: 1, Spines: 2, Uplinks: 1,
 		HostCable: cable(100 * unit.Gbps), Fabric: cable(100 * unit.Gbps)})

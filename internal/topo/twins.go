@@ -2,15 +2,15 @@ package topo
 
 import "slices"
 
-// Locators whose switches have the same neighbours are twins: from everywhere else their paths are equal. The last
-// hop to a locator leaves one of these neighbours, so a switch's distance is that of the nearest of them plus one.
-// Unless it is such a neighbour itself, its next switches do not depend on which of the twins is the destination. A
-// class of twins is computed once, to the neighbours. Differences are stored separately: the neighbours have the
-// links to each twin (depart), and a locator's own switches need no path. In a Clos all leaves of a pod, or of a
-// plane of it, are twins.
+// Locators whose switches have equal neighbours are twins: from all other switches their paths are equal. The last
+// hop to a locator leaves one of these neighbours. A switch's distance is therefore that of the nearest of them
+// plus one. Unless it is such a neighbour itself, its next switches do not depend on which of the twins is the
+// destination. A class of twins is computed once, to the neighbours. Differences are stored separately: the
+// neighbours have the links to each twin (depart), and a locator's own switches need no path. In a Clos all leaves
+// of a pod, or of one of its planes, are twins.
 
-// classify assigns locators to classes and returns the start nodes of each class's paths. With detours, where a link
-// may be longer than a path around it, each locator is a class.
+// classify assigns locators to classes and returns the start nodes of each class's paths. With detours, where a
+// link may be longer than a path around it, each locator is a class of its own.
 func (r *Routes) classify(net *mesh, detours bool) (from [][]int32) {
 	r.class = make([]int32, len(r.Sets))
 	index := map[string]int32{}
@@ -54,7 +54,7 @@ func narrow(nodes []int) []int32 {
 	return out
 }
 
-// depart stores the differences of a locator's paths from its class's.
+// depart stores the differences between a locator's paths and its class's paths.
 func (r *Routes) depart(net *mesh, loc int) {
 	type cable struct{ from, link int }
 	var last []cable
@@ -106,8 +106,8 @@ func Mix(h uint64, words ...uint64) uint64 {
 	return h
 }
 
-// Refine gives vertices with different neighbours different colours, until the partition is stable or for at most the
-// given number of rounds. It returns the number of colours.
+// Refine gives vertices with different neighbours different colours, until the partition is stable or for at most
+// the given number of rounds. It returns the number of colours.
 func Refine(colour []uint64, edges []Edge, rounds int) (kinds int) {
 	next := make([]uint64, len(colour))
 	kinds = distinct(colour)
@@ -136,13 +136,13 @@ func distinct(colour []uint64) int {
 	return len(seen)
 }
 
-// Effort estimates time and memory of a fabric's routes in advance, which grow with its irregularity: it counts classes
-// of twins, and compares the paths to a few of them.
+// Effort estimates time and memory of a fabric's routes in advance; they grow with its irregularity. It counts
+// classes of twins, and compares the paths to a few of them.
 type Effort struct {
 	Switches, Locators, Classes int
 	Visits                      int64 // visited switches and neighbors
 	Runs                        int64 // classes for which a switch has one set of next links
-	Sets                        int64 // different ones of these
+	Sets                        int64 // of these, different sets
 }
 
 // Entries returns the total number of entries of the forwarding tables.
@@ -166,7 +166,7 @@ func (g *Graph) Effort(to Besides) Effort {
 	return e
 }
 
-// changes extrapolates how often switches have other next switches to a class than to the one before it.
+// changes extrapolates how often the next switches differ between a class and the one before it.
 func (m *mesh) changes(classes [][]int32) (all int64) {
 	const samples = 8
 	w := m.walker()

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tangled draws a fabric without any order: cables at random, NICs with up to three of them to any
-// switches, two to one switch among them.
+// tangled draws a fabric without any order: random cables, and NICs with up to three cables to any switches,
+// including two to one switch.
 func tangled(t *rapid.T) *Graph {
 	m := NewMaker("site")
 	n := rapid.IntRange(1, 12).Draw(t, "switches")
@@ -44,7 +44,7 @@ func tangled(t *rapid.T) *Graph {
 	return g
 }
 
-// drawBroken draws a fabric, with a pattern or without, and up to three of its links that are down.
+// drawBroken draws a fabric, with or without a pattern, and up to three broken links.
 func drawBroken(t *rapid.T) (g *Graph, down map[int]bool) {
 	if rapid.Bool().Draw(t, "tangled") {
 		g = tangled(t)
@@ -59,8 +59,8 @@ func drawBroken(t *rapid.T) (g *Graph, down map[int]bool) {
 	return g, down
 }
 
-// Ways that are computed by classes of twins are those of a search from every locator by itself, in
-// fabrics with a pattern and in some without, also while cables are broken.
+// Paths computed by classes of twins equal those of a separate search from every locator, in fabrics with and
+// without a pattern, also with broken cables.
 func TestTwinsHaveTheWaysOfEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, down := drawBroken(t)
@@ -103,7 +103,7 @@ func TestTwinsHaveTheWaysOfEach(t *testing.T) {
 	})
 }
 
-// The leaves of a pod are twins: a fabric has as many classes as pods, not as leaves.
+// The leaves of a pod are twins, so a fabric has as many classes as pods.
 func TestClassesOfPods(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	g, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 2, Segments: 4,

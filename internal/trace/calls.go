@@ -50,7 +50,7 @@ var opsByName = map[string]op{
 	"gather":    opGather, "scatter": opScatter, "send": opSend, "recv": opRecv, "receive": opRecv,
 }
 
-// plain is a collective's name without what libraries put around it: _reduce_scatter_base, nccl:all_reduce.
+// plain is a collective's name without the prefixes of libraries: _reduce_scatter_base, nccl:all_reduce.
 func plain(name string) string {
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
@@ -72,7 +72,7 @@ type act struct {
 	by    how
 }
 
-// how holds the algorithm, protocol and channels that a trace gives for a collective; zero: none.
+// how holds the algorithm, protocol and channels that a trace has for a collective; zero: none.
 type how struct {
 	algorithm, protocol uint8 // places in algorithms, protocols
 	named               bool  // whether the kernel's name sets them
@@ -93,7 +93,7 @@ type member struct {
 	rank  int
 	file  string
 	acts  []act
-	after []int32 // dependencies of acts: the dependencies of act i from first up to the next one's
+	after []int32 // dependencies of acts; those of act i extend from its first up to the next act's
 	of    []int32 // groups by the number in acts, if the rank was copied from another; nil: unchanged
 }
 
@@ -135,10 +135,10 @@ type calls struct {
 	fit     fitter
 }
 
-// maxActs is the maximum number of acts in files; they take 60 bytes each in memory.
+// maxActs is the maximum number of acts in files, which take 60 bytes each in memory.
 const maxActs = 4 << 20
 
-// classes are parallelisms by words in the names of groups: Megatron's, DeviceMesh's.
+// classes are parallelisms by words in the names of groups, as in Megatron and DeviceMesh.
 var classes = []struct {
 	words []string
 	class workload.Class
@@ -163,7 +163,7 @@ func classOf(name string) workload.Class {
 	return workload.Other
 }
 
-// grouped is the number of a group, which is known by its name and its ranks.
+// grouped returns the number of a group, which is identified by its name and its ranks.
 func (c *calls) grouped(name string, ranks []int) int32 {
 	key := fmt.Sprint(name, ranks)
 	if n, ok := c.byKey[key]; ok {
@@ -268,7 +268,7 @@ var ncclSettings = map[string]struct {
 	"NCCL_IB_RETRY_CNT":          {"transport", "retries", 0, 7},
 }
 
-// settings are the log's as a scenario has them; others are noted.
+// settings converts the log's settings to those of a scenario; others are noted.
 func (x *ncclLog) settings(report *Report) (all []Setting) {
 	for _, name := range slices.Sorted(maps.Keys(x.env)) {
 		s, known := ncclSettings[name]

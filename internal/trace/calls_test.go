@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// One rank of eight thousand tells what all do: in its tensor parallel group of neighbours, and in its data
-// parallel one of every eighth. Groups of others lie beside them.
+// One rank of eight thousand determines what all do: in its tensor parallel group of neighbours, and in its data
+// parallel group of every eighth rank. Groups of other ranks are shifted copies.
 func TestFill(t *testing.T) {
 	c := &calls{file: "f", ranks: 8192}
 	m := member{rank: 0, file: "f"}
@@ -44,7 +44,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// Ranks that contradict one another in the order of their calls are named, not waited for.
+// Ranks that contradict one another in the order of their calls are reported, not waited for.
 func TestStuck(t *testing.T) {
 	c := &calls{file: "f"}
 	a, b := c.grouped("a", []int{0, 1}), c.grouped("b", []int{0, 1})
@@ -59,7 +59,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// Whatever ranks call in one order of all calls, on streams of their own, meets: no call is left out.
+// If ranks make calls in one global order, on any streams, no call is omitted.
 func TestCallsMeet(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(2, 6).Draw(r, "ranks")

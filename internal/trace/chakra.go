@@ -12,13 +12,13 @@ import (
 	"railyard/unit"
 )
 
-// Chakra's execution traces (mlcommons/chakra; docs/references.md, formats): one file per rank, name.RANK.et, of nodes
-// that compute, send, receive or take part in a collective, and wait for one another within the rank. Three notations
-// are read: protobuf (chakraproto.go), the same as JSON, node by node, as Chakra's jsonizer prints it, and the feeder's
-// "workload_graph" (chakrajson.go). Process groups come in nodes of the trace, or in a file of their own: {"1": [0,
-// 1]}.
+// Chakra's execution traces (mlcommons/chakra; docs/references.md, formats): one file per rank, name.RANK.et. Its
+// nodes compute, send, receive or take part in a collective, and depend on one another within the rank. Three
+// notations are supported: protobuf (chakraproto.go), the same as JSON, node by node, as printed by Chakra's
+// jsonizer, and the feeder's "workload_graph" (chakrajson.go). Process groups are in nodes of the trace, or in a
+// separate file: {"1": [0, 1]}.
 
-// chakraKind is a node's type in the schema of today; chakraOp which collective it is.
+// chakraKind is a node's type in the current schema; chakraOp is its collective.
 type chakraKind uint8
 
 const (
@@ -82,7 +82,7 @@ func newChakraNode() saidNode {
 	return saidNode{chakraNode: chakraNode{op: chakraUnknown, bytes: -1, src: -1, dst: -1}}
 }
 
-// maxChakra is the number of nodes that there may be, of all ranks together: 10^9 declared ones end here.
+// maxChakra is the maximum number of nodes of all ranks together; it stops a file that declares 10^9.
 const maxChakra = 2_000_000
 
 // chakra is a trace while it is read.
@@ -90,7 +90,7 @@ type chakra struct {
 	files  []string // by rank
 	ranks  [][]chakraNode
 	own    []map[string][]int // by rank: process groups described by its nodes
-	shared map[string][]int   // process groups of a file of their own
+	shared map[string][]int   // process groups from a separate file
 	nodes  int
 	report Report
 	fit    fitter
@@ -138,7 +138,7 @@ func readChakra(o *Options, files []File) (*Trace, error) {
 	return c.trace()
 }
 
-// keep stores a rank's node: its groups, and its numbers.
+// keep stores a rank's node: its groups and its numbers.
 func (c *chakra) keep(rank int, n saidNode) error {
 	if c.nodes++; c.nodes > maxChakra {
 		return at(c.files[rank], 0, "with this file there are more than %d nodes", maxChakra)

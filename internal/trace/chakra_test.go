@@ -27,7 +27,7 @@ func (p pb) bytes(field protowire.Number, b []byte) pb {
 
 func (p pb) str(field protowire.Number, s string) pb { return p.bytes(field, []byte(s)) }
 
-// etNode is a node as its fields, and what comes after it in its file.
+// etNode is a node as fields, and the text after it in its file.
 type etNode struct {
 	id, kind, dur int
 	data, ctrl    []int
@@ -92,7 +92,7 @@ func et(ranks ...[]etNode) (files []File) {
 	return files
 }
 
-// step is what two ranks do: compute, tell one another, add up, compute.
+// chakraStep returns the step of two ranks: compute, exchange a message, all-reduce, compute.
 func chakraStep() [][]etNode {
 	step := func(r int) []etNode {
 		nodes := []etNode{{id: 0, kind: 4, dur: 10 * (r + 1)},
@@ -108,8 +108,8 @@ func chakraStep() [][]etNode {
 	return [][]etNode{step(0), step(1)}
 }
 
-// A rank's GPU computes one thing at a time and its CPU beside it; who waits for a message waits for it,
-// and a collective for all its ranks.
+// A rank's GPU computes one operation at a time, in parallel with its CPU. A receive waits for its message, and a
+// collective for all its ranks.
 func TestChakra(t *testing.T) {
 	x, err := Read("", et(chakraStep()...)...)
 	if err != nil {
@@ -128,7 +128,7 @@ func TestChakra(t *testing.T) {
 	}
 }
 
-// The same in JSON, as the jsonizer and as the feeder have it, and gzipped, is the same graph.
+// The same trace in JSON, as written by the jsonizer and by the feeder, and gzipped, gives an equal graph.
 func TestChakraForms(t *testing.T) {
 	want, err := Read("chakra", et(chakraStep()...)...)
 	if err != nil {
@@ -181,8 +181,8 @@ func TestChakraOldSchema(t *testing.T) {
 	}
 }
 
-// Process groups come from a rank's own metadata, from a file, or from who names them; each group's ranks
-// meet apart.
+// Process groups come from a rank's own metadata, from a file, or from the caller, and each group has its own
+// collectives.
 func TestChakraGroups(t *testing.T) {
 	coll := func(name string) etNode {
 		return etNode{id: 9, kind: 7, attrs: map[string]any{"comm_size": 8, "comm_type": 6, "pg_name": name}}
@@ -215,8 +215,8 @@ func TestChakraGroups(t *testing.T) {
 	}
 }
 
-// PyTorch's control dependencies name who called whom; where they contradict the data dependencies those
-// hold.
+// PyTorch's control dependencies record callers. If they contradict the data dependencies, the data dependencies
+// apply.
 func TestChakraControl(t *testing.T) {
 	nodes := []etNode{{id: 1, kind: 4, dur: 3, data: []int{2}}, {id: 2, kind: 4, dur: 4, ctrl: []int{1, 77}}}
 	x, err := Read("", et(nodes)...)
@@ -281,7 +281,7 @@ func TestBadChakra(t *testing.T) {
 	}
 }
 
-// Files of a billion nodes end at a bound, without their memory: nothing of a message takes a byte.
+// Files that declare a billion nodes end at a bound without allocating their memory; an empty message has no bytes.
 func TestChakraBounds(t *testing.T) {
 	b := protowire.AppendBytes(nil, pb(nil).str(1, "0.0.4"))
 	for i := range maxChakra + 2 {
@@ -293,7 +293,7 @@ func TestChakraBounds(t *testing.T) {
 	}
 }
 
-// Ranks that do the same run, whatever their nodes wait for and however many groups they meet in.
+// Equal ranks run, for any dependencies of their nodes and any number of shared groups.
 func TestAnyChakraRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 6).Draw(t, "ranks")

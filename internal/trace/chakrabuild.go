@@ -34,7 +34,7 @@ func (n *chakraNode) impossible() string {
 	return ""
 }
 
-// chakraMeeting is a collective: one node of each rank that takes part.
+// chakraMeeting is a collective: one node of each participating rank.
 type chakraMeeting struct {
 	op    int16
 	group string
@@ -44,8 +44,7 @@ type chakraMeeting struct {
 	here  int // number of ranks that have reached it
 }
 
-// chakraBuild puts nodes into an order in which everything they wait for is there, and adds them in that
-// order.
+// chakraBuild sorts nodes so that all dependencies of a node precede it, and adds them in that order.
 type chakraBuild struct {
 	*chakra
 	b       *workload.Builder
@@ -90,7 +89,7 @@ func (q *chakraQueue) Pop() any {
 	return last
 }
 
-// node is one of all ranks' nodes by its number.
+// node returns one node of all ranks' nodes by its number.
 func (x *chakraBuild) node(i int32) *chakraNode { return &x.ranks[x.rankOf[i]][i-x.first[x.rankOf[i]]] }
 
 // say returns a node's name for an error.
@@ -99,8 +98,8 @@ func (x *chakraBuild) say(i int32) string {
 }
 
 // trace builds the graph. Computations of a rank run one at a time on its GPU, and on its CPU, in the order in
-// which they could if bytes took no time. Collectives of one group do likewise. A send ends when its bytes have
-// arrived, a receive when they have and its own dependencies have ended.
+// which they could start if transfers took no time. Collectives of one group do likewise. A send ends when its
+// bytes have arrived. A receive ends when they have arrived and its own dependencies have ended.
 func (c *chakra) trace() (*Trace, error) {
 	x := &chakraBuild{chakra: c, b: workload.NewBuilder(len(c.ranks)), streams: map[string][]int32{},
 		engines: make([][2]chakraEngine, len(c.ranks)), succ: make([][]int32, c.nodes),
@@ -153,7 +152,7 @@ func (c *chakra) trace() (*Trace, error) {
 	return &Trace{Ranks: len(c.ranks), DAG: d, Report: c.report, Runs: c.fit.runs}, nil
 }
 
-// depend connects the nodes of a rank. If PyTorch's control dependencies, which record callers, form a cycle with the
+// depend connects the nodes of a rank. PyTorch's control dependencies record callers. If they form a cycle with the
 // data dependencies that Chakra's converter derives from them, the data dependencies apply.
 func (x *chakraBuild) depend(r int) error {
 	nodes, base := x.ranks[r], x.first[r]
@@ -229,7 +228,7 @@ func acyclic(deps [][]int32, base int32) bool {
 	return done == len(deps)
 }
 
-// cyclic names nodes that wait for one another: for a dependency, or in a collective for another rank's node.
+// cyclic names nodes that wait for one another: for a dependency or, in a collective, for another rank's node.
 func (x *chakraBuild) cyclic() error {
 	before, at0 := make([]int32, len(x.rankOf)), int32(-1)
 	for i := range x.rankOf {
@@ -267,7 +266,7 @@ func (x *chakraBuild) cyclic() error {
 	return at(x.files[x.rankOf[at0]], 0, "nodes wait for one another: %s", strings.Join(ring, ", which is blocked on "))
 }
 
-// release lets nodes that depend on a node continue: after these operations, from this time on.
+// release lets the dependents of a node continue after these operations, from this time on.
 func (x *chakraBuild) release(i int32, done []int32, end unit.Time) {
 	x.done++
 	x.over[i] = true
@@ -300,7 +299,7 @@ func (x *chakraBuild) add(i int32) error {
 	return nil
 }
 
-// compute adds what takes time on a GPU or a CPU.
+// compute adds a node that takes time on a GPU or a CPU.
 func (x *chakraBuild) compute(i int32, n *chakraNode, r int) {
 	what := "computations"
 	switch {
@@ -335,7 +334,7 @@ func (x *chakraBuild) compute(i int32, n *chakraNode, r int) {
 	x.release(i, []int32{e.last}, e.free)
 }
 
-// come adds a rank to a collective; the last one lets it run.
+// come adds a rank to a collective; the last rank starts it.
 func (x *chakraBuild) come(m *chakraMeeting, i int32) error {
 	if m.here++; m.here < len(m.ranks) {
 		return nil

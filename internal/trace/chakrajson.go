@@ -24,7 +24,7 @@ func isChakraJSON(text []byte) bool {
 	return false
 }
 
-// readJSON reads nodes one by one: nodes of the feeder's workload_graph, or consecutive objects as Chakra's
+// readJSON reads nodes one by one, from the feeder's workload_graph or from consecutive objects as Chakra's
 // jsonizer prints them, metadata first.
 func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) error {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -38,7 +38,7 @@ func (c *chakra) readJSON(file string, text []byte, add func(saidNode) error) er
 		}
 		return at(file, lineAt(text, d.InputOffset()), "%v", err)
 	}
-	seen, line := int64(0), 1 // so far, and its line
+	seen, line := int64(0), 1 // bytes so far, and the line
 	take := func() error {
 		from := d.InputOffset()
 		var raw map[string]json.RawMessage
@@ -99,15 +99,15 @@ func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(int(offset), len(text))], []byte("\n"))
 }
 
-// jsonNode reads a node by its keys, in either spelling (dataDeps, data_deps); false: it has no number, as metadata has
-// none.
+// jsonNode reads a node by its keys, in either spelling (dataDeps, data_deps). It returns false for one without a
+// number, such as metadata.
 func jsonNode(raw map[string]json.RawMessage) (n saidNode, is bool, err error) {
 	n = newChakraNode()
 	keys := make([]string, 0, len(raw))
 	for k := range raw {
 		keys = append(keys, k)
 	}
-	slices.Sort(keys) // so that the same one of two errors is reported
+	slices.Sort(keys) // so that the same error is reported when there are two
 	for _, key := range keys {
 		v := raw[key]
 		fault := func(e error) {
@@ -134,7 +134,7 @@ func jsonNode(raw map[string]json.RawMessage) (n saidNode, is bool, err error) {
 		case "runtime", "durationmicros":
 			x, e := jsonNumber(v)
 			fault(e)
-			n.dur = lasting(uint64(x), unit.Microsecond) // below 0 is too long as well
+			n.dur = lasting(uint64(x), unit.Microsecond) // a negative time is too long as well
 		case "inputs":
 			var in struct{ Values any }
 			if json.Unmarshal(v, &in) == nil && in.Values != nil {
@@ -208,11 +208,11 @@ func jsonValue(v json.RawMessage) (x chakraValue) {
 	if json.Unmarshal(v, &yes) == nil && yes {
 		x.num = 1
 	}
-	json.Unmarshal(v, &x.bools) // otherwise it is not such a list
+	json.Unmarshal(v, &x.bools) // otherwise it is not a list of bools
 	return x
 }
 
-// jsonNumber reads an integer, which protobuf's JSON quotes if it may have 64 bits.
+// jsonNumber reads an integer, which protobuf's JSON quotes if its type has 64 bits.
 func jsonNumber(v json.RawMessage) (int64, error) {
 	word := strings.Trim(strings.TrimSpace(string(v)), `"`)
 	x, err := strconv.ParseInt(word, 10, 64)
@@ -226,7 +226,7 @@ func jsonNumber(v json.RawMessage) (int64, error) {
 	return x, nil
 }
 
-// jsonNumbers reads a list of them, or one.
+// jsonNumbers reads a list of integers, or one integer.
 func jsonNumbers(v json.RawMessage, err error) (all []uint64, _ error) {
 	var list []json.RawMessage
 	if json.Unmarshal(v, &list) != nil {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// pair lets receives wait for the sends that they are for: of the same two ranks and tag, in their order.
+// pair makes receives wait for their sends: of the same two ranks and tag, in order.
 func (x *chakraBuild) pair() error {
 	sends, next := map[pair][]int32{}, map[pair]int{}
 	visit := func(kind chakraKind, take func(i int32, k pair) error) error {
@@ -74,7 +74,7 @@ type meeting struct {
 	k     int
 }
 
-// meet finds for every collective the nodes of its ranks.
+// meet finds the nodes of the ranks of every collective.
 func (x *chakraBuild) meet() error {
 	all := map[meeting]*chakraMeeting{}
 	var order []*chakraMeeting
@@ -133,7 +133,7 @@ func (x *chakraBuild) meet() error {
 	return nil
 }
 
-// together reports whether a node is a collective that can be run.
+// together reports whether a node is a supported collective.
 func (n *chakraNode) together() bool {
 	return n.kind == chakraCollective && !n.cpu &&
 		(n.op == chakraBarrier || n.op != chakraUnknown && n.bytes >= 0)
@@ -221,12 +221,12 @@ func groupWords(ranks []int) string {
 	return fmt.Sprintf("ranks %v", ranks)
 }
 
-// chakraRuns are the algorithms of collectives, by their kind in the schema: the fabric's default for their kind,
-// unless run sets another.
+// chakraRuns are the algorithms of collectives, by their kind in the schema. It is the fabric's default for their
+// kind, unless run sets another.
 var chakraRuns = [...]struct {
 	run   coll.Algorithm
 	kind  coll.Kind
-	words string // note on the algorithm, or on the kind if there is a single one
+	words string // note on the algorithm, or on the kind if there is only one
 }{
 	chakraAllReduce:          {nil, coll.AllReduce, ""},
 	chakraReduce:             {reduceChain, coll.Bcast, " to the group's first rank"},
@@ -240,7 +240,7 @@ var chakraRuns = [...]struct {
 	chakraBarrier:            {barrier, coll.ToAll, "exchanges of a byte"},
 }
 
-// want returns the algorithm in a Chakra trace for a collective; false: there is a single one.
+// want returns the algorithm in a Chakra trace for a collective; false: there is none.
 func (m *chakraMeeting) want() (Run, bool) {
 	how := &chakraRuns[m.op]
 	bytes := unit.Bytes(max(1, m.bytes))
@@ -266,7 +266,8 @@ func reduceChain(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]in
 	return done
 }
 
-// cut returns how a collective from or to one rank is cut: chains into pieces, single transfers not.
+// cut returns the pieces of a collective from or to one rank: chains are split into pieces, single transfers are
+// not.
 func cut(kind coll.Kind) func(unit.Bytes) int {
 	if kind == coll.Bcast {
 		return coll.ChainPieces

@@ -15,8 +15,8 @@ import (
 )
 
 // A protobuf trace is a row of messages, each after its length as a varint: GlobalMetadata, then Nodes. Before
-// 0.0.1 there was no metadata, and a Node had fields of its own in place of today's attributes (their numbers start
-// at 10); its times were nanoseconds and are now microseconds.
+// 0.0.1 there was no metadata, and a Node had its own fields in place of today's attributes, whose numbers start at
+// 10. Its times were nanoseconds; now they are microseconds.
 
 // maxInflated is the maximum uncompressed size of a trace.
 const maxInflated = 1 << 30
@@ -63,8 +63,8 @@ func isChakraProto(name string, head []byte) bool {
 	return err == nil && (fields > 0 || strings.HasSuffix(name, ".et"))
 }
 
-// messageFields calls with each field of a message: bytes of a field that has a length, the number of one that has
-// none. It returns their number.
+// messageFields calls with each field of a message: with bytes for a field that has a length, otherwise with its
+// number. It returns their number.
 func messageFields(b []byte, visit func(num protowire.Number, t protowire.Type, bytes []byte,
 	x uint64)) (n int,
 	err error) {
@@ -148,7 +148,7 @@ func eachMessage(b []byte, visit func(number, from int, body []byte) error, cut 
 // errStop ends a visit early.
 var errStop = errors.New("enough is seen")
 
-// beforeMetadata reports whether a file is in the first schema: its first message is a node, and no node has
+// beforeMetadata reports whether a file uses the first schema: its first message is a node, and no node has
 // attributes.
 func beforeMetadata(b []byte) bool {
 	old := false

@@ -5,7 +5,7 @@
 // returns a [Report] of mapped, assumed and omitted parts, with positions. Calls of ranks are matched by group and
 // number (calls.go, join.go).
 //
-// Collectives of a trace run as NCCL would run them on the fabric ([Fit]): algorithm, protocol and channels come from
-// the trace if it has them, else from the tuning model of package coll, and the report lists all of them. [Export]
-// writes GOAL, Chakra, SimAI and htsim matrices.
+// Collectives of a trace run as NCCL would run them on the fabric ([Fit]). Algorithm, protocol and channels come
+// from the trace if it has them, otherwise from the tuning model of package coll. The report lists all of them.
+// [Export] writes GOAL, Chakra, SimAI and htsim matrices.
 package trace

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Writer is a format that work is written in, so that other tools can run it.
+// Writer is an output format for workloads that other tools can read.
 type Writer struct {
 	Name, About string
 	write       func(x *export) error
@@ -58,7 +58,7 @@ func Export(format, name string, d *workload.DAG) ([]File, Report, error) {
 	return x.files, x.report, err
 }
 
-// rounding rounds times to a unit, and carries a rank's remainder to its next time, so that sums are correct.
+// rounding rounds times to a unit and carries a rank's remainder to its next time, so that sums are correct.
 type rounding struct {
 	to    unit.Time
 	short []unit.Time // by rank
@@ -79,8 +79,9 @@ type placed struct {
 	of []int32 // by rank: its first step; last entry: number of steps
 }
 
-// place makes steps of a graph's operations, rank by rank. An operation that depends on a message at its receiver
-// depends on the receive; one at the sender depends on the send; one elsewhere gets a message of one byte.
+// place makes steps of a graph's operations, rank by rank. An operation that depends on a message depends on the
+// receive at its receiver, and on the send at its sender. On another rank it depends on an additional message of
+// one byte.
 func (x *export) place() *placed {
 	d := x.d
 	p := &placed{of: make([]int32, d.Ranks+1)}

@@ -24,13 +24,13 @@ func moved(d *workload.DAG) (all []string) {
 	return all
 }
 
-// drawnWork is a graph in which ranks compute, one thing after the other, and send; what waits for something
-// waits where that is done.
+// drawnWork is a random graph in which ranks compute sequentially and send. A dependent operation is on the rank of
+// its dependency.
 func drawnWork(t *rapid.T) *workload.DAG {
 	ranks := rapid.IntRange(1, 5).Draw(t, "ranks")
 	b := workload.NewBuilder(ranks)
 	done := make([][]int32, ranks) // by rank
-	last := make([]int32, ranks)   // one more than what it computed last
+	last := make([]int32, ranks)   // one more than its last computation
 	for range rapid.IntRange(1, 25).Draw(t, "operations") {
 		r := rapid.IntRange(0, ranks-1).Draw(t, "rank")
 		var after []int32
@@ -59,7 +59,7 @@ func drawnWork(t *rapid.T) *workload.DAG {
 	return d
 }
 
-// What is written is read back as the same transfers that take the same time.
+// An exported workload reads back as equal transfers that take equal time.
 func TestExportsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawnWork(t)
@@ -72,7 +72,7 @@ func TestExportsComeBack(t *testing.T) {
 			x, err := Read("", files...)
 			if err != nil && want == 0 && (strings.Contains(err.Error(), "the workload is empty") ||
 				strings.Contains(err.Error(), "and no transfer between ranks")) {
-				continue // nothing but computations without time, which Chakra's reader leaves out
+				continue // only computations of zero time, which Chakra's reader omits
 			}
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", format, err, files[0].Text)
@@ -86,7 +86,7 @@ func TestExportsComeBack(t *testing.T) {
 	})
 }
 
-// Collectives are written in all formats; htsim's triggers and SimAI's layers say the same as they do.
+// Collectives are written in all formats; htsim's triggers and SimAI's layers express them equally.
 func TestCollectivesComeBack(t *testing.T) {
 	for _, c := range []struct {
 		kind      coll.Kind
@@ -126,7 +126,7 @@ func TestCollectivesComeBack(t *testing.T) {
 				continue
 			}
 			if w.Name == "simai" && !c.simai {
-				continue // which is run by rings, whatever we ran
+				continue // which runs as rings, whatever the original algorithm
 			}
 			if got, _ := ends(t, x.DAG, unit.Microsecond); got != want || !slices.Equal(moved(x.DAG),
 				moved(d)) {
@@ -136,8 +136,8 @@ func TestCollectivesComeBack(t *testing.T) {
 	}
 }
 
-// What a format cannot say is told: waiting elsewhere, at the sender, for fractions, and for too much at
-// once.
+// Features that a format cannot express are reported: dependencies on another rank or at the sender, fractions, and
+// too much parallelism.
 func TestExportReports(t *testing.T) {
 	b := workload.NewBuilder(3)
 	a := b.Compute(0, 1500*unit.Picosecond, workload.Other)

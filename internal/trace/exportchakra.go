@@ -28,8 +28,8 @@ func (m *pbMessage) attr(name string, in protowire.Number, x int64) {
 	m.bytes(10, a)
 }
 
-// writeChakra writes a graph as a file per rank, in the schema of version 0.0.4: nodes in topological order, as
-// ASTRA-sim reads them.
+// writeChakra writes a graph as one file per rank, in the schema of version 0.0.4. Nodes are in topological order,
+// as ASTRA-sim reads them.
 func writeChakra(x *export) error {
 	p := x.place()
 	if len(x.d.Ops) > 0 && p.ranks > maxRanks {
@@ -55,7 +55,7 @@ func writeChakra(x *export) error {
 	return nil
 }
 
-// node is a step as a node; its number is its place among its rank's.
+// node returns a step as a node; its number is its position among its rank's nodes.
 func (p *placed) node(i, first int32, deps []int32, us *rounding) []byte {
 	s := &p.steps[i]
 	var n pbMessage

@@ -10,10 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// writeMatrix writes the transfers of a graph as htsim's connections. A flow that waits for others starts when the last
-// of them has arrived: a trigger, which each of those pulls. Computations before everything are the start of a
-// connection; others have no place there. A connection pulls one trigger, so a graph in which a transfer releases
-// several, each with different other dependencies, cannot be expressed.
+// writeMatrix writes the transfers of a graph as htsim's connections. A flow with dependencies starts when the last
+// of them has arrived: they pull its trigger. Computations before everything are the start of a connection; others
+// have no place there. A connection pulls one trigger. A graph in which one transfer releases several transfers
+// with different other dependencies therefore cannot be expressed.
 func writeMatrix(x *export) error {
 	d := x.d
 	before, start, err := x.transfersBefore()
@@ -83,11 +83,11 @@ func writeMatrix(x *export) error {
 	return nil
 }
 
-// mostBefore bounds how many transfers others wait for, over all.
+// mostBefore bounds the number of dependencies in total.
 const mostBefore = 20_000_000
 
-// transfersBefore finds for every operation the transfers that it depends on, through computations too. For
-// operations without any it finds their start.
+// transfersBefore finds for every operation the transfers on which it depends, also through computations. For
+// operations without dependencies it finds their start.
 func (x *export) transfersBefore() (before [][]int32, start []unit.Time, err error) {
 	d := x.d
 	before, start = make([][]int32, len(d.Ops)), make([]unit.Time, len(d.Ops))

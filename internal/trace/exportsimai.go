@@ -60,8 +60,8 @@ func writeSimAI(x *export) error {
 	return nil
 }
 
-// computedBefore returns the time that rank 0 computes before each of its collectives; the number of omitted
-// computations; or an error if collectives run in parallel.
+// computedBefore returns the time that rank 0 computes before each of its collectives and the number of omitted
+// computations. It returns an error if collectives run in parallel.
 func (x *export) computedBefore(own []int) (dur []unit.Time, lost int, err error) {
 	d := x.d
 	place := map[int32]int{}

@@ -10,7 +10,7 @@ import (
 )
 
 // fill gives ranks without a file the acts of another rank, in their own groups: groups with the same offset from
-// the rank. Layouts of ranks are regular, so one rank of each kind determines the rest.
+// the rank. Layouts of ranks are regular, so one rank of each kind determines the others.
 func (c *calls) fill() error {
 	present := len(c.members)
 	if present == c.ranks {
@@ -59,8 +59,8 @@ type filler struct {
 	made   map[[2]int]int32
 }
 
-// like returns the rank whose acts a rank without a file gets: a member of the smallest group with equal acts; else
-// any.
+// like returns the rank whose acts a rank without a file gets: a member of the smallest group with equal acts, or
+// else any rank.
 func (f *filler) like(r, present int) int {
 	best, size := r%present, f.ranks+1
 	for _, g := range f.in[r] {
@@ -78,7 +78,7 @@ func (f *filler) like(r, present int) int {
 	return best
 }
 
-// shifted are the groups of a rank that does as a member does.
+// shifted returns the groups of a rank whose acts are those of a member.
 func (f *filler) shifted(member, r int) ([]int32, bool) {
 	like := &f.members[member]
 	if f.used[member] == nil {
@@ -118,7 +118,7 @@ func (f *filler) shifted(member, r int) ([]int32, bool) {
 	return of, true
 }
 
-// translated returns the first rank of the group of a rank if another group has even steps: ranks s, s+d, ... of n fill
+// translated returns the first rank of a rank's group if another group has even steps: ranks s, s+d, ... of n fill
 // blocks of n*d ranks d times over.
 func translated(ranks []int, r, world int) (int, bool) {
 	n := len(ranks)

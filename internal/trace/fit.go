@@ -16,7 +16,7 @@ type Run struct {
 	asked                  string // the trace's own values
 }
 
-// Fit is the fabric of a trace: it returns a collective as NCCL runs it there among some ranks, with the number of
+// Fit is the fabric of a trace. It returns a collective as NCCL runs it there among some ranks, with the number of
 // channels and NICs, and with the trace's algorithm and protocol if it has them.
 type Fit func(run Run, ranks []int) Run
 
@@ -89,7 +89,7 @@ type fitKey struct {
 	named               bool
 }
 
-// run completes want, the part of a collective's algorithm that the trace gives.
+// run completes want, the part of a collective's algorithm that the trace has.
 func (f *fitter) run(want Run, ranks []int) Run {
 	key := fitKey{&ranks[0], len(ranks), want.Kind, want.Bytes, want.Algorithm, want.Protocol, want.named}
 	r, known := f.have[key]
@@ -121,8 +121,8 @@ func (f *fitter) run(want Run, ranks []int) Run {
 	return r
 }
 
-// reckon adds up the operations of all collectives and lets rings that take too many be run in two levels, which
-// uses the same links and takes fewer. each calls its argument with every collective.
+// reckon sums the operations of all collectives. Rings with too many operations run in two levels, which use the
+// same links with fewer. each calls its argument with every collective.
 func (f *fitter) reckon(acts float64, each func(add func(want Run, ranks []int))) {
 	total := acts
 	each(func(want Run, ranks []int) {

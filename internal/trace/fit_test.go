@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// leaving returns how many bytes each rank sends to another server of so many ranks.
+// leaving returns how many bytes each rank sends to another of the servers of n ranks.
 func leaving(d *workload.DAG, per int) map[int32]unit.Bytes {
 	out := map[int32]unit.Bytes{}
 	for i := range d.Ops {
@@ -40,8 +40,8 @@ func logged(n int, call string, more ...string) string {
 	return b.String()
 }
 
-// On a fabric whose servers have a NIC for each GPU, every collective leaves a server by all of them alike:
-// what one ring would send by one.
+// On a fabric whose servers have a NIC for each GPU, every collective leaves a server equally by all NICs: the
+// bytes of one ring, divided among them.
 func TestAllNICs(t *testing.T) {
 	const per, n = 4, 12
 	fabric := func(r Run, _ []int) Run {
@@ -49,7 +49,7 @@ func TestAllNICs(t *testing.T) {
 		return r
 	}
 	whole := unit.Bytes(1 << 20)
-	for call, want := range map[string]unit.Bytes{ // of a server, by all NICs
+	for call, want := range map[string]unit.Bytes{ // bytes leaving a server, by all NICs
 		"AllReduce": 2 * whole * (n - 1) / n, "AllGather": whole * (n - 1), "ReduceScatter": whole * (n - 1),
 		"Broadcast": whole, "Reduce": whole} {
 		for _, lean := range []bool{false, true} {
@@ -70,7 +70,7 @@ func TestAllNICs(t *testing.T) {
 				for rank := server * per; rank < (server+1)*per; rank++ {
 					by = append(by, sent[rank])
 				}
-				chain := call == "Broadcast" || call == "Reduce" // which ends in a server, or comes back to the root's
+				chain := call == "Broadcast" || call == "Reduce" // which ends in a server, or returns to the root's
 				uneven := slices.Min(by) < want/per*2/3 || slices.Max(by)-slices.Min(by) > want/per/8
 				if !chain && uneven || slices.Max(by) > want/per+want/64 {
 					t.Errorf("%s, lean %v: server %d sends %v by its NICs, of %v", call, lean, server, by, want)
@@ -83,7 +83,7 @@ func TestAllNICs(t *testing.T) {
 	}
 }
 
-// leanly reads a log whose rings are taken for too many.
+// leanly reads a log whose rings count as too many.
 func leanly(o Options, text string) (*Trace, error) {
 	on := o.On
 	o.On = func(r Run, ranks []int) Run {
@@ -96,7 +96,7 @@ func leanly(o Options, text string) (*Trace, error) {
 	return o.Read(File{"log", []byte(text)})
 }
 
-// Rings that would take more transfers than a workload may have are run in two levels, on the same NICs.
+// Rings with more transfers than a workload supports run in two levels, on the same NICs.
 func TestLean(t *testing.T) {
 	const per, n = 8, 2048
 	ranks := seqOf(n)
@@ -113,7 +113,7 @@ func TestLean(t *testing.T) {
 	}
 }
 
-// What a log says of rings, trees and protocols holds; a ring that is not said leaves all to the fabric.
+// Rings, trees and protocols of a log apply. Without a ring in the log the fabric determines everything.
 func TestSaidRuns(t *testing.T) {
 	both := []string{"Channel 00/02 : 0 1 2 3", "Channel 01/02 : 0 3 2 1"}
 	algo := "AllReduce: 1048576 Bytes -> Algo %s proto %s channel{Lo..Hi}={0..1}"
@@ -143,7 +143,7 @@ func TestSaidRuns(t *testing.T) {
 	}
 }
 
-// A kernel's name says that it is a tree, or not one; of calls other than all-reduces it says nothing.
+// A kernel's name shows whether it is a tree, for all-reduces only.
 func TestKernelNames(t *testing.T) {
 	names := map[string]string{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)": coll.ByRing,
 		"ncclDevKernel_AllReduce_Sum_bf16_TREE_LL(x)":  coll.ByTree,

@@ -26,8 +26,8 @@ func isFlows(_ string, head []byte) bool {
 	return true
 }
 
-// readFlows reads HPCC's flow.txt (docs/references.md, formats): how many flows, then of each its sender, receiver,
-// priority group, destination port, bytes and start in seconds. Nodes are GPUs by their number.
+// readFlows reads HPCC's flow.txt (docs/references.md, formats): the number of flows, then for each its sender,
+// receiver, priority group, destination port, bytes and start in seconds. Nodes are GPUs by their number.
 func readFlows(_ *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "flows are one file; found %d", len(files))
@@ -113,8 +113,8 @@ func flowOf(words []string) (f workload.Flow, start float64, want string) {
 		Start: unit.Time(math.Round(start * float64(unit.Second)))}, start, ""
 }
 
-// isMatrix recognizes a connection matrix by its first line and by arrows or a count of them; a topology of htsim's
-// begins with Nodes too.
+// isMatrix recognizes a connection matrix by its first line and by arrows or their number; a topology of htsim also
+// begins with Nodes.
 func isMatrix(_ string, head []byte) bool {
 	nodes, connections := false, false
 	for line := range bytes.Lines(head) {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Whatever a file holds, reading it ends with a graph or an error that names the file.
+// For any content of a file, reading it returns a graph or an error that names the file.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(twoRanks))
 	f.Add([]byte("1\n0 1 3 100 4096 0.5\n"))
@@ -39,7 +39,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// What is read is asked for by name, or known; the tools' own files are.
+// Formats are set by name or detected, as for the tools' own files.
 func TestFormats(t *testing.T) {
 	if _, err := Read("gaol", File{"x", nil}); err == nil || !strings.Contains(err.Error(),
 		`unknown format "gaol" (did you mean "goal"?)`) {
@@ -66,7 +66,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestComputingHasItsClass checks that what a trace computes is of class Computing: waits are not.
+// TestComputingHasItsClass checks that a trace's computations have the class Computing, and waits do not.
 func TestComputingHasItsClass(t *testing.T) {
 	for name, files := range map[string][]File{"goal": {{"a.goal", []byte("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")}},
 		"chakra": et([]etNode{{id: 1, kind: 4, dur: 9}, {id: 2, kind: 4, dur: 9, data: []int{1}}})} {

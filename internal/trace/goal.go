@@ -165,7 +165,7 @@ func (g *goalReader) open(words []string) error {
 	return nil
 }
 
-// close ends it and resolves the dependencies of its operations.
+// close ends a rank and resolves the dependencies of its operations.
 func (g *goalReader) close() error {
 	for _, e := range g.pending {
 		from, ok1 := g.labels[e.from]

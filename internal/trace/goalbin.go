@@ -89,7 +89,7 @@ func readGoalBinary(_ *Options, files []File) (*Trace, error) {
 // binaryRank reads the operations of a rank.
 func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 	if len(bytes.TrimRight(b, "\x00")) == 0 {
-		return nil // it does nothing
+		return nil // an operation without effect
 	}
 	r := &goalBytes{b: b}
 	nodes, roots := int(r.u32()), int(r.u32())
@@ -154,7 +154,7 @@ func chunks(b []byte) (all []uint32) {
 	return all
 }
 
-// fits sets a step's size and returns its error.
+// fits sets a step's size and returns an error if it is too large.
 func (s *schedule) fits(x *step, size uint64) string {
 	switch {
 	case x.kind < send || x.kind > calc:

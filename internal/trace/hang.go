@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// disagreements lists, for each group, the first call in which its ranks differ, the earliest group first: the ranks
-// that miss it, make another one, or never end. Such a call hangs a job. Only ranks with a dump are listed; a call that
-// a rank's buffer has overwritten is not missing.
+// disagreements lists, for each group, the first call in which its ranks differ, the earliest group first. Some
+// ranks lack it, make another one, or never end. Such a call hangs a job. Only ranks with a dump are listed; a call
+// that a rank's buffer has overwritten is not missing.
 func disagreements(c *calls, all []*recorder) []string {
 	type finding struct {
 		at   int64 // time of its first call

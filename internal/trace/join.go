@@ -17,8 +17,8 @@ type call struct {
 	bytes unit.Bytes
 	root  int32
 	by    how
-	acts  []int32 // by position in the group; for a message the send and the receive; -1: none
-	open  int     // number of them that are still blocked
+	acts  []int32 // by position in the group, or for a message the send and the receive; -1: none
+	open  int     // number of these that are still blocked
 	file  string
 	line  int32
 }
@@ -33,9 +33,9 @@ type callKey struct {
 // joined is all ranks' acts as one list, and the calls between them.
 type joined struct {
 	*calls
-	base []int32 // by member, the first of its acts
+	base []int32 // by member: the first of its acts
 	who  []int32 // by act, the member
-	in   []int32 // by act: the call that it takes part in; -1: none
+	in   []int32 // by act: the call in which it takes part; -1: none
 	all  []call
 }
 
@@ -68,7 +68,7 @@ func (c *calls) join() (*joined, error) {
 	return j, nil
 }
 
-// meet puts an act into its call.
+// meet adds an act to its call.
 func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found map[callKey]int32) {
 	g := j.group(m, a)
 	place := g.place(m.rank)
@@ -119,7 +119,7 @@ func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found 
 	j.in[n] = i
 }
 
-// missing omits calls without some rank, and returns an error if too few remain; acts is the number of operations
+// missing omits calls without some rank, and returns an error if too few remain. acts is the number of operations
 // without them.
 func (j *joined) missing(acts float64) error {
 	j.fit.per = j.per
@@ -161,7 +161,7 @@ func (x *call) collective() bool {
 	return is
 }
 
-// want returns the algorithm that the trace gives for a call.
+// want returns the algorithm that the trace has for a call.
 func (j *joined) want(x *call) Run {
 	kind, _ := x.what.kind()
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: kind, Bytes: max(1, x.bytes),
@@ -220,7 +220,7 @@ func (j *joined) mapped(x *call) {
 	j.fit.note(&j.report, s, &r, "", x.file, int(x.line))
 }
 
-// build emits acts as soon as all that they wait for has been, and calls as soon as all ranks may.
+// build emits acts once all their dependencies are emitted, and calls once all their ranks are ready.
 func (j *joined) build() (*workload.DAG, error) {
 	b := workload.NewBuilder(j.ranks)
 	followers, first := j.followers()
@@ -289,7 +289,7 @@ func (j *joined) build() (*workload.DAG, error) {
 	return d, nil
 }
 
-// followers are the acts that wait for each, from first of it up to first of the next one.
+// followers returns the dependents of each act, from its first up to the next act's first.
 func (j *joined) followers() (next, first []int32) {
 	first = make([]int32, len(j.who)+1)
 	for pass := range 2 {
@@ -314,12 +314,12 @@ func (j *joined) followers() (next, first []int32) {
 			next = make([]int32, first[len(first)-1])
 		}
 	}
-	copy(first[1:], first[:len(first)-1]) // the second pass moved each to its end
+	copy(first[1:], first[:len(first)-1]) // the second pass moved each start to its end
 	first[0] = 0
 	return next, first
 }
 
-// emit adds a call's operations. id contains, for each act, its dependencies, and then its last operation.
+// emit adds a call's operations. id contains, for each act, first its dependencies and then its last operation.
 func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	g := &j.groups[x.group]
 	name := x.what.String()
@@ -363,7 +363,7 @@ func (j *joined) emit(b *workload.Builder, x *call, id []int32) (err error) {
 	return err
 }
 
-// stuck returns the first call that waits without end, and for which rank.
+// stuck returns the first call that is blocked for ever, and the rank for which it waits.
 func (j *joined) stuck(open []int32) error {
 	for i := range j.all {
 		x := &j.all[i]

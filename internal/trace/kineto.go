@@ -14,7 +14,7 @@ import (
 	"railyard/internal/tally"
 )
 
-// isKineto recognizes a profile by its keys; Chrome traces of other programs have traceEvents too.
+// isKineto recognizes a profile by its keys, because Chrome traces of other programs also have traceEvents.
 func isKineto(_ string, head []byte) bool {
 	head = bytes.TrimSpace(head)
 	if !bytes.HasPrefix(head, []byte("{")) {
@@ -22,7 +22,7 @@ func isKineto(_ string, head []byte) bool {
 	}
 	for _, key := range []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`, `"distributedInfo"`} {
 		if bytes.Contains(head, []byte(key)) {
-			return !bytes.Contains(head, []byte(`"pg_status"`)) // the Flight Recorder's
+			return !bytes.Contains(head, []byte(`"pg_status"`)) // those of the Flight Recorder
 		}
 	}
 	return false
@@ -75,7 +75,7 @@ type kinetoEvent struct {
 	Args kinetoArgs `json:"args"`
 }
 
-// number is a number in any notation: as one, as a string, in hexadecimal (ROCm's "stream": "0x0"), or null.
+// number is a number in any notation: as a number, as a string, in hexadecimal (ROCm's "stream": "0x0"), or null.
 type number string
 
 // UnmarshalJSON stores the raw value; it is parsed when a number is needed.
@@ -106,7 +106,7 @@ func (n number) count() (int64, error) {
 	return strconv.ParseInt(string(n), 10, 64)
 }
 
-// kinetoArgs are those of kernels and of record_param_comms.
+// kinetoArgs are the arguments of kernels and of record_param_comms.
 type kinetoArgs struct {
 	Link     number `json:"correlation"`
 	External number `json:"External id"`
@@ -127,7 +127,8 @@ type kinetoArgs struct {
 	line     int32
 }
 
-// readKineto reads the profiles of ranks: communication kernels become calls, those between them computations.
+// readKineto reads the profiles of ranks. Communication kernels become calls, and kernels between them
+// computations.
 func readKineto(o *Options, files []File) (*Trace, error) {
 	c := &calls{file: files[0].Name, fit: fitter{on: o.On}}
 	all := make([]*kineto, len(files))
@@ -178,7 +179,7 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 	return c.trace()
 }
 
-// oneWorld refuses profiles of jobs of different sizes, and ranks that a job of that size does not have.
+// oneWorld rejects profiles of jobs of different sizes, and ranks beyond the job's size.
 func oneWorld(all []*kineto) error {
 	var first *kineto
 	for _, k := range all {
@@ -298,7 +299,7 @@ func (k *kineto) eventsOrNone(found *bool, f stream.Object) error {
 	return err
 }
 
-// category is an event's, in lower case; "" for one without.
+// category returns an event's category in lower case; "" for one without.
 func category(raw []byte) string {
 	i := bytes.Index(raw, []byte(`"cat"`))
 	if i < 0 {
@@ -315,7 +316,7 @@ func category(raw []byte) string {
 	return strings.ToLower(string(rest[1 : 1+end]))
 }
 
-// span returns the begin and the end of an event, in ns.
+// span returns the start and the end of an event, in ns.
 func (e *kinetoEvent) span() (from, to int64, ok bool) {
 	from, ok1 := nanos(string(e.TS))
 	dur, ok2 := nanos(string(e.Dur))

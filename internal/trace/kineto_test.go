@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// profile is a rank's profile as Kineto writes it, from a short text. Lines are
+// profile is a rank's profile as Kineto writes it, built from a short text. Lines are
 //
 //	rank R of N
 //	step N from to
@@ -72,7 +72,7 @@ func profile(text string) []byte {
 	return b
 }
 
-// graph says what a graph does, operation by operation, those that take no time or bytes left out.
+// graph describes a graph operation by operation, without those of zero time or bytes.
 func graph(d *workload.DAG) string {
 	waits := make([][]int32, len(d.Ops))
 	for i := range d.Ops {
@@ -80,7 +80,7 @@ func graph(d *workload.DAG) string {
 			waits[s] = append(waits[s], int32(i))
 		}
 	}
-	var real func(i int32) []int32 // what an operation waits for, through those that take nothing
+	var real func(i int32) []int32 // dependencies of an operation, through operations of zero time
 	real = func(i int32) (all []int32) {
 		for _, w := range waits[i] {
 			if o := &d.Ops[w]; o.Compute() && o.Dur == 0 {
@@ -115,7 +115,7 @@ func graph(d *workload.DAG) string {
 	return b.String()
 }
 
-// reported returns what became of a trace's parts.
+// reported returns the report's lines on the parts of a trace.
 func reported(r Report) string {
 	var b strings.Builder
 	for _, part := range []struct {
@@ -129,7 +129,7 @@ func reported(r Report) string {
 	return b.String()
 }
 
-// What a profile's kernels become: each case is one rank's.
+// The acts made of a profile's kernels; each case is one rank's.
 func TestKinetoStories(t *testing.T) {
 	story.Cases(t, "kineto", func(input string) string {
 		var files []File
@@ -144,7 +144,7 @@ func TestKinetoStories(t *testing.T) {
 	})
 }
 
-// Gzipped, cut off, in the wrong place: what is read and what is refused.
+// Gzipped, truncated or misplaced input: what is accepted and what is rejected.
 func TestKinetoFiles(t *testing.T) {
 	whole := profile("rank 0 of 2\nstep 3 0 500\nrun gemm 10 110 7 5\nstep 4 500 900\nrun gemm 510 610 7 505")
 	var packed bytes.Buffer
@@ -198,7 +198,7 @@ func TestKinetoFiles(t *testing.T) {
 	}
 }
 
-// Whatever a profile holds, reading it ends in a graph or an error.
+// For any content of a profile, reading it returns a graph or an error.
 func FuzzKineto(f *testing.F) {
 	f.Add(profile("rank 0 of 2\nstep 3 0 500\nrun gemm 10 110 7 5\nnccl allreduce 1000 0,1 120 300 9 20"))
 	f.Add(profile("rank 1 of 4\nnccl send 1000 1,2 120 300 9 20\nrun gemm 310 320 7 30"))

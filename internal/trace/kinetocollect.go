@@ -113,7 +113,7 @@ func (k *kineto) nothing(step int) error {
 	return at(k.Name, 0, "has no kernel in %s: was the GPU profiled then (ProfilerActivity.CUDA)?", where)
 }
 
-// heading starts the kept part of the file: its ranks, and the step.
+// heading starts the stored part of the file: its ranks, and the step.
 func (k *kineto) heading(step int, within span) {
 	if k.o.Keep == nil {
 		return
@@ -162,7 +162,7 @@ func (k *kineto) keep(e *kinetoEvent, from, to int64, line int) {
 	k.kernels = append(k.kernels, x)
 }
 
-// settle drops kernels of other steps and sorts the rest.
+// settle drops kernels of other steps and sorts the remaining ones.
 func (k *kineto) settle(within span) {
 	known := len(k.launched) > 0
 	if !known {

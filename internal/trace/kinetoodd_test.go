@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// odd is a profile of two steps, of which the second has no kernel, with values put in its place.
+// odd is a profile of two steps, the second without a kernel, with replaced values.
 func odd(stream, dur, last string) []byte {
 	return []byte(`{"distributedInfo": {"rank": 0, "world_size": 2}, "traceEvents": [
 		{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#3", "ts": 1000, "dur": 900},
@@ -23,7 +23,7 @@ func odd(stream, dur, last string) []byte {
 		 "dtype": "BFloat16", "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]"}}]}`)
 }
 
-// What ROCm and a profiler that stopped early write is read, and what is odd in it is told.
+// Profiles of ROCm and of a profiler that stopped early are accepted, and their oddities are reported.
 func TestOddKineto(t *testing.T) {
 	for _, c := range []struct{ stream, dur, last, want string }{
 		{`7`, "100", "100", "step 4, in which rank0.json has no kernel: the previous step is used"},

@@ -23,7 +23,7 @@ const slack = 2000
 // mark is a time at which a rank's computation is split.
 type mark struct {
 	at   int64
-	what uint8 // endsCompute, communicates, waits: in this order at one instant
+	what uint8 // endsCompute, communicates, waits: in this order at one time
 	call int32 // place among the kernels that communicate
 	busy int64 // waits: when computing had ended
 }
@@ -75,8 +75,8 @@ type builder struct {
 	m       *member
 	talking []kernel
 	acts    []act
-	placed  []int32 // by call: its place in the member
-	on      []int32 // by call: the act that it depends on
+	placed  []int32 // by call: its index in the member
+	on      []int32 // by call: the act on which it depends
 	since   []int64 // end of that operation; 0: none
 	from    int64   // start of the current computation
 	chain   []int32 // operation that each is blocked on
@@ -178,7 +178,7 @@ func (b *builder) cut(at int64) {
 	b.from = at
 }
 
-// act builds a call from a kernel's arguments; false: it remains computation of its length.
+// act builds a call from a kernel's arguments; false: the kernel stays a computation of its duration.
 func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	if x.Coll == "" {
 		if id, err := x.External.Int64(); err == nil {

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// A matrix is told from a topology, whose first word is the same, and from other lists; starts, triggers and
-// barriers hold, and what has no meaning here is counted.
+// A matrix is distinguished from a topology with the same first word, and from other lists. Starts, triggers and
+// barriers are supported, and unsupported fields are counted.
 func TestMatrixTrace(t *testing.T) {
 	text := strings.Repeat("# generated\n", 600) + `Nodes 8
 Connections 4
@@ -61,8 +61,8 @@ func TestBadMatrixTrace(t *testing.T) {
 	}
 }
 
-// Older matrices write starts with a fraction of zeros, and size 0 for what never ends, which is left out and
-// counted; a matrix of nothing else is refused.
+// Older matrices write starts with a fraction of zeros, and size 0 for flows that never end, which are omitted and
+// counted. A matrix of only such flows is rejected.
 func TestEndlessConnections(t *testing.T) {
 	head := "Nodes 4\nConnections 2\n2->1 start 0.000000 size 0\n"
 	x, err := Read("", File{"a.cm", []byte(head + "0->1 start 1000000.0 size 1000\n")})

@@ -12,17 +12,17 @@ import (
 	"railyard/unit"
 )
 
-// MSCCL's algorithms (microsoft/msccl-tools, and the runtimes that run them): an XML file that lists, for each GPU, the
-// steps of its thread blocks with chunks of three buffers, input, output and scratch:
+// MSCCL's algorithms (microsoft/msccl-tools, and its runtimes) are XML files. For each GPU a file lists the steps
+// of its thread blocks, with chunks of three buffers, input, output and scratch:
 //
 //	<algo name="ring" ngpus="8" coll="allreduce" nchunksperloop="8" inplace="1">
 //	  <gpu id="0" i_chunks="8" o_chunks="0" s_chunks="0">
 //	    <tb id="0" send="1" recv="7" chan="0">
 //	      <step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="i" dstoff="0" cnt="1" depid="-1" deps="-1"/>
 //
-// Steps: s sends, r receives; rcs, rrs, rrc, rrcs receive, add their source (second r), keep the result (c)
-// and send it on (last s); cpy and re copy and add within the GPU; nop only waits. A step waits for the one
-// before it, and for step deps of thread block depid.
+// Steps: s sends, r receives; rcs, rrs, rrc, rrcs receive, add their source (second r), keep the result (c) and
+// send it on (last s); cpy and re copy and add within the GPU; nop only waits. A step waits for the previous one,
+// and for step deps of thread block depid.
 
 // mscclStep is one step.
 type mscclStep struct {
@@ -119,7 +119,8 @@ func (w *mscclWords) number(key string, usual, least, most int) int {
 	return usual // an invalid number is not used
 }
 
-// readMSCCL reads an algorithm. Its file gives a buffer's number of chunks, not of bytes: Options.Bytes does.
+// readMSCCL reads an algorithm. Its file has a buffer's number of chunks, not of bytes; Options.Bytes sets the
+// bytes.
 func readMSCCL(o *Options, files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "an algorithm of MSCCL is one file; found %d", len(files))
@@ -259,7 +260,7 @@ func (m *msccl) step(w *mscclWords) error {
 			return at(m.file, w.line, "%s is %s, expected i, o or s", buf.key, field.Quote(word))
 		}
 	}
-	if buf, has := w.all["buf"]; has { // the short form has the one buffer that counts
+	if buf, has := w.all["buf"]; has { // the short form has only the relevant buffer
 		if x.src = 0; len(buf) == 1 {
 			x.src = buf[0]
 		}

@@ -21,7 +21,7 @@ func mscclStepLine(n int, kind string, src, dst string, cnt, depID, dep int) str
 		dep)
 }
 
-// mscclRing is an all-reduce in place over a ring of n GPUs, one thread block each: sums are passed on, then
+// mscclRing is an in-place all-reduce over a ring of n GPUs, with one thread block each: sums are passed on, then
 // results.
 func mscclRing(n int) string {
 	var b strings.Builder
@@ -45,7 +45,7 @@ func mscclRing(n int) string {
 	return b.String() + "</algo>\n"
 }
 
-// A ring that MSCCL describes is a ring: as many messages of the same sizes as ours, in as many rounds.
+// A ring described in MSCCL equals Railyard's ring: as many messages of the same sizes in as many rounds.
 func TestMSCCLRing(t *testing.T) {
 	for _, n := range []int{3, 4, 8, 13} {
 		x, err := Options{Bytes: 1000}.Read(File{"ring.xml", []byte("<!-- a ring -->\n" +
@@ -69,8 +69,8 @@ func TestMSCCLRing(t *testing.T) {
 	}
 }
 
-// Steps wait for other thread blocks, copies move chunks within a GPU, scratch is a buffer, and one step may
-// move several chunks: an all-to-all of three GPUs by way of scratch.
+// Steps wait for other thread blocks, copies move chunks within a GPU, scratch is a buffer, and one step may move
+// several chunks. The example is an all-to-all of three GPUs through scratch.
 func TestMSCCLThreadBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`<algo name="a2a" ngpus="3" nchunksperloop="6" coll="alltoall" inplace="0">`)
@@ -99,7 +99,7 @@ func TestMSCCLThreadBlocks(t *testing.T) {
 	}
 }
 
-// A sender is eight messages ahead of its receiver at most.
+// A sender is at most eight messages ahead of its receiver.
 func TestMSCCLSlots(t *testing.T) {
 	const n = 20
 	send, recv := strings.Builder{}, strings.Builder{}
@@ -161,7 +161,7 @@ func TestBadMSCCL(t *testing.T) {
 	}
 }
 
-// No change of an offset or of a kind of step goes unnoticed.
+// Any change of an offset or of a step's kind is detected.
 func TestMSCCLChecks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 6).Draw(t, "gpus")
@@ -190,7 +190,7 @@ func TestMSCCLChecks(t *testing.T) {
 	})
 }
 
-// A number that is refused costs nothing before it is.
+// A rejected number allocates no memory.
 func TestMSCCLRefusedForNothing(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -203,7 +203,7 @@ func TestMSCCLRefusedForNothing(t *testing.T) {
 	}
 }
 
-// How often MSCCL's runtime would go through an algorithm is told: chunks above 2 MiB take several loops.
+// The number of loops of MSCCL's runtime is reported: chunks above 2 MiB take several loops.
 func TestMSCCLLoops(t *testing.T) {
 	ring := func(proto string) File {
 		text := `<algo name="r" ` + proto + ` nchunksperloop="2" ngpus="2" coll="allreduce" inplace="1">`

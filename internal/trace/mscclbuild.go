@@ -21,13 +21,13 @@ type mscclRun struct {
 	*msccl
 	succ  [][]int32
 	waits []int32
-	met   []int32 // for a step that sends: the step that receives; for one that only receives: the step that sent
-	from  []int32 // for a step that receives: the step that sent
+	met   []int32 // for a step that sends: the receiving step; for one that only receives: the sending step
+	from  []int32 // for a step that receives: the sending step
 	order []int32
 }
 
-// trace runs the algorithm twice: on names of chunks, to check that they end where the collective requires, and as
-// transfers.
+// trace runs the algorithm twice. The first run moves names of chunks and checks that they end where the collective
+// requires; the second makes transfers.
 func (m *msccl) trace(size unit.Bytes) (*Trace, error) {
 	x := &mscclRun{msccl: m, succ: make([][]int32, len(m.steps)), waits: make([]int32, len(m.steps)),
 		met: make([]int32, len(m.steps)), from: make([]int32, len(m.steps))}
@@ -48,8 +48,8 @@ func (x *mscclRun) edge(from, to int32) {
 	x.waits[to]++
 }
 
-// connect finds what steps wait for: the one before, a step of another thread block, the sender's step, and
-// a free slot of the connection.
+// connect finds the dependencies of steps: the previous step, a step of another thread block, the sender's step,
+// and a free slot of the connection.
 func (x *mscclRun) connect() error {
 	where := map[[2]int32]int32{}
 	for i, tb := range x.tbs {
@@ -160,8 +160,8 @@ func (x *mscclRun) sort() error {
 		strings.Join(append(lines, fmt.Sprintf("line %d", x.steps[last].line)), ", which is blocked on "))
 }
 
-// build makes transfers of it. A sending step ends when the bytes are in flight; a receiving one when they have
-// arrived. Copying and adding within a GPU takes no time.
+// build makes transfers of the steps. A sending step ends when the bytes are in flight, and a receiving step when
+// they have arrived. Copying and adding within a GPU takes no time.
 func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 	b := workload.NewBuilder(x.gpus)
 	done, wire := make([]int32, len(x.steps)), make([]int32, len(x.steps))
@@ -223,8 +223,8 @@ func (x *mscclRun) build(size unit.Bytes) (*Trace, error) {
 // the eight slots of NCCL_BUFFSIZE, which is 4 MiB unless set (MSCCL_CHUNKSTEPS of msccl.h).
 const mscclPiece = 2 * unit.MiB
 
-// loops returns the number of times that the runtime repeats the algorithm for a buffer of a given size; 0 with LL
-// and LL128, whose pieces are smaller and depend on threads.
+// loops returns the number of times that the runtime repeats the algorithm for a buffer of a given size. It is 0
+// with LL and LL128, whose pieces are smaller and depend on threads.
 func (x *mscclRun) loops(size unit.Bytes) int {
 	if p := strings.ToLower(x.proto); p != "" && p != "simple" {
 		return 0

@@ -25,7 +25,7 @@ const (
 // mscclName is an input chunk.
 func mscclName(gpu, chunk int) int64 { return int64(gpu)<<32 | int64(chunk) }
 
-// slot finds the one place of a chunk where input and output are one buffer.
+// slot returns the position of a chunk if input and output are one buffer.
 func (m *msccl) slot(gpu int32, buf byte, off int32) mscclSlot {
 	if m.aliased {
 		switch {

@@ -18,9 +18,9 @@ func isNCCLLog(_ string, head []byte) bool {
 	return bytes.Contains(head, []byte(" NCCL INFO ")) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{"))
 }
 
-// ncclLog reads NCCL's output with NCCL_DEBUG=INFO: the members of communicators (INIT), the NICs (NET), the order of
-// rings (GRAPH), the choice for a size (TUNING), the settings (ENV), and each call (COLL). Versions from 2.7 on differ
-// in words between numbers, which are read by their names.
+// ncclLog parses NCCL's output with NCCL_DEBUG=INFO: the members of communicators (INIT), the NICs (NET), the order
+// of rings (GRAPH), the choice for a size (TUNING), the settings (ENV), and each call (COLL). Versions from 2.7 on
+// differ in words between numbers, which are read by their names.
 type ncclLog struct {
 	o      *Options
 	c      *calls
@@ -52,7 +52,7 @@ type ncclComm struct {
 	procs map[int]*ncclProc      // by rank
 	rings map[string][]int       // by channel
 	of    int                    // channels, if logged
-	next  map[string]map[int]int // by channel: next ranks, as each rank logs them
+	next  map[string]map[int]int // by channel: next ranks, as logged by each rank
 	group int32
 }
 
@@ -181,7 +181,7 @@ func said(words []string, name string) string {
 }
 
 // init reads: comm 0x55 rank 0 nranks 8 cudaDev 0 busId 1000 commId 0x7 - Init COMPLETE. A communicator split from
-// another one has no id: the parent and its color identify it.
+// another one has no id; the parent and its color identify it.
 func (x *ncclLog) init(p *ncclProc, words []string, n int) {
 	ptr := said(words, "comm")
 	rank, err1 := strconv.Atoi(said(words, "rank"))
@@ -290,8 +290,8 @@ func (x *ncclLog) tuned(words []string, n int) {
 	x.chosen[ncclSize{what, bytes}] = how{algorithm: ncclNames[algorithm], protocol: ncclProtos[protocol]}
 }
 
-// call reads: AllReduce: opCount 1a sendbuff 0x7 recvbuff 0x7 count 64 datatype 7 op 0 root 0 comm 0x55
-// [nranks=8] stream 0x66.
+// call parses: AllReduce: opCount 1a sendbuff 0x7 recvbuff 0x7 count 64 datatype 7 op 0 root 0 comm 0x55 [nranks=8]
+// stream 0x66.
 func (x *ncclLog) call(p *ncclProc, words []string, cut bool, n int) error {
 	name := strings.TrimSuffix(words[0], ":")
 	what, known := opsByName[plain(name)]

@@ -21,7 +21,7 @@ func (x *ncclLog) ringOf(p *ncclProc, words []string) {
 	}
 }
 
-// ring parses a complete one, as rank 0 logs it: Channel 00/08 : 0 1 2 3.
+// ring parses a complete ring, as rank 0 logs it: Channel 00/08 : 0 1 2 3.
 func (x *ncclLog) ring(p *ncclProc, words []string) {
 	channel, all, _ := strings.Cut(words[1], "/")
 	of, err := strconv.Atoi(all)

@@ -13,10 +13,10 @@ import (
 	"railyard/internal/stream"
 )
 
-// PyTorch's execution traces (ExecutionTraceObserver; schema 1.0.1 to 1.1.x): one file per rank, of operators with
-// their inputs, before Chakra's linker combines them with a profile. A call of NCCL is a node record_param_comms. Nodes
-// have no durations. Operators are numbered when they begin and written when they end, so that the numbers give the
-// order of calls.
+// PyTorch's execution traces (ExecutionTraceObserver; schema 1.0.1 to 1.1.x) are one file per rank. They list
+// operators with their inputs, before Chakra's linker combines them with a profile. A call of NCCL is a node
+// record_param_comms. Nodes have no durations. Operators are numbered when they begin and written when they end, so
+// the numbers determine the order of calls.
 
 // etBegins matches the beginning of a file: ExecutionTraceObserver writes the schema first.
 var etBegins = regexp.MustCompile(`^\s*\{\s*"schema"\s*:\s*"\d+\.\d+\.\d+`)
@@ -30,9 +30,9 @@ func isET(_ string, head []byte) bool {
 
 // observed is the execution trace of one rank.
 type observed struct {
-	*kineto  // the file, its rank, groups and steps: a step's span is one of node numbers
+	*kineto  // the file, its rank, groups and steps; a step's span is a range of node numbers
 	nodes    int
-	sorted   bool // whether nodes are in the order of their numbers, as in files written anew
+	sorted   bool // whether nodes are in the order of their numbers, as in rewritten files
 	calls    []etCall
 	marks    []etMark
 	backends map[string]string // names of groups by backend_id, before schema 1.0.3
@@ -68,7 +68,7 @@ type etOperator struct {
 	} `json:"attrs"`
 }
 
-// etComms is the name of a node that records a call; etGroups is part of the name of one that lists groups.
+// etComms is the name of a node that records a call; etGroups is part of the name of a node that lists groups.
 const (
 	etComms  = "record_param_comms"
 	etGroups = "process_group:init"
@@ -110,7 +110,7 @@ func readET(o *Options, files []File) (*Trace, error) {
 	return c.trace()
 }
 
-// withProfiles omits execution traces for which there are profiles: those have the same calls, and times.
+// withProfiles omits execution traces of ranks with a profile, which has the same calls, and times.
 func withProfiles(format string, files []File) (string, []File, *File) {
 	if format != "kineto" && format != "pytorch-et" {
 		return format, files, nil
@@ -131,7 +131,7 @@ func withProfiles(format string, files []File) (string, []File, *File) {
 	return "kineto", profiles, beside
 }
 
-// read takes the nodes that count of a file.
+// read stores the relevant nodes of a file.
 func (e *observed) read() error {
 	e.o.kept(e.Name, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+"\n{}")
 	defer e.o.kept(e.Name, "\n]}\n")

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/story"
 )
 
-// execution is a rank's execution trace as PyTorch's ExecutionTraceObserver writes it, from a short text. Lines
-// are
+// execution is a rank's execution trace as PyTorch's ExecutionTraceObserver writes it, built from a short text.
+// Lines are
 //
 //	groups NAME SIZE RANKS ...                          the list of process groups; RANKS 0,1 or - for all
 //	call ID SEQ GROUP PLACE NAME DTYPE IN OUT SIZE      record_param_comms; GROUP - for none
@@ -98,7 +98,7 @@ func TestObserverStories(t *testing.T) {
 	})
 }
 
-// twoSteps are two steps of a rank of two, and what comes after them.
+// twoSteps are two steps of one of two ranks, and nodes after the steps.
 const twoSteps = `groups 0 2 -
 call 12 1 0 0 allreduce Float 100 100 2
 step 11 4
@@ -106,8 +106,8 @@ call 22 2 0 0 allreduce Float 200 200 2
 step 21 5
 call 32 3 0 0 allreduce Float 300 300 2`
 
-// Steps are chosen by number; the last whole one without a number, and what stands behind it is left out. A file
-// that was sorted by number since has the same steps.
+// Steps are chosen by number; without a number it is the last complete one. Nodes after it are omitted. A file that
+// was sorted by number since has the same steps.
 func TestObserverSteps(t *testing.T) {
 	sorted := strings.Join([]string{"groups 0 2 -", "step 11 4", "call 12 1 0 0 allreduce Float 100 100 2", "step 21 5",
 		"call 22 2 0 0 allreduce Float 200 200 2"}, "\n")
@@ -133,7 +133,7 @@ func TestObserverSteps(t *testing.T) {
 	}
 }
 
-// What is refused, where it stands and what is accepted.
+// Rejected files: the error names the place and what is accepted.
 func TestObserverFaults(t *testing.T) {
 	whole := string(execution(twoSteps))
 	swap := func(was, is string) []byte { return []byte(strings.Replace(whole, was, is, 1)) }
@@ -181,7 +181,7 @@ func TestObserverFaults(t *testing.T) {
 	}
 }
 
-// With the profile of the same step beside it, which has times, the profile is read.
+// With the profile of the same step, which has times, the profile is used.
 func TestObserverBesideProfile(t *testing.T) {
 	p := File{"p.json", profile("rank 0 of 2\nstep 3 0 500\nrun gemm 10 110 7 5")}
 	for _, files := range [][]File{{p, {"et.json", execution(twoSteps)}}, {{"et.json", execution(twoSteps)}, p}} {
@@ -192,7 +192,7 @@ func TestObserverBesideProfile(t *testing.T) {
 	}
 }
 
-// Whatever an execution trace holds, reading it ends in a graph or an error.
+// For any content of an execution trace, reading it returns a graph or an error.
 func FuzzObserver(f *testing.F) {
 	f.Add(execution(twoSteps))
 	f.Add(execution("groups 0 4 - 3 2 0,2\ncall 5 1 3 1 send Half 9 9 2\nwait 6 1\ncall 7 1 - 0 broadcast Long 4 4 4"))

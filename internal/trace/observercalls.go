@@ -19,15 +19,15 @@ func etValues(raw json.RawMessage) (all []json.RawMessage) {
 		var in struct {
 			Values []json.RawMessage `json:"values"`
 		}
-		json.Unmarshal(raw, &in) // otherwise it has none
+		json.Unmarshal(raw, &in) // otherwise there are no inputs
 		return in.Values
 	}
 	json.Unmarshal(raw, &all)
 	return all
 }
 
-// etBytes returns the bytes of tensors together: lists [id, storage, offset, elements, bytes of
-// one, device], alone or in lists of any depth.
+// etBytes returns the total bytes of tensors: lists [id, storage, offset, elements, bytes of one, device], alone or
+// in lists of any depth.
 func etBytes(v any, depth int) int64 {
 	list, ok := v.([]any)
 	if !ok || depth > 4 {
@@ -64,8 +64,8 @@ func etSeq(raw json.RawMessage) (seq int64, p2p, ok bool) {
 	return int64(n), p2p, ok1 && ok2
 }
 
-// call reads a node record_param_comms. Its inputs are [tensors,] number, group, place, name of the collective, splits
-// in, splits out [, first rank, stride] [, size of the group]; attributes repeat them since schema 1.0.3.
+// call reads a node record_param_comms. Its inputs are [tensors,] number, group, position, name of the collective,
+// splits in, splits out [, first rank, stride] [, size of the group]. Attributes repeat them since schema 1.0.3.
 func (e *observed) call(n *etOperator, id int64, line int) {
 	x := etCall{id: id, line: int32(min(line, 1<<31-1)), place: -1, seq: -1}
 	in := etValues(n.Inputs)
@@ -170,7 +170,7 @@ func (e *observed) attributes(n *etOperator, x *etCall) {
 	}
 }
 
-// uneven notes an all-to-all whose ranks exchange shares of different sizes: equal ones are simulated.
+// uneven notes an all-to-all whose ranks exchange shares of different sizes. Equal shares are simulated.
 func (e *observed) uneven(in []json.RawMessage, x *etCall) {
 	for _, raw := range in[min(4, len(in)):min(6, len(in))] {
 		var split []int64
@@ -182,7 +182,7 @@ func (e *observed) uneven(in []json.RawMessage, x *etCall) {
 	}
 }
 
-// own reports whether the position in a call is the rank's own, and not a root's or a peer's.
+// own reports whether the position in a call is the rank's own, rather than a root's or a peer's.
 func (x *etCall) own() bool {
 	switch opsByName[plain(x.args.Coll)] {
 	case opAllReduce, opAllGather, opReduceScatter, opAllToAll:
@@ -233,8 +233,8 @@ func (e *observed) placed(i, of int) int {
 	return e.rank(i, of)
 }
 
-// within reports whether a call belongs to a step; below 0: all do. The last step ends at its node, which is written
-// after the step.
+// within reports whether a call belongs to a step; a negative step contains all. The last step ends at its node,
+// which is written after the step.
 func (e *observed) within(i, step int) bool {
 	if step < 0 {
 		return true
@@ -254,8 +254,8 @@ func (e *observed) within(i, step int) bool {
 	return true
 }
 
-// member makes acts of the calls of a step. A call follows the one before it in its group, and all operations that
-// the host has waited for by then.
+// member converts the calls of a step to acts. A call depends on the previous one in its group, and on all
+// operations for which the host has waited by then.
 func (e *observed) member(c *calls, rank, step int) member {
 	m := member{rank: rank, file: e.Name}
 	var order []int
@@ -269,7 +269,7 @@ func (e *observed) member(c *calls, rank, step int) member {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.calls[a].id, e.calls[b].id) })
 	var gate []int32                  // dependencies of the host
-	last := map[int32]int32{}         // by group, its last collective
+	last := map[int32]int32{}         // by group: its last collective
 	made := map[[2]int64][]etPlaced{} // by number: calls without a wait
 	for _, i := range order {
 		x := &e.calls[i]
@@ -323,7 +323,7 @@ func (x *etCall) key() [2]int64 {
 	return [2]int64{x.seq, 0}
 }
 
-// taken finds the last call of a number, in the wait's group, if it has one.
+// taken finds the last call of a number, in the wait's group if it has one.
 func taken(made map[[2]int64][]etPlaced, key [2]int64, group string) (int32, bool) {
 	all := made[key]
 	for i := len(all) - 1; i >= 0; i-- {
@@ -336,7 +336,7 @@ func taken(made map[[2]int64][]etPlaced, key [2]int64, group string) (int32, boo
 	return 0, false
 }
 
-// act makes an act of a call, or returns why the call is left out.
+// act converts a call to an act, or returns why the call is omitted.
 func (e *observed) act(c *calls, x *etCall, rank int) (a act, why string) {
 	what, known := opsByName[plain(x.args.Coll)]
 	switch {

@@ -11,8 +11,8 @@ import (
 )
 
 // pickled reads Python's pickles (protocols 0 to 5) of plain data: None, booleans, numbers, strings, lists, tuples
-// and dictionaries. A pickle is a program: opcodes that would find a class or call a function are refused by name
-// and position, and no code is ever run. Lists and tuples become *pyList, dictionaries map[string]any, numbers
+// and dictionaries. A pickle is a program. Opcodes that would look up a class or call a function are rejected by
+// name and position, and no code ever runs. Lists and tuples become *pyList, dictionaries map[string]any, numbers
 // int64 or float64.
 type pickled struct {
 	file  string
@@ -211,7 +211,7 @@ func (p *pickled) step(op byte) error {
 	return p.collect(op)
 }
 
-// long is an integer of any length; one beyond 64 bits is kept as a float.
+// long reads an integer of any length; one beyond 64 bits becomes a float.
 func (p *pickled) long(n int) error {
 	b, err := p.sized(n)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// shown is a value as Python would show it, to some depth.
+// shown prints a value as Python would, to some depth.
 func shown(v any, depth int) string {
 	switch v := v.(type) {
 	case *pyList:
@@ -32,8 +32,8 @@ func shown(v any, depth int) string {
 	return fmt.Sprint(v)
 }
 
-// What Python 3 and 2 and PyTorch's own writer make of the same data: pickle.dumps of
-// {'a': [1, -2, 300, 70000, 2**40, None, True, 1.5], 'b': ('x', ())} by protocol 0, 2 and 4.
+// Pickles of Python 3 and 2 and of PyTorch's own writer with equal data: pickle.dumps of {'a': [1, -2, 300, 70000,
+// 2**40, None, True, 1.5], 'b': ('x', ())} by protocol 0, 2 and 4.
 func TestUnpickle(t *testing.T) {
 	want := `{a: [1, -2, 300, 70000, 1099511627776, <nil>, true, 1.5], b: ["x", []]}`
 	for name, text := range map[string]string{
@@ -54,7 +54,7 @@ func TestUnpickle(t *testing.T) {
 	}
 }
 
-// Code is refused by the name of what would run it.
+// Code is rejected with the name of the opcode that would run it.
 func TestPickleWithCode(t *testing.T) {
 	for text, want := range map[string]string{
 		"cos\nsystem\n(S'touch owned'\ntR.":                 "f: byte 0 of the pickle: GLOBAL would run code: only plain data is read, and nothing is ever run",

@@ -15,7 +15,7 @@ import (
 	"railyard/unit"
 )
 
-// isRecorder recognizes a dump of PyTorch's Flight Recorder, as JSON or as a pickle, by its keys.
+// isRecorder recognizes a dump of PyTorch's Flight Recorder by its keys, as JSON or as a pickle.
 func isRecorder(name string, head []byte) bool {
 	text := bytes.TrimSpace(head)
 	keys := bytes.Contains(head, []byte("pg_config")) || bytes.Contains(head, []byte("profiling_name")) ||
@@ -90,7 +90,7 @@ func readRecorder(o *Options, files []File) (*Trace, error) {
 	return t, nil
 }
 
-// maxDump bounds a dump; a buffer of 20,000 calls with their stacks takes 50 MB.
+// maxDump bounds a dump; a buffer of 20,000 calls with their stacks has 50 MB.
 const maxDump = 512 << 20
 
 // recorderValue returns the content of a dump, pickled or JSON.
@@ -120,7 +120,7 @@ func recorderValue(o *Options, f File) (v any, err error) {
 	return v, err
 }
 
-// items are the values of a list of either kind.
+// items returns the values of a list of either kind.
 func items(v any) []any {
 	switch v := v.(type) {
 	case []any:
@@ -177,7 +177,7 @@ func (r *recorder) read(c *calls, v any, place, of int) error {
 		return at(r.file, 0, "is of rank %d, at most %d are read", r.rank, maxRanks)
 	}
 	r.config(dump["pg_config"])
-	before := map[callKey]int64{} // entries of one number, as coalesced ones have it
+	before := map[callKey]int64{} // earlier entries with the same number, as coalesced ones have
 	for i, x := range list {
 		e, ok := x.(map[string]any)
 		if !ok {
@@ -224,10 +224,10 @@ func (r *recorder) config(v any) {
 	}
 }
 
-// arrow finds the partner of a message in its name: nccl:send 0->1, nccl:recv 1<-0.
+// arrow finds the peer of a message in its name: nccl:send 0->1, nccl:recv 1<-0.
 var arrow = regexp.MustCompile(`(\d{1,6}) ?(->|<-) ?(\d{1,6})`)
 
-// entry parses one; or returns why it is omitted.
+// entry parses an entry, or returns why it is omitted.
 func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why string) {
 	title, _ := e["profiling_name"].(string)
 	what, known := opsByName[plain(title)]
@@ -294,7 +294,7 @@ func (r *recorder) entry(c *calls, e map[string]any, of int) (a recorded, why st
 	return a, ""
 }
 
-// frame returns the program line that made a call: the last line that is not PyTorch's own.
+// frame returns the program line that made a call: the last line outside PyTorch.
 func frame(frames []any) string {
 	for _, x := range frames {
 		f, _ := x.(map[string]any)
@@ -308,7 +308,7 @@ func frame(frames []any) string {
 	return ""
 }
 
-// sizeOf returns the bytes of tensors together; false: their type or shape cannot be.
+// sizeOf returns the total bytes of tensors; false: an impossible type or shape.
 func sizeOf(shapes, types any) (int64, bool) {
 	total := int64(0)
 	names := items(types)
@@ -357,11 +357,11 @@ func sizeWords(shapes, types any) string {
 	return clip(s)
 }
 
-// common returns, for each rank, the first entry of the calls that all ranks with a file have: buffers are overwritten
-// at different rates.
+// common returns, for each rank, the first entry of the calls that all ranks with a file have. Buffers are
+// overwritten at different rates.
 func common(all []*recorder) map[int]int {
 	made := map[callKey]int{}
-	present := map[int32]int{} // by group, the number of ranks with entries of it
+	present := map[int32]int{} // by group: number of ranks with entries of it
 	for _, r := range all {
 		seen := map[int32]bool{}
 		for i := range r.entries {
@@ -386,8 +386,8 @@ func common(all []*recorder) map[int]int {
 	return first
 }
 
-// member converts entries to acts: the host makes calls in sequence, at their recorded times, and calls of a group are
-// in order.
+// member converts entries to acts. The host makes calls in sequence, at their recorded times, and calls of a group
+// are in order.
 func (r *recorder) member(c *calls, start int) member {
 	m := member{rank: r.rank, file: r.file}
 	host, last := int32(-1), int64(0)

@@ -51,7 +51,7 @@ func dump(text string) map[string]any {
 	return map[string]any{"version": "2.5", "pg_config": config, "entries": entries}
 }
 
-// pickle writes values as PyTorch's own writer does: protocol 2, nothing remembered twice.
+// pickle writes values as PyTorch's own writer does: protocol 2, without memoization.
 func pickle(v any) []byte {
 	var b []byte
 	var put func(v any)
@@ -95,7 +95,7 @@ func pickle(v any) []byte {
 	return append(b, '.')
 }
 
-// What dumps say of a hang, and the workload that comes of them; the same as JSON and as a pickle.
+// The report of dumps on a hang, and the workload made of them; equal for JSON and pickle.
 func TestRecorderStories(t *testing.T) {
 	story.Cases(t, "recorder", func(input string) string {
 		var said []string
@@ -130,7 +130,7 @@ func TestRecorderStories(t *testing.T) {
 	})
 }
 
-// What is no dump says what it is instead.
+// A file that is no dump is named as what it is.
 func TestBadRecorder(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"entries": []`:         "is not JSON: it ends within a value",

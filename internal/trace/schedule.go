@@ -36,7 +36,7 @@ type step struct {
 	kind  kind
 }
 
-// edge lets an operation wait for another: until it has ended, or begun.
+// edge makes an operation wait for another, until that has ended or begun.
 type edge struct {
 	from, to int32
 	begun    bool
@@ -54,16 +54,16 @@ type schedule struct {
 const eager = 65_535
 
 // trace makes transfers of matching sends and receives: the same two ranks and the same tag, in file order. A send
-// larger than eager ends when its bytes have arrived and the receive was posted, a smaller one immediately; a
-// receive ends when it was posted and the bytes have arrived. Computations take their time; the schedule's own
-// dependencies must express that a core runs one at a time.
+// larger than eager ends when its bytes have arrived and the receive was posted; a smaller one ends immediately. A
+// receive ends when it was posted and the bytes have arrived. Computations take their time; that a core runs one at
+// a time must be expressed by the schedule's own dependencies.
 func (s *schedule) trace() (*Trace, error) {
 	t := &Trace{Ranks: s.ranks}
 	met, err := s.match()
 	if err != nil {
 		return nil, err
 	}
-	// An operation is up to three nodes: it may begin; its bytes move, if it is a send; it has ended.
+	// An operation is up to three nodes: its start; for a send, its transfer; and its end.
 	begin, end := make([]int32, len(s.steps)), make([]int32, len(s.steps))
 	wire, begun := make([]int32, len(s.steps)), s.begun()
 	next := int32(0)
@@ -137,7 +137,7 @@ func (s *schedule) trace() (*Trace, error) {
 	return t, nil
 }
 
-// cyclic describes operations that depend on one another, with their positions; begin are their first nodes.
+// cyclic describes operations that depend on one another, with their positions. begin are their first nodes.
 func (s *schedule) cyclic(err error, begin []int32) error {
 	var ring *workload.CycleError
 	if !errors.As(err, &ring) {
@@ -168,7 +168,8 @@ func (s *schedule) cyclic(err error, begin []int32) error {
 		s.place(steps[0]), strings.Join(names, ""), s.place(steps[0]))
 }
 
-// place returns the position of an operation: its line, or its number among its rank's in a file without lines.
+// place returns the position of an operation: its line, or its number among its rank's operations in a file without
+// lines.
 func (s *schedule) place(i int) string {
 	if line := s.steps[i].line; line > 0 {
 		return fmt.Sprintf("line %d", line)
@@ -191,7 +192,7 @@ func (s *schedule) begun() []bool {
 	return all
 }
 
-// waits are the nodes that operations wait for before they begin.
+// waits returns the nodes for which operations wait before they begin.
 func (s *schedule) waits(begin, end []int32) [][]int32 {
 	first := make([][]int32, len(s.steps))
 	for _, e := range s.edges {

@@ -35,7 +35,7 @@ var hpccModes = map[int]hpccMode{
 	8: {"DCTCP", "dctcp", "", map[string]hpccParam{"EWMA_GAIN": {"g", ""}}},
 }
 
-// hpccKeys is the number of values of each key that is not a map, and why it is ignored; "" if it is read.
+// hpccKeys has the number of values of each key that is not a map, and why it is ignored; "" if it is read.
 var hpccKeys = map[string]string{"ENABLE_QCN": "", "PACKET_PAYLOAD_SIZE": "", "CC_MODE": "",
 	"BUFFER_SIZE":     "",
 	"L2_ACK_INTERVAL": "", "TOPOLOGY_FILE": "name", "FLOW_FILE": "name", "ALPHA_RESUME_INTERVAL": "cc",
@@ -170,7 +170,7 @@ func (c *hpccSettings) control(b *strings.Builder, taken map[string]bool) error 
 			return err
 		}
 		if p.name == "max_stage" && v == "0" {
-			continue // the profile's, which has none
+			continue // of the profile, which has none
 		}
 		lines = append(lines, p.name+": "+v)
 		taken[key] = true

@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// simaiPolicies are the supported ones: forward through the layers, each with a blocking collective, then backward,
-// where collectives of input gradients block and collectives of weight gradients do not.
+// simaiPolicies are the supported ones: forward through the layers, each with a blocking collective, then backward.
+// There, collectives of input gradients block and those of weight gradients do not.
 var simaiPolicies = []string{"HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER"}
 
 // isSimAI recognizes a workload by its policy.
@@ -129,8 +129,8 @@ func (s *simai) head(n int, words []string) error {
 	return nil
 }
 
-// row reads a layer: id, dependency, thrice a time in ns, a collective and its bytes, and the time of the
-// update.
+// row parses a layer: id, dependency, then three times a time in ns, a collective and its bytes, and the time of
+// the update.
 func (s *simai) row(n int, words []string) error {
 	bad := func(what string) error {
 		return at(s.file, n, "found %s, expected a layer: id dependency, thrice time collective bytes, and the update's time: %s", field.Quote(strings.Join(words, " ")), what)
@@ -177,8 +177,8 @@ func (p *simaiPart) named(word string) bool {
 	return p.none || known && (group == "" && word == name || group == "EP" || group == "DP_EP")
 }
 
-// groups returns the ranks of a collective: tensor parallel ranks are consecutive, then data parallel ones, of
-// which experts take ep in a row. Pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
+// groups returns the ranks of a collective. Tensor parallel ranks are consecutive, then data parallel ones, of
+// which experts take ep consecutive ones. Pipeline stages are outermost (Megatron's order, SimAI's MockNccl).
 func (s *simai) groups(name string) (all [][]int) {
 	span, step, per := s.tp, 1, s.tp // size and stride of groups, and the ranks between their first members
 	switch name {
@@ -274,7 +274,7 @@ func (x *simaiBuild) compute(d unit.Time, class workload.Class) {
 	x.chain = next
 }
 
-// grows refuses a step that takes more operations than a workload may have, before they are built.
+// grows rejects a step with more operations than a workload supports, before they are built.
 func (x *simaiBuild) grows(l *simaiLayer, by float64) error {
 	if x.ops += by; x.ops > workload.MaxOps {
 		return at(x.file, l.line, "the workload up to here takes %.3g operations, more than the %d of a workload: fewer layers or GPUs", x.ops, workload.MaxOps)
@@ -335,7 +335,7 @@ func (x *simaiBuild) exchange(l *simaiLayer, i int, usual string) error {
 	return nil
 }
 
-// want returns the algorithm that a SimAI workload gives for a collective.
+// want returns the algorithm that a SimAI workload has for a collective.
 func (p *simaiPart) want() Run {
 	return Run{CollectiveRun: workload.CollectiveRun{Kind: p.kind, Bytes: p.bytes}}
 }

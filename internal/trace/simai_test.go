@@ -13,14 +13,14 @@ const simaiHead = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 e
 	"all_gpus: 8 " +
 	"checkpoints: 0 checkpoint_initiates: 0\n"
 
-// A step by hand: transfers take 1 us each, ranks compute as long as the rows say.
+// A step by hand: transfers take 1 us each, and ranks compute for the times in the rows.
 func TestSimAI(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows string
 		want unit.Time
 	}{
 		"computing": {"1\na -1 1000 NONE 0 2000 NONE 0 4000 NONE 0 0\n", 7 * unit.Microsecond},
-		// a ring of two: each half goes round twice
+		// a ring of two: each half goes around twice
 		"a blocking sum": {"1\na -1 1000 ALLREDUCE 64 2000 NONE 0 4000 NONE 0 0\n", 9 * unit.Microsecond},
 		"two of them": {"1\na -1 1000 ALLREDUCE 64 2000 ALLREDUCE 64 4000 NONE 0 0\n",
 			11 * unit.Microsecond},
@@ -97,7 +97,7 @@ func TestBadSimAI(t *testing.T) {
 		"w.txt:3:1: the workload up to here takes 1.72e+10 operations, more than the 20000000") {
 		t.Error(err)
 	}
-	// computations count too: a hostile file would otherwise be built for minutes
+	// computations count too; a hostile file would otherwise build for minutes
 	wide := strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 131072", 1)
 	if !strings.Contains(wide, "131072") {
 		t.Fatal(simaiHead)
@@ -109,7 +109,7 @@ func TestBadSimAI(t *testing.T) {
 	}
 }
 
-// What is passed over is said.
+// Omitted parts are reported.
 func TestSimAILeaves(t *testing.T) {
 	head := strings.Replace(strings.Replace(simaiHead, "checkpoints: 0", "checkpoints: 1 0", 1),
 		"pp: 1", "pp: 2", 1)
@@ -142,7 +142,7 @@ func TestSimAISample(t *testing.T) {
 	}
 }
 
-// A group size of 0 is no size: what it is taken for is said.
+// A group size of 0 is invalid; the size used instead is reported.
 func TestSimAIZero(t *testing.T) {
 	head := strings.Replace(simaiHead, "NPU_group: 2", "NPU_group: 0", 1)
 	x, err := Read("", File{"w.txt", []byte(head + "1\na -1 1 ALLREDUCE 8 2 NONE 0 4 NONE 0 0\n")})

@@ -125,8 +125,8 @@ var formats = []Format{
 	{"hpcc-flows", "HPCC flow.txt: count, then src dst priority port bytes time", isFlows, readFlows},
 }
 
-// Register adds a format whose files are flows between ranks; it is checked before the built-in ones. Package extend
-// does it for extensions, before scenarios are read.
+// Register adds a format whose files are flows between ranks; it is checked before the built-in ones. Package
+// extend does it for extensions, before scenarios are read.
 func Register(name, about string, is func(string, []byte) bool,
 	read func(name string, text []byte) (ranks int, flows []workload.Flow, err error)) {
 	formats = slices.Insert(formats, 0, Format{Name: name, About: about, Is: is,
@@ -214,12 +214,12 @@ func unpacked(f File) []byte {
 	return src.Head(1 << 16)
 }
 
-// streamed are the formats whose files are read as streams, and may hold several steps.
+// streamed are the formats whose files are read as streams, and may contain several steps.
 var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto,
 	"nccl-log": readNCCLLog, "flight-recorder": readRecorder, "inspector": readInspector,
 	"pytorch-et": readET}
 
-// sized are the formats whose files leave the bytes of a collective open.
+// sized are the formats whose files do not set the bytes of a collective.
 var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
 
 // Streamed reports whether files of a format may exceed the memory limit, and contain steps.

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twoRanks computes, sends and computes again at the far end, with every word that a schedule has.
+// twoRanks computes, sends and computes again at the far end; it uses every keyword of a schedule.
 const twoRanks = `num_ranks 2
 // both ways
 rank 0 {
@@ -32,7 +32,8 @@ l2 requires l9
 }
 `
 
-// ends plays a graph whose transfers take so long and returns when everything has ended, and each node.
+// ends runs a graph with a given time per transfer. It returns the time when everything has ended, and that of each
+// node.
 func ends(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -78,7 +79,7 @@ func TestGoal(t *testing.T) {
 			transfers++
 		}
 	}
-	// 500 ns, over there, 250 ns, and back
+	// 500 ns, transfer, 250 ns, and transfer back
 	if last, _ := ends(t, x.DAG, unit.Microsecond); last != 2750*unit.Nanosecond || transfers != 2 ||
 		x.Ranks != 2 || x.Format != "goal" {
 		t.Errorf("%v, %d transfers, %+v", last, transfers, x)
@@ -99,12 +100,12 @@ func words(r Report) string {
 	return fmt.Sprintf("mapped %v, guessed %v, left out %v", list(r.Mapped), list(r.Guessed), list(r.Left))
 }
 
-// A large send ends when the receiver wanted it; a small one at once. What waits for a beginning does not
-// wait for the end.
+// A large send ends when the receive was posted, a small one at once. A dependency on a start does not wait for the
+// end.
 func TestGoalSends(t *testing.T) {
 	for _, c := range []struct {
 		bytes int
-		want  unit.Time // of rank 0's last computation
+		want  unit.Time // end of rank 0's last computation
 	}{{65_535, 100 * unit.Nanosecond}, {65_536, 5100 * unit.Nanosecond}} {
 		text := fmt.Sprintf("num_ranks 2\nrank 0 {\na: send %db to 1\nb: calc 100\nb requires a\nc: calc 7000\n"+
 			"d: calc 40\nd irequires c\n}\nrank 1 {\nw: calc 5000\nr: recv %db from 0\nr requires w\n}\n",
@@ -129,13 +130,13 @@ func TestGoalSends(t *testing.T) {
 	}
 }
 
-// Receives that leave sender or tag open take what those that name both leave, in the order of the schedule.
+// Receives with a wildcard sender or tag take what receives with both leave, in the order of the schedule.
 func TestGoalWildcards(t *testing.T) {
 	text := "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag 5\nc: recv 8b from 2 tag 5\n}\n" +
 		"rank 1 {\nsend 8b to 0 tag 5\nsend 8b to 0 tag 6\n}\nrank 2 {\nsend 8b to 0 tag 5\n}\n"
 	x, err := Read("", File{"w.goal", []byte(text)})
 	if err != nil || len(x.Report.Mapped) != 1 || x.Report.Mapped[0].N != 3 {
-		// a takes rank 1's tag 5, and nothing with tag 5 is left for b: order counts
+		// a takes rank 1's tag 5, and no tag 5 is left for b, because order counts
 		if err == nil || !strings.Contains(err.Error(), "w.goal:4:1: rank 0 receives 8 bytes from rank any with tag 5 and no rank sends it") {
 			t.Errorf("%+v %v", x, err)
 		}
@@ -146,7 +147,7 @@ func TestGoalWildcards(t *testing.T) {
 	}
 }
 
-// Receives that leave something open are matched in time that grows with their number, not its square.
+// Matching receives with wildcards takes time linear in their number.
 func TestManyWildcards(t *testing.T) {
 	const n = 100_000
 	var b strings.Builder
@@ -159,7 +160,7 @@ func TestManyWildcards(t *testing.T) {
 		fmt.Fprintf(&b, "send 9b to 0 tag %d\n", i)
 	}
 	b.WriteString("}\n")
-	x, err := Read("goal", File{"many.goal", []byte(b.String())}) // a minute, if it were the square
+	x, err := Read("goal", File{"many.goal", []byte(b.String())}) // quadratic matching would take a minute
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestManyWildcards(t *testing.T) {
 	}
 }
 
-// A schedule is known by its first word however much is said before it.
+// A schedule is recognized by its first keyword, after any comments.
 func TestGoalBehindComments(t *testing.T) {
 	text := strings.Repeat("// what made this, and with which flags\n\n", 2000) + twoRanks
 	if f, ok := Detect(File{"two.txt", []byte(text)}); !ok || f.Name != "goal" {
@@ -180,7 +181,7 @@ func TestGoalBehindComments(t *testing.T) {
 	}
 }
 
-// Operations of several ranks that wait for one another, and one that only waits for those.
+// A cycle of operations of several ranks, and an operation that only depends on the cycle.
 func TestGoalCycleOverRanks(t *testing.T) {
 	text := "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b to 1\nb requires a\n}\n" +
 		"rank 1 {\nc: calc 5\na: recv 8b from 0\nb: send 8b to 0\nb requires a\nc requires b\n}\n"
@@ -232,8 +233,8 @@ func TestBadGoal(t *testing.T) {
 	}
 }
 
-// A small file whose ranks all name the same bytes, or whose operations all name the same dependents, would
-// become as many operations and edges as the product.
+// In a small file all ranks may name the same bytes, or all operations the same dependents. It would become as many
+// operations and edges as the product.
 func TestGoalBinaryOverlaps(t *testing.T) {
 	le := binary.LittleEndian
 	const ranks, nodes = 50, 10
@@ -289,7 +290,7 @@ func written(s *schedule) string {
 	return b.String()
 }
 
-// drawn is a schedule that can run: receives and what waits come after what they wait for.
+// drawn is a random schedule without a deadlock: receives and dependent operations follow their dependencies.
 func drawn(rt *rapid.T) *schedule {
 	s := &schedule{ranks: rapid.IntRange(2, 6).Draw(rt, "ranks")}
 	for range rapid.IntRange(1, 25).Draw(rt, "operations") {
@@ -317,7 +318,7 @@ func drawn(rt *rapid.T) *schedule {
 	return s
 }
 
-// A schedule says the same as text and packed: as many transfers, each node as late.
+// A schedule is equal as text and as binary: as many transfers, and equal times of each node.
 func TestTextAndBinaryAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawn(rt)
@@ -327,7 +328,7 @@ func TestTextAndBinaryAgree(t *testing.T) {
 			if err1 == nil || err2 == nil || !strings.Contains(err1.Error(), "cyclic") {
 				rt.Fatalf("%v; %v\n%s", err1, err2, written(s))
 			}
-			return // large sends that wait for one another
+			return // a cycle of large sends
 		}
 		last1, _ := ends(t, a.DAG, unit.Microsecond)
 		last2, _ := ends(t, b.DAG, unit.Microsecond)
@@ -338,7 +339,7 @@ func TestTextAndBinaryAgree(t *testing.T) {
 	})
 }
 
-// Editors of Windows put a byte order mark before a text, and carriage returns behind its lines.
+// Windows editors write a byte order mark before a text and carriage returns at line ends.
 func TestWindowsTexts(t *testing.T) {
 	x, err := Read("", File{"a.goal", []byte("\ufeff" + strings.ReplaceAll(twoRanks, "\n", "\r\n"))})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Sizes is a distribution of message sizes: between two points of its cumulative distribution, sizes are uniform, as in
-// HPCC's and htsim's generators.
+// Sizes is a distribution of message sizes. Between two points of its cumulative distribution sizes are uniform, as
+// in HPCC's and htsim's generators.
 type Sizes struct {
 	bytes  []float64
 	shares []float64 // 0 to 1, rising
@@ -27,8 +27,8 @@ func Always(size unit.Bytes) *Sizes {
 // maxPoints bounds a file.
 const maxPoints = 100_000
 
-// ParseSizes reads a cumulative distribution as HPCC's traffic generator and ns-3's do: a size in bytes and
-// a share in percent per line, both rising, up to 100.
+// ParseSizes parses a cumulative distribution in the format of HPCC's traffic generator and ns-3: a size in bytes
+// and a share in percent per line, both rising, up to 100.
 func ParseSizes(file string, text []byte) (*Sizes, error) {
 	d := &Sizes{}
 	fail := func(line int, format string, args ...any) error {
@@ -93,11 +93,11 @@ func (d *Sizes) At(share float64) unit.Bytes {
 // some time.
 type Background struct {
 	Sizes  *Sizes
-	Load   float64 // share of a rank's line rate that its messages take in the mean
+	Load   float64 // mean share of a rank's line rate that its messages take
 	For    unit.Time
 	Rates  []unit.Rate         // by rank: its line rate
 	Beside func(a, b int) bool // ranks that do not use the network among themselves
-	To     func(src int) []int // ranks that one sends to; nil: to all others
+	To     func(src int) []int // receivers of a rank; nil: all others
 }
 
 // Flows draws the messages, in the order of ranks and times.

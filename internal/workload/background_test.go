@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// webSearch is what DCTCP's authors measured (Alizadeh et al., SIGCOMM 2010, figure 4), as HPCC's generator
-// has it.
+// webSearch is the measured distribution of DCTCP's authors (Alizadeh et al., SIGCOMM 2010, figure 4), in the form
+// of HPCC's generator.
 const webSearch = "# bytes, percent\n0 0\n10000 15\n20000 20\n30000 30\n50000 40\n80000 53\n200000 60\n" +
 	"1e+06 70\n2e+06 80\n5e+06 90\n1e+07 97\n3e+07 100\n"
 
@@ -64,8 +64,8 @@ func TestBadSizes(t *testing.T) {
 // pairsOf has two ranks in each server.
 func pairsOf(a, b int) bool { return a/2 == b/2 }
 
-// What is drawn is what was asked for: bytes by load within four deviations, nobody sends to itself or within
-// a server, in the time, starts in order, the same for the same stream.
+// The drawn messages match the request. Bytes match the load within four deviations, and no message is to its
+// sender or within a server. Starts are within the time and in order, and equal streams give equal messages.
 func TestBackgroundKeepsItsLoad(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := Background{Load: rapid.Float64Range(0.05, 1.5).Draw(rt, "load"), Beside: pairsOf,

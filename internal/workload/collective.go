@@ -16,14 +16,14 @@ type CollectiveRun struct {
 	Algorithm string     // one of Algorithms(Kind); "" is the first
 	Protocol  string     // ll, ll128, simple, or "" for bare transfers
 	Channels  int        // rings side by side
-	Orders    [][]int    // order of ranks in each ring, as indices; nil: as the servers' rails have them
+	Orders    [][]int    // order of ranks in each ring, as indices; nil: the order of the servers' rails
 	CrossNIC  bool       // whether rings change the rail between servers
-	Repeat    int        // runs one after another, each on a rank when the one before is done there; 0: one
+	Repeat    int        // consecutive runs; a rank begins each when its previous one is done; 0: one run
 	Chunk     unit.Bytes // 0: a ring's steps are not divided; else the maximum bytes per rank at a time
 	PerServer int
 	Servers   coll.Servers // positions of ranks; if unknown, PerServer in each server
 	CopyRate  float64      // GB/s at which the protocol's kernels copy on each rank; 0: no bound
-	Switch    float64      // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
+	Switch    float64      // share of NVLink's rate at which NVSwitch reduces; 0: it cannot
 }
 
 // on is the positions of ranks.
@@ -89,8 +89,8 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	return b.Seal()
 }
 
-// SumCollective is RunCollective without a simulation: one transfer for each pair of ranks, with all bytes from one
-// to the other, in no order, and without a limit of operations.
+// SumCollective is RunCollective without a simulation. It has one transfer for each pair of ranks, with all their
+// bytes, in no order, and no limit of operations.
 func SumCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	x, err := adding(ranks, func(b *Builder) error {
 		for _, g := range groups {
@@ -129,7 +129,7 @@ func (c CollectiveRun) Into(b *Builder, ranks []int, ready [][]int32) ([][]int32
 	return run(c.sink(b, len(ranks)), ranks, c.Bytes, c.started(b, ranks, ready)), nil
 }
 
-// started returns the dependencies of ranks delayed by the time that a protocol takes before its first transfer.
+// started returns the dependencies of ranks, delayed by the time that a protocol takes before its first transfer.
 func (c CollectiveRun) started(b *Builder, ranks []int, ready [][]int32) [][]int32 {
 	d := unit.Time(coll.StartCost(c.Algorithm, c.Protocol) * float64(unit.Microsecond))
 	if d == 0 {
@@ -219,7 +219,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	switch c.Kind {
 	case coll.AllReduce:
 		if c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree {
-			run = coll.NVLSTree(c.Switch, c.on()) // of one server it is NVLS
+			run = coll.NVLSTree(c.Switch, c.on()) // within one server it is NVLS
 			break
 		}
 		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
@@ -260,7 +260,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	return run, nil
 }
 
-// sink returns the receiver of transfers: with a protocol they carry its flags and wait for its synchronisation.
+// sink returns the receiver of transfers. With a protocol they carry its flags and wait for its synchronisation.
 func (c CollectiveRun) sink(b *Builder, ranks int) coll.Sink {
 	if c.Protocol == "" {
 		return b
@@ -272,8 +272,9 @@ func (c CollectiveRun) sink(b *Builder, ranks int) coll.Sink {
 	return p
 }
 
-// protocol adds the costs of NCCL's protocols: LL sends a flag with every word, LL128 with every 120 bytes; per hop the
-// tuning model's latency beyond LL, whose latency is the wire's; and the rate at which kernels copy words and flags.
+// protocol adds the costs of NCCL's protocols. LL sends a flag with every word, and LL128 with every 120 bytes.
+// Each hop has the tuning model's latency beyond LL's, which is the wire's. Kernels copy words and flags at a
+// limited rate.
 type protocol struct {
 	*Builder
 	name string

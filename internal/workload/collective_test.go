@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawCollective makes up a way to run a collective over n ranks, which may be one that there is not.
+// drawCollective draws a way to run a collective over n ranks, which may be impossible.
 func drawCollective(t *rapid.T, n int) CollectiveRun {
 	kinds := []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll, coll.Bcast}
 	c := CollectiveRun{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
@@ -20,7 +20,7 @@ func drawCollective(t *rapid.T, n int) CollectiveRun {
 		Protocol:  rapid.SampledFrom([]string{"", coll.LL, coll.LL128, "simple"}).Draw(t, "protocol"),
 		PerServer: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "per server")}
 	c.Algorithm = rapid.SampledFrom(append([]string{""}, Algorithms(c.Kind)...)).Draw(t, "algorithm")
-	if c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree { // data meet in a switch: TestBySwitch
+	if c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree { // data are combined in a switch: TestBySwitch
 		c.Algorithm = coll.ByTree
 	}
 	if usual(c.Kind, c.Algorithm) == coll.ByRing {
@@ -32,8 +32,8 @@ func drawCollective(t *rapid.T, n int) CollectiveRun {
 	return c
 }
 
-// heard is by rank the ranks whose data has reached it: what a transfer carries is its sender's own and
-// what has come to the sender before, as far as the transfer waits for it.
+// heard has by rank the ranks whose data have reached it. A transfer carries its sender's own data, and data that
+// reached the sender by transfers on which it depends.
 func heard(d *DAG) [][]bool {
 	carries := make([][]bool, len(d.Ops))
 	out := make([][]bool, d.Ranks)
@@ -41,7 +41,7 @@ func heard(d *DAG) [][]bool {
 		out[r] = make([]bool, d.Ranks)
 		out[r][r] = true
 	}
-	for i := range d.Ops { // built in an order in which all that is waited for comes first
+	for i := range d.Ops { // built in an order in which all dependencies come first
 		o := &d.Ops[i]
 		if carries[i] == nil {
 			carries[i] = make([]bool, d.Ranks)
@@ -59,7 +59,7 @@ func heard(d *DAG) [][]bool {
 				carries[s] = make([]bool, d.Ranks)
 			}
 			if d.Ops[s].Rank != to && d.Ops[s].Rank != o.Rank {
-				continue // it waits for somebody else, and has nothing of theirs
+				continue // it waits for another rank and has no data of it
 			}
 			for r, has := range carries[i] {
 				carries[s][r] = carries[s][r] || has && d.Ops[s].Rank == to
@@ -69,7 +69,7 @@ func heard(d *DAG) [][]bool {
 	return out
 }
 
-// NVSwitch adds up for ranks of one server, if it can, with protocol simple or none.
+// NVSwitch reduces for ranks of one server, if it can, with protocol simple or none.
 func TestBySwitch(t *testing.T) {
 	c := CollectiveRun{Kind: coll.AllReduce, Bytes: 8 * unit.MiB, Algorithm: coll.ByNVLS, PerServer: 4,
 		Switch: 0.85}
@@ -92,7 +92,7 @@ func TestBySwitch(t *testing.T) {
 	}
 }
 
-// NVLSTree sends nothing between servers but sums of one, takes servers alike, and in one server is NVLS.
+// NVLSTree sends only one server's sums between servers and treats servers equally. In one server it is NVLS.
 func TestByTreeOfSwitches(t *testing.T) {
 	c := CollectiveRun{Kind: coll.AllReduce, Bytes: 8 * unit.MiB, Algorithm: coll.ByNVLSTree, PerServer: 4,
 		Switch: 0.85}
@@ -182,9 +182,8 @@ func TestSumCollective(t *testing.T) {
 	}
 }
 
-// Of every collective, in every way to run it: whose data must reach whom does, nobody sends or receives less
-// than the least that there is, by a ring exactly that, and the transfers are no more than were
-// estimated before.
+// For every collective and algorithm, all required data reach their ranks. No rank sends or receives less than the
+// minimum, and a ring exactly that. The number of transfers does not exceed the estimate.
 func TestCollectivesReachEverybody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "ranks")
@@ -243,7 +242,7 @@ func TestCollectivesReachEverybody(t *testing.T) {
 	})
 }
 
-// What cannot run a collective is refused by name, with what can.
+// An unsuitable algorithm is rejected by name, and the error lists suitable ones.
 func TestCollectivesThatCannotRun(t *testing.T) {
 	for want, c := range map[string]CollectiveRun{
 		`algorithm: "tree" runs no all-gather; accepted: auto, ring, hierarchical`: {Kind: coll.AllGather,
@@ -271,8 +270,8 @@ func TestCollectivesThatCannotRun(t *testing.T) {
 	}
 }
 
-// TestProtocolStart takes all-reduces of a byte per rank: the hops' latencies and the protocol's start, which bare
-// transfers and NVLS do not have (baseLat of nccl src/graph/tuning.cc).
+// TestProtocolStart measures all-reduces of a byte per rank. Their time is the hops' latencies plus the protocol's
+// start, which bare transfers and NVLS do not have (baseLat of nccl src/graph/tuning.cc).
 func TestProtocolStart(t *testing.T) {
 	for _, c := range []struct {
 		algorithm, protocol string
@@ -302,8 +301,8 @@ func TestProtocolStart(t *testing.T) {
 	}
 }
 
-// TestRepeat runs a collective three times: each rank begins the next when it is done with the one before, and there
-// are as many transfers and collectives as three have.
+// TestRepeat runs a collective three times. Each rank begins the next run when its previous one is done, and the
+// number of transfers and collectives is that of three.
 func TestRepeat(t *testing.T) {
 	for _, protocol := range []string{"", coll.LL128} {
 		c := CollectiveRun{Kind: coll.AllReduce, Bytes: unit.MB, Channels: 2, PerServer: 2, Protocol: protocol}
@@ -322,7 +321,7 @@ func TestRepeat(t *testing.T) {
 		if got, want := d.Critical(), 3*once.Critical(); got != want {
 			t.Errorf("%q: %v of computing, want %v", protocol, got, want)
 		}
-		waits := make([]int, 3) // transfers of each run that another's end sets free, directly or not
+		waits := make([]int, 3) // transfers of each run that depend on another's end, directly or not
 		for i := range d.Ops {
 			for _, s := range d.After(int32(i)) {
 				if a, b := d.Ops[i].Coll, d.Ops[s].Coll; a >= 0 && b >= 0 && a != b {

@@ -46,7 +46,7 @@ type Op struct {
 	Bytes unit.Bytes
 	Rank  int32
 	Peer  int32 // -1 for compute, copies for a copy
-	Coll  int32 // collective it belongs to, -1 for none
+	Coll  int32 // its collective, -1 for none
 	Deps  int32 // number of operations that it depends on
 	Class Class
 }
@@ -58,7 +58,7 @@ func (o *Op) Compute() bool { return o.Peer < 0 }
 const copies = -2
 
 // Copies reports whether the op computes by copying the bytes of the transfer after it. A rank copies the bytes of
-// one transfer after another, each for Dur, and its transfer carries them meanwhile.
+// one transfer after another, each for Dur, while its transfer carries them.
 func (o *Op) Copies() bool { return o.Peer == copies }
 
 // Collective is one instance of a collective.
@@ -155,7 +155,7 @@ func (b *Builder) Compute(rank int, d unit.Time, c Class, after ...int32) int32 
 	return b.add(Op{Dur: d, Rank: int32(rank), Peer: -1, Coll: -1, Class: c}, after)
 }
 
-// Copy adds the copying of bytes that takes d; the one operation that depends on it is their transfer.
+// Copy adds the copying of bytes that takes d; its only dependent is their transfer.
 func (b *Builder) Copy(rank int, d unit.Time, after ...int32) int32 {
 	return b.add(Op{Dur: d, Rank: int32(rank), Peer: copies, Coll: -1}, after)
 }
@@ -166,8 +166,8 @@ func (b *Builder) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 	return b.add(Op{Bytes: bytes, Rank: int32(src), Peer: int32(dst), Coll: b.coll, Class: b.class}, after)
 }
 
-// latest keeps of deliveries to a rank the last from each sender, whose messages arrive in order, and none that was
-// known before.
+// latest returns, of deliveries to a rank, the last from each sender, because messages of a sender arrive in order.
+// It omits those that were known before.
 func (b *Builder) latest(ids, before []int32) (last []int32) {
 	if b.sums != nil || b.tooBig {
 		return ids[:1]
@@ -235,7 +235,7 @@ func (b *Builder) Seal() (*DAG, error) {
 			next++
 		}
 	}
-	if forward { // no cycle without an operation that waits for a later one
+	if forward { // a cycle contains an operation that waits for a later one
 		return d, nil
 	}
 	return d, d.checkAcyclic()
@@ -244,7 +244,8 @@ func (b *Builder) Seal() (*DAG, error) {
 // Ordered visits the operations, each after all of its dependencies.
 func (d *DAG) Ordered(visit func(i int32)) { d.ordered(visit) }
 
-// ordered is Kahn's algorithm; it returns the number of unmet dependencies of each operation: non-zero for cycles.
+// ordered is Kahn's algorithm. It returns the number of unmet dependencies of each operation, which is non-zero for
+// cycles.
 func (d *DAG) ordered(visit func(i int32)) (waits []int32) {
 	waits = make([]int32, len(d.Ops))
 	var ready []int32
@@ -278,9 +279,9 @@ func (d *DAG) checkAcyclic() error {
 	return nil
 }
 
-// CycleError is a graph whose operations wait for one another in a ring.
+// CycleError reports a graph whose operations wait for one another in a cycle.
 type CycleError struct {
-	Ops  []int32 // each depends on the one after it, the last on the first
+	Ops  []int32 // each depends on the next, and the last on the first
 	name func(int32) string
 }
 
@@ -288,7 +289,7 @@ func (e *CycleError) Error() string {
 	return fmt.Sprintf("the workload is cyclic: %s waits, directly or not, for itself", e.name(e.Ops[0]))
 }
 
-// ring finds a cycle among the operations with unmet dependencies; operations that only depend on a cycle are not
+// ring finds a cycle among the operations with unmet dependencies. Operations that only depend on a cycle are not
 // part of it.
 func (d *DAG) ring(deps []int32) (ring []int32) {
 	before := make([]int32, len(d.Ops)) // an unfinished dependency of each operation
@@ -330,7 +331,7 @@ func (d *DAG) Used() (all []int32) {
 	return all
 }
 
-// Renumber gives ranks other numbers, from 0 on, one for every rank in use.
+// Renumber gives ranks consecutive numbers from 0, one for every rank in use.
 func (d *DAG) Renumber(to map[int32]int32) {
 	for i := range d.Ops {
 		o := &d.Ops[i]
@@ -372,8 +373,8 @@ func (d *DAG) name(i int32) string {
 	return fmt.Sprintf("operation %d", i)
 }
 
-// Computing returns the length of the longest chain of computations, in picoseconds; or the sum over all operations if
-// that is below enough, because it takes no search.
+// Computing returns the length of the longest chain of computations, in picoseconds. If the sum over all operations
+// is below enough it returns that, because it takes no search.
 func (d *DAG) Computing(enough float64) float64 {
 	sum := 0.0
 	for i := range d.Ops {

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// A hybrid's layer has one part, so that each gathers and scatters its tokens once: as many bytes as half of the layers
-// would with both parts.
+// A hybrid's layer has one part, so each layer gathers and scatters its tokens once: the bytes of half as many
+// layers with both parts.
 func TestHybridVolume(t *testing.T) {
 	hybrid := training(t, "nemotron-3-nano", 2, 1, 1)
 	b, err := hybrid.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// all-reduces forwards and backwards of two ranks, which send as many bytes as they reduce
+	// forward and backward all-reduces of two ranks, which send as many bytes as they reduce
 	once := float64(hybrid.Model.Layers) * 4 * float64(hybrid.activations()) * float64(hybrid.Microbatches)
 	if got := volume(b, TensorParallel); math.Abs(got/once-1) > 0.05 {
 		t.Errorf("%.3g bytes, want %.3g", got, once)

@@ -8,17 +8,17 @@ import (
 	"railyard/unit"
 )
 
-// Job is one piece of work: the operations, their GPUs, and their start.
+// Job is one workload: its operations, their GPUs, and its start.
 type Job struct {
 	Name     string
 	DAG      *DAG
-	Place    []int // by rank: its GPU; nil: ranks are GPUs in order
+	Place    []int // by rank: its GPU; nil: rank i is GPU i
 	Start    unit.Time
 	Service  int       // service of the plan that its transfers use
-	Storage  int       // the same for transfers from and to servers that keep data
+	Storage  int       // likewise for transfers from and to storage servers
 	Training *Training // training of which the graph is a step; nil for other work
 	Open     bool      // whether its messages begin at fixed times, independent of earlier messages
-	Apart    bool      // each of its messages has queue pairs of its own, which carry no other
+	Apart    bool      // each of its messages has its own queue pairs
 }
 
 // GPU returns where a rank is.
@@ -29,7 +29,7 @@ func (j *Job) GPU(rank int32) int {
 	return j.Place[rank]
 }
 
-// Mix is jobs that run side by side, as one graph over GPUs.
+// Mix is parallel jobs as one graph over GPUs.
 type Mix struct {
 	DAG  *DAG   // ranks are GPUs
 	Jobs []Part // jobs by start, then by name, independent of their order in the scenario
@@ -76,7 +76,7 @@ func (m *Mix) Service(op int32) int {
 // NewMix places jobs on the given number of GPUs. Each has GPUs of its own.
 func NewMix(gpus int, jobs ...Job) (*Mix, error) { return NewMixOf(gpus, 0, jobs...) }
 
-// NewMixOf is NewMix with ends after the GPUs that jobs have in common: the ends of servers that store data.
+// NewMixOf is NewMix with ends after the GPUs that jobs share: those of storage servers.
 func NewMixOf(gpus, common int, jobs ...Job) (*Mix, error) {
 	m := &Mix{}
 	for _, j := range jobs {
@@ -135,7 +135,7 @@ func (m *Mix) place(gpus, common int) error {
 	return nil
 }
 
-// own enters a job at the GPUs of its operations; the links after them are common.
+// own adds a job to the GPUs of its operations; the ends from common on are shared.
 func (p *Part) own(owner []int, common, me int, jobs []Part) error {
 	rankOn := map[int]int32{}
 	for i := range p.DAG.Ops {

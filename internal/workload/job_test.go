@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// ring is an all-reduce among so many ranks.
+// ring is an all-reduce among n ranks.
 func ring(t testing.TB, ranks int) *DAG {
 	t.Helper()
 	d, err := RunCollective(ranks, CollectiveRun{Kind: coll.AllReduce, Bytes: unit.MB}, All(ranks))
@@ -21,7 +21,7 @@ func ring(t testing.TB, ranks int) *DAG {
 	return d
 }
 
-// One job whose ranks are GPUs in order is taken as it is.
+// A single job whose ranks are the GPUs in order is used unchanged.
 func TestMixOfOne(t *testing.T) {
 	d := ring(t, 4)
 	m, err := NewMix(8, Job{Name: "only", DAG: d})
@@ -30,8 +30,7 @@ func TestMixOfOne(t *testing.T) {
 	}
 }
 
-// In a mix each job's operations stand together, on its GPUs, with what they waited for
-// among themselves, in whatever order the jobs were given.
+// In a mix each job's operations are contiguous, on its GPUs, with their dependencies, for any order of the jobs.
 func TestMixKeepsJobs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(rt, "jobs")
@@ -58,7 +57,7 @@ func TestMixKeepsJobs(t *testing.T) {
 	})
 }
 
-// same fails unless a job in a mix is what it is alone.
+// same fails unless a job in a mix equals the job alone.
 func same(rt *rapid.T, m *Mix, j int) {
 	p := &m.Jobs[j]
 	if int(p.Ops[1]-p.Ops[0]) != len(p.DAG.Ops) || int(p.Colls[1]-p.Colls[0]) != len(p.DAG.Colls) {
@@ -80,7 +79,7 @@ func same(rt *rapid.T, m *Mix, j int) {
 	}
 }
 
-// What cannot run side by side is refused with the names of those that it is about.
+// Incompatible jobs are rejected with their names.
 func TestMixRefuses(t *testing.T) {
 	d := ring(t, 2)
 	for want, jobs := range map[string][]Job{

@@ -11,19 +11,18 @@ import (
 
 // Kernel models: the costs of a layer on a GPU besides its matrix products.
 const (
-	// Flat: operations over the peak times the efficiency, nothing else.
+	// Flat: operations over the product of peak and efficiency, nothing else.
 	Flat = "flat"
-	// Fused: matrix products as in flat; norms, activation functions and residuals
-	// stream through the GPU's memory; attention scores stay on the chip
-	// (FlashAttention).
+	// Fused: matrix products as in flat. Norms, activation functions and residuals stream through the GPU's memory,
+	// and attention scores stay on the chip (FlashAttention).
 	Fused = "fused"
 	// Unfused: as fused, and attention scores stream through memory too, as in
 	// Megatron-LM of 2021.
 	Unfused = "unfused"
 )
 
-// cost is the time of a piece of a layer for one microbatch on one rank: its
-// forward pass, its input gradients and its weight gradients.
+// cost is the time of a part of a layer for one microbatch on one rank: its forward pass, its input gradients and
+// its weight gradients.
 type cost struct{ forward, inputs, weights unit.Time }
 
 func (c cost) backward() unit.Time { return c.inputs + c.weights }
@@ -31,12 +30,11 @@ func (c cost) backward() unit.Time { return c.inputs + c.weights }
 // kernels are the pieces of a layer, and the output projection with its loss.
 type kernels struct{ proj, core, mlp, head cost }
 
-// Kernels works the pieces out. Streamed bytes per token are, for 16 bit values
-// of hidden size h, feed-forward size f and a heads over s tokens: two norms and
-// two residuals (22h with dropout and its mask as in GPT, 20h without), the
-// activation function (4f, gated 6f), rotary embeddings, scores through scaling,
-// mask, softmax and dropout (11as), and four passes over the 32 bit logits. The
-// backward pass streams twice as much.
+// Kernels works the pieces out. Streamed bytes per token are given for 16 bit values of hidden size h, feed-forward
+// size f and a heads over s tokens. They are two norms and two residuals (22h with dropout and its mask as in GPT,
+// 20h without), the activation function (4f, gated 6f), and rotary embeddings. Further ones are scores through
+// scaling, mask, softmax and dropout (11as), and four passes over the 32 bit logits. The backward pass streams
+// twice as much.
 func (t *Training) kernels() kernels { return t.kernelsOn(t.GPU) }
 
 // kernelsOn returns those on a GPU.
@@ -90,7 +88,7 @@ func (t *Training) gpuKinds() (kinds []model.GPU) {
 	return kinds
 }
 
-// allKernels are the pieces on each kind of GPU, and by rank which kind it has.
+// allKernels returns the parts on each kind of GPU, and the kind of each rank.
 func (t *Training) allKernels() (kinds []kernels, kind []int) {
 	all := t.gpuKinds()
 	for _, gpu := range all {
@@ -133,8 +131,8 @@ func (t *Training) GPUOf(rank int) model.GPU {
 	return t.GPU
 }
 
-// piece turns operations at a peak, of all tensor parallel ranks, and streamed bytes, of
-// one, per token into times on a GPU.
+// piece converts operations per token at a peak, of all tensor parallel ranks, and streamed bytes per token, of one
+// rank, to times on a GPU.
 func (t *Training) piece(gpu model.GPU, peak, tokens, flops, bytes float64) cost {
 	matmul := unit.FromSeconds(tokens * flops / float64(t.TP) / (peak * (t.Efficiency / 100)))
 	if t.Kernels == Flat || t.Kernels == "" {
@@ -144,11 +142,11 @@ func (t *Training) piece(gpu model.GPU, peak, tokens, flops, bytes float64) cost
 	return cost{matmul + stream, matmul + 2*stream, matmul}
 }
 
-// longestPass bounds all layers' computing of one kind in a microbatch: sums
-// of them stay far from the end of a clock of picoseconds.
+// longestPass bounds the computation of one kind of all layers in a microbatch. Sums of it stay far below the
+// maximum of a picosecond clock.
 const longestPass = 100 * 3600 * unit.Second
 
-// checkTimes refuses work that no GPU would be given: its times would overflow.
+// checkTimes rejects unrealistic work whose times would overflow.
 func (t *Training) checkTimes() error {
 	var all []cost
 	for _, gpu := range t.gpuKinds() {
@@ -165,8 +163,8 @@ func (t *Training) checkTimes() error {
 	return nil
 }
 
-// LayerTimes returns a layer's forward and backward computing time for one
-// microbatch, and the output projection's; recomputation is in the backward time.
+// LayerTimes returns a layer's forward and backward computation time for one microbatch, and the output
+// projection's. Recomputation is in the backward time.
 func (t *Training) LayerTimes() (forward, backward, head unit.Time) {
 	k := t.kernels()
 	forward = k.proj.forward + k.core.forward + k.mlp.forward
@@ -190,8 +188,8 @@ func (t *Training) WeightTime() unit.Time {
 	return k.proj.weights + k.mlp.weights
 }
 
-// OptimizerTime returns the time of the update: it streams gradients, master weights and both Adam moments through the
-// GPU's memory, 28 bytes per parameter of a rank.
+// OptimizerTime returns the time of the update. It streams gradients, master weights and both Adam moments through
+// the GPU's memory, 28 bytes per parameter of a rank.
 func (t *Training) OptimizerTime(params float64) unit.Time { return t.updateTime(params, t.GPU) }
 
 func (t *Training) updateTime(params float64, gpu model.GPU) unit.Time {

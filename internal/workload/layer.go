@@ -39,7 +39,7 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 }
 
 // enter and leave surround a block. With sequence parallelism the tokens are gathered before it and the partial
-// sums scattered after it, else the sums are all-reduced after it (Korthikanti et al. 2022, figure 5). enter
+// sums scattered after it; otherwise the sums are all-reduced after it (Korthikanti et al. 2022, figure 5). enter
 // gathers the given multiple of b bytes.
 func (s *step) enter(p int, b unit.Bytes, times unit.Bytes) {
 	if s.Sequence {
@@ -68,8 +68,9 @@ func (s *step) layer(p int, c Class) {
 	s.exchange(p)
 }
 
-// layerBack is the backward pass of one layer; postponed leaves the weight gradients to a later pass. It gathers the
-// gradients, and again the tokens for the weight gradients: with sequence parallelism a rank keeps only its share.
+// layerBack is the backward pass of one layer. postponed leaves the weight gradients to a later pass. It gathers
+// the gradients and again the tokens for the weight gradients, because with sequence parallelism a rank keeps only
+// its share.
 func (s *step) layerBack(p int, postponed bool) {
 	s.exchange(p)
 	s.enter(p, s.Routed(), 2)
@@ -100,8 +101,8 @@ func (s *step) finish(p int, block func(*kernels) *cost, b unit.Bytes, postponed
 	}
 }
 
-// attention is the forward pass of the attention block. With context parallelism keys and values pass around a ring
-// while each rank's queries use the received ones (Liu et al. 2023, Ring Attention).
+// attention is the forward pass of the attention block. With context parallelism keys and values pass around a
+// ring, while each rank's queries use the received ones (Liu et al. 2023, Ring Attention).
 func (s *step) attention(p int, c Class) {
 	if s.CP == 1 {
 		s.each(p, func(k *kernels) unit.Time { return k.proj.forward + k.core.forward }, c)
@@ -127,8 +128,8 @@ func (s *step) attention(p int, c Class) {
 	}
 }
 
-// attentionBack is the backward pass of the scores: keys and values pass the ring again, and after them the
-// gradients that each rank adds to, which finally return to their ranks.
+// attentionBack is the backward pass of the scores. Keys and values pass around the ring again, and after them the
+// gradients, to which each rank adds and which finally return to their ranks.
 func (s *step) attentionBack(p int) {
 	if s.CP == 1 {
 		s.each(p, func(k *kernels) unit.Time { return k.core.inputs }, Backward)
@@ -173,8 +174,8 @@ func (s *step) sums(p int, came map[int]int32) map[int]int32 {
 	})
 }
 
-// rotate sends b bytes from every rank of a stage to the next one of its context
-// parallel ring and returns what arrives, by rank.
+// rotate sends b bytes from every rank of a stage to the next one of its context parallel ring. It returns what
+// arrives, by rank.
 func (s *step) rotate(p int, b unit.Bytes, after func(rank int) []int32) map[int]int32 {
 	in := map[int]int32{}
 	for dp := range s.DP {

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Matrix is a connection matrix of htsim (csg-htsim, uet-htsim: connection_matrix.cpp): transfers between
-// numbered nodes, each with a start or with a trigger that others pull when they end.
+// Matrix is a connection matrix of htsim (csg-htsim, uet-htsim: connection_matrix.cpp): transfers between numbered
+// nodes. Each has a start, or a trigger that others pull when they end.
 //
 //	Nodes 16
 //	Connections 2
@@ -20,13 +20,13 @@ import (
 //	5->3 id 2 trigger 1 size 4096
 //	trigger id 1 oneshot
 //
-// Starts are in picoseconds. What pulls a trigger ends here with the last byte at its receiver, for htsim's
-// senders as for its receivers.
+// Starts are in picoseconds. A trigger is pulled when the last byte arrives at the receiver, both for htsim's
+// senders and for its receivers.
 type Matrix struct {
 	Nodes    int
 	flows    []matrixFlow
 	triggers map[int]*matrixTrigger
-	endless  int                         // connections that never end, left out
+	endless  int                         // omitted connections that never end
 	left     func(what string, line int) // nil: unsupported parts are errors
 }
 
@@ -212,8 +212,8 @@ func (m *Matrix) named(id int) *matrixTrigger {
 	return t
 }
 
-// check compares triggers with the flows that pull them: each has the number of flows that it counts, each flow is
-// after them, and none is in a ring.
+// check compares triggers with the flows that pull them. Each has the number of flows that it counts, the flows it
+// starts are after those, and no trigger is in a cycle.
 func (m *Matrix) check(file string) error {
 	state := make([]uint8, len(m.flows)) // 1: its triggers are being followed, 2: they end
 	for i := range m.flows {
@@ -310,7 +310,7 @@ type matrixLine struct {
 	err        error
 }
 
-// next returns the next word and its column; an empty one at the end.
+// next returns the next word and its column; "" at the end.
 func (w *matrixLine) next() (word string, col int) {
 	for w.at < len(w.text) && strings.IndexByte(" \t\r", w.text[w.at]) >= 0 {
 		w.at++
@@ -351,7 +351,7 @@ func (w *matrixLine) zeros() {
 	}
 }
 
-// zero passes over a word and reports whether it is 0.
+// zero skips a word and reports whether it is 0.
 func (w *matrixLine) zero() bool {
 	word, _ := w.next()
 	return word == "0"
@@ -376,7 +376,7 @@ func (w *matrixLine) node(word string, col, nodes int) int {
 	return n
 }
 
-// rest finds extra words at the end of a line.
+// rest reports extra words at the end of a line.
 func (w *matrixLine) rest() {
 	if word, col := w.next(); word != "" {
 		w.fail(col, "unexpected %q", word)

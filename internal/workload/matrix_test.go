@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What triggers pull comes after what pulls them, whatever the order of the lines.
+// Triggered flows follow the flows that pull their trigger, for any order of the lines.
 func TestMatrix(t *testing.T) {
 	m, err := ParseMatrix("a.cm", []byte(`# three, and one at its time
 Nodes 4
@@ -44,7 +44,7 @@ trigger id 2 barrier count 1
 	}
 }
 
-// Each mistake is told with its line and column.
+// Each error has its line and column.
 func TestMatrixFaults(t *testing.T) {
 	const head = "Nodes 4\n"
 	for text, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestMatrixFaults(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, and what is read runs: chains and trees of triggers end.
+// Any text is parsed or rejected, and a parsed matrix runs: chains and trees of triggers end.
 func TestAnyMatrix(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(rt, "connections")
@@ -110,7 +110,7 @@ func TestAnyMatrix(t *testing.T) {
 		}
 		m, err := ParseMatrix("a.cm", []byte(b.String()), nil)
 		if err != nil {
-			return // a ring, or a trigger that nobody pulls
+			return // a cycle, or a trigger that no flow pulls
 		}
 		d, err := m.DAG(5)
 		if err != nil {

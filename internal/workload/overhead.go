@@ -7,16 +7,17 @@ import (
 	"railyard/unit"
 )
 
-// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its kernel, and at
-// each transfer a rank's work before the next piece.
+// Overhead is the time of a collective library that a graph of transfers lacks: the launch of its kernel and, at
+// each transfer, a rank's work before the next piece.
 type Overhead struct {
 	Launch unit.Time // delay before a rank's first transfer of a collective
 	Local  unit.Time // delay before each transfer inside a server
 	Remote unit.Time // delay before each transfer between servers
 }
 
-// Delayed returns a graph whose transfers of collectives are delayed, by computations of class Other before them; local
-// reports whether two ranks share a server. Flows outside collectives, and graphs without overhead, are not changed.
+// Delayed returns a graph whose transfers of collectives are delayed by computations of class Other before them.
+// local reports whether two ranks share a server. Flows outside collectives, and graphs without overhead, are not
+// changed.
 func (d *DAG) Delayed(o Overhead, local func(a, b int) bool) (*DAG, error) {
 	if o == (Overhead{}) {
 		return d, nil
@@ -78,7 +79,8 @@ func (d *DAG) waits(i int32, o Overhead, follows bool, local func(a, b int) bool
 	return t
 }
 
-// insert puts a computation before each operation that has to wait, which takes over what that waits for.
+// insert adds a computation before each operation that has to wait. The computation gets the operation's
+// dependencies.
 func (d *DAG) insert(waits []unit.Time, total int) *DAG {
 	n := &DAG{Ranks: d.Ranks, Colls: d.Colls, Ops: make([]Op, 0, total), First: make([]int32, 1, total+1),
 		Succ: make([]int32, 0, len(d.Succ)+total-len(d.Ops))}

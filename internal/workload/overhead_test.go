@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// finishes returns when each operation ends where transfers take a nanosecond per byte and wait for nobody else's.
+// finishes returns when each operation ends if transfers take a nanosecond per byte and only follow their
+// dependencies.
 func finishes(t interface{ Fatal(...any) }, d *DAG) []unit.Time {
 	deps, begin, end := make([]int32, len(d.Ops)), make([]unit.Time, len(d.Ops)), make([]unit.Time,
 		len(d.Ops))
@@ -44,8 +45,8 @@ func latest(all []unit.Time) (t unit.Time) {
 	return t
 }
 
-// A ring of n ranks in servers of p waits once for its launch, and at each of its 2(n-1) steps, of which the
-// longest chain has one to another server whenever it leaves one.
+// A ring of n ranks in servers of p waits once for its launch, and at each of its 2(n-1) steps. The longest chain
+// has a step to another server whenever it leaves one.
 func TestRingWaitsAtEveryStep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		per, servers := rapid.IntRange(1, 4).Draw(t, "per"), rapid.IntRange(1, 4).Draw(t, "servers")
@@ -73,9 +74,8 @@ func TestRingWaitsAtEveryStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain, total := latest(finishes(t, d)), latest(finishes(t, late))
-		// Some chain begins where it crosses most: of 2(n-1) steps that follow one another in the ring,
-		// one in
-		// per does.
+		// Some chain begins where it crosses servers most often: one in per of 2(n-1) consecutive steps of the ring
+		// does.
 		steps := 2 * (n - 1)
 		remote := (steps + per - 1) / per
 		if servers == 1 {
@@ -91,7 +91,7 @@ func TestRingWaitsAtEveryStep(t *testing.T) {
 	})
 }
 
-// Names stay with their operations; flows and computations wait for nothing.
+// Names stay with their operations; flows and computations are not delayed.
 func TestNothingElseWaits(t *testing.T) {
 	b := NewBuilder(3)
 	var first, second, flow int32

@@ -15,16 +15,16 @@ type precision struct {
 	name  string
 	of    string  // format whose peak rate it has (model.GPU.Peak)
 	bytes float64 // per cast value
-	block bool    // scales of blocks are the GPU's own arithmetic (MX), which GPUs with fp4 have
+	block bool    // block scales are computed by the GPU's arithmetic units (MX), in GPUs with fp4
 }
 
-// precisions are all of them. Scaling per tensor reads values once more, for their maximum (Micikevicius et al. 2022,
-// arXiv 2209.05433); scaling by block does both in one pass (DeepSeek-V3, section 3.3: 128 values; OCP MX 1.0: 32;
+// precisions are all of them. Scaling per tensor reads values once more, for their maximum (Micikevicius et al.
+// 2022, arXiv 2209.05433). Scaling by block needs one pass (DeepSeek-V3, section 3.3: 128 values; OCP MX 1.0: 32;
 // NVFP4: 16, arXiv 2509.25149).
 var precisions = []precision{{BF16, "bf16", 0, false}, {"fp8", "fp8", 2 + 2 + 1 + 1, false},
 	{"fp8-block", "fp8", 2 + 1 + 1, false}, {"mxfp8", "fp8", 2 + 1 + 1, true}, {"nvfp4", "fp4", 2 + 0.5 + 0.5, true}}
 
-// Arithmetic returns the arithmetic of a precision, whose peak GPUs have: fp8 for mxfp8. Other names are their own.
+// Arithmetic returns the arithmetic of a precision, whose peak GPUs have: fp8 for mxfp8. Other names are unchanged.
 func Arithmetic(name string) string {
 	for _, p := range precisions {
 		if p.name == name {
@@ -41,7 +41,7 @@ func precisionNames() (names []string) {
 	return names
 }
 
-// precision is the training's, nil for one that does not exist.
+// precision returns the training's precision, nil if there is no such precision.
 func (t *Training) precision() *precision {
 	name := t.Precision
 	if name == "" {
@@ -55,7 +55,7 @@ func (t *Training) precision() *precision {
 	return nil
 }
 
-// CheckPrecision refuses a precision that does not exist, or that one of the GPUs has not.
+// CheckPrecision rejects an unknown precision, or one that some GPU lacks.
 func (t *Training) CheckPrecision(gpus ...model.GPU) error {
 	p := t.precision()
 	if p == nil {

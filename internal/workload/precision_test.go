@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// TestPrecision checks that narrower arithmetic shortens the layers' matrix products by the ratio of the GPU's peaks,
-// less what its casts take, and leaves attention scores and the head as they are; and that a GPU without it is refused.
+// TestPrecision checks that narrower arithmetic shortens the layers' matrix products by the ratio of the GPU's
+// peaks, minus the time of casts. Attention scores and the head do not change, and a GPU without it is rejected.
 func TestPrecision(t *testing.T) {
 	m, err := model.Builtin("llama-3.1-70b")
 	if err != nil {

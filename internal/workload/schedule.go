@@ -37,8 +37,8 @@ func passes(l partition.Layout, stage int) []pass {
 	return oneFOneB(l, min(l.PP-stage-1, l.Microbatches))
 }
 
-// oneFOneB runs warm forward passes before the first backward one, then one of each in turn; GPipe is the case in
-// which all precede it.
+// oneFOneB runs warm forward passes before the first backward one, then one of each in turn. In GPipe all forward
+// passes are first.
 func oneFOneB(l partition.Layout, warm int) (list []pass) {
 	m := l.Microbatches
 	for i := range warm {
@@ -78,9 +78,9 @@ func interleaved(l partition.Layout, stage int) (list []pass) {
 	return list
 }
 
-// zeroBubble is ZB-H1 (Qi et al. 2023, section 2): forward and backward passes in the order of 1F1B, the weight
-// gradients of stage i (from 0) postponed by i microbatches. So they fill the end while no stage keeps more than PP
-// microbatches.
+// zeroBubble is ZB-H1 (Qi et al. 2023, section 2). Forward and backward passes are in the order of 1F1B, and the
+// weight gradients of stage i (from 0) are postponed by i microbatches. They thus fill the end of the step, while
+// no stage keeps more than PP microbatches.
 func zeroBubble(l partition.Layout, stage int) (list []pass) {
 	done, written := 0, 0
 	for _, x := range oneFOneB(l, min(l.PP-stage-1, l.Microbatches)) {
@@ -99,8 +99,8 @@ func zeroBubble(l partition.Layout, stage int) (list []pass) {
 	return list
 }
 
-// twoVersions is 1F1B over the microbatches of all steps: the next step's start where the last one's end. A step uses
-// the weights of the step before the last, so that they are complete before it begins, at the cost of one more version
+// twoVersions is 1F1B over the microbatches of all steps; a step starts where the last one ends. A step uses the
+// weights of the step before the last. These are complete before it begins, at the cost of one more version
 // (PipeDream-2BW, Narayanan et al. 2021, section 3.1).
 func twoVersions(l partition.Layout, stage int) (list []pass) {
 	once := l.Microbatches
@@ -118,8 +118,8 @@ func twoVersions(l partition.Layout, stage int) (list []pass) {
 	return list
 }
 
-// schedule emits the passes of every stage in an order in which each one's inputs
-// exist already: stages take turns, each following its own list.
+// schedule emits the passes of every stage in an order in which each one's inputs already exist. Stages take turns,
+// each following its own list.
 func (s *step) schedule() error {
 	lists := make([][]pass, s.PP)
 	left := 0

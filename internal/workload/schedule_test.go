@@ -89,9 +89,8 @@ func TestZeroBubble(t *testing.T) {
 	}
 }
 
-// Every schedule runs each microbatch through each chunk once forward, then once
-// backward, then, where they are postponed, its weight gradients; no stage keeps
-// more microbatches than its memory is reckoned with.
+// Every schedule runs each microbatch through each chunk once forward, once backward, and then its postponed weight
+// gradients, if any. No stage keeps more microbatches than its memory estimate has.
 func TestSchedules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := partition.Layout{PP: rapid.IntRange(1, 9).Draw(t, "p"),
@@ -133,7 +132,7 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// volume adds up what a class sends.
+// volume sums the bytes that a class sends.
 func volume(d *DAG, c Class) (b float64) {
 	for i := range d.Ops {
 		if o := &d.Ops[i]; o.Class == c && !o.Compute() {
@@ -143,12 +142,12 @@ func volume(d *DAG, c Class) (b float64) {
 	return b
 }
 
-// ZeRO 1 and 2 move as much as plain data parallelism, ZeRO 3 half as much again
-// (docs/references.md, zero); ZeRO 2 and 3 reduce after every microbatch.
+// ZeRO 1 and 2 transfer as much as plain data parallelism, and ZeRO 3 half as much again (docs/references.md,
+// zero). ZeRO 2 and 3 reduce after every microbatch.
 func TestShardedVolume(t *testing.T) {
 	for _, c := range []struct {
 		zero, pp, microbatches int
-		want                   float64 // of parameters, per rank
+		want                   float64 // bytes of parameters, per rank
 	}{{0, 1, 1, 2}, {1, 1, 1, 2}, {1, 2, 4, 2}, {2, 1, 1, 2}, {2, 1, 4, 5}, {3, 1, 1, 3}, {3, 2, 4, 12}} {
 		tr := training(t, "llama-2-7b", 2, c.pp, 4)
 		tr.ZeRO, tr.Microbatches, tr.Prefetch = c.zero, c.microbatches, 2
@@ -156,14 +155,14 @@ func TestShardedVolume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := c.want * 3 * 2 * float64(tr.Model.Params()) // of four replicas together
+		want := c.want * 3 * 2 * float64(tr.Model.Params()) // four replicas together
 		if got := volume(d, DataParallel); math.Abs(got/want-1) > 1e-3 {
 			t.Errorf("%+v: %.4g bytes, want %.4g", c, got, want)
 		}
 	}
 }
 
-// Gathering ahead moves the same bytes, and every first forward pass waits for them.
+// Prefetched gathering transfers equal bytes, and every first forward pass waits for them.
 func TestGatherAhead(t *testing.T) {
 	for _, c := range []struct{ zero, pp, vpp int }{{1, 1, 1}, {2, 2, 1}, {1, 2, 2}} {
 		tr := training(t, "llama-2-7b", 2, c.pp, 4)
@@ -198,8 +197,8 @@ func TestGatherAhead(t *testing.T) {
 	}
 }
 
-// Recomputation that gathers for itself moves the layers, not the head, once more; in
-// however many pieces a layer is gathered, it moves the same.
+// Recomputation that gathers again transfers the layers, not the head, once more. The number of pieces of a
+// gathered layer does not change the bytes.
 func TestRegather(t *testing.T) {
 	tr := training(t, "llama-2-7b", 2, 1, 4)
 	tr.ZeRO, tr.Microbatches, tr.Prefetch, tr.Recompute, tr.Regather = 3, 1, 1, partition.RecomputeFull, true
@@ -232,8 +231,8 @@ func TestRegather(t *testing.T) {
 	}
 }
 
-// Sequence parallelism moves as much as plain tensor parallelism forwards, and the
-// gathered tokens once more backwards (Korthikanti et al. 2022).
+// Sequence parallelism transfers as much as plain tensor parallelism forward, and the gathered tokens once more
+// backward (Korthikanti et al. 2022).
 func TestSequenceVolume(t *testing.T) {
 	plain, sequence := training(t, "llama-2-7b", 8, 1, 1), training(t, "llama-2-7b", 8, 1, 1)
 	sequence.Sequence = true
@@ -250,9 +249,9 @@ func TestSequenceVolume(t *testing.T) {
 	}
 }
 
-// A context parallel rank sends its keys and values round the ring once forwards,
-// and with their gradients backwards; an expert parallel one all tokens but its own
-// experts' out and back, both ways.
+// A context parallel rank sends its keys and values around the ring once forward, and with their gradients
+// backward. An expert parallel rank sends all tokens except those of its own experts, to the experts and back, in
+// both passes.
 func TestContextAndExpertVolume(t *testing.T) {
 	tr := training(t, "llama-3.1-70b", 8, 1, 2)
 	tr.CP, tr.Microbatches = 4, 1
@@ -281,15 +280,14 @@ func TestContextAndExpertVolume(t *testing.T) {
 	if got, want := volume(d, ExpertParallel), 16*4*4*each*3/4; math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("experts: %g bytes, want %g", got, want)
 	}
-	// Gradients: dense ones among eight replicas, experts among the two that hold the same.
+	// Gradients: dense ones are reduced among eight replicas, and experts among the two with equal experts.
 	shared, experts := float64(m.Params()-4*m.ExpertParams()), float64(4*m.ExpertParams())
 	if got, want := volume(d, DataParallel), 2*2*(7*shared+experts); math.Abs(got/want-1) > 1e-3 {
 		t.Errorf("gradients: %g bytes, want %g", got, want)
 	}
 }
 
-// What a step computes does not depend on how it is laid out, save for what is
-// recomputed.
+// A step's computation does not depend on its layout, except for recomputation.
 func TestComputeIsKept(t *testing.T) {
 	want := -1.0
 	for i, change := range []func(*Training){
@@ -325,7 +323,7 @@ func TestComputeIsKept(t *testing.T) {
 	}
 }
 
-// Every combination of what a layout can say builds, or says which field is wrong.
+// Every combination of layout fields builds, or the error names the field.
 func TestAnyLayoutBuilds(t *testing.T) {
 	m,
 		err := model.Parse("small",
@@ -377,8 +375,7 @@ func TestAnyLayoutBuilds(t *testing.T) {
 	})
 }
 
-// A channel's ring goes through every rank once and leaves each server where it
-// enters the next.
+// A channel's ring visits every rank once, and leaves each server where it enters the next.
 func TestChannelOrder(t *testing.T) {
 	ranks := make([]int, 32)
 	for i := range ranks {
@@ -403,8 +400,8 @@ func TestChannelOrder(t *testing.T) {
 	}
 }
 
-// Two versions of the weights: over n steps the pipeline fills and empties once, so the bubble is (p-1)/m of
-// one step's work and (p-1)/(n m) of all; what computes is n times a step.
+// Two versions of the weights: over n steps the pipeline fills and drains once. The bubble is (p-1)/m of one step's
+// work and (p-1)/(n m) of all steps, and computation is n times that of a step.
 func TestTwoVersions(t *testing.T) {
 	for _, c := range []struct{ p, m, n int }{{4, 4, 2}, {4, 8, 3}, {8, 8, 4}, {2, 16, 2}, {1, 1, 2}} {
 		tr := pipeline(t, partition.TwoVersions, c.p, c.m, 1)
@@ -419,7 +416,7 @@ func TestTwoVersions(t *testing.T) {
 				updates++
 			}
 		}
-		// the last stage's updates stand between its passes too, so each costs the pipeline its time once
+		// the last stage's updates are also between its passes, so each costs the pipeline its time once
 		works := unit.Time(0)
 		for i := range d.Ops {
 			if o := &d.Ops[i]; o.Rank == 0 && o.Compute() {
@@ -444,7 +441,7 @@ func TestTwoVersions(t *testing.T) {
 		if math.Abs(float64(got-want)) > 1e-3*float64(want) {
 			t.Errorf("%+v: steps that flush wait %v, want %v", c, got, want)
 		}
-		// an update in the middle may lie on the way of others: no more than one each
+		// an update in the middle may be on the critical path of others, at most one each
 		update := tr.OptimizerTime(func() float64 { d, s := tr.StageParams(0); return d + s }())
 		if got := d.Critical() - works; got < fill-unit.Microsecond ||
 			got > fill+unit.Time(c.n*c.p)*update+unit.Microsecond {
@@ -453,8 +450,8 @@ func TestTwoVersions(t *testing.T) {
 	}
 }
 
-// A step's first forward pass on a stage comes behind the update by the step before the last, and before the
-// update by the last: that is what the second version is for.
+// A step's first forward pass on a stage follows the update by the step before the last, and precedes the update by
+// the last step. That is the purpose of the second version.
 func TestTwoVersionsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.IntRange(1, 8).Draw(t, "p")

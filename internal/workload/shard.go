@@ -8,7 +8,7 @@ import (
 // pool is gradients of one rank's dense parameters and of its experts.
 type pool struct{ dense, sparse unit.Bytes }
 
-// collect makes groups of ranks that share parameters run a collective after the last one of its chain, and returns
+// collect makes groups of ranks that share parameters run a collective after the last one of its chain. It returns
 // the deliveries.
 func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
 	run := coll.Ring(kind)
@@ -87,8 +87,8 @@ type fetched struct {
 	next int
 }
 
-// fetch starts to gather the parameters of a part's layers for one pass: the parameters of the first use and of the
-// ones within reach.
+// fetch starts to gather the parameters of a part's layers for one pass: those of the first use, and those within
+// reach.
 func (s *step) fetch(p, part int, back bool) {
 	if s.ZeRO != 3 {
 		return
@@ -101,8 +101,8 @@ func (s *step) fetch(p, part int, back bool) {
 	}
 }
 
-// uses lists a part's layers as a pass needs them: once each, and backward twice
-// where recomputation does not leave them for the gradients.
+// uses lists a part's layers as a pass needs them: once each, and in the backward pass twice if recomputation does
+// not keep them for the gradients.
 func (s *step) uses(part int, back bool) (out []int) {
 	n, layers := s.units(part), int(s.Layers(s.Model, part))
 	for i := range n {
@@ -119,7 +119,7 @@ func (s *step) uses(part int, back bool) (out []int) {
 	return out
 }
 
-// use makes the ranks of a stage wait for the next parameters and starts to gather the parameters that are now
+// use makes the ranks of a stage wait for the next parameters, and starts to gather the parameters that are now
 // within reach.
 func (s *step) use(p int) {
 	if s.ZeRO != 3 {
@@ -147,9 +147,8 @@ func (s *step) gatherLayer(p, i int) {
 	}
 }
 
-// begin gathers the parameters that the previous step's optimizer left in shares, in
-// the order in which the first forward passes use them and in buckets (ZeRO 1 and 2,
-// Megatron's overlapped gather).
+// begin gathers the parameters that the previous step's optimizer left in shares. It gathers in buckets, in the
+// order of use by the first forward passes (ZeRO 1 and 2, Megatron's overlapped gather).
 func (s *step) begin() {
 	if !s.GatherAhead {
 		return
@@ -186,8 +185,9 @@ func (s *step) first(part, l int) {
 	delete(s.early, at)
 }
 
-// written is called when a layer's gradients of a microbatch are complete. They are reduced in buckets after the last
-// microbatch; with ZeRO 2, where a rank keeps only its share, after each; with ZeRO 3 layer by layer.
+// written is called when a layer's gradients of a microbatch are complete. They are reduced in buckets after the
+// last microbatch, and with ZeRO 2, where a rank keeps only its share, after each. With ZeRO 3 they are reduced
+// layer by layer.
 func (s *step) written(p, part, l, k int, postponed bool) {
 	if postponed || s.ZeRO < 2 && !s.lastMicro(k) {
 		return
@@ -221,8 +221,8 @@ func (s *step) reduce(p int, groups [][]int, pending *unit.Bytes, all bool) {
 	}
 }
 
-// optimizer ends the step: each rank updates its parameters, or its share of them,
-// and with ZeRO 1 and 2 the shares are gathered, here or in the next step.
+// optimizer ends the step. Each rank updates its parameters, or its share of them. With ZeRO 1 and 2 the shares are
+// gathered, here or in the next step.
 func (s *step) optimizer() {
 	for p := range s.PP {
 		s.update(p, s.chain)
@@ -245,8 +245,8 @@ func (s *step) update(p int, reduced [][]int32) {
 	}
 }
 
-// keep remembers by which reductions a stage has the gradients of the step whose last microbatch has been
-// emitted: later ones are not waited for.
+// keep records which reductions have the gradients of the step whose last microbatch has been emitted; the update
+// does not wait for later ones.
 func (s *step) keep(p int) {
 	of := make([][]int32, len(s.chain))
 	for _, ranks := range s.seats[p] {

@@ -7,22 +7,22 @@ import (
 	"railyard/unit"
 )
 
-// Slow is a computation that takes longer than the same one of its rank's siblings.
+// Slow is a computation that takes longer than the equal one of its rank's siblings.
 type Slow struct {
 	Op    int32
 	Usual unit.Time // median of the siblings' computations
 }
 
-// Siblings are ranks with the same operations in the same order, whose bytes differ by at most sameBytes: another stage
-// of a pipeline, or an expert with more tokens, differs in these. Fewer than leastSiblings have no median that one rank
-// leaves alone.
+// Siblings are ranks with equal operations in equal order, whose bytes differ by at most sameBytes. Another stage
+// of a pipeline, or an expert with more tokens, differs in these. With fewer than leastSiblings, one slow rank
+// shifts the median.
 const (
 	sameBytes     = 0.01
 	leastSiblings = 3
 )
 
-// A computation is slow if it exceeds the median by leastExcess, and by fence times the distance of the lower quartile
-// below it: 0.35 % of normally distributed times do.
+// A computation is slow if it exceeds the median by leastExcess, and also by fence times the distance of the lower
+// quartile below the median. 0.35 % of normally distributed times do.
 const (
 	leastExcess = 0.05
 	fence       = 4
@@ -31,10 +31,11 @@ const (
 // ofRank is the properties by which siblings are found.
 type ofRank struct {
 	rank, receives int32
-	order          uint64 // hash of its operations: their classes, and receivers by the order of their first occurrence
-	peers          map[int32]uint64
-	bytes          unit.Bytes
-	computes       []int32 // operations, in order
+	// hash of its operations: their classes, and receivers by the order of their first occurrence
+	order    uint64
+	peers    map[int32]uint64
+	bytes    unit.Bytes
+	computes []int32 // operations, in order
 }
 
 // next adds an operation to the hash (FNV-1a).

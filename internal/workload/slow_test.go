@@ -60,8 +60,8 @@ func TestSlowOps(t *testing.T) {
 	}
 }
 
-// TestSlowOpsOfStages checks that ranks which do the same in another order are not compared: of six stages, the last
-// two begin with backward passes sooner.
+// TestSlowOpsOfStages checks that ranks with equal operations in another order are not compared: the last two of
+// six stages begin backward passes earlier.
 func TestSlowOpsOfStages(t *testing.T) {
 	const forward, backward = 10 * unit.Microsecond, 20 * unit.Microsecond
 	b := NewBuilder(8)

@@ -31,8 +31,9 @@ func (s *Software) matmul(gpu model.GPU, p *precision) float64 {
 	return peak * share * power(gpu)
 }
 
-// power is the share of the clock that the power limit leaves a Blackwell GPU in long runs, by one of 1,400 W: their
-// data sheets name the same peaks from 1,000 W to 1,400 W, and published runs of one layout differ as their limits do.
+// power is the share of the clock that the power limit leaves a Blackwell GPU in long runs, relative to one of
+// 1,400 W. Data sheets name equal peaks from 1,000 W to 1,400 W, and published runs of one layout differ as their
+// limits do.
 func power(gpu model.GPU) float64 {
 	if gpu.SM < 100 || gpu.Watts == 0 {
 		return 1
@@ -40,7 +41,7 @@ func power(gpu model.GPU) float64 {
 	return min(1, gpu.Watts/1400)
 }
 
-// recipe is the run's, else its software's.
+// recipe returns the run's recipe, else its software's.
 func (t *Training) recipe() *Recipe {
 	if t.Recipe != nil {
 		return t.Recipe
@@ -74,10 +75,10 @@ func (t *Training) Dedup() bool { return t.Software != nil && t.recipe().Dedup }
 // gradientBytes is the bytes of a weight in its gradient's 32 bit sum, read and written with each microbatch.
 const gradientBytes = 8
 
-// kernelsBy are the pieces of a layer on a GPU as a software runs them. Matrix products run at its share of the peak,
-// or as fast as operands, results and weights pass memory; norms, activations, casts, the permutation of tokens to
-// experts and a Mamba-2 block's scan stream through memory; attention has a rate of its own, whose backward pass has
-// five products for the forward pass's two (Dao 2023, arXiv 2307.08691, section 3.1).
+// kernelsBy are the pieces of a layer on a GPU as a software runs them. Matrix products run at their share of the
+// peak, or as fast as operands, results and weights pass memory. Norms, activations, casts, the permutation of
+// tokens to experts and a Mamba-2 block's scan stream through memory. Attention has its own rate, and its backward
+// pass has five products for the forward pass's two (Dao 2023, arXiv 2307.08691, section 3.1).
 func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 	m, p := t.Model, t.precision()
 	if p == nil {
@@ -125,9 +126,9 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 	return k
 }
 
-// merged is the memory traffic, in bytes of a token, of merging the parts of a ring of attention, forward or
-// backward: after each step but the first the sum, 16 bit, is read and written, and the part is read. With a causal
-// mask and both ends of a sequence on each rank half of the steps have half of the queries
+// merged is the memory traffic, in bytes per token, of merging the parts of a ring of attention, forward or
+// backward. After each step but the first the 16 bit sum is read and written, and the part is read. With a causal
+// mask and both ends of a sequence on each rank, half of the steps have half of the queries
 // (NVIDIA/TransformerEngine, attention/dot_product_attention/context_parallel.py, flash_attn_fwd_out_correction).
 func (t *Training) merged() float64 {
 	return float64(t.CP-1) * 0.75 * 3 * 2 * t.Model.AttentionWidth()

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// checkSoftware refuses settings that contradict a framework, or that it does not support.
+// checkSoftware rejects settings that contradict a framework, or that it does not support.
 func (t *Training) checkSoftware() error {
 	if t.Software == nil {
 		return nil
@@ -31,8 +31,8 @@ func (s *step) hidden(b unit.Bytes) unit.Bytes {
 	return unit.Bytes(s.Software.HideTensor * float64(b))
 }
 
-// behind starts the hidden part of a block's tensor parallel transfers, which run in parallel with the block: times b
-// gathered bytes and b scattered, or all-reduced. The end of the block waits for them.
+// behind starts the hidden part of a block's tensor parallel transfers, in parallel with the block: times b
+// gathered bytes and b scattered, or all-reduced. The end of the block waits for these transfers.
 func (s *step) behind(p int, b, times unit.Bytes) {
 	h := s.hidden(b)
 	if h == 0 {
@@ -51,8 +51,8 @@ func (s *step) joined(p int) {
 	s.aside[p] = nil
 }
 
-// launch starts the host's work for a layer and microbatch, forward or backward, in parallel with the GPUs; the layer
-// ends when it has ended. It is omitted if the GPUs' own work takes longer.
+// launch starts the host's work for a layer and microbatch, forward or backward, in parallel with the GPUs. The
+// layer cannot end before it. It is omitted if the GPUs' own work takes longer.
 func (s *step) launch(p int, c Class) (in []arrival) {
 	if s.Software == nil || s.b.Summing() {
 		return nil
@@ -82,8 +82,9 @@ func (s *step) startNext(r int) {
 	}
 }
 
-// exchange sends tokens to the ranks of their experts, or results back: each rank its share of the microbatch, once per
-// expert, equally over experts. The hidden part arrives while the ranks compute, before the next exchange.
+// exchange sends tokens to the ranks of their experts, or results back. Each rank sends its share of the
+// microbatch, once per expert, equally over experts. The hidden part arrives while the ranks compute, before the
+// next exchange.
 func (s *step) exchange(p int) {
 	if s.EP == 1 {
 		return
@@ -130,7 +131,7 @@ func (s *step) tokens(p int, b unit.Bytes) (in []arrival) {
 	return in
 }
 
-// distinct is an all-to-all in which a token is sent once to each rank that has experts of it in a domain, and once
+// distinct is an all-to-all in which a token is sent once to each rank of its domain with experts of it, and once
 // to each other domain.
 func (s *step) distinct(to coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 	on, domains := s.on(), map[int]bool{}
@@ -157,8 +158,8 @@ func (s *step) distinct(to coll.Sink, ranks []int, b unit.Bytes, ready [][]int32
 	return done
 }
 
-// Distinct returns the share of a token's copies that remain where each rank, or each domain of ranks, receives one:
-// with experts drawn at random, the expected number that have some of the top k (DeepEP, HybridEP).
+// Distinct returns the share of a token's copies that remain if each rank, or each domain of ranks, receives one.
+// With random experts it is the expected number that have some of the top k (DeepEP, HybridEP).
 func Distinct(domains, topK float64) float64 {
 	return domains * (1 - math.Pow(1-1/domains, topK)) / topK
 }

@@ -30,15 +30,15 @@ type Software struct {
 	Attention float64 `json:"attention"`
 	Memory    float64 `json:"memory"` // part of the GPU's memory rate that kernels without matrix products reach
 
-	// Passes through memory, forward, of 16 bit values; backward twice as many.
-	// memory passes over tokens sent to experts: permutation, casts, activation, sum by weight
+	// Passes of 16 bit values through memory in the forward pass, with twice as many backward. memory passes over
+	// tokens sent to experts: permutation, casts, activation, sum by weight
 	ExpertPasses float64 `json:"expert_passes"`
 	FusedPasses  float64 `json:"fused_passes"` // the same with a recipe of fused experts
 	// memory passes over the width of experts whose clamped activation is not fused
 	ClampPasses float64 `json:"clamp_passes"`
 	ScanPasses  float64 `json:"scan_passes"` // memory passes over a Mamba-2 block's scanned data
 
-	// Host time in seconds that a layer and microbatch take at least, forward and backward: launches of kernels, and
+	// Minimum host time in seconds of a layer and microbatch, forward and backward: launches of kernels, and
 	// HostExpert for each expert of a rank.
 	HostLayer  float64 `json:"host_layer_seconds"`
 	HostExpert float64 `json:"host_expert_seconds"`
@@ -62,17 +62,19 @@ type Software struct {
 	From  string `json:"from,omitempty"`
 	Until string `json:"until,omitempty"`
 
-	// Of figures that plan fit wrote: the error of trainings that were left out, as a logarithm, and their number.
+	// Of figures written by plan fit: the error of held-out trainings, as a logarithm, and their number.
 	RMS  float64 `json:"rms_log,omitempty"`
 	Rows int     `json:"rows,omitempty"`
-	// FittedTo are the trainings that it was fitted to, as planner.Measured names them; nil: a shipped framework.
+	// FittedTo are the trainings of the fit, as named in planner.Measured; nil: a shipped framework.
 	FittedTo []string `json:"fitted_to,omitempty"`
 }
 
 // Recipe is the settings of a run besides its layout.
 type Recipe struct {
-	Graphs  string `json:"graphs,omitempty"`  // CUDA graphs of layers but their experts, or of the step; empty: none
-	Overlap bool   `json:"overlap,omitempty"` // whether tokens are sent to experts while another microbatch computes
+	// CUDA graphs of layers but their experts, or of the step; empty: none
+	Graphs string `json:"graphs,omitempty"`
+	// whether tokens are sent to experts while another microbatch computes
+	Overlap bool `json:"overlap,omitempty"`
 	// whether a token is sent once to each rank and domain with experts of it (DeepEP, HybridEP)
 	Dedup bool     `json:"dedup,omitempty"`
 	Fused bool     `json:"fused,omitempty"` // casts, products and activation of experts are one kernel
@@ -124,8 +126,8 @@ func ReadSoftware(b []byte) (*Software, error) {
 	return s, nil
 }
 
-// FindSoftware returns a framework by name, or by name@version: the newest row up to that version. Without a version it
-// is the newest one. A version that no measurement is of is refused.
+// FindSoftware returns a framework by name, or by name@version: the newest row up to that version. Without a
+// version it is the newest one. A version that no measurement is of is refused.
 func FindSoftware(name string) (*Software, error) {
 	name, version, versioned := strings.Cut(name, "@")
 	if i := slices.IndexFunc(Softwares, func(s Software) bool { return s.Name == name }); i >= 0 && versioned {
@@ -152,7 +154,7 @@ func FindSoftware(name string) (*Software, error) {
 	return nil, field.Choice("software", name, SoftwareNames(), "%q is not known", name)
 }
 
-// ownSource begins the source of a software that plan fit wrote.
+// ownSource begins the source of a software written by plan fit.
 const ownSource = "fitted to trainings of one's own"
 
 // FromTrainings sets the source of a software that was fitted to the user's trainings, and lists them.
@@ -194,7 +196,7 @@ func (s *Software) Permits(l partition.Layout) error {
 	return nil
 }
 
-// LowestZeRO is the lowest stage that the framework has, for a number of ranks that can share states; one rank alone
+// LowestZeRO is the lowest stage of the framework, for a number of ranks that can share states. A single rank
 // shares none. Without a framework it is 0.
 func (s *Software) LowestZeRO(replicas int) int {
 	if s == nil || len(s.ZeRO) == 0 || replicas <= 1 {

@@ -8,7 +8,8 @@ import (
 	"railyard/internal/model"
 )
 
-// TestFindSoftware checks that a version finds the newest figures that are not newer, and what is refused.
+// TestFindSoftware checks that a version selects the newest figures that are not newer than it, and which versions
+// are rejected.
 func TestFindSoftware(t *testing.T) {
 	for name, version := range map[string]string{"megatron-bridge": "26.06", "megatron-bridge@25.11": "",
 		"megatron-bridge@26.04.01": "26.04", "megatron-bridge@26.08": "26.06", "megatron-bridge@26.08.01": "26.06", "nemo@25.02": "", "custom": ""} {
@@ -60,14 +61,14 @@ func soft(t *testing.T, name string, change func(*Training)) *Training {
 	return &x
 }
 
-// TestSoftwareKernels checks each mechanism alone: what it is proportional to, and where it does not act.
+// TestSoftwareKernels checks each mechanism alone: to what it is proportional, and where it has no effect.
 func TestSoftwareKernels(t *testing.T) {
 	total := func(x *Training) float64 { f, b, _ := x.LayerTimes(); return (f + b).Seconds() }
 	plain := func(*Training) {}
 	for name, c := range map[string]struct {
 		model     string
 		a, b      func(*Training)
-		low, high float64 // of b's time by a's
+		low, high float64 // ratio of b's time to a's
 	}{
 		"a microbatch of twice the tokens takes twice as long": {"llama-3.1-8b", plain,
 			func(x *Training) { x.Micro = 2 }, 1.99, 2.01},
@@ -102,9 +103,9 @@ func TestSoftwareKernels(t *testing.T) {
 	}
 }
 
-// TestSoftwareDependencies checks that operations of later microbatches wait for as few others as those of the first:
-// transfers that computing hides once handed on all that their ranks had waited for, and a step of qwen3-30b took
-// gigabytes.
+// TestSoftwareDependencies checks that operations of later microbatches wait for as few others as those of the
+// first. Transfers hidden by computation once passed on all dependencies of their ranks, and a step of qwen3-30b
+// took gigabytes.
 func TestSoftwareDependencies(t *testing.T) {
 	each := func(name, by string, microbatches int, change func(*Training)) float64 {
 		x := soft(t, name, func(x *Training) {

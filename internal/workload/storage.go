@@ -17,7 +17,7 @@ type Storage struct {
 	Command unit.Bytes // the request, and the reply to a write
 	Depth   int        // outstanding requests of a rank
 	Stripe  int        // number of servers among which a rank's requests alternate; 0: all
-	Media   bool       // a request waits for the media; else a server has everything in memory
+	Media   bool       // a request waits for the media; otherwise a server has everything in memory
 }
 
 // Ends returns the number of ranks that represent the servers.
@@ -34,7 +34,7 @@ func (s *Storage) requests(bytes unit.Bytes) int { return int((bytes + s.Request
 // Ops returns the number of operations of a read or write of that size.
 func (s *Storage) Ops(bytes unit.Bytes) float64 { return 3 * float64((bytes+s.Request-1)/s.Request) }
 
-// server returns the server of a rank's i-th request: neighbours begin at different ones.
+// server returns the server of a rank's i-th request; neighbours begin at different servers.
 func (s *Storage) server(rank, i int) int {
 	if s.Stripe == 0 || s.Stripe >= s.Servers {
 		return (rank + i) % s.Servers
@@ -53,8 +53,8 @@ func (s *Storage) ends(rank, requests int) []int {
 	return all
 }
 
-// access makes a rank read or write, request by request: depth of them are outstanding, and a completed one starts the
-// next. It returns the completions of the last ones of each turn.
+// access makes a rank read or write, request by request. depth of them are outstanding, and each completion starts
+// the next. It returns the completions of the last request of each turn.
 func (s *Storage) access(b *Builder, rank int, bytes unit.Bytes, after []int32,
 	one func(end, times int, size unit.Bytes, after []int32) int32) (done []int32) {
 	n := s.requests(bytes)
@@ -95,7 +95,7 @@ func (s *Storage) share(rank, n int, bytes unit.Bytes, one func(end, times int, 
 	}
 }
 
-// read fetches bytes: a command is sent, the media copy the data to the server's memory, and the memory sends them.
+// read fetches bytes. A command is sent, the media copy the data to the server's memory, and the memory sends them.
 // (NVMe over Fabrics, and object stores over RDMA: the server writes into the reader's memory.)
 func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
 	c := Collective{name, coll.SendRecv, DataLoading, bytes, s.ends(rank, s.requests(bytes)), ""}

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// Data describes the loading of batches by the ranks that use them first: the ranks of the first pipeline stage,
-// where the first rank of each tensor parallel group loads for the group.
+// Data describes the loading of batches by the ranks that use them first: those of the first pipeline stage. The
+// first rank of each tensor parallel group loads for the group.
 type Data struct {
 	Sample   unit.Bytes `yaml:"sample" range:"0|1B,10GB" doc:"bytes of a sequence when loaded; 0B: 4 for each token"`
 	Prefetch int        `yaml:"prefetch" range:"0,1000" doc:"batches that are loaded before they are used; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
@@ -38,7 +38,7 @@ func (c *Checkpoint) Silent() {
 	*c = Checkpoint{Every: 1, Mode: Blocking, By: ByAll, Bytes: partition.SavedBytes}
 }
 
-// checkStored refuses what storage and a step cannot be together.
+// checkStored rejects contradictions between storage and a step.
 func (t *Training) checkStored() error {
 	for _, x := range []struct {
 		key string
@@ -62,7 +62,7 @@ func (t *Training) checkStored() error {
 	return nil
 }
 
-// BatchBytes returns the bytes that one rank loads for a step: its replica's samples, or its part of each where
+// BatchBytes returns the bytes that one rank loads for a step: its replica's samples, or its part of each if
 // several ranks share a sequence.
 func (t *Training) BatchBytes() unit.Bytes {
 	if t.Data == nil {
@@ -77,7 +77,7 @@ func (t *Training) BatchBytes() unit.Bytes {
 }
 
 // SavedBytes returns the bytes that a rank of a stage writes of its parameters' states, shared by a number of equal
-// ranks; first marks the first of them.
+// ranks. first marks the first of these.
 func (t *Training) SavedBytes(params float64, sharing int, first bool) unit.Bytes {
 	whole := unit.Bytes(params) * unit.Bytes(t.Checkpoint.Bytes)
 	switch {
@@ -111,8 +111,8 @@ type saved struct {
 	writes [][]int32         // by rank: the end of its last asynchronous checkpoint
 }
 
-// load makes the ranks of the first stage wait for a step's batch, and starts the load of later ones. Each load is
-// after the previous one, and after the start of the step that precedes it by the number of prefetched batches.
+// load makes the ranks of the first stage wait for a step's batch, and starts the loading of later batches. Each
+// load follows the previous one, and the start of the step that precedes it by the number of prefetched batches.
 func (s *step) load(i int) {
 	if s.Data == nil {
 		return
@@ -210,7 +210,7 @@ func (s *step) write(r int, bytes unit.Bytes) {
 	s.wait[r] = append([]int32(nil), s.Storage.write(s.b, "checkpoint", r, bytes, after...)...)
 }
 
-// copying returns the time that a GPU's share takes to its server's memory.
+// copying returns the time to copy a GPU's share to its server's memory.
 func copying(bytes unit.Bytes, rate unit.Rate) unit.Time {
 	if rate == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// sums adds up the transfers of a graph without its operations: 131,072 GPUs have 10^10 of these in a step, and a
+// sums sums the transfers of a graph without its operations. A step of 131,072 GPUs has 10^10 operations, and a
 // million sending pairs. Equal collectives of the same ranks are counted, and added up once.
 type sums struct {
 	index map[pair]int
@@ -62,8 +62,8 @@ func (s *sums) count(o *Op, times int64) {
 	s.ops[at].Bytes += o.Bytes * unit.Bytes(times)
 }
 
-// collective builds one, or counts a repetition of an equal one. Transfers between two ranks return arrivals that later
-// operations depend on.
+// collective builds one, or counts a repetition of an equal one. Transfers between two ranks return arrivals that
+// later operations depend on.
 func (s *sums) collective(c Collective, build func()) {
 	if c.Kind == coll.SendRecv {
 		build()
@@ -83,9 +83,9 @@ func (s *sums) collective(c Collective, build func()) {
 	s.into = nil
 }
 
-// Sums is the step without a simulation and without a limit of operations: one transfer for each pair of ranks and
-// class, with all bytes from one to the other, in no order, and a computation that takes no time at each rank. Its
-// work is independent of microbatches and steps.
+// Sums is the step without a simulation and without a limit of operations. It has one transfer for each pair of
+// ranks and class, with all their bytes, in no order, and a computation of zero time at each rank. Its work is
+// independent of microbatches and steps.
 func (t *Training) Sums() (*DAG, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (x *sums) dag(ranks, ends int) (*DAG, error) {
 	return b.Seal()
 }
 
-// sums adds up all steps: each sends the same bytes, except for batches and checkpoints, and so does each of a
-// step's microbatches, for any schedule.
+// sums sums all steps. Each step sends equal bytes, except for batches and checkpoints, and so does each of its
+// microbatches, for any schedule.
 func (t *Training) sums() (*sums, error) {
 	one := *t
 	one.Data, one.Checkpoint, one.Steps = nil, nil, 1
@@ -153,7 +153,7 @@ func (t *Training) sums() (*sums, error) {
 	return x, t.addStored(x)
 }
 
-// mostSummed is the largest sum of bytes, so that sums of ranks' bytes do not overflow either.
+// mostSummed is the maximum sum of bytes, so that sums over ranks do not overflow either.
 const mostSummed = float64(1 << 62)
 
 // countable refuses sums whose multiple exceeds 64 bits.
@@ -169,7 +169,7 @@ func (t *Training) countable(x *sums, times float64) error {
 	return nil
 }
 
-// added builds the steps one operation after the other, and adds them up.
+// added builds the steps one operation after another, and sums them.
 func (t *Training) added() (*sums, error) {
 	return adding(t.Ranks()+t.Storage.Ends(), func(b *Builder) error { return t.build(b) })
 }

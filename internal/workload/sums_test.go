@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bytesOf adds up what a graph transfers.
+// bytesOf sums a graph's transfers.
 func bytesOf(ops []Op) map[pair]unit.Bytes {
 	all := map[pair]unit.Bytes{}
 	for i := range ops {
@@ -23,8 +23,8 @@ func bytesOf(ops []Op) map[pair]unit.Bytes {
 	return all
 }
 
-// TestSums draws layouts, schedules, steps, batches and checkpoints: what few microbatches of one step make of the sums
-// is what all operations add up to.
+// TestSums draws layouts, schedules, steps, batches and checkpoints. The sums from few microbatches of one step
+// equal the sum of all operations.
 func TestSums(t *testing.T) {
 	base := pipeline(t, partition.OneFOneB, 4, 8, 1)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -78,7 +78,7 @@ func TestSums(t *testing.T) {
 	})
 }
 
-// TestSumsOfManyMicrobatches sums up what would take hours one microbatch after the other.
+// TestSumsOfManyMicrobatches sums a step that would take hours microbatch by microbatch.
 func TestSumsOfManyMicrobatches(t *testing.T) {
 	tr := pipeline(t, partition.OneFOneB, 4, 1<<20, 1)
 	tr.DP, tr.PerServer = 2, 1
@@ -108,7 +108,8 @@ func TestSumsOfManyMicrobatches(t *testing.T) {
 	}
 }
 
-// TestShareOfRequests compares the shares of servers with requests one by one: as many commands, and all bytes.
+// TestShareOfRequests compares the shares of servers with individual requests: equal numbers of commands, and all
+// bytes.
 func TestShareOfRequests(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := Storage{First: 1, Servers: rapid.IntRange(1, 7).Draw(rt, "servers"), Stripe: rapid.IntRange(0, 8).Draw(rt, "stripe"),

@@ -43,8 +43,8 @@ func ways(t *testing.T, s *Training) map[string]int {
 	return by
 }
 
-// NVSwitch adds up where it can and is asked to, or where NCCL's model picks it: large all-reduces of eight
-// GPUs, not those of two, not small ones, and not where no switch adds up.
+// NVSwitch reduces where it can and is requested to, or where NCCL's model selects it: large all-reduces of eight
+// GPUs. It does not for two GPUs, for small all-reduces, or without the feature.
 func TestTensorGroupsBySwitch(t *testing.T) {
 	const h100 = 0.85
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestTensorGroupsBySwitch(t *testing.T) {
 	}
 }
 
-// What the cost model and folded groups take is what NVSwitch moves: 9/8 of the bytes at 0.85 of NVLink.
+// The cost model and folded groups take NVSwitch's time: 9/8 of the bytes at 0.85 of NVLink.
 func TestTimeBySwitch(t *testing.T) {
 	s := eight(t, "h100", 0.85)
 	s.TensorBy = coll.ByNVLS
@@ -105,8 +105,8 @@ func TestTimeBySwitch(t *testing.T) {
 	}
 }
 
-// TestUpdateAfterReduction checks that the optimizer of a rank waits for the last transfer of gradients from each rank
-// that sends it some, whatever algorithm reduces them; those of one sender arrive in order.
+// TestUpdateAfterReduction checks that the optimizer of a rank waits for the last transfer of gradients from each
+// sender, for any algorithm. Transfers of one sender arrive in order.
 func TestUpdateAfterReduction(t *testing.T) {
 	for _, algorithm := range []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails, coll.ByNVLSTree} {
 		tr := training(t, "llama-3.1-8b", 1, 1, 16)
@@ -128,7 +128,7 @@ func TestUpdateAfterReduction(t *testing.T) {
 				before[next] = append(before[next], int32(i))
 			}
 		}
-		seen := make([]int32, len(d.Ops)) // by which rank's walk
+		seen := make([]int32, len(d.Ops)) // the rank whose walk visited it
 		for rank, from := range update {
 			todo := []int32{from}
 			for len(todo) > 0 {

@@ -32,7 +32,7 @@ func Flows(ranks int, flows []Flow) (*DAG, error) {
 	return b.Seal()
 }
 
-// Permutation sends bytes from each rank of a group to another one of it, so that each sends and receives once: a cycle
+// Permutation sends bytes from each rank of a group to another one, so that each sends and receives once: a cycle
 // through the group in random order. Groups of one have no destination.
 func Permutation(ranks int, groups [][]int, bytes unit.Bytes, seed uint64) (*DAG, error) {
 	var flows []Flow

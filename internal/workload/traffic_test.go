@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A permutation is one cycle through each group: who sends receives from one other, and following the
-// sends leads through the whole group; the seed alone says which cycle.
+// A permutation is one cycle through each group: each sender receives from another, and following the sends visits
+// the whole group. Only the seed determines the cycle.
 func TestPermutationIsACycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 9), 1, 4).Draw(t, "sizes")
@@ -27,7 +27,7 @@ func TestPermutationIsACycle(t *testing.T) {
 			groups, ranks = append(groups, g), ranks+n
 		}
 		d, err := Permutation(ranks, groups, 1000, seed)
-		if ranks == len(groups) { // nobody has another one
+		if ranks == len(groups) { // no rank has another one
 			if err == nil || field.All(err)[0].Path != "permutation" {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestPermutationIsACycle(t *testing.T) {
 	})
 }
 
-// An incast comes from the ranks behind its target, round the end; flows begin at their times.
+// An incast comes from the ranks after its target, wrapping at the end. Flows begin at their times.
 func TestIncastAndFlows(t *testing.T) {
 	d, err := Incast(4, 3, 2, 10)
 	if err != nil || len(d.Ops) != 3 || d.Colls[0].Bytes != 10 {
@@ -108,7 +108,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// sent adds up what the collectives of a name send.
+// sent sums the bytes that the collectives of a name send.
 func sent(d *DAG, name string) (b float64) {
 	for i := range d.Ops {
 		if o := &d.Ops[i]; o.Coll >= 0 && d.Colls[o.Coll].Name == name {
@@ -118,11 +118,10 @@ func sent(d *DAG, name string) (b float64) {
 	return b
 }
 
-// Of P parameters in D replicas a ring's gather, or reduction, sends D-1 times their bytes. ZeRO 0
-// reduces and gathers gradients once a step; 1 reduces them and gathers parameters; 2 reduces after each
-// microbatch; 3 also gathers for each forward and each backward pass (Rajbhandari et al. 2020, 7.2).
-// A pipeline of c chunks sends an activation forward and its gradient back over c-1 borders.
-// Each rank ends with one optimizer step.
+// For P parameters in D replicas a ring's gather or reduction sends D-1 times their bytes. ZeRO 0 reduces and
+// gathers gradients once a step; 1 reduces them and gathers parameters; 2 reduces after each microbatch; 3 also
+// gathers for each forward and each backward pass (Rajbhandari et al. 2020, 7.2). A pipeline of c chunks sends an
+// activation forward and its gradient back across c-1 boundaries. Each rank ends with one optimizer step.
 func TestBytesAndPasses(t *testing.T) {
 	plain := pipeline(t, partition.OneFOneB, 1, 1, 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -178,7 +177,7 @@ func TestBytesAndPasses(t *testing.T) {
 	})
 }
 
-// ends holds each rank of a step to one optimizer operation, behind which it computes nothing.
+// ends checks that each rank of a step has one optimizer operation, and computes nothing after it.
 func ends(t *rapid.T, d *DAG) {
 	done := make([]int, d.Ranks)
 	for i := range d.Ops {

@@ -125,8 +125,9 @@ type arrival struct {
 	id   int32
 }
 
-// Build lowers the step to a DAG: the pipeline's schedule over the layers' blocks with their tensor, context and
-// expert parallel collectives, gradients reduced and parameters gathered by the ZeRO stage, then the optimizer.
+// Build lowers the step to a DAG. It has the pipeline's schedule over the layers' blocks, with their tensor,
+// context and expert parallel collectives. Gradients are reduced and parameters gathered as the ZeRO stage
+// requires, and the optimizer follows.
 func (t *Training) Build() (*DAG, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -167,8 +168,8 @@ func (t *Training) newStep(b *Builder) *step {
 	return s
 }
 
-// steps builds them one after the other: a rank begins the next with its optimizer done. A schedule without a flush has
-// them in one.
+// steps builds the steps one after another. A rank begins the next step when its optimizer is done. A schedule
+// without a flush has them in one.
 func (s *step) steps() error {
 	if s.Schedule == partition.TwoVersions {
 		return s.schedule()
@@ -185,7 +186,8 @@ func (s *step) steps() error {
 	return nil
 }
 
-// Fits reports whether the model and the framework take the layout, and the GPUs' memory with its reserve holds it.
+// Fits reports whether the model and the framework support the layout, and whether the GPUs' memory with its
+// reserve holds it.
 func (t *Training) Fits() bool {
 	if t.Validate() != nil || t.Software != nil && t.Software.Permits(t.Layout) != nil {
 		return false
@@ -214,7 +216,7 @@ func (t *Training) TooBig() error {
 }
 
 // Smaller returns changes, keys with their values, each of which gives a supported step: fewer microbatches, larger
-// ones that fit the GPUs' memory, one channel, or else fewer replicas; none if no change does.
+// ones that fit the GPUs' memory, one channel, or else fewer replicas. It returns none if no change does.
 func (t *Training) Smaller() (changes [][]string) {
 	add := func(keys ...string) { changes = append(changes, keys) }
 	if n := t.FewerMicrobatches(); n > 0 {
@@ -313,7 +315,7 @@ func (s *step) group() {
 	}
 }
 
-// op adds a compute op to a rank: after the rank's previous one and its pending deliveries.
+// op adds a compute op to a rank, after the rank's previous one and its pending deliveries.
 func (s *step) op(rank int, d unit.Time, c Class) {
 	if s.b.Summing() {
 		return
@@ -356,7 +358,7 @@ func (s *step) hold(rank int, ids ...int32) {
 	}
 }
 
-// await makes ranks wait for deliveries before they compute on.
+// await makes ranks wait for deliveries before their next computation.
 func (s *step) await(in []arrival) {
 	for _, a := range in {
 		s.hold(a.rank, a.id)
@@ -437,9 +439,8 @@ func (s *step) weights(p, part, k int) {
 	}
 }
 
-// pass sends a microbatch's activations (or their gradients) to the
-// neighbouring stage: with tensor parallelism each rank sends its share along
-// its rail, the scatter-gather optimisation of Megatron.
+// pass sends a microbatch's activations (or their gradients) to the neighbouring stage. With tensor parallelism
+// each rank sends its share along its rail, which is Megatron's scatter-gather optimisation.
 func (s *step) pass(in map[port][]arrival, from, to int, at port) {
 	b := s.activations()
 	if s.ScatterGather || s.Sequence {
@@ -456,8 +457,8 @@ func (s *step) pass(in map[port][]arrival, from, to int, at port) {
 	}
 }
 
-// receive makes a stage wait for a microbatch; shares of it are gathered over
-// NVLink unless the ranks work on shares of the sequence anyway.
+// receive makes a stage wait for a microbatch. Shares of it are gathered over NVLink unless the ranks work on
+// shares of the sequence anyway.
 func (s *step) receive(p int, in map[port][]arrival, part, k int) {
 	at := port{part, k}
 	if in[at] == nil {

@@ -11,8 +11,8 @@ import (
 // Training describes one step of a transformer: the keys of a scenario's training block (the tags), the input of the
 // planner's search, and of Build.
 //
-// With the layout's usual order of ranks a tensor parallel group of a server's
-// GPUs stays in the server and every data parallel group is one rail.
+// With the layout's usual order of ranks, a tensor parallel group of a server's GPUs stays in the server, and every
+// data parallel group is one rail.
 type Training struct {
 	Name string `yaml:"model" doc:"a shipped model, or the path of a config.json"`
 	partition.Layout
@@ -36,7 +36,7 @@ type Training struct {
 	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters after the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
 
 	// Fold replaces each tensor parallel group by one rank that waits for the time of the group's rings over
-	// NVLink. It stands for one rail of a fabric with separate rails and a tensor parallel group per server.
+	// NVLink. It represents one rail of a fabric with separate rails and a tensor parallel group per server.
 	Fold bool `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
 
 	Data       *Data       `yaml:"data" doc:"batches are loaded from storage servers, while earlier ones are processed"`
@@ -52,7 +52,7 @@ type Training struct {
 	Servers   coll.Servers  `yaml:"-"` // servers of built ranks; default: PerServer in each
 	// with Fold: whether GPUs of a server are connected in pairs, at NVLink's rate each
 	Mesh      bool      `yaml:"-"`
-	Switch    float64   `yaml:"-"` // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
+	Switch    float64   `yaml:"-"` // share of NVLink's rate at which NVSwitch reduces; 0: it cannot
 	NVLink    unit.Rate `yaml:"-"`
 	NVLatency unit.Time `yaml:"-"` // with Fold
 	Storage   *Storage  `yaml:"-"` // nil: there is none

@@ -12,8 +12,8 @@ func (t *Training) activations() unit.Bytes {
 	return unit.Bytes(t.Micro * t.Seq / int64(t.CP) * t.Model.Hidden * 2)
 }
 
-// Routed returns the input bytes of a layer's feed-forward part: with experts on other ranks, each token counts once
-// per expert.
+// Routed returns the input bytes of a layer's feed-forward part. With experts on other ranks, each token counts
+// once per expert.
 func (t *Training) Routed() unit.Bytes {
 	if t.EP > 1 {
 		return unit.Bytes(float64(t.Micro*t.Seq/int64(t.CP)*2) * t.Model.Dispatched())
@@ -21,8 +21,8 @@ func (t *Training) Routed() unit.Bytes {
 	return unit.Bytes(float64(t.activations()) * t.Model.FFNShare())
 }
 
-// mixed is the size of a microbatch that the mean layer's attention works on, or a Mamba-2 block of a hybrid, whose
-// layers have one part each.
+// mixed is the size of a microbatch on which the mean layer's attention works, or a Mamba-2 block of a hybrid,
+// whose layers have one part each.
 func (t *Training) mixed() unit.Bytes {
 	return unit.Bytes(float64(t.activations()) * t.Model.MixerShare())
 }
@@ -32,7 +32,8 @@ func (t *Training) Keys() unit.Bytes {
 	return unit.Bytes(float64(2*t.Micro*t.Seq/int64(t.CP)) * t.Model.Keys() / float64(t.TP))
 }
 
-// ringTime returns the time of a tensor parallel group's ring over NVLink alone; in a mesh all send to all in parallel.
+// ringTime returns the time of a tensor parallel group's ring over NVLink alone. In a mesh all send to all in
+// parallel.
 func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
 	if t.switched(kind, b) {
 		return unit.Serialize(coll.NVLSBytes(t.Switch, t.TP, b), t.NVLink) + t.NVLatency
@@ -107,9 +108,8 @@ func (t *Training) units(part int) int {
 	return n
 }
 
-// params returns the parameters of one rank in a layer of a part; the embedding
-// belongs to the first layer, or has a part to itself, and layer number Layers of
-// the last part is the head.
+// params returns the parameters of one rank in a layer of a part. The embedding belongs to the first layer, or is a
+// separate part. Layer number Layers of the last part is the head.
 func (t *Training) params(part, l int) (dense, sparse float64) {
 	m := t.Model
 	tp := float64(t.TP)
@@ -134,8 +134,8 @@ func (t *Training) params(part, l int) (dense, sparse float64) {
 	return dense / tp, sparse / float64(t.ExpertTP()*t.EP)
 }
 
-// StageParams returns the parameters of one rank of a pipeline stage: the parameters that all replicas share, and
-// its experts.
+// StageParams returns the parameters of one rank of a pipeline stage: those that all replicas share, and its
+// experts.
 func (t *Training) StageParams(stage int) (dense, sparse float64) {
 	for v := range t.VPP {
 		part := v*t.PP + stage

@@ -24,8 +24,8 @@ func layout(tp, pp, dp int) partition.Layout {
 		Seq: 1024}
 }
 
-// Each rank sends 2(D-1)/D of its gradients: what data parallelism costs
-// (docs/references.md, zero), within the rounding of layers to tensor parallel ranks.
+// Each rank sends 2(D-1)/D of its gradients, the cost of data parallelism (docs/references.md, zero), within the
+// rounding of layers to tensor parallel ranks.
 func TestGradientVolume(t *testing.T) {
 	for _, c := range []struct{ tp, pp, dp int }{{8, 1, 8}, {4, 2, 4}, {8, 4, 2}, {1, 1, 16}} {
 		tr := training(t, "llama-2-7b", c.tp, c.pp, c.dp)
@@ -47,8 +47,7 @@ func TestGradientVolume(t *testing.T) {
 	}
 }
 
-// Computing time is the model's FLOPs over the GPUs' speed, however the step
-// is cut up.
+// Computation time is the model's FLOPs over the GPUs' speed, for any division of the step.
 func TestComputeTime(t *testing.T) {
 	for _, c := range []struct{ tp, pp, dp int }{{8, 1, 2}, {4, 4, 1}, {2, 8, 1}} {
 		tr := training(t, "gpt3-13b", c.tp, c.pp, c.dp)
