@@ -96,6 +96,9 @@ func (c *planMemoryCmd) Run(e *env) error {
 	l := c.layout(by, c.DP)
 	l.DP, l.Microbatches = c.DP, c.Microbatches
 	l = l.Settled(m)
+	if err = l.Shards(); err != nil {
+		return input.Fault(field.Flags(err))
+	}
 	if by != nil {
 		if err = by.Permits(l); err != nil {
 			return input.Fault(field.Flags(err))

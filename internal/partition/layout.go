@@ -85,6 +85,9 @@ func (l Layout) Check(m *model.Config) error {
 		return field.New("zero", "stage %d does not exist; accepted: 0 to 3", l.ZeRO)
 	case m.Heads%int64(l.TP) != 0:
 		return field.New("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
+	case !l.divides(m.Layers) && int64(l.Chunks()) > m.Layers:
+		return field.New("pp", "pp %d times vpp %d are more parts than the %s of %s", l.PP, l.VPP,
+			unit.Plural(m.Layers, "layer"), m.Name)
 	case !l.divides(m.Layers) && l.VPP == 1:
 		return field.New("pp",
 			"%d does not divide the %s of %s, nor those and two more for the embedding and the head; uneven: true spreads them",
@@ -99,6 +102,14 @@ func (l Layout) Check(m *model.Config) error {
 		return err
 	}
 	return l.checkParts(m)
+}
+
+// Shards refuses a ZeRO stage without replicas, among which it would divide the training state.
+func (l Layout) Shards() error {
+	if l.ZeRO > 0 && l.DP*l.CP == 1 {
+		return field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
+	}
+	return nil
 }
 
 // checkSchedule refuses unknown names and invalid combinations.
@@ -135,7 +146,9 @@ func (l Layout) checkSchedule() error {
 // checkParts refuses experts and sequences that are not divided evenly.
 func (l Layout) checkParts(m *model.Config) error {
 	switch {
-	case l.EP > 1 && (m.Experts == 0 || m.Experts%int64(l.EP) != 0):
+	case l.EP > 1 && m.Experts == 0:
+		return field.New("ep", "%s has no experts; accepted: 1", m.Name)
+	case l.EP > 1 && m.Experts%int64(l.EP) != 0:
 		return field.New("ep", "%d does not divide the %d experts of %s", l.EP, m.Experts, m.Name)
 	case l.EP > 1 && l.OverTP && l.ExpertRanks()%l.EP != 0:
 		return field.New("ep", "%d does not divide tp %d times cp %d times dp %d, whose ranks it takes", l.EP, l.TP, l.CP, l.DP)

@@ -184,15 +184,15 @@ func TestMemoryProperties(t *testing.T) {
 		t.Errorf("gpipe keeps %v of 8 microbatches, 1f1b %v of 4", r[0].Activations, all[0].Activations)
 	}
 	for want, spoil := range map[string]func(*Layout){
-		"tp: 7 does not divide the 64":        func(l *Layout) { l.TP = 7 },
-		"pp: 3 does not divide":               func(l *Layout) { l.PP = 3 },
-		"zero: stage 4":                       func(l *Layout) { l.ZeRO = 4 },
-		"ep: 2 does not divide the 0 experts": func(l *Layout) { l.EP = 2 },
-		"schedule":                            func(l *Layout) { l.Schedule = "x" },
-		"recompute":                           func(l *Layout) { l.Recompute = "x" },
-		"into 3 parts":                        func(l *Layout) { l.CP = 3 },
-		"is out of range":                     func(l *Layout) { l.DP = 0 },
-		"vpp: 2 model chunks":                 func(l *Layout) { l.VPP = 2 },
+		"tp: 7 does not divide the 64": func(l *Layout) { l.TP = 7 },
+		"pp: 3 does not divide":        func(l *Layout) { l.PP = 3 },
+		"zero: stage 4":                func(l *Layout) { l.ZeRO = 4 },
+		"has no experts; accepted: 1":  func(l *Layout) { l.EP = 2 },
+		"schedule":                     func(l *Layout) { l.Schedule = "x" },
+		"recompute":                    func(l *Layout) { l.Recompute = "x" },
+		"into 3 parts":                 func(l *Layout) { l.CP = 3 },
+		"is out of range":              func(l *Layout) { l.DP = 0 },
+		"vpp: 2 model chunks":          func(l *Layout) { l.VPP = 2 },
 	} {
 		l := base
 		spoil(&l)

@@ -53,8 +53,8 @@ func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	}
 	l.DP = in.Site.GPUs / each
 	l = l.Settled(in.Training.Model)
-	if l.ZeRO > 0 && l.DP*l.CP == 1 {
-		return nil, field.New("zero", "stage %d needs replicas: dp x cp is 1", l.ZeRO)
+	if err := l.Shards(); err != nil {
+		return nil, err
 	}
 	if by := in.Training.Software; by != nil {
 		if err := by.Permits(l); err != nil {

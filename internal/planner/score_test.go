@@ -32,7 +32,7 @@ func TestScore(t *testing.T) {
 		"of an NVLink domain":   func(l *partition.Layout) { l.TP, l.PP, l.CP = 16, 1, 1 },
 		"do not divide into dp": func(l *partition.Layout) { l.Micro = 5 },
 		"needs replicas":        func(l *partition.Layout) { l.TP, l.PP, l.CP, l.ZeRO = 8, 2, 1, 1 },
-		"0 experts":             func(l *partition.Layout) { l.EP = 2 },
+		"has no experts":        func(l *partition.Layout) { l.EP = 2 },
 	} {
 		l := good
 		spoil(&l)

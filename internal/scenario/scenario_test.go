@@ -181,7 +181,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload.training.schedule: interleaving needs a multiple of pp 2 microbatches, found 3"},
 		"experts of a dense model": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, dp: 2, ep: 2}"),
-			"workload.training.ep: 2 does not divide the 0 experts of llama-2-7b"},
+			"workload.training.ep: llama-2-7b has no experts; accepted: 1"},
 		"zero 4": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"),
 			"workload.training.zero: 4 is not 0, 1, 2 or 3"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/internal/report"
@@ -38,6 +39,7 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 	}
 	t.Print(w)
 	memory(w, "Memory", s)
+	uneven(w, in.Training.Model, &s.Layout)
 	sequenceParallel(w, &s.Layout)
 	if s.Layout.GPUs() > 1 {
 		contention(w)
@@ -48,6 +50,14 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 func sequenceParallel(w io.Writer, l *partition.Layout) {
 	if l.TP > 1 && l.Sequence {
 		report.Wrap(w, "", "With sequence parallelism (in a scenario: workload.training.sequence_parallel: true); without: --no-sequence-parallel")
+	}
+}
+
+// uneven prints that the parts of a pipeline have different numbers of layers, which scenarios refuse by default.
+func uneven(w io.Writer, m *model.Config, l *partition.Layout) {
+	if least := m.Layers / int64(l.Chunks()); l.Uneven {
+		report.Wrap(w, "", fmt.Sprintf("%d parts do not divide the %s: they have %d or %d (in a scenario: workload.training.uneven: true)",
+			l.Chunks(), unit.Plural(m.Layers, "layer"), least, least+1))
 	}
 }
 

@@ -83,6 +83,7 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 			gb(r.Gradients), gb(r.Optimizer), gb(r.Activations), gb(r.Buffers), gb(r.Total()), unit.Digits(r.InFlight))
 	}
 	t.Print(w)
+	uneven(w, m, l)
 	sequenceParallel(w, l)
 }
 
