@@ -8,7 +8,6 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/output"
-	"railyard/internal/report"
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/study"
@@ -53,8 +52,7 @@ func (c *planFailuresCmd) Run(e *env) error {
 	if slices.Contains(c.Kinds, "card") && c.Card == 0 {
 		return field.New("--kinds", "card needs --card-ports: how many ports a line card has")
 	}
-	of := failures.Study{Kinds: c.Kinds, Card: c.Card, At: c.At, PerClass: c.PerClass, Pairs: c.Pairs, Runs: c.Runs,
-		Estimate: func(words string) { report.Labelled(e.stderr, "estimate: ", words) }}
+	of := failures.Study{Kinds: c.Kinds, Card: c.Card, At: c.At, PerClass: c.PerClass, Pairs: c.Pairs, Runs: c.Runs}
 	m := study.Matrix{Scenarios: c.Scenarios, Set: c.Set}
 	variants, err := of.Variants(m)
 	if err != nil {

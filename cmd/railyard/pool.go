@@ -38,7 +38,7 @@ func (e *env) pool() (ctx context.Context, p *study.Pool, release func()) {
 			label = s.Label + "  " + label
 		}
 		bar.show(s.Share, label)
-	}}
+	}, Before: func(a study.Ahead) { e.estimate(a.Plan, a.Cost, a.Label, a.Total, p.AtOnce()) }}
 	return ctx, p, func() { bar.finish(); stop() }
 }
 
@@ -107,28 +107,34 @@ func parseMemory(s string) (unit.Bytes, error) {
 // smallest is the memory of the program itself with a small scenario.
 const smallest = 40 * unit.MB
 
-// worthTelling is the minimum duration of a run whose cost is announced in advance.
-const worthTelling = 10 // seconds
-
 // newRun builds the run of a plan within a memory limit, and announces the cost of a long one.
 func (e *env) newRun(p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
 	e.foretell(p)
 	r, err := runner.New(p, limit)
-	if err == nil {
-		e.estimate(r.Cost)
+	if err == nil && r.Cost.Seconds > study.WorthSaying {
+		e.estimate(p, r.Cost, "", 1, 1)
 	}
 	return r, err
 }
 
-// foretell announces the start-up cost of a run if it is long: a fabric without a pattern.
+// foretell prints the start-up cost of a run if it is long: a fabric without a pattern.
 func (e *env) foretell(p *scenario.Plan) {
-	if c, err := fidelity.Before(p.Fidelity, p); err == nil {
-		e.estimate(c)
+	if c, err := fidelity.Before(p.Fidelity, p); err == nil && c.Seconds > study.WorthSaying {
+		report.Labelled(e.stderr, "estimate: ", c.Words)
 	}
 }
 
-func (e *env) estimate(c fidelity.Cost) {
-	if c.Seconds > worthTelling {
-		report.Labelled(e.stderr, "estimate: ", c.Words)
+// estimate prints what a run that is about to begin takes, and of how many it is one; for packets, what takes less.
+func (e *env) estimate(p *scenario.Plan, c fidelity.Cost, label string, total, atOnce int) {
+	text := c.Words
+	if label != "" {
+		text = label + ": " + text
 	}
+	if total > 1 {
+		text += fmt.Sprintf("; one of %d simulations, %d at a time", total, min(atOnce, total))
+	}
+	if f, err := fidelity.Lookup("flow"); err == nil && p.Fidelity == fidelity.Default && f.Refuse(p) == nil {
+		text += "; --set fidelity=flow is faster and approximate"
+	}
+	report.Labelled(e.stderr, "estimate: ", text)
 }

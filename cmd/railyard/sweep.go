@@ -13,6 +13,7 @@ import (
 	"railyard/internal/report/plot"
 	"railyard/internal/report/table"
 	"railyard/internal/runner"
+	"railyard/internal/study"
 	"railyard/internal/study/batch"
 	"railyard/internal/study/sweep"
 	"railyard/internal/study/workers"
@@ -98,7 +99,7 @@ func (c *sweepRunCmd) Run(e *env) error {
 	defer s.Close()
 	ctx, pool, release := e.pool()
 	defer release()
-	pool.Workers, pool.Memory, s.Pool = c.Jobs, memory, pool
+	pool.Workers, pool.Memory, pool.Before, s.Pool = c.Jobs, memory, nil, pool // foretell estimates
 	if done, err := c.foretell(e, s); done || err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
 	words := fmt.Sprintf("%s, about %s with %d at a time (%s of one core), %s of memory, %s on disk",
 		unit.Plural(x.Trials, "trial"), unit.ShowSeconds(wall), x.AtOnce, unit.ShowSeconds(x.Seconds),
 		x.Memory.Show(), x.Disk.Show())
-	if x.Seconds > worthTelling && x.Causes > x.Seconds/2 {
+	if x.Seconds > study.WorthSaying && x.Causes > x.Seconds/2 {
 		words += fmt.Sprintf("; without causes about %.2g times faster: --set output.causes=false", x.Seconds/(x.Seconds-x.Causes))
 	}
 	switch {
@@ -159,7 +160,7 @@ func (c *sweepRunCmd) foretell(e *env, s *sweep.Study) (done bool, err error) {
 		return true, nil
 	case x.Trials > unasked && !c.Yes:
 		return true, field.New("--yes", "is needed for more than %d trials: %s", unasked, words)
-	case x.Seconds > worthTelling:
+	case x.Seconds > study.WorthSaying:
 		report.Labelled(e.stderr, "estimate: ", words)
 	}
 	if samples, points, fewer := s.Repeated(); fewer {

@@ -70,7 +70,7 @@ func (c *workerCmd) batch(e *env, memory unit.Bytes) error {
 	}
 	ctx, pool, release := e.pool()
 	defer release()
-	pool.Workers, pool.Memory = c.Jobs, memory
+	pool.Workers, pool.Memory, pool.Before = c.Jobs, memory, nil
 	n, err := batch.Work(ctx, c.Tasks, part, pool)
 	fmt.Fprintf(e.stdout, "%s simulated\n", unit.Plural(n, "trial"))
 	return err

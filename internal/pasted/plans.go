@@ -209,7 +209,7 @@ func Failures(ctx context.Context, q FailuresForm, s Scenario, pool *study.Pool)
 			return nil, input.Fault(fmt.Errorf("line cards need the command: railyard plan failures --card-ports"))
 		}
 	}
-	of := failures.Study{Kinds: q.Kinds, PerClass: 1, Runs: maxFailures, Pool: pool, Estimate: func(string) {}}
+	of := failures.Study{Kinds: q.Kinds, PerClass: 1, Runs: maxFailures, Pool: pool}
 	all, err := of.Variants(study.Matrix{Scenarios: f.paths[:1]})
 	if err == nil {
 		err = of.Simulate(ctx, all[0])

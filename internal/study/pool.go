@@ -28,8 +28,9 @@ type Pool struct {
 	Workers  int        // 0: one per processor
 	Memory   unit.Bytes // memory of all runs together; 0: no limit
 	Progress func(State)
-	Trials   Trials // outcomes of an earlier process, and an engine; nil: every run is simulated here
-	Flows    bool   // Simulate also returns the table of messages of simulations in Trials
+	Before   func(Ahead) // receives estimates before runs begin, each at least twice the one before; may be nil
+	Trials   Trials      // outcomes of an earlier process, and an engine; nil: every run is simulated here
+	Flows    bool        // Simulate also returns the table of messages of simulations in Trials
 
 	rounds
 	once  sync.Once
@@ -37,9 +38,13 @@ type Pool struct {
 	mu    sync.Mutex
 	total int // expected number of simulations
 	done  int
+	most  float64                    // seconds of the longest run that Before received
 	lost  error                      // error that has ended the study
 	share map[*scenario.Plan]float64 // share of the running simulations
 }
+
+// WorthSaying is the length of a run or a study, in seconds, from which its estimate is printed.
+const WorthSaying = 10
 
 // State is the progress of one run, and of the study.
 type State struct {
@@ -47,6 +52,14 @@ type State struct {
 	Run         exec.Progress // zero when it has ended
 	Done, Total int
 	Share       float64 // completed share of the study
+}
+
+// Ahead is the estimate of a run that is about to begin, and of the study.
+type Ahead struct {
+	Label string
+	Plan  *scenario.Plan
+	Cost  fidelity.Cost
+	Total int // simulations of the study
 }
 
 // Outcome is the result of a run.
@@ -228,6 +241,7 @@ func (p *Pool) hold(ctx context.Context, label string, plan *scenario.Plan,
 	if err != nil {
 		return nil, err
 	}
+	p.foretell(label, plan, cost)
 	if p.Memory > 0 {
 		held := max(0, min(int64(cost.Memory), int64(p.budget())))
 		if p.room.Acquire(ctx, held) != nil {
@@ -241,6 +255,22 @@ func (p *Pool) hold(ctx context.Context, label string, plan *scenario.Plan,
 	}
 	defer p.ended(plan, label)
 	return do(run)
+}
+
+// foretell calls Before.
+func (p *Pool) foretell(label string, plan *scenario.Plan, cost fidelity.Cost) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seconds := cost.Seconds + cost.Causes
+	if p.Before == nil || seconds < 2*p.most {
+		return
+	}
+	total := max(p.total, p.done+1)
+	rest := seconds * float64(total-p.done) / float64(min(p.AtOnce(), total-p.done))
+	if rest > WorthSaying {
+		p.most = seconds
+		p.Before(Ahead{label, plan, cost, total})
+	}
 }
 
 // watch observes a run for Progress; it continues while more, unless nil, returns true and ctx has not ended.

@@ -31,7 +31,6 @@ type Study struct {
 	Pairs    int      // failures of two targets, drawn with the scenario's seed
 	Runs     int      // most simulations of a variant
 	Pool     *study.Pool
-	Estimate func(words string) // receives the estimate of a long study
 }
 
 // Variants resolves all variants of a matrix before a simulation.

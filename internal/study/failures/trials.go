@@ -11,7 +11,6 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/planner"
 	"railyard/internal/result"
-	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
@@ -47,20 +46,8 @@ type failing struct {
 // gives up.
 const patience = 50
 
-// worthSaying is the length of a study, in seconds, from which Estimate is called.
-const worthSaying = 10
-
 // base simulates the fabric without failures, which determines the failure time and the time limit.
 func (f *failing) base(ctx context.Context, trials int) error {
-	cost, _, err := runner.Prepare(f.v.plan, f.c.Pool.Memory)
-	if err != nil {
-		return err
-	}
-	seconds := cost.Seconds + cost.Causes
-	if seconds*float64(trials+1) > worthSaying {
-		f.c.Estimate(fmt.Sprintf("%s: %d simulations of about %.2g s, %d at a time", f.v.Label, trials+1,
-			seconds, f.c.Pool.AtOnce()))
-	}
 	f.c.Pool.Expect(trials + 1)
 	f.c.Pool.Flows = true
 	o, err := f.c.Pool.Simulate(ctx, f.v.Label, f.v.plan, 0)
