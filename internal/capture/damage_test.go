@@ -248,7 +248,7 @@ func TestCountsOfGoBackN(t *testing.T) {
 			rt.Fatalf("%d missing, %d again, %d unfinished; %d and %d were", f.Missing, f.Again,
 				f.Unfinished, gaps, again)
 		}
-		if f.Packets != f.Again+f.Messages || s.ICRCBad != 0 {
+		if f.Packets != f.Again-f.Late+f.Messages || s.ICRCBad != 0 {
 			rt.Fatalf("%+v", f)
 		}
 	})

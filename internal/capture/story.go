@@ -30,7 +30,8 @@ type Flow struct {
 	Messages     int64    `json:"messages"`
 	Unfinished   int64    `json:"messages_unfinished"`
 	Again        int64    `json:"packets_again"`
-	Missing      int64    `json:"packets_missing"`
+	Missing      int64    `json:"packets_missing"` // not captured before packets with higher PSNs
+	Late         int64    `json:"packets_late"`    // of these, captured afterwards: retransmitted or reordered
 	Acks         int64    `json:"acks"`
 	Naks         int64    `json:"naks"`
 	CNPs         int64    `json:"cnps"`

@@ -32,6 +32,7 @@ type stream struct {
 	points [2]points  // outstanding messages: of requests, and of all other types
 	msg    *message   // being sent
 	open   []*message // sent, or waiting for data, and not acknowledged; oldest first
+	gaps   gaps       // requests that were not captured
 }
 
 // message is one request with all its packets.
@@ -44,7 +45,11 @@ type message struct {
 	packets, size int64
 	opening       int64 // bytes of the first packet, which precedes start
 	whole         bool
-	want          int64 // READ: requested bytes
+	ended         bool   // its last packet was captured
+	want          int64  // READ: requested bytes
+	upto          uint64 // READ: the address behind them
+	rkey          uint32
+	gaps          gaps // READ: answers that were not captured
 }
 
 // maxOpen bounds the messages that wait for an acknowledgement that the capture
@@ -198,6 +203,10 @@ func (s *stream) request(us float64, number int64, f *roce.Frame) {
 	}
 	n := roce.Extend(h.PSN, s.next)
 	s.flow.Payload += int64(len(f.Payload()))
+	if h.Opcode == roce.ReadRequest && s.repeats(h) {
+		s.again(us, number, n, f)
+		return
+	}
 	if s.loose && n > s.next {
 		s.next = n
 	}
@@ -206,9 +215,10 @@ func (s *stream) request(us float64, number int64, f *roce.Frame) {
 	case n > s.next:
 		s.endReplay()
 		s.flow.Missing += int64(n - s.next)
+		s.gaps.skip(s.next, n)
 		s.say(us, number, "gap: PSN %d expected, %d received (%d missing here)", low(s.next), h.PSN, n-s.next)
 	case n < s.next:
-		s.again(us, number, n, int64(len(f.Payload())))
+		s.again(us, number, n, f)
 		return
 	default:
 		s.endReplay()
@@ -220,10 +230,14 @@ func (s *stream) request(us float64, number int64, f *roce.Frame) {
 	}
 }
 
-// again follows packets whose PSN has been seen.
-func (s *stream) again(us float64, number int64, n uint64, payload int64) {
-	s.flow.Again++
-	s.flow.payloadAgain += payload
+// again follows packets whose PSN, or a later one, has been seen.
+func (s *stream) again(us float64, number int64, n uint64, f *roce.Frame) {
+	if s.flow.Again++; s.gaps.fill(n) {
+		s.flow.Late++
+		s.late(us, number, n, f)
+	} else {
+		s.flow.payloadAgain += int64(len(f.Payload()))
+	}
 	r := &s.replay
 	if !r.on {
 		r.on, r.from, r.upto, r.packets, r.at, r.number = true, n, n, 0, us, number
@@ -249,14 +263,12 @@ func (s *stream) endReplay() {
 // collect adds a new packet to its message.
 func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	h := &f.BTH
-	starts := h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst || h.Opcode == roce.SendOnly ||
-		h.Opcode == roce.SendOnlyImm || h.Opcode == roce.SendOnlyInv
-	if starts || s.msg == nil {
-		s.msg = &message{opcode: h.Opcode, first: n, start: us, packet: number, whole: starts}
-		s.msg.text = describe(h)
-		if h.Opcode == roce.ReadRequest {
-			s.msg.want = int64(h.Len)
-		}
+	if opens(h) && s.msg != nil { // its end is in a gap
+		s.keep(us, s.msg)
+		s.msg = nil
+	}
+	if s.msg == nil {
+		s.msg = begin(us, number, n, h)
 	}
 	m := s.msg
 	m.last, m.end = n, us
@@ -272,12 +284,33 @@ func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	}
 	if h.Opcode.Ends() {
 		s.flow.Messages++
-		s.msg = nil
-		if s.open = append(s.open, m); len(s.open) > maxOpen {
-			s.tell(s.open[0], us, "no acknowledgement in the capture")
-			s.open = s.open[1:]
-		}
+		s.msg, m.ended = nil, true
+		s.keep(us, m)
 	}
+}
+
+// keep adds a message to those that wait for an acknowledgement.
+func (s *stream) keep(us float64, m *message) {
+	if s.open = append(s.open, m); len(s.open) > maxOpen {
+		s.tell(s.open[0], us, "no acknowledgement in the capture")
+		s.open = s.open[1:]
+	}
+}
+
+// opens reports whether a packet is the first of its message.
+func opens(h *roce.Header) bool {
+	return h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst || h.Opcode == roce.SendOnly ||
+		h.Opcode == roce.SendOnlyImm || h.Opcode == roce.SendOnlyInv
+}
+
+// begin returns the message of the first packet that is captured of it.
+func begin(us float64, number int64, n uint64, h *roce.Header) *message {
+	m := &message{text: describe(h), opcode: h.Opcode, first: n, last: n, start: us, end: us, packet: number,
+		whole: opens(h)}
+	if h.Opcode == roce.ReadRequest {
+		m.want, m.upto, m.rkey = int64(h.Len), h.VA+uint64(h.Len), h.RKey
+	}
+	return m
 }
 
 // describe names a message by its first packet.
@@ -354,13 +387,15 @@ func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 	s.acknowledged(us, n-1, "", false)
 	for _, m := range s.open {
 		if m.opcode == roce.ReadRequest && n >= m.first {
-			if n > m.last || m.size == 0 {
-				if m.size == 0 {
-					m.packets = 0 // the following packets belong to the answer
-				}
-				m.size += payload
-				m.packets++
-				m.last = n
+			switch {
+			case m.size == 0: // the packets that follow belong to the answer
+				m.gaps.skip(m.first, n)
+				m.size, m.packets, m.last = payload, 1, n
+			case n > m.last:
+				m.gaps.skip(m.last+1, n)
+				m.size, m.packets, m.last = m.size+payload, m.packets+1, n
+			case m.gaps.fill(n):
+				m.size, m.packets = m.size+payload, m.packets+1
 			}
 			if s.next <= n {
 				s.next = n + 1

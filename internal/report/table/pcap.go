@@ -104,8 +104,8 @@ func Story(w io.Writer, s *capture.Story) {
 				with, without = " with retransmissions", " without"
 			}
 			fmt.Fprintf(w, "    %s%s, %.3f Gbit/s%s", unit.Plural(f.Payload, "payload byte"), with, f.Gbps, without)
-			if f.Missing > 0 {
-				fmt.Fprintf(w, ", %s not captured", unit.Plural(f.Missing, "packet"))
+			if f.Missing > f.Late {
+				fmt.Fprintf(w, ", %s not captured", unit.Plural(f.Missing-f.Late, "packet"))
 			}
 			fmt.Fprintln(w)
 		}
