@@ -128,11 +128,11 @@ func (p *resolver) take(key string, x taken, same bool) error {
 	return nil
 }
 
-// pathMTU is the largest payload of RoCE packets that a network device's MTU holds.
+// pathMTU is the payload of RoCE packets that Linux chooses for a network device's MTU.
 func pathMTU(mtu unit.Bytes) int {
 	best := 256
 	for n := 256; n <= 4096; n *= 2 {
-		if unit.Bytes(n+swconf.Headers-18) <= mtu { // without Ethernet and FCS
+		if unit.Bytes(n+swconf.HostHeaders) <= mtu {
 			best = n
 		}
 	}

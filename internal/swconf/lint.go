@@ -117,6 +117,13 @@ const Unsaid = -1
 // UDP, BTH, RETH with immediate data, ICRC and FCS.
 const Headers = 82
 
+// inIP is the part of Headers within the IP packet, which an MTU counts: without Ethernet header and FCS.
+const inIP = Headers - 18
+
+// HostHeaders is the part of a network device's MTU that Linux reserves for RoCE headers before it rounds down to a
+// path MTU: GRH 40, UDP 8, BTH 12, XRC 4, AtomicETH 28, ICRC 4 (include/rdma/ib_addr.h, iboe_get_mtu).
+const HostHeaders = 96
+
 // A Rule is one possible fault.
 type Rule struct {
 	ID       string

@@ -385,16 +385,15 @@ func (l *linter) hostMTU() {
 	})
 }
 
-// hostPathMTU finds NICs whose MTU makes RoCE's packets small.
+// hostPathMTU finds NICs whose MTU makes RoCE's packets small: Linux reserves more than the packets need.
 func (l *linter) hostPathMTU() {
-	const inIP = Headers - 18 // without Ethernet and FCS
 	l.hosts(func(x *hosted, n *HostNIC) {
 		switch {
 		case n.PathMTU.Is() && n.PathMTU.V < l.PathMTU:
 			x.fault(n, n.PathMTU.At, "raise the MTU of the network device",
 				"RoCE packets carry %d bytes, not %d", n.PathMTU.V, l.PathMTU)
-		case n.MTU.Is() && int(n.MTU.V) < l.PathMTU+inIP:
-			x.fault(n, n.MTU.At, fmt.Sprintf("an MTU of %d or more", l.PathMTU+inIP),
+		case n.MTU.Is() && int(n.MTU.V) < l.PathMTU+HostHeaders:
+			x.fault(n, n.MTU.At, fmt.Sprintf("an MTU of %d or more", l.PathMTU+HostHeaders),
 				"MTU %d holds no RoCE packets of %d bytes: the path MTU falls to the next power of two below",
 				int64(n.MTU.V), l.PathMTU)
 		}

@@ -93,8 +93,8 @@ func TestHostRules(t *testing.T) {
 		{"host-ecn:11", func(_ *Host, n *HostNIC, _ *Config) { n.RP[3].V = false }},
 		{"host-ecn:16", func(_ *Host, n *HostNIC, _ *Config) { n.CC = Say(false, hat(16)) }},
 		{"host-mtu:5", func(_ *Host, n *HostNIC, _ *Config) { n.MTU.V = 9217 }},
-		{"host-path-mtu:5", func(_ *Host, n *HostNIC, _ *Config) { n.MTU.V = 4096 + 63 }},
-		{"", func(_ *Host, n *HostNIC, _ *Config) { n.MTU.V = 4096 + 64 }},
+		{"host-path-mtu:5", func(_ *Host, n *HostNIC, _ *Config) { n.MTU.V = 4096 + 95 }},
+		{"", func(_ *Host, n *HostNIC, _ *Config) { n.MTU.V = 4096 + 96 }},
 		{"host-path-mtu:6", func(_ *Host, n *HostNIC, _ *Config) { n.PathMTU.V = 1024 }},
 		{"host-class-differs:12", func(h *Host, _ *HostNIC, _ *Config) { h.set("NCCL_IB_TC", "0") }},
 		{"host-class-unset:13", func(h *Host, n *HostNIC, _ *Config) {

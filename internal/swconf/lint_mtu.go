@@ -40,14 +40,17 @@ func (e *end) mtu() string {
 
 // holds is the longest packet of an end if a frame of RoCE fits, else the longest that its language has an MTU for.
 func (l *linter) holds(e *end) unit.Bytes {
-	if mtu := e.port.MTU; mtu.Is() && l.fits(mtu.V) {
+	if e.port.MTU.Is() && l.fits(e) {
 		return e.packet()
 	}
 	return mostMTU(e.c.OS) - e.c.header()
 }
 
-// fits reports whether RoCE's frames of the path MTU fit an MTU.
-func (l *linter) fits(mtu unit.Bytes) bool { return int64(mtu) >= int64(l.PathMTU+Headers) }
+// needs is the MTU, in a configuration's own terms, for RoCE packets of a path MTU over IPv4. IPv6 needs 20 bytes more.
+func (c *Config) needs(path int) unit.Bytes { return unit.Bytes(path+inIP) + c.header() }
+
+// fits reports whether an end takes RoCE packets of the path MTU.
+func (l *linter) fits(e *end) bool { return e.port.MTU.V >= e.c.needs(l.PathMTU) }
 
 // farPacket is the packet that a port takes if it takes the packets of its neighbour.
 func (l *linter) farPacket(p *Port) unit.Bytes {
@@ -75,11 +78,11 @@ func (l *linter) mtuDiffers() {
 		}
 		l.say(a.At, fix, "%s has MTU %s, its neighbour %s has %s", e.port.Name, e.mtu(), e.far(), far.mtu())
 		l.paste(lines)
-		if l.fits(a.V) {
+		if l.fits(e) {
 			f := &l.findings[len(l.findings)-1]
 			f.Severity = Info
-			f.Why = fmt.Sprintf("frames of RoCE (%d bytes) fit both ends; packets longer than %d bytes are dropped here",
-				l.PathMTU+Headers, e.packet())
+			f.Why = fmt.Sprintf("RoCE packets (%d bytes) fit both ends; packets longer than %d bytes are dropped here",
+				l.PathMTU+inIP, e.packet())
 		}
 	})
 }
@@ -88,11 +91,11 @@ func (l *linter) mtuDiffers() {
 const defaultMTU = 1500
 
 func (l *linter) mtuSmall() {
-	need := int64(l.PathMTU + Headers)
 	for _, c := range l.Configs {
 		if !c.HasQoS() {
 			continue
 		}
+		need := int64(c.needs(l.PathMTU))
 		seen := map[Place]bool{}
 		for _, p := range c.Ports {
 			if p.QoS == nil || p.Down.V || !p.QoS.rdma() && !l.cabled(c, p) {
@@ -113,14 +116,14 @@ func (l *linter) mtuSmall() {
 				}
 			}
 			say := l.say
-			if mtu >= 2048+Headers || p.QoS.paused() == 0 || c.Part && !p.MTU.Is() {
+			if mtu >= int64(c.needs(2048)) || p.QoS.paused() == 0 || c.Part && !p.MTU.Is() {
 				// enough for the next smaller path MTU, or set elsewhere
 				say = l.advise
 			}
 			if mtu < need && !seen[at] {
 				seen[at] = true
 				packet := l.farPacket(p)
-				say(at, fixMTU(c, packet), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name,
+				say(at, fixMTU(c, packet), "%s takes %d bytes; path MTU %d with IPv4 headers needs %d", p.Name,
 					mtu, l.PathMTU, need)
 				l.paste(c.commandMTU(at, p, packet))
 			}
@@ -129,7 +132,7 @@ func (l *linter) mtuSmall() {
 					!seen[q.MTU.At] {
 					seen[q.MTU.At] = true
 					say(q.MTU.At, fixMTU(c, jumbo),
-						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
+						"the class of queue %d takes %v; path MTU %d with IPv4 headers needs %d", i, q.MTU.V,
 						l.PathMTU, need)
 					l.paste(c.beside(q.MTU.At, fixMTU(c, jumbo)))
 				}

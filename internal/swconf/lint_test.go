@@ -98,7 +98,7 @@ func TestRulesAtTheirEdges(t *testing.T) {
 		{"data-starved", 32, 0, 50, edge(func(q *Queue, x int64) { q.Share.V = int(x) })},
 		{"cnp-in-roce-queue", 48, 3, 7, func(c *Config, x int64) { c.QoS.DSCP[48].V = uint8(x) }},
 		{"data-strict", 37, 1, 0, edge(func(q *Queue, x int64) { q.Strict = Say(x == 1, at(37)) })},
-		{"mtu-small", 92, 4096 + Headers - 1, 4096 + Headers, func(c *Config, x int64) {
+		{"mtu-small", 92, 4096 + inIP - 1, 4096 + inIP, func(c *Config, x int64) {
 			c.Ports[0].MTU.V = unit.Bytes(x)
 		}},
 	} {

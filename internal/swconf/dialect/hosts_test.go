@@ -46,7 +46,7 @@ var hostEdges = []struct {
 	{"host-fec", []string{"ethtool -A eth0 rx off tx off\n", "ethtool -A eth0 rx off tx off\n" +
 		"ethtool --set-fec eth0 encoding baser\n"}, []string{"ethtool -A eth0 rx off tx off\n",
 		"ethtool -A eth0 rx off tx off\nethtool --set-fec eth0 encoding rs\n"}},
-	{"host-path-mtu", []string{"mtu 9000", "mtu 4159"}, []string{"mtu 9000", "mtu 4160"}},
+	{"host-path-mtu", []string{"mtu 9000", "mtu 4191"}, []string{"mtu 9000", "mtu 4192"}},
 	{"host-class-differs", []string{"-t 96", "-t 106"}, []string{"-t 96", "-t 98"}},
 	{"host-class-unset", []string{"echo 96 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class\n", "",
 		"export NCCL_IB_TC=96\n", ""}, []string{"export NCCL_IB_TC=96\n", ""}},

@@ -81,9 +81,9 @@ var edges = []struct {
 			"  ip address 10.0.0.0/31\n"},
 		[]string{"  service-policy type qos input CLASSIFY\n  ip address 10.0.0.0/31\n" +
 			"  no shutdown\n", "  ip address 10.0.0.0/31\n  shutdown\n"}},
-	{"mtu-small", "nxos", leaf, []string{"switchport\n  mtu 9216", "switchport\n  mtu 4177"},
-		[]string{"switchport\n  mtu 9216", "switchport\n  mtu 4178"}},
-	{"mtu-differs", "nxos", spine, []string{"switchport\n  mtu 9216", "switchport\n  mtu 4177"},
+	{"mtu-small", "nxos", leaf, []string{"switchport\n  mtu 9216", "switchport\n  mtu 4159"},
+		[]string{"switchport\n  mtu 9216", "switchport\n  mtu 4160"}},
+	{"mtu-differs", "nxos", spine, []string{"switchport\n  mtu 9216", "switchport\n  mtu 4159"},
 		[]string{"network-qos c-8q-nq-default\n    mtu 9216", "network-qos c-8q-nq-default\n    mtu 9000"}},
 	{"bandwidth-sum", "nxos", leaf, []string{"percent 50\n    random", "percent 51\n    random"},
 		[]string{"percent 50\n    random", "percent 49\n    random"}},
