@@ -48,6 +48,7 @@ type planMemoryCmd struct {
 	layoutFlags
 	DP           int     `help:"Data parallel size, in replicas" default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
 	Software     string  `help:"Framework, NAME or NAME@VERSION: how it spends memory (as Megatron-LM)" placeholder:"NAME" without:"states,weights"`
+	Kernels      string  `help:"Attention kernels: fused (FlashAttention), or unfused, which store their scores unless recomputed" enum:"fused,unfused" default:"fused" without:"states,weights"`
 	Microbatches int     `help:"Microbatches per replica and step" default:"8" range:"1,1048576" without:"states,weights"`
 	States       string  `help:"Print only the GPUs that hold the training state of N parameters (175B)" placeholder:"N"`
 	Weights      string  `help:"Print only the GPUs that hold the bf16 weights of N parameters (405B)" placeholder:"N" without:"states"`
@@ -94,7 +95,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 		}
 	}
 	l := c.layout(by, c.DP)
-	l.DP, l.Microbatches = c.DP, c.Microbatches
+	l.DP, l.Microbatches, l.Unfused = c.DP, c.Microbatches, c.Kernels == workload.Unfused
 	l = l.Settled(m)
 	if err = l.Shards(); err != nil {
 		return input.Fault(field.Flags(err))

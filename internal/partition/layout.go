@@ -11,7 +11,7 @@ import (
 
 // Recomputation of activations in the backward pass.
 const (
-	RecomputeNone      = "none"      // everything is kept
+	RecomputeNone      = "none"      // everything is kept, attention scores too where kernels are unfused
 	RecomputeSelective = "selective" // the attention's large intermediates are made again
 	RecomputeFull      = "full"      // only each layer's input is kept
 )
@@ -64,6 +64,8 @@ type Layout struct {
 	Seq          int64 `json:"sequence" yaml:"sequence" range:"1,16777216" doc:"tokens per sequence"`
 
 	Stack string `json:"-" yaml:"-"` // framework whose use of memory is assumed, see stacks; "": Megatron's
+	// Unfused: attention writes its scores to memory, as kernels did before FlashAttention.
+	Unfused bool `json:"-" yaml:"-"`
 }
 
 // Check refuses layouts that do not divide the model.
@@ -282,6 +284,9 @@ func (l Layout) String() string {
 	}
 	if l.Recompute != RecomputeSelective {
 		s += " recompute " + l.Recompute
+		if l.Unfused {
+			s += " unfused"
+		}
 	}
 	if l.Order == PipelineInside {
 		s += " " + l.Order

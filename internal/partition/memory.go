@@ -60,8 +60,8 @@ func (l Layout) Activations(m *model.Config, from, to int64) (sum float64) {
 	return sum
 }
 
-// keeping returns the bytes of a layer's activations, 16 bit values. Without recomputation attention keeps 5 bytes per
-// head, token and token that it looks at besides (Korthikanti et al. 2022, table 2).
+// keeping returns the bytes of a layer's activations, 16 bit values. Unfused attention without recomputation also keeps
+// its scores: 5 bytes per head and pair of tokens (Korthikanti et al. 2022, table 2). FlashAttention never stores them.
 func (l Layout) keeping(k model.Kept) float64 {
 	t := float64(l.TP)
 	outer := t // ranks that share the tokens
@@ -71,7 +71,7 @@ func (l Layout) keeping(k model.Kept) float64 {
 	tokens := float64(l.Seq/int64(l.CP)) * float64(l.Micro)
 	values := k.Outer/outer + k.Inner/t + k.Routed*float64(l.ExpertTP())/t
 	scores := 0.0
-	if l.Recompute == RecomputeNone {
+	if l.Recompute == RecomputeNone && l.Unfused {
 		scores = 5 * k.Heads * float64(l.Seq) / t
 	}
 	return tokens * (2*values + scores)

@@ -34,7 +34,7 @@ func TestLayerActivations(t *testing.T) {
 	}{{1, false, RecomputeNone, 2.87}, {8, false, RecomputeNone, 0.579}, {8, true, RecomputeNone, 0.359},
 		{8, true, RecomputeSelective, 0.107}, {8, false, RecomputeFull, 0.050}} {
 		l := layout(c.tp, 1, 1)
-		l.Sequence, l.Recompute = c.sequence, c.recompute
+		l.Sequence, l.Recompute, l.Unfused = c.sequence, c.recompute, true
 		if got := l.LayerActivations(m) / 1e9; math.Abs(got-c.gb) > 0.006 {
 			t.Errorf("tp %d, sequence %v, recompute %s: %.3f GB, published %.3f",
 				c.tp, c.sequence, c.recompute, got, c.gb)
@@ -115,12 +115,17 @@ func TestHybridActivations(t *testing.T) {
 	} {
 		m := builtin(t, c.model)
 		l := layout(c.tp, 1, 1)
-		l.Sequence, l.Recompute = c.sequence, c.recompute
+		l.Sequence, l.Recompute, l.Unfused = c.sequence, c.recompute, true
 		if got, want := l.Activations(m, c.layer, c.layer+1), 2*2048*c.values; math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("%+v: %.0f bytes, want %.0f", c, got, want)
 		}
 	}
 	m := builtin(t, "gpt3-175b")
+	none := layout(8, 1, 1)
+	selective := none
+	if selective.Recompute = RecomputeSelective; none.LayerActivations(m) != selective.LayerActivations(m) {
+		t.Error("FlashAttention keeps scores")
+	}
 	if l := layout(8, 1, 1); l.Activations(m, 3, 7) != 4*l.LayerActivations(m) {
 		t.Error("layers of both parts changed")
 	}
@@ -148,6 +153,7 @@ func TestFits(t *testing.T) {
 func TestMemoryProperties(t *testing.T) {
 	m := builtin(t, "llama-3.1-70b")
 	base := layout(8, 4, 8)
+	base.Unfused = true
 	all, err := base.Memory(m)
 	if err != nil {
 		t.Fatal(err)

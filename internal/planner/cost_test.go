@@ -168,7 +168,7 @@ func TestReasons(t *testing.T) {
 		"no microbatch":         func(_ *SearchInput, l *partition.Layout) { l.Microbatches = 0 },
 		"NVLink domain":         func(in *SearchInput, _ *partition.Layout) { in.Site.PerServer = 4 },
 		"ZeRO without replicas": func(_ *SearchInput, l *partition.Layout) { l.ZeRO = 1 },
-		"attention kernels": func(_ *SearchInput, l *partition.Layout) {
+		"recomputation none": func(_ *SearchInput, l *partition.Layout) {
 			l.Recompute = partition.RecomputeNone
 		},
 		"attention heads":    func(_ *SearchInput, l *partition.Layout) { l.TP = 5 },

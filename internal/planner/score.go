@@ -3,6 +3,7 @@ package planner
 import (
 	"railyard/internal/field"
 	"railyard/internal/partition"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -71,6 +72,7 @@ func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	if l.EP > 1 && l.ExpertRanks()%l.EP != 0 && (l.TP*l.ExpertRanks())%l.EP == 0 {
 		l.OverTP = true
 	}
+	l.Unfused = in.Training.Kernels == workload.Unfused
 	worst, err := l.Worst(in.Training.Model)
 	if err != nil {
 		return nil, err

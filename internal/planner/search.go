@@ -109,7 +109,7 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	case l.ZeRO > 0 && l.DP*l.CP == 1:
 		return 0, "ZeRO without replicas (DP × CP = 1)"
 	case l.Recompute == partition.RecomputeNone && in.Training.Kernels != workload.Unfused:
-		return 0, "recomputation none: attention kernels recompute on chip anyway"
+		return 0, "recomputation none: the same as selective with FlashAttention"
 	}
 	if by := in.Training.Software; by != nil && by.Permits(l) != nil {
 		return 0, "ZeRO stage, schedule or PP that " + by.Name + " does not have"
@@ -124,6 +124,7 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	if by := in.Training.Software; by != nil {
 		l.Stack = by.Stack
 	}
+	l.Unfused = in.Training.Kernels == workload.Unfused
 	worst, err := l.Worst(in.Training.Model)
 	if err != nil {
 		return 0, err.Error()

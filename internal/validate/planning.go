@@ -167,7 +167,8 @@ func memory() ([]Row, error) {
 		{8, true, partition.RecomputeNone, 0.359},
 		{8, true, partition.RecomputeSelective, 0.107}, {8, false, partition.RecomputeFull, 0.050}} {
 		l := partition.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence,
-			Recompute: c.recompute, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
+			Recompute: c.recompute, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048,
+			Unfused: true}
 		rows = append(rows,
 			within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, recompute %s", c.tp, c.sequence, c.recompute),
 				"Korthikanti et al. 2022, table 2 (docs/references.md, activations)", c.gb, l.LayerActivations(m)/1e9,

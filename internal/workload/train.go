@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
+	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/unit"
 )
@@ -194,6 +195,13 @@ func (t *Training) Fits() bool {
 	}
 	need, have := t.Fullest()
 	return need <= have/100*partition.MostMemory
+}
+
+// Worst returns the memory of the fullest rank, with the kernels of this training.
+func (t *Training) Worst(m *model.Config) (partition.RankMemory, error) {
+	l := t.Layout
+	l.Unfused = t.Kernels == Unfused
+	return l.Worst(m)
 }
 
 // Fullest returns the memory use of the fullest GPU, and the memory of the smallest one, of which partition.MostMemory
