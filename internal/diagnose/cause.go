@@ -99,7 +99,7 @@ type Cause struct {
 // precede victims.
 var causes = []*Cause{&lossyCable, &flapping, &uplinkDown, &slowLink, &miscabled, &mtuDrops, &pfcOff,
 	&linkPause, &storm, &slowReceiver, &wrongClass, &cnpClass, &ecnOff, &xoffLow, &headroomSmall,
-	&pauseRing, &polarised, &incast}
+	&pauseRing, &polarised, &unevenUplinks, &incast}
 
 // Causes lists them.
 func Causes() []*Cause { return causes }

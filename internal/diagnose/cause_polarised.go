@@ -4,16 +4,34 @@ import (
 	"slices"
 
 	"railyard/internal/counters"
+	"railyard/unit"
 )
 
-// polarised is a switch of which some uplinks carry nothing while others are full: all switches use the same hash, so
-// flows that one switch has selected all hash to one port of the next. It differs from an incast: queues are on links
-// between switches, idle alternatives to the same destination exist, and several switches of a tier are affected. Few
-// large flows do the same by chance, so it is reported as congestion and not as a fault.
-var polarised = Cause{Name: "polarised", About: "traffic is uneven over uplinks", find: findPolarised,
+// polarised is a switch above the leaves of which some uplinks carry nothing while others are full: all switches use
+// the same hash, so flows that a leaf has selected all hash to one port of the next switch. It differs from an incast:
+// queues are on links between switches, and idle alternatives to the same destination exist. Few large flows do the
+// same by chance, so it is reported as congestion and not as a fault.
+var polarised = Cause{Name: "polarised", About: "traffic is uneven over uplinks above the leaves", find: findPolarised,
 	By: []string{"bytes sent"}}
 
-func findPolarised(f *Fabric, c *Cause) (out []Finding) {
+// unevenUplinks is the same at a leaf, where no other switch has selected the flows: chance, or few flows.
+var unevenUplinks = Cause{Name: "uneven-uplinks", About: "traffic is uneven over a leaf's uplinks",
+	By: []string{"bytes sent"}, find: findUnevenUplinks}
+
+func findPolarised(f *Fabric, c *Cause) []Finding {
+	return f.uneven(c, func(tier int) bool { return tier > 1 },
+		"ECMP maps flows to few uplinks: all switches use the same hash, or there are few flows",
+		"a different hash seed per tier, more queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying")
+}
+
+func findUnevenUplinks(f *Fabric, c *Cause) []Finding {
+	return f.uneven(c, func(tier int) bool { return tier == 1 },
+		"ECMP gives several of few flows the same uplink by chance",
+		"more queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying")
+}
+
+// uneven finds the switches of some tiers whose uplinks queue while another carries less than a tenth.
+func (f *Fabric) uneven(c *Cause, here func(tier int) bool, why, fix string) (out []Finding) {
 	if !slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Port.between() }) && !f.marksBetween() {
 		return nil // nothing queues between switches
 	}
@@ -26,27 +44,28 @@ func findPolarised(f *Fabric, c *Cause) (out []Finding) {
 	}
 	for _, d := range f.Devices {
 		up := f.uplinks(d, tiers)
-		if !uneven(up) || !f.queues(up[0].Port) {
+		if !here(tiers[d]) || !uneven(up) || !f.queues(up[0].Port) {
 			continue
 		}
 		sure := Possible
-		if alike[tiers[d]] > 1 {
+		if tiers[d] > 1 && alike[tiers[d]] > 1 {
 			sure = Likely
 		}
 		first, last := up[0], up[len(up)-1]
-		x := c.on(d, -1, sure, "%s sends %d times as much over %s as over %s", d.Name, first.Grew/max(last.Grew, 1),
-			first.Port.Name, last.Port.Name)
-		if last.Grew == 0 {
-			x.Says = sprintf("%s sends all traffic over %s and none over %s", d.Name, first.Port.Name, last.Port.Name)
+		all := 0.0
+		for _, r := range up {
+			all += float64(r.Grew)
 		}
+		x := c.on(d, -1, sure, "%s sends %.0f %% of its upward traffic over %s and %.0f %% over %s, one of %s", d.Name,
+			100*float64(first.Grew)/all, first.Port.Name, 100*float64(last.Grew)/all, last.Port.Name,
+			unit.Plural(len(up), "uplink"))
 		if n := alike[tiers[d]]; n > 1 {
 			x.Says += sprintf("; %d switches of its tier do the same", n)
 		}
 		x.Grade = Congestion
 		x.show(up[:min(2, len(up)-1)]...)
 		x.show(last)
-		x.Why = "ECMP maps flows to few uplinks: all switches use the same hash, or there are few flows"
-		x.Fix = "a different hash seed per tier, more queue pairs per connection (NCCL_IB_QPS_PER_CONNECTION), flowlets or spraying"
+		x.Why, x.Fix = why, fix
 		x.next(first.Port, askLink, "rates of uplinks")
 		for i := range f.Chains {
 			if f.Chains[i].Port.between() {

@@ -209,7 +209,7 @@ func TestLongerQueueBeside(t *testing.T) {
 // TestEveryCauseIsPlanted keeps the table whole: incast, polarised, rings and cables are
 // below and in the blind sets.
 func TestEveryCauseIsPlanted(t *testing.T) {
-	planted := map[string]bool{"incast": true, "polarised": true, "pause-ring": true, "miscabled": true}
+	planted := map[string]bool{"incast": true, "polarised": true, "uneven-uplinks": true, "pause-ring": true, "miscabled": true}
 	for _, p := range plants {
 		planted[p.cause] = true
 	}

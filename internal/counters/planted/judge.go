@@ -10,7 +10,7 @@ import (
 )
 
 // congested is the finding of congestion without a fault.
-var congested = map[string]bool{"incast": true, "polarised": true}
+var congested = map[string]bool{"incast": true, "polarised": true, "uneven-uplinks": true}
 
 // Read returns the parsed sessions of all devices, as if read from files in a directory. An unrecognized line is an
 // error.
