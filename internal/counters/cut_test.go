@@ -146,7 +146,10 @@ func TestRanBack(t *testing.T) {
 		{[2]uint64{5_000_000, 800}, [2]uint64{6_000_000, 7}, Count{}, Of(1_000_000)},
 		{[2]uint64{5_000, 800}, [2]uint64{6_000, 7}, Of(7), Of(1_000)}, // soon reached again
 		{[2]uint64{5_000_000, 991}, [2]uint64{1_000, 99}, Count{}, Of(1_000)},
-		{[2]uint64{5_000_000, 991}, [2]uint64{5_000_000, 9}, Of(9), Of(0)}, // one digit is too few
+		{[2]uint64{5_000_000, 991}, [2]uint64{4_000, 9}, Of(9), Of(4_000)},   // one digit is too few
+		{[2]uint64{5_000_000, 991}, [2]uint64{5_000_000, 9}, Count{}, Of(0)}, // not cleared: the same bytes
+		{[2]uint64{640, 640}, [2]uint64{640, 60}, Count{}, Of(0)},
+		{[2]uint64{7, 640}, [2]uint64{7, 60}, Of(60), Of(0)}, // 7 may be reached again
 	} {
 		at := func(v [2]uint64) Snapshot {
 			p := Port{Name: "eth0", RxBytes: Of(v[0])}

@@ -119,7 +119,7 @@ func (d *Diff) less(p, was *Port) {
 	if doubted > 0 {
 		why := "the first digits of the earlier number, as of a truncated line"
 		if went != "" {
-			why = went + " went on, so the counters were not cleared"
+			why = went + " did not run back, so the counters were not cleared"
 		}
 		d.note(p.Line, "%s %s: %s%s; %s: no difference", d.Device, p.Name, first, more(doubted), why)
 	}
@@ -134,12 +134,12 @@ func truncates(was, is uint64) bool {
 }
 
 // wentOn returns a counter of a port that grew since earlier ones, from a value that a cleared counter does not reach
-// soon. An output whose counters were cleared has none.
+// soon, or whose value of three digits or more is the same. An output whose counters were cleared has none.
 func (p *Port) wentOn(old []*Count) (name string) {
 	const soon = 1_000_000
 	i := 0
 	p.Each(func(n string, c *Count, gauge bool) {
-		if o := old[i]; !gauge && c.Is && o.Is && c.V > o.V && o.V >= soon {
+		if o := old[i]; !gauge && c.Is && o.Is && (c.V > o.V && o.V >= soon || c.V == o.V && c.V > 99) {
 			name = n
 		}
 		i++

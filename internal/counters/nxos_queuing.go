@@ -88,16 +88,16 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 		r.not(l, "ends within a column")
 		return
 	}
-	for i, cell := range strings.Split(strings.Trim(s, "|"), "|") {
+	for _, cell := range strings.Split(strings.Trim(s, "|"), "|") {
 		cell = strings.TrimSpace(cell)
 		n, ok := number(cell, l)
-		if !ok || cell == "" || cell == "-" {
-			// a label has words, none of which is a number; a sum without one of its parts is none
-			if i > 0 && to != nil && cell != "" && (!strings.Contains(cell, " ") || digits.MatchString(cell)) {
-				*to, to = Count{}, nil
-				r.not(l, "has %s where a counter is expected", quote(cell))
-				continue
-			}
+		switch { // a label has words, none of which is a number
+		case to != nil && !n.Is && (ok || cell == "" && to.Line != l.n ||
+			cell != "" && (!strings.Contains(cell, " ") || digits.MatchString(cell))):
+			*to, to = Count{}, nil // a sum without one of its parts is none
+			r.not(l, "has %s where a counter is expected", quote(cell))
+			continue
+		case !ok:
 			label, to = cell, q.row(strings.ToLower(cell))
 			continue
 		}

@@ -150,17 +150,17 @@ func (t *text) unended(data []byte, s *Snapshot) {
 	}
 }
 
-// unbroken joins each two lines between which a line break divides a number, as that of a narrow terminal, by a space:
-// the first line ends with a digit, and the second begins with one and is neither a row of the format nor a clock. The
-// number remains divided, and unread.
+// unbroken joins each two lines between which a line break divides a number, as that of a narrow terminal, by a
+// question mark: the first line ends with a digit, and the second begins with one, or a comma, and is neither a row of
+// the format nor a clock. The number remains unread.
 func (t *text) unbroken(f *Format, lines []line) (out []line) {
 	for i, l := range lines {
-		if i > 0 && l.text != "" && l.text[0] >= '0' && l.text[0] <= '9' && l.n == lines[i-1].n+1 &&
+		if i > 0 && l.text != "" && strings.IndexByte("0123456789,", l.text[0]) >= 0 && l.n == lines[i-1].n+1 &&
 			endsInNumber.MatchString(lines[i-1].text) && !f.is(l.text) &&
 			!(clock.MatchString(l.text) && (i+1 == len(lines) || lines[i+1].text == "" || f.is(lines[i+1].text))) {
 			t.unknown = append(t.unknown, Unknown{t.name, l.n, strings.TrimSpace(l.text),
 				"a line break divides a number, which is not read"})
-			out[len(out)-1] = line{l.n, out[len(out)-1].text + " " + l.text}
+			out[len(out)-1] = line{l.n, out[len(out)-1].text + broken + l.text}
 			continue
 		}
 		out = append(out, l)
@@ -168,8 +168,12 @@ func (t *text) unbroken(f *Format, lines []line) (out []line) {
 	return out
 }
 
-// clock matches seconds since 1970 as date prints them behind an output without a prompt, from 2001 to 2096.
-var clock = regexp.MustCompile(`^[1-3]\d{9}(?:\.\d+)?$`)
+// broken stands for a line break within a number.
+const broken = "?"
+
+// clock matches seconds since 1970 as date prints them behind an output without a prompt, from 2001 to 2096. Without
+// the fraction they may be the rest of a number.
+var clock = regexp.MustCompile(`^[1-3]\d{9}\.\d+$`)
 
 var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
 
@@ -433,8 +437,12 @@ func DeviceOf(file string) string {
 	return base
 }
 
-// port returns a port by its name; a new name creates one. The pointer holds until the next call.
+// port returns a port by its name; a new name creates one. The pointer holds until the next call. The counters of a
+// name that a line break divides are not kept.
 func (r *reading) port(name string, at line) *Port {
+	if strings.Contains(name, broken) {
+		return &Port{}
+	}
 	i, ok := r.byName[name]
 	if !ok {
 		if r.all.ports++; r.all.ports > maxPorts {

@@ -3,6 +3,7 @@ package counters
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -46,15 +47,26 @@ func (t *table) next(l line, following string) (cells []string) {
 
 // row returns the cells of a line, nil if they are not below their headings: the line is incomplete or not part of
 // the table. A line whose columns have lost their places, as after a copy that joins spaces, has as many words as
-// there are columns.
+// there are columns, none of which is a part of a number with commas; one heading may have two.
 func (t *table) row(s string) []string {
-	if t.aligned(s) {
+	joined := len(t.spans) > 1 && t.spans[1][0]-t.spans[0][1] < 2 // the dashes, too
+	if !joined && t.aligned(s) {
 		return t.cut(s)
 	}
-	if words := strings.Fields(s); len(words) == len(t.spans) {
+	words := strings.Fields(s)
+	if len(words) == len(t.spans)+1 && words[0] == "Port" {
+		words = append([]string{words[0] + " " + words[1]}, words[2:]...)
+	}
+	if len(words) == len(t.spans) && !slices.ContainsFunc(words, partial) {
 		return words
 	}
 	return nil
+}
+
+// partial reports a word of digits and commas that is no number, as a space within 1,234 leaves it.
+func partial(word string) bool {
+	_, ok := number(word, line{})
+	return !ok && strings.Contains(word, ",") && strings.Trim(word, "0123456789,") == ""
 }
 
 // aligned reports whether the space between the columns of a line is empty, and each cell begins or ends with its

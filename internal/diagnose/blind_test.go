@@ -31,6 +31,7 @@ type blind struct {
 	name, text    string
 	culprit, also []accusation
 	of            map[string][]string
+	kept          map[string][]counters.Snapshot // of its files, once they are read
 }
 
 // accusation is a cause and who; to is the other end where it is a cable.

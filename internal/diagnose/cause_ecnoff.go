@@ -63,7 +63,8 @@ func (f *Fabric) earlyDrops(c *Cause, d *Device, k int, m marking) (x Finding, o
 			worst = r
 		}
 	}
-	if !m.shown || m.marks > 0 || lost == 0 || d.stormed(k) || f.small(worst.Port) {
+	if !m.shown || m.marks > 0 || lost == 0 || d.stormed(k) || f.small(worst.Port) ||
+		d.lacks(detected(k), flushed(k)) || worst.Port.lacks(flaps, giants, outErrors, rxPFC(k)) {
 		return x, false
 	}
 	sure := Possible
@@ -91,7 +92,7 @@ const enough = 10
 // overdue finds a switch that never pauses and should have marked: its queue was longer than one that another switch
 // marked, and that switch would have marked many of as many packets.
 func (f *Fabric) overdue(c *Cause, d *Device, k int, m marking) (x Finding, ok bool) {
-	if !m.shown || m.marks > 0 || m.pauses > 0 || !m.longest.Some() || m.has && !m.off {
+	if !m.shown || m.marks > 0 || m.pauses > 0 || !m.longest.Some() || m.has && !m.off || d.lacks(txPFC(k)) {
 		return x, false
 	}
 	least, by := -1.0, Reading{}

@@ -53,7 +53,8 @@ func together(all []Finding) (out []Finding) {
 // overflows finds a port that lost packets of a class that it had paused.
 func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	lost, sent := p.lossAt(k), p.read(txPFC(k))
-	if !lost.Some() || !sent.Some() || p.On.stormed(k) || p.read(giants).Some() {
+	if !lost.Some() || !sent.Some() || p.On.stormed(k) || p.read(giants).Some() || p.lacks(giants) ||
+		p.On.lacks(detected(k), flushed(k)) {
 		return x, false
 	}
 	sure := Likely

@@ -12,7 +12,7 @@ func findLinkPause(f *Fabric, c *Cause) (out []Finding) {
 			return
 		}
 		for k := range 8 { // devices that count PFC there, too
-			if p.read(txPFC(k)).Some() || p.read(rxPFC(k)).Some() {
+			if p.read(txPFC(k)).Some() || p.read(rxPFC(k)).Some() || p.lacks(txPFC(k), rxPFC(k)) {
 				return
 			}
 		}

@@ -79,7 +79,8 @@ func (f *Fabric) corrupted(x Finding, p *Port, n uint64) Finding {
 func (f *Fabric) erred(c *Cause, p *Port) (x Finding, ok bool) {
 	r, got := p.read(inErrors), p.got()
 	known := p.read(crc).Grew + p.read(giants).Grew
-	if !r.Two || r.Grew <= known || got.Is && float64(r.Grew-known) <= 8*float64(got.Grew)/errorFree {
+	if !r.Two || r.Grew <= known || p.lacks(crc, giants) ||
+		got.Is && float64(r.Grew-known) <= 8*float64(got.Grew)/errorFree {
 		return x, false
 	}
 	if _, long := f.tooLong(&mtuDrops, p); long || p.passedOn(r.Grew-known) || f.mayComeFrom(p, r) {

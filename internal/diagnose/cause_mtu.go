@@ -38,7 +38,7 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 			sure = Proven
 		}
 		x = c.at(p, -1, sure, "%v receives frames longer than its MTU from %s", p, farOf(p))
-	case least && errs.Some() && p.read(crc).None() && !p.miscoded().Some():
+	case least && errs.Some() && p.read(crc).None() && !p.miscoded().Some() && !p.lacks(uncorrected, symbols):
 		x = c.at(p, -1, Likely, "%v counts input errors other than CRC errors, and its MTU is smaller than that of other ports", p)
 	case least && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
 		x = c.at(p, -1, Likely, "%v drops outside its queues, and its MTU is smaller than that of other ports", p)
@@ -94,11 +94,11 @@ func (f *Fabric) usualMTU() unit.Bytes {
 	return usual
 }
 
-// calm reports whether a port has no queue: no pauses in either direction, no marks.
+// calm reports whether a port is known to have no queue: no pauses in either direction, no marks.
 func (p *Port) calm() bool {
 	for k := range counters.Priorities {
 		for _, m := range []meter{rxPFC(k), txPFC(k), marked(k)} {
-			if p.read(m).Some() {
+			if p.read(m).Some() || p.lacks(m) {
 				return false
 			}
 		}

@@ -66,7 +66,7 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 	_, _, _, farOff := far.runs(k)
 	ignored := far.read(txPFC(k)).Some() && p.deaf(k)
 	silent := f.silent(p, k)
-	if isOff && farOff || !(isOff || ignored || silent) {
+	if isOff && (farOff || far.ranOff(k)) || !(isOff || ignored || silent) {
 		return Finding{}, false
 	}
 	harmed := far.lossAt(k).Grew + p.lossAt(k).Grew
@@ -128,6 +128,15 @@ func (p *Port) runs(k int) (says, file string, line int, off bool) {
 		return "no priority-flow-control on this interface", at.File, at.Line, true
 	}
 	return "", "", 0, false
+}
+
+// ranOff reports whether the earlier snapshot shows that a port does not pause a priority, and the later one lacks it.
+func (p *Port) ranOff(k int) bool {
+	on, was := earlier(p, pfcOf)
+	prios, were := earlier(p, priosOf)
+	_, _, _, is := said(p, pfcOf)
+	_, _, _, are := said(p, priosOf)
+	return was && !is && !on || were && !are && prios>>k&1 == 0
 }
 
 // unlike reports a port that does not pause a priority which most other ports of its switch do.

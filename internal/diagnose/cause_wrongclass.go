@@ -72,6 +72,7 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 			}
 			whole = whole && p.Peer.classed() && p.classed()
 			for k := range counters.Priorities {
+				whole = whole && !p.Peer.lacks(txBytes(k), txPackets(k)) && !p.lacks(txBytes(k), txPackets(k))
 				in, on := p.Peer.data(k, txBytes, txPackets), p.data(k, txBytes, txPackets)
 				got[k], sent[k] = got[k]+in.Grew, sent[k]+on.Grew
 				if meant>>k&1 == 1 && in.Grew > from.Grew {
@@ -82,7 +83,7 @@ func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
 				}
 			}
 		}
-		if !whole { // a neighbour does not show its sent data
+		if !whole { // what one of them sent is not known
 			continue
 		}
 		lost, won, in := uint64(0), uint64(0), 0

@@ -49,16 +49,16 @@ func (f *Fabric) early(c *Cause, d *Device, k int, m marking) (x Finding, ok boo
 			unit.Plural(n, "switch"), usual)
 	case m.has && xoff > 0:
 		return x, false
-	case hasty != nil && !f.passesOn(d, k) && 2*m.marks < m.pauses:
+	case hasty != nil && !f.passesOn(d, k) && 2*m.marks < m.pauses && !d.lacks(marked(k)):
 		sure := Likely
 		if !m.shown {
 			sure = Possible
 		}
 		x = c.on(d, k, sure, "%s pauses priority %d after every %v at %v, less than arrives until a pause takes effect (%v)", d.Name, k, between, hasty, need)
-	case more && !f.passesOn(d, k):
+	case more && !f.passesOn(d, k) && !d.lacks(sharedPeak(k)):
 		x = c.on(d, k, Likely, "%s pauses priority %d with less buffered than other switches hold without a pause", d.Name, k)
 	case m.shown && m.marks == 0 && others && m.longest.Is && elsewhere.Is && m.longest.Now < elsewhere.Now &&
-		!f.passesOn(d, k):
+		!f.passesOn(d, k) && !d.lacks(peak(k)):
 		x = c.on(d, k, Likely, "%s pauses priority %d with shorter queues than other switches mark", d.Name, k)
 	default:
 		return x, false

@@ -23,7 +23,7 @@ var damages = []struct {
 	do   func(r *rand.Rand, text []byte) []byte // nil: the file is missing
 }{
 	{"missing file", func(*rand.Rand, []byte) []byte { return nil }},
-	{"cut file", func(r *rand.Rand, text []byte) []byte { return text[:r.IntN(len(text))] }},
+	{"cut file", func(r *rand.Rand, text []byte) []byte { return text[:r.IntN(max(1, len(text)))] }},
 	{"missing lines", func(r *rand.Rand, text []byte) []byte {
 		at := counted.FindAllIndex(text, -1)
 		lines := bytes.SplitAfter(text, []byte("\n"))
@@ -98,13 +98,16 @@ func numbers(damage func(r *rand.Rand, n []byte) []byte) func(r *rand.Rand, text
 // is a setting, empty or not.
 var counted = regexp.MustCompile(`\b([0-9]{2,}|[0-9]{1,3}(,[0-9]{3})+)\s`)
 
-// readable reads what can be read; a file that is refused as a whole says nothing.
-func readable(dir string, sessions map[string][]byte) (all []counters.Snapshot) {
+// readable reads what can be read; a file that is refused as a whole says nothing. kept are the snapshots of files
+// that were read before, by name and text.
+func readable(dir string, sessions map[string][]byte, kept map[string][]counters.Snapshot) (all []counters.Snapshot) {
 	for _, name := range slices.Sorted(maps.Keys(sessions)) {
-		got, _, err := counters.Read(dir+"/"+name+".txt", sessions[name])
-		if err == nil {
-			all = append(all, got...)
+		file := dir + "/" + name + ".txt"
+		got, ok := kept[file+string(sessions[name])]
+		if !ok {
+			got, _, _ = counters.Read(file, sessions[name])
 		}
+		all = append(all, got...)
 	}
 	return all
 }
@@ -121,7 +124,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	if long.On() {
 		chosen, draws, systems = few, 3, 3
 	}
-	wrong, looked := map[string]int{}, 0
+	wrong, looked, found, faults := map[string]int{}, 0, 0, 0
 	for n, file := range files {
 		is := func(s string) bool { return bytes.HasPrefix([]byte(filepath.Base(file)), []byte(s)) }
 		if !slices.ContainsFunc(chosen, is) || bytes.Contains([]byte(file), []byte(".plan.")) {
@@ -142,14 +145,16 @@ func TestDamagedSnapshots(t *testing.T) {
 			before, after := as.Sessions(system)
 			names := slices.Sorted(maps.Keys(before))
 			names = slices.DeleteFunc(names, b.mute)
-			neighbours := map[string]string{}
-			for _, d := range as.After {
-				for _, p := range d.Ports {
-					neighbours[d.Device+" "+p.Name] = p.Peer.Device
+			neighbours := neighbours(as)
+			b.kept = map[string][]counters.Snapshot{}
+			for dir, sessions := range map[string]map[string][]byte{"before": before, "after": after} {
+				for name, text := range sessions {
+					file := dir + "/" + name + ".txt"
+					b.kept[file+string(text)], _, _ = counters.Read(file, text)
 				}
 			}
-			whole := b.accused(t, before, after, names, neighbours, nil)
-			r := rand.New(rand.NewPCG(uint64(n), uint64(i)))
+			whole, all := b.accused(t, before, after, names, neighbours, nil)
+			r := rand.New(rand.NewPCG(uint64(n)+long.Seed(), uint64(i)))
 			for range draws {
 				for _, d := range damages {
 					looked++
@@ -166,7 +171,9 @@ func TestDamagedSnapshots(t *testing.T) {
 							delete(at, name)
 						}
 					}
-					for x := range b.accused(t, was, is, names, neighbours, whole) {
+					accused, still := b.accused(t, was, is, names, neighbours, whole)
+					found, faults = found+still, faults+all
+					for x := range accused {
 						if wrong[x]++; wrong[x] == 1 {
 							t.Errorf("%s, %s, %s: %s", b.name, system, d.name, x)
 						}
@@ -175,28 +182,52 @@ func TestDamagedSnapshots(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d diagnoses of damaged snapshots", looked)
+	t.Logf("figure: %d diagnoses of damaged snapshots, seed %d: %d wrong names, %d of %d faults found", looked,
+		long.Seed(), len(wrong), found, faults)
 	if looked < 4*len(damages)*draws*systems {
 		t.Errorf("only %d diagnoses of damaged snapshots", looked)
 	}
 }
 
-// accused are the faults that a diagnosis names and that the fabric does not have, without those of known, and
-// what is called proven though the truth is another.
+// neighbours are the devices at the other ends of ports.
+func neighbours(as *planted.Seen) map[string]string {
+	of := map[string]string{}
+	for _, d := range as.After {
+		for _, p := range d.Ports {
+			of[d.Device+" "+p.Name] = p.Peer.Device
+		}
+	}
+	return of
+}
+
+// accused judges what the outputs of devices say.
 func (b *blind) accused(t *testing.T, before, after map[string][]byte, names []string,
-	neighbours map[string]string, known map[string]bool) map[string]bool {
+	neighbours map[string]string, known map[string]bool) (out map[string]bool, found int) {
 	t.Helper()
 	mute := func(m map[string][]byte) map[string][]byte {
 		m = maps.Clone(m)
 		maps.DeleteFunc(m, func(name string, _ []byte) bool { return !slices.Contains(names, name) })
 		return m
 	}
-	was, is := readable("before", mute(before)), readable("after", mute(after))
+	was, is := readable("before", mute(before), b.kept), readable("after", mute(after), b.kept)
+	return b.judge(t, was, is, neighbours, known)
+}
+
+// judge returns the faults that a diagnosis names and that the fabric does not have, without those of known, and
+// what is called proven though the truth is another, and how many of its faults are found.
+func (b *blind) judge(t *testing.T, was, is []counters.Snapshot, neighbours map[string]string,
+	known map[string]bool) (out map[string]bool, found int) {
+	t.Helper()
 	r, err := diagnose.Diagnose(diagnose.Input{Before: was, After: is})
 	if err != nil {
-		return nil // refused: nobody is named
+		return nil, 0 // refused: nobody is named
 	}
-	out := map[string]bool{}
+	for _, c := range b.culprit {
+		if slices.ContainsFunc(r.Findings, func(x diagnose.Finding) bool { return c.fits(&x) }) {
+			found++
+		}
+	}
+	out = map[string]bool{}
 	for i := range r.Findings {
 		x := &r.Findings[i]
 		place := *x
@@ -218,5 +249,5 @@ func (b *blind) accused(t *testing.T, before, after map[string][]byte, names []s
 			}
 		}
 	}
-	return out
+	return out, found
 }

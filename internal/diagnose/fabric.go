@@ -141,15 +141,18 @@ func (p *Port) read(m meter) Reading {
 	return r
 }
 
-// lacks reports whether one snapshot shows a counter of a port, and the difference is not known.
-func (p *Port) lacks(m meter) bool {
-	return !p.read(m).Is && (slices.ContainsFunc(p.before, func(x *counters.Port) bool { return m.of(x).Is }) ||
-		slices.ContainsFunc(p.parts, func(x part) bool { return m.of(x.now).Is && p.On.Two }))
+// lacks reports whether one snapshot shows one of some counters of a port, and the difference is not known: it may have
+// counted, and a cause that it would exclude is not found.
+func (p *Port) lacks(all ...meter) bool {
+	return slices.ContainsFunc(all, func(m meter) bool {
+		return !p.read(m).Is && (slices.ContainsFunc(p.before, func(x *counters.Port) bool { return m.of(x).Is }) ||
+			slices.ContainsFunc(p.parts, func(x part) bool { return m.of(x.now).Is && (p.On.Two || p.On.Once) }))
+	})
 }
 
-// lacks reports whether some port of a device lacks a counter: then what the device counted is not known.
-func (d *Device) lacks(m meter) bool {
-	return slices.ContainsFunc(d.Ports, func(p *Port) bool { return p.lacks(m) })
+// lacks reports whether some port of a device lacks one of some counters: then what the device counted is not known.
+func (d *Device) lacks(all ...meter) bool {
+	return slices.ContainsFunc(d.Ports, func(p *Port) bool { return p.lacks(all...) })
 }
 
 // said returns a non-counter value of a port from the last output that shows it; those of the last time are first.

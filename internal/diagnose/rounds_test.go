@@ -145,9 +145,9 @@ func clocks(all map[string][]byte) map[string][]byte {
 // summary is the findings that a diagnosis makes, who and what.
 func summary(t *testing.T, before, after map[string][]byte) (s string) {
 	t.Helper()
-	in := diagnose.Input{After: readable("after", after)}
+	in := diagnose.Input{After: readable("after", after, nil)}
 	if before != nil {
-		in.Before = readable("before", before)
+		in.Before = readable("before", before, nil)
 	}
 	r, err := diagnose.Diagnose(in)
 	if err != nil {

@@ -13,6 +13,16 @@ import (
 // On reports whether long tests run.
 func On() bool { return os.Getenv("RAILYARD_LONG") != "" }
 
+// Seed is that of long tests' own draws: RAPID_SEED, which .ci/soak sets to another number with each commit; 0 unset,
+// and in short runs.
+func Seed() uint64 {
+	seed, err := strconv.ParseUint(os.Getenv("RAPID_SEED"), 10, 64)
+	if err != nil || !On() {
+		return 0
+	}
+	return seed
+}
+
 // N returns how often a test repeats: short usually, full when long tests run.
 func N(short, full int) int {
 	if On() {
