@@ -28,7 +28,7 @@ type Bench struct {
 	due   int                  // about how many there will be
 }
 
-// run is a simulation that several points may need: larger ones follow the largest that the fit simulates.
+// run is a simulation for several points. Larger points scale like the largest one that the fit simulates.
 type run struct {
 	group string
 	bytes unit.Bytes
@@ -50,7 +50,7 @@ type Setup struct {
 	Simulate func(*scenario.Plan) (*result.Summary, error)
 	Progress func(share float64, point string) // may be nil
 
-	Aside     int        // every so manieth point is kept aside; 0: none
+	Aside     int        // every Nth point is held out; 0: none
 	Most      unit.Bytes // maximum simulated bytes of a point, total over ranks; 0: mostBytes
 	Largest   unit.Bytes // largest collective that the fit simulates with every change of a parameter
 	Algorithm string     // algorithm of all-reduces; auto: as NCCL's tuning model has it
@@ -75,7 +75,7 @@ type Measurement struct {
 // maxPoints bounds how many points are fitted.
 const maxPoints = 400
 
-// NewBench reads the scenario and finds out what of the measurements it can simulate.
+// NewBench reads the scenario and determines which of the measurements it can simulate.
 func NewBench(s Setup, set *measured.Set) (*Bench, error) {
 	doc, err := s.Load()
 	if err != nil {
@@ -138,8 +138,8 @@ func (b *Bench) why() string {
 	return b.Read.Left[len(b.Read.Left)-1].Words()
 }
 
-// keepAside holds out every Nth point, except the smallest and largest of a kind: inner points are predictable from the
-// outer ones.
+// keepAside holds out every Nth point, except the smallest and largest of a kind, because inner points can be
+// predicted from the outer ones.
 func (b *Bench) keepAside() {
 	if b.Aside == 0 {
 		return
@@ -215,7 +215,7 @@ func (b *Bench) collective(x *measured.Collective) {
 // Message sizes that determine parameters of a path.
 const (
 	stream   = 8 * unit.MiB  // posted together in bandwidth measurements
-	leastBig = 64 * unit.KiB // smaller ones measure how many messages a second a NIC takes
+	leastBig = 64 * unit.KiB // smaller ones measure the message rate of a NIC
 )
 
 func (b *Bench) pair(x *measured.Pair) {
@@ -281,8 +281,8 @@ func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibrati
 	}
 }
 
-// time returns the estimated time of a point, in seconds, for the fit: a point above the simulated size scales like the
-// largest simulated one.
+// time returns the estimated time of a point, in seconds, for the fit. A point above the simulated size scales like
+// the largest simulated one.
 func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) {
 	if p.work == nil || p.Bytes <= p.largest {
 		return b.once(p, p.Bytes, 0, cal)
@@ -302,8 +302,8 @@ func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) 
 // mostBytes is the largest total of a point that is simulated in full: a minute's work.
 const mostBytes = 512 * unit.GiB
 
-// whole returns the time of a point in seconds: simulated with all its bytes, beyond mostBytes extrapolated in
-// proportion.
+// whole returns the time of a point in seconds, simulated with all its bytes. Beyond mostBytes it is extrapolated
+// in proportion.
 func (b *Bench) whole(p *Measurement, cal scenario.Calibration) (float64, error) {
 	n := p.simulated(cmp.Or(b.Most, mostBytes))
 	if n == p.Bytes {
@@ -368,10 +368,10 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	return took.Seconds(), nil
 }
 
-// iterations returns how many runs of a collective are simulated, for the time of the fastest, where congestion
-// control reacts to it. nccl-tests time runs after warm-up runs over the same queue pairs. The first CNP halves the
-// rate of a queue pair for DCQCN's 300 us, and later ones take less. Runs that are much longer have no such
-// beginning.
+// iterations returns how many runs of a collective are simulated, for the time of the fastest. It is more than one
+// if congestion control reacts to the collective, because nccl-tests times runs after warm-up runs over the same
+// queue pairs. The first CNP halves the rate of a queue pair for DCQCN's 300 us, and later ones take less. Runs
+// that are much longer have no such beginning.
 func iterations(n unit.Bytes) int {
 	switch {
 	case n > 256*unit.MiB:

@@ -7,14 +7,14 @@ import (
 	"railyard/unit"
 )
 
-// Marked is one direction of a queue pair at a receiving NIC's port: arrival times of marked packets and departure
-// times of their CNPs, both in order and since the capture began.
+// Marked is one direction of a queue pair at a receiving NIC's port. It has the arrival times of marked packets and
+// the departure times of their CNPs, in order, since the capture began.
 type Marked struct {
 	Name    string
 	CE, CNP []unit.Time
 }
 
-// Receiver is the reaction of a NIC to marks: it takes a time to answer one, and answers one per interval.
+// Receiver is a NIC's reaction to marks: it answers a mark after a delay, and answers one per interval.
 type Receiver struct{ Delay, Interval unit.Time }
 
 // Answers is the measured reaction in captures.
@@ -55,7 +55,7 @@ const (
 )
 
 // Answering finds out how receivers answer marks. A queue pair's mark counts if no other mark precedes it within an
-// interval: wherever intervals begin, a CNP is then due, and the next CNP answers the mark.
+// interval. A CNP is then due, wherever intervals begin, and the next CNP answers the mark.
 func Answering(pairs []Marked, was Receiver, aside int) (*Answers, error) {
 	a := &Answers{Was: was}
 	for i := range pairs {
@@ -127,7 +127,7 @@ func (a *Answers) gaps(pairs []Marked) (quiet unit.Time) {
 // allAnswered reports that there is no interval.
 const allAnswered = "every mark has its CNP"
 
-// inTurn takes marks and CNPs in their order.
+// inTurn processes marks and CNPs in order.
 func (a *Answers) inTurn(pairs []Marked) {
 	for i, p := range pairs {
 		for k := range p.CE {
@@ -139,8 +139,8 @@ func (a *Answers) inTurn(pairs []Marked) {
 	}
 }
 
-// alone selects isolated marks, the more isolated the better: if the NIC's delay exceeds the silence, the next CNP may
-// answer another mark. It returns the silence before them.
+// alone selects isolated marks, the more isolated the better. If the NIC's delay exceeds the silence, the next CNP
+// may answer another mark. It returns the silence before them.
 func (a *Answers) alone(pairs []Marked, least unit.Time) (quiet unit.Time) {
 	for quiet = max(latest, least); ; quiet = max(quiet/2, least) {
 		a.Openings, a.Unanswered, a.Samples = 0, 0, nil
@@ -174,7 +174,7 @@ func (a *Answers) openings(p *Marked, pair int, quiet unit.Time) {
 	}
 }
 
-// judge fits the delay to the points not held out, and computes the error of both sets.
+// judge fits the delay to the points that are not held out, and computes the error of both sets.
 func (a *Answers) judge(aside int) {
 	var fitted, held []unit.Time
 	seen := map[int]bool{}
@@ -193,7 +193,7 @@ func (a *Answers) judge(aside int) {
 	a.HeldWas, a.HeldIs = off(held, a.Was.Delay), off(held, a.Delay.Median)
 }
 
-// off returns the median distance of values from one.
+// off returns the median difference between values and a given value.
 func off(values []unit.Time, from unit.Time) unit.Time {
 	var d []unit.Time
 	for _, v := range values {

@@ -15,7 +15,7 @@ const (
 	ns = unit.Nanosecond
 )
 
-// answers is a receiver: it answers marks with a delay that varies, at most one in an interval.
+// answers is a receiver that answers marks with a varying delay, at most one per interval.
 func answers(marks []unit.Time, r Receiver, jitter func() unit.Time) (cnps []unit.Time) {
 	due := -r.Interval
 	for _, at := range marks {
@@ -28,8 +28,8 @@ func answers(marks []unit.Time, r Receiver, jitter func() unit.Time) (cnps []uni
 	return cnps
 }
 
-// Bursts of marks at random: the delay is found within what it varies by, the interval within that and what
-// marks stand apart.
+// For random bursts of marks, the delay is found within its variation. The interval is found within that variation
+// plus the distance of marks.
 func TestAnswersAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Receiver{unit.Time(rapid.IntRange(1, 30_000).Draw(t, "delay")) * ns,
@@ -93,8 +93,7 @@ func TestAnswersRefused(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
-	// Where every mark has its CNP, nothing tells of an interval, and the delay may be longer than what lies
-	// between two marks.
+	// If every mark has its CNP, the interval is undetermined, and the delay may exceed the time between two marks.
 	ce := every(10*us, 100)
 	a, err := Answering([]Marked{{Name: "x", CE: ce, CNP: due(ce, Receiver{25 * us, 0})}}, Receiver{}, 3)
 	if err != nil || a.Why != "every mark has its CNP" || a.Delay.Median != 25*us || a.Interval.Values > 0 {

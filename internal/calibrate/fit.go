@@ -43,7 +43,7 @@ func (p *Param) out(u float64) float64 {
 type Point struct {
 	Name     string
 	Measured float64 // seconds, above 0
-	Held     bool    // kept aside: it is compared and not fitted
+	Held     bool    // held out: compared and not fitted
 }
 
 // Model returns the time of each point for given values of the parameters, in seconds; unneeded points may be skipped.
@@ -72,15 +72,16 @@ type Refusal struct{ Name, Why string }
 
 // Limits for usable points.
 const (
-	faint    = 0.003 // a noticeable change that moves the points by less than this on average is no evidence
-	parallel = 0.97  // beyond this cosine the effects of two parameters are equal
+	// a noticeable change that changes the times of the points by less than this on average proves nothing
+	faint    = 0.003
+	parallel = 0.97 // beyond this cosine two parameters count as collinear
 	rounds   = 8
 	tries    = 6
-	enough   = 0.002 // an improvement of the error below this share ends the fit
+	enough   = 0.002 // the fit ends when the error improves by less than this share
 )
 
-// Run fits. With must, a parameter that cannot be fitted is an error; else it is dropped and reported. m is accurate
-// enough for the fit; the times and errors of the outcome are exact's, if that is not nil.
+// Run fits. With must, a parameter that cannot be fitted is an error; otherwise it is dropped and reported. m is
+// accurate enough for the fit. The times and errors of the outcome are those of exact, if that is not nil.
 func Run(params []Param, points []Point, must bool, m, exact Model) (*Fit, error) {
 	f := &fitting{params: params, points: points, model: m, Fit: Fit{HeldWas: math.NaN(), HeldIs: math.NaN()}}
 	for i := range points {
@@ -192,8 +193,8 @@ func (p *Param) noticed() string {
 	return fmt.Sprintf("%g %s", p.Step, strings.Replace(p.Unit, "us", "µs", 1))
 }
 
-// choose keeps the parameters that the points constrain, in their order: those that move the points, not as another
-// does, and fewer than there are points.
+// choose keeps the parameters that the points constrain, in their order. They must change the times of the points,
+// must not be collinear with another, and must be fewer than the points.
 func (f *fitting) choose(x []float64, must bool) error {
 	var kept [][]float64
 	for k, p := range f.params {
@@ -240,8 +241,8 @@ func (f *fitting) choose(x []float64, must bool) error {
 	return nil
 }
 
-// settle fits, and fits again without parameters whose standard error is too large: one at a time, the largest first,
-// since the rest may improve without it.
+// settle fits, and fits again without parameters whose standard error is too large. It removes one at a time, the
+// largest first, because the others may improve without it.
 func (f *fitting) settle(start []float64, must bool) ([]float64, error) {
 	for {
 		f.Values, f.Rounds = nil, 0
@@ -271,8 +272,8 @@ func (f *fitting) settle(start []float64, must bool) ([]float64, error) {
 	}
 }
 
-// looseness is the standard error relative to its limit: half of a share, and for a time its own value, or five
-// noticeable changes.
+// looseness is the standard error relative to its limit. The limit of a share is half of it; that of a time is its
+// own value, or five noticeable changes.
 func (v *Value) looseness() float64 {
 	if v.Share {
 		return v.Error / (v.Value / 2)
@@ -421,7 +422,7 @@ func remainder(v []float64, others [][]float64) float64 {
 	return norm(without(rest, base)) / norm(v)
 }
 
-// without subtracts from a vector its components along others, which are orthogonal.
+// without subtracts from a vector its components along others, which must be orthogonal.
 func without(v []float64, base [][]float64) []float64 {
 	for range 2 { // twice is enough (Kahan)
 		for _, b := range base {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// line is a machine that takes launch + steps x step + bytes / (share x 50 GB/s), with so many steps for even
-// points and ten times as many for odd ones.
+// line is a model that takes launch + steps x step + bytes / (share x 50 GB/s), with ten times as many steps for
+// odd points as for even ones.
 func line(steps float64, bytes []float64) Model {
 	return func(v []float64, want func(int) bool) ([]float64, error) {
 		out := make([]float64, len(bytes))
@@ -36,7 +36,7 @@ func sizes(n int) (out []float64) {
 	return out
 }
 
-// What a machine of known parameters measures gives them back, and what was kept aside too.
+// Measurements of a model with known parameters give these back, and so do held-out points.
 func TestFindsWhatIsThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		truth := []float64{rapid.Float64Range(0, 200).Draw(t, "launch"), rapid.Float64Range(0,
@@ -61,7 +61,7 @@ func TestFindsWhatIsThere(t *testing.T) {
 	})
 }
 
-// Points that say nothing of a parameter, or two parameters that do the same, are not fitted.
+// Parameters are not fitted if points do not constrain them, or if two are collinear.
 func TestRefuses(t *testing.T) {
 	large := line(3, []float64{1e9, 2e9, 4e9, 8e9})
 	times, _ := large([]float64{10, 1, 60}, nil)
@@ -104,7 +104,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A parameter that would have to leave its bounds stays at them, and the others make the best of it.
+// A parameter that would have to leave its bounds stays at the bound, and the others are fitted with it.
 func TestBounds(t *testing.T) {
 	m := line(3, sizes(10))
 	times, _ := m([]float64{0, 0, 100}, nil)
@@ -126,12 +126,12 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A parameter that comes out with an error as large as itself is taken out, and the rest fitted without it.
+// A parameter whose error is as large as its value is dropped, and the others are fitted without it.
 func TestLooseOnesAreTakenOut(t *testing.T) {
 	model := func(v []float64, want func(int) bool) ([]float64, error) {
 		out := make([]float64, 6)
 		for i := range out {
-			part := []float64{0.02, 0.25, 0.05}[i%3] // of the first, in a time of 1 s
+			part := []float64{0.02, 0.25, 0.05}[i%3] // share of the first parameter, in a time of 1 s
 			out[i] = part/(v[0]/100) + (1-part)/(v[1]/100)
 		}
 		return out, nil
@@ -156,7 +156,7 @@ func TestLooseOnesAreTakenOut(t *testing.T) {
 	}
 }
 
-// Errors are those of the exact model, whatever the one that is near says of a gain.
+// Errors are those of the exact model, whatever the approximate model predicts.
 func TestErrorsAreExact(t *testing.T) {
 	near, truth := line(3, sizes(8)), []float64{50, 1, 60}
 	times, _ := near(truth, nil)
@@ -165,7 +165,7 @@ func TestErrorsAreExact(t *testing.T) {
 		points = append(points, Point{Name: fmt.Sprint(i), Measured: x, Held: i == 3})
 	}
 	exact := func(v []float64, want func(int) bool) ([]float64, error) {
-		return near([]float64{0, 0, 100}, want) // nothing that is fitted changes anything
+		return near([]float64{0, 0, 100}, want) // no fitted parameter has an effect
 	}
 	f, err := Run(lineParams(), points, false, near, exact)
 	if err != nil || f.FittedIs != f.FittedWas || f.HeldIs != f.HeldWas || f.FittedIs < 0.2 {

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// Algorithm runs a collective of bytes over ranks. What must be done before rank i
-// takes part is ready[i]; what must be done before it has its result is returned.
+// Algorithm runs a collective of bytes over ranks. ready[i] are the operations before rank i takes part. The result
+// lists the operations after which each rank has its result.
 type Algorithm func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32
 
 // Names of all-reduce algorithms.
@@ -69,11 +69,11 @@ func AllToAllBy(name string, on Servers) (Algorithm, error) {
 	return nil, field.Choice("", name, []string{"direct", "pairwise", "pxn"}, "algorithm %q is not known", name)
 }
 
-// ChannelOrder returns the order, as indices into ranks, in which channel c's ring visits them: NCCL's rings enter
-// and leave a server on the channel's rail. Servers are visited forwards and backwards in turn, so that the GPU
-// that leaves and the one that enters next have equal places. With an odd number of servers the last hop is an
-// exception. If GPUs are connected in pairs, n channels pass the n GPUs of a server by links of their own, and
-// enter and leave by NICs of their own. Crossed, all servers are walked through forwards.
+// ChannelOrder returns the order in which channel c's ring visits ranks, as indices into ranks. NCCL's rings enter
+// and leave a server on the channel's rail. Servers are visited forwards and backwards in turn, so the GPU that
+// leaves and the next one that enters have equal positions. With an odd number of servers the last hop is an
+// exception. If GPUs are connected in pairs, n channels pass the n GPUs of a server over different links, and enter
+// and leave by different NICs. Crossed, all servers are walked through forwards.
 func ChannelOrder(ranks []int, on Servers, c int) []int {
 	order := make([]int, 0, len(ranks))
 	groups := on.groups(ranks)
@@ -88,9 +88,9 @@ func ChannelOrder(ranks []int, on Servers, c int) []int {
 		round := on.round(n, c)
 		start := slices.Index(round, c%n)
 		for k := range n {
-			at := (start + k) % n // enters at c, leaves at its predecessor in the ring
+			at := (start + k) % n // enters at c and leaves at its predecessor in the ring
 			if server%2 == 1 && !on.cross {
-				at = ((start-1-k)%n + n) % n // enters there, leaves at c
+				at = ((start-1-k)%n + n) % n // enters there and leaves at c
 			}
 			order = append(order, g[round[at]])
 		}

@@ -2,13 +2,13 @@ package coll
 
 import "railyard/unit"
 
-// Sink takes transfers: bytes from one rank to another once all of after are done. The returned number identifies the
-// event "delivered at dst". The caller may reuse after once Transfer returns.
+// Sink takes transfers: bytes from one rank to another once all operations of after are done. The returned number
+// identifies the event "delivered at dst". The caller may reuse after once Transfer returns.
 type Sink interface {
 	Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
 }
 
-// summing reports whether a sink adds up transfers: then one transfer of all bytes from a rank to another replaces
+// summing reports whether a sink sums transfers. One transfer of all bytes from one rank to another then replaces
 // many.
 func summing(s Sink) bool {
 	x, ok := s.(interface{ Summing() bool })
@@ -20,8 +20,8 @@ func chunk(b unit.Bytes, i, n int) unit.Bytes {
 	return b*unit.Bytes(i+1)/unit.Bytes(n) - b*unit.Bytes(i)/unit.Bytes(n)
 }
 
-// ring runs steps rounds around the ring. In round k rank i passes on the chunk
-// it received in round k-1; chunkOf names the chunk rank i sends in round k.
+// ring runs steps rounds around the ring. In round k rank i forwards the chunk that it received in round k-1.
+// chunkOf returns the chunk that rank i sends in round k.
 func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chunkOf func(i, k int) int) [][]int32 {
 	n := len(ranks)
 	if n < 2 {
@@ -62,8 +62,7 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chu
 	}
 	done := make([][]int32, n)
 	for i := range done {
-		// A rank takes part only when it is ready itself, even if all it
-		// does in the last round is receive.
+		// A rank takes part only when it is ready, even if it only receives, in the last round.
 		done[i] = append([]int32{got[i]}, ready[i]...)
 	}
 	return done
@@ -80,13 +79,13 @@ func RingAllGather(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 	return ring(s, ranks, bytes, ready, len(ranks)-1, func(i, k int) int { return i + 1 - k })
 }
 
-// RingAllReduce is a reduce-scatter and an all-gather in one chain of 2(n-1)
-// rounds: each rank sends and receives 2(n-1)/n of bytes.
+// RingAllReduce is a reduce-scatter and an all-gather in one chain of 2(n-1) rounds. Each rank sends and receives
+// 2(n-1)/n of bytes.
 func RingAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return ring(s, ranks, bytes, ready, 2*(len(ranks)-1), func(i, k int) int { return i - k })
 }
 
-// AllToAll sends bytes/n from every rank to every other one in parallel, each rank starting with its right neighbour.
+// AllToAll sends bytes/n from every rank to every other one in parallel. Each rank starts with its right neighbour.
 func AllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return direct(s, ranks, bytes, ready, func(_, to int) int { return to })
 }
@@ -170,14 +169,14 @@ func DirectAllGather(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][
 	return direct(s, ranks, bytes, ready, func(from, _ int) int { return from })
 }
 
-// DirectAllReduce sends each rank's share of 1/n to the rank that reduces it, which sends the sum to all: the bytes of
-// a ring, in two rounds, over the links of all pairs.
+// DirectAllReduce sends each rank's share of 1/n to the rank that reduces it, which sends the sum to all. It
+// transfers a ring's bytes in two rounds, over the links of all pairs.
 func DirectAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	return DirectAllGather(s, ranks, bytes, AllToAll(s, ranks, bytes, ready))
 }
 
 // Within returns the algorithm of a collective among ranks: a ring, or direct in a server whose GPUs are connected
-// in pairs, where a ring would use only one link of each GPU.
+// in pairs. There a ring would use only one link of each GPU.
 func (on Servers) Within(k Kind, ranks []int) (run Algorithm, name string) {
 	if !on.mesh || len(ranks) < 3 || on.Of(ranks[0]) != on.Of(ranks[len(ranks)-1]) {
 		return Ring(k), ByRing

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ledger records transfers and how long a chain of them each one ends.
+// ledger records transfers and the length of the chain that each one ends.
 type ledger struct {
 	sent, got map[int]unit.Bytes
 	depth     []int
@@ -27,8 +27,8 @@ func (l *ledger) Transfer(src, dst int, b unit.Bytes, after ...int32) int32 {
 
 func newLedger() *ledger { return &ledger{sent: map[int]unit.Bytes{}, got: map[int]unit.Bytes{}} }
 
-// What every rank sends and receives, and the rounds it takes, follow from the
-// collective alone (nccl-tests PERFORMANCE.md); rounding to bytes included.
+// Bytes per rank and rounds follow from the collective alone (nccl-tests PERFORMANCE.md), including the rounding to
+// bytes.
 func TestVolumes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 20).Draw(t, "ranks")
@@ -71,7 +71,7 @@ func TestVolumes(t *testing.T) {
 	})
 }
 
-// A rank that is not ready holds back what needs its data, and itself.
+// A rank that is not ready delays itself and every rank that needs its data.
 func TestWaitsForReadiness(t *testing.T) {
 	l := newLedger()
 	slow := l.Transfer(9, 9, 1)

@@ -2,12 +2,12 @@ package coll
 
 import "slices"
 
-// maxCycles is the largest mesh whose cycles are searched for; larger ones get the cycles of constant steps, which
+// maxCycles is the largest mesh whose cycles are searched for. Larger ones get the cycles of constant steps, which
 // are fewer.
 const maxCycles = 10
 
-// Cycles returns orders of n pairwise connected GPUs, no two of which use the same link in the same direction: all
-// these rings can run in parallel at a link's full rate. Any two of n GPUs are neighbours in n-1 cycles, except among 4
+// Cycles returns orders of n pairwise connected GPUs, no two of which use one link in the same direction. All these
+// rings can run in parallel at a link's full rate. Any two of n GPUs are neighbours in n-1 cycles, except among 4
 // and 6 (Tillson 1980), and where n is large and no prime. The first is 0, 1, 2 and so on.
 func Cycles(n int) [][]int {
 	all := strides(n)
@@ -51,7 +51,7 @@ func strides(n int) (all [][]int) {
 	return all
 }
 
-// search finds n cycles among the unused pairs, nil if it finds none in the given number of tries.
+// search finds n cycles among the unused pairs. It returns nil if it finds none in the given number of tries.
 func search(n int, used []bool, want int, take func([]int, bool), tries *int) [][]int {
 	if want == 0 {
 		return [][]int{}

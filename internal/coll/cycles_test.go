@@ -2,8 +2,8 @@ package coll
 
 import "testing"
 
-// Cycles of a mesh visit every GPU once and share no cable in one direction; there are n-1 of them up
-// to 8 but among 4 and 6, where there cannot be (Tillson 1980).
+// Cycles of a mesh visit every GPU once and share no link in one direction. There are n-1 of them up to 8 GPUs,
+// except for 4 and 6, for which this is impossible (Tillson 1980).
 func TestCycles(t *testing.T) {
 	want := map[int]int{2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 6, 8: 7, 9: 8, 10: 9, 11: 10, 16: 8}
 	for n := 1; n <= 16; n++ {

@@ -16,8 +16,9 @@ func at[T any](all []T, places []int) []T {
 }
 
 // Hierarchical returns the rail-aware all-reduce, all-gather or reduce-scatter for servers of equal numbers of
-// GPUs: reduce-scatter inside each server, a ring per rail over the servers for each share, all-gather inside. An
-// all-gather and a reduce-scatter have only their own steps. With servers of different sizes, or one, it is a ring.
+// GPUs. It is a reduce-scatter inside each server, a ring per rail over the servers for each share, and an
+// all-gather inside. An all-gather and a reduce-scatter have only their own steps. With servers of different sizes,
+// or a single server, it is a ring.
 func Hierarchical(k Kind, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		groups := on.groups(ranks)
@@ -59,8 +60,8 @@ func Hierarchical(k Kind, on Servers) Algorithm {
 	}
 }
 
-// PairwiseAllToAll sends bytes/n from every rank to every other one in n-1 rounds: in round k to the kth on the right,
-// after the previous round's send and receive are complete (Thakur et al. 2005).
+// PairwiseAllToAll sends bytes/n from every rank to every other one in n-1 rounds. In round k a rank sends to the
+// kth rank on its right, after the previous round's send and receive are complete (Thakur et al. 2005).
 func PairwiseAllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 	n := len(ranks)
 	last := append([][]int32(nil), ready...)
@@ -80,9 +81,9 @@ func PairwiseAllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) []
 	return last
 }
 
-// RailAllToAll returns NCCL's all-to-all with PXN: the GPUs of a server pass their data for a remote GPU over NVLink to
-// the local GPU on that GPU's rail, which sends them as one message. The number of messages falls by the number of GPUs
-// per server, and none changes rails in the network.
+// RailAllToAll returns NCCL's all-to-all with PXN. The GPUs of a server pass their data for a remote GPU over
+// NVLink to the local GPU on that GPU's rail, which sends them as one message. The number of messages falls by the
+// number of GPUs per server, and none changes rails in the network.
 func RailAllToAll(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		n := len(ranks)
@@ -111,8 +112,8 @@ func RailAllToAll(on Servers) Algorithm {
 	}
 }
 
-// handOver collects a server's shares for dst on the GPU of its rail, or the one
-// nearest to it, and sends them on.
+// handOver collects a server's shares for dst on the GPU of dst's rail, or the one nearest to it, and sends them
+// on.
 func handOver(s Sink, ranks, g []int, dst int, on Servers, b unit.Bytes, ready [][]int32) int32 {
 	via := g[0]
 	for _, src := range g {
@@ -159,8 +160,8 @@ func TreeBroadcast(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 	return done
 }
 
-// Sliced divides a collective into pieces of at most per bytes and rank and lets them follow each other. A piece
-// begins at a rank when the piece slots before it is done there, as NCCL's buffers of eight slots allow.
+// Sliced divides a collective into consecutive pieces of at most per bytes and rank. A piece begins at a rank when
+// the piece that many slots before it is done there, as NCCL's buffers of eight slots permit.
 func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		whole := per * unit.Bytes(len(ranks))
@@ -182,7 +183,8 @@ func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 	}
 }
 
-// OnChannels runs a ring collective as n rings, each with its part of the bytes, that cross servers on different rails.
+// OnChannels runs a ring collective as n rings, each with its part of the bytes, which cross servers on different
+// rails.
 func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		orders := make([][]int, channels)
@@ -194,8 +196,8 @@ func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 }
 
 // FromRoot runs a collective that begins at a given rank, the root, on several channels, as NCCL runs broadcasts
-// and reductions: each channel has its part of the bytes, and passes the servers on a rail of its own. Each
-// channel's part is cut into pieces, and channels send theirs in turn: none waits for all of another.
+// and reductions. Each channel has its part of the bytes and passes the servers on its own rail. Each channel's
+// part is cut into pieces, and channels send theirs in turn, so none waits for all of another.
 func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		orders := make([][]int, max(1, channels))
@@ -221,7 +223,8 @@ func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on
 			for c, order := range orders {
 				began := at(ready, order)
 				for i, d := range run(s, at(ranks, order), chunk(piece, c, len(orders)), began) {
-					all[order[i]] = append(all[order[i]], d[len(began[i]):]...) // the server has its own data already
+					// the server already has its own data
+					all[order[i]] = append(all[order[i]], d[len(began[i]):]...)
 				}
 			}
 		}
@@ -232,8 +235,8 @@ func FromRoot(run Algorithm, pieces func(unit.Bytes) int, channels, root int, on
 // Whole is the pieces of an undivided transfer: one.
 func Whole(unit.Bytes) int { return 1 }
 
-// OnOrders runs a collective once along each of several orders of the ranks, as indices into them, each with
-// its part of the bytes.
+// OnOrders runs a collective once along each of several orders of the ranks, as indices into them, each with its
+// part of the bytes.
 func OnOrders(run Algorithm, orders [][]int) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		all := make([][]int32, len(ranks))

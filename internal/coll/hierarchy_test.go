@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// paths is a ledger that also knows which rank pairs were used.
+// paths is a ledger that also records the pairs of ranks.
 type paths struct {
 	*ledger
 	pairs map[[2]int]unit.Bytes
@@ -24,9 +24,8 @@ func (p *paths) Transfer(src, dst int, b unit.Bytes, after ...int32) int32 {
 
 func newPaths() *paths { return &paths{newLedger(), map[[2]int]unit.Bytes{}, 0} }
 
-// Over servers of g GPUs, the hierarchical all-reduce sends what a ring sends in
-// all, crosses servers on rails alone, and there each rank sends 2(m-1)/m of its
-// share.
+// Over servers of g GPUs, the hierarchical all-reduce sends as many bytes as a ring in total. It crosses servers on
+// rails only, where each rank sends 2(m-1)/m of its share.
 func TestHierarchical(t *testing.T) {
 	for _, c := range []struct{ servers, per int }{{4, 8}, {2, 2}, {7, 4}} {
 		n := c.servers * c.per
@@ -64,7 +63,7 @@ func TestHierarchical(t *testing.T) {
 	}
 }
 
-// NCCL's trees join servers on every rail, and move what one tree of all ranks does.
+// NCCL's trees connect servers on every rail, and send as many bytes as one tree of all ranks.
 func TestNodeTrees(t *testing.T) {
 	const servers, per, s = 9, 4, 64 * unit.MiB
 	p := newPaths()
@@ -88,8 +87,8 @@ func TestNodeTrees(t *testing.T) {
 	}
 }
 
-// All all-to-alls bring every rank the same; PXN's never changes rails between
-// servers and needs per times fewer messages there.
+// All all-to-alls deliver equal data to every rank. PXN's never changes rails between servers and needs fewer
+// messages there, by a factor of per.
 func TestAllToAlls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, per := rapid.IntRange(1, 6).Draw(t, "servers"), rapid.IntRange(1, 8).Draw(t, "per")
@@ -124,7 +123,7 @@ func TestAllToAlls(t *testing.T) {
 	})
 }
 
-// A broadcast, sliced rings and channels move what they must.
+// A broadcast, sliced rings and channels transfer the required bytes.
 func TestVariants(t *testing.T) {
 	const n, s = 12, 64 * unit.MiB
 	ready := func() [][]int32 { return make([][]int32, n) }
@@ -156,9 +155,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// The tuning model's choices are NCCL's: trees and LL for small all-reduces over
-// many nodes, rings and Simple for large ones; no bus bandwidth above the NICs'
-// beyond two nodes; time grows with bytes.
+// The tuning model's choices are NCCL's: trees and LL for small all-reduces over many nodes, rings and Simple for
+// large ones. No bus bandwidth exceeds the NICs' beyond two nodes, and time grows with bytes.
 func TestTuning(t *testing.T) {
 	m := Machine{Nodes: 16, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
 	small, err := m.Tune(AllReduce, 64<<10)
@@ -170,7 +168,7 @@ func TestTuning(t *testing.T) {
 		large[0].BusBW < 350 {
 		t.Errorf("8 GiB: %+v, %v", large, err)
 	}
-	// By hand: base 6.6, 254 hops in all, 30 of them between nodes, LL.
+	// By hand: base 6.6, 254 hops, 30 of which are between nodes, LL.
 	for _, c := range small {
 		if c.Algorithm == ByRing && c.Protocol == LL {
 			want := 6.6 + (254-30)*1.0 + 30*2.7 + 65536.0/(1000*35*128/254)
@@ -178,7 +176,7 @@ func TestTuning(t *testing.T) {
 				t.Errorf("ring LL: %.1f us, by hand %.1f", c.Micros, want)
 			}
 		}
-		// 2^10 times 64 B: trees with LL reach 60 % of what 3.8 leaves of 368 GB/s, but 35 at most.
+		// 2^10 times 64 B: trees with LL reach 60 % of 368/3.8 GB/s, but 35 at most.
 		if c.Algorithm == ByTree && c.Protocol == LL {
 			want := 6.8 + 2*(7*0.6+4*5) + 65536.0/(1000*35*0.6/2)
 			if math.Abs(c.Micros-want) > 0.01 {
@@ -199,18 +197,19 @@ func TestTuning(t *testing.T) {
 	one := Machine{Nodes: 1, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
 	if c, err := one.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByNVLS || c[0].BusBW < 466 ||
 		c[0].BusBW > 1.03*466 || c[0].Reckoned < 1.25*c[0].Micros {
-		t.Errorf("one node: %+v, %v", c, err) // measured 466 GB/s (docs/references.md, busbw); NCCL reckons with less
+		// measured 466 GB/s (docs/references.md, busbw); NCCL's model has less
+		t.Errorf("one node: %+v, %v", c, err)
 	}
-	// By hand: 57.7 GB/s a channel on two nodes, above what their NICs reach, 8 channels; 25 us and two
-	// hops of 20.9. With two GPUs a ring is better: its one neighbour has all that is to be added up.
+	// By hand: 57.7 GB/s a channel on two nodes, above the NICs' bound, 8 channels; 25 us and two hops of 20.9.
+	// With two GPUs a ring is better, because its one neighbour has all data to add.
 	two := Machine{Nodes: 2, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
 	c, err := two.Tune(AllReduce, 1<<30)
 	if want := 25 + 2*20.9 + (1<<30)/(1000*8*57.7*16/30); err != nil || c[0].Algorithm != ByNVLSTree ||
 		math.Abs(c[0].Micros-want) > 1 {
 		t.Errorf("two nodes: %+v, %v, want %.0f us", c, err, want)
 	}
-	// Where the NICs are slow (nccl issue 527: 57 GB/s of bus bandwidth on two p4d, whose NICs have 50), a
-	// tree moves each byte over the network once where a ring moves it nearly twice.
+	// With slow NICs (nccl issue 527: 57 GB/s of bus bandwidth on two p4d, whose NICs have 50), a tree sends each
+	// byte over the network once, and a ring nearly twice.
 	slow := Machine{Nodes: 2, PerNode: 8, NVLink: 240, NIC: 50, Channels: 8}
 	if c, err := slow.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByTree || c[0].BusBW < 57 {
 		t.Errorf("two nodes with slow NICs: %+v, %v", c, err)
@@ -237,8 +236,8 @@ func TestTuning(t *testing.T) {
 	}
 }
 
-// A collective from a root on channels brings all bytes to every other rank, and the root's first pieces are of
-// different channels: none waits for the whole of another.
+// A collective from a root on channels delivers all bytes to every other rank. The root's first pieces belong to
+// different channels, so none waits for the whole of another.
 func TestFromRoot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		per, servers := rapid.IntRange(1, 8).Draw(t, "per"), rapid.IntRange(1, 4).Draw(t, "servers")

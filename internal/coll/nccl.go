@@ -24,7 +24,7 @@ type Machine struct {
 type Choice struct {
 	Algorithm string  `json:"algorithm"`
 	Protocol  string  `json:"protocol"`
-	Micros    float64 `json:"microseconds"` // estimated time, at least the wire's
+	Micros    float64 `json:"microseconds"` // estimated time, at least that of the NICs
 	BusBW     float64 `json:"busbw_gbytes_s"`
 	Reckoned  float64 `json:"nccl_microseconds"` // time by which NCCL chooses
 }
@@ -36,8 +36,8 @@ const (
 	Simple = "simple" // whole slices, with a synchronisation each
 )
 
-// NVLSLatency is the time of a reduction by NVSwitch before the first byte, in microseconds, and nvlsNet the latency of
-// NVLSTree's hop between servers (hwLat of nccl src/graph/tuning.cc).
+// NVLSLatency is the time of a reduction by NVSwitch before the first byte, in microseconds. nvlsNet is the latency
+// of NVLSTree's hop between servers (hwLat of nccl src/graph/tuning.cc).
 const (
 	NVLSLatency = 25.0
 	nvlsNet     = 20.9
@@ -56,8 +56,8 @@ var (
 	netTree, netRing   = [3]float64{5, 8.5, 14}, [3]float64{2.7, 4, 14}        // over the network
 )
 
-// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s, for one, two, and more nodes;
-// nvls are the bandwidths of NVLSTree.
+// limits are per-channel and total bandwidths of a GPU's kernels, in GB/s, for one, two, and more nodes; nvls are
+// the bandwidths of NVLSTree.
 type limits struct {
 	tree, ll, nvls [3]float64
 	ll128          float64
@@ -71,9 +71,9 @@ var (
 	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}, ll128: 20}
 )
 
-// treeShare is the share of its bandwidth that a tree of an all-reduce reaches, by size: by
-// protocol, then by the power of two from 64 B to 256 MB; beyond, the share is 1. The sizes were read in
-// src/graph/tuning.cc, the numbers are unsourced.
+// treeShare is the share of its bandwidth that a tree of an all-reduce reaches: by protocol, then by the power of
+// two from 64 B to 256 MB. Beyond, the share is 1. The sizes were read in src/graph/tuning.cc, the numbers are
+// unsourced.
 var treeShare = [3][23]float64{
 	{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
 	{1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
@@ -92,10 +92,10 @@ func (m Machine) Check() error {
 	return nil
 }
 
-// Tune returns every algorithm and protocol that NCCL would consider for a collective of the given bytes (in
-// all-gathers and reduce-scatters, total over ranks), sorted by estimated time: latency plus bytes over bandwidth.
-// All-reduces support rings, trees and, if NVSwitches reduce, NVLS in one node and NVLSTree in several; all-gathers and
-// reduce-scatters are rings.
+// Tune returns every algorithm and protocol that NCCL would consider for a collective of the given bytes (for
+// all-gathers and reduce-scatters, total over ranks). They are sorted by estimated time: latency plus bytes over
+// bandwidth. All-reduces support rings, trees and, if NVSwitches reduce, NVLS in one node and NVLSTree in several;
+// all-gathers and reduce-scatters are rings.
 func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -164,8 +164,8 @@ func (m Machine) treeLatency(p int) float64 {
 	return baseTree[p] + 2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
 }
 
-// bus returns the bandwidth of all channels of a ring together. NCCL searches a ring with one rate inside nodes and
-// between them; trees may be faster inside, up to twice, which matters on two nodes (nccl src/graph/search.cc,
+// bus returns the total bandwidth of all channels of a ring. NCCL searches a ring with one rate inside nodes and
+// between them. Trees may be faster inside, up to twice, which matters on two nodes (nccl src/graph/search.cc,
 // ncclTopoCompute; docs/references.md, nccl-tuning).
 func (m Machine) bus() float64 {
 	switch m.Nodes {
@@ -177,7 +177,7 @@ func (m Machine) bus() float64 {
 	return m.NIC
 }
 
-// treeBus returns the bandwidth of all channels of a tree together.
+// treeBus returns the total bandwidth of all channels of a tree.
 func (m Machine) treeBus() float64 {
 	if m.Nodes == 2 {
 		return min(m.NVLink, 2*m.NIC)
@@ -202,8 +202,8 @@ func (m Machine) limit() (tree, ll, ll128 float64) {
 	return l.tree[i], l.ll[i], l.ll128
 }
 
-// wire returns the bandwidth bound of NICs on a collective, in GB/s: for an all-reduce a node sends at least 2(n-1)/n
-// of the bytes, for other collectives half of that. Inf: nothing leaves the node.
+// wire returns the NICs' bound on the bandwidth of a collective, in GB/s. For an all-reduce a node sends at least
+// 2(n-1)/n of the bytes, for other collectives half of that. Inf: nothing leaves the node.
 func (m Machine) wire(kind Kind) float64 {
 	n := float64(m.Nodes)
 	if m.Nodes < 2 {
@@ -215,16 +215,16 @@ func (m Machine) wire(kind Kind) float64 {
 	return m.NIC * n / (n - 1)
 }
 
-// switched returns the bandwidth of an all-reduce by NVSwitch inside a node, in GB/s (NVLS): a GPU sends and
-// receives (n+1)/n of the bytes at the share of NVLink at which sums are made.
+// switched returns the bandwidth of an all-reduce by NVSwitch inside a node, in GB/s (NVLS). A GPU sends and
+// receives (n+1)/n of the bytes at the share of NVLink's rate at which the switch reduces.
 func (m Machine) switched() float64 {
 	n := float64(m.PerNode)
 	return m.NVLink * NVLSShare(m.Blackwell) * n / (n + 1)
 }
 
-// nvlsBandwidth returns the bandwidth of an all-reduce by NVSwitches, in GB/s, in NCCL's own estimate: a channel per
-// GPU where reductions start, each limited by NVLink and NICs. The estimate ignores that sums cross NVLink only once;
-// measurements are higher (switched). 0: unsupported.
+// nvlsBandwidth returns the bandwidth of an all-reduce by NVSwitches, in GB/s, as NCCL estimates it: a channel per
+// GPU where reductions start, each limited by NVLink and NICs. The estimate ignores that sums cross NVLink only
+// once; measurements are higher (switched). 0: unsupported.
 func (m Machine) nvlsBandwidth() float64 {
 	heads := min(m.PerNode, nvlsHeads)
 	if m.Nodes > 1 {
@@ -261,9 +261,9 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 	return bus * float64(m.Nodes*m.PerNode) / all
 }
 
-// CopyRate returns the rate at which a rank's kernels copy data with a protocol, all channels together and
-// independent of links, in GB/s: llMaxBws and perChMaxRingLL128Bws of nccl src/graph/tuning.cc. A ring passes a
-// rank's share of bus bandwidth, a tree each byte up and down. 0: no bound, or one that NVLink does not exceed.
+// CopyRate returns the rate at which a rank's kernels copy data with a protocol, over all channels and independent
+// of links, in GB/s: llMaxBws and perChMaxRingLL128Bws of nccl src/graph/tuning.cc. A ring passes a rank's share of
+// bus bandwidth, and a tree each byte up and down. 0: no bound, or one that NVLink does not exceed.
 func (m Machine) CopyRate(algorithm, protocol string) float64 {
 	_, ll, ll128 := m.limit()
 	switch {
@@ -275,7 +275,7 @@ func (m Machine) CopyRate(algorithm, protocol string) float64 {
 	return 0
 }
 
-// treeBandwidth likewise for trees, which move every byte up and down.
+// treeBandwidth is the same for trees, which send every byte up and down.
 func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	tree, ll, _ := m.limit()
 	bus := min(m.treeBus()*0.92, float64(m.Channels)*tree)
@@ -291,8 +291,8 @@ func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	return bus / 2
 }
 
-// ProtocolCost returns the cost that a protocol adds to a transfer: microseconds beyond LL's
-// latency, which is the wire's own, and the bytes on the wire per byte of data.
+// ProtocolCost returns the cost that a protocol adds to a transfer: microseconds beyond LL's latency, which is the
+// wire's own, and the bytes on the wire per byte of data.
 func ProtocolCost(protocol string, local bool) (wait, wire float64) {
 	hop := netRing
 	if local {

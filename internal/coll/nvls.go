@@ -3,15 +3,15 @@ package coll
 import "railyard/unit"
 
 // NVLS returns the all-reduce that NVSwitch does (NVLink SHARP), of GPUs that share one. Each rank owns 1/n of the
-// bytes: it reads that part from all ranks in one operation, reduced by the switch, and writes the sum to all ranks in
-// one operation. So a GPU sends all of its bytes once, because others read them, and its 1/n of the sums; it receives
-// the sums once, and its reduced 1/n: (n+1)/n of the bytes in each direction (NVIDIA, nccl-tests pull request 239: the
-// algorithm's bandwidth is n/(n+1) of NVLink's). Reading and writing follow each other piece by piece, and all take
-// part from the first piece on.
+// bytes. It reads that part from all ranks in one operation, reduced by the switch, and writes the sum to all ranks
+// in one operation. A GPU therefore sends all of its bytes once, because others read them, plus its 1/n of the
+// sums. It receives the sums once, plus its reduced 1/n: (n+1)/n of the bytes in each direction (NVIDIA, nccl-tests
+// pull request 239: the algorithm's bandwidth is n/(n+1) of NVLink's). Reading and writing follow each other piece
+// by piece, and all take part from the first piece on.
 //
-// The switch reduces and copies at a share of NVLink's rate; the difference is counted as extra bytes, as the flags
-// of LL are. A transfer to the neighbour represents a rank's bytes to the switch and the neighbour's bytes from it.
-// In a fabric of one pipe out and one in per GPU, all pipes thus have the correct load.
+// The switch reduces and copies at a share of NVLink's rate. The difference is counted as extra bytes, like the
+// flags of LL. A transfer to the neighbour represents a rank's bytes to the switch and the neighbour's bytes from
+// it. In a fabric of one pipe out and one in per GPU, all pipes thus have the correct load.
 func NVLS(share float64) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		n := len(ranks)
@@ -41,10 +41,10 @@ func NVLSBytes(share float64, n int, bytes unit.Bytes) unit.Bytes {
 }
 
 // NVLSFill returns the time in which NVLS's pipeline fills and drains, as bytes at NVLink's full rate. NVLS leaves
-// them out. NCCL's kernel has three stages, in warps of their own: it copies chunks into NVSwitch's buffers, adds
-// up and hands out, and copies out of them (src/device/all_reduce.h). A round is a chunk of every channel and head.
-// The first stage of the first round and the last stage of the last round overlap with no other, which adds two
-// rounds. Each is assumed to take the time of the middle stage.
+// them out. NCCL's kernel has three stages in separate warps. It copies chunks into NVSwitch's buffers, reduces and
+// distributes them, and copies out of the buffers (src/device/all_reduce.h). A round is a chunk of every channel
+// and head. The first stage of the first round and the last stage of the last round overlap with no other, which
+// adds two rounds. Each is assumed to take the time of the middle stage.
 func NVLSFill(share float64, n int, bytes unit.Bytes) unit.Bytes {
 	return NVLSBytes(share, n, 2*nvlsRound(share, n, bytes))
 }

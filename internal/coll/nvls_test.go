@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// moved is what each rank sends and receives, and what transfers wait for.
+// moved is the bytes that each rank sends and receives, and the dependencies of transfers.
 type moved struct {
 	out, in map[int]unit.Bytes
 	after   [][]int32
@@ -21,8 +21,8 @@ func (m *moved) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
 	return int32(1000 + len(m.after))
 }
 
-// Each GPU sends and receives (n+1)/n of the bytes, over the switch's share; nothing moves before all are
-// ready, and nobody has the sums before all has moved.
+// Each GPU sends and receives (n+1)/n of the bytes, over the switch's share. No transfer starts before all ranks
+// are ready, and no rank has the sums before all transfers.
 func TestNVLSMovesEachByteOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 72).Draw(t, "ranks")
@@ -55,8 +55,8 @@ func TestNVLSMovesEachByteOnce(t *testing.T) {
 	}
 }
 
-// TestNVLSFill computes rounds from NCCL's rules for chunks: 16 channels of Hopper, 24 of Blackwell, and at most
-// 32 heads, each with a chunk of 128 KiB, or less where fewer than 64, 8 or 2 rounds would come of it.
+// TestNVLSFill computes rounds from NCCL's rules for chunks: 16 channels of Hopper, 24 of Blackwell, and at most 32
+// heads. Each has a chunk of 128 KiB, or less if there would be fewer than 64, 8 or 2 rounds.
 func TestNVLSFill(t *testing.T) {
 	for _, c := range []struct {
 		name         string

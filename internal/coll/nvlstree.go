@@ -12,9 +12,9 @@ const ByNVLSTree = "nvls-tree"
 // NVLSTree returns the all-reduce of GPUs in several servers with NVSwitch reduction at both ends. A server's
 // switches reduce piece by piece, each rank 1/n of it. The ranks at one position of all servers reduce their parts
 // in a pair of trees and return the sums. NVSwitch then writes them to the whole server (nccl's
-// NCCL_ALGO_NVLS_TREE). Inside a server each GPU sends and receives the bytes of NVLS alone, half before the trees
-// and half after them, because reduction and distribution run in parallel. Between servers it sends 1/n as a tree
-// does. Eight pieces are in flight at a time, as NCCL's buffers have slots.
+// NCCL_ALGO_NVLS_TREE). Inside a server each GPU sends and receives the bytes of NVLS. Half is before the trees and
+// half after them, because reduction and distribution run in parallel. Between servers it sends 1/n as a tree does.
+// Eight pieces are in flight at a time, as NCCL's buffers have slots.
 //
 // Servers of different sizes, or one, have no such pairs of trees.
 func NVLSTree(share float64, on Servers) Algorithm {
@@ -61,7 +61,7 @@ type nvlsTree struct {
 	s      Sink
 	ranks  []int
 	groups [][]int // by server: places in ranks
-	heads  [][]int // by n-th: its place in each server
+	heads  [][]int // by nth rank: its position in each server
 	trees  [][2]*tree
 	share  float64
 	ready  [][]int32

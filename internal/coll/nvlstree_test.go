@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// Inside each server GPUs send and receive what NVLS does, (n+1)/n of the bytes over the share; between
-// servers every n-th goes up and down trees of the GPUs that have it; and nobody has the sums before a
-// transfer that waits, in the end, for every rank.
+// Inside each server GPUs send and receive NVLS's bytes, (n+1)/n over the share. Between servers every nth part
+// goes up and down trees of the GPUs that have it. No rank has the sums before a transfer that depends on every
+// rank.
 func TestNVLSTreeMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, servers := rapid.IntRange(2, 9).Draw(t, "per server"), rapid.IntRange(2, 9).Draw(t, "servers")
@@ -40,7 +40,7 @@ func TestNVLSTreeMoves(t *testing.T) {
 	})
 }
 
-// TestNVLSTreeOfOneServer: where there is one server nothing crosses, and NVLSTree is NVLS.
+// TestNVLSTreeOfOneServer: in a single server there is no traffic between servers, and NVLSTree equals NVLS.
 func TestNVLSTreeOfOneServer(t *testing.T) {
 	tree, treeDone := recorded(NVLSTree(NVLSShare(false), Even(8)), seq(8), unit.GiB)
 	alone, done := recorded(NVLS(NVLSShare(false)), seq(8), unit.GiB)
@@ -49,7 +49,7 @@ func TestNVLSTreeOfOneServer(t *testing.T) {
 	}
 }
 
-// watched remembers which ranks each transfer waits for.
+// watched records the ranks for which each transfer waits.
 type watched struct {
 	n, all int
 	in     map[int]unit.Bytes

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sizes lists what transfers carry, in order.
+// sizes lists the sizes of transfers in order.
 func sizes(r *record) (out []unit.Bytes) {
 	for _, s := range r.sends {
 		out = append(out, s.bytes)
@@ -17,9 +17,9 @@ func sizes(r *record) (out []unit.Bytes) {
 	return out
 }
 
-// TestChunksOfRings sends 7 bytes around five ranks, parts of 1, 1, 2, 1 and 2: in its k-th round of a
-// reduce-scatter rank i sends part i - k, and of the all-gather behind it part i + 1 - k, which is the sum
-// that it has (Patarasuk and Yuan 2009).
+// TestChunksOfRings sends 7 bytes around five ranks in parts of 1, 1, 2, 1 and 2. In round k of a reduce-scatter
+// rank i sends part i - k. In the following all-gather it sends part i + 1 - k, the sum that it has (Patarasuk and
+// Yuan 2009).
 func TestChunksOfRings(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  Algorithm
@@ -44,7 +44,7 @@ func TestChunksOfRings(t *testing.T) {
 	}
 }
 
-// TestRingIsScatterAndGather: a ring all-reduce sends what a reduce-scatter does, then what an all-gather does.
+// TestRingIsScatterAndGather: a ring all-reduce sends a reduce-scatter's transfers, then an all-gather's.
 func TestRingIsScatterAndGather(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, bytes := rapid.IntRange(1, 12).Draw(t, "ranks"), unit.Bytes(rapid.IntRange(0, 1000).Draw(t, "bytes"))
@@ -57,8 +57,8 @@ func TestRingIsScatterAndGather(t *testing.T) {
 	})
 }
 
-// TestPieces cuts what trees and slices send into pieces of 512 KiB (NCCL's 4 MiB in 8 steps, docs/references.md,
-// nccl-tuning), into 1,024 of them at most, and into one where there is nothing to cut.
+// TestPieces: trees and slices send pieces of 512 KiB (NCCL's 4 MiB in 8 steps, docs/references.md, nccl-tuning),
+// at most 1,024 of them. A transfer without a need for pieces is one.
 func TestPieces(t *testing.T) {
 	const piece = 524_288
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestSlots lets eight pieces be under way on a connection of a tree: the ninth waits until the first is there.
+// TestSlots permits eight pieces in flight on a connection of a tree: the ninth waits until the first has arrived.
 func TestSlots(t *testing.T) {
 	r, done := recorded(TreeBroadcast, seq(2), 20*524_288)
 	for p, s := range r.sends {
@@ -126,7 +126,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestSliceWaitsForItsSlot begins a slice when the one that many slots before it is done.
+// TestSliceWaitsForItsSlot: a slice begins when the one slots before it is done.
 func TestSliceWaitsForItsSlot(t *testing.T) {
 	one := func(s Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 		id := s.Transfer(ranks[0], ranks[1], b, ready[0]...)
@@ -149,8 +149,8 @@ func TestSliceWaitsForItsSlot(t *testing.T) {
 	}
 }
 
-// TestHalvingWaitsForBoth: in each exchange a rank waits for what it sent and what it got in the one before, with the
-// partners that the algorithm gives it: four ranks, 2 apart, 1, 1, 2 (Thakur et al. 2005).
+// TestHalvingWaitsForBoth: in each exchange a rank waits for its send and its receive of the previous one. The
+// partners of four ranks are 2 apart, 1, 1, 2 (Thakur et al. 2005).
 func TestHalvingWaitsForBoth(t *testing.T) {
 	r := &record{first: 4}
 	done, err := HalvingDoubling(r, seq(4), 8, [][]int32{{0}, {1}, {2}, {3}})
@@ -168,7 +168,7 @@ func TestHalvingWaitsForBoth(t *testing.T) {
 				!slices.Equal(s.after, after[i]) {
 				t.Errorf("round %d: %+v, want rank %d after %v", round, s, i, after[i])
 			}
-			next[i] = append(slices.Clone(after[i]), 4+int32(4*round+(i^apart))) // what the partner sends
+			next[i] = append(slices.Clone(after[i]), 4+int32(4*round+(i^apart))) // sent by the partner
 		}
 		for i := range 4 {
 			after[i] = next[i]

@@ -2,13 +2,13 @@ package coll
 
 import "slices"
 
-// Servers is the position of ranks: their server, where all GPUs that share NVLink are one server, and their index in
-// it.
+// Servers is the position of ranks: their server and their index in it. All GPUs that share NVLink count as one
+// server.
 type Servers struct {
 	per    int     // equal number in each, in order
 	of, at []int32 // or by rank, where servers differ
 	mesh   bool    // GPUs of a server are connected in pairs
-	cross  bool    // rings leave a server by another NIC than they enter the next by
+	cross  bool    // rings may leave a server by another NIC than the one by which they enter the next
 }
 
 // Even returns servers of n ranks each, in order.
@@ -17,15 +17,15 @@ func Even(per int) Servers { return Servers{per: max(1, per)} }
 // Placed returns servers by rank, and ranks' indices in them.
 func Placed(of, at []int32) Servers { return Servers{of: of, at: at} }
 
-// Meshed returns the same servers with GPUs connected in pairs: parallel rings pass them in different orders, because
-// each uses only its own links.
+// Meshed returns the same servers with GPUs connected in pairs. Parallel rings visit them in different orders,
+// because each uses only its own links.
 func (s Servers) Meshed(mesh bool) Servers {
 	s.mesh = mesh
 	return s
 }
 
-// Crossed returns the same servers with rings that may use another NIC at either end of a hop (NCCL_CROSS_NIC=1 of
-// NCCL's guide). They visit all servers in one order, and so change rails.
+// Crossed returns the same servers with rings that may use different NICs at the ends of a hop (NCCL_CROSS_NIC=1 of
+// NCCL's guide). They visit all servers in one order, and therefore change rails.
 func (s Servers) Crossed(cross bool) Servers {
 	s.cross = cross
 	return s
@@ -34,7 +34,7 @@ func (s Servers) Crossed(cross bool) Servers {
 // Known reports whether positions are set.
 func (s Servers) Known() bool { return s.per > 0 || s.of != nil }
 
-// Of is the server of a rank, At its place there.
+// Of is the server of a rank, and At its position there.
 func (s Servers) Of(rank int) int {
 	if s.of != nil {
 		return int(s.of[rank])
@@ -64,10 +64,10 @@ func (s Servers) groups(ranks []int) (groups [][]int) {
 	return groups
 }
 
-// Rings returns the number of parallel rings that use all links, as NCCL and RCCL have them. For n ranks of one server
-// connected by a switch it is one; connected in pairs, one for each other rank (AMD, Understanding RCCL bandwidth and
-// xGMI performance, 2 March 2025: all seven links of a MI300X); for several servers, one for each of the n ranks in a
-// server, and so for each NIC.
+// Rings returns the number of parallel rings that use all links, as NCCL and RCCL have them. For n ranks of one
+// server connected by a switch it is one. Connected in pairs it is one for each other rank (AMD, Understanding RCCL
+// bandwidth and xGMI performance, 2 March 2025: all seven links of a MI300X). For several servers it is one for
+// each of the n ranks in a server, and so for each NIC.
 func Rings(n, servers int, mesh bool) int {
 	switch {
 	case servers > 1:
@@ -87,9 +87,9 @@ func (s Servers) Rings(ranks []int) int {
 	return Rings(most, len(groups), s.mesh)
 }
 
-// zigzag is the path of a channel through the n positions of a server, n even: c, c+1, c-1, c+2 and so on to c+n/2. The
-// n paths use each link between two positions once in each direction (Walecki's paths), and each begins and ends at its
-// own position. Back is the reverse order.
+// zigzag is the path of a channel through the n positions of a server, n even: c, c+1, c-1, c+2 and so on to c+n/2.
+// The n paths use each link between two positions once in each direction (Walecki's paths). Each begins and ends at
+// its own position. Back is the reverse order.
 func zigzag(n, c int, back bool) []int {
 	way := make([]int, n)
 	at := c % n

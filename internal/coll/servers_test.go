@@ -10,8 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Rings side by side in a mesh take each cable once in a direction, as long as there are as many as
-// Cycles gives.
+// Parallel rings in a mesh use each link once per direction, if there are at most as many rings as cycles.
 func TestChannelsInAMesh(t *testing.T) {
 	p := newPaths()
 	OnChannels(RingAllGather, 7, Even(8).Meshed(true))(p, seq(8), 56*unit.MB, make([][]int32, 8))
@@ -25,8 +24,8 @@ func TestChannelsInAMesh(t *testing.T) {
 	}
 }
 
-// Where servers differ, trees join them as they are: within a server everything but one way in and
-// out of it stays inside, and there are as many channels as the smallest has GPUs.
+// Trees also connect servers of different sizes. All but one path in and out stays inside a server, and there are
+// as many channels as the smallest server has GPUs.
 func TestTreesOfUnevenServers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 8), 2, 6).Draw(t, "sizes")
@@ -57,7 +56,7 @@ func TestTreesOfUnevenServers(t *testing.T) {
 	})
 }
 
-// In a mesh all cables of a server carry as much, and a collective moves what a ring does; elsewhere, and
+// In a mesh all links of a server carry equal bytes, and a collective transfers a ring's bytes. Without a mesh, and
 // between servers, it is a ring.
 func TestWithin(t *testing.T) {
 	const bytes = 64 * unit.MB
@@ -85,7 +84,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Servers by rank and even ones say the same of even ones.
+// Servers given by rank and even servers give equal results for even ones.
 func TestPlaced(t *testing.T) {
 	of, at := make([]int32, 12), make([]int32, 12)
 	for r := range of {
@@ -102,8 +101,8 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
-// The channels between servers whose GPUs are joined in pairs use every cable of a server once each way, and
-// each enters and leaves by places of its own, also where servers are gone through backwards.
+// The channels between servers with pairwise connected GPUs use every link once per direction. Each enters and
+// leaves at its own positions, also when servers are visited backwards.
 func TestZigzag(t *testing.T) {
 	for _, n := range []int{2, 4, 8, 16} {
 		for _, back := range []bool{false, true} {
@@ -124,7 +123,8 @@ func TestZigzag(t *testing.T) {
 			}
 		}
 	}
-	order := ChannelOrder(seq(16), Even(8).Meshed(true), 3) // leaves by the place at which it enters next
+	// it leaves at the position where it enters the next server
+	order := ChannelOrder(seq(16), Even(8).Meshed(true), 3)
 	if order[7]%8 != order[8]%8 || order[15]%8 != order[0]%8 {
 		t.Errorf("%v", order)
 	}

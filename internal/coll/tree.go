@@ -9,7 +9,7 @@ import (
 
 // TreeParents returns the parents of n ranks in one of NCCL's two binary trees, -1 at the root (nccl
 // src/graph/trees.cc; docs/references.md, nccl-trees). In tree 0 a rank's lowest set bit is its height. Tree 1 is
-// its mirror image or, when n is odd, tree 0 shifted by one, so that a leaf of one tree is inside the other.
+// its mirror image or, if n is odd, tree 0 shifted by one, so that a leaf of one tree is inside the other.
 func TreeParents(n, tree int) []int {
 	p := make([]int, n)
 	to := func(r int) int { return r } // this tree's name for a rank of tree 0
@@ -50,8 +50,8 @@ const (
 	treeSlots = 8
 )
 
-// NodeTrees returns NCCL's tree all-reduce: the trees connect servers, and a chain inside each server leads to the GPU
-// of the channel. There are as many channels as GPUs in the smallest server, each on its rail.
+// NodeTrees returns NCCL's tree all-reduce: the trees connect servers, and a chain inside each server leads to the
+// GPU of the channel. There are as many channels as GPUs in the smallest server, each on its rail.
 func NodeTrees(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		done := make([][]int32, len(ranks))
@@ -178,9 +178,8 @@ func (t *tree) piece(s Sink, ranks []int, b unit.Bytes, ready, done [][]int32) {
 	}
 }
 
-// HalvingDoubling is the all-reduce by recursive halving and doubling (Thakur et
-// al. 2005): log2(n) exchanges of ever smaller parts, and the same back. n must be
-// a power of two.
+// HalvingDoubling is the all-reduce by recursive halving and doubling (Thakur et al. 2005): log2(n) exchanges of
+// ever smaller parts, and the reverse. n must be a power of two.
 func HalvingDoubling(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) ([][]int32, error) {
 	n := len(ranks)
 	if n&(n-1) != 0 {
@@ -196,7 +195,7 @@ func HalvingDoubling(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) ([]
 			id := s.Transfer(ranks[i], ranks[i^distance], b, last[i]...)
 			next[i^distance] = append(next[i^distance], id)
 		}
-		for i := range next { // a rank proceeds after both its send and its receive
+		for i := range next { // a rank continues after both its send and its receive
 			next[i] = append(next[i], last[i]...)
 		}
 		last = next

@@ -19,9 +19,8 @@ func TestTreeParents(t *testing.T) {
 	}
 }
 
-// Both trees reach every rank, nobody has more than two children, the depth is
-// logarithmic, and with an even number every rank is a leaf in one tree and
-// inside the other.
+// Both trees reach every rank, no rank has more than two children, and the depth is logarithmic. With an even
+// number every rank is a leaf in one tree and inside the other.
 func TestDoubleTree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, 3000).Draw(rt, "ranks")
@@ -62,7 +61,7 @@ func TestDoubleTree(t *testing.T) {
 	})
 }
 
-// Trees and halving-doubling move what a ring moves in all, in fewer rounds.
+// Trees and halving-doubling transfer a ring's total bytes in fewer rounds.
 func TestTreeVolumes(t *testing.T) {
 	for _, n := range []int{2, 4, 8, 64} {
 		const s = 1 * unit.MiB
@@ -103,7 +102,7 @@ func deepest(l *ledger) (d int) {
 	return d
 }
 
-// One rank alone has what it had: nothing moves, and what it waits for stays.
+// A single rank transfers nothing, and its dependencies are unchanged.
 func TestTreeOfOne(t *testing.T) {
 	l := newLedger()
 	done := NodeTrees(Even(1))(l, []int{5}, unit.MiB, [][]int32{{3, 4}})

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tests of this file reckon NCCL's tuning model once more (src/graph/tuning.cc and search.cc), with numbers
-// of their own.
+// The tests of this file compute NCCL's tuning model independently (src/graph/tuning.cc and search.cc), with
+// separate constants.
 
-// generation is a GPU and what its kernels reach in GB/s, by one, two and more nodes.
+// generation is a GPU and the bandwidths of its kernels in GB/s, by one, two and more nodes.
 type generation struct {
 	name                string
 	hopper, blackwell   bool
@@ -26,7 +26,7 @@ var generations = []generation{
 	{"b200", false, true, [3]float64{70, 42.8, 24}, [3]float64{282, 90, 70}, [3]float64{0, 96, 80}, 40, .74},
 }
 
-// tenths is what trees reach by size from 64 B on, by protocol: a digit is tenths, x is all.
+// tenths is the share that trees reach by size from 64 B on, by protocol: a digit is tenths, x is all.
 var tenths = map[string]string{
 	LL:     "xxxx987777654456789xxxx",
 	LL128:  "xxxxx9888766666689999xx",
@@ -92,7 +92,7 @@ func TestTunedTimes(t *testing.T) {
 	}
 }
 
-// compareTimes compares all choices of a machine with what is wanted, and their bandwidths with their times.
+// compareTimes compares all choices of a machine with the expected ones, and their bandwidths with their times.
 func compareTimes(t *testing.T, name string, m Machine, kind Kind, bytes float64, want map[string]float64) {
 	t.Helper()
 	got, err := m.Tune(kind, bytes)
@@ -114,13 +114,13 @@ func compareTimes(t *testing.T, name string, m Machine, kind Kind, bytes float64
 	}
 }
 
-// h100 is a machine with so many nodes and GPUs in each, NVLink and NICs in GB/s, and channels.
+// h100 is a machine with a number of nodes and GPUs in each, NVLink and NICs in GB/s, and channels.
 func h100(nodes, per int, nvlink, nic float64, channels int) Machine {
 	return Machine{Nodes: nodes, PerNode: per, NVLink: nvlink, NIC: nic, Channels: channels, Hopper: true}
 }
 
-// TestTunedNVLS reckons NVLS and NVLSTree by hand: 25 us, 20.9 a hop of the tree up and down; a channel per head, each
-// as fast as NVLink, the sums or NICs allow.
+// TestTunedNVLS computes NVLS and NVLSTree by hand: 25 us, and 20.9 per hop of the tree up and down. There is a
+// channel per head, each as fast as NVLink, the reduction or NICs permit.
 func TestTunedNVLS(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -189,7 +189,7 @@ func TestTunedNVLS(t *testing.T) {
 	}
 }
 
-// TestMachineBounds accepts machines up to both ends of what can be, and refuses the next.
+// TestMachineBounds accepts machines up to both ends of the range and rejects the next value.
 func TestMachineBounds(t *testing.T) {
 	good := Machine{Nodes: 2, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16}
 	set := map[string]func(m *Machine, v float64){
@@ -225,8 +225,8 @@ func TestMachineBounds(t *testing.T) {
 	}
 }
 
-// TestProtocolCosts: beyond the wire's own latency, which is LL's, LL128 and Simple wait for what the tuning model
-// has them take more; LL sends 4 bytes of flag with 4 of data, LL128 8 with 120.
+// TestProtocolCosts: beyond the wire's own latency, which is LL's, LL128 and Simple add the tuning model's
+// difference. LL sends 4 bytes of flag with 4 of data, and LL128 8 with 120.
 func TestProtocolCosts(t *testing.T) {
 	for _, c := range []struct {
 		protocol   string
@@ -247,8 +247,9 @@ func TestProtocolCosts(t *testing.T) {
 	}
 }
 
-// No estimate is above the wire, whatever NCCL reckons with: of an all-reduce a server's NICs send 2(n-1)/n of the
-// bytes at least, of other collectives half of that, and in one server NVSwitch passes (n+1)/n through each GPU.
+// No estimate exceeds the NICs' bound, whatever NCCL's model has. For an all-reduce a server's NICs send at least
+// 2(n-1)/n of the bytes, for other collectives half of that. In one server NVSwitch passes (n+1)/n through each
+// GPU.
 func TestNothingAboveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Machine{Nodes: rapid.IntRange(1, 64).Draw(t, "servers"), PerNode: rapid.IntRange(1, 72).Draw(t, "GPUs"),
@@ -289,8 +290,8 @@ func TestNothingAboveTheWire(t *testing.T) {
 	}
 }
 
-// TestCopyRate checks the rates of kernels against NCCL's tables (llMaxBws, perChMaxRingLL128Bws), and that no estimate
-// is below the time of copying: a ring's 2(n-1)/n of the bytes, a tree's bytes up and down.
+// TestCopyRate checks the rates of kernels against NCCL's tables (llMaxBws, perChMaxRingLL128Bws). No estimate is
+// below the time of copying: a ring's 2(n-1)/n of the bytes, a tree's bytes up and down.
 func TestCopyRate(t *testing.T) {
 	for _, c := range []struct {
 		nodes, channels     int

@@ -13,15 +13,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// send is one transfer as an algorithm asked for it.
+// send is one transfer requested by an algorithm.
 type send struct {
 	src, dst int
 	bytes    unit.Bytes
 	after    []int32
 }
 
-// record keeps all transfers. Operations below first are those that made the ranks
-// ready: operation i stands for rank i, as if something it computed had to end first.
+// record stores all transfers. Operations below first are those that made the ranks ready. Operation i stands for
+// rank i, as if one of its computations had to end first.
 type record struct {
 	first int32
 	sends []send
@@ -32,7 +32,7 @@ func (r *record) Transfer(src, dst int, b unit.Bytes, after ...int32) int32 {
 	return r.first + int32(len(r.sends)) - 1
 }
 
-// recorded runs an algorithm over ranks that each become ready by an operation of their own.
+// recorded runs an algorithm over ranks that each become ready by their own operation.
 func recorded(run Algorithm, ranks []int, bytes unit.Bytes) (*record, [][]int32) {
 	r := &record{first: int32(len(ranks))}
 	ready := make([][]int32, len(ranks))
@@ -42,10 +42,9 @@ func recorded(run Algorithm, ranks []int, bytes unit.Bytes) (*record, [][]int32)
 	return r, run(r, ranks, bytes, ready)
 }
 
-// A ring all-reduce on numbers: in its k-th round a rank passes on the chunk k before its own, to which
-// it has added its own numbers for n-1 rounds (Patarasuk and Yuan 2009). What is sent has to be what
-// the transfer it waited for has brought, chunks have to be the parts of the buffer, and in the end
-// every rank has every sum.
+// A ring all-reduce on numbers: in round k a rank forwards the chunk k before its own. For n-1 rounds it adds its
+// own numbers to the chunk (Patarasuk and Yuan 2009). A sent chunk must be the one delivered by the transfer on
+// which it depends, chunks must be the parts of the buffer, and in the end every rank has every sum.
 func TestRingAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "ranks")
@@ -85,7 +84,7 @@ func TestRingAddsUp(t *testing.T) {
 			default:
 				payload[id] = payload[before-r.first]
 			}
-			if k >= n-1 { // it has been everywhere
+			if k >= n-1 { // it has visited all ranks
 				has[s.src][c], has[s.dst][c] = payload[id], payload[id]
 			}
 			last[s.dst] = r.first + int32(id)
@@ -107,8 +106,8 @@ func TestRingAddsUp(t *testing.T) {
 	})
 }
 
-// Halving and doubling on numbers: partners n/2, n/4, ... 1 apart exchange the half that the other keeps,
-// and then give it back in the opposite order (Rabenseifner 2004).
+// Halving and doubling on numbers: partners n/2, n/4, ... 1 apart exchange the half that the other keeps, and then
+// return it in the opposite order (Rabenseifner 2004).
 func TestHalvingAddsUp(t *testing.T) {
 	for _, n := range []int{2, 4, 8, 16, 32} {
 		run, err := AllReduceBy(ByHalving, n, Even(1))
@@ -227,17 +226,17 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 	return name, run, ranks
 }
 
-// Whatever the algorithm: nobody sends before it is ready, or waits for something that neither it nor the
-// receiver can see; nothing is sent to oneself; and when a rank is done, what it must have from
-// others has reached it, from each of them, over transfers of which each waited for the one before.
+// For any algorithm: no rank sends before it is ready, or waits for an operation of another pair, and no rank sends
+// to itself. When a rank is done, all required data of each other rank have reached it, over a chain of dependent
+// transfers.
 func TestWhatReachesWhom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name, run, ranks := everyAlgorithm(t)
 		bytes := unit.Bytes(rapid.IntRange(len(ranks), 100_000).Draw(t, "bytes"))
 		n := len(ranks)
 		r, done := recorded(run, ranks, bytes)
-		before := make([]map[int32]bool, n+len(r.sends)) // everything an operation waited for, itself too
-		holds := make([]map[int]bool, n+len(r.sends))    // whose data it carries at most
+		before := make([]map[int32]bool, n+len(r.sends)) // all dependencies of an operation, including itself
+		holds := make([]map[int]bool, n+len(r.sends))    // ranks whose data it carries at most
 		for i := range n {
 			before[i], holds[i] = map[int32]bool{int32(i): true}, map[int]bool{i: true}
 		}
@@ -296,7 +295,7 @@ func TestWhatReachesWhom(t *testing.T) {
 	})
 }
 
-// Names that are not known are refused with those that are.
+// Unknown names are rejected, and the error lists known ones.
 func TestNamesOfAlgorithms(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -315,8 +314,8 @@ func TestNamesOfAlgorithms(t *testing.T) {
 
 func second(_ Algorithm, err error) error { return err }
 
-// finish runs transfers over ports that send and receive one thing at a time, a + bytes*b each, in
-// the order in which they were asked for: the model of the textbooks (Thakur et al. 2005).
+// finish runs transfers over ports that send and receive one transfer at a time, each in a + bytes*b, in the order
+// of the requests: the textbook model (Thakur et al. 2005).
 func finish(r *record, a, b float64) float64 {
 	out, in := map[int]float64{}, map[int]float64{}
 	at := make([]float64, int(r.first)+len(r.sends))
@@ -333,7 +332,7 @@ func finish(r *record, a, b float64) float64 {
 	return last
 }
 
-// Each algorithm takes what the literature says, where parts are equal.
+// Each algorithm takes the time of the literature if parts are equal.
 func TestClosedForms(t *testing.T) {
 	const a, b = 1000.0, 1.0
 	log := map[int]float64{2: 1, 4: 2, 8: 3, 16: 4}
@@ -369,8 +368,8 @@ func must(run Algorithm, err error) Algorithm {
 	return run
 }
 
-// Bus bandwidth is what a ring's busiest NIC carries: the bytes of the definition over the time it takes
-// is the line rate when there is no latency, whatever n (nccl-tests, PERFORMANCE.md).
+// Bus bandwidth is what a ring's busiest NIC carries. With zero latency, the bytes of the definition over its time
+// are the line rate, for any n (nccl-tests, PERFORMANCE.md).
 func TestBusFactorIsTheRings(t *testing.T) {
 	for n := 2; n <= 64; n++ {
 		s := unit.Bytes(n) * 1000
@@ -396,7 +395,7 @@ func TestBusFactorIsTheRings(t *testing.T) {
 	}
 }
 
-// TestAddedUp: a sink that adds transfers up gets from each rank to each other what it would get step by step.
+// TestAddedUp: a sink that sums transfers gets, from each rank to each other, the sum of the individual transfers.
 func TestAddedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "ranks")
@@ -425,7 +424,7 @@ type adding struct{ record }
 
 func (*adding) Summing() bool { return true }
 
-// TestHalvingNeedsAPowerOfTwo: halving and doubling is there for 1, 2, 4 … ranks, and for no other number.
+// TestHalvingNeedsAPowerOfTwo: halving and doubling supports 1, 2, 4 … ranks only.
 func TestHalvingNeedsAPowerOfTwo(t *testing.T) {
 	for n := 1; n <= 64; n++ {
 		if _, err := AllReduceBy(ByHalving, n, Even(1)); (err == nil) != (bits.OnesCount(uint(n)) == 1) {

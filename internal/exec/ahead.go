@@ -9,8 +9,9 @@ import (
 )
 
 // Ahead is a mix of jobs in two parts. One has the operations that wait for no transfer over the network, directly
-// or indirectly, and share neither a pipe inside a server nor a rank's copying with one that does; the other has
-// the rest. Operations of the first kind have times that do not depend on the network, and are executed once.
+// or indirectly. They share neither a pipe inside a server nor a rank's copying with an operation that does. The
+// other execution has the remaining operations. Operations of the first kind have times that do not depend on the
+// network, and are executed once.
 type Ahead struct {
 	Whole *workload.Mix
 	// Rest has the other operations, and their dependencies of the first kind as computations without inputs.
@@ -22,10 +23,11 @@ type Ahead struct {
 	of []int32 // by operation of Rest: its operation of Whole; nil: identical
 	at []int32 // by operation of Whole: its operation of Rest; -1: already executed
 
-	netBytes, nvBytes unit.Bytes // bytes of Whole over the network; bytes executed over NVLink and not in Rest
+	// bytes of Whole over the network; bytes that were executed over NVLink and are not in Rest
+	netBytes, nvBytes unit.Bytes
 }
 
-// worthwhile is the share of all operations from which on it pays to execute them ahead.
+// worthwhile is the minimum share of all operations for which it pays to execute them ahead.
 const worthwhile = 0.25
 
 // Execution prepares the execution of Whole, in which the operations executed ahead have their times from the
@@ -79,7 +81,7 @@ func NewAhead(m Machine, mix *workload.Mix) *Ahead {
 	return a
 }
 
-// alone carries nothing over the network.
+// alone is a carrier for nothing over the network.
 type alone struct {
 	x     *Execution
 	now   unit.Time
@@ -156,7 +158,7 @@ func (x *Execution) later() (later []bool, n int) {
 }
 
 // divide builds the mix of the remaining operations. Operations that ended are listed in the order of their ends.
-// The last one of all is also in the rest, as the computation that ends it. Bounds marks operations of Whole that
+// The last operation is also in the rest, as the computation that ends it. Bounds marks operations of Whole that
 // ended and are in Rest.
 func (a *Ahead) divide(later []bool, ended []int32) (bounds []bool) {
 	d := a.Whole.DAG

@@ -10,15 +10,15 @@ import (
 	"railyard/unit"
 )
 
-// TestAhead: what waits for no network, executed ahead, and the rest after it end when they do in one execution, of
-// random jobs that share NVLink pipes and begin at different times.
+// TestAhead: operations that wait for no network are executed ahead, and the rest afterwards. They end as in one
+// execution, for random jobs that share NVLink pipes and begin at different times.
 func TestAhead(t *testing.T) {
 	divided := 0
 	rapid.Check(t, func(t *rapid.T) {
 		const servers = 3
 		m := machine(servers)
 		m.NVLink.PXN = rapid.Bool().Draw(t, "pxn")
-		duration := rapid.Int64Range(1, int64(50*us)) // drawn to the picosecond: hardly two end at once
+		duration := rapid.Int64Range(1, int64(50*us)) // random picoseconds, so that two rarely end at once
 		var jobs []workload.Job
 		for j, name := range []string{"a", "b"} {
 			b := workload.NewBuilder(servers)
@@ -62,7 +62,7 @@ func TestAhead(t *testing.T) {
 			return over(func(c Carrier) *Execution { return New(c, m, mix) })
 		}
 		whole, a := run(mix), NewAhead(m, mix)
-		for range 2 { // what was executed ahead serves many
+		for range 2 { // one execution ahead serves many
 			x := over(func(c Carrier) *Execution { return a.Execution(c, m) })
 			if !slices.Equal(x.Start, whole.Start) || !slices.Equal(x.End, whole.End) ||
 				!slices.Equal(x.Cause, whole.Cause) || x.Left != 0 || x.Computing != 0 || x.NVBytes != whole.NVBytes ||

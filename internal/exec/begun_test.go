@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// TestBegun follows two jobs, one from the start and one from 7 us on: an operation has begun from the instant at
-// which its job starts and its inputs are there.
+// TestBegun follows two jobs, one from the start and one from 7 us on. An operation has begun when its job has
+// started and its inputs are available.
 func TestBegun(t *testing.T) {
 	m := machine(4)
 	mix, err := workload.NewMix(len(m.Server), job(t, "a", 0, 0, 2), job(t, "b", 7*us, 4, 6))
@@ -20,7 +20,7 @@ func TestBegun(t *testing.T) {
 	w.x = New(w, m, mix)
 	type seen struct {
 		computes, sends bool
-		waits           bool // the first transfer that waits is this job's
+		waits           bool // the first waiting transfer belongs to this job
 	}
 	look := func(p *workload.Part) seen {
 		first := p.Ops[0]
@@ -51,7 +51,7 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// TestWaitingIsAJobsThatBegan waits for the transfer of a job from the instant at which it starts.
+// TestWaitingIsAJobsThatBegan: a job's transfer counts as waiting from the time at which its job starts.
 func TestWaitingIsAJobsThatBegan(t *testing.T) {
 	b := workload.NewBuilder(2)
 	b.Transfer(0, 1, unit.MB)
@@ -69,8 +69,8 @@ func TestWaitingIsAJobsThatBegan(t *testing.T) {
 	}
 }
 
-// TestPipesOfServers numbers pipes server by server: two for each GPU of a server with a switch, in and out, and what
-// joins servers of one size is in memory once, however many there are.
+// TestPipesOfServers numbers pipes server by server: two for each GPU of a server with a switch, in and out.
+// Servers of one size share one description in memory.
 func TestPipesOfServers(t *testing.T) {
 	m := Machine{NVLink: NVLink{Rate: 3600 * unit.Gbps, Latency: us}}
 	for server, gpus := range []int{4, 2, 4, 1} {
@@ -112,7 +112,7 @@ func TestPipesOfServers(t *testing.T) {
 	}
 }
 
-// TestPipesByServerSize gives servers of 1, 2 and 4 GPUs two pipes a GPU each, in whatever order they come.
+// TestPipesByServerSize gives servers of 1, 2 and 4 GPUs two pipes per GPU, in any order.
 func TestPipesByServerSize(t *testing.T) {
 	for _, sizes := range [][]int{{1, 2, 4}, {2, 1, 4}, {4, 2, 1}, {1, 2, 3, 5, 8}} {
 		m := Machine{NVLink: NVLink{Rate: 3600 * unit.Gbps, Latency: us}}
@@ -129,8 +129,8 @@ func TestPipesByServerSize(t *testing.T) {
 	}
 }
 
-// TestShareOfARun is the share of the bytes that are delivered, and where nothing crosses the network, of the
-// operations that are over; a run without operations has none left and none over.
+// TestShareOfARun is the share of the bytes that are delivered or, without network traffic, of the operations that
+// have ended. A run without operations has share 0 left.
 func TestShareOfARun(t *testing.T) {
 	for _, c := range []struct {
 		p    Progress
@@ -150,7 +150,7 @@ func TestShareOfARun(t *testing.T) {
 	}
 }
 
-// TestBytesByWhereTheyGo counts what crosses the network and what stays inside servers, each by its own.
+// TestBytesByWhereTheyGo counts bytes over the network and inside servers separately.
 func TestBytesByWhereTheyGo(t *testing.T) {
 	b := workload.NewBuilder(4)
 	b.Transfer(0, 1, 5*unit.MB)
@@ -167,8 +167,8 @@ func TestBytesByWhereTheyGo(t *testing.T) {
 	}
 }
 
-// TestBeginStartsAtOnce has the operations of a job without a start under way before the clock moves, and only the
-// clock set for one that has one.
+// TestBeginStartsAtOnce: operations of a job without a start time run before the clock advances. For a job with
+// one, only a timer is set.
 func TestBeginStartsAtOnce(t *testing.T) {
 	b := workload.NewBuilder(2)
 	b.Transfer(0, 1, unit.MB)
@@ -187,7 +187,7 @@ func TestBeginStartsAtOnce(t *testing.T) {
 	}
 }
 
-// TestUnreachableAsksOnce asks the network once for each pair of GPUs, however many transfers they have.
+// TestUnreachableAsksOnce queries the network once for each pair of GPUs, for any number of transfers.
 func TestUnreachableAsksOnce(t *testing.T) {
 	b := workload.NewBuilder(6)
 	for range 50 {
@@ -206,7 +206,7 @@ func TestUnreachableAsksOnce(t *testing.T) {
 	}
 }
 
-// counting is a wire that counts who asks for whom.
+// counting is a wire that counts queries by pair.
 type counting struct {
 	*wire
 	asked map[[2]int]int

@@ -12,14 +12,14 @@ type Carrier interface {
 	Now() unit.Time
 	// After rings the execution once a delay has passed. Bells of one time ring in the order of the calls.
 	After(delay unit.Time, b Bell)
-	// Send takes bytes from one GPU's NIC to another's in a different server. Delivered must be called with the
-	// operation when the last of them is in the receiver's memory, in an event of its own and not from within Send.
+	// Send sends bytes from one GPU's NIC to that of another server's GPU. Delivered must be called with the
+	// operation when the last byte is in the receiver's memory, in a separate event and not from within Send.
 	Send(op int32, from, to int, bytes unit.Bytes)
 	// Reaches reports whether the network connects the NICs of two GPUs at present.
 	Reaches(from, to int) bool
 }
 
-// Bell is the value that a carrier returns when a delay is over: an operation and how far it is.
+// Bell is the value that a carrier returns when a delay is over: an operation and its stage.
 type Bell struct {
 	Op    int32
 	Stage int32
@@ -36,12 +36,12 @@ const (
 // Machine describes the GPUs to an execution. They are numbered server by server; all GPUs that share NVLink are one
 // server, also the trays of a rack.
 type Machine struct {
-	Server []int // by GPU: the server it is in
+	Server []int // by GPU: its server
 	Rail   []int // by GPU: rail of its NIC; AnyRail: no relay needed
 	NVLink NVLink
 	NICs   []unit.Rate // by GPU: total rate of its NICs; nil: unknown
-	// Inside lists, by server, the fabrics between GPUs that differ from a pipe in and one out per GPU at NVLink's
-	// rate; nil: there are none.
+	// Inside lists, by server, the fabrics between GPUs that differ from one pipe in and one out per GPU at
+	// NVLink's rate; nil: there are none.
 	Inside []*inside.Fabric
 	// Changes are NVLinks that fail or recover with NVSwitch chips, in the order of time.
 	Changes []inside.Change
@@ -68,7 +68,7 @@ type Execution struct {
 
 	Start []unit.Time // by operation
 	End   []unit.Time // unit.Never while not done
-	Cause []int32     // the operation whose end set this one free, -1 for none
+	Cause []int32     // the operation whose end released this one, -1 for none
 	Left  int         // operations that have not ended
 	// Computing counts operations that run without bytes in the carrier: computations, transfers in NVLink, and jobs
 	// that have not begun.
@@ -80,7 +80,7 @@ type Execution struct {
 	carrier Carrier
 	dead    []bool  // by GPU: whether it is lost; nil: none
 	deps    []int32 // operations that each waits for
-	ahead   []int32 // executed ahead of it: see Ahead.Execution
+	ahead   []int32 // operations executed ahead: see Ahead.Execution
 	pipes   pipes
 	copied  []unit.Time // by GPU: time at which its kernels have copied their data
 }
@@ -107,8 +107,8 @@ func New(c Carrier, m Machine, jobs *workload.Mix) *Execution {
 // Local reports whether two GPUs share a server.
 func (x *Execution) Local(a, b int) bool { return x.Machine.Server[a] == x.Machine.Server[b] }
 
-// Relay returns the GPU through which one reaches another: itself when the network connects their NICs, unless PXN
-// is on; else the GPU in its server on the other's rail (PXN).
+// Relay returns the GPU through which one GPU reaches another. It is the GPU itself if the network connects their
+// NICs, unless PXN is on. Otherwise it is the GPU in its server on the other's rail (PXN).
 func (x *Execution) Relay(from, to int) int {
 	m := &x.Machine
 	if m.Rail[from] == m.Rail[to] || m.Rail[from] == AnyRail || m.Rail[to] == AnyRail ||
@@ -119,8 +119,8 @@ func (x *Execution) Relay(from, to int) int {
 }
 
 // OnRail returns a GPU of one's server on the other's rail. It is the GPU at the other's position in its server if
-// that is on the rail (as for NICs shared by several GPUs), else the first one, or the GPU itself if its server has
-// none there.
+// that is on the rail (as for NICs shared by several GPUs), else the first one on it. If its server has none there,
+// it is the GPU itself.
 func (m *Machine) OnRail(from, to int) int {
 	first := func(gpu int) int {
 		for gpu > 0 && m.Server[gpu-1] == m.Server[gpu] {
@@ -143,7 +143,7 @@ func (m *Machine) OnRail(from, to int) int {
 // has reports whether a GPU exists and is in one's server.
 func (m *Machine) has(at, gpu int) bool { return at < len(m.Server) && m.Server[at] == m.Server[gpu] }
 
-// Unreachable returns the GPUs of the first transfer without a path in the network, not even over NVLink to another GPU
+// Unreachable returns the GPUs of the first transfer without a path, neither in the network nor through another GPU
 // of the sender's server.
 func (x *Execution) Unreachable() (from, to int, cut bool) {
 	reached := map[[2]int]bool{}
@@ -175,7 +175,7 @@ func (x *Execution) Begin() {
 	}
 }
 
-// begin releases the operations of a job that wait for nothing.
+// begin starts the operations of a job that have no dependencies.
 func (x *Execution) begin(j int) {
 	for i := x.Work.Jobs[j].Ops[0]; i < x.Work.Jobs[j].Ops[1]; i++ {
 		if x.DAG.Ops[i].Deps == 0 && x.End[i] == unit.Never {
@@ -187,7 +187,7 @@ func (x *Execution) begin(j int) {
 // Done reports whether every operation has ended.
 func (x *Execution) Done() bool { return x.Left == 0 }
 
-// launch starts an operation whose inputs are there.
+// launch starts an operation whose inputs are available.
 func (x *Execution) launch(i int32) {
 	o := &x.DAG.Ops[i]
 	if x.Dead(int(o.Rank)) {
@@ -276,7 +276,7 @@ func (x *Execution) Delivered(op int32) {
 	}
 }
 
-// Kill stops a GPU: its computations and its transfers in either direction never end.
+// Kill stops a GPU: its computations, and its transfers in either direction, never end.
 func (x *Execution) Kill(gpu int) {
 	if x.dead == nil {
 		x.dead = make([]bool, len(x.Machine.Server))
@@ -287,7 +287,7 @@ func (x *Execution) Kill(gpu int) {
 // Dead reports whether a GPU was killed.
 func (x *Execution) Dead(gpu int) bool { return x.dead != nil && x.dead[gpu] }
 
-// finish ends an operation and launches what waited for it alone.
+// finish ends an operation and launches those that waited only for it.
 func (x *Execution) finish(i int32) {
 	x.End[i] = x.carrier.Now()
 	x.Left--
@@ -305,8 +305,8 @@ func (x *Execution) Begun(i int32) bool {
 	return x.deps[i] == 0 && x.Work.Jobs[x.Work.Of(i)].Start <= x.carrier.Now()
 }
 
-// Waiting returns the first transfer that has started and not ended, -1 for none: the one that an idle network is stuck
-// on.
+// Waiting returns the first transfer that has started and not ended, -1 for none. It is the one that blocks an idle
+// network.
 func (x *Execution) Waiting() int32 {
 	for j := range x.Work.Jobs {
 		p := &x.Work.Jobs[j]

@@ -45,8 +45,8 @@ func seal(t testing.TB, b *workload.Builder) *workload.DAG {
 	return d
 }
 
-// TestRingOverAWire: a ring all-reduce among n GPUs in as many servers takes 2(n-1) steps
-// of bytes/n each, whatever carries it.
+// TestRingOverAWire: a ring all-reduce among n GPUs in n servers takes 2(n-1) steps of bytes/n each, with any
+// carrier.
 func TestRingOverAWire(t *testing.T) {
 	for _, n := range []int{2, 4, 8} {
 		const bytes = 64 * unit.MB
@@ -67,8 +67,8 @@ func TestRingOverAWire(t *testing.T) {
 	}
 }
 
-// TestChain: computing, a transfer inside the server and one between servers follow each
-// other, and the causes say so.
+// TestChain: a computation, a transfer inside the server and one between servers follow each other, and the causes
+// agree.
 func TestChain(t *testing.T) {
 	b := workload.NewBuilder(4)
 	a := b.Compute(0, 10*us, workload.Forward)
@@ -97,8 +97,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestCopies: a rank copies the bytes of one transfer after another, at whatever time they are ready, and the last of
-// them are carried at once, over NVLink, the network and a relay; a path slower than copying starts with it.
+// TestCopies: a rank copies the bytes of one transfer after another, whenever they are ready. The last bytes are
+// sent at once, over NVLink, the network and a relay. A path slower than copying starts with the copy.
 func TestCopies(t *testing.T) {
 	m := machine(2)
 	m.NVLink.PXN, m.NICs = true, []unit.Rate{rate, rate, rate, rate}
@@ -128,8 +128,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestRelays: a transfer to another rail goes to the NIC of that rail over NVLink when PXN
-// is on, or when the network does not connect the rails.
+// TestRelays: a transfer to another rail goes over NVLink to the NIC of that rail if PXN is on, or if the network
+// does not connect the rails.
 func TestRelays(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -156,8 +156,8 @@ func TestRelays(t *testing.T) {
 	}
 }
 
-// TestUnreachable: a GPU that the network connects neither with another nor with those of its
-// own server on the other's rail is found before anything starts.
+// TestUnreachable: a GPU is found before the start if the network connects it neither with another GPU nor with
+// that GPU's rail through its own server.
 func TestUnreachable(t *testing.T) {
 	b := workload.NewBuilder(6)
 	b.Transfer(0, 1, unit.MB)
@@ -174,7 +174,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestPipes: a GPU's NVLink pipe serves one transfer after the other, in and out.
+// TestPipes: a GPU's NVLink pipe serves one transfer after another, in and out.
 func TestPipes(t *testing.T) {
 	b := workload.NewBuilder(2)
 	for range 3 {
@@ -192,7 +192,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// TestStuck: a network that loses a transfer leaves it waiting, and all behind it.
+// TestStuck: a network that loses a transfer leaves it and all its dependents waiting.
 func TestStuck(t *testing.T) {
 	b := workload.NewBuilder(4)
 	first := b.Compute(0, us, workload.Forward)
@@ -207,13 +207,13 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// deaf takes bytes and delivers none.
+// deaf accepts bytes and delivers none.
 type deaf struct{ wire }
 
 func (d *deaf) Send(int32, int, int, unit.Bytes) {}
 
-// TestOrderOfExecution: whatever the graph, each operation starts the moment the last one
-// that it waits for has ended, and its cause is one of those that ended then.
+// TestOrderOfExecution: for any graph, each operation starts when its last dependency has ended, and its cause is
+// one that ended then.
 func TestOrderOfExecution(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := machine(rapid.IntRange(1, 3).Draw(rt, "servers"))

@@ -37,7 +37,7 @@ func together(t testing.TB, jobs ...workload.Job) map[string]unit.Time {
 	return ends
 }
 
-// Jobs start when they are to, run on their GPUs, and do not know of each other.
+// Jobs start at their times, run on their GPUs, and do not affect each other.
 func TestJobs(t *testing.T) {
 	alone := 10*us + lat + unit.Serialize(unit.MB, rate)
 	a, b, c := job(t, "a", 0, 0, 2), job(t, "b", 7*us, 4, 6), job(t, "c", 0, 1, 3)
@@ -54,7 +54,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// A job that has not begun waits for nothing of the network.
+// A job that has not started waits for no transfer.
 func TestNotBegun(t *testing.T) {
 	d := workload.NewBuilder(2)
 	d.Transfer(0, 1, unit.MB)

@@ -18,8 +18,8 @@ func eight() Machine {
 	return m
 }
 
-// In a mesh a GPU sends to all others at once what one of them gets alone, and two transfers between
-// the same two GPUs follow one another; the way back is another cable.
+// In a mesh a GPU sends to all others at once, each at the rate of a single one. Two transfers between the same two
+// GPUs are sequential; the opposite direction is another link.
 func TestMesh(t *testing.T) {
 	const bytes = 64 * unit.MB
 	ser := unit.Serialize(bytes, 512*unit.Gbps)

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// A transfer over NVLinks that fail and recover takes as long as its bytes take bit by bit at what is left each time.
+// A transfer over NVLinks that fail and recover takes the time of its bytes at the respective remaining rate.
 func TestParts(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		m := Machine{NVLink: NVLink{Rate: 8 * unit.Gbps}, Server: []int{0, 0}, Rail: []int{0, 1}}
@@ -24,7 +24,7 @@ func TestParts(outer *testing.T) {
 		b.Transfer(0, 1, unit.Bytes(bytes))
 		x, w := over(m, seal(outer, b))
 		w.run()
-		want := unit.Time(0) // in steps of a picosecond of a link's share: a byte takes 1 ns of all links
+		want := unit.Time(0) // in picoseconds of a link's share: a byte takes 1 ns of all links
 		for work := unit.Time(bytes) * 18 * unit.Nanosecond; work > 0; {
 			left, until := unit.Time(18), unit.Never
 			for _, c := range m.Changes {

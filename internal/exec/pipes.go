@@ -50,8 +50,8 @@ func newPipes(m *Machine) (p pipes) {
 	return p
 }
 
-// serialize returns the time that bytes take on a pipe from begin on. NVLinks that fail or recover meanwhile leave it a
-// part of its rate, exactly: packets are striped over all links that work.
+// serialize returns the time that bytes take on a pipe from begin on. NVLinks that fail or recover meanwhile leave
+// the pipe exactly their share of its rate, because packets are striped over all working links.
 func (p *pipes) serialize(bytes unit.Bytes, pipe int32, begin unit.Time) unit.Time {
 	took := unit.Serialize(bytes, p.rate[pipe])
 	if p.parts == nil {
@@ -71,8 +71,8 @@ func (p *pipes) serialize(bytes unit.Bytes, pipe int32, begin unit.Time) unit.Ti
 	return now - begin + (took*unit.Time(of)+unit.Time(left)-1)/unit.Time(left)
 }
 
-// inside moves a transfer through the pipes between two GPUs of a server, first come, first served per pipe, cutting
-// through idle ones.
+// inside sends a transfer through the pipes between two GPUs of a server. Each pipe is first come, first served,
+// and cuts through if idle.
 func (x *Execution) inside(i int32, from, to int, stage int32) {
 	p, bytes, now := &x.pipes, x.DAG.Ops[i].Bytes, x.carrier.Now()
 	var buf [inside.MaxWay]int32

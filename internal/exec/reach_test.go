@@ -7,21 +7,21 @@ import (
 	"railyard/unit"
 )
 
-// TestOnRail: the GPU of one's server on the other's rail is the one at the other's place in its server, else the
-// first of that rail, and the GPU itself where its server has none.
+// TestOnRail: the relay is the GPU at the other's position in the server, else the first of the other's rail. It is
+// the GPU itself if its server has none there.
 func TestOnRail(t *testing.T) {
 	m := Machine{ // 0..3, 4..7 with a NIC for two GPUs, 8..9, 10..12
 		Server: []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 3},
 		Rail:   []int{0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 2, 1, 0},
 	}
 	for _, c := range []struct{ from, to, want int }{
-		{0, 7, 3}, {0, 6, 2}, {3, 4, 0}, {3, 5, 1}, // at the other's place
+		{0, 7, 3}, {0, 6, 2}, {3, 4, 0}, {3, 5, 1}, // at the other's position
 		{7, 0, 4}, {4, 3, 7}, // in the second server
 		{0, 11, 2},           // place 1 is on rail 0: the first on rail 1
 		{4, 8, 6}, {5, 9, 6}, // place 0 and 1 are on rail 0
 		{8, 0, 8},                // server 2 has no GPU on rail 0
-		{12, 9, 11}, {10, 3, 11}, // place 3 would be beyond the last
-		{8, 10, 8}, {2, 10, 2}, // rail 2 is nowhere else
+		{12, 9, 11}, {10, 3, 11}, // position 3 would be beyond the last
+		{8, 10, 8}, {2, 10, 2}, // rail 2 exists nowhere else
 	} {
 		if got := m.OnRail(c.from, c.to); got != c.want {
 			t.Errorf("from %d on the rail of %d: %d, want %d", c.from, c.to, got, c.want)
@@ -29,7 +29,7 @@ func TestOnRail(t *testing.T) {
 	}
 }
 
-// TestAnyRailNeedsNoRelay: what takes any rail is reached directly, with PXN too, and reaches others so.
+// TestAnyRailNeedsNoRelay: a GPU with AnyRail is reached directly, even with PXN, and reaches others directly.
 func TestAnyRailNeedsNoRelay(t *testing.T) {
 	m := machine(3)
 	m.NVLink.PXN = true
@@ -47,13 +47,13 @@ func TestAnyRailNeedsNoRelay(t *testing.T) {
 	}
 }
 
-// TestKill: what a dead GPU computes, sends, relays or is sent never ends, whenever it dies; the others go on.
+// TestKill: computations, sends, relays and receives of a dead GPU never end, whenever it fails. Other GPUs go on.
 func TestKill(t *testing.T) {
 	ser := unit.Serialize(unit.MB, rate)
 	for _, c := range []struct {
 		name string
 		gpu  int
-		at   unit.Time // it dies then
+		at   unit.Time // time of its failure
 		done []bool    // 0 computes, sends to 2; 1 sends to 3; 2 computes then; a transfer in a server
 	}{
 		{"before it computes", 0, 0, []bool{false, false, true, false, false}},

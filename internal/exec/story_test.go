@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// told is a carrier that remembers what it was given.
+// told is a carrier that records its transfers.
 type told struct {
 	wire
 	sends []line
@@ -26,7 +26,7 @@ func (w *told) Send(op int32, from, to int, b unit.Bytes) {
 	w.wire.Send(op, from, to, b)
 }
 
-// lines returns what was sent, and each operation's start and end with what had set it free.
+// lines returns the transfers sent, and each operation's start and end with its cause.
 func (w *told) lines(names []string) []line {
 	x := w.x
 	all := w.sends

@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// wire is a carrier of latency and rate: each GPU's NIC sends one transfer after the
-// other at its rate, receivers have room for all, and each transfer is there a latency
-// after its last bit has left. It has no packets, no queue pairs and no switches.
+// wire is a carrier with a latency and a rate. Each GPU's NIC sends one transfer after another at its rate, and
+// receivers are not limited. Each transfer arrives a latency after its last bit has left. It has no packets, no
+// queue pairs and no switches.
 type wire struct {
 	x       *Execution
 	rate    unit.Rate
@@ -57,7 +57,7 @@ func (w *wire) Send(op int32, from, to int, b unit.Bytes) {
 	w.at(out+w.latency, func() { w.x.Delivered(op) })
 }
 
-// run executes to the end and returns when that was.
+// run executes to the end and returns the time of the end.
 func (w *wire) run() unit.Time {
 	w.x.Begin()
 	for len(w.queue) > 0 {

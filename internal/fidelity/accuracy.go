@@ -45,11 +45,11 @@ const (
 	training  = "training"
 	experts   = "training with experts"
 	rings     = "ring collectives"
-	trees     = "tree collectives" // also halving, and all other collectives than rings and chains
+	trees     = "tree collectives" // also halving, and all collectives other than rings and chains
 	toAll     = "all-to-all"
 	incasts   = "incast"
 	transfers = "transfers"
-	several   = "several jobs" // jobs with any traffic: they meet at random times
+	several   = "several jobs" // jobs with any traffic, which overlap at random times
 )
 
 // Kinds of load balancing.
@@ -115,7 +115,7 @@ func TrafficOf(p *scenario.Plan) (kinds []string) {
 	return kinds
 }
 
-// incastOf is the minimum number of GPUs of other servers that send to one in an incast.
+// incastOf is the minimum number of GPUs of other servers that send to one GPU in an incast.
 const incastOf = 4
 
 // meets reports whether many GPUs of a job send to one.
@@ -143,7 +143,8 @@ type Expected struct {
 }
 
 // Expect returns the expected error of flows on a plan, from the cases of its traffic, congestion control and load
-// balancing. If none has all three, it is from those with the first and the last, else with the first alone.
+// balancing. If none has all three, it is from those with the first and the last, else from those with the first
+// alone.
 func Expect(p *scenario.Plan) Expected {
 	kinds, paths := TrafficOf(p), PathsOf(p)
 	var controls []string

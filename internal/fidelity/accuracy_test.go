@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// accuracy.json holds what is measured: a case measured again is the stored one. When packets or flows change,
+// accuracy.json holds measured values: a case measured again equals the stored one. When packets or flows change,
 // go run ./internal/ci/accuracy writes the file anew.
 func TestAccuracyIsMeasured(t *testing.T) {
 	for _, want := range []struct{ name, set string }{
@@ -32,8 +32,8 @@ func TestAccuracyIsMeasured(t *testing.T) {
 	}
 }
 
-// The expected error is that of cases like the plan; without any, that of cases with the same paths, then of the same
-// traffic.
+// The expected error is that of cases like the plan. Without any, it is that of cases with equal paths, then of
+// equal traffic.
 func TestExpect(t *testing.T) {
 	for _, c := range []struct {
 		sets []string

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// What auto simulates by packets: both estimates follow from the scenario alone, so that a scenario has one fidelity
-// on every computer.
+// The size up to which auto simulates by packets. Both estimates depend only on the scenario, so a scenario has one
+// fidelity on every computer.
 const (
 	mostHops   = 1_000_000_000 // three to seven minutes of one core
 	mostMemory = 16 * unit.GB

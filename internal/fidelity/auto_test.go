@@ -31,7 +31,8 @@ fidelity: auto
 workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 `
 
-// auto simulates packets as long as they are affordable, and then flows, and the summary has what these may be off by.
+// auto simulates packets if they are affordable, and otherwise flows. The summary then has the expected error of
+// flows.
 func TestAuto(t *testing.T) {
 	for _, c := range []struct{ bytes, want string }{{"1MB", Default}, {"2TB", flows.Name}} {
 		p := planned(t, four, "workload.traffic.ring-allreduce.bytes="+c.bytes)
@@ -52,7 +53,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// What flows cannot simulate is one error with its place, and auto says why packets do not come in.
+// A feature that flows do not support is one error with its place, and auto reports why packets are no alternative.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		sets []string

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// tangle is a ring of leaves with chords: no two have the same neighbours.
+// tangle is a ring of leaves with chords, in which all leaves have different neighbours.
 const tangle = `
 name: tangle
 fabric:
@@ -29,8 +29,8 @@ fabric:
 workload: {ops: [{id: a, gpu: host-1/gpu-1, send: 1MB, to: host-2/gpu-1}]}
 `
 
-// Ways through a fabric without a pattern are said, or refused, before they are looked for; those of one
-// with a pattern are not worth a word.
+// For a fabric without a pattern the effort of routes is reported, or rejected, beforehand. For one with a pattern
+// it is not mentioned.
 func TestForetold(t *testing.T) {
 	plan := func(text string) *scenario.Plan {
 		d, err := scenario.Parse("x.yaml", []byte(text), nil)

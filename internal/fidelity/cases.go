@@ -15,8 +15,8 @@ type Case struct {
 	Sets       []string
 }
 
-// Cases lists what Accuracies were measured by: every kind of traffic, by every congestion control and transport, with
-// queue pairs on one path and sprayed; a permutation of 1,024 hosts likewise; and shipped scenarios.
+// Cases lists the measured cases of Accuracies: every kind of traffic, with every congestion control and transport,
+// with queue pairs on one path and sprayed, a permutation of 1,024 hosts, and shipped scenarios.
 func Cases() (all []Case) {
 	var settings [][]string
 	for _, name := range cc.Names() {
@@ -56,7 +56,7 @@ func Cases() (all []Case) {
 	return all
 }
 
-// channels are a ring's with eight NICs per server, by algorithm; a tree has its own.
+// channels are a ring's with eight NICs per server, by algorithm; a tree has others.
 var channels = map[string]string{"ring": "8", "tree": "0"}
 
 // shipped are shipped scenarios that are also simulated.

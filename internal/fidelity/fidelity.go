@@ -13,7 +13,7 @@ import (
 
 // Run is one run of a plan.
 type Run interface {
-	// Go simulates to the end, or until the observer stops it; an error means that the workload can never finish.
+	// Go simulates to the end, or until the observer stops it. An error means that the workload can never finish.
 	Go(exec.Observer) error
 	// Interrupted reports whether the observer stopped it.
 	Interrupted() bool
@@ -31,7 +31,7 @@ type Capturer interface {
 // Capture is the packets that were recorded.
 type Capture = sim.Capture
 
-// Counter is a run whose devices can count what real ones do. Call Census before Go.
+// Counter is a run whose devices can report the counters of real ones. Call Census before Go.
 type Counter interface {
 	Census() *Census
 }
@@ -58,7 +58,7 @@ type Cost struct {
 	Memory  unit.Bytes
 	Seconds float64
 	Causes  float64 // seconds of dividing lost time among causes
-	Ahead   float64 // of Seconds: one-time part over trials of one step
+	Ahead   float64 // of Seconds: the one-time part for trials of one step
 	Words   string
 }
 
@@ -66,7 +66,7 @@ type Cost struct {
 type Fidelity struct {
 	Name  string // the value of Summary.Fidelity
 	Words string
-	// Refuse returns the reason why it cannot simulate a plan, before it builds the run; nil: it can.
+	// Refuse returns why it cannot simulate a plan, before it builds the run; nil: it can.
 	Refuse func(*scenario.Plan) error
 	// Prepare estimates the run of a plan; build makes it.
 	Prepare func(*scenario.Plan) (c Cost, build func() (Run, error))
@@ -123,8 +123,8 @@ func (s *Simulation) Share(cores int) (why string) {
 	return why
 }
 
-// New builds the run of a plan unless it would need more than limit of memory; then the error is an ErrMemory, and
-// nothing has been built. 0 is no limit.
+// New builds the run of a plan. If it would need more than limit of memory the error is an ErrMemory, and nothing
+// has been built. 0 is no limit.
 func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
 	_, build, err := Prepare(name, p, limit)
 	if err != nil {
@@ -160,7 +160,7 @@ func Prepare(name string, p *scenario.Plan, limit unit.Bytes) (c Cost, build fun
 	}, nil
 }
 
-// Before returns the cost of the estimate itself, if it is large.
+// Before returns the cost of the estimate itself if that is large.
 func Before(name string, p *scenario.Plan) (Cost, error) {
 	f, err := Lookup(name)
 	if err != nil {
@@ -176,7 +176,7 @@ func (f *Fidelity) before(p *scenario.Plan) Cost {
 	return f.Before(p)
 }
 
-// ErrMemory is returned when a run would need more memory than there is.
+// ErrMemory is returned when a run needs more memory than available.
 type ErrMemory struct {
 	Need, Have unit.Bytes
 	Fidelity   string // "": none was chosen yet

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Fidelities are found by their names, and a name that is none says which there are.
+// Fidelities are found by their names; the error of an unknown name lists them.
 func TestLookup(t *testing.T) {
 	for _, f := range All {
 		if got, err := Lookup(f.Name); got != f || err != nil || f.Words == "" {
@@ -24,7 +24,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// still is a run of no time.
+// still is a run of zero time.
 type still struct{ Run }
 
 // Another fidelity is a line in the table.
@@ -52,7 +52,7 @@ fabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}
 workload: {traffic: {alltoall: {bytes: 1MB}}}
 `
 
-// A run beyond the limit is refused before it is built.
+// A run beyond the limit is rejected before it is built.
 func TestRefusedForMemory(t *testing.T) {
 	d, err := scenario.Parse("huge.yaml", []byte(huge), nil)
 	if err != nil {

@@ -13,7 +13,7 @@ var flow = Fidelity{Name: flows.Name, Words: "messages as flows that share links
 	Refuse:  flows.Refuse,
 	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) { return asFlows(p, 0) }}
 
-// asFlows prepares a run of flows, which auto has chosen because of the given packet-hops; 0: not chosen by auto.
+// asFlows prepares a run of flows. auto has chosen it because of the given packet-hops; 0: not chosen by auto.
 func asFlows(p *scenario.Plan, instead int64) (Cost, func() (Run, error)) {
 	c := flows.Estimate(p)
 	words := fmt.Sprintf("%s messages as flows, %s of memory, about %s", round(float64(c.Messages)),

@@ -30,5 +30,5 @@ func byPackets(p *scenario.Plan, c sim.Cost) (Cost, func() (Run, error)) {
 	}
 }
 
-// Check refuses a plan that a run of packets would refuse when it is built, for callers without memory for the run.
+// Check rejects a plan that a run of packets would reject when it is built, for callers without memory for the run.
 func Check(p *scenario.Plan) error { return sim.Check(p) }

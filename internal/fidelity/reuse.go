@@ -35,8 +35,8 @@ var again = Fidelity{Name: reuse.Name, Words: "packets, where what was simulated
 		}
 	}}
 
-// Comparable returns the fidelity for a run that is compared with others of a plan: its own, or packets if the plan has
-// a feature that reuse refuses. Steps of the two may be compared.
+// Comparable returns the fidelity for a run that is compared with others of a plan: its own, or packets if reuse
+// does not support a feature of the plan. Steps of the two may be compared.
 func Comparable(p *scenario.Plan) string {
 	if p.Fidelity == reuse.Name && reuse.Refuse(p) != nil {
 		return Default

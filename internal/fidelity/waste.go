@@ -8,10 +8,10 @@ import (
 	"railyard/internal/scenario"
 )
 
-// Waste returns the ratio of transfer times under a congestion control to those without any on an idle path: its
-// headers, its acknowledgements, and the rate that it leaves unused. The reference is a ring of four servers on one
-// switch, at the plan's NIC rate, with its transport, its cables to servers, its switches' queues and its parameters.
-// It excludes the effects of congestion.
+// Waste returns the ratio of transfer times under a congestion control to those without any, on an idle path. It
+// consists of the control's headers, its acknowledgements, and the rate that it leaves unused. The reference is a
+// ring of four servers on one switch. It has the plan's NIC rate, transport, cables to servers, switch queues and
+// parameters. It excludes the effects of congestion.
 func Waste(p *scenario.Plan, algorithm string) (float64, error) {
 	text := fmt.Sprintf("name: reference\n"+"fabric: {kind: rail-only, hosts: 4, host_link: {rate: %dbps}}\n"+
 		"server: {gpus: 1, nics: 1}\n"+

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/scenario"
 )
 
-// Without congestion an algorithm costs its headers, its acknowledgements and what it leaves unused: none
-// nothing, credit at 99 % a hundredth, HPCC its twentieth and telemetry, and windows of a path that holds
-// six packets may leave a third.
+// Without congestion an algorithm costs its headers, its acknowledgements and its unused rate. none costs nothing,
+// credit at 99 % one percent, HPCC five percent and its telemetry. Windows on a path that holds six packets may
+// leave a third unused.
 func TestWaste(t *testing.T) {
 	d, err := scenario.Parse("x", []byte(`
 fabric: {kind: rail-only, hosts: 2, host_link: {rate: 100Gbps, cable: 3m}}

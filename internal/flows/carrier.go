@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// conn is a connection, which carries messages one after the other.
+// conn is a connection, which carries messages one after another.
 type conn struct {
 	uses        []fluid.Use
 	key         []int32   // ports of its paths, to detect their changes
@@ -27,11 +27,11 @@ type conn struct {
 	unsent      float64   // bytes on the wire that follow these
 	rate        float64   // rate at which it was sending when its path broke, in bytes per picosecond; 0: idle
 	probes      int32     // probes of a selective queue pair since its path broke
-	lost        bool      // it gave up
+	lost        bool      // whether it gave up
 	pace        pace
-	paced       unit.Time // since when the control limits it, -1 while it does not
+	paced       unit.Time // since when congestion control limits it, -1 while it does not
 	held        unit.Time // time for which congestion control has limited the current message
-	blocked     bool      // no way leads to its receiver
+	blocked     bool      // there is no path to its receiver
 }
 
 // Now, After, Send and Reaches make it an exec.Carrier.
@@ -119,7 +119,7 @@ func (r *Run) sent(c int32) {
 	r.push(r.now+r.behind(c, r.messages[m].Bytes), ringArrived, m, 0)
 }
 
-// behind returns the time from a message's last bit on the slowest link to memory, and of both NICs.
+// behind returns the time from a message's last bit on the slowest link to memory, plus that of both NICs.
 func (r *Run) behind(c int32, bytes unit.Bytes) unit.Time {
 	k := &r.conns[c]
 	d := k.latency
@@ -129,7 +129,7 @@ func (r *Run) behind(c int32, bytes unit.Bytes) unit.Time {
 	return d + 2*r.rules.NICLatency
 }
 
-// arrived ends a message, and the operation with its last one.
+// arrived ends a message, and its operation with the operation's last message.
 func (r *Run) arrived(m int32) {
 	msg := &r.messages[m]
 	msg.Done = r.now
@@ -139,8 +139,8 @@ func (r *Run) arrived(m int32) {
 	}
 }
 
-// silence waits for the local ACK timeout of a connection whose packets are lost. It sends all that it has been posted
-// meanwhile: no acknowledgement is due before.
+// silence waits for the local ACK timeout of a connection whose packets are lost. It sends all that it has been
+// posted meanwhile: no acknowledgement is due before.
 func (r *Run) silence(c int32) {
 	k := &r.conns[c]
 	if r.carried() != nil || k.retrying || k.lost {
@@ -162,7 +162,7 @@ func (r *Run) silence(c int32) {
 	r.waste(c)
 }
 
-// waste sends a connection's data for a broken path, up to its NIC: they take part of the NIC's rate and never
+// waste sends a connection's data for a broken path, up to its NIC. They use part of the NIC's rate and never
 // arrive.
 func (r *Run) waste(c int32) {
 	k := &r.conns[c]
@@ -175,7 +175,7 @@ func (r *Run) waste(c int32) {
 	}
 	src, _ := r.Hosts.Peers(c)
 	leaf := r.set(r.Hosts.Leaves(c))
-	if r.net.Rate(leaf) == 0 { // a NIC sends into its own broken cable, too
+	if r.net.Rate(leaf) == 0 { // a NIC also sends into its own broken cable
 		leaf = r.links.void(r, c, src)
 	}
 	uses := []fluid.Use{{Link: leaf, Share: 1}}
@@ -189,7 +189,7 @@ func (r *Run) waste(c int32) {
 	k.unsent = 0
 }
 
-// probe makes a selective queue pair that has sent all request an answer after a while, which doubles.
+// probe makes a selective queue pair that has sent everything request an answer after a time that doubles.
 func (r *Run) probe(c int32) {
 	k := &r.conns[c]
 	if r.Setup.Host.RC.Recovery == rc.Selective {
@@ -197,7 +197,7 @@ func (r *Run) probe(c int32) {
 	}
 }
 
-// probed continues a queue pair whose probe is answered: its path works again.
+// probed continues a queue pair whose probe is answered, because its path works again.
 func (r *Run) probed(c, turn int32) {
 	k := &r.conns[c]
 	switch {
@@ -220,7 +220,7 @@ func (r *Run) wasted(c int32) {
 	r.waste(c)
 }
 
-// revive ends that a connection waits for its time-out, and retransmits.
+// revive ends a connection's wait for its time-out, and retransmits.
 func (r *Run) revive(c int32) {
 	r.unwaste(c)
 	r.answered(c, 0)
@@ -236,7 +236,7 @@ func (r *Run) answered(c, timeouts int32) {
 	r.silences[k.first] = s
 }
 
-// unwaste ends the traffic of a connection into a broken path, and reports whether it had some left to send.
+// unwaste ends the traffic of a connection into a broken path, and reports whether it had data left to send.
 func (r *Run) unwaste(c int32) bool {
 	k := &r.conns[c]
 	left := k.unsent > 0 || k.vain >= 0
@@ -247,9 +247,9 @@ func (r *Run) unwaste(c int32) bool {
 	return left
 }
 
-// converged resumes a connection whose path broke and that has another one. Packets that it still had to send then
-// show the receiver the gap, so it returns to where the path broke. A connection that had sent all waits for its
-// timeout.
+// converged resumes a connection whose path broke and which has another path. Its remaining packets then show the
+// receiver the gap, so it returns to the packet at which the path broke. A connection that had sent all waits for
+// its timeout.
 func (r *Run) converged(c int32) {
 	if r.unwaste(c) {
 		r.revive(c)

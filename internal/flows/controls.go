@@ -37,9 +37,9 @@ type Curve struct {
 	Control string    `json:"control"` // name from ControlOf
 	Rate    unit.Rate `json:"rate_bps"`
 	Senders int       `json:"senders"`
-	// Shared is the part of the link's rate that they used together, by window: the last one holds on.
+	// Shared is the part of the link's rate that they used together, by window; the last value continues.
 	Shared []float64 `json:"shared"`
-	// Alone is the use of the link by one sender after the rest had ended, by window; the last value continues.
+	// Alone is the use of the link by one sender after the others had ended, by window; the last value continues.
 	Alone []float64 `json:"alone"`
 
 	top float64 // final share of the link's rate; 1 if the measurement did not wait for it
@@ -88,8 +88,8 @@ func ControlOf(p *scenario.Plan, s *scenario.Service) string {
 	return kind + "/" + s.CC.Name + "/" + does
 }
 
-// curvesOf returns the measured curves of a control at the nearest rate; none if it was not measured, or leaves nothing
-// unused.
+// curvesOf returns the measured curves of a control at the nearest rate. It returns none if the control was not
+// measured, or leaves nothing unused.
 func curvesOf(control string, rate unit.Rate) (all curves) {
 	nearest := unit.Rate(0)
 	off := func(r unit.Rate) float64 { return math.Abs(math.Log(float64(r) / float64(rate))) }
@@ -112,7 +112,7 @@ func curvesOf(control string, rate unit.Rate) (all curves) {
 	return all
 }
 
-// nearlyAll is the part of a rate that counts as all of it.
+// nearlyAll is the part of a rate that counts as the whole rate.
 const nearlyAll = 0.99
 
 // window returns the window of an age.
@@ -127,7 +127,7 @@ func window(age unit.Time) int {
 	return w
 }
 
-// lowest is the part of a link's rate above which a lone sender counts as recovered: HPCC leaves 13 % idle.
+// lowest is the part of a link's rate above which a lone sender counts as recovered, because HPCC leaves 13 % idle.
 const lowest = 0.8
 
 // in returns the value at window w, or the last value if w is beyond the curve.

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// controls.json holds what is measured: a curve measured again is the stored one. When a congestion control changes,
-// go run ./internal/ci/controls writes the file anew.
+// controls.json holds measured values: a curve measured again equals the stored one. When a congestion control
+// changes, go run ./internal/ci/controls writes the file anew.
 func TestCurvesAreMeasured(t *testing.T) {
 	for _, set := range []string{"cc.algorithm=swift", "cc.algorithm=dctcp", "transport=uec"} {
 		got, err := Measure(100*unit.Gbps, 4, set)
@@ -23,7 +23,7 @@ func TestCurvesAreMeasured(t *testing.T) {
 			continue
 		}
 		stored := known[i]
-		alone := make([]float64, len(stored.Alone)) // known has them as shares of the last
+		alone := make([]float64, len(stored.Alone)) // known has them as shares of the last value
 		for w, x := range stored.Alone {
 			alone[w] = float64(int64(x*stored.top*1e4+0.5)) / 1e4
 		}

@@ -15,7 +15,7 @@ type Cost struct {
 	Memory   unit.Bytes
 	Seconds  float64
 	Causes   float64 // seconds of dividing lost time among causes
-	Ahead    float64 // of Seconds: what plans of one step do once (scenario.Plan.Ahead)
+	Ahead    float64 // of Seconds: the part that plans of one step share (scenario.Plan.Ahead)
 	routes   *topo.Routes
 }
 

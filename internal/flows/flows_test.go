@@ -71,13 +71,13 @@ func traffic(all ...[3]int) string {
 	return b.String()
 }
 
-// wire returns what a message of full packets of 4,096 bytes costs on the wire (RETH in the first).
+// wire returns the bytes on the wire of a message of full packets of 4,096 bytes (RETH in the first).
 func wire(bytes int) float64 {
 	return float64(bytes + bytes/4096*(roce.DataLen(roce.WriteMiddle, 0)+roce.PreambleIFG) + 16)
 }
 
-// TestClosedForms holds times to what anybody can work out: bytes of wire over the rate that is left, and the
-// latency of a flow that is alone.
+// TestClosedForms compares times with closed forms: bytes on the wire over the available rate, and the latency of a
+// lone flow.
 func TestClosedForms(t *testing.T) {
 	const mb = 1 << 20
 	_, _, tab := run(t, rail+traffic([3]int{1, 2, mb}))
@@ -113,9 +113,9 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// TestMessagesApart has two hosts send at twice their rate. Messages on queue pairs of their own share the line, on the
-// pair's they go one after another: the line is always busy and the last message ends at the same time, but equal ones
-// that share take longer on average.
+// TestMessagesApart has two hosts send at twice their rate. Messages on separate queue pairs share the line; on the
+// pair's queue pair they are sequential. The line is always busy and the last message ends at the same time, but
+// equal messages that share take longer on average.
 func TestMessagesApart(t *testing.T) {
 	const two = "name: two\nfabric: {kind: single-rail, hosts: 2, host_link: {rate: 100Gbps}}\n" +
 		"server: {gpus: 1, nics: 1}\ncc: {algorithm: none}\n" +
@@ -133,7 +133,7 @@ func TestMessagesApart(t *testing.T) {
 	}
 }
 
-// pair is two segments joined by two spines, at the rate of one NIC.
+// pair is two segments connected by two spines, at the rate of one NIC.
 const pair = `
 name: pair
 fabric: {kind: rail, segments: 2, hosts: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps},
@@ -158,8 +158,8 @@ func TestEvents(t *testing.T) {
 	if math.Abs(got-want) > 0.01*want || !s.Complete {
 		t.Errorf("at half rate from 300 us on it ends at %v, want %v", unit.Time(got), unit.Time(want))
 	}
-	// Routes follow after 1 ms; the local ACK timeout (code 14) is 67.1 ms, behind which it goes on by the other
-	// spine.
+	// Routes converge after 1 ms. The local ACK timeout (code 14) is 67.1 ms, after which the transfer goes on over
+	// the other spine.
 	down := fmt.Sprintf("events:\n  - {at: 300us, link: %q, up: false}\n", name)
 	_, s, tab = run(t, text+down, "fabric.routing.converge=1ms")
 	want = before + float64(4096*unit.Nanosecond<<14)
@@ -169,7 +169,7 @@ func TestEvents(t *testing.T) {
 	if len(s.Moves) != 1 || s.Moves[0].Moved != 1 || s.Moves[0].Needless != 0 {
 		t.Errorf("moves: %+v, want one of one connection", s.Moves)
 	}
-	// A server whose only cable breaks is lost when the retries are exhausted.
+	// A server whose only cable fails is lost when the retries are exhausted.
 	nic := r.Graph.End(r.Graph.NICs[0].Links[0], r.Graph.Hosts[0])
 	gone := fmt.Sprintf("events:\n  - {at: 300us, link: %q, up: false}\n", nic)
 	_, s, _ = run(t, text+gone)
@@ -178,9 +178,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestConserved draws fabrics and transfers, with every congestion control, and checks that no link carries more
-// than it can, that every port has carried the bytes of the messages that cross it, and that a run is the same on
-// any number of processors.
+// TestConserved draws fabrics and transfers with every congestion control. No link exceeds its rate, every port has
+// carried the bytes of the messages that cross it, and a run is identical on any number of processors.
 func TestConserved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kinds := []string{

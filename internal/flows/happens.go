@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// schedule sets timers for the plan's failures and recoveries, in the order of the packet carrier: links change before
-// their ends learn of it, and ends before routes converge.
+// schedule sets timers for the plan's failures and recoveries, in the order of the packet carrier: links change
+// before their ends detect it, and ends before routes converge.
 func (r *Run) schedule() {
 	events := r.Plan.Events
 	for i := range events {
@@ -94,7 +94,7 @@ func (r *Run) clock() {
 	}
 }
 
-// rerouted computes the paths of all connections again, and moves messages in flight to them.
+// rerouted recomputes the paths of all connections, and moves messages in flight to them.
 func (r *Run) rerouted(routes bool) {
 	m := explain.Move{At: r.now, Of: len(r.conns)}
 	for c := range r.conns {

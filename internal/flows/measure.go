@@ -10,10 +10,10 @@ import (
 	"railyard/unit"
 )
 
-// Measure simulates with packets several senders that start together to one receiver, until all but one have ended,
-// and the last one until it has the link's rate again. It returns the use of the receiver's link. sets are the
-// scenario settings of the congestion control. Where shares are unequal the last one may have used most of the link
-// and end with the rest: then another is the last.
+// Measure simulates with packets several senders that start together to one receiver. It runs until all but one
+// have ended, and then until the last one has the link's rate again. It returns the use of the receiver's link.
+// sets are the scenario settings of the congestion control. If shares are unequal the last sender may have used
+// most of the link and end with the others. In that case another sender is the last.
 func Measure(rate unit.Rate, senders int, sets ...string) (c Curve, err error) {
 	for long := range min(senders, mostTries) {
 		for _, w := range []int{20, aloneWindows} {

@@ -6,22 +6,23 @@ import (
 	"railyard/unit"
 )
 
-// pace is the allowed rate of a connection's congestion control: line rate until it and others demand more of a
-// switch's port than its rate. The use of the port then, and the recovery to line rate once no other sender contends,
-// were measured with packets (Curve).
+// pace is the rate that a connection's congestion control permits. It is line rate until the connection and others
+// demand more than the rate of a switch's port. The use of the port then, and the recovery to line rate once no
+// other sender contends, were measured with packets (Curve).
 type pace struct {
 	cap   int32     // fluid link of the connection alone; -1: its control was not measured, or there is none
 	line  float64   // rate on an idle path
 	part  float64   // part of the line rate at its last limit; 1: never limited, or recovered
 	since unit.Time // when part was
-	fresh unit.Time // since when it shares a port that it met at line rate; -1: it does not
+	fresh unit.Time // since when it shares a port that it reached at line rate; -1: it does not
 	port  int32     // the limiting port, -1 for none
 	got   float64   // part of the line rate in use where the whole rate is used
 	turn  int32     // number of the current bell: bells with another number have no effect
 	at    float64   // currently allowed part of the line rate
 }
 
-// settled is the age from which on senders that met at line rate share a port as their control does in the long run.
+// settled is the age from which on senders that reached a port at line rate share it as their control does in the
+// long run.
 const settled = 2 * unit.Millisecond
 
 // step is by how much a pace must grow to count.
@@ -87,8 +88,8 @@ func (r *Run) rate(conn int32, rate float64, limit int32) {
 	}
 }
 
-// limited records whether a connection's congestion control limits it from now on: its own pace, or a port that
-// controls leave partly idle.
+// limited records whether a connection's congestion control limits it from now on: by its own pace, or at a port
+// that controls leave partly idle.
 func (r *Run) limited(c int32, now bool) {
 	k := &r.conns[c]
 	switch {
@@ -103,8 +104,8 @@ func (r *Run) limited(c int32, now bool) {
 // leastYield is the minimum use of a port, as a share of its rate: TIMELY falls below 0.2 % of it.
 const leastYield = 0.001
 
-// yield is the used part of a port's rate under excess demand: after flows met at line rate, the port is partly idle
-// for some time once their controls have reacted.
+// yield is the used part of a port's rate under excess demand. After flows arrived at line rate, the port is partly
+// idle for some time once their controls have reacted.
 func (r *Run) yield(link int32, asked float64) float64 {
 	if !r.ofSwitch(link) {
 		return 1
@@ -120,7 +121,7 @@ func (r *Run) yield(link int32, asked float64) float64 {
 		all, age := r.of(c, link), settled
 		switch {
 		case p.fresh >= 0:
-			// A sender with a small part of its NIC must reduce its rate from line rate to less than that.
+			// A sender with a small part of its NIC's rate must reduce its rate from line rate to less than that.
 			age = max(0, r.now-p.fresh-max(0, all.takes(float64(n)*p.line/rate)-all.takes(times)))
 		case p.at >= 1-step:
 			age = 0
@@ -130,7 +131,8 @@ func (r *Run) yield(link int32, asked float64) float64 {
 	return max(leastYield, sum/float64(max(1, n)))
 }
 
-// shared returns the part of a port's rate used by flows whose demand is a multiple of it, at an age after they met.
+// shared returns the part of a port's rate used by flows whose demand is a multiple of it, at a time after they
+// began to share it.
 func (all curves) shared(times float64, age unit.Time) float64 {
 	if age >= settled {
 		return all.at(times, (*Curve).long)
@@ -161,14 +163,14 @@ func (all curves) alone(part float64, age unit.Time) float64 {
 	return max(part, all.at(1/part, func(c *Curve) float64 { return min(1, in(c.Alone, w)) }))
 }
 
-// react follows changes of rates: a flow limited by a switch's port keeps that rate, and recovers from it once
+// react follows changes of rates. A flow limited by a switch's port keeps that rate, and recovers from it once
 // nothing limits it any more.
 func (r *Run) react() {
 	all := r.rated
 	r.rated = nil
 	for _, x := range all {
 		p := &r.conns[x.conn].pace
-		// A port that carries all that its senders' NICs leave them builds no queue.
+		// A port that carries all traffic of its senders' NICs builds no queue.
 		switch now := r.ofSwitch(x.limit) && (p.port == x.limit || r.net.Crowded(x.limit)); {
 		case now && p.fresh < 0 && p.at >= 1-step: // the flow shared a link while it sent at line rate
 			p.fresh, p.port, p.got = r.now, x.limit, x.rate/p.line/r.net.Part(x.limit)
@@ -204,14 +206,14 @@ func (r *Run) leaves(c int32) {
 	p.port = -1
 }
 
-// reaction returns how long a control takes from line rate to the part that it has of a port.
+// reaction returns how long a control takes from line rate to its part of a port.
 func (r *Run) reaction(c int32) unit.Time {
 	p := &r.conns[c].pace
 	return r.of(c, p.port).takes(1 / p.got)
 }
 
-// takes returns the time in which senders that begin at line rate fall to 1/n of it: until the first window in
-// which n of them used less than a full link.
+// takes returns the time in which senders that begin at line rate fall to 1/n of it. It ends with the first window
+// in which n of them used less than a full link.
 func (all curves) takes(parts float64) unit.Time {
 	want := math.Log2(max(1, parts))
 	at, slope, senders := unit.Time(0), 0.0, 0.0
@@ -267,7 +269,7 @@ func (r *Run) grow(c int32) {
 	}
 }
 
-// repace updates a connection that recovers, or that met others at line rate.
+// repace updates a connection that recovers, or that began to share a port at line rate.
 func (r *Run) repace(c, turn int32) {
 	p := &r.conns[c].pace
 	if turn != p.turn {

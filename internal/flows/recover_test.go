@@ -28,8 +28,8 @@ func packets(t *testing.T, text string, sets ...string) unit.Time {
 	return unit.Time(tab.Flows[0].Done)
 }
 
-// TestRecovery breaks a link under a queue pair: packets that follow by new routes show the gap, so it goes back at
-// once where it still had some to send when routes converged, and only then: else it waits for its ACK timeout.
+// TestRecovery breaks a link under a queue pair. Packets on new routes show the gap, so the queue pair retransmits
+// at once if it still had data to send when routes converged. Otherwise it waits for its ACK timeout.
 func TestRecovery(t *testing.T) {
 	const mb = 1 << 20
 	text := pair + traffic([3]int{1, 3, 8 * mb})
@@ -46,7 +46,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// stranded is a GPU that sends what operations say from 100 us on, and events about its path.
+// stranded is a GPU that sends given operations from 100 us on, and events on its path.
 const stranded = `
 name: stranded
 fabric: {kind: rail, segments: 2, hosts: 2, spines: 1, uplinks: 2, host_link: {rate: 100Gbps},
@@ -77,7 +77,7 @@ func asPackets(t *testing.T, what, text string, sets ...string) {
 	}
 }
 
-// TestStranded posts messages into a path that is broken already: the queue pair sends them all the same, and waits
+// TestStranded posts messages into a path that is already broken. The queue pair still sends them all, and waits
 // for its ACK timeout unless it still sends once routes have converged.
 func TestStranded(t *testing.T) {
 	send := func(id string, bytes int, after string) string {
@@ -135,7 +135,7 @@ func TestStranded(t *testing.T) {
 	}
 }
 
-// share returns what a scenario's account of lost time books to causes, by packets and as flows.
+// share returns the lost time that a scenario's account assigns to causes, by packets and as flows.
 func share(t *testing.T, text string, sets []string, of ...cause.ID) (packet, flow map[cause.ID]int64) {
 	t.Helper()
 	account := func(r interface {
@@ -170,7 +170,8 @@ func alike(t *testing.T, what string, packet, flow map[cause.ID]int64, id cause.
 	}
 }
 
-// What congestion control withholds from flows is booked to it and not to latency, which packets and flows have alike.
+// The time that congestion control withholds from flows is assigned to it and not to latency, which packets and
+// flows have in common.
 func TestWithheldIsNoLatency(t *testing.T) {
 	packet, flow := share(t, scenarios.Texts()["three-flows.yaml"], nil, cause.Latency, cause.Recovering, cause.Incast,
 		cause.Oversubscription)
@@ -183,7 +184,7 @@ func TestWithheldIsNoLatency(t *testing.T) {
 	}
 }
 
-// The time for which a queue pair waits for its ACK timeout is booked to retransmission, as it is by packets.
+// The time for which a queue pair waits for its ACK timeout is assigned to retransmission, as it is by packets.
 func TestTimeoutIsNoLatency(t *testing.T) {
 	const op = "    - {id: s, gpu: host-1/gpu-1, to: host-3/gpu-1, send: %dB, after: [a]}\n"
 	const event = "  - {at: %s, link: \"seg-1-rail-1:Eth3\", up: false, converge: 300us}\n"
@@ -202,7 +203,7 @@ func TestTimeoutIsNoLatency(t *testing.T) {
 	}
 }
 
-// Ports that carry all that their senders' NICs leave them build no queue, and no congestion control reacts: the
+// Ports that carry all traffic of their senders' NICs build no queue, and no congestion control reacts. The
 // all-to-alls of experts take as long as without any.
 func TestBalanced(t *testing.T) {
 	text := scenarios.Texts()["mixtral-ep8-64.yaml"]

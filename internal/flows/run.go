@@ -1,7 +1,7 @@
-// Package flows carries an execution's transfers as flows instead of packets. Each message takes the ports that its
-// packets would take, and its rate changes when others begin or end on its links (internal/fluid). Routes, hashing,
-// bundles, planes and the effects of failures equal those of the packet carrier, whose network is built for it
-// without packets.
+// Package flows carries an execution's transfers as flows instead of packets. Each message takes the ports of its
+// packets, and its rate changes when others begin or end on its links (internal/fluid). Routes, hashing, bundles,
+// planes and the effects of failures equal those of the packet carrier. Its network is built for them without
+// packets.
 package flows
 
 import (
@@ -33,7 +33,7 @@ type Run struct {
 	rules explain.Rules
 	links links
 	conns []conn
-	// messages in the order in which they were posted, and by message the next one of its connection, -1 for none.
+	// messages in the order of posting, and by message the next one of its connection, -1 for none.
 	messages []explain.Message
 	next     []int32
 	pacedFor []unit.Time // by message: for how long its congestion control limited it
@@ -44,7 +44,7 @@ type Run struct {
 	bells  fluid.Bells[bell]
 	events int64
 
-	rated  []rating // connections whose rates have changed, and what limits them
+	rated  []rating // connections whose rates have changed, and their limits
 	curves map[curveKey]curves
 
 	delivered   unit.Bytes
@@ -99,7 +99,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	return r, nil
 }
 
-// execution prepares the execution of jobs. Operations that do not depend on the network have the same times in all
+// execution prepares the execution of jobs. Operations that do not depend on the network have equal times in all
 // completed runs in which no incident ends a process.
 func (r *Run) execution(m exec.Machine, jobs *workload.Mix) *exec.Execution {
 	if r.Plan.Totals && r.Plan.Ahead != nil && len(r.Plan.Incidents) == 0 {

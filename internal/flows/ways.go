@@ -11,13 +11,13 @@ import (
 	"railyard/unit"
 )
 
-// links are the links of the fluid model: the ports, by number; then PCIe; then sets of ports over which packets
-// are sprayed, and connections' own limits, in order of creation.
+// links are the links of the fluid model. First are the ports, by number, then PCIe. Sets of ports over which
+// packets are sprayed, and connections' own limits, follow in order of creation.
 type links struct {
 	buses [][2][]int32 // by NIC: out of memory, into memory
 	sets  fluid.Sets
 	ports map[int32][]int32 // by set: its ports
-	in    map[int32][]int32 // by port: sets that it is in
+	in    map[int32][]int32 // by port: the sets that contain it
 	even  bool              // packets take the ports of a set in turn, independent of their load
 	none  int32             // carries nothing
 	voids map[int32]int32   // by NIC: traffic into its broken links
@@ -91,7 +91,7 @@ func (r *Run) portRate(port int32) float64 {
 	return bytesPer(l.Rate)
 }
 
-// setRate returns what ports carry together now.
+// setRate returns the current total rate of ports.
 func (r *Run) setRate(ports []int32) (sum float64) {
 	least, live := 0.0, 0
 	for _, p := range ports {
@@ -109,7 +109,7 @@ func (r *Run) setRate(ports []int32) (sum float64) {
 	return sum
 }
 
-// set returns the link of ports over which packets are spread: of one port, the port itself.
+// set returns the link of ports over which packets are spread; for one port, the port itself.
 func (r *Run) set(ports []int32) int32 {
 	return r.links.sets.Of(ports, func(sorted []int32) int32 {
 		at := r.net.Add(r.setRate(sorted))
@@ -175,7 +175,7 @@ func (r *Run) way(c int32) (moved bool) {
 	return true
 }
 
-// add appends a use, or adds its share to the one of the same link.
+// add appends a use, or adds its share to an existing use of the same link.
 func add(uses []fluid.Use, u fluid.Use) []fluid.Use {
 	for i := range uses {
 		if uses[i].Link == u.Link {
@@ -231,7 +231,7 @@ func (r *Run) spread(c int32, leaves []int32, dst int32) (used, path []int32, us
 	return used, path, uses, false
 }
 
-// over returns how long bytes of one frame on the wire take over ports beyond their time on the slowest.
+// over returns how long bytes of one frame on the wire take over ports, beyond their time on the slowest.
 func (r *Run) over(path []int32, wire unit.Bytes) unit.Time {
 	slowest := r.Net.Rate(path[0])
 	for _, p := range path {
@@ -240,8 +240,8 @@ func (r *Run) over(path []int32, wire unit.Bytes) unit.Time {
 	return r.Net.Alone(path, int(wire)-roce.PreambleIFG) - unit.Serialize(wire, slowest)
 }
 
-// written returns how much later a full packet is in memory where PCIe is slower than the slowest port: the last
-// packet of a message is not queued there but is written at PCIe's rate.
+// written returns how much later a full packet is in memory if PCIe is slower than the slowest port. The last
+// packet of a message is then not queued at that port but written at PCIe's rate.
 func (r *Run) written(dst int32, path []int32) (more unit.Time) {
 	full := bytesPer(r.Net.Rate(path[0]))
 	for _, p := range path {
@@ -268,8 +268,8 @@ func (r *Run) beyond(c int32, wire unit.Bytes) unit.Time {
 	return r.over(path, wire)
 }
 
-// broken reports whether none of a connection's packets arrive at present: there is no path to the receiver, or their
-// path is broken.
+// broken reports whether none of a connection's packets arrive at present, because there is no path to the receiver
+// or it is broken.
 func (r *Run) broken(c int32) bool {
 	k := &r.conns[c]
 	if k.blocked {

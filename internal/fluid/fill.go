@@ -38,9 +38,9 @@ func (r *fill) grow(links int) {
 	r.more, r.first = append(r.more, make([]float64, more)...), append(r.first, make([]float64, more)...)
 }
 
-// refill sets the rates of flows that a change can affect: those on changed links, and on full links that these
+// refill sets the rates of flows that a change can affect: those on changed links, those on full links that these
 // cross, and so on. All rates rise together until a link is full. The rates of its flows are then final; the others
-// continue to rise. Links that are not full limit no flow: they are considered only if new rates would fill them.
+// continue to rise. Links that are not full limit no flow. They are considered only if new rates would fill them.
 func (n *Net) refill() {
 	r := &n.round
 	for _, l := range n.changed {
@@ -81,8 +81,8 @@ func (n *Net) busy() {
 	}
 }
 
-// reach lists the flows of links from a place of the list on, and full links that these cross; all links where pauses
-// hold flows up.
+// reach lists the flows of links from a position of the list on, and the full links that these flows cross. It
+// lists all crossed links if pauses block flows.
 func (n *Net) reach(from int) int {
 	r := &n.round
 	for len(r.seen) < len(n.flows) {
@@ -148,8 +148,8 @@ func (n *Net) share() {
 // Crowded reports whether flows demand more of a link than it can carry.
 func (n *Net) Crowded(link int32) bool { return n.asked(link) > n.rate[link]*(1+slack) }
 
-// asked returns the demand of flows on a link: the rate that their sender's own links, or another limiting link, leave
-// them.
+// asked returns the demand of flows on a link: the rate that their sender's own links, or another limiting link,
+// permit.
 func (n *Net) asked(link int32) (sum float64) {
 	for _, s := range n.on[link] {
 		f := &n.flows[s.flow]
@@ -188,7 +188,7 @@ func (n *Net) parts() {
 	}
 }
 
-// freeze fixes the rate of a full link's flows and, where pauses block flows, of those that wait for them.
+// freeze fixes the rate of a full link's flows and, if pauses block flows, of those that wait for them.
 func (n *Net) freeze(top level) {
 	r := &n.round
 	r.held[top.link] = true
@@ -261,7 +261,7 @@ func (n *Net) commit(at int32) {
 	}
 	same := f.rate == r.rate[at]
 	if f.limit = r.limit[at]; same {
-		return // it keeps its end time
+		return // its end time does not change
 	}
 	n.carry(f, r.rate[at]-f.rate, n.since)
 	f.rate = r.rate[at]

@@ -1,5 +1,5 @@
-// Package fluid moves bytes as flows that share links max-min fairly (Bertsekas and Gallager, Data Networks, 6.5.2): no
-// flow can go faster without a slower or equal one going slower still. It is an upper bound of a fabric under any
+// Package fluid transfers bytes as flows that share links max-min fairly (Bertsekas and Gallager, Data Networks,
+// 6.5.2): no flow can go faster without slowing an equal or slower one. It is an upper bound of a fabric under any
 // pacing, and the model of replays of a run.
 //
 //	n := fluid.New([]float64{0.0125, 0.0125}) // two links of 100 Gbit/s, in bytes per picosecond
@@ -31,15 +31,16 @@ type Net struct {
 	Grain unit.Time
 	// Limits records which link limits each flow for how long.
 	Limits bool
-	// Pauses: only pauses slow senders (PFC without congestion control). A full link then delays all flows that share
-	// an earlier link with one of its flows, as they are in one queue. The n flows that begin on one link count 1/n
-	// of their weights, as their NIC serves them in turn.
+	// Pauses: only pauses slow senders (PFC without congestion control). A full link then delays all flows that
+	// share an earlier link with one of its flows, because they are in one queue. The n flows that begin on one
+	// link count 1/n of their weights, because their NIC serves them in turn.
 	Pauses bool
-	// Set counts the links of flows whose rates were set: the work is proportional to it.
+	// Set counts the links of flows whose rates were set. The work is proportional to this count.
 	Set int
 	// Yield returns the part of its rate that a link carries under excess demand of its flows; nil: all.
 	Yield func(link int32, asked float64) float64
-	// Own is the number of a flow's first links that belong to its sender: their rate is the flow's demand.
+	// Own is the number of a flow's first links that belong to its sender. The rate of these links is the flow's
+	// demand.
 	Own int
 	// Rated receives the tags of flows whose rate, or limiting link, has changed; may be nil. It must not change
 	// the network.
@@ -48,11 +49,11 @@ type Net struct {
 	Booked func(link int32, from, to unit.Time, rate float64)
 
 	rate []float64 // by link, bytes per picosecond
-	most []float64 // by link: the part of rate that flows can get
+	most []float64 // by link: the part of its rate that flows can get
 	load []float64 // by link: rates of its flows
 	// loadedAt is, by link, the time until which traffic was passed to Booked.
 	loadedAt []unit.Time
-	on       [][]seat // by link: uses of flows that cross it
+	on       [][]seat // by link: uses of the flows that cross it
 	flows    []flow
 	free     []int32                // numbers of flows that have ended
 	ends     Heap[unit.Time, int32] // ends of flows without changes, with the version for which they are valid
@@ -70,7 +71,7 @@ type flow struct {
 	tag     int32
 	version int32
 	uses    []Use
-	seats   []int32 // by use: its place among the link's
+	seats   []int32 // by use: its index among the link's uses
 	left    float64 // bytes, at
 	weight  float64
 	at      unit.Time
@@ -78,7 +79,7 @@ type flow struct {
 	began   unit.Time
 	limit   int32 // link that limits it; -1: none yet
 	limits  []Limit
-	full    bool      // another link limits it, and its first one is full as well
+	full    bool      // another link limits it, and its first one is also full
 	busy    unit.Time // duration
 }
 
@@ -97,7 +98,7 @@ func New(rates []float64) *Net {
 	return n
 }
 
-// Add makes another link and returns its number.
+// Add creates another link and returns its number.
 func (n *Net) Add(rate float64) int32 {
 	n.rate, n.most, n.load = append(n.rate, rate), append(n.most, rate), append(n.load, 0)
 	n.on, n.marked, n.loadedAt = append(n.on, nil), append(n.marked, false), append(n.loadedAt, 0)
@@ -129,7 +130,7 @@ func (n *Net) Each(link int32, f func(tag int32)) {
 // Active returns the number of active flows.
 func (n *Net) Active() int { return len(n.flows) - len(n.free) }
 
-// Start begins a flow. On shared links its part is proportional to its weight: 1 for equal parts.
+// Start begins a flow. On shared links its part is proportional to its weight; 1 for equal parts.
 func (n *Net) Start(now unit.Time, tag int32, bytes, weight float64, uses []Use) int32 {
 	var at int32
 	if last := len(n.free) - 1; last >= 0 {
@@ -160,7 +161,7 @@ func (n *Net) seat(now unit.Time, at int32) {
 	}
 }
 
-// Move moves the rest of a flow to other links.
+// Move moves the remaining bytes of a flow to other links.
 func (n *Net) Move(now unit.Time, at int32, uses []Use) {
 	f := &n.flows[at]
 	n.advance(f, now)
@@ -188,7 +189,7 @@ func (n *Net) change(now unit.Time, link int32) {
 	}
 }
 
-// Next returns the end of the next flow, or the other time if that is not later; rates include changes until then.
+// Next returns the end of the next flow, or the other time if that is not later. Rates include changes until then.
 func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
 	for {
 		if at, flow = n.next(); !flow || other <= at {
@@ -200,7 +201,7 @@ func (n *Net) Next(other unit.Time) (at unit.Time, flow bool) {
 	}
 }
 
-// Settle updates rates if changes are to count before a time, and reports whether it did.
+// Settle updates rates if changes must count before a time, and reports whether it did.
 func (n *Net) Settle(at unit.Time) bool {
 	if len(n.changed) == 0 || at != unit.Never && at <= n.since+n.Grain {
 		return false
@@ -209,7 +210,7 @@ func (n *Net) Settle(at unit.Time) bool {
 	return true
 }
 
-// Ends returns when the next flow ends by the rates set last, unit.Never without one.
+// Ends returns when the next flow ends by the last rates, unit.Never without one.
 func (n *Net) Ends() unit.Time {
 	at, _ := n.next()
 	return at
@@ -229,7 +230,7 @@ func (n *Net) next() (unit.Time, bool) {
 // Rate returns the rate of a link, bytes per picosecond.
 func (n *Net) Rate(link int32) float64 { return n.rate[link] }
 
-// End takes away the flow that ends next. It returns the time, number and tag.
+// End removes the flow that ends next. It returns the time, number and tag.
 func (n *Net) End() (at unit.Time, number, tag int32) {
 	e := n.ends.Pop()
 	at, number = e.At, int32(e.Then)
@@ -240,7 +241,7 @@ func (n *Net) End() (at unit.Time, number, tag int32) {
 	return at, number, tag
 }
 
-// Stop takes a flow away before its end and returns how many bytes are left.
+// Stop removes a flow before its end and returns the number of its remaining bytes.
 func (n *Net) Stop(now unit.Time, at int32) float64 {
 	f := &n.flows[at]
 	n.advance(f, now)
@@ -252,15 +253,15 @@ func (n *Net) Stop(now unit.Time, at int32) float64 {
 // Sends returns the rate of a flow, in bytes per picosecond.
 func (n *Net) Sends(at int32) float64 { return n.flows[at].rate }
 
-// LimitsOf returns which links limited a flow, in the order in which they first did, until rates were set last. It is
-// valid until the flow has ended and another one begins.
+// LimitsOf returns which links limited a flow until rates were last set, in the order in which they first did. It
+// is valid until the flow has ended and another one begins.
 func (n *Net) LimitsOf(at int32) []Limit { return n.flows[at].limits }
 
 // nearlyFull is the part of its rate from which a link counts as full in addition to the one that limits a flow.
 const nearlyFull = 0.95
 
-// BusyOf returns how long a flow was limited by another link than its first while that was full as well: its sender
-// had no more to give. See LimitsOf.
+// BusyOf returns how long a flow was limited by a link other than its first while its first was also full. Its
+// sender then had no spare rate. See LimitsOf.
 func (n *Net) BusyOf(at int32) unit.Time { return n.flows[at].busy }
 
 // advance brings a flow's bytes up to a time.
@@ -297,7 +298,7 @@ func (n *Net) remove(now unit.Time, at int32) {
 	n.free = append(n.free, at)
 }
 
-// unseat takes a flow off its links.
+// unseat removes a flow from its links.
 func (n *Net) unseat(now unit.Time, f *flow) {
 	for i, u := range f.uses {
 		list, place := n.on[u.Link], f.seats[i]

@@ -10,15 +10,15 @@ import (
 	"railyard/unit"
 )
 
-// TestShares checks flows whose times anybody can work out: two share a link until the shorter one ends, a third is
-// held up by a slower link and leaves the rest to them.
+// TestShares checks flows whose times follow by hand. Two share a link until the shorter one ends; a third is
+// limited by a slower link and leaves the remaining rate to them.
 func TestShares(t *testing.T) {
 	n := fluid.New([]float64{0.01, 0.002}) // bytes per picosecond
 	n.Start(0, 1, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}})
 	n.Start(0, 2, 2e6, 1, []fluid.Use{{Link: 0, Share: 1}})
 	n.Start(0, 3, 1e6, 1, []fluid.Use{{Link: 0, Share: 1}, {Link: 1, Share: 1}})
-	// Flow 3 has 0.002, the others 0.004 each: 1 ends at 250 us, then 2 has 0.008 for its last 1e6 bytes, until 375
-	// us; 3 ends at 500 us.
+	// Flow 3 has 0.002, the others 0.004 each. Flow 1 ends at 250 us; flow 2 then has 0.008 for its last 1e6 bytes,
+	// until 375 us; flow 3 ends at 500 us.
 	for _, want := range []struct {
 		tag int32
 		at  unit.Time
@@ -32,7 +32,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestWeights checks that weights divide a link, and that a link that becomes slower counts from then on.
+// TestWeights checks that weights divide a link, and that a reduced rate of a link counts from then on.
 func TestWeights(t *testing.T) {
 	n := fluid.New([]float64{0.03})
 	uses := []fluid.Use{{Link: 0, Share: 1}}
@@ -48,8 +48,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestMaxMin checks on random links and flows that no link carries more than it can, that every flow has a full link
-// on which none has more than it, and that all bytes arrive.
+// TestMaxMin checks on random links and flows that no link exceeds its rate, that every flow has a full link on
+// which none is faster, and that all bytes arrive.
 func TestMaxMin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		links := rapid.IntRange(1, 8).Draw(t, "links")
@@ -87,7 +87,7 @@ func TestMaxMin(t *testing.T) {
 				}
 			}
 		}
-		for l, sum := range total { // work goes on while there is some: a link is no later than all bytes one by one
+		for l, sum := range total { // continue while there are bytes: no link ends later than all bytes one by one
 			if need := sum / rates[l]; float64(last) < need-float64(count) {
 				t.Fatalf("all ends at %v, link %d needs %v", last, l, unit.Time(need))
 			}

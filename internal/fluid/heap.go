@@ -6,11 +6,11 @@ import (
 	"railyard/unit"
 )
 
-// Heap is a priority queue whose keys are in the elements: replays push and pop a hundred thousand times, and
+// Heap is a priority queue whose keys are in the elements. Replays push and pop a hundred thousand times, and
 // comparison by a method took most of that time. Each element has four below it.
 type Heap[K cmp.Ordered, V any] []Entry[K, V]
 
-// Entry is an element: the one with the least At leaves first, of several the one with the least Then.
+// Entry is an element. The one with the least At leaves first, of several the one with the least Then.
 type Entry[K cmp.Ordered, V any] struct {
 	At   K
 	Then int64
@@ -113,7 +113,7 @@ func (b *Bells[V]) Peek() *Entry[unit.Time, V] {
 	return nil
 }
 
-// inLane reports whether the one that rings first is in the lane.
+// inLane reports whether the first timer is in the lane.
 func (b *Bells[V]) inLane() bool {
 	return b.next < len(b.lane) && (len(b.heap) == 0 || b.lane[b.next].before(&b.heap[0]))
 }

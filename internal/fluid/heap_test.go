@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestHeap checks against sorting: elements leave in order of their keys, whatever is pushed between.
+// TestHeap compares with sorting: elements leave in order of their keys, whatever is pushed in between.
 func TestHeap(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for range 200 {

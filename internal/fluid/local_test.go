@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// TestLocal starts, moves, stops and ends flows at random and checks after each change, which sets rates of some flows
-// only, that all of them are what filling all links together gives, and that links carry what their flows have.
+// TestLocal starts, moves, stops and ends random flows. Each change sets the rates of some flows only; all rates
+// must equal those of filling all links together, and links must carry the sum of their flows.
 func TestLocal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		links := rapid.IntRange(1, 10).Draw(t, "links")
@@ -25,7 +25,8 @@ func TestLocal(t *testing.T) {
 			n.Own = 1
 			n.Yield = func(link int32, asked float64) float64 { return 1 / (1 + asked) }
 		}
-		under, had := map[int32]bool{}, map[int32]float64{} // flows, and their bytes when they were put on their links
+		// flows, and their bytes when they were put on their links
+		under, had := map[int32]bool{}, map[int32]float64{}
 		sent := make([]float64, links)
 		now := unit.Time(0)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
@@ -77,7 +78,7 @@ func TestLocal(t *testing.T) {
 					now = at
 				}
 			}
-			n.Next(now) // settles nothing at this instant
+			n.Next(now) // settles nothing at this time
 			n.refill()
 			want := whole(n)
 			for at := range under {

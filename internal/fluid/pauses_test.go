@@ -7,10 +7,10 @@ import (
 	"railyard/unit"
 )
 
-// TestPauses checks flows under PFC alone, whose times are computed here. NICs 0 and 1 send to receiver 4 and NIC 2 to
-// receiver 5, 1e6 bytes each at 0.01 B/ps, over uplink 3, which has room for all. Receiver 4 takes half of what comes.
-// Its queue pauses the uplink, which then carries as much for receiver 5 as for each of the others: all three go at
-// 0.005 B/ps and end at 200 us. Without pauses the third has the whole line and ends at 100 us.
+// TestPauses checks flows under PFC alone, whose times are computed here. NICs 0 and 1 send to receiver 4 and NIC 2
+// to receiver 5, 1e6 bytes each at 0.01 B/ps, over uplink 3, which has capacity for all. Receiver 4 takes half of
+// what arrives. Its queue pauses the uplink, which then carries equal rates for both receivers. All three flows
+// have 0.005 B/ps and end at 200 us. Without pauses the third has the whole line and ends at 100 us.
 func TestPauses(t *testing.T) {
 	for _, pauses := range []bool{true, false} {
 		n := fluid.New([]float64{0.01, 0.01, 0.01, 0.04, 0.01, 0.01})
@@ -32,9 +32,9 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestTurns checks that a NIC with several flows sends no more of them into a full link than a NIC with one: NIC 0 has
-// three, NIC 1 one, and link 2 takes what one of them sends. Each NIC has half: the single flow ends when it has moved
-// its 1e6 bytes at 0.005 B/ps.
+// TestTurns checks that a NIC with several flows sends no more into a full link than a NIC with one. NIC 0 has
+// three, NIC 1 one, and link 2 carries the rate of one of them. Each NIC has half. The single flow ends when it has
+// sent its 1e6 bytes at 0.005 B/ps.
 func TestTurns(t *testing.T) {
 	n := fluid.New([]float64{0.01, 0.01, 0.01})
 	n.Pauses = true
@@ -47,8 +47,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestDown checks that a link which carries nothing holds up nobody else: what is sent into it is lost, and no switch
-// keeps it.
+// TestDown checks that a link without a rate delays no other flow: data sent into it are lost, and no switch queues
+// them.
 func TestDown(t *testing.T) {
 	n := fluid.New([]float64{0.01, 0, 0.01})
 	n.Pauses = true
@@ -63,8 +63,8 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// TestUnequal checks that pauses let a NIC have more of a full link than another by the weight of its flow: of two NICs
-// whose flows have weights 3 and 1 the first has three quarters of link 2, and ends with 1e6 bytes at 0.0075 B/ps.
+// TestUnequal checks that with pauses NICs share a full link by the weights of their flows. Of two NICs with
+// weights 3 and 1 the first has three quarters of link 2, and ends with 1e6 bytes at 0.0075 B/ps.
 func TestUnequal(t *testing.T) {
 	n := fluid.New([]float64{0.01, 0.01, 0.01})
 	n.Pauses = true

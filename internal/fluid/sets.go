@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Sets numbers sets of links over which one flow spreads, such as the ports among which packets are sprayed, so that
-// equal sets are one link. The zero value has none.
+// Sets numbers sets of links over which one flow spreads, such as the ports among which packets are sprayed. Equal
+// sets become one link. The zero value has none.
 type Sets map[string]int32
 
-// Of returns the link of a set: of one link, that link. add creates the link of a new set from its links, in order, and
-// returns its number.
+// Of returns the link of a set; of a single link, that link. add creates the link of a new set from its ordered
+// links, and returns its number.
 func (s *Sets) Of(links []int32, add func(sorted []int32) int32) int32 {
 	if len(links) == 1 {
 		return links[0]

@@ -18,7 +18,7 @@ type Input struct {
 	Restart  Span // time from detection to the first step, including reading the checkpoint
 	Stall    Span // time for which all ranks stop for each checkpoint
 	Write    Span // a checkpoint is valid this time after its stall; 0: immediately
-	Interval Span // work between checkpoints; 0: Daly's
+	Interval Span // work between checkpoints; 0: Daly's interval
 	Step     Span // checkpoints are made between steps; 0: at any time
 
 	Spares  int // servers in addition to the job's; -1: unlimited
@@ -83,7 +83,7 @@ type Share struct {
 type Point struct {
 	Interval  float64 `json:"interval_seconds"`
 	Effective Share   `json:"effective"`
-	Expected  float64 `json:"closed_form,omitempty"` // Daly's, if it applies
+	Expected  float64 `json:"closed_form,omitempty"` // Daly's interval, if it applies
 	Where     Where   `json:"where"`
 }
 
@@ -100,10 +100,11 @@ type Where struct {
 // Part counts the failures of a component.
 type Part struct {
 	Component string  `json:"component"`
-	PerDay    float64 `json:"per_day"`           // expected
-	Drawn     float64 `json:"drawn_mean"`        // total over all days, mean over seeds
-	Lost      float64 `json:"lost_gpu_hours"`    // total, mean over seeds: repeated work, detection, restart, waiting
-	Job       bool    `json:"per_job,omitempty"` // per job, however many GPUs it has
+	PerDay    float64 `json:"per_day"`    // expected
+	Drawn     float64 `json:"drawn_mean"` // total over all days, mean over seeds
+	// total, mean over seeds: repeated work, detection, restart, waiting
+	Lost float64 `json:"lost_gpu_hours"`
+	Job  bool    `json:"per_job,omitempty"` // per job, for any number of GPUs
 }
 
 // Result is the outcome of a training.
@@ -204,8 +205,8 @@ func (r *Result) choose(in Input, p Point, all []Account) {
 	}
 }
 
-// chosen is the given interval, or the best by formula: at least the time to write a checkpoint; an hour without
-// failures.
+// chosen is the given interval, or the best by formula, at least the time to write a checkpoint. Without failures
+// it is an hour.
 func (in *Input) chosen(daly float64, fails bool) Span {
 	tau := in.Interval
 	if tau == 0 {
@@ -224,7 +225,7 @@ func (in *Input) steps(tau Span) Span {
 	return max(tau, Second/1000)
 }
 
-// intervals are those around the chosen one, shorter than the training, in order and once each.
+// intervals are those around the chosen one that are shorter than the training, in order and without repetitions.
 func (in *Input) intervals(chosen Span) (out []Span) {
 	for _, f := range around {
 		tau := in.steps(Span(math.Round(float64(chosen) * f)))

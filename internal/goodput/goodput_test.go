@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// every is a job of 8,192 GPUs that fails every so many seconds, of a part that takes a server.
+// every is a job of 8,192 GPUs that fails every N seconds, by a component that takes a server.
 func every(mtbf float64) Input {
 	return Input{GPUs: 8192, PerServer: 8, Days: 54, Spares: -1, Seed: 1, Seeds: 40,
 		Rates: &Rates{Rates: []Rate{{Component: "gpu", Second: 1 / mtbf / 8192}}},
@@ -27,7 +27,7 @@ func mustRun(t *testing.T, in Input) *Result {
 	return r
 }
 
-// Without failures nothing is lost but checkpoints.
+// Without failures only checkpoints cost time.
 func TestNothingFails(t *testing.T) {
 	in := every(1)
 	in.Rates, in.Interval = &Rates{}, 10*Minute
@@ -42,8 +42,8 @@ func TestNothingFails(t *testing.T) {
 	}
 }
 
-// What is simulated is what Daly's formula says, for intervals from an eighth of his optimum to eight
-// times as long, and nowhere better than at it.
+// The simulation agrees with Daly's formula for intervals from an eighth of his optimum to eight times as long, and
+// is best at the optimum.
 func TestFollowsDaly(t *testing.T) {
 	for _, mtbf := range []float64{1200, 3 * 3600, 86400} {
 		r := mustRun(t, every(mtbf))
@@ -64,7 +64,7 @@ func TestFollowsDaly(t *testing.T) {
 	}
 }
 
-// Daly's interval is the best of his formula, closer than Young's.
+// Daly's interval is the optimum of his formula, more precise than Young's.
 func TestDalysOptimum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mtbf := rapid.Float64Range(600, 1e6).Draw(t, "mtbf")
@@ -80,7 +80,7 @@ func TestDalysOptimum(t *testing.T) {
 	})
 }
 
-// All of the time is accounted for, whatever happens; and a seed gives the same again.
+// All time is accounted for, and equal seeds give equal results.
 func TestTimeAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		span := func(name string, most Span) Span {
@@ -111,7 +111,7 @@ func TestTimeAddsUp(t *testing.T) {
 		if in.Replica == 0 && a.Short > 0 || in.Spares < 0 && a.Wait > 0 {
 			t.Fatalf("%+v", a)
 		}
-		// Each failure costs what follows it; without replicas no restart only adds servers.
+		// Each failure costs what follows it. Without replicas no restart only adds servers.
 		cost, follows := Span(0), a.Lost+a.Detect+a.Restart+a.Wait
 		for _, c := range a.Cost {
 			cost += c
@@ -136,7 +136,7 @@ func TestCycle(t *testing.T) {
 		}
 		c := cycle{draw("interval", 1, 9), draw("stall", 0, 5), draw("write", 0, 20)}
 		var work, kept, made, into, stalled, since Span
-		var counts []Span // when checkpoints count
+		var counts []Span // times at which checkpoints count
 		since = c.write
 		end := draw("end", 0, 200)
 		for now := Span(0); now < end; now++ {
@@ -198,7 +198,7 @@ func TestSpares(t *testing.T) {
 	}
 }
 
-// Without servers that stand by, a failure costs its repair: the share is that of an alternating renewal.
+// Without spare servers a failure costs its repair: the share is that of an alternating renewal process.
 func TestWaitsForRepair(t *testing.T) {
 	in := every(12 * 3600)
 	in.Spares, in.Repair, in.Stall, in.Detect, in.Restart, in.Interval, in.Days = 0, 6*Hour, 0, 0, 0,
@@ -209,7 +209,7 @@ func TestWaitsForRepair(t *testing.T) {
 	}
 }
 
-// Checkpoints behind training cost their snapshot, and a failure what was not yet written.
+// Asynchronous checkpoints cost their snapshot, and a failure costs the data not yet written.
 func TestWritesBehind(t *testing.T) {
 	in := every(3 * 3600)
 	in.Stall, in.Write, in.Interval = 3*Second, 5*Minute, 10*Minute

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/rng"
 )
 
-// Span is a duration in microseconds. It is an integer so that results are the same on all platforms.
+// Span is a duration in microseconds. It is an integer, so that results are equal on all platforms.
 type Span int64
 
 // Units of time.
@@ -44,7 +44,7 @@ type Account struct {
 	Short      Span // useful time that missing replicas would have added
 
 	Failures []int  // by part
-	Cost     []Span // by part: work done again, detection, restart and waiting that follow its failures
+	Cost     []Span // by component: repeated work, detection, restart and waiting after its failures
 	Restarts int    // begun
 	Out      int    // maximum number of servers in repair at the same time
 }
@@ -69,7 +69,7 @@ func (c cycle) run(x Span) (work, kept Span) {
 	return work, kept
 }
 
-// after returns the time from which the first checkpoint that ends at or after x counts.
+// after returns the time from which the first checkpoint that ends at or after x is valid.
 func (c cycle) after(x Span) Span {
 	first, length := c.interval+c.stall+c.write, max(c.interval, c.write)+c.stall
 	if x <= first {
@@ -92,7 +92,7 @@ type job struct {
 	Account
 }
 
-// simulate is a job from its first step to the end of its days.
+// simulate runs a job from its first step to the end of its days.
 func simulate(in *Input, parts []part, interval Span, seed uint64) Account {
 	j := &job{in: in, parts: parts, cycle: cycle{interval, in.Stall, in.Write},
 		rng: rng.New(seed, "goodput"), servers: in.servers()}
@@ -199,7 +199,7 @@ func (j *job) returned() {
 	j.back = slices.Delete(j.back, 0, n)
 }
 
-// spend lets time pass, up to the end, at the cost of the last failure.
+// spend advances the time, up to the end, at the cost of the last failure.
 func (j *job) spend(on *Span, x, end Span) {
 	x = min(x, end-j.now)
 	j.now += x
@@ -220,7 +220,7 @@ func (j *job) unnoticed(end Span) {
 	}
 }
 
-// begin starts the job again, as often as it takes, on the servers that there are.
+// begin restarts the job on the available servers, repeatedly if necessary.
 func (j *job) begin(end Span) {
 	for j.now < end {
 		j.seat(end)
@@ -258,15 +258,15 @@ func (j *job) seat(end Span) {
 	}
 }
 
-// grow returns the time at which a degraded job restarts with more servers: the first checkpoint by which it has
-// lost, since a server returned, the time of a restart.
+// grow returns the time at which a degraded job restarts with more servers. It is the first checkpoint by which the
+// job has lost the time of a restart since a server returned.
 func (j *job) grow() Span {
 	if j.used == j.servers {
 		return forever
 	}
 	have, of := j.speed(j.used)
 	for i, at := range j.back {
-		// servers beyond those still out when this one is back
+		// servers beyond those still in repair when this one returns
 		free := min(j.servers, j.servers+j.in.Spares-len(j.back)+i+1)
 		more := of
 		if free < j.servers {
@@ -280,9 +280,9 @@ func (j *job) grow() Span {
 	return forever
 }
 
-// Young returns the interval between checkpoints with the smallest loss: the work between the end of one and the start
-// of the next, with a stall of all ranks each, and failures every mtbf on average (Young, Communications of the ACM
-// 17(9), 1974). Seconds.
+// Young returns the interval between checkpoints with the smallest loss. It is the work between the end of one and
+// the start of the next, with a stall of all ranks each, and failures every mtbf on average (Young, Communications
+// of the ACM 17(9), 1974). Seconds.
 func Young(stall, mtbf float64) float64 { return math.Sqrt(2 * stall * mtbf) }
 
 // Daly is the same to a higher order (Daly, Future Generation Computer Systems 22, 2006, equation 37).
@@ -294,10 +294,10 @@ func Daly(stall, mtbf float64) float64 {
 	return math.Sqrt(2*stall*mtbf)*(1+math.Sqrt(x)/3+x/9) - stall
 }
 
-// Expected returns the useful share of the time with that interval, if servers can always be replaced and a checkpoint
-// is valid after its stall: Daly's complete model. Failures happen at any time, also while a checkpoint is written and
-// while the job restarts; the restart is then repeated after detection. While a failure is not yet noticed others do no
-// more harm.
+// Expected returns the useful share of the time with that interval, if servers can always be replaced and a
+// checkpoint is valid after its stall: Daly's complete model. Failures happen at any time, also while a checkpoint
+// is written and while the job restarts; the restart is then repeated after detection. While a failure is
+// undetected, further failures cost nothing more.
 //
 // A segment of work and stall has (e^(segment/mtbf) - 1) failures on average. Each costs the time until it, which is
 // mtbf less a success's share, and the recovery time.

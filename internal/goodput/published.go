@@ -18,7 +18,8 @@ var Sets = []Set{
 		Rate{Component: "gpu", Events: 1.5, Days: 7, Units: 384})},
 }
 
-// of returns a set with a job's failure rate without components: all of it belongs to the most numerous component.
+// of returns a set with a job's failure rate without components. The whole rate belongs to the most numerous
+// component.
 func of(source string, all Rate) func() *Rates {
 	return func() *Rates { return &Rates{Source: source, Rates: []Rate{all}} }
 }

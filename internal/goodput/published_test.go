@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each published set gives the failures a day that were published, on as many GPUs, and in proportion on others.
+// Each published set gives the published failures per day for its number of GPUs, and proportionally for others.
 func TestSets(t *testing.T) {
 	published := map[string]struct {
 		gpus   int
@@ -37,7 +37,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// A component of the user's own says what there are as many of; a small job has few software failures.
+// A component of the user's own sets the unit that it scales with. A small job has few software failures.
 func TestOwnComponents(t *testing.T) {
 	r := &Rates{Rates: []Rate{{Component: "Optical switch 3", Per: PerJob, Second: 1e-6},
 		{Component: "bmc", Per: PerServer, Second: 1e-6, Takes: "server"}}}

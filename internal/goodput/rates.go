@@ -12,7 +12,7 @@ import (
 // Component is a part of a job that can fail.
 type Component struct {
 	Name  string
-	Per   string // component whose number it scales with
+	Per   string // component with whose number it scales
 	Takes bool   // whether its failure takes the server out of service until repair
 	About string
 }
@@ -24,9 +24,9 @@ const (
 	PerJob    = "job"
 )
 
-// Components are the parts that Llama 3's table has (arXiv 2407.21783, table 5). Default numbers of each, and whether a
-// failure takes the server, are assumptions: parts of a GPU and its network scale with the GPUs, parts of a server with
-// the servers, and software is one per job.
+// Components are the parts that Llama 3's table has (arXiv 2407.21783, table 5). Default numbers of each, and
+// whether a failure takes the server, are assumptions. Parts of a GPU and its network scale with the GPUs, parts of
+// a server with the servers, and software is one per job.
 var Components = []Component{
 	{"gpu", PerGPU, true, "a faulty GPU, NVLink included"},
 	{"hbm", PerGPU, true, "a GPU's HBM3"},
@@ -54,8 +54,8 @@ type Rates struct {
 	Rates  []Rate `yaml:"rates" json:"rates"`
 }
 
-// Rate is the failure rate of one component: an observation, or the time between failures of one of
-// them, or a number per second.
+// Rate is the failure rate of one component: an observation, or the time between failures of one of them, or a
+// number per second.
 type Rate struct {
 	Component string  `yaml:"component" json:"component"`
 	Events    float64 `yaml:"events" json:"events,omitempty"` // period in days
@@ -67,8 +67,9 @@ type Rate struct {
 	Takes     string  `yaml:"takes" json:"takes,omitempty" enum:"server,nothing"`
 }
 
-// Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs. Failures of software
-// and of the job's dependencies are assumed to scale with the GPUs: a job on 8 of them does not crash daily.
+// Llama3 returns the rates that Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs. Failures of
+// software and of the job's dependencies are assumed to scale with the GPUs, because a job on 8 GPUs does not crash
+// daily.
 func Llama3() *Rates {
 	const gpus, servers = 16_384, 2_048
 	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: 419 unexpected interruptions in 54 days on 16,384 GPUs"}
@@ -98,7 +99,7 @@ type part struct {
 	name   string
 	second float64 // failures per second of all of them together
 	takes  bool
-	job    bool // whether the rate is per job, however many servers there are
+	job    bool // whether the rate is per job, for any number of servers
 }
 
 // named is the accepted form of user-defined component names.
@@ -107,7 +108,7 @@ var named = regexp.MustCompile(`^[\pL\pN][\pL\pN ._-]{0,39}$`)
 // mostPerSecond is the maximum rate of failures.
 const mostPerSecond = 1
 
-// of is the rate of one unit per second, with its key.
+// of returns the rate of one unit per second, with its key.
 func (r *Rate) of() (perSecond float64, key string, err error) {
 	said := 0
 	for _, f := range []struct {

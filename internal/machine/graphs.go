@@ -33,7 +33,7 @@ type Graph struct {
 	} `xml:"channel"`
 }
 
-// patterns are NCCL's, by their numbers (src/include/graph.h).
+// patterns are NCCL's graph patterns, by number (src/include/graph.h).
 var patterns = map[int]string{1: "balanced tree", 2: "split tree", 3: "tree", 4: "ring", 5: "NVLS", 6: "CollNet"}
 
 // IsGraphs reports whether a file is a dump of graphs, and IsServer whether Read supports it.

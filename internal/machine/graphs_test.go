@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// graphDump is as NCCL 2.21 writes one, of four GPUs.
+// graphDump is a dump of NCCL 2.21 for four GPUs.
 const graphDump = `<graphs version="1">
   <graph id="0" pattern="4" crossnic="0" nchannels="2" speedintra="20" speedinter="24" latencyinter="0"
     typeintra="NVL" typeinter="PXB" samechannels="0">
@@ -61,7 +61,7 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// What a text is, is told by its beginning.
+// The kind of a text is detected from its beginning.
 func TestIsServer(t *testing.T) {
 	for text, want := range map[string]bool{
 		"\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\nGPU0\t X \tNV18": true,

@@ -39,7 +39,7 @@ const (
 type NIC struct {
 	Name string
 	Rate unit.Rate // 0: unknown
-	at   int       // for XML, index of its device
+	at   int       // for XML: index of its device
 }
 
 // Server is the inside of a server as a source reports it.
@@ -51,7 +51,8 @@ type Server struct {
 	Apart  []string // NICs that are nearest to none
 	Notes  []string // ignored parts
 
-	// Uses is, by GPU, its NICs, as indices of NICs: of the nearest ones its share, if several GPUs are equally near.
+	// Uses is, by GPU, its NICs, as indices of NICs. If several GPUs are equally near to the nearest NICs, it is
+	// the GPU's share of these.
 	Uses [][]int
 	// Near is, by GPU, the distance of those.
 	Near []Near

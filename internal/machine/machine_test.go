@@ -25,7 +25,7 @@ func read(t testing.TB, name string) *Server {
 	return s
 }
 
-// uses tells which NICs each GPU sends by.
+// uses returns the NICs by which each GPU sends.
 func uses(s *Server) string {
 	var out []string
 	for g, of := range s.Uses {
@@ -55,8 +55,8 @@ func TestDGXA100(t *testing.T) {
 	}
 }
 
-// A DGX-1 is a cube whose edges have one or two NVLinks; who has none between goes over PCIe. Four
-// cards serve two GPUs each.
+// A DGX-1 is a cube whose edges have one or two NVLinks; GPUs without an edge between them use PCIe. Four cards
+// serve two GPUs each.
 func TestDGX1(t *testing.T) {
 	s := read(t, "dgx-1.txt")
 	if got := uses(s); got != "mlx5_0 PIX, mlx5_0 PIX, mlx5_1 PIX, mlx5_1 PIX, mlx5_2 PIX, mlx5_2 PIX, "+
@@ -74,8 +74,8 @@ func TestDGX1(t *testing.T) {
 	}
 }
 
-// Azure's file names no GPU and no net: devices are GPUs and cards by their class, in the order of
-// their addresses, which is not that of the CPUs. Nothing limits a card of 200G behind a switch.
+// Azure's file names no GPU and no net. Devices are GPUs and cards by their class, in the order of their addresses,
+// which differs from that of the CPUs. Nothing limits a card of 200G at a switch.
 func TestNDA100v4(t *testing.T) {
 	s := read(t, "nd-a100-v4.xml")
 	if got := uses(s); got != "0101 PIX, 0102 PIX, 0103 PIX, 0104 PIX, 0105 PIX, 0106 PIX, 0107 PIX, "+
@@ -108,8 +108,8 @@ func TestDumpOfAnH100(t *testing.T) {
 	}
 }
 
-// Four cards of 100G at a GPU's switch, as in a P5, share the GPU's own link; a card behind another CPU
-// shares with all of its CPU's what that passes on.
+// Four cards of 100G at a GPU's switch, as in a P5, share the GPU's own link. A card at another CPU shares its
+// CPU's capacity with all cards of that CPU.
 func TestBuses(t *testing.T) {
 	p5 := `<system version="1"><cpu numaid="0" vendor="AuthenticAMD" familyid="25" modelid="17">
 <pci busid="0:1" class="0x060400" link_speed="16.0 GT/s PCIe" link_width="16">
@@ -162,8 +162,8 @@ func TestPairsOfXML(t *testing.T) {
 	}
 }
 
-// Links to nobody who is there passed over, and told: as Azure's file of the NCv4 has them, whose
-// GPUs then reach one another over PCIe and between CPUs.
+// Links to unknown devices are skipped and reported, as in Azure's file of the NCv4. Its GPUs then reach one
+// another over PCIe and between CPUs.
 func TestLinksToNobody(t *testing.T) {
 	text := `<system version="1">`
 	for i := range 2 {
@@ -185,7 +185,7 @@ func TestLinksToNobody(t *testing.T) {
 	}
 }
 
-// What cannot be is refused with its line and column.
+// An impossible file is rejected with its line and column.
 func TestBadTopologies(t *testing.T) {
 	m := "\tGPU0\tGPU1\tNIC0\tCPU Affinity\nGPU0\t X \tNV4\tPIX\t0\nGPU1\tNV4\t X \tPIX\t0\n" +
 		"NIC0\tPIX\tPIX\t X\t\n"
@@ -237,7 +237,7 @@ func TestBadTopologies(t *testing.T) {
 	}
 }
 
-// Every NIC that is listed is used by some GPU; who has the same ones near shares them evenly.
+// Every listed NIC is used by some GPU. GPUs with equal near NICs share them evenly.
 func TestShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gpus, nics := rapid.IntRange(1, 9).Draw(t, "GPUs"), rapid.IntRange(1, 9).Draw(t, "NICs")

@@ -225,7 +225,7 @@ func (m *matrix) symmetric() error {
 }
 
 // alike reports whether every GPU has the same number of NVLinks to every other, more than direct links between
-// more than three GPUs allow. They then lead to a switch, as the 12 of an A100 and the 18 of an H100 do.
+// more than three GPUs permit. They then lead to a switch, as the 12 of an A100 and the 18 of an H100 do.
 func (s *Server) alike() bool {
 	if len(s.GPUs) < 3 {
 		return false

@@ -24,13 +24,13 @@ type bridge struct {
 	leaves []string // as XML
 }
 
-// leaf is where a device hangs: the way to it from the CPU, by numbers.
+// leaf is the position of a device: its path from the CPU, by numbers.
 type leaf struct {
 	name string
 	way  []int
 }
 
-// drawBox makes up a server, each device with an address of its own.
+// drawBox draws a server whose devices have distinct addresses.
 func drawBox(t *rapid.T) *box {
 	b := &box{}
 	var places []*bridge
@@ -64,7 +64,7 @@ func drawBox(t *rapid.T) *box {
 	for g := range gpus {
 		b.links = append(b.links, make([]int, gpus))
 		for k := range g {
-			if b.linked == "mesh" { // at most 2 to each of 7: more than 18 would lead to a switch
+			if b.linked == "mesh" { // at most 2 to each of 7, because more than 18 would lead to a switch
 				b.links[g][k] = rapid.IntRange(0, 2).Draw(t, "NVLinks")
 				b.links[k][g] = b.links[g][k]
 			}
@@ -80,7 +80,7 @@ func drawBox(t *rapid.T) *box {
 				xml += fmt.Sprintf(`<nvlink target="0000:%02X:00.0" count="%d" tclass="0x030200"/>`, 16+k, n)
 			}
 		}
-		if b.linked == "mesh" { // to itself, so that something is said
+		if b.linked == "mesh" { // to itself, so that the matrix has an entry
 			xml += fmt.Sprintf(`<nvlink target="0000:%02x:00.0" count="1" tclass="0x030200"/>`, 16+g)
 		}
 		b.gpus = append(b.gpus, leaf{fmt.Sprintf("GPU%d", g), put(g, xml+"</gpu></pci>")})
@@ -116,7 +116,7 @@ func (b *box) xml() string {
 	return s.String() + "</system>\n"
 }
 
-// word returns how far two devices are from one another, by what their ways have in common.
+// word returns the distance between two devices, by the common part of their paths.
 func word(a, b leaf) string {
 	n := 0
 	for n < min(len(a.way), len(b.way)) && a.way[n] == b.way[n] {
@@ -166,7 +166,7 @@ func (b *box) matrix() string {
 	return strings.Join(rows, "\n") + "\n" + legend
 }
 
-// told returns what a reader knows, but for the order of NICs.
+// told returns the content of a server that both formats have, without the order of NICs.
 func told(s *Server) string {
 	var out []string
 	for g, of := range s.Uses {
@@ -182,8 +182,8 @@ func told(s *Server) string {
 	return fmt.Sprint(out, apart)
 }
 
-// One server is the same told by either tool; each GPU sends by NICs that are as near as any, and the
-// NVLinks are those that there are.
+// A server is equal in both formats. Each GPU sends by NICs that are as near as any, and the NVLinks are those of
+// the box.
 func TestBothToolsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawBox(t)

@@ -48,8 +48,8 @@ type peer struct {
 	line, col int
 }
 
-// xmlReader walks NCCL's XML (src/graph/xml.cc): system, then cpu, then pci within pci with gpu and nic in them, nvlink
-// in gpu and net in nic. Unknown elements are ignored.
+// xmlReader walks NCCL's XML (src/graph/xml.cc): system, then cpu, then pci within pci with gpu and nic in them,
+// nvlink in gpu and net in nic. Unknown elements are ignored.
 type xmlReader struct {
 	file    string
 	text    []byte
@@ -80,7 +80,7 @@ func (r *xmlReader) fail(line, col int, format string, args ...any) error {
 
 // walk reads all elements.
 func (r *xmlReader) walk() error {
-	at, last := []int{-1}, -1 // by open element: the device that it is in
+	at, last := []int{-1}, -1 // by open element: the device that contains it
 	for {
 		tok, err := r.dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -124,7 +124,7 @@ func (r *xmlReader) place() (line, col int) {
 // attributes are an element's.
 type attributes map[string]string
 
-// number is the value of an attribute, or what counts without it.
+// number returns the value of an attribute, or a default if it is missing.
 func (r *xmlReader) number(a attributes, key string, without, line, col int) (int, error) {
 	text, said := a[key]
 	if !said || text == "" {
@@ -225,9 +225,9 @@ func (r *xmlReader) part(name string, a attributes, d *device, num func(string, 
 	return nil
 }
 
-// lanes returns the payload rate of a PCIe link, in packets of 256 bytes, the most that servers use: up to
-// 16 GT/s each has 24 bytes around it and 128 of 130 bits are data (8 of 10 up to 5 GT/s), as in the PCIe
-// base specification and in Neugebauer et al., SIGCOMM 2018; at 64 GT/s, 236 of 256 bytes of a flit carry
+// lanes returns the payload rate of a PCIe link, in packets of 256 bytes, the maximum that servers use. Up to 16
+// GT/s each packet has 24 bytes around it, and 128 of 130 bits are data (8 of 10 up to 5 GT/s). This follows the
+// PCIe base specification and Neugebauer et al., SIGCOMM 2018. At 64 GT/s, 236 of 256 bytes of a flit carry
 // packets, with 16 bytes around each. Credits and acknowledgements are left out.
 func lanes(speed, width string) unit.Rate {
 	number, rest, _ := strings.Cut(strings.TrimSpace(speed), " ")
@@ -248,7 +248,7 @@ func lanes(speed, width string) unit.Rate {
 	return unit.Rate(gts*share*float64(n)*1000) * unit.Mbps
 }
 
-// between returns the bandwidth between CPUs, as NCCL counts it (src/graph/topo.h), in GB/s.
+// between returns the bandwidth between CPUs, as NCCL estimates it (src/graph/topo.h), in GB/s.
 func between(c *device) unit.Rate {
 	gbytes := 10 // Skylake, and unknown models
 	switch {
@@ -331,7 +331,7 @@ func (r *xmlReader) server() (*Server, error) {
 	return s, nil
 }
 
-// order is by number where both have one, else by address.
+// the order is by number if both have one, else by address
 func order(a, b int, x, y string) int {
 	if a >= 0 && b >= 0 && a != b {
 		return a - b
@@ -339,7 +339,7 @@ func order(a, b int, x, y string) int {
 	return strings.Compare(strings.ToLower(x), strings.ToLower(y))
 }
 
-// up lists a device and its ancestors, to its CPU.
+// up lists a device and its ancestors, up to its CPU.
 func (r *xmlReader) up(i int) (all []int) {
 	for ; i >= 0; i = r.devices[i].parent {
 		all = append(all, i)
@@ -347,8 +347,8 @@ func (r *xmlReader) up(i int) (all []int) {
 	return all
 }
 
-// way lists the devices whose links to their parents a transfer uses, the CPUs that it crosses, and the highest device
-// on its path, -1 between CPUs.
+// way returns the path of a transfer: the devices whose links to their parents it uses, the CPUs that it crosses,
+// and the highest device, -1 between CPUs.
 func (r *xmlReader) way(a, b int) (links, cpus []int, turn int) {
 	x, y := r.up(a), r.up(b)
 	turn = -1
@@ -433,7 +433,7 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 				}
 			case known && k != i:
 				links[i][k] += p.count
-			case known: // Azure's NCv4 has them, where the virtual machine hides their far ends
+			case known: // in Azure's NCv4 the virtual machine hides their far ends
 				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s of %s to itself ignored",
 					p.line, unit.Plural(p.count, "link"), p.target))
 			default:
@@ -442,7 +442,7 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 		}
 	}
 	if !said {
-		return nil // NCCL finds the links when it starts: files that it is given have none
+		return nil // NCCL finds the links when it starts, so its input files have none
 	}
 	for i := range gpus {
 		for k := range i {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A half of a row that is wrong leaves the other one, in text and in JSON, and is told.
+// If one half of a row is wrong, it is reported, and the other half is used, in text and in JSON.
 func TestHalves(t *testing.T) {
 	const head = `# Collective test starting: all_reduce_perf
 #  Rank  0 Group  0 Pid 1 on a device  0 [0x18] NVIDIA H100
@@ -58,8 +58,8 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// A half of a row that contradicts itself is left out with its line, by its time, its size or a bandwidth, and does not
-// hide the other rows.
+// A half that contradicts itself by its time, its size or a bandwidth is omitted with its line. It does not hide
+// the other rows.
 func TestContradictions(t *testing.T) {
 	row := func(size, time, algbw, busbw string) string {
 		return fmt.Sprintf("  %s 262144 float sum -1 %s %s %s 0 %[2]s 14.77 27.69 0\n", size, time, algbw, busbw)

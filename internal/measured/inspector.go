@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Record is Inspector's record of one collective, or of one send or receive, at one rank. A file of a
-// newer version has header and metadata once, before the records that they are about.
+// Record is Inspector's record of one collective, or of one send or receive, at one rank. A file of a newer version
+// has header and metadata once, before the records that they are about.
 type Record struct {
 	Header   *Header   `json:"header"`
 	Metadata *Metadata `json:"metadata"`
@@ -37,7 +37,7 @@ type Metadata struct {
 	PID     int64  `json:"pid"`
 }
 
-// CollPerf is a collective. Bytes are count times the type's size as the call has them: of all-gathers and
+// CollPerf is a collective. Bytes are count times the type's size as in the call: for all-gathers and
 // reduce-scatters one rank's part.
 type CollPerf struct {
 	Coll   string  `json:"coll"`
@@ -58,8 +58,8 @@ type P2PPerf struct {
 	Micros float64 `json:"p2p_exec_time_us"`
 }
 
-// Records calls f with every record of a file of Inspector; a record without header or metadata has those of the
-// previous one. Impossible records are left out and reported; a truncated file, as of a killed job, ends there.
+// Records calls f with every record of a file of Inspector. A record without header or metadata has those of the
+// previous one. Impossible records are omitted and reported. A truncated file, as of a killed job, ends there.
 func Records(file string, src *stream.Source, report *tally.Report, f func(r *Record, line int) error) error {
 	var header *Header
 	var meta *Metadata
@@ -126,7 +126,7 @@ type call struct {
 	number int64
 }
 
-// merged is the time of a collective: that of the last rank to arrive, which is the shortest, because all other
+// merged is the time of a collective: that of the last rank to arrive, which is the shortest because all other
 // ranks waited for it.
 type merged struct {
 	at    alike
@@ -148,7 +148,7 @@ type samples struct {
 	line int
 }
 
-// maxCalls is the maximum number of collectives merged over ranks, maxAlike the maximum number of their kinds.
+// maxCalls is the maximum number of collectives merged over ranks; maxAlike is the maximum number of their kinds.
 const maxCalls, maxAlike = 1 << 20, 1 << 16
 
 func newInspector(s *Set) *inspector {

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// json identifies the source of a file by its first key: nccl-tests and perftest write one object, Inspector many.
+// json identifies the source of a file by its first key. nccl-tests and perftest write one object, Inspector many.
 func (s *Set) json(file string, src *stream.Source, x *inspector) error {
 	head := string(src.Head(1 << 16))
 	switch {
@@ -101,8 +101,7 @@ func (s *Set) ncclTestsJSON(file string, src *stream.Source) error {
 	return nil
 }
 
-// perftestJSON reads what perftest writes with --out_json: the set-up and one result, or several in
-// numbered or repeated objects.
+// perftestJSON parses perftest's --out_json: the set-up and one result, or several in numbered or repeated objects.
 func (s *Set) perftestJSON(file string, src *stream.Source) error {
 	p := &perftest{set: s, file: file}
 	return src.Objects(func(raw []byte, line int) error {
@@ -149,7 +148,7 @@ func (p *perftest) info(info map[string]any) {
 	p.pair.Latency = p.pair.Latency || strings.Contains(title, "Latency")
 }
 
-// result reads the values of a result; one that holds results is read through.
+// result reads the values of a result, or of the results inside it.
 func (p *perftest) result(r map[string]json.RawMessage) {
 	x, ok, some := p.pair, true, false
 	for _, c := range []struct{ key, name string }{{"MsgSize", "bytes"}, {"n_iterations", "iterations"},

@@ -1,6 +1,6 @@
-// Package measured reads measurements of real hardware, for comparison or calibration: the output of nccl-tests (text
-// and JSON), of perftest (ib_write_bw, ib_write_lat and related programs; text and JSON), and the JSON of NCCL's
-// profiler plugin Inspector.
+// Package measured parses measurements of real hardware, for comparison or calibration: the output of nccl-tests
+// (text and JSON), of perftest (ib_write_bw, ib_write_lat and related programs; text and JSON), and the JSON of
+// NCCL's profiler plugin Inspector.
 //
 //	set, err := measured.Read(measured.File{Name: "out.txt", Text: f}, ...)
 //	for _, c := range set.Collectives { c.Kind, c.Bytes, c.Ranks, c.Nodes, c.Time, c.BusBW() ... }
@@ -42,7 +42,7 @@ type Collective struct {
 	Nodes   int // 0: unknown
 	Time    unit.Time
 	InPlace bool
-	Samples int // number of measurements behind Time: iterations, or merged instances; 0: unknown
+	Samples int // number of measurements in Time: iterations, or merged instances; 0: unknown
 	// Low and High are the quartiles where several instances were merged, else 0.
 	Low, High unit.Time
 	Type      string // data type, in the source's notation; "" if unknown
@@ -71,14 +71,14 @@ func (c *Collective) AlgBW() float64 {
 // Pair is a measurement between two hosts.
 type Pair struct {
 	Verb    string // write, read, send, atomic
-	Latency bool   // latency: one message at a time; else bandwidth, many
+	Latency bool   // latency: one message at a time; otherwise bandwidth, many messages
 	Bytes   unit.Bytes
 
-	// Latency, one way (round trip for reads and atomics): Time is the typical value, then mean, minimum and maximum,
+	// Latency, one way (round trip for reads and atomics): Time is the typical value, then mean, minimum, maximum
 	// and percentiles; 0 if unknown.
 	Time, Mean, Least, Most, P99, P999 unit.Time
-	// Of bandwidth: payload per second on average and at its peak, of both directions together where
-	// Both; messages per second.
+	// Of bandwidth: payload per second on average and at its peak, the sum of both directions if Both; messages per
+	// second.
 	Rate, Peak unit.Rate
 	Messages   float64
 	Both       bool
@@ -169,8 +169,8 @@ var kinds = map[string]coll.Kind{"allreduce": coll.AllReduce, "allgather": coll.
 	"reducescatter": coll.ReduceScatter, "alltoall": coll.ToAll, "broadcast": coll.Bcast,
 	"sendrecv": coll.SendRecv}
 
-// Table merges points that differ in nothing but when they were measured, and in place or not, into their
-// medians with quartiles, sorted by kind, ranks, nodes and bytes.
+// Table merges equal points, measured at different times, in place or not, into medians with quartiles. They are
+// sorted by kind, ranks, nodes and bytes.
 func (s *Set) Table() []Collective {
 	type key struct {
 		kind         coll.Kind

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// told returns what was read of a text, and what became of its parts.
+// told returns what was parsed from a text, and the report on its parts.
 func told(name, text string) string {
 	set, err := Read(File{name, strings.NewReader(text)})
 	if err != nil {
@@ -44,12 +44,12 @@ func told(name, text string) string {
 	return b.String()
 }
 
-// What each source prints, and what is read of it.
+// Output of each source, and the parsed result.
 func TestReads(t *testing.T) {
 	story.Cases(t, "reads", func(input string) string { return told("out.txt", input) })
 }
 
-// Bus bandwidths that come out are those that nccl-tests printed beside the times.
+// The computed bus bandwidths equal those that nccl-tests printed next to the times.
 func TestBusBW(t *testing.T) {
 	set, err := Read(File{"t", strings.NewReader(`# Collective test starting: all_gather_perf
 #  Rank  0 Group  0 Pid 1 on a device  0 [0x18] NVIDIA H100 80GB HBM3
@@ -69,7 +69,7 @@ func TestBusBW(t *testing.T) {
 	}
 }
 
-// Points that differ in nothing but the moment become their median.
+// Points that differ only in their time become their median.
 func TestTable(t *testing.T) {
 	s := &Set{}
 	for i, us := range []int64{30, 10, 20, 40} {
@@ -101,7 +101,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Nothing that somebody may hand in makes the reader fall over.
+// No input makes the reader panic.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("# nThread 1 nGpus 8 iters: 20\n 8 2 float sum -1 9.5 0.00 0.00 0 9.4 0.00 0.00 N/A\n"))
 	f.Add([]byte(" RDMA_Write Latency Test\n #bytes #iterations t_min[usec] t_max[usec] t_typical[usec]\n" +

@@ -37,14 +37,14 @@ type ncclTests struct {
 	shares  []share
 }
 
-// share is a row's ratio of busbw to algbw, from which kind and ranks follow if nothing else states them.
+// share is a row's ratio of busbw to algbw. Kind and ranks follow from it if nothing else states them.
 type share struct {
 	least, most float64
 	redop       string
 	row         int // row in set.Collectives, from first
 }
 
-// at reports whether a ratio may be the row's.
+// at reports whether a ratio is possible for the row.
 func (s share) at(ratio float64) bool { return s.least <= ratio*1.01 && ratio <= s.most*1.01 }
 
 // perf matches the names of the programs.
@@ -126,7 +126,7 @@ func (t *ncclTests) device(words []string) {
 		if words[i] != "on" || words[i+2] != "device" {
 			continue
 		}
-		if t.under() { // another test's, without a heading
+		if t.under() { // a row of another test, without a heading
 			t.finish()
 		}
 		if t.hosts == nil {
@@ -144,7 +144,7 @@ func (t *ncclTests) device(words []string) {
 	}
 }
 
-// row reads one, from its size on.
+// row parses a row from its size on.
 func (t *ncclTests) row(n int, words []string) {
 	size, err1 := strconv.ParseInt(words[0], 10, 64)
 	_, err2 := strconv.ParseInt(words[1], 10, 64)
@@ -189,8 +189,8 @@ func (t *ncclTests) row(n int, words []string) {
 	}
 }
 
-// contradicts is the relative difference between a row's bandwidth and its bytes over its time from which on one of
-// them is damaged. The time of a test is an average, so smaller differences occur.
+// contradicts is a relative difference between a row's bandwidth and its bytes over its time. From this difference
+// on one of them is damaged. The time of a test is an average, so smaller differences occur.
 const contradicts = 0.2
 
 // half takes a half of a row.
@@ -230,7 +230,8 @@ func (t *ncclTests) half(n int, size int64, kind, redop string, us, algbw, busbw
 	t.set.Collectives = append(t.set.Collectives, c)
 }
 
-// odd leaves out rows whose ratio of busbw to algbw is not that of most rows of the test: one of both is damaged.
+// odd omits rows whose ratio of busbw to algbw differs from that of most rows of the test, because one of the two
+// is damaged.
 func (t *ncclTests) odd() {
 	if len(t.shares) < 3 {
 		return
@@ -305,8 +306,8 @@ func (t *ncclTests) finish() {
 		known: t.known}
 }
 
-// infer derives from busbw over algbw the missing collective: 2(n-1)/n is an all-reduce, (n-1)/n with a reduction a
-// reduce-scatter. Without one it is an all-gather or an all-to-all, which are indistinguishable.
+// infer derives the missing collective from busbw over algbw: 2(n-1)/n is an all-reduce, (n-1)/n with a reduction a
+// reduce-scatter. Without a reduction it is an all-gather or an all-to-all, which are indistinguishable.
 func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	least, most, redop := 0.0, math.Inf(1), ""
 	for _, s := range t.shares {
@@ -347,7 +348,7 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 	return kind, int(low), ok, why
 }
 
-// text reads terminal output, in which nccl-tests and perftest may alternate with other output: NCCL's log,
+// text parses terminal output, in which nccl-tests and perftest may alternate with other output: NCCL's log,
 // mpirun's tags, a shell's prompts.
 func (s *Set) text(file string, src *stream.Source) error {
 	n, p := &ncclTests{set: s, file: file, first: len(s.Collectives)}, &perftest{set: s, file: file}
@@ -368,8 +369,8 @@ func (s *Set) text(file string, src *stream.Source) error {
 	return err
 }
 
-// tag matches the prefix that launchers add to a line: [1,0]<stdout>: by mpirun, 3: by srun -l, [0] by some; and such
-// prefixes in the middle of interleaved output.
+// tag matches the prefix that launchers add to a line: [1,0]<stdout>: by mpirun, 3: by srun -l, [0] by others. It
+// also matches such prefixes inside interleaved output.
 var tag = regexp.MustCompile(`^\s*(\[\d+(,\d+)?\](<std\w+>)?:?|\d+:)\s?|\[\d{1,3}\]`)
 
 // untagged is a line without them.

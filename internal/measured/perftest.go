@@ -31,7 +31,7 @@ var names = []struct{ begins, name string }{
 	{"99% percentile", "p99"}, {"99.9% percentile", "p999"}, {"tps average", "tps"}, {"CPU_Util", "cpu"},
 }
 
-// line reports whether a line is perftest's.
+// line reports whether a line belongs to perftest.
 func (p *perftest) line(n int, words []string) bool {
 	verb, is := verbs[words[0]]
 	switch {

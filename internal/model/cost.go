@@ -66,8 +66,8 @@ func (c *Config) denseParams() int64 {
 // oneExpert is the parameters of one expert.
 func (c *Config) oneExpert() int64 { return c.matrices() * c.expert.input * c.expert.ffn }
 
-// besides returns the weights of a layer with experts that every token uses: shared experts, and the projections to and
-// from the experts' width if that is narrower.
+// besides returns the weights of a layer with experts that every token uses: shared experts, and the projections to
+// and from the experts' width if that is narrower.
 func (c *Config) besides() int64 {
 	n := c.matrices() * c.Hidden * c.expert.shared
 	if c.expert.input != c.Hidden {
@@ -109,8 +109,8 @@ func (c *Config) layers() int64 {
 // ExpertParams returns the parameters of one layer's experts, of the mean layer; 0 without them.
 func (c *Config) ExpertParams() int64 { return c.sparse * c.Experts * c.oneExpert() / c.Layers }
 
-// Span returns the parameters of the layers from one to before another, by number from 0: the parameters of experts
-// and all others.
+// Span returns the parameters of the layers from one number up to another, from 0: those of experts, and all
+// others.
 func (c *Config) Span(from, to int64) (shared, experts int64) {
 	norm := c.norms * c.Hidden
 	if c.biased {
@@ -164,8 +164,8 @@ func (c *Config) EmbeddingParams() int64 {
 // Params returns all parameters.
 func (c *Config) Params() int64 { return c.layers() + c.EmbeddingParams() }
 
-// ActiveParams returns the parameters that process a token: of the experts only the ones to which it is routed.
-// Without experts they are all.
+// ActiveParams returns the parameters that process a token. Of the experts it includes only those to which the
+// token is routed. Without experts they are all.
 func (c *Config) ActiveParams() int64 {
 	return c.Params() - c.sparse*(c.Experts-c.TopK)*c.oneExpert()
 }
@@ -173,8 +173,8 @@ func (c *Config) ActiveParams() int64 {
 // mean is the share of layers that have a part.
 func (c *Config) mean(of int64) float64 { return float64(of) / float64(c.Layers) }
 
-// reach returns the tokens that a token's attention spans in a layer: the whole sequence, or a window. A window of the
-// whole sequence counts as none: neither accounts for causal masking.
+// reach returns the tokens that a token's attention spans in a layer: the whole sequence, or a window. A window of
+// the whole sequence counts as none, because neither accounts for causal masking.
 func (c *Config) reach(seq int64) float64 {
 	all, w := float64(seq), float64(c.window.tokens)
 	if c.window.layers == 0 || w >= all {
@@ -184,8 +184,8 @@ func (c *Config) reach(seq int64) float64 {
 	return (1-share)*all + share*w*(2-w/all)
 }
 
-// CoreFLOPs returns the operations per token of the mean layer's attention scores and values, and of a Mamba-2 block's
-// scan: seven per element of its state (Megatron-LM's count), forward.
+// CoreFLOPs returns the forward operations per token of the mean layer's attention scores and values, and of a
+// Mamba-2 block's scan. The scan has seven per element of its state (Megatron-LM's count).
 func (c *Config) CoreFLOPs(seq int64) float64 {
 	m := &c.mamba
 	return c.mean(c.attention)*2*c.reach(seq)*float64(c.queries()+c.values()) +
@@ -197,10 +197,9 @@ func (c *Config) mixerFLOPs(seq int64) float64 {
 	return c.mean(c.attention)*2*float64(c.projections()) + c.mean(c.mambas)*2*float64(c.mixed()) + c.CoreFLOPs(seq)
 }
 
-// LayerFLOPs returns the floating point operations of the mean layer's forward pass
-// over tokens tokens in sequences of length seq: two per matrix parameter and
-// token, and the attention scores and values, 4·seq·hidden per token (Narayanan
-// et al., SC'21, appendix: causal masking is not discounted).
+// LayerFLOPs returns the floating point operations of the mean layer's forward pass over tokens tokens in sequences
+// of length seq. It has two per matrix parameter and token, and for attention scores and values 4·seq·hidden per
+// token (Narayanan et al., SC'21, appendix: causal masking is not discounted).
 func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
 	ffn := c.mean(c.dense)*float64(c.matrices()*c.Hidden*c.FFN) +
 		c.mean(c.sparse)*float64(c.TopK*c.oneExpert()+c.besides())
@@ -211,7 +210,8 @@ func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
 func (c *Config) AttentionShare(seq int64) float64 { return c.mixerFLOPs(seq) / c.LayerFLOPs(1, seq) }
 
 // HeadFLOPs returns the forward operations of the output projection, and of the prediction of further tokens (MTP,
-// DeepSeek-V3, section 2.2): for each a projection of two hidden states, a layer and the output projection.
+// DeepSeek-V3, section 2.2). Each prediction has a projection of two hidden states, a layer and the output
+// projection.
 func (c *Config) HeadFLOPs(tokens, seq int64) float64 {
 	h, ahead := float64(c.Hidden), float64(c.ahead)
 	return float64(tokens)*(1+ahead)*2*h*float64(c.Vocab) +
@@ -228,7 +228,7 @@ func (c *Config) ActiveFFN() float64 {
 	return c.mean(c.dense)*float64(c.FFN) + c.mean(c.sparse)*float64(c.TopK*c.expert.ffn+c.expert.shared)
 }
 
-// Scores returns how many attention scores a token has in the mean layer: one per head and token that it looks at.
+// Scores returns how many attention scores a token has in the mean layer: one per head and attended token.
 func (c *Config) Scores(seq int64) float64 {
 	return c.mean(c.attention) * float64(c.Heads) * c.reach(seq)
 }
@@ -256,7 +256,7 @@ func (c *Config) Dispatched() float64 {
 }
 
 // MixerWidth returns the number of values per token that enter the matrix products of the mean layer's attention or
-// Mamba-2 block, and FFNWidth that of its feed-forward part.
+// Mamba-2 block. FFNWidth returns that of its feed-forward part.
 func (c *Config) MixerWidth() float64 {
 	return c.mean(c.attention)*float64(c.Hidden+c.values()+c.latent.query+c.latent.keys) +
 		c.mean(c.mambas)*float64(c.Hidden+c.mamba.heads*c.mamba.headDim)

@@ -22,8 +22,8 @@ func (c *Config) ExpertShape() (input, ffn, matrices int64) {
 	return c.expert.input, c.expert.ffn, c.matrices()
 }
 
-// Scanned returns how many values of a token the mean layer's Mamba-2 block scans: its inner width with the states of
-// its groups.
+// Scanned returns how many values of a token the mean layer's Mamba-2 block scans: its inner width with the states
+// of its groups.
 func (c *Config) Scanned() float64 {
 	m := &c.mamba
 	return c.mean(c.mambas) * float64(2*m.heads*m.headDim+2*m.groups*m.state)
@@ -35,11 +35,11 @@ func (c *Config) SparseShare() float64 { return c.mean(c.sparse) }
 // ExpertWidth returns the width of the routed experts that work on a token, of the mean layer.
 func (c *Config) ExpertWidth() float64 { return c.mean(c.sparse) * float64(c.TopK*c.expert.ffn) }
 
-// Clamped reports whether experts clamp what enters their activation function, as GPT-OSS's (swiglu_limit).
+// Clamped reports whether experts clamp the input of their activation function, as in GPT-OSS (swiglu_limit).
 func (c *Config) Clamped() bool { return c.clamped }
 
-// MixerShare returns the share of layers that have attention or a Mamba-2 block, FFNShare the share with a
-// feed-forward part or experts: 1 except in hybrids.
+// MixerShare returns the share of layers with attention or a Mamba-2 block, and FFNShare the share with a
+// feed-forward part or experts. Both are 1 except in hybrids.
 func (c *Config) MixerShare() float64 { return c.mean(c.attention + c.mambas) }
 
 // FFNShare is described with MixerShare.

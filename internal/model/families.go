@@ -9,7 +9,7 @@ import (
 	"railyard/internal/field"
 )
 
-// family reads the keys of a kind of models beyond the common ones.
+// family reads the additional keys of a family of models.
 type family func(k *keys, c *Config)
 
 // families are the supported values of model_type.
@@ -30,7 +30,7 @@ type keys struct {
 	err error
 }
 
-// read puts the first key that has a value, null apart, into a variable.
+// read stores the value of the first key that has one other than null.
 func (k *keys) read(into any, names ...string) bool {
 	for _, name := range names {
 		if raw, ok := k.all[name]; ok && string(raw) != "null" {
@@ -57,7 +57,7 @@ func (k *keys) is(def bool, names ...string) bool { k.read(&def, names...); retu
 
 func (k *keys) text(names ...string) (s string) { k.read(&s, names...); return s }
 
-// list returns how many elements of a list are one of some values, and how many it has.
+// list returns how many elements of a list are one of some values, and its length.
 func (k *keys) list(name string, values ...string) (n, all int64) {
 	var list []string
 	k.read(&list, name)
@@ -69,8 +69,8 @@ func (k *keys) list(name string, values ...string) (n, all int64) {
 	return n, int64(len(list))
 }
 
-// Parse reads a config.json as Hugging Face's transformers have it. Of a model with several parts, such as a vision
-// model, it takes the language model (text_config).
+// Parse reads a config.json as Hugging Face's transformers have it. For a model with several parts, such as a
+// vision model, it takes the language model (text_config).
 func Parse(name string, b []byte) (*Config, error) {
 	no := func(err error) error { return fmt.Errorf("%s is not a model config.json: %w", name, err) }
 	k := &keys{}
@@ -144,7 +144,8 @@ const (
 	mambaPart, attentionPart, densePart, moes = 'M', '*', '-', 'E'
 )
 
-// windowed counts the layers with a sliding window, if the model lists each layer's kind; else every Nth, or all.
+// windowed counts the layers with a sliding window, if the model lists each layer's kind. Otherwise it is every Nth
+// layer, or all.
 func (c *Config) windowed(k *keys, every int64) {
 	if c.window.tokens = k.num(0, "sliding_window"); c.window.tokens <= 0 {
 		return

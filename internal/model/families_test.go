@@ -12,12 +12,12 @@ import (
 	"railyard/internal/published"
 )
 
-// models are some as their config.json describes them (the keys that count), and the parameters that their
-// authors state, in billions: all, and those that a token meets, 0 where they say nothing.
+// models are some models with the relevant keys of their config.json, and the parameters that their authors state,
+// in billions: all, and those that process a token; 0 where not stated.
 var models = map[string]struct {
 	config      string
 	all, active float64
-	within      float64 // of what is stated, whose digits are few
+	within      float64 // share of the stated value, which has few digits
 }{
 	"Qwen2-7B": {`{"model_type":"qwen2","hidden_size":3584,"num_hidden_layers":28,"num_attention_heads":28,
 		"num_key_value_heads":4,"intermediate_size":18944,"vocab_size":152064,"sliding_window":131072,
@@ -76,7 +76,7 @@ var models = map[string]struct {
 		"vocab_size":131072}`, 8.1, 0, 1e-2},
 	"nemotron-3-nano":  {"", 31.6, 3.6, 2e-2},
 	"nemotron-3-super": {"", 120.6, 12.7, 2e-2},
-	"glm-4.5":          {"", 355, 33.6, 2e-2}, // 32 without the embedding, they say
+	"glm-4.5":          {"", 355, 33.6, 2e-2}, // the authors state 32, without the embedding
 	"GLM-4-9B": {`{"model_type":"chatglm","hidden_size":4096,"num_layers":40,"num_attention_heads":32,"kv_channels":128,
 		"multi_query_attention":true,"multi_query_group_num":2,"ffn_hidden_size":13696,"add_qkv_bias":true,
 		"seq_length":131072,"padded_vocab_size":151552}`, 9.4, 0, 1e-2},
@@ -86,7 +86,7 @@ var models = map[string]struct {
 		"vocab_size":202048}}`, 107.8, 17.2, 1e-2},
 }
 
-// stated returns a model of models: where it has no config there, it is a shipped one.
+// stated returns a model of models; without a config there it is a shipped one.
 func stated(name string) (*Config, error) {
 	if p, ok := models[name]; ok && p.config != "" {
 		return Parse(name, []byte(p.config))
@@ -115,7 +115,7 @@ func TestFamilies(t *testing.T) {
 	}
 	for name := range families {
 		switch name {
-		case "llama", "mixtral", "glm", "gpt2", "gpt3": // of TestPublishedParameters, or as glm4 and opt
+		case "llama", "mixtral", "glm", "gpt2", "gpt3": // in TestPublishedParameters, or as glm4 and opt
 		default:
 			if !met[name] && name != "deepseek_v2" {
 				t.Errorf("no published model is of the family %s", name)
@@ -124,9 +124,9 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestStepFLOPs checks the operations of a token against what NVIDIA's Megatron-Bridge counts: its TFLOP/s by its
-// tokens/s, in the newest container of each model. It discounts the half of attention that causal masking leaves out.
-// Its count of Mamba-2 layers is about 7 % above ours, so that Nemotron 3 is not compared.
+// TestStepFLOPs compares the operations of a token with the count of NVIDIA's Megatron-Bridge: its TFLOP/s over its
+// tokens/s, in the newest container of each model. It discounts half of attention for causal masking. Its count of
+// Mamba-2 layers is about 7 % above Railyard's, so Nemotron 3 is not compared.
 func TestStepFLOPs(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(string(published.Read(t, "megatron_bridge.csv")))).ReadAll()
 	if err != nil {
@@ -138,7 +138,8 @@ func TestStepFLOPs(t *testing.T) {
 	judged := map[string]int{}
 	for _, row := range rows[1:] {
 		name, ok := names[row[3]]
-		if !ok || row[1] != "Pre-Training Performance" || judged[name] > 0 { // older containers follow, which count otherwise
+		// older containers follow, which count differently
+		if !ok || row[1] != "Pre-Training Performance" || judged[name] > 0 {
 			continue
 		}
 		c, err := Builtin(name)

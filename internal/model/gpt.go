@@ -25,7 +25,7 @@ func bloom(k *keys, c *Config) {
 	c.Tied = true
 }
 
-// mpt has optional ALiBi, no biases by default, and a tied embedding; its keys are MosaicML's.
+// mpt has optional ALiBi, no biases by default, and a tied embedding; its keys are those of MosaicML.
 func mpt(k *keys, c *Config) {
 	var attention struct {
 		KVHeads int64 `json:"kv_n_heads"`
@@ -87,8 +87,8 @@ func (k *keys) blocks(name string) string {
 	return b.String()
 }
 
-// nemotronH has layers of one part each, Mamba-2 (M), attention (*), feed-forward (-) or experts (E), which may work
-// on a narrower copy of a token (Nemotron-H, arXiv 2504.03624; Nemotron 3, 2512.20848).
+// nemotronH has layers of one part each: Mamba-2 (M), attention (*), feed-forward (-) or experts (E). Experts may
+// work on a narrower copy of a token (Nemotron-H, arXiv 2504.03624; Nemotron 3, 2512.20848).
 func nemotronH(k *keys, c *Config) {
 	c.norms, c.parts = 1, int64(max(1, len(k.text("mtp_hybrid_override_pattern"))))
 	c.mamba = mamba{heads: k.num(0, "mamba_num_heads"), headDim: k.num(0, "mamba_head_dim"),

@@ -23,12 +23,12 @@ type GPU struct {
 	HBM             unit.Rate
 	Memory          unit.Bytes // memory of the data sheet
 	Usable          unit.Bytes // memory reported by its driver: data sheets' GB are nearly GiB; Memory if unknown
-	NVLink          unit.Rate  // rate per direction to all others, whatever its name at the vendor
+	NVLink          unit.Rate  // rate per direction to all others, for any vendor's name
 	Share           float64    // share of NVLink's rate that kernels reach; 0: all, no lower value is known
-	Pair            unit.Rate  // per direction to each other one, if connected without a switch
+	Pair            unit.Rate  // rate per direction to each other GPU, if connected without a switch
 	NIC             unit.Rate
 	Links           int     // NVLinks of a GPU; 0: unknown
-	SM              int     // compute capability, 90 of an H100; 0: it is not NVIDIA's
+	SM              int     // compute capability, 90 for an H100; 0: not NVIDIA's
 	Watts           float64 // watts of the device alone
 	Source          string
 }
@@ -41,8 +41,8 @@ func (g GPU) Reached() unit.Rate {
 	return unit.Rate(float64(g.NVLink)*g.Share + 0.5)
 }
 
-// Sheets are the data sheets of gpus.json. Not all makers' pages were available: a figure names the document in
-// which it was read, which may repeat the maker's; a figure without a document is unsourced.
+// Sheets are the data sheets of gpus.json. Not all manufacturers' pages were available. A figure names the document
+// from which it was read, which may repeat the manufacturer's figure; a figure without a document is unsourced.
 var Sheets, sheetsErr = sheet.Read(gpuData)
 
 // GPUs are the accelerators of gpus.json, the vendors' published figures.

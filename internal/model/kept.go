@@ -1,19 +1,19 @@
 package model
 
-// Kept is the activations of a layer of one part that are kept for a token's backward pass, in values of 16 bit.
+// Kept is the activations of a layer of one part that are kept for a token's backward pass, in 16 bit values.
 type Kept struct {
-	Outer  float64 // around the part: what enters its norm and what leaves that; of all tensor parallel ranks
+	Outer  float64 // around the part: input and output of its norm, of all tensor parallel ranks
 	Inner  float64 // within it, divided among tensor parallel ranks
 	Routed float64 // values sent to experts, divided among ranks that do not share an expert
 	Heads  float64 // heads of attention that keep a row of scores each
 }
 
 // Keeps returns a layer's activations, by number from 0. Attention keeps queries, keys, values and the input of the
-// output projection. A feed-forward part keeps the input and the output of its activation function; experts the same
-// for each routed token. A Mamba-2 block keeps the output of its input projection, of the scan, and the input of the
-// output projection (mamba_ssm, ops/triton/ssd_combined.py: mamba_split_conv1d_scan_combined; the convolution is
-// recomputed). Layers as GPT-2's have two dropout masks besides, of a byte each, which makes 34 bytes per token and
-// hidden value (Korthikanti et al. 2022, section 4.1).
+// output projection. A feed-forward part keeps the input and the output of its activation function. Experts keep
+// them for each routed token. A Mamba-2 block keeps the output of its input projection, of the scan, and the input
+// of the output projection (mamba_ssm, ops/triton/ssd_combined.py: mamba_split_conv1d_scan_combined). The
+// convolution is recomputed. Layers like GPT-2's also have two dropout masks of one byte each, for a total of 34
+// bytes per token and hidden value (Korthikanti et al. 2022, section 4.1).
 func (c *Config) Keeps(layer int64) (k Kept) {
 	kind := wholeLayer
 	if c.kinds != "" {
@@ -47,9 +47,9 @@ func (c *Config) Keeps(layer int64) (k Kept) {
 // wholeLayer returns a layer of a model with equal layers.
 const wholeLayer rune = 0
 
-// KeepsOps returns the activations of a layer that keeps every second result of a matrix product, attention's output
-// and the layer's input: PyTorch's selective checkpointing by operation, as torchtitan configures it (distributed/
-// activation_checkpoint.py). false: the layer has other parts, or experts.
+// KeepsOps returns the activations of a layer that keeps every second result of a matrix product, attention's
+// output and the layer's input. This is PyTorch's selective checkpointing by operation, as torchtitan configures it
+// (distributed/ activation_checkpoint.py). false: the layer has other parts, or experts.
 func (c *Config) KeepsOps(layer int64) (k Kept, ok bool) {
 	if c.kinds != "" && rune(c.kinds[layer]) != denseLayer || c.kinds == "" && c.Experts > 0 {
 		return k, false

@@ -11,7 +11,7 @@ func llama(k *keys, c *Config) {
 	}
 }
 
-// qwen2 has biases of queries, keys and values; of its windows max_window_layers are without one.
+// qwen2 has biases of queries, keys and values. Of its windowed layers max_window_layers have no window.
 func qwen2(k *keys, c *Config) {
 	c.gated, c.biasQKV = true, true
 	if k.is(false, "use_sliding_window") {

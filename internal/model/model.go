@@ -14,8 +14,8 @@ import (
 //go:embed data/*.json
 var data embed.FS
 
-// Config is a language model's sizes, from which the costs of training and inference follow. Layers of several kinds,
-// as some models have them, count as their mean.
+// Config is a language model's sizes, from which the costs of training and inference follow. Layers of several
+// kinds, as in some models, count as their mean.
 type Config struct {
 	Name string
 	Type string // model_type of its config.json
@@ -91,7 +91,8 @@ func Builtin(name string) (*Config, error) {
 	return Parse(name, b)
 }
 
-// IsFile reports whether a model name is a file: a config.json, or any path that begins at / or ., such as a pipe's.
+// IsFile reports whether a model name is a file: a config.json, or any path that begins with / or ., such as a
+// pipe's.
 func IsFile(name string) bool {
 	return strings.HasSuffix(name, ".json") || strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".")
 }
@@ -150,8 +151,8 @@ func (c *Config) check() error {
 	return c.checkSum()
 }
 
-// MaxParams is the maximum size of a model: 16 bytes for each of 10^16 parameters, in all their copies, are far below
-// 63 bits, so that all later code may count in int64.
+// MaxParams is the maximum size of a model. 16 bytes for each of 10^16 parameters, in all their copies, are far
+// below 63 bits, so later code may count in int64.
 const MaxParams = 10_000_000_000_000_000
 
 // checkSum refuses sizes that are valid alone and overflow together.

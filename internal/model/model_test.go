@@ -7,9 +7,8 @@ import (
 	"railyard/internal/sheet"
 )
 
-// The published parameter counts. The Llama figures are the exact sizes of the
-// released checkpoints; GPT-3's papers round ("175 B", "13 B"), so the sum of
-// its own table is checked to half a percent.
+// The published parameter counts. The Llama figures are the exact sizes of the released checkpoints. GPT-3's papers
+// round ("175 B", "13 B"), so the sum of its own table is checked to half a percent.
 func TestPublishedParameters(t *testing.T) {
 	exact := map[string]int64{
 		"llama-2-7b": 6_738_415_616, "llama-2-70b": 68_976_648_192, "llama-3.1-8b": 8_030_261_248,
@@ -34,8 +33,8 @@ func TestPublishedParameters(t *testing.T) {
 	}
 }
 
-// Megatron (SC'21, equation 3): F = 96 B s l h^2 (1 + s/6h + V/16lh) with
-// recomputation, so forward and backward alone are three quarters of it.
+// Megatron (SC'21, equation 3): F = 96 B s l h^2 (1 + s/6h + V/16lh) with recomputation, so forward and backward
+// alone are three quarters of it.
 func TestMegatronFLOPs(t *testing.T) {
 	c, _ := Builtin("gpt3-175b")
 	b, s, l, h, v := 1536.0, 2048.0, 96.0, 12288.0, 50257.0
@@ -66,8 +65,7 @@ func TestBadConfigs(t *testing.T) {
 	}
 }
 
-// Every GPU has been read of somewhere, and most of its figures; GPUs joined by pairs share out
-// what they have.
+// Every GPU has a source, and so have most of its figures. GPUs connected in pairs divide their bandwidth.
 func TestGPUsHaveSources(t *testing.T) {
 	for i, s := range Sheets {
 		g := GPUs[s.Key]
@@ -86,8 +84,8 @@ func TestGPUsHaveSources(t *testing.T) {
 	}
 }
 
-// A token of Mixtral 8x7B meets 12.9 of its 46.7 billion parameters (Jiang et al., "Mixtral of Experts", section 1);
-// without experts it meets all.
+// A token of Mixtral 8x7B uses 12.9 of its 46.7 billion parameters (Jiang et al., "Mixtral of Experts", section 1);
+// without experts it uses all.
 func TestActiveParams(t *testing.T) {
 	for name, want := range map[string]float64{"mixtral-8x7b": 12.88e9, "llama-2-7b": 6.738e9} {
 		m, err := Builtin(name)
@@ -100,7 +98,7 @@ func TestActiveParams(t *testing.T) {
 	}
 }
 
-// TestUsable checks that drivers report about as many GiB as data sheets say GB.
+// TestUsable checks that drivers report about as many GiB as data sheets have GB.
 func TestUsable(t *testing.T) {
 	for name, g := range GPUs {
 		if share := float64(g.Usable) / float64(g.Memory); share < 1 || share > 1.08 {

@@ -30,8 +30,8 @@ func qwen3MoE(k *keys, c *Config) {
 	c.experts(k.num(0, "num_experts"), k.num(0, "num_experts_per_tok"), k.num(0, "moe_intermediate_size"), 0, everyFew(k))
 }
 
-// routed reads the experts of DeepSeek and of models with its key names: the first layers have none, and some
-// experts work on every token.
+// routed reads the experts of DeepSeek and of models with its key names. The first layers have none, and some
+// experts process every token.
 func routed(k *keys, c *Config) {
 	ffn := k.num(0, "moe_intermediate_size")
 	first, every := k.num(0, "first_k_dense_replace"), max(1, k.num(1, "moe_layer_freq"))
@@ -78,7 +78,7 @@ func grok(k *keys, c *Config) {
 	c.experts(k.num(0, "num_experts", "num_local_experts"), k.num(0, "num_experts_per_tok", "num_selected_experts"), c.FFN, 0, nil)
 }
 
-// llama4 has experts in every Nth layer, in addition to one for all tokens; its dense layers have a width of their own.
+// llama4 has experts in every Nth layer, in addition to one for all tokens. Its dense layers have their own width.
 func llama4(k *keys, c *Config) {
 	llama(k, c)
 	step := max(1, k.num(1, "interleave_moe_layer_step"))

@@ -58,9 +58,9 @@ func someLlama(t *rapid.T) *Config {
 	return m
 }
 
-// Two operations per weight that a token meets (Kaplan et al. 2020, section 2.1): what a layer computes
-// without attention scores is twice its weights, all but the norms, the router and the experts that rest.
-// The parts of a step are its layers and its head, three times, and work grows with tokens alone.
+// Two operations per weight that a token uses (Kaplan et al. 2020, section 2.1): without attention scores, a
+// layer's operations are twice its weights, without the norms, the router and the unused experts. The parts of a
+// step are its layers and its head, three times, and work is linear in tokens.
 func TestWorkFollowsWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := someLlama(t)
@@ -91,7 +91,7 @@ func TestWorkFollowsWeights(t *testing.T) {
 	})
 }
 
-// Sizes that cannot be are refused by their key, alone or together.
+// Impossible sizes are rejected by their key, alone or in combination.
 func TestRefusedSizes(t *testing.T) {
 	with := func(more string) string {
 		return `{"model_type": "mixtral", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -125,9 +125,9 @@ func TestRefusedSizes(t *testing.T) {
 	}
 }
 
-// What vendors publish is ordered as they publish it: half the width is twice the rate, but on Gaudi 3,
-// whose matrix engines do fp8 no faster than bf16; who has no such arithmetic says so; and where GPUs
-// are joined in pairs, those of a server of eight add up to what one has.
+// Published rates are ordered as vendors publish them: half the width has twice the rate, except on Gaudi 3, whose
+// matrix engines do fp8 no faster than bf16. GPUs without an arithmetic say so. For pairwise connected GPUs the
+// links of a server of eight add up to a GPU's total.
 func TestPrecisions(t *testing.T) {
 	for _, name := range GPUNames() {
 		g, err := FindGPU(strings.ToUpper(name))
@@ -177,8 +177,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Layer by layer a model has the parameters that all its layers have, whatever their kinds and order: of each shipped
-// one, and of published ones with experts in some layers.
+// A model's parameters are the sum over its layers, for any kinds and order: for each shipped model, and for
+// published ones with experts in some layers.
 func TestSpansAddUp(t *testing.T) {
 	check := func(m *Config) {
 		shared, experts := int64(0), int64(0)

@@ -31,7 +31,7 @@ type Client struct {
 	sums  bool // the server's memory cannot be read
 }
 
-// latDepth is the maximum number of open requests of the latency test: one is in flight, but its answer may arrive
+// latDepth is the maximum number of open requests of the latency test. One is in flight, but its answer may arrive
 // before its acknowledgement.
 const latDepth = 16
 
@@ -43,7 +43,7 @@ type Spec struct {
 	Depth   int   // requests in flight per queue pair
 	Iters   int64 // messages per queue pair and size; 0 with a Duration
 	Time    time.Duration
-	Stop    func() bool // reports whether a test by time is to end now; nil: when its time is over
+	Stop    func() bool // reports whether a test by time must end now; nil: when its time is over
 	Warmup  int64
 	Connect ConnectParams
 	Setup   *Setup // unless nil, receives the set-up of the session's first queue pair
@@ -208,7 +208,7 @@ func (c *Client) request(i int, size int64) verbs.SendWR {
 	return wr
 }
 
-// over reports whether a test by time ends after the given time; one that counts messages does not.
+// over reports whether a test by time ends after the given time. A test that counts messages does not.
 func (s *Spec) over(spent time.Duration) bool {
 	return s.Time > 0 && (spent >= s.Time || s.Stop != nil && s.Stop())
 }
@@ -345,8 +345,7 @@ func (c *Client) verify(ctx context.Context, size int64) error {
 	return nil
 }
 
-// latency plays ping-pong: WRITE with immediate there, WRITE with immediate
-// back; half of a round trip counts.
+// latency runs a ping-pong: WRITE with immediate in both directions. Half of a round trip counts.
 func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
 	r := Result{Op: s.Op, Size: size, QPs: 1}
 	p := pinger{c: c, wr: c.request(0, size), wc: make([]verbs.WC, 2*latDepth)}
@@ -385,17 +384,17 @@ func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Prog
 	return r, p.reap(ctx, 0)
 }
 
-// pinger sends one message after the other, each when the last was answered.
+// pinger sends one message after another, each when the previous one was answered.
 type pinger struct {
 	c    *Client
 	wr   verbs.SendWR
 	wc   []verbs.WC
-	open int // requests whose completion is not here yet
+	open int // requests without a completion
 	back int // outstanding answers
 }
 
-// ping posts a request and returns when its answer has arrived. Its completion may be later, and is reaped with a
-// later one's.
+// ping posts a request and returns when its answer has arrived. Its completion may be later; it is then reaped with
+// a later one.
 func (p *pinger) ping(ctx context.Context) (at time.Time, err error) {
 	qp := p.c.qps[0]
 	if err := p.reap(ctx, latDepth-1); err != nil {

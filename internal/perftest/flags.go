@@ -35,8 +35,8 @@ type Device struct {
 	Force     bool   `help:"Replace an existing capture"`
 }
 
-// Config checks the flags and opens the capture, which contains the program's name; done completes it, and prints that.
-// others are the command's other output files.
+// Config checks the flags and opens the capture, which contains the program's name. done completes the capture and
+// prints it. others are the command's other output files.
 func (d *Device) Config(program string, say io.Writer, others ...string) (cfg verbs.DeviceConfig, done func() error,
 	err error) {
 	done = func() error { return nil }
@@ -119,7 +119,7 @@ func (d *Device) carried(cfg *verbs.DeviceConfig) error {
 	return nil
 }
 
-// Size reads a flag's size and holds it to its bounds.
+// Size reads a flag's size and checks it against its bounds.
 func Size(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
 	b, err := unit.ParseBytes(s)
 	if err != nil {

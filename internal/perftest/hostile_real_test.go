@@ -15,7 +15,7 @@ import (
 	"railyard/verbs"
 )
 
-// raw says a line to a server and returns its answer; the connection stays open until the test ends.
+// raw sends a line to a server and returns its answer. The connection stays open until the test ends.
 func raw(t *testing.T, to netip.AddrPort, line string) (answer string) {
 	t.Helper()
 	c, err := net.Dial("tcp", to.String())
@@ -31,7 +31,7 @@ func raw(t *testing.T, to netip.AddrPort, line string) (answer string) {
 	return strings.TrimSpace(answer)
 }
 
-// serve is a server for strangers, and what it holds.
+// serve is a server for unknown clients, and its memory in use.
 func serve(t *testing.T) *Server {
 	t.Helper()
 	dev, err := OpenNear(verbs.DeviceConfig{}, netip.MustParseAddr("127.77.1.1"))
@@ -70,8 +70,8 @@ func settled(t *testing.T, s *Server) {
 	t.Errorf("%d bytes and %d sessions are held for nobody", s.memory, s.sessions.Load())
 }
 
-// A request that cannot be is answered with what is wrong with it, whatever it would do to the machine,
-// and leaves nothing behind; a good one is served after all of them.
+// An impossible request is answered with its error, however large it is, and leaves no state. A valid request is
+// served after all of them.
 func TestRealHostileRequests(t *testing.T) {
 	s := serve(t)
 	info := s.Dev.Addr().String()
@@ -145,7 +145,7 @@ func TestRealHostileRequests(t *testing.T) {
 	c.Close()
 }
 
-// What a server held for a client that is gone, or was refused half way, is free again.
+// The server frees the memory of a client that is gone, or was rejected half way.
 func TestRealNothingIsHeldForNobody(t *testing.T) {
 	s := serve(t)
 	good := verbs.Info{Addr: s.Dev.Addr(), QPN: 17, PSN: 5, MTU: 4096, Room: 1 << 20, Reads: 1}
@@ -169,7 +169,7 @@ func TestRealNothingIsHeldForNobody(t *testing.T) {
 	}
 }
 
-// A server that answers what it should not is told from one that is not there, and no client hangs.
+// A server with invalid answers is reported differently from an unreachable one, and no client hangs.
 func TestRealHostileServers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

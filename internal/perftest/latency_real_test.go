@@ -11,8 +11,8 @@ import (
 	"railyard/verbs"
 )
 
-// overtaking holds a server's acknowledgement back, where its answer left before, until the client that the
-// answer reached has sent its next request. It sees what both devices send.
+// overtaking delays a server's acknowledgement whose answer left earlier, until the client has sent its next
+// request. It receives what both devices send.
 type overtaking struct {
 	pings  int // requests after which the client waits for its completions
 	mu     sync.Mutex
@@ -60,17 +60,17 @@ func (o *overtaking) end() {
 	o.moved.Broadcast()
 }
 
-// An answer may overtake the acknowledgement of what it answers: here always where both leave by different
-// sockets. The next request then goes out although the last one is not acknowledged yet; without room for it
-// 23 of 60 runs ended with "work queue is full".
+// An answer may overtake the acknowledgement of its request. Here it always does, because they leave by different
+// sockets. The next request is then sent although the last one is not acknowledged. Without a slot for it 23 of 60
+// runs ended with "work queue is full".
 func TestRealAnswerBeforeAcknowledgement(t *testing.T) {
 	s := &Spec{Op: OpLat, Sizes: []int64{64}, QPs: 1, Depth: 1, Iters: 400, Warmup: 5, Connect: plainConnect}
-	s.Connect.Entropy = 8 // packets leave by different sockets, one after the other
+	s.Connect.Entropy = 8 // packets leave by different sockets in turn
 	o := &overtaking{pings: 405, asked: map[uint32]bool{}, told: map[uint32]bool{}}
 	o.moved.L = &o.mu
 	c := session(t, s, func(d *verbs.DeviceConfig) { d.NoOffload, d.Tap = true, o.tap })
 	t.Cleanup(o.end)
-	for range 2 { // and what one size leaves behind is not the next one's
+	for range 2 { // messages left over from one size do not affect the next
 		r, err := c.Run(context.Background(), s, 64, nil)
 		if err != nil || r.Iters != 400 {
 			t.Fatalf("%d of 400: %v", r.Iters, err)

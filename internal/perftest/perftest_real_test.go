@@ -17,7 +17,7 @@ func session(t testing.TB, s *Spec, change func(*verbs.DeviceConfig)) *Client {
 	return between(t, s, change, change)
 }
 
-// between is session with devices that differ: each is changed on its own.
+// between is session with devices that are changed separately.
 func between(t testing.TB, s *Spec, served, calling func(*verbs.DeviceConfig)) *Client {
 	t.Helper()
 	cfg := verbs.DeviceConfig{}
@@ -69,7 +69,7 @@ func between(t testing.TB, s *Spec, served, calling func(*verbs.DeviceConfig)) *
 
 var plainConnect = ConnectParams{RetryCount: 7, RNRRetry: 7, Timeout: 16}
 
-// Every test runs, moves the bytes it says and verifies them.
+// Every test runs, transfers its bytes and verifies them.
 func TestRealSessions(t *testing.T) {
 	for _, op := range []Op{OpWrite, OpSend, OpRead, OpLat} {
 		s := &Spec{Op: op, Sizes: []int64{1, 5000, 100_000}, QPs: 3, Depth: 8, Iters: 50, Warmup: 5,
@@ -95,7 +95,7 @@ func TestRealSessions(t *testing.T) {
 	}
 }
 
-// By MRC messages arrive as they do by RC; the memory is compared by its sums.
+// With MRC messages arrive as with RC. The memory is compared by its checksums.
 func TestRealSessionsByMRC(t *testing.T) {
 	for _, op := range []Op{OpWrite, OpLat} {
 		s := &Spec{Op: op, Sizes: []int64{1, 100_000}, QPs: 3, Depth: 8, Iters: 50, Warmup: 5,
@@ -110,7 +110,7 @@ func TestRealSessionsByMRC(t *testing.T) {
 				t.Fatalf("%s of %d: %v, %+v", op, size, err, r)
 			}
 		}
-		if op == OpWrite { // the sums are of what is there
+		if op == OpWrite { // the sums are of the memory's content
 			c.bufs[1][7]++
 			if err := c.compare(100); err == nil {
 				t.Error("other bytes than the server has are taken for the same")
@@ -142,8 +142,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// TestRealSprayIsSelective sprays to a server that was started without flags: packets overtake one another, and no end
-// goes back N for that.
+// TestRealSprayIsSelective sprays to a server started without flags. Packets overtake one another, and no end goes
+// back N for that.
 func TestRealSprayIsSelective(t *testing.T) {
 	s := &Spec{Op: OpWrite, Sizes: []int64{256 << 10}, QPs: 1, Depth: 4, Iters: 50, Connect: plainConnect}
 	s.Connect.Entropy = 16

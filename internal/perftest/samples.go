@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// samples keeps latencies: all of the first million, then every so-manieth, so
-// that memory is bounded and the percentiles stay representative.
+// samples keeps latencies: all of the first million, then every Nth. Memory is thus bounded, and the percentiles
+// stay representative.
 type samples struct {
 	ns     []int64
 	every  int
@@ -29,7 +29,7 @@ func (s *samples) add(d time.Duration) {
 		return
 	}
 	s.skip = 0
-	if len(s.ns) == maxSamples { // keep every second one
+	if len(s.ns) == maxSamples { // keep every second sample
 		half := s.ns[:0]
 		for i := 0; i < maxSamples; i += 2 {
 			half = append(half, s.ns[i])

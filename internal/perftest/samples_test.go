@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Percentiles are those of the sorted latencies (nearest rank), mean and extremes those of all.
+// Percentiles are those of the sorted latencies (nearest rank); mean and extremes are those of all.
 func TestStatisticsOfFew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ns := rapid.SliceOfN(rapid.Int64Range(1, 1e9), 1, 500).Draw(t, "latencies")
@@ -39,8 +39,8 @@ func TestStatisticsOfFew(t *testing.T) {
 	})
 }
 
-// Beyond a million latencies every so-manieth is kept: memory is bounded, and percentiles stay those of
-// the whole, also of one that drifts, where keeping the first million would not tell.
+// Beyond a million latencies every Nth is kept. Memory is bounded, and percentiles stay those of all latencies,
+// even with a drift. With only the first million kept the drift would be lost.
 func TestStatisticsOfMany(t *testing.T) {
 	s := newSamples()
 	const n = 5 << 20
@@ -66,7 +66,7 @@ func TestStatisticsOfMany(t *testing.T) {
 	}
 }
 
-// What no session may ask for is refused before memory is.
+// An excessive session is rejected before memory is allocated.
 func TestRequestsThatCannotBe(t *testing.T) {
 	good := func() *Request {
 		return &Request{Version: version, Op: OpWrite, Size: 1, QPs: make([]verbs.Info, 1)}

@@ -64,7 +64,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// admit runs a session if there is room for one.
+// admit runs a session if there is memory for one.
 func (s *Server) admit(ctx context.Context, g *lobby.Guest[Request]) error {
 	defer s.sessions.Add(-1)
 	if s.sessions.Add(1) <= maxSessions {
@@ -75,7 +75,7 @@ func (s *Server) admit(ctx context.Context, g *lobby.Guest[Request]) error {
 	return err
 }
 
-// reserve allocates memory for a session; all sessions together may use twice the limit of one.
+// reserve allocates memory for a session. All sessions together may use twice the limit of one.
 func (s *Server) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Server) reserve(n int64) error {
 	return nil
 }
 
-// session is one client's, from its request to its farewell.
+// session serves one client, from its request to its last message.
 func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	req := &g.Say
@@ -114,7 +114,7 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 			unit.Plural(req.Size, "byte"))
 	}
 	answering.Go(run)
-	// A line from the client ends the session, and so does its end.
+	// A line from the client ends the session, and so does the end of the connection.
 	stop := context.AfterFunc(ctx, func() { g.Close() })
 	defer stop()
 	for {
@@ -129,7 +129,7 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 			return fmt.Errorf("the client wants %d bytes of %d summed up", say.Sum, req.Size)
 		}
 		var out sums
-		s.Dev.Counters() // takes the device's lock: its writes are then visible here
+		s.Dev.Counters() // takes the device's lock, after which its writes are visible here
 		for _, m := range memory {
 			sum := sha256.Sum256(m[:say.Sum])
 			out.Memory = append(out.Memory, sum[:])
@@ -152,8 +152,8 @@ func writeSoon(c net.Conn, v any) error {
 	return verbs.WriteLine(c, v)
 }
 
-// large is the memory of a session from which it is returned to the system immediately: that takes a garbage
-// collection.
+// large is the memory of a session from which it is returned to the system immediately, because that takes a
+// garbage collection.
 const large = 16 << 20
 
 // prepare builds the server's side of a session. done undoes it.

@@ -1,9 +1,9 @@
 // Package perftest measures bandwidth and latency of RDMA between two
 // processes, in the manner of perftest's ib_write_bw and its sisters.
 //
-// A server waits on TCP. A client sends its settings, both exchange their queue pairs, and the client runs the test;
-// the server only responds: as memory for WRITE and READ, with receives for SEND, and by writing back for latency. The
-// TCP connection stays open meanwhile; when it ends, the server forgets the session.
+// A server waits on TCP. A client sends its settings, both exchange their queue pairs, and the client runs the
+// test. The server only responds: as memory for WRITE and READ, with receives for SEND, and by writing back for
+// latency. The TCP connection stays open meanwhile. When it ends, the server removes the session.
 package perftest
 
 import (
@@ -61,8 +61,7 @@ type Reply struct {
 	QPs   []verbs.Info `json:"qps"`
 }
 
-// last is the last message of a client: that the server's memory is to be summed up, or that it is
-// done.
+// last is a client's last message: the server must checksum its memory, or the client is done.
 type last struct {
 	Sum int64 `json:"sum,omitempty"` // bytes of each queue pair's memory
 }
@@ -102,8 +101,8 @@ func (r *Request) check() error {
 	return nil
 }
 
-// DeviceFor returns the configuration of a device that both kinds of process
-// open; addr may be invalid, then one is chosen that can reach peer.
+// DeviceFor returns the configuration of a device for both kinds of process. If addr is invalid, an address is
+// chosen that can reach peer.
 func DeviceFor(addr, peer netip.Addr) (netip.Addr, error) {
 	if addr.IsValid() {
 		return addr, nil
@@ -179,7 +178,7 @@ func (p ConnectParams) options(share int) verbs.ConnectOptions {
 		o.Timeout = p.Timeout
 	}
 	o.RetryCount, o.RNRRetry = p.RetryCount, p.RNRRetry
-	if p.Transport == verbs.MRC { // an MRC connection carries nothing else
+	if p.Transport == verbs.MRC { // an MRC connection supports nothing else
 		o.Access = verbs.RemoteWrite
 	}
 	return o
@@ -200,7 +199,7 @@ type Result struct {
 	P99             float64 `json:"latency_p99_us"`     //
 	P999            float64 `json:"latency_p99_9_us"`   //
 	Max             float64 `json:"latency_max_us"`     //
-	Retransmissions int64   `json:"retransmissions"`    // packets, both ends
+	Retransmissions int64   `json:"retransmissions"`    // packets of both ends
 	Timeouts        int64   `json:"timeouts"`           //
 	CNPs            int64   `json:"cnps"`               // received here
 	Cuts            int64   `json:"cuts"`               // rate reductions by this end's congestion control

@@ -10,8 +10,8 @@ import (
 	"railyard/verbs"
 )
 
-// Setup is the set-up of a session, from one end: the calls for its first queue pair in order, by libibverbs' names,
-// and the data that the two ends exchanged. The methods of a nil Setup do nothing.
+// Setup is the set-up of a session, from one end: the calls for its first queue pair in order, by libibverbs'
+// names, and the data that the two ends exchanged. The methods of a nil Setup do nothing.
 type Setup struct {
 	Steps []Step       `json:"steps"`
 	Here  []verbs.Info `json:"here"`
@@ -35,7 +35,7 @@ func (s *Setup) begin() {
 	}
 }
 
-// step ends one and begins the next; of calls that every queue pair needs, the first is kept.
+// step ends one and begins the next; of calls that every queue pair needs, only the first is kept.
 func (s *Setup) step(call string, says ...string) {
 	now := time.Now()
 	if s.seen == nil {

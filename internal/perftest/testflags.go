@@ -80,7 +80,7 @@ func (c *Bandwidth) Spec(op Op) (*Spec, error) {
 	return s, err
 }
 
-// choice checks how source ports are chosen, and sets how many there are.
+// choice checks the policy for source ports, and sets their number.
 func (c *Bandwidth) choice(s *Spec) error {
 	switch {
 	case c.SetAside > 0 && !c.Spray:
@@ -103,7 +103,7 @@ func (c *Bandwidth) choice(s *Spec) error {
 	return nil
 }
 
-// ackTimeout is the default timeout: one processor works for all queue pairs, so a delayed ACK is not lost, and the
+// ackTimeout is the default timeout. One processor serves all queue pairs, so a delayed ACK is not lost, and the
 // delay grows with their number.
 func ackTimeout(chosen, qps int) int {
 	if chosen > 0 {

@@ -27,7 +27,7 @@ type Adjusted struct {
 	Out float64 `json:"rms_left_out,omitempty"`
 }
 
-// Adjust fits the figures of a software to trainings that were estimated with it. Only figures that move an
+// Adjust fits the figures of a software to trainings that were estimated with it. Only figures that change an
 // estimate by 1 % when they change by a quarter are free, at most one for two trainings. Products and attention,
 // which are known best, change least.
 func Adjust(all []Measured, by *workload.Software) (*Adjusted, error) {

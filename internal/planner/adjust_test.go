@@ -11,8 +11,8 @@ import (
 	"railyard/internal/workload"
 )
 
-// TestAdjust checks that a fit finds the figures that made up trainings, where trainings determine them, and leaves
-// those alone that no training shows.
+// TestAdjust checks that a fit recovers the figures used to compute the trainings, as far as the trainings
+// determine them. It does not change other figures.
 func TestAdjust(t *testing.T) {
 	const head = "id,model,gpu,gpus,tp,pp,cp,ep,vpp,micro,global_batch,sequence,zero,recompute,step_seconds,source\n"
 	row := func(micro, batch int, seconds float64) string {

@@ -27,7 +27,7 @@ type Item struct {
 	Count  int    `json:"count"`
 	Name   string `json:"part"`
 	Rate   int    `json:"gbps"`             // rate of the port that it is plugged into
-	Parts  int    `json:"parts,omitempty"`  // links of that port, broken out; 0: it is one
+	Parts  int    `json:"parts,omitempty"`  // links of that port, broken out; 0: not broken out
 	Link   int    `json:"link_gbps"`        // of each link
 	Both   bool   `json:"both,omitempty"`   // a straight cable whose two ports are broken out
 	Metres int    `json:"metres,omitempty"` // 0: an optic
@@ -60,7 +60,7 @@ type end struct {
 	ports int // ports of all devices together
 }
 
-// tier finds the switches that a part's From or To names: "leaf of another group" are leaves.
+// tier finds the switches named by a part's From or To: "leaf of another group" are leaves.
 func (d *Design) tier(role string) (t Tier, ok bool) {
 	role, _, _ = strings.Cut(role, " ")
 	for _, t := range d.Tiers {
@@ -106,7 +106,7 @@ func (in *FabricInput) linkPrice(rate, metres, each int, one, other SwitchModel)
 	return sum / float64(n)
 }
 
-// crowded returns the switch with too few ports if each kind of its links uses whole ports; "" for none.
+// crowded returns the switch that has too few ports if each kind of its links uses whole ports; "" for none.
 func (in *FabricInput) crowded(d *Design) string {
 	for _, t := range d.Tiers {
 		ports := 0
@@ -126,8 +126,8 @@ func (in *FabricInput) crowded(d *Design) string {
 	return ""
 }
 
-// bill lists the items to order for a part's links. Hosts fill the leaves in order, so that a part without all of the
-// scenario's hosts leaves the last ones out.
+// bill lists the items to order for a part's links. Hosts fill the leaves in order, so a part without all of the
+// scenario's hosts omits the last ones.
 func (in *FabricInput) bill(d *Design, p *Part) {
 	p.Rate = cmp.Or(p.Rate, in.NICRate)
 	to, _ := d.tier(p.To)
@@ -144,8 +144,8 @@ func (in *FabricInput) bill(d *Design, p *Part) {
 	p.Order = in.Prices.order(p.Count, max(1, p.each), p.Rate, p.Metres, a, b)
 }
 
-// hostBill lists the items of links to hosts. Hosts in the rack of their switch have a cable inside it, as far as
-// these fill ports of the switch; the rest have the longest.
+// hostBill lists the items of links to hosts. Hosts in the rack of their switch have a cable inside the rack, as
+// far as they fill ports of the switch. The others have the longest cable.
 func (in *FabricInput) hostBill(d *Design, p *Part, to Tier) {
 	column := in.Hosts() * in.PerServer * d.NICPorts / p.columns
 	x := in.model(to).end(p.Rate)
@@ -169,9 +169,9 @@ func (in *FabricInput) hostBill(d *Design, p *Part, to Tier) {
 	}
 }
 
-// order lists the cables and optics of several links between the same two devices. A split port uses a breakout cable
-// if the other ends are whole ports. If both ends are broken out, as many links as a port has share a straight cable
-// between the same two switches, and the rest have an optic in each port and fibres.
+// order lists the cables and optics of several links between the same two devices. A split port uses a breakout
+// cable if the other ends are whole ports. If both ends are broken out, a port's number of links between the same
+// two switches share a straight cable. The remaining links have an optic in each port and fibres.
 func (p *Prices) order(links, each, rate, metres int, a, b end) (out []Item) {
 	cable, far := p.cablePart(float64(metres)), p.optics(float64(metres))
 	add := func(n int, c CablePrice, x end) *Item {

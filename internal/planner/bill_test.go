@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The cables and optics of a bill fit the ports of switches and NICs: 400G NICs on 800G ports take breakouts, and
-// between broken out ports nothing but straight cables of the whole port, or an optic in each and fibres.
+// The cables and optics of a bill fit the ports of switches and NICs. 400G NICs on 800G ports use breakouts.
+// Between broken out ports there are only straight cables of the whole port, or an optic in each and fibres.
 func TestBillOfBrokenOutPorts(t *testing.T) {
 	for _, c := range []struct {
 		gpus              int
@@ -26,7 +26,7 @@ func TestBillOfBrokenOutPorts(t *testing.T) {
 			"1920 800G to 2 × 400G AOC, 15 m; 2048 800G AOC, 30 m, both ports 2 × 400G"},
 		{8192, "64x800G", "1:1", "rail-spine", "256 800G to 2 × 400G DAC, 2 m; " +
 			"3840 800G to 2 × 400G AOC, 15 m; 8192 800G optic, 2 × 400G; 8192 400G fibre, 50 m"},
-		// 13 leaves of 10 hosts hold 1,040 GPUs; the bill is for those that were asked for.
+		// 13 leaves of 10 hosts hold 1,040 GPUs; the bill is for the requested ones.
 		{1024, "64x800G", "2:1", "fat-tree", "208 800G to 2 × 400G DAC, 2 m; " +
 			"304 800G to 2 × 400G AOC, 7 m; 260 800G AOC, 15 m, both ports 2 × 400G"},
 	} {
@@ -37,7 +37,7 @@ func TestBillOfBrokenOutPorts(t *testing.T) {
 	}
 }
 
-// ordered lists what a design's cables take to order.
+// ordered lists what to order for a design's cables.
 func ordered(d Design) (out []string) {
 	for _, p := range d.Cables {
 		for _, x := range p.Order {
@@ -64,8 +64,8 @@ func TestBillOfOddLinks(t *testing.T) {
 	}
 }
 
-// Of random designs every link to the hosts asked for and between switches has its cable or fibre, no fibre lacks an
-// optic's port at either end, and each kind of a switch's links finds whole ports.
+// In random designs every link to the requested hosts and between switches has its cable or fibre. No fibre lacks
+// an optic's port at either end, and each kind of a switch's links has whole ports.
 func TestBillCarriesTheLinks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		model := rapid.SampledFrom([]string{"64x800G", "31x800G", "128x400G", "64x1600G", "tomahawk5", "sn5600", "65x800G"})

@@ -14,8 +14,8 @@ const (
 	RingPattern = "ring" // each to the next: half of the fibers in each direction, as cubes of a torus
 )
 
-// CircuitInput is groups whose fibres all end at an optical circuit switch: dragonfly groups, or cubes of
-// a torus in one dimension. What happens to them is one of growing and losing one.
+// CircuitInput is groups whose fibres all end at an optical circuit switch: dragonfly groups, or cubes of a torus
+// in one dimension. One event changes them: they grow, or one fails.
 type CircuitInput struct {
 	Groups  int
 	Fibres  int // of a group
@@ -164,7 +164,7 @@ func (j *joints) spread(groups []int, pattern string) (s Spread) {
 	return s
 }
 
-// even connects dark fibers of groups in turn: it takes the two groups with the fewest common circuits, of those
+// even connects dark fibers of groups in turn. It takes the two groups with the fewest common circuits, of those
 // the two with most dark fibers, of those the first.
 func (j *joints) even(groups []int) {
 	have, dark := j.between(), map[int]int{}
@@ -192,9 +192,9 @@ func (j *joints) even(groups []int) {
 	}
 }
 
-// pairOf returns the pair of groups with a given number of common circuits that has most dark fibers, and that number;
-// 0: no pair. rest lists the groups by their dark fibers, most first. Few groups are tried, because most pairs have
-// equally many circuits.
+// pairOf returns the pair of groups with a given number of common circuits that has most dark fibers, and that
+// number; 0: no pair. rest lists the groups by their dark fibers, most first. Few groups are tried, because most
+// pairs have equally many circuits.
 func pairOf(rest []int, dark map[int]int, have map[[2]int]int, circuits int) (best [2]int, most int) {
 	for i, a := range rest {
 		if i+1 < len(rest) && dark[a]+dark[rest[i+1]] < most {
@@ -217,7 +217,7 @@ func pairOf(rest []int, dark map[int]int, have map[[2]int]int, circuits int) (be
 	return best, most
 }
 
-// ring connects each group's second half of fibers to the next one's first half, while these are dark.
+// ring connects each group's second half of fibers to the next group's first half, while these are dark.
 func (j *joints) ring(groups []int) {
 	half := j.fibres / 2
 	for i, a := range groups {
@@ -231,7 +231,7 @@ func (j *joints) ring(groups []int) {
 	}
 }
 
-// Plan connects groups and, when they grow or one fails, moves as few circuits as possible.
+// Plan connects groups. When they grow or one fails, it changes as few circuits as possible.
 func (in CircuitInput) Plan() (*Circuits, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
@@ -258,7 +258,7 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 				j.to[p], j.to[to] = -1, -1
 			}
 		}
-	case in.Pattern == RingPattern: // the new ones are on the last one's path to the first
+	case in.Pattern == RingPattern: // the new ones are on the path from the last group to the first
 		for p := (in.Groups - 1) * in.Fibres; p < in.Groups*in.Fibres; p++ {
 			if to := j.to[p]; to >= 0 && to < in.Fibres && p%in.Fibres >= in.Fibres/2 {
 				j.to[p], j.to[to] = -1, -1
@@ -286,7 +286,7 @@ func (in CircuitInput) Plan() (*Circuits, error) {
 	return c, nil
 }
 
-// admit gives a new group circuits to the earlier ones. For each two fibers it disconnects one circuit of the two
+// admit gives a new group circuits to the earlier groups. For each two fibers it disconnects one circuit of the two
 // groups with most in common (of those the two with the fewest to the new one), and connects both ends to the new
 // group.
 func (j *joints) admit(g int) {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever happens, both maps are matchings of the ports that there are; a group that comes takes apart
-// one circuit for each two of its fibres and no more; one that goes takes its own and no others.
+// For any event, both maps are matchings of the existing ports. A new group disconnects exactly one circuit per two
+// of its fibres. A failed group loses only its own circuits.
 func TestCircuitsAreMatchings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := CircuitInput{Groups: rapid.IntRange(3, 12).Draw(t, "groups"), Fibres: 2 * rapid.IntRange(1,
@@ -68,7 +68,7 @@ func TestCircuitsAreMatchings(t *testing.T) {
 				t.Fatalf("%+v: %d end, %d begin, %d ports stay dark", in, c.Dark, c.New, c.Free)
 			}
 		case in.Without > 0 && in.Pattern == RingPattern:
-			if c.Dark != in.Fibres || c.New != in.Fibres/2 || c.Free != in.Fibres { // those of the group that failed
+			if c.Dark != in.Fibres || c.New != in.Fibres/2 || c.Free != in.Fibres { // those of the failed group
 				t.Fatalf("%+v: %d end, %d begin, %d ports stay dark", in, c.Dark, c.New, c.Free)
 			}
 		}
@@ -93,7 +93,7 @@ func TestGrowsEvenly(t *testing.T) {
 	}
 }
 
-// Fibres for fewer circuits than there are pairs of groups leave some without one, which are named.
+// With fewer circuits than pairs of groups, some pairs have none, and these are named.
 func TestPairsWithoutCircuit(t *testing.T) {
 	for _, c := range []struct {
 		in   CircuitInput
@@ -137,12 +137,12 @@ func TestCircuitsThatCannotBe(t *testing.T) {
 	}
 }
 
-// The pairs that get circuits are those that trying every pair each time finds; thousands of groups take a second.
+// The connected pairs equal those of an exhaustive search at each step. Thousands of groups take a second.
 func TestEvenCircuits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups, fibres := rapid.IntRange(2, 9).Draw(t, "groups"), rapid.IntRange(1, 12).Draw(t, "fibres")
 		got, want := newJoints(groups, fibres), newJoints(groups, fibres)
-		for range rapid.IntRange(0, 4).Draw(t, "joined before") { // as where groups fail or come
+		for range rapid.IntRange(0, 4).Draw(t, "joined before") { // as after groups fail or are added
 			a, b := rapid.IntRange(0, groups*fibres-1).Draw(t, "a"), rapid.IntRange(0, groups*fibres-1).Draw(t, "b")
 			if got.group(a) != got.group(b) && got.to[a] < 0 && got.to[b] < 0 {
 				got.join(a, b)
@@ -161,7 +161,7 @@ func TestEvenCircuits(t *testing.T) {
 	}
 }
 
-// tryAll joins by the rule of even, pair by pair.
+// tryAll connects by the rule of even, testing all pairs.
 func tryAll(j *joints, groups []int) {
 	for {
 		have, dark := j.between(), map[int]int{}

@@ -15,8 +15,8 @@ type Comparison struct {
 	Nearest *Nearest `json:"nearest_published,omitempty"`
 }
 
-// Nearest returns the nearest published training of a model in a precision on a kind of GPU: of the same framework if
-// there is one, by GPUs, then by sequence length.
+// Nearest returns the nearest published training of a model in a precision on a kind of GPU: with the same
+// framework if there is one, by GPUs, then by sequence length.
 type Nearest struct {
 	Software string  `json:"software"`
 	GPUs     int     `json:"gpus"`

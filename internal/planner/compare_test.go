@@ -8,8 +8,8 @@ import (
 	"railyard/internal/workload"
 )
 
-// TestCompare: an estimate without a framework has an interval too, from all published trainings of its class at its
-// efficiency, which is wider than that of a framework and holds most of them; the nearest has its MFU.
+// TestCompare: an estimate without a framework also has an interval, from all published trainings of its class at
+// its efficiency. It is wider than a framework's and contains most of them; the nearest training has its MFU.
 func TestCompare(t *testing.T) {
 	flat := publishedRows(t, Assumed{Efficiency: 60})
 	if share, judged := Coverage(flat); share < 0.85 || judged != len(flat) {

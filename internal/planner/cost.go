@@ -24,7 +24,7 @@ type Candidate struct {
 	Context   float64          `json:"exposed_context_seconds"`
 	Optimizer float64          `json:"optimizer_seconds"`
 	Host      float64          `json:"host_seconds,omitempty"` // GPUs without work: launches, data
-	// sent in a step: in the server, through one leaf, over spines
+	// bytes per step: in the server, through one leaf, over spines
 	Tiers [3]float64 `json:"bytes_per_gpu"`
 }
 
@@ -61,9 +61,9 @@ func replicas(l partition.Layout, context, data int) group {
 	return group{l.DP * l.CP, data}
 }
 
-// Estimate is the cost model: compute as the workload builder has it, the schedule's bubble, and collectives by the
-// rate of the slowest link they cross. Tensor, expert and pipeline parallel transfers are exposed; context parallel
-// ones overlap with attention, data parallel ones with the passes.
+// Estimate is the cost model: computation as in the workload builder, the schedule's bubble, and collectives by the
+// rate of the slowest link that they cross. Tensor, expert and pipeline parallel transfers are exposed; context
+// parallel ones overlap with attention, data parallel ones with the passes.
 func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	c := Candidate{Layout: l}
 	t := in.Step(l)
@@ -104,8 +104,8 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		tokens := float64(l.Micro * in.Training.Seq / int64(l.CP))
 		act := tokens * float64(in.Training.Model.Hidden) * 2 / float64(l.TP)
 		hop := in.Site.send(pipeline, act)
-		// When the pipeline fills and drains, a microbatch passes all stages between two chunks; in between, a
-		// chunk's transfers overlap with the other direction's passes.
+		// When the pipeline fills and drains, a microbatch passes all stages between two chunks. In between, a
+		// chunk's transfers overlap with the passes of the other direction.
 		c.Pipeline = 2 * (p - 1 + (v-1)*p) * hop
 		if l.Schedule == partition.TwoVersions {
 			c.Pipeline /= float64(l.StepsInRow())
@@ -138,8 +138,8 @@ func (in SearchInput) stages(l partition.Layout, layer, head unit.Time, comm flo
 	return worst, mean
 }
 
-// balanced is stages' result for layers spread over stages so that the slowest stage is fastest, as by Megatron's
-// pipeline_model_parallel_layout: the last stage, which has the head, has fewer.
+// balanced is the result of stages for layers spread so that the slowest stage is fastest, as by Megatron's
+// pipeline_model_parallel_layout. The last stage, which has the head, has fewer layers.
 func (in SearchInput) balanced(l partition.Layout, layer, head float64) (worst, mean float64) {
 	layers, others := float64(in.Training.Model.Layers), float64(l.PP-1)
 	worst = math.Inf(1)
@@ -181,8 +181,8 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	return max(out, local)
 }
 
-// data returns the exposed part of gradient reductions and parameter gatherings: the part not hidden by a microbatch's
-// forward and backward pass, with its tensor parallel transfers over NVLink.
+// data returns the exposed part of gradient reductions and parameter gatherings. The rest is hidden by a
+// microbatch's forward and backward pass with its tensor parallel transfers over NVLink.
 func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b float64) {
 	l := t.Layout
 	dense, sparse := t.StageParams(0)
@@ -226,7 +226,7 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		c.Data = mb*hide(once, b) + after
 		rounds = mb + 1
 	case 3:
-		// the one-time part of each pass, which nothing precedes
+		// the one-time part of each pass, which no pass precedes
 		first := once / float64(in.Training.Model.Layers/int64(l.PP))
 		back := 2.0
 		if t.Regather {

@@ -28,11 +28,11 @@ func near(t interface {
 	}
 }
 
-// A ring of n sends (n-1)/n of its bytes a round: over NVLink alone in a server, over as many NICs as it has
-// rings where it leaves one, never faster than NVLink; each piece waits for every hop once.
+// A ring of n sends (n-1)/n of its bytes a round: over NVLink alone in a server, otherwise over as many NICs as it
+// has rings, never faster than NVLink. Each piece waits for every hop once.
 func TestRing(t *testing.T) {
 	s := site(t, 64)
-	s.Uplinks = 0 // everything hangs off one set of leaves
+	s.Uplinks = 0 // all servers are attached to one set of leaves
 	rapid.Check(t, func(t *rapid.T) {
 		n := 1 << rapid.IntRange(1, 6).Draw(t, "ranks")
 		rings := rapid.IntRange(1, 8).Draw(t, "rings")
@@ -52,14 +52,14 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Spread packets get the NIC's rate as long as uplinks carry all that crosses, and their share of the uplinks
-// beyond; the crossing share grows with the distance until everything leaves the leaf.
+// Sprayed packets have the NIC's rate as long as uplinks carry the crossing traffic, and otherwise their share of
+// the uplinks. The crossing share grows with the distance until all traffic leaves the leaf.
 func TestRateOfUplinks(t *testing.T) {
 	s := site(t, 4096)
 	s.Spread, s.Segment, s.Down, s.Uplink = true, 64, 64, s.NIC
 	for _, c := range []struct {
 		uplinks, servers int
-		want             float64 // of the NIC's rate
+		want             float64 // share of the NIC's rate
 	}{{64, 1, 1}, {64, 64, 1}, {64, 512, 1}, {32, 64, 0.5}, {32, 32, 1}, {32, 33, 32.0 / 33}, {16, 64, 0.25},
 		{16, 16, 1}, {16, 8, 1}} {
 		s.Uplinks = c.uplinks
@@ -83,8 +83,8 @@ func TestRateOfUplinks(t *testing.T) {
 	}
 }
 
-// A replica's gradients: of n ranks each sends 2(n-1)/n of two bytes a parameter, of which one in as many as
-// share a server crosses the network; ZeRO 1 sends the same, ZeRO 2 gathers after each microbatch.
+// A replica's gradients: each of n ranks sends 2(n-1)/n of two bytes a parameter. The share over the network is one
+// over the number of ranks in a server. ZeRO 1 sends equal bytes; ZeRO 2 gathers after each microbatch.
 func TestBytesOfGradients(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-8b"), site(t, 64), 0, 4096, 50)
 	in.Site.Uplinks = 0
@@ -112,14 +112,14 @@ func TestBytesOfGradients(t *testing.T) {
 	}
 }
 
-// of returns what a candidate's tensor parallel transfers send in the server.
+// of returns the bytes that a candidate's tensor parallel transfers send in the server.
 func (c *Candidate) of(in SearchInput) float64 {
 	l := c.Layout
 	return float64(l.Microbatches) * float64(in.Training.Model.Layers) / float64(l.PP) *
 		in.Step(l).TensorBytes()
 }
 
-// Of the bytes that leave a server the share that leaves the leaf is the distance over the segment.
+// Of the bytes that leave a server, the share that leaves the leaf is the distance over the segment.
 func TestTiersOfPipeline(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-8b"), site(t, 64), 0, 4096, 50)
 	in.Site.Segment = 4
@@ -139,7 +139,7 @@ func TestTiersOfPipeline(t *testing.T) {
 	}
 }
 
-// A layout that fills 90 % of the memory is taken, one byte more in a hundred is not; the memory told is that
+// A layout that fills 90 % of the memory is accepted, one with one percent more is not. The reported memory is that
 // of the fullest rank.
 func TestMemoryEdge(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-8b"), site(t, 8), 8, 4096, 50)
@@ -160,7 +160,7 @@ func TestMemoryEdge(t *testing.T) {
 	}
 }
 
-// Why a layout is none, one reason a row, without its numbers.
+// Why a layout is rejected, one reason a row, without its numbers.
 func TestReasons(t *testing.T) {
 	moe := *builtin(t, "llama-3.1-8b")
 	for want, spoil := range map[string]func(*SearchInput, *partition.Layout){
@@ -193,7 +193,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// What is asked wrongly is refused with its key and what is accepted.
+// An invalid input is rejected with its key and the accepted values.
 func TestSearchRefuses(t *testing.T) {
 	for _, c := range []struct {
 		path, want string
@@ -223,8 +223,8 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// A site read off a fabric has its rates, its segment, and its oversubscription: of the leaf what comes from
-// below over what goes up, 1 where nobody is above.
+// A site derived from a fabric has its rates, its segment, and its oversubscription. A leaf's oversubscription is
+// its downlinks over its uplinks, 1 without an upper tier.
 func TestSiteOf(t *testing.T) {
 	g100, g400 := topo.Cable{Rate: 100 * unit.Gbps}, topo.Cable{Rate: 400 * unit.Gbps}
 	for _, c := range []struct {
@@ -249,8 +249,8 @@ func TestSiteOf(t *testing.T) {
 	}
 }
 
-// Half the GPUs of a model that is the same but twice as deep hold as much, and a step of twice the batch
-// computes twice as long: compute is linear in both.
+// Half the GPUs of a model of twice the depth have equal memory, and a step of twice the batch computes twice as
+// long, because computation is linear in both.
 func TestComputeIsLinear(t *testing.T) {
 	small := *builtin(t, "llama-3.1-8b")
 	text, err := os.ReadFile("../model/data/llama-3.1-8b.json")

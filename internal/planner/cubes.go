@@ -11,7 +11,7 @@ type CubeInput struct {
 	Along   [3]int // cubes in each dimension
 	Side    int    // switches along a side of a cube
 	Spares  int
-	Without int // the cube that fails, from 1; the first spare one takes its place. 0: none
+	Without int // the cube that fails, from 1, which the first spare one replaces; 0: none
 }
 
 // CubeCircuits are the circuits of the switches of each dimension, all equal.
@@ -48,7 +48,7 @@ func (in CubeInput) Plan() (*CubeCircuits, error) {
 			in.Without)
 	}
 	c := &CubeCircuits{Switches: 3 * in.Side * in.Side, Ports: 2 * (n + in.Spares)}
-	has := upTo(n) // by place: its cube
+	has := upTo(n) // by position: its cube
 	for d := range 3 {
 		m := &c.Maps[d]
 		m.Switches, m.Before = in.Side*in.Side, in.joined(d, has)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Both maps of each dimension are matchings of all fibres of the cubes in the torus; what moves is what the
-// failed cube had.
+// Both maps of each dimension are matchings of all fibres of the cubes in the torus. Only the failed cube's
+// circuits change.
 func TestCubesAreMatchings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := CubeInput{Side: rapid.IntRange(2, 5).Draw(t, "side"),

@@ -20,10 +20,10 @@ func (in FabricInput) flat(kind, fabric string, between lengths) string {
 	return strings.Replace(in.scenario(kind, fabric, between, 1), "groups: rail", "groups: all", 1)
 }
 
-// dragonfly returns the cheapest one: a = 2p = 2h as near as the ports allow (Kim et al. 2008; docs/references.md,
-// topologies), and only as many groups as are needed, which share the global cables. A fabric too small for three such
-// groups has smaller ones, with several cables between two switches, so that a group's own bandwidth stays. Its
-// oversubscription is the ratio of NICs to global links: 1:1 is p = h.
+// dragonfly returns the cheapest dragonfly, with a = 2p = 2h as near as the ports permit (Kim et al. 2008;
+// docs/references.md, topologies). It has only as many groups as needed, which share the global cables. A fabric
+// too small for three such groups has smaller ones, with several cables between two switches, so that a group's own
+// bandwidth stays. Its oversubscription is the ratio of NICs to global links: 1:1 is p = h.
 func dragonfly(in FabricInput, d Design) Design {
 	radix := min(in.ports(in.Leaf), maxRadix)
 	x, ok := filled(radix, in)
@@ -48,7 +48,7 @@ func dragonfly(in FabricInput, d Design) Design {
 	d.Ratio = float64(x.K*a) / float64(global)
 	d.because = fmt.Sprintf("%d NICs of a group have %d links to %d other groups, as many to each", x.K*a, global,
 		x.Groups-1)
-	// Half the groups to the other half, over the global links between them; measure is more precise.
+	// From half the groups to the other half, over the global links between them; measure is more precise.
 	half := x.Groups / 2
 	d.Bisection = min(1, float64(half*(x.Groups-half)*x.Between())/(float64(n)/2))
 	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; minimal routing (lb=ugal and lb=valiant take detours)",
@@ -70,9 +70,9 @@ func (in FabricInput) server() topo.Server {
 
 func (in FabricInput) cable() topo.Cable { return topo.Cable{Rate: unit.Rate(in.NICRate) * unit.Gbps} }
 
-// filled finds the cheapest dragonfly of switches with a number of ports, hosts' links included. A switch has as many
-// links to other groups as the oversubscription requires for its NICs, which belong to whole hosts, and twice as many
-// within its group.
+// filled finds the cheapest dragonfly of switches with a number of ports, hosts' links included. A switch has as
+// many links to other groups as the oversubscription requires for its NICs, which belong to whole hosts. Within its
+// group it has twice as many.
 func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 	least, short := math.Inf(1), true
 	for p := radix / in.PerServer * in.PerServer; p >= 1; p -= in.PerServer {
@@ -81,7 +81,7 @@ func filled(radix int, in FabricInput) (best topo.Dragonfly, ok bool) {
 			a := ceilInt(2*up, local)
 			x := topo.Dragonfly{K: p, GroupSize: a, Local: local, Global: up,
 				Groups: max(3, ceilInt(in.GPUs, a*p))}
-			// Every other group gets as many links; the remainder may take one more from each switch.
+			// Every other group gets equally many links; the remainder may take one more from each switch.
 			for ; in.Leaf.holds(in.NICRate, p, local*(a-1), x.Global) && p+local*(a-1)+x.Global <= radix; x.Global++ {
 				x, err := x.Balanced()
 				if err != nil {
@@ -114,7 +114,8 @@ func (in FabricInput) costOf(x topo.Dragonfly) float64 {
 		float64(global)*far
 }
 
-// dragonflyLengths returns the lengths of a dragonfly's cables: from end to end of a group's racks, and of all.
+// dragonflyLengths returns the lengths of a dragonfly's cables: from end to end of a group's racks, and of all
+// racks.
 func (in FabricInput) dragonflyLengths(x topo.Dragonfly) lengths {
 	r, hosts := in.Prices.Racks, x.K/in.PerServer
 	return lengths{r.middle(hosts), r.across(x.GroupSize * hosts), r.across(in.Hosts())}
@@ -129,7 +130,7 @@ func (in FabricInput) torusLengths(side, hosts int) lengths {
 }
 
 // torus designs a cube of switches with six neighbours. Each switch has the cheapest numbers of servers and of
-// cables to a neighbour that reach the oversubscription between its halves, or are nearest to it
+// cables to a neighbour that reach the oversubscription between its halves, or the nearest ones
 // (docs/references.md, topologies).
 func torus(in FabricInput, d Design) Design {
 	ports := in.ports(in.Leaf)
@@ -139,8 +140,9 @@ func torus(in FabricInput, d Design) Design {
 	for h := 1; h*in.PerServer+3 <= ports; h++ {
 		down := h * in.PerServer
 		side := max(2, int(math.Ceil(math.Cbrt(float64(in.Hosts())/float64(h))-1e-9)))
-		neighbours, across := 6, 4.0 // all-to-all also crosses links in the middle of a whole torus, by cable and side
-		if side == 2 {               // a ring of two is one cable
+		// all-to-all also crosses links in the middle of a whole torus, by cable and side
+		neighbours, across := 6, 4.0
+		if side == 2 { // a ring of two is one cable
 			neighbours, across = 3, 2
 		}
 		most := min(in.Leaf.beside(in.NICRate, down, in.NICRate)/neighbours, 256)

@@ -11,9 +11,9 @@ import (
 	"railyard/internal/topo"
 )
 
-// At 28,672 GPUs on switches of 128 ports a dragonfly takes fewer switches than a
-// non-blocking leaf and spine fabric (seed "GPU fabrics for GenAI workloads", figure
-// 14). It did not while both were whole textbook sizes: 39 and 50 ports were used.
+// At 28,672 GPUs on switches of 128 ports a dragonfly takes fewer switches than a non-blocking leaf and spine
+// fabric (source document "GPU fabrics for GenAI workloads", figure 14). It did not while both had whole textbook
+// sizes: 39 and 50 ports were used.
 func TestSwitchesAreFilled(t *testing.T) {
 	in := input(t, 28_672, "128x400G", "128x400G", "1:1")
 	fat, fly := find(t, in, "fat-tree"), find(t, in, "dragonfly")
@@ -47,7 +47,8 @@ func TestSwitchesAreFilled(t *testing.T) {
 	}
 }
 
-// A dragonfly is not cabled for several times the GPUs: of as many switches the one with fewer links is cheaper.
+// A dragonfly is not cabled for several times the GPUs: of equal numbers of switches the variant with fewer links
+// is cheaper.
 func TestSmallDragonflies(t *testing.T) {
 	for gpus, most := range map[int]int{64: 96, 72: 96, 96: 96, 100: 144, 128: 144, 200: 240, 256: 256, 1056: 1120} {
 		if d := find(t, input(t, gpus, "128x400G", "128x400G", "1:1"), "dragonfly"); d.GPUs < gpus || d.GPUs > most {
@@ -56,9 +57,9 @@ func TestSmallDragonflies(t *testing.T) {
 	}
 }
 
-// What a design counts is what its scenario builds, switches and cables, and topo's tiers and bisection are the
-// design's: at every oversubscription, for textbook sizes and for those between, no coarser than asked except where
-// the design says why.
+// A design counts the switches and cables that its scenario builds, and topo's tiers and bisection equal the
+// design's. This holds at every oversubscription, for textbook sizes and others. The oversubscription is no higher
+// than requested unless the design gives a reason.
 func TestDesignsAreBuilt(t *testing.T) {
 	for _, gpus := range []int{72, 1024, 8200} {
 		for _, leaf := range []string{"32x400G", "128x400G", "63x400G"} {

@@ -32,7 +32,7 @@ type Tier struct {
 	Total float64 `json:"total_price"`
 }
 
-// Design is one fabric that fits, or why it does not.
+// Design is one fabric that fits, or the reason why it does not.
 type Design struct {
 	Name      string  `json:"name"`
 	Kind      string  `json:"kind"` // of scenario
@@ -76,8 +76,8 @@ func (d *Design) CableCount() (n int) {
 	return n
 }
 
-// Cabled returns the number of GPUs on the scenario's links, which belong to whole servers and equal leaves; GPUs also
-// counts free ports, and the bill has only the requested ones.
+// Cabled returns the number of GPUs on the scenario's links, which belong to whole servers and equal leaves. GPUs
+// also counts free ports, and the bill has only the requested GPUs.
 func (d *Design) Cabled() (n int) {
 	for _, c := range d.Cables {
 		if c.From == "host" {
@@ -148,7 +148,8 @@ var kinds = []struct {
 	{"torus", "torus", "3D torus of switches with their hosts", torus, false},
 }
 
-// measure computes the capacity of a direct network between the halves of its servers from the builder's own graph.
+// measure computes the capacity of a direct network between the halves of its servers, from the builder's own
+// graph.
 func (d *Design) measure() {
 	if d.build == nil || d.GPUs > topo.MaxGPUs {
 		return
@@ -214,8 +215,8 @@ func (d *Design) price(in FabricInput) {
 	}
 }
 
-// buffer is the MB of packet memory that the scenarios' switches get: half of one for each port that a switch may
-// have, for headroom.
+// buffer is the MB of packet memory of the scenarios' switches: half of one for each possible port of a switch, for
+// headroom.
 func (in FabricInput) buffer() int { return max(64, in.ports(in.Leaf)/2, in.ports(in.Top)/2) }
 
 func refuse(d Design, format string, args ...any) Design {
@@ -225,12 +226,11 @@ func refuse(d Design, format string, args ...any) Design {
 
 func ceilInt(a, b int) int { return (a + b - 1) / b }
 
-// lengths holds the cables of a design, in metres, as in its Cables: to hosts, between switches, and between groups and
-// to super-spines, 0 if there are none.
+// lengths has the lengths of a design's cables in metres, as in its Cables: to hosts, between switches, and between
+// groups and to super-spines; 0 if there are none.
 type lengths struct{ host, near, far int }
 
-// scenario writes a design as a scenario that run accepts: the fabric and a
-// permutation over it.
+// scenario writes a design as a scenario that run accepts: the fabric with a permutation on it.
 func (in FabricInput) scenario(kind, fabric string, between lengths, nicPorts int) string {
 	far := ""
 	if between.far > 0 {

@@ -41,7 +41,7 @@ func find(t testing.TB, in FabricInput, name string) Design {
 	return Design{}
 }
 
-// The source documents' fabrics come out with their sizes.
+// The designs of the source documents' fabrics have their sizes.
 func TestSeedFabrics(t *testing.T) {
 	const fixed = "128x400G"
 	for _, c := range []struct {
@@ -109,8 +109,8 @@ func TestRegularSizes(t *testing.T) {
 	}
 }
 
-// Every design of random inputs has room for the GPUs, uses no more ports than
-// its switches have, keeps the oversubscription, and costs something.
+// Every design of random inputs fits the GPUs, uses at most the ports of its switches, keeps the oversubscription,
+// and has a positive price.
 func TestDesignsHold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := input(t, 2, "128x400G", "128x400G", "1:1")
@@ -179,7 +179,7 @@ func TestFabricRefuses(t *testing.T) {
 	}
 }
 
-// 1,024 GPUs at 2:1 on 128 ports are 16 leaves of 64 servers with 32 cables up each, to four spines.
+// 1,024 GPUs at 2:1 on 128 ports are 16 leaves of 64 servers with 32 uplinks each, to four spines.
 func TestOversubscriptionIsReached(t *testing.T) {
 	in := input(t, 1024, "128x400G", "128x400G", "2:1")
 	for name, want := range map[string][2]int{"rail-spine": {20, 1024 + 512}, "rail-planes": {24, 1024 + 512},
@@ -215,7 +215,7 @@ func TestSwitchesByName(t *testing.T) {
 	}
 }
 
-// A NIC's ports are what has to fit a switch: 400G in two of 200G, 800G in eight of 100G.
+// A NIC's ports must fit a switch: 400G in two of 200G, 800G in eight of 100G.
 func TestNICsOfSeveralPorts(t *testing.T) {
 	for _, c := range []struct {
 		rate, ports int
@@ -235,7 +235,7 @@ func TestNICsOfSeveralPorts(t *testing.T) {
 	}
 }
 
-// A design is offered for the NICs that were asked for: one of several ports needs them, and shares out their rate.
+// A design is offered for the requested NICs. A design for several ports needs such NICs, and divides their rate.
 func TestDesignsUseTheNICs(t *testing.T) {
 	for _, ports := range []int{0, 1, 2, 4, 8} {
 		in := input(t, 128, "128x400G", "128x400G", "1:1")
@@ -269,7 +269,7 @@ func TestDesignsUseTheNICs(t *testing.T) {
 	}
 }
 
-// An oversubscription is written as it was typed, or as near as three digits come.
+// An oversubscription is written as typed, or as near as three digits permit.
 func TestShowRatio(t *testing.T) {
 	for typed, want := range map[string]string{"1:1": "1:1", "2:1": "2:1", "7:3": "7:3", "1.5:1": "1.5:1", "3:2": "1.5:1",
 		"64:1": "64:1", "1.2345:1": "1.23:1", "5:3": "5:3"} {

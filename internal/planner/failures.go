@@ -30,8 +30,8 @@ func (e *Element) String() string {
 	return e.Name
 }
 
-// Elements lists the components that can fail, by kind, with line cards of the given ports. Where NICs are listed,
-// links of NICs with one link are not: such a link fails with its NIC (Single counts these links).
+// Elements lists the components that can fail, by kind, with line cards of the given ports. If NICs are listed,
+// links of NICs with one link are not, because such a link fails with its NIC (Single counts these links).
 func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Element) {
 	classes := map[string]int{}
 	add := func(e Element, what ...any) {
@@ -77,8 +77,8 @@ func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Elem
 	return all
 }
 
-// Within is the elements inside a server, or inside servers that share NVLink: how many, and the name and the weight of
-// each. Elements of one kind and weight are equivalent if their servers are.
+// Within is the elements inside a server, or inside servers that share NVLink: how many, and the name and the
+// weight of each. Elements of one kind and weight are equivalent if their servers are.
 type Within struct {
 	Host   int // the first server
 	Count  int
@@ -156,9 +156,9 @@ func cards(g *topo.Graph, alike *Alike, node, size int, add func(Element, ...any
 	}
 }
 
-// Alike partitions a fabric under a workload into equivalent parts by colour refinement: parts with different links,
-// neighbours or GPU work get different colours, so one part of a colour represents all. How flows hash is not looked
-// at: it differs between any two.
+// Alike partitions a fabric under a workload into equivalent parts by colour refinement. Parts with different
+// links, neighbours or GPU work get different colours, so one part of a colour represents all. How flows hash is
+// not looked at: it differs between any two.
 type Alike struct {
 	nodes, nics, gpus []uint64 // colours
 	cables            []uint64

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// kindsOf says how many classes of how many elements there are of each kind.
+// kindsOf returns the number of classes and elements of each kind.
 func kindsOf(all []Element) (lines []string) {
 	type key struct {
 		kind, tier string
@@ -54,8 +54,8 @@ func ringOf(t *testing.T, g *topo.Graph, gpus ...int) *workload.DAG {
 	return d
 }
 
-// A symmetric fabric under symmetric traffic has one class of each kind and tier; traffic of some GPUs alone
-// tells their NICs, leaves and servers from the others.
+// A symmetric fabric under symmetric traffic has one class of each kind and tier. Traffic of some GPUs only
+// distinguishes their NICs, leaves and servers from the others.
 func TestClassesOfFailures(t *testing.T) {
 	g := fabricOf(t, "rail", topo.Params{Hosts: 4, Segments: 2, Spines: 2, Uplinks: 1,
 		Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}})
@@ -72,7 +72,7 @@ func TestClassesOfFailures(t *testing.T) {
 	if !slices.Equal(one, []string{"switch rail 2", "switch rail 2", "switch spine 2"}) {
 		t.Errorf("a ring on rail 1: %q", one)
 	}
-	// Two GPUs of one leaf: that leaf, its segment's other one, those of the other segment.
+	// Two GPUs of one leaf: classes are that leaf, the segment's other leaf, and those of the other segment.
 	few := kindsOf(Elements(g, NewAlike(g, ringOf(t, g, all[0], all[2])),
 		[]string{"link", "switch", "nic", "server"}, 0))
 	want := []string{"link rail–spine 2", "link rail–spine 2", "link rail–spine 4", "switch rail 1",
@@ -83,7 +83,7 @@ func TestClassesOfFailures(t *testing.T) {
 	}
 }
 
-// Links of hosts are listed unless NICs are, which fail with their only link: no link is left out of both.
+// Links of hosts are listed unless NICs are, which fail with their only link. No link is missing from both.
 func TestLinksOfHosts(t *testing.T) {
 	for _, c := range []struct {
 		kind, kinds string
@@ -110,8 +110,7 @@ func TestLinksOfHosts(t *testing.T) {
 	}
 }
 
-// Switches of one class cut off as many NICs as one another; leaves with traffic are told from those
-// without.
+// Switches of one class isolate equal numbers of NICs. Leaves with traffic are distinguished from those without.
 func TestNothingOfOneClassDiffers(t *testing.T) {
 	g := fabricOf(t, "fat-tree", topo.Params{K: 4, Tiers: 3,
 		Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1}})
@@ -134,7 +133,7 @@ func TestNothingOfOneClassDiffers(t *testing.T) {
 	}
 }
 
-// cutBy returns how many NICs a switch cuts off.
+// cutBy returns how many NICs a switch isolates.
 func cutBy(g *topo.Graph, name string) int {
 	down := map[int]bool{}
 	for i, l := range g.Links {

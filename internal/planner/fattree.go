@@ -8,17 +8,17 @@ import (
 	"railyard/unit"
 )
 
-// tree is a folded Clos whose leaves carry all NICs of their servers.
+// tree is a folded Clos whose leaves connect all NICs of their servers.
 type tree struct {
 	clos // groups are leaves, down servers of one; with three tiers of all pods
 
-	// With three tiers tops are all cores, each the cables of an aggregation switch to one of its plane's.
+	// With three tiers tops are all cores, each with the cables of an aggregation switch to one core of its plane.
 	pods, aggs, out, planes int // aggregation switches of a pod, cables of one to cores, groups of cores
 }
 
-// fatTree is the folded Clos of whole servers under leaves: two tiers if they are sufficient, else pods that are
-// non-blocking inside, with the oversubscription towards the top tier. At full size, with one GPU per server, k^3/4
-// ports need 5k^2/4 switches (docs/references.md, topologies).
+// fatTree is the folded Clos of whole servers under leaves. It has two tiers if they suffice, otherwise pods that
+// are non-blocking inside, with the oversubscription towards the top tier. At full size, with one GPU per server,
+// k^3/4 ports need 5k^2/4 switches (docs/references.md, topologies).
 func fatTree(in FabricInput, d Design) Design {
 	k, per := in.ports(in.Leaf), in.PerServer
 	if in.GPUs <= k {
@@ -73,7 +73,7 @@ func fatTree(in FabricInput, d Design) Design {
 	return d
 }
 
-// twoTiers finds the cheapest leaves and spines, if there are any.
+// twoTiers finds the cheapest leaves and spines, if any.
 func (in FabricInput) twoTiers(k int) (tree, bool) {
 	down, _ := split(k, in.Ratio)
 	if down/in.PerServer < 1 {
@@ -88,7 +88,7 @@ func (in FabricInput) twoTiers(k int) (tree, bool) {
 }
 
 // threeTiers finds the pods with the fewest switches. Leaves have a cable to each aggregation switch of their pod
-// and equally many NICs; aggregation switches of all pods share cores plane by plane.
+// and equally many NICs. Aggregation switches of all pods share cores plane by plane.
 func (in FabricInput) threeTiers(k int) (best tree, ok bool) {
 	most := k / 2 / in.PerServer // servers under a leaf
 	if most < 1 {

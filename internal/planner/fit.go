@@ -32,7 +32,7 @@ func (m *Measured) Under(s *workload.Software) float64 {
 func (m *Measured) off(s *workload.Software) float64 { return math.Log(m.Under(s) / m.Seconds) }
 
 // loss is the mean square of rows' errors plus a penalty for changes of the initial parameters. An error of 5 %,
-// the median by which one layout differs between containers, weighs as one standard deviation.
+// the median difference of one layout between containers, has the weight of one standard deviation.
 func loss(rows []*Measured, of func(*Measured) *workload.Software, free []Free) float64 {
 	sum := 0.0
 	for _, m := range rows {
@@ -86,7 +86,7 @@ func RMS(rows []*Measured, of func(*Measured) *workload.Software) float64 {
 	return math.Sqrt(sum / float64(max(1, len(rows))))
 }
 
-// Cell is the key of rows that are fitted or held out together: otherwise repetitions of a training with other
+// Cell is the key of rows that are fitted or held out together. Otherwise repetitions of a training with other
 // containers or layouts would be on both sides.
 func (m *Measured) Cell() string { return m.model + " " + m.gpu + " " + m.precision }
 

@@ -39,8 +39,8 @@ func loadHeldOut() (h heldOut) {
 	return h
 }
 
-// normal90 is the number of standard deviations that a normal variable stays within in 90 % of cases: the share of
-// trainings that an interval is meant to contain.
+// normal90 is the number of standard deviations within which a normal variable is in 90 % of cases. That is the
+// share of trainings that an interval should contain.
 const normal90 = 1.645
 
 // Factor returns by which factor a measurement of the class may be above or below its estimate.
@@ -54,8 +54,8 @@ func (c *Candidate) Interval(e *Error) (low, high float64) {
 	return c.Seconds * max(1/e.Factor(), min(c.MFU, 1)), c.Seconds * e.Factor()
 }
 
-// ErrorOf returns the error of a class for a software: of held-out rows if some were fitted, else of all rows with the
-// figures of custom.
+// ErrorOf returns the error of a class for a software: of held-out rows if some were fitted, else of all rows with
+// the figures of custom.
 func ErrorOf(s *workload.Software, kind string) (Error, bool) {
 	if s.Rows > 0 {
 		return Error{Kind: kind, RMS: s.RMS, Rows: s.Rows, Cells: s.Rows}, true
@@ -77,7 +77,7 @@ func (m *Measured) cellOf() string {
 	return name + " " + m.Cell()
 }
 
-// errorsOf are the errors of rows by kind, as off has them.
+// errorsOf returns the errors of rows by kind, as computed by off.
 func errorsOf(rows []*Measured, off func(*Measured) float64) (all []Error) {
 	of, cells := map[string]*Error{}, map[string]bool{}
 	var kinds []string
@@ -104,8 +104,8 @@ func errorsOf(rows []*Measured, off func(*Measured) float64) (all []Error) {
 	return all
 }
 
-// Coverage returns the share of rows within the interval that rows of other cells of their kind give, so that no
-// row judges itself. Rows without such others are omitted.
+// Coverage returns the share of rows within the interval given by rows of other cells of their kind, so that no row
+// judges itself. Rows without such others are omitted.
 func Coverage(rows []*Measured) (share float64, judged int) {
 	within := 0
 	for _, m := range rows {

@@ -14,7 +14,7 @@ type Only struct {
 	Recompute, Schedule, Order []string
 }
 
-// takes reports whether a layout meets it.
+// takes reports whether a layout meets the limits.
 func (o *Only) takes(l *partition.Layout) bool {
 	return listed(o.TP, l.TP) && listed(o.PP, l.PP) && listed(o.CP, l.CP) && listed(o.EP, l.EP) &&
 		listed(o.VPP, l.VPP) && listed(o.ZeRO, l.ZeRO) && listed(o.Micro, l.Micro) &&
@@ -24,7 +24,7 @@ func (o *Only) takes(l *partition.Layout) bool {
 
 func listed[T comparable](all []T, x T) bool { return len(all) == 0 || slices.Contains(all, x) }
 
-// check refuses what no layout has.
+// check rejects values that no layout has.
 func (o *Only) check() error {
 	for _, f := range []struct {
 		name string

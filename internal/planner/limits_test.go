@@ -9,7 +9,7 @@ import (
 	"railyard/internal/workload"
 )
 
-// TestOnly checks that a search keeps to what it is limited to, and finds there what it finds without limits.
+// TestOnly checks that a search respects its limits, and finds there what it finds without limits.
 func TestOnly(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-70b"), site(t, 64), 128, 8192, 60)
 	all, err := Search(in)

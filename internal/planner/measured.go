@@ -35,7 +35,7 @@ type Measured struct {
 	recipe                *workload.Recipe
 	input                 SearchInput // input of the row's estimate
 	scored                partition.Layout
-	weight                float64 // in a fit
+	weight                float64 // weight in a fit
 	plain                 bool    // the model without the layers that predict further tokens
 }
 
@@ -236,7 +236,7 @@ func (m *Measured) row() string {
 		m.global, m.seq, m.Seconds)
 }
 
-// stacks are frameworks by what names them in the source of a measurement.
+// stacks are frameworks by their names in the source of a measurement.
 var stacks = []struct{ part, software string }{{"MaxText", "maxtext"}, {"JAX", "maxtext"},
 	{"dgxc-benchmarking", "nemo"}, {"llm-foundry", "llm-foundry"}, {"nanotron", "nanotron"},
 	{"torchtitan", "torchtitan"}, {"Megatron", "megatron-lm"}, {"Korthikanti", "megatron-lm"}}

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/model"
 )
 
-// TestMeasured checks the two kinds of tables of measured trainings: which rows the cost model takes, and what it is
-// off by at the defaults of plan score.
+// TestMeasured checks the two kinds of tables of measured trainings: which rows the cost model supports, and its
+// error with the defaults of plan score.
 func TestMeasured(t *testing.T) {
 	for name, want := range map[string]struct {
 		rows, stated int
@@ -29,7 +29,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// TestMeasuredTable checks a table of one's own, and what is said of those that cannot be read.
+// TestMeasuredTable checks a user's table, and the errors of unreadable ones.
 func TestMeasuredTable(t *testing.T) {
 	const head = "id,model,gpu,gpus,tp,pp,cp,ep,vpp,micro,global_batch,sequence,zero,recompute,step_seconds,source\n"
 	find := func(name string) (*model.Config, error) { return model.Builtin(name) }

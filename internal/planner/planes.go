@@ -90,9 +90,9 @@ func railPlanes(in FabricInput, d Design) Design {
 	return d
 }
 
-// portPlanes has a network of rail switches and spines for each port of the NICs, which share out the
-// NIC's rate: dual-plane with two (Qian et al., "Alibaba HPN", SIGCOMM 2024, section 4). Where a switch has a port for
-// each NIC, one is enough for each of their ports.
+// portPlanes has a network of rail switches and spines for each port of the NICs, which divide the NIC's rate. With
+// two it is dual-plane (Qian et al., "Alibaba HPN", SIGCOMM 2024, section 4). If a switch has a port for each NIC,
+// one switch suffices for each port of the NICs.
 func portPlanes(in FabricInput, d Design) Design {
 	n := in.NICPorts
 	if n < 2 {
@@ -114,7 +114,7 @@ func portPlanes(in FabricInput, d Design) Design {
 	return d
 }
 
-// single has one switch for each port of the NICs, without spines: it holds that port of all NICs.
+// single has one switch for each port of the NICs, without spines; it connects that port of all NICs.
 func (x *planes) single(d Design, s SwitchModel, nics int) Design {
 	in, m := &x.FabricInput, x.Prices.Racks.middle(x.Hosts())
 	d.Title = "one switch for each port of the NICs"
@@ -145,8 +145,8 @@ workload:
 	return d
 }
 
-// scenario writes a design by types, nodes and cables. leaves are the places of a leaf within its segment,
-// plane is the one that spines have, too.
+// scenario writes a design by types, nodes and cables. leaves are the positions of a leaf within its segment; plane
+// is the one that spines have, too.
 func (x *planes) scenario(ports int, leaves, match, plane string) string {
 	in, m := &x.FabricInput, x.lengths()
 	return fmt.Sprintf(`# Written by railyard plan fabric: %d GPUs, switches %v and %v.

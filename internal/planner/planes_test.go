@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Planes are counted as the hardware counts: DeepSeek's eight rails of 2,048 ports on switches of 64 are
-// 768 switches (arXiv 2505.09343, table 3), which pods of the same switches need 1,280 for.
+// Planes are counted as real hardware: DeepSeek's eight rails of 2,048 ports on switches of 64 are 768 switches
+// (arXiv 2505.09343, table 3). Pods of the same switches need 1,280.
 func TestRailPlanes(t *testing.T) {
 	in := input(t, 16_384, "64x400G", "64x400G", "1:1")
 	d := find(t, in, "rail-planes")
@@ -26,8 +26,8 @@ func TestRailPlanes(t *testing.T) {
 	}
 }
 
-// A pod of Alibaba's HPN has 240 ToRs of 60 cables up each and 120 switches above; with the 64 cables that
-// carry all of a ToR's 128 ports of 200G there are 128. One switch cuts off nobody.
+// A pod of Alibaba's HPN has 240 ToRs with 60 uplinks each and 120 switches above. With 64 uplinks, for all of a
+// ToR's 128 ports of 200G, there are 128. The failure of one switch isolates no GPU.
 func TestPortPlanes(t *testing.T) {
 	in := input(t, 15_360, "128x400G", "128x400G", "1:1")
 	if d := find(t, in, "port-planes"); d.Fits() || !strings.Contains(d.Reason, "two ports or more") {
@@ -47,9 +47,9 @@ func TestPortPlanes(t *testing.T) {
 	}
 }
 
-// 131,072 NICs of 800G in eight planes are 512 leaves of 256 ports down to a plane, whose cables to spines
-// are broken out as those of the NICs are (OCP MRC; docs/references.md, mrc); fewer, whose leaves fit the spines' whole
-// ports, are cabled by whole ports.
+// 131,072 NICs of 800G in eight planes are 512 leaves of 256 down ports per plane. Their cables to spines are
+// broken out like those of the NICs (OCP MRC; docs/references.md, mrc). Fewer NICs, whose leaves fit the spines'
+// whole ports, are cabled by whole ports.
 func TestPlanesBrokenOut(t *testing.T) {
 	for _, c := range []struct{ gpus, leaves, up, spines int }{{131_072, 4096, 256, 2048},
 		{8192, 256, 32, 128}} {

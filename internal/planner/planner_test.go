@@ -35,8 +35,8 @@ func gpu(t *testing.T, name string) model.GPU {
 	return g
 }
 
-// GPUs from a time and the time from these GPUs agree; a mix is slower than its
-// fast precision and faster than its slow one.
+// GPUs from a time and the time from these GPUs agree. A mix is slower than its fast precision and faster than its
+// slow one.
 func TestSizeBothWays(t *testing.T) {
 	h := gpu(t, "h100")
 	mix, err := ParseMix("bf16:7,tf32:3")
@@ -108,7 +108,7 @@ func builtin(t *testing.T, name string) *model.Config {
 	return m
 }
 
-// Of a model of experts the parameters count that a token meets: Mixtral's trillion tokens take 64 H100 five weeks.
+// For a model with experts the parameters used by a token count: Mixtral's trillion tokens take 64 H100 five weeks.
 func TestSizeOfExperts(t *testing.T) {
 	m, err := model.Builtin("mixtral-8x7b")
 	if err != nil {

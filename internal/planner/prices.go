@@ -23,7 +23,7 @@ type Prices struct {
 	Currency string        `json:"currency"`
 	Switches []SwitchPrice `json:"switches"`
 	Cables   []CablePrice  `json:"cables"`
-	Racks    *Racks        `json:"racks,omitempty"` // set by ParsePrices: the embedded file's
+	Racks    *Racks        `json:"racks,omitempty"` // set by ParsePrices: those of the embedded file
 }
 
 // SwitchPrice is one size of switch.
@@ -36,12 +36,13 @@ type SwitchPrice struct {
 
 // CablePrice is a cable with its ends, up to a length, or a fibre between optics.
 type CablePrice struct {
-	UpTo  float64     `json:"upto_m,omitempty"`
-	Name  string      `json:"name"`
-	Rate  int         `json:"rate_gbps,omitempty"` // rate of the price; other rates cost in proportion; 0: equal cost
+	UpTo float64 `json:"upto_m,omitempty"`
+	Name string  `json:"name"`
+	// rate of the price; other rates cost proportionally; 0: equal cost
+	Rate  int         `json:"rate_gbps,omitempty"`
 	Price float64     `json:"price"`
-	Watts float64     `json:"watts,omitempty"` // of both ends
-	Optic *CablePrice `json:"optic,omitempty"` // optic of one end; nil: the cable has its ends
+	Watts float64     `json:"watts,omitempty"` // power of both ends
+	Optic *CablePrice `json:"optic,omitempty"` // optic of one end; nil: the cable includes its ends
 }
 
 // at is the cable at a rate, with its price and power.
@@ -137,8 +138,8 @@ func (p *Prices) cablePart(metres float64) CablePrice {
 	return p.Cables[len(p.Cables)-1]
 }
 
-// optics is the shortest fibre for a length that optics terminate, or the longest of all; without any in the list it
-// has no Optic.
+// optics is the shortest fibre for a length, among those with optics, or the longest of all. Without any in the
+// list it has no Optic.
 func (p *Prices) optics(metres float64) (x CablePrice) {
 	for _, c := range p.Cables {
 		if c.Optic != nil && (x.Optic == nil || x.UpTo < metres) {

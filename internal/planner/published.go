@@ -12,8 +12,8 @@ import (
 	"railyard/internal/partition"
 )
 
-// trainings are published measurements of training steps: runs with their sources by row, Megatron-Bridge's performance
-// summary (docs/references.md, recipes), and config.json of models that do not ship.
+// trainings are published measurements of training steps: runs with their sources by row, Megatron-Bridge's
+// performance summary (docs/references.md, recipes), and config.json of models that are not shipped.
 //
 //go:embed trainings
 var trainings embed.FS
@@ -63,7 +63,7 @@ func PublishedConfig(name string) ([]byte, error) {
 type PublishedReport struct {
 	// seed of the random order by which every second cell of model, GPU, precision is held out
 	Seed     string     `json:"seed"`
-	Classes  []Accuracy `json:"classes"` // by software and kind, the last of them all
+	Classes  []Accuracy `json:"classes"` // by software and kind, the last one for all of them
 	Coverage float64    `json:"coverage"`
 	Judged   int        `json:"judged"` // held-out rows with 90 % intervals from the other rows of their kind
 	Scaling  []Scaling  `json:"scaling"`

@@ -19,7 +19,7 @@ type Racks struct {
 	Inside float64 `json:"inside_m"`
 }
 
-// racks checks the racks of a price file; a file without racks takes the default ones.
+// racks checks the racks of a price file. A file without racks has the default ones.
 func (p *Prices) racks(name string) error {
 	if p.Racks == nil {
 		x, err := ParsePrices("", nil)
@@ -62,8 +62,7 @@ func (r *Racks) cable(racks, part int) int {
 	return sold(over(rows)*r.Aisle + over(wide)*r.Rack + 2*r.Rise + r.Slack)
 }
 
-// sold returns the shortest length that cables are sold in, in metres: 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100 and
-// so on.
+// sold returns the shortest sold length of cables, in metres: 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100 and so on.
 func sold(metres float64) int {
 	for f := 1; ; f *= 10 {
 		for _, n := range []float64{1, 1.5, 2, 3, 5, 7} {

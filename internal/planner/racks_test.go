@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// 48 hosts, four to a rack, do not reach the switches of their rails with a copper cable: only those in the switches'
-// own rack do. Three rows of racks are crossed with optics.
+// 48 hosts, four to a rack, do not reach the switches of their rails with a copper cable, except those in the
+// switches' own rack. Three rows of racks are crossed with optics.
 func TestBillFollowsFromRacks(t *testing.T) {
 	for _, c := range []struct {
 		gpus         int
 		racks, name  string
-		want, length string // of the bill, and in the scenario
+		want, length string // in the bill and in the scenario
 	}{
 		{384, "", "rail-only", "32 400G DAC, 2 m; 352 400G AOC, 10 m", "rate: 400Gbps, cable: 10m"},
 		{384, `{"hosts": 48, "row": 16, "rack_m": 0.6, "row_m": 3, "rise_m": 2.5, "slack_m": 1, "inside_m": 2.5}`,

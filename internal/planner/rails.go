@@ -48,8 +48,8 @@ func railOnly(in FabricInput, d Design) Design {
 	return d
 }
 
-// railSpine has a switch per rail and segment, and spines (source figures 9 and 10): as many segments, spines and
-// cables as are cheapest.
+// railSpine has a switch per rail and segment, and spines (source figures 9 and 10), with the cheapest number of
+// segments, spines and cables.
 func railSpine(in FabricInput, d Design) Design {
 	ports, tops := in.ports(in.Leaf), in.ports(in.Top)
 	down, up := split(ports, in.Ratio)
@@ -164,8 +164,8 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// pairPod is the source document's pod (figure 13-8): segments below a pair of switches, NICs of two ports that
-// share a NIC's rate (figure 13-7); several pods by four super-spines (figure 13-9).
+// pairPod is the source document's pod (figure 13-8): segments below a pair of switches, with NICs of two ports
+// that share a NIC's rate (figure 13-7). Several pods are connected by four super-spines (figure 13-9).
 func pairPod(in FabricInput, d Design) Design {
 	if in.NICPorts != 2 {
 		return refuse(d, "needs NICs with two ports (--nic-ports 2)")

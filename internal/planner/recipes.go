@@ -35,8 +35,8 @@ var bridgeRecipes = []bridgeRecipe{
 	{"nemotron-3-super", "", workload.Recipe{Graphs: workload.GraphLayers, Dedup: true}},
 }
 
-// bridgeRecipeOf returns the recipe of a row of Megatron-Bridge's summary, nil if there is none. From 26.06 on, recipes
-// in mxfp8 capture the step as one graph, run experts as one kernel and overlap their communication.
+// bridgeRecipeOf returns the recipe of a row of Megatron-Bridge's summary, nil if there is none. From 26.06 on,
+// recipes in mxfp8 capture the step as one graph, run experts as one kernel and overlap their communication.
 func bridgeRecipeOf(m *Measured, version string) *workload.Recipe {
 	for _, b := range bridgeRecipes {
 		if b.model != m.model || b.gpus != "" && !slices.Contains(strings.Fields(b.gpus), m.gpu) {

@@ -12,8 +12,8 @@ import (
 	"railyard/internal/workload"
 )
 
-// TestScore checks that each layout that a search finds scores as it did there, and that layouts which cannot be are
-// refused by what is wrong.
+// TestScore checks that each layout found by a search has an equal score alone, and that impossible layouts are
+// rejected with the reason.
 func TestScore(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-8b"), site(t, 16), 64, 4096, 50)
 	r, err := Search(in)
@@ -42,8 +42,8 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestExpertsOverTensor checks expert parallel groups out of tensor parallel ranks: the published layouts of
-// Qwen3-235B on H100 (EP 32 of TP 2 x DP 16) are estimated, experts are whole, and their memory is what EP leaves.
+// TestExpertsOverTensor checks expert parallel groups of tensor parallel ranks. The published layouts of Qwen3-235B
+// on H100 (EP 32 of TP 2 x DP 16) are estimated, experts are whole, and their memory follows from EP.
 func TestExpertsOverTensor(t *testing.T) {
 	in := searching(builtin(t, "qwen3-235b-a22b"), site(t, 256), 8192, 4096, 50)
 	l := partition.Layout{TP: 2, PP: 8, CP: 1, EP: 32, VPP: 4, ZeRO: 1, Sequence: true, Micro: 1, Seq: 4096,
@@ -56,7 +56,7 @@ func TestExpertsOverTensor(t *testing.T) {
 		t.Errorf("experts of %d ranks, each over %d", s.Layout.ExpertRanks(), s.Layout.ExpertTP())
 	}
 	_, over := in.Step(s.Layout).StageParams(3)
-	l.EP = 16 // of DP: experts are cut over TP, as many weights for each rank
+	l.EP = 16 // of DP: experts are divided over TP, with equal weights for each rank
 	s, err = in.Score(l)
 	if err != nil || s.Layout.OverTP {
 		t.Fatalf("%+v, %v", s, err)
@@ -93,8 +93,8 @@ func TestSoftwareScore(t *testing.T) {
 	}
 }
 
-// TestIntervalBelowPeak checks that no interval has a step time below that of the GPUs' peak rate, whatever the
-// efficiency and the software of the estimate.
+// TestIntervalBelowPeak checks that no interval has a step time below that of the GPUs' peak rate, for any
+// efficiency and software.
 func TestIntervalBelowPeak(t *testing.T) {
 	names := append(workload.SoftwareNames(), "")
 	m, h100 := builtin(t, "llama-3.1-8b"), site(t, 16)
@@ -123,7 +123,7 @@ func TestIntervalBelowPeak(t *testing.T) {
 	})
 }
 
-// TestContradictoryStack checks that a software refuses the ZeRO stages that it does not combine with pipelines.
+// TestContradictoryStack checks that a software rejects the ZeRO stages that it does not combine with pipelines.
 func TestContradictoryStack(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-8b"), site(t, 16), 64, 4096, 50)
 	for _, name := range workload.SoftwareNames() {

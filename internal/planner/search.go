@@ -35,9 +35,9 @@ type Result struct {
 	Tried      int         `json:"tried"`
 }
 
-// Search enumerates every layout that uses all GPUs, drops those that do not
-// divide the model or the batch or do not fit the memory, and ranks the rest by
-// a cost model of compute, pipeline bubble and communication on this fabric.
+// Search enumerates every layout that uses all GPUs. It drops those that do not divide the model or the batch or do
+// not fit the memory. It ranks the others by a cost model of computation, pipeline bubble and communication on this
+// fabric.
 func Search(in SearchInput) (*Result, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func Search(in SearchInput) (*Result, error) {
 const noEffect = "order of ranks without effect: the other order has the same transfers"
 
 // twins reports whether two candidates differ only in the order of ranks, send equal bytes in hosts and below one
-// leaf, and nothing over spines. Hosts below one leaf can be exchanged.
+// leaf, and send none over spines. Hosts below one leaf can be exchanged.
 func twins(a, b Candidate) bool {
 	b.Layout.Order = a.Layout.Order
 	return a == b && a.Tiers[2] == 0
@@ -98,8 +98,8 @@ func twins(a, b Candidate) bool {
 // MostMemory is the share of the memory that a layout may fill.
 const MostMemory = partition.MostMemory / 100.0
 
-// fits returns the memory of a layout's fullest rank, or the family of reasons
-// that it is impossible for, without its numbers, so that they can be counted.
+// fits returns the memory of a layout's fullest rank, or the reason why it is impossible, without numbers, so that
+// reasons can be counted.
 func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	switch {
 	case l.Microbatches < 1 || l.Global() != in.Training.GlobalBatch:
@@ -190,7 +190,7 @@ func divisors(n int) (out []int) {
 }
 
 // layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x ZeRO x recomputation. Expert
-// parallelism without experts stays 1, as does a context of less than 1,024 tokens a rank, unless requested.
+// parallelism without experts stays 1, and so does a context of less than 1,024 tokens a rank, unless requested.
 func (in SearchInput) layouts(visit func(partition.Layout)) {
 	cps, eps := []int{1}, []int{1}
 	for cp := 2; cp <= 64 && in.Training.Seq/int64(cp) >= leastContext; cp *= 2 {

@@ -17,16 +17,15 @@ func site(t *testing.T, gpus int) Site {
 		Uplinks: 64, Uplink: g.NIC, QPs: 1}
 }
 
-// searching is a search for a batch of sequences, with kernels that reach so many percent.
+// searching is a search for a batch of sequences, with kernels of a given efficiency in percent.
 func searching(m *model.Config, s Site, batch, seq int64, efficiency float64) SearchInput {
 	t := workload.NewTraining()
 	t.Model, t.GlobalBatch, t.Seq, t.Efficiency = m, batch, seq, efficiency
 	return SearchInput{Training: t, Site: s}
 }
 
-// Every candidate uses all GPUs, divides the batch and the model, fits the memory,
-// and its parts add up to its step; the list is in order, and what is left out
-// is counted.
+// Every candidate uses all GPUs, divides the batch and the model, fits the memory, and its parts add up to its
+// step. The list is in order, and omitted layouts are counted.
 func TestSearchHolds(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-70b"), site(t, 256), 512, 8192, 60)
 	r, err := Search(in)
@@ -54,8 +53,8 @@ func TestSearchHolds(t *testing.T) {
 	}
 }
 
-// TestTwins checks that below one leaf a search has one of two orders of ranks, and both where a server has several
-// stages or servers are below several leaves.
+// TestTwins checks that below one leaf a search has one of two orders of ranks. It has both if a server has several
+// stages, or if servers are below several leaves.
 func TestTwins(t *testing.T) {
 	for _, c := range []struct{ tp, uplinks, orders int }{{8, 0, 1}, {2, 0, 2}, {8, 8, 2}} {
 		s := site(t, 64)
@@ -76,8 +75,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// The bubble is (p-1)/(v m) of the ideal time (docs/references.md, bubble), with the head's
-// time left out: it is the last stage's alone.
+// The bubble is (p-1)/(v m) of the ideal time (docs/references.md, bubble), without the time of the head, which
+// only the last stage has.
 func TestBubble(t *testing.T) {
 	in := searching(builtin(t, "gpt3-175b"), site(t, 64), 0, 2048, 50)
 	in.Training.Model.Vocab = 1
@@ -94,7 +93,7 @@ func TestBubble(t *testing.T) {
 	}
 }
 
-// The fullest bin, bins taken as independent: one ball fills one, and of many balls in few bins the known
+// The fullest bin, with bins taken as independent: one ball fills one. For many balls in few bins the known
 // expectations hold (two balls in two bins: 1.5; n in n grows as log n / log log n).
 func TestFullest(t *testing.T) {
 	for _, c := range []struct {
@@ -107,10 +106,9 @@ func TestFullest(t *testing.T) {
 	}
 }
 
-// Between switch pairs the two queue pairs of a NIC meet on one of the receiver's links
-// with probability a half: a ring of many such hops waits for one where they do, a
-// single message for one and a half on average. Spread packets do not meet, and
-// neither does anything inside a segment.
+// Between switch pairs the two queue pairs of a NIC share one of the receiver's links with probability a half. A
+// ring of many such hops waits for one that is shared, and a single message for one and a half on average. Sprayed
+// packets do not collide, and neither does traffic inside a segment.
 func TestSwitchPairs(t *testing.T) {
 	s := site(t, 64)
 	s.Segment, s.Ports, s.Down, s.Uplinks, s.Uplink, s.QPs = 4, 2, 32, 8, 2*s.NIC, 2
@@ -153,8 +151,8 @@ func TestSearchLarge(t *testing.T) {
 	}
 }
 
-// TestSliceCrossesServers checks that the part of a step that is simulated sends through the network, as the whole
-// does, or that there is none.
+// TestSliceCrossesServers checks that the simulated part of a step sends through the network, as the whole does, or
+// that there is no part.
 func TestSliceCrossesServers(t *testing.T) {
 	in := searching(builtin(t, "llama-3.1-70b"), site(t, 256), 1024, 8192, 60)
 	r, err := Search(in)

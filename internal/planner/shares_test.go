@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a matrix says of its pairs: silent and carrying shares are those of all ordered pairs of different
-// ranks, and its cells, however coarse, hold every byte.
+// A matrix of pairs: silent and carrying shares are those of all ordered pairs of different ranks, and its cells
+// contain every byte at any resolution.
 func TestSharesOfPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := &Traffic{Ranks: rapid.IntRange(1, 20).Draw(t, "ranks")}

@@ -17,11 +17,11 @@ type Site struct {
 	PerServer int       // GPUs that share NVLink
 	NVLink    unit.Rate // per GPU and direction; in a mesh to each other GPU
 	Mesh      bool      // GPUs of a server are connected in pairs
-	Switch    float64   // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
+	Switch    float64   // share of NVLink's rate at which NVSwitch reduces; 0: it cannot
 	NIC       unit.Rate // per GPU
 	Latency   unit.Time // latency of a message between servers
 	NVLatency unit.Time // inside one
-	Segment   int       // servers that hang off one set of leaves
+	Segment   int       // servers attached to one set of leaves
 	Ports     int       // links of a NIC, to as many leaves; 0 is 1
 	Down      int       // links of a leaf to NICs; 0 is Segment
 	Uplinks   int       // uplinks of a leaf; 0: no switch above it
@@ -30,7 +30,7 @@ type Site struct {
 	Upper     float64   // oversubscription of a pod's traffic to others, over all tiers
 	Pod       int       // servers of a pod; 0: there is one
 	Spread    bool      // packets or flowlets are spread: flows do not collide
-	QPs       int       // queue pairs a transfer is cut over
+	QPs       int       // number of queue pairs of a transfer
 	Waste     float64   // factor by which congestion control lengthens transfers between servers
 }
 
@@ -71,7 +71,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	s.Segment = max(1, len(servers))
 	s.Ports, s.Down = len(nic.Links), cables
 	if s.Segment == len(g.Hosts) {
-		s.Uplinks, up = 0, 0 // a leaf with nothing above it
+		s.Uplinks, up = 0, 0 // a leaf without an upper tier
 	}
 	if up > 0 {
 		s.Ratio = max(1, float64(down)/float64(up))
@@ -108,9 +108,9 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 	return false, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Segment))
 }
 
-// rate returns the rate of a GPU's transfers to the rank at a distance. It is the NIC's rate less the uplinks'
-// oversubscription, less the loss of queue pairs that hash to one uplink (or to one link of a NIC with two), less
-// the waste of congestion control. It is for the slowest of n transfers.
+// rate returns the rate of a GPU's transfers to the rank at a distance. It is the NIC's rate minus three losses:
+// the uplinks' oversubscription, queue pairs that hash to one uplink (or to one link of a NIC with two), and the
+// waste of congestion control. It is for the slowest of n transfers.
 func (s Site) rate(ranks int, waiting float64) unit.Rate {
 	if s.Waste > 1 {
 		return unit.Rate(float64(s.share(ranks, waiting)) / s.Waste)
@@ -144,8 +144,8 @@ func (s Site) share(ranks int, waiting float64) unit.Rate {
 	return unit.Rate(float64(s.NIC) / max(1, load))
 }
 
-// fullest returns the expected maximum load of n bins after random throws of balls, with independent bins: the sum over
-// k of 1 - P(one bin has fewer than k)^(n times).
+// fullest returns the expected maximum load of n bins after random throws of balls, with independent bins: the sum
+// over k of 1 - P(one bin has fewer than k)^(n times).
 func fullest(balls, n int, times float64) float64 {
 	if n == 1 || balls < 2 {
 		return float64(balls)
@@ -167,7 +167,7 @@ func fullest(balls, n int, times float64) float64 {
 	return sum
 }
 
-// group is a group of ranks whose members lie a stride of ranks apart.
+// group is a group of ranks whose members are a stride of ranks apart.
 type group struct {
 	n, stride int
 }
@@ -175,8 +175,8 @@ type group struct {
 // inServer returns the number of a group's ranks that share a server.
 func (s Site) inServer(g group) int { return min(g.n, max(1, s.PerServer/g.stride)) }
 
-// ring returns the time of one round of rings over a group that move bytes in consecutive pieces, each ring on the rail
-// of one of the group's GPUs in a server.
+// ring returns the time of one round of rings over a group that send bytes in consecutive pieces. Each ring is on
+// the rail of one of the group's GPUs in a server.
 func (s Site) ring(g group, rings int, bytes, pieces float64) float64 {
 	if g.n < 2 || bytes == 0 {
 		return 0

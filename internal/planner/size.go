@@ -14,16 +14,15 @@ import (
 // Week in seconds.
 const Week = 7 * 24 * 3600.0
 
-// Rules of thumb for the work of training: floating point operations per
-// parameter and token. Forward takes two, backward four; recomputing the
-// forward pass for the backward one takes two more (seed "GPU fabrics for GenAI
-// workloads", model mathematics; docs/references.md, megatron).
+// Rules of thumb for the work of training: floating point operations per parameter and token. Forward takes two
+// operations and backward four. Recomputing the forward pass for the backward one takes two more (source document
+// "GPU fabrics for GenAI workloads", model mathematics; docs/references.md, megatron).
 const (
 	RuleStored     = 6
 	RuleRecomputed = 8
 )
 
-// Size is a sizing: how many GPUs a training takes, or how long on given ones.
+// Size is a sizing: the number of GPUs for a training, or its time on given ones.
 type Size struct {
 	Params      float64 `json:"parameters"`
 	Active      float64 `json:"active_parameters"` // parameters that a token uses: not all of a model of experts
@@ -41,8 +40,7 @@ type Size struct {
 	CostOf      string  `json:"cost_of,omitempty"`
 }
 
-// SizeInput is the question. Either Seconds or GPUs is given, the other one is
-// the answer.
+// SizeInput is the question. Either Seconds or GPUs is given, and the other one is the answer.
 type SizeInput struct {
 	Params, Tokens float64
 	Active         float64 // parameters that a token meets; 0: all
@@ -88,8 +86,8 @@ func ParseMix(s string) ([]Share, error) {
 	return out, nil
 }
 
-// MixPeak is the rate at which a GPU works through a mix: operations at a slow
-// precision take their time, so the mean is harmonic.
+// MixPeak is the rate of a GPU for a mix of precisions. Operations at a slow precision take longer, so the mean is
+// harmonic.
 func MixPeak(g model.GPU, mix []Share) (float64, error) {
 	t := 0.0
 	for _, s := range mix {

@@ -24,12 +24,12 @@ type Slice struct {
 	Uplinks  int
 	Packets  float64 // packets in the network, approximately
 	About    string  // omitted parts, "" for none
-	Flows    bool    // even that has too many packets: it is simulated as flows
+	Flows    bool    // even that has too many packets, so it is simulated as flows
 }
 
-// Slice selects the part of a candidate's step to simulate within a number of packets. It is all of it; one rail,
-// if every tensor parallel group fills a server and rails are separate; or fewer replicas on proportionally smaller
-// segments, with an equal share of hops across the spines at equal oversubscription.
+// Slice selects the part of a candidate's step to simulate within a number of packets. It is the whole step, or one
+// rail if every tensor parallel group fills a server and rails are separate. Otherwise it is fewer replicas on
+// proportionally smaller segments, with an equal share of hops across the spines at equal oversubscription.
 func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Slice, error) {
 	l := c.Layout
 	whole := (c.Tiers[1] + c.Tiers[2]) * float64(l.GPUs()) / float64(mtu)
@@ -79,7 +79,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 // maxWhole is the number of GPUs that are simulated without folding or omission.
 const maxWhole = 1024
 
-// shrink makes the segments smaller in the proportion of the replicas left.
+// shrink makes the segments smaller in proportion to the remaining replicas.
 func (in SearchInput) shrink(s *Slice, r Rails, l partition.Layout) {
 	share := float64(s.Layout.DP) / float64(l.DP)
 	servers := max(1, (s.Layout.GPUs()+in.Site.PerServer-1)/in.Site.PerServer)

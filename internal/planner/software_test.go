@@ -20,7 +20,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "fit the figures of software.json again, and write it and heldout.json")
 
-// publishedRows are those of the published tables that the cost model takes.
+// publishedRows are those of the published tables that the cost model supports.
 func publishedRows(t *testing.T, by Assumed) (rows []*Measured) {
 	all, err := Published(by)
 	if err != nil {
@@ -34,11 +34,11 @@ func publishedRows(t *testing.T, by Assumed) (rows []*Measured) {
 	return rows
 }
 
-// seed decides which half of the published rows is fitted. It was chosen before the first fit.
+// It was chosen before the first fit. It was chosen before the first fit.
 const seed = "2026"
 
-// fitted are the parameters that published rows determine, with the standard deviations of their logarithms about
-// the counted figures: products and attention are known best.
+// fitted are the parameters that published rows determine, with the standard deviations of their logarithms around
+// the counted figures. Products and attention are known best.
 func fittedParameters(softwares []workload.Software) (free []Free) {
 	add := func(name string, names map[string]float64) {
 		for _, p := range workload.Parameters {
@@ -67,8 +67,8 @@ func fittedParameters(softwares []workload.Software) (free []Free) {
 	return free
 }
 
-// refit begins at the counted figures, custom's but for the overlap of tensor parallel transfers, fits them to half of
-// the rows, and writes what the other half shows.
+// refit begins at the counted figures (custom's, except for the overlap of tensor parallel transfers), fits them to
+// half of the rows, and writes the errors of the other half.
 func refit(t *testing.T) {
 	rows := publishedRows(t, Assumed{})
 	fit, held := apart(rows, seed)
@@ -128,8 +128,9 @@ func refit(t *testing.T) {
 	}
 }
 
-// TestSoftware holds the figures of software.json against published trainings: half of their cells were fitted, the
-// others judge. Rows without software's figures (60 % of the peak) are the measure of what the mechanisms are worth.
+// TestSoftware checks the figures of software.json against published trainings: half of their cells were fitted,
+// and the others judge. Rows without software's figures (60 % of the peak) are the measure of what the mechanisms
+// are worth.
 func TestSoftware(t *testing.T) {
 	if *rewrite {
 		refit(t)
@@ -196,7 +197,7 @@ func digest(seed, cell string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// spread weighs rows so that repetitions of a training with other containers count as one.
+// spread weights rows so that repetitions of a training with other containers count as one.
 func spread(rows []*Measured) {
 	count := map[string]float64{}
 	key := func(m *Measured) string { return m.cellOf() + m.scored.String() }

@@ -32,7 +32,7 @@ func (s SwitchModel) broken(rate int) int {
 // lanes is the number of serial lanes that the ports of today's switches have at most, and so parts.
 const lanes = 8
 
-// parts returns the number of links of a rate on a split port; 0 if the rate is above its own.
+// parts returns the number of links of a rate on a split port; 0 if the rate is above the port's.
 func (s SwitchModel) parts(rate int) int {
 	most := s.Split
 	if most == 0 {
@@ -65,8 +65,9 @@ func (s SwitchModel) yaml(least int) string {
 	return fmt.Sprintf("ports: %dx%dGbps, split: %d", s.Ports, s.Rate, max(1, s.parts(least)))
 }
 
-// capacities are chips of switches by Tbit/s, with the fastest ports of their generation: 32 of eight lanes of
-// 50 Gbit/s, 64, and lanes of 100 and 200 Gbit/s from there on; 100G in four lanes before (switches.json).
+// capacities are chips of switches by Tbit/s, with the fastest ports of their generation (switches.json). The first
+// have 32 ports of eight lanes of 50 Gbit/s, then 64, and later lanes have 100 and 200 Gbit/s. Earlier chips had
+// 100G in four lanes.
 var capacities = map[float64]SwitchModel{3.2: {Ports: 32, Rate: 100}, 6.4: {Ports: 64, Rate: 100},
 	12.8: {Ports: 32, Rate: 400}, 25.6: {Ports: 64, Rate: 400}, 51.2: {Ports: 64, Rate: 800},
 	102.4: {Ports: 64, Rate: 1600}}
@@ -135,7 +136,7 @@ func split(ports int, ratio float64) (down, up int) {
 	return min(ports-up, int(float64(up)*ratio+1e-9)), up
 }
 
-// upwards returns the number of links of equal rate that carry the ones below at an oversubscription, one at least.
+// upwards returns the number of links of equal rate that carry the lower ones at an oversubscription, at least one.
 func upwards(down int, ratio float64) int { return max(1, int(math.Ceil(float64(down)/ratio-1e-9))) }
 
 // ParseAmount reads a count with K, M, B, T: 175B, 15.6T.

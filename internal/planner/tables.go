@@ -21,8 +21,8 @@ type TableRow struct {
 	Published   int64   `json:"published_gpus"`
 }
 
-// seedModels are the models of the tables. The source document gives the operations of a training as published if they
-// are, else by a rule of 6 to 8 operations per parameter and token; zflops 0 means by rule 8.
+// seedModels are the models of the tables. The source document gives the operations of a training as published, if
+// they are. Otherwise it uses a rule of 6 to 8 operations per parameter and token; zflops 0 means rule 8.
 var seedModels = []struct {
 	name           string
 	params, tokens float64 // billions

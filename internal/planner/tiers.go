@@ -12,9 +12,9 @@ type clos struct {
 // up returns the number of cables that a leaf has up.
 func (x clos) up() int { return x.tops * x.each }
 
-// cheapest finds the cheapest Clos over numbers of groups, from the smallest on: size returns for each number the down
-// links of a leaf, its required uplinks and its free ports. perGroup leaves are in a group, a switch of the tier above
-// has the given ports, links to it the given rate, and everything exists networks times.
+// cheapest finds the cheapest Clos over numbers of groups, from the smallest on. size returns for each number the
+// down links of a leaf, its required uplinks and its free ports. A group has perGroup leaves, a switch of the upper
+// tier has the given ports, links to it have the given rate, and there are networks of them.
 func (in FabricInput) cheapest(least, perGroup, rate int, size func(groups int) (down, need, room int), ports,
 	networks int) (best clos) {
 	leaf, _ := in.Prices.switchPart(in.Leaf)
@@ -38,7 +38,7 @@ func (in FabricInput) cheapest(least, perGroup, rate int, size func(groups int) 
 	return best
 }
 
-// level is a number of equal parts of a fabric, and each one's capacity to the rest, in servers.
+// level is a number of equal parts of a fabric, and the capacity of each to the others, in servers.
 type level struct {
 	count int
 	up    float64
@@ -46,7 +46,7 @@ type level struct {
 
 // crossing returns the share of half the servers' traffic that a Clos carries to the other half, in the order of
 // servers: topo's bisection. Levels are ordered from the top to the servers. Traffic within a part stays there, and
-// the rest takes the part's uplinks up to their rate. One server has no halves: 0.
+// other traffic uses the part's uplinks up to their rate. One server has no halves: 0.
 func crossing(servers int, levels ...level) float64 {
 	half := servers / 2
 	if half == 0 {

@@ -161,8 +161,8 @@ func (t *Traffic) Carriers(kind int) float64 {
 	return float64(n) / (float64(t.Ranks) * float64(max(t.Ranks-1, 1)))
 }
 
-// Cells sums the matrix into a square of at most n cells a side, source by
-// destination, of one kind or, with kind Kinds, of all.
+// Cells sums the matrix into a square of at most n cells a side, source by destination, of one kind or, with kind
+// Kinds, of all.
 func (t *Traffic) Cells(n, kind int) (cells [][]float64, ranksPerCell int) {
 	ranksPerCell = (t.Ranks + n - 1) / n
 	side := (t.Ranks + ranksPerCell - 1) / ranksPerCell

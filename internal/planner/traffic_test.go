@@ -16,8 +16,8 @@ func layout(tp, pp, dp, batches int, seq int64) partition.Layout {
 		Microbatches: batches, Seq: seq}
 }
 
-// The matrix of a step is what the closed forms say: rings send 2(n-1)/n of their
-// bytes to one neighbour, stages pass a share of the activations to the next.
+// The matrix of a step matches the closed forms: rings send 2(n-1)/n of their bytes to one neighbour, and stages
+// send a share of the activations to the next.
 func TestTrafficMatrix(t *testing.T) {
 	m := builtin(t, "gpt3-13b")
 	const tp, pp, dp, micro, seq, batches = 4, 2, 4, 1, 2048, 3
@@ -49,7 +49,7 @@ func TestTrafficMatrix(t *testing.T) {
 	// and shares gathered at stage borders
 	near("tensor parallel", x.Kinds[KindTensor], dp*batches*(pp*4*layers*act*2*(tp-1)+2*act*(tp-1)), 1e-6)
 	near("pipeline parallel", x.Kinds[KindPipeline], tp*dp*batches*2*act/tp, 1e-6)
-	// both ends of the pipeline hold the tied embedding
+	// both ends of the pipeline have the tied embedding
 	near("data parallel", x.Kinds[KindData], dp*2*float64(m.Params()+m.Vocab*m.Hidden)*(dp-1)/dp*2, 2e-3)
 	if x.ByTier[InServer][KindTensor] != x.Kinds[KindTensor] || x.ByTier[OffRail] != [Kinds]int64{} {
 		t.Errorf("tensor parallel traffic leaves the servers, or rails are left: %v", x.ByTier)

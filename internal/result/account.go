@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// ReadAccount reads the summary of a run in dir whose step has an account of lost time; for others it returns an error
-// with the reason.
+// ReadAccount reads the summary of a run in dir whose step has an account of lost time. For other runs it returns
+// an error with the reason.
 func ReadAccount(dir string) (*Summary, error) {
 	s, err := ReadSummary(dir)
 	switch {

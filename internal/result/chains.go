@@ -8,7 +8,7 @@ type Chains struct {
 	Watchdog int `json:"broken_by_watchdog"`
 	Cable    int `json:"broken_by_cable"`
 	Standing int `json:"standing"` // time at which the run ended
-	// the first ones, and the first that did not end by themselves
+	// the first ones, and the first that an intervention ended
 	Chains []Chain `json:"chains"`
 }
 
@@ -20,7 +20,7 @@ type Chain struct {
 	By     string      `json:"by,omitempty"`       // the port that resumed
 	Ports  []ChainPort `json:"ports"`              // each waits for the next
 	First  string      `json:"first_paused"`
-	Cause  string      `json:"first_paused_for,omitempty"` // the port whose queue had it paused
+	Cause  string      `json:"first_paused_for,omitempty"` // port whose queue caused its pause
 	Flow   string      `json:"filled_by"`                  // flow with most of the bytes in its queue
 	Told   string      `json:"told"`                       // description in a sentence
 }

@@ -15,15 +15,15 @@ import (
 	"railyard/unit"
 )
 
-// Content is the digest of a file of a run: run.json lists it, and readers of the file compare. So a table of another
-// run next to a summary is detected.
+// Content is the digest of a file of a run: run.json lists it, and readers of the file compare. A table of another
+// run next to a summary is therefore detected.
 type Content struct {
 	Bytes  int64  `json:"bytes"`
 	Rows   int64  `json:"rows,omitempty"` // of a table
 	SHA256 string `json:"sha256"`
 }
 
-// digest is one figure for all contents, the same for the same run of the same version.
+// digest is one value for all contents, equal for equal runs of one version.
 func digest(all map[string]Content) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -46,8 +46,8 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// listed returns run.json's entry for a file; ok is false without one: runs of earlier versions, or no run.json, which
-// another check reports.
+// listed returns run.json's entry for a file. ok is false without one: for runs of earlier versions, or without
+// run.json, which another check reports.
 func listed(dir, file string) (c Content, ok bool) {
 	m, err := readManifest(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func foreign(path, found, want string) error {
 		found, want)
 }
 
-// same compares a file with its entry in run.json; whole: also its hash.
+// same compares a file with its entry in run.json. whole: also its hash.
 func (c *Content) same(path string, f *input.File, whole bool) error {
 	if f.Size != c.Bytes {
 		return foreign(path, unit.Plural(f.Size, "byte"), fmt.Sprint(c.Bytes))
@@ -114,8 +114,8 @@ func checkSummary(s *Summary, dir string) error {
 	return CheckSummary(m, s, dir)
 }
 
-// CheckSizes returns an error that names the first file of a run, by name, that is missing or has another size than
-// its manifest lists.
+// CheckSizes returns an error that names the first file of a run, by name, that is missing or whose size differs
+// from its manifest.
 func CheckSizes(m *Manifest, dir string) error {
 	for _, name := range slices.Sorted(maps.Keys(m.Contents)) {
 		path, want := filepath.Join(dir, name), m.Contents[name].Bytes

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTablesOfAnotherRun: a table of another run that lies beside a summary is an error that names it, whether it is
-// longer or as long; so are the other run's summary, and its topology.
+// TestTablesOfAnotherRun: a table of another run next to a summary is an error that names it, whatever its length.
+// So is another run's summary or topology.
 func TestTablesOfAnotherRun(t *testing.T) {
 	root := t.TempDir()
 	dir, other := written(t, root, "a", 1), written(t, root, "b", 2)

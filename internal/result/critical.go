@@ -1,7 +1,7 @@
 package result
 
-// CriticalRow is a piece of the chain of operations that the end of the step waited for: critical.parquet. The pieces
-// lie end to end, from the beginning of the run to the end of the step.
+// CriticalRow is a piece of the chain of operations that the end of the step waited for: critical.parquet. The
+// pieces are contiguous, from the beginning of the run to the end of the step.
 type CriticalRow struct {
 	Start int64 `parquet:"start_ps" json:"start_ps"`
 	End   int64 `parquet:"end_ps" json:"end_ps"`
@@ -20,9 +20,9 @@ const (
 
 func (c *CriticalRow) computes() bool { return c.Peer < 0 }
 
-// MergeCritical merges neighbours of one rank and class. While there are more than most pieces, it then merges
-// neighbours that together are no longer than a part of the path. Such a piece has rank, peer and class of its
-// longest part. No time is lost: the pieces' sum stays.
+// MergeCritical merges neighbours of one rank and class. While there are more than most pieces, it merges
+// neighbours whose total is no longer than a part of the path. Such a piece has rank, peer and class of its longest
+// part. No time is lost: the pieces' sum stays.
 func MergeCritical(rows []CriticalRow, most int) []CriticalRow {
 	path := merge(rows, func(a, b *CriticalRow) bool {
 		return a.Rank == b.Rank && a.Class == b.Class && a.computes() == b.computes()
@@ -30,7 +30,7 @@ func MergeCritical(rows []CriticalRow, most int) []CriticalRow {
 	if len(path) <= most || most < 1 {
 		return path
 	}
-	// Any two remaining neighbours are together longer than this, so at most most pieces remain.
+	// The total of any two remaining neighbours is longer than this, so at most most pieces remain.
 	limit := 2*(path[len(path)-1].End-path[0].Start)/int64(most) + 1
 	return merge(path, func(a, b *CriticalRow) bool { return b.End-a.Start <= limit })
 }

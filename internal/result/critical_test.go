@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMergeCritical draws paths and merges them to a few pieces: they still lie end to end, have all time and all
+// TestMergeCritical draws paths and merges them to a few pieces. They are still contiguous, with all time and all
 // operations, and each piece has rank and class of its longest part.
 func TestMergeCritical(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -48,8 +48,8 @@ func TestMergeCritical(t *testing.T) {
 	})
 }
 
-// TestMergeCriticalOfOneRank: neighbours of one rank and class are one piece, those of another class, or a transfer
-// among computations, are not.
+// TestMergeCriticalOfOneRank: neighbours of one rank and class are one piece. Neighbours of another class, or a
+// transfer among computations, are not.
 func TestMergeCriticalOfOneRank(t *testing.T) {
 	got := MergeCritical([]CriticalRow{{0, 10, 1, -1, "forward", 1}, {10, 15, 1, -1, "forward", 1},
 		{15, 20, 1, 2, "forward", 1}, {20, 30, 1, 3, "forward", 1}, {30, 40, 2, -1, "forward", 1},

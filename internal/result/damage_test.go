@@ -40,7 +40,7 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(out, " ")
 }
 
-// A table cut off at any place, or missing, or another file by its name, is an error that names the file.
+// A table truncated at any position, missing, or replaced by another file is an error that names the file.
 func TestTruncatedTable(t *testing.T) {
 	dir := written(t, t.TempDir(), "r", 1)
 	path := filepath.Join(dir, "flows.parquet")
@@ -88,7 +88,7 @@ func TestTruncatedTable(t *testing.T) {
 	refused("a folder")
 }
 
-// A summary that is missing, cut off or of something else is told by its file.
+// A missing, truncated or foreign summary is an error that names its file.
 func TestDamagedSummary(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "summary.json")
@@ -105,13 +105,13 @@ func TestDamagedSummary(t *testing.T) {
 	}
 }
 
-// What a directory holds decides whether a run may go there, with and without force; what is refused is as
-// it was.
+// The content of a directory decides whether a run may use it, with and without force. A rejected directory is
+// unchanged.
 func TestReserveLooksFirst(t *testing.T) {
 	for _, c := range []struct {
 		what          string
 		make          func(dir string)
-		plain, forced string // what is told; "" is taken
+		plain, forced string // the error; "" is accepted
 	}{
 		{"nothing", func(string) {}, "", ""},
 		{"an empty folder", func(dir string) { os.Mkdir(dir, 0o755) }, "", ""},
@@ -162,8 +162,8 @@ func TestReserveLooksFirst(t *testing.T) {
 	}
 }
 
-// Of two that want one directory the second is told that another runs; what comes in meanwhile is seen, and a
-// place beside takes what must not replace it.
+// Of two runs for one directory the second reports that another run is active. Files created meanwhile are
+// detected, and a run that must not replace them goes to a directory next to it.
 func TestTakenAndAside(t *testing.T) {
 	root := t.TempDir()
 	p, err := Reserve(filepath.Join(root, "r"), false)
@@ -204,8 +204,8 @@ func TestTakenAndAside(t *testing.T) {
 	}
 }
 
-// A run in a directory with another's files goes in between them, the next replaces it file by file, and what
-// must not replace it goes to a folder inside.
+// A run into a directory with unrelated files goes between them. The next run replaces it file by file, and files
+// that must not be replaced put the run in a folder inside.
 func TestAmongForeignFiles(t *testing.T) {
 	root := t.TempDir()
 	dir := written(t, root, "r", 1)
@@ -237,7 +237,7 @@ func TestAmongForeignFiles(t *testing.T) {
 	}
 }
 
-// A run that cannot be written leaves the one before as it was, and nothing hidden.
+// A run that cannot be written leaves the previous one unchanged, and no hidden files.
 func TestFailedWriteLeavesTheRunBefore(t *testing.T) {
 	root := t.TempDir()
 	dir := written(t, root, "r", 1)

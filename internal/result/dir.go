@@ -25,7 +25,7 @@ type Manifest struct {
 	Version     string            `json:"version"`
 	Seed        uint64            `json:"seed"`
 	Scenario    string            `json:"scenario"`          // the file's contents
-	Set         []string          `json:"set,omitempty"`     // overrides, as --set took them
+	Set         []string          `json:"set,omitempty"`     // overrides, as passed to --set
 	Configs     map[string]string `json:"configs,omitempty"` // files that the scenario refers to, by name
 	Resolved    map[string]string `json:"resolved"`          // every value the run used
 	Complete    bool              `json:"complete"`          // the run ended, also by an outcome without result
@@ -33,8 +33,8 @@ type Manifest struct {
 	Tables      []string          `json:"tables"`
 	// files of this directory; only these are removed with it
 	Files []string `json:"files"`
-	// Contents lists the size and hash of the tables and topology.json; Digest is one value for all, which summary.json
-	// has too.
+	// Contents lists the size and hash of the tables and topology.json. Digest is one value for all of them, which
+	// summary.json also has.
 	Contents map[string]Content `json:"contents,omitempty"`
 	Digest   string             `json:"contents_sha256,omitempty"`
 	Limits   []string           `json:"limits,omitempty"` // truncated tables, and their limits
@@ -206,8 +206,8 @@ func TableRows(dir, name string) (n int64, err error) {
 // allocate the number of rows that the file declares.
 const rowsPerByte = 10_000
 
-// footer checks that a table's footer, whose length precedes the last four bytes, fits the file: the library allocates
-// it, up to 4 GiB, before it checks.
+// footer checks that a table's footer, whose length precedes the last four bytes, fits the file. The library
+// allocates it, up to 4 GiB, before it checks.
 func footer(f *input.File) error {
 	var tail [8]byte
 	if f.Size < 12 {
@@ -222,8 +222,9 @@ func footer(f *input.File) error {
 	return nil
 }
 
-// open opens a table, and compares its size with its entry in run.json and, if it is read whole, its hash. The library
-// trusts the declared sizes of a file's parts, so damaged files can cause a panic, which is converted to an error here.
+// open opens a table and compares its size with its entry in run.json and, if it is read whole, its hash. The
+// library trusts the declared sizes of a file's parts. Damaged files can therefore cause a panic, which is
+// converted to an error here.
 func open(dir, name string, whole bool, read func(*input.File, *parquet.File) error) (err error) {
 	path := filepath.Join(dir, name+".parquet")
 	f, err := input.Open(path, MaxTable)
@@ -264,7 +265,7 @@ type Variant struct {
 	Runs   []*Summary
 	Failed string // reason why there is none, or not one per seed
 
-	Over        string // estimated memory of the training if GPUs do not hold it; "": they do
+	Over        string // estimated memory of the training if it exceeds the GPUs' memory; "": it fits
 	Switch, NIC string // required hardware support of its congestion control, if compared
 }
 

@@ -24,7 +24,7 @@ type Followed struct {
 	// FirstPSN is the PSN of the queue pair's first packet; nil: it sent none.
 	FirstPSN *uint32 `json:"first_psn,omitempty"`
 
-	Copies []Copy `json:"copies"` // each time that it left a NIC, or an answer that names it or first covers it
+	Copies []Copy `json:"copies"` // each departure from a NIC, or an answer that names it or first covers it
 	More   int    `json:"more,omitempty"`
 }
 
@@ -33,7 +33,7 @@ type Copy struct {
 	Kind    string `json:"kind"`
 	Data    bool   `json:"data,omitempty"` // carries payload; else an answer or a probe
 	Again   bool   `json:"again,omitempty"`
-	Bytes   int    `json:"bytes"` // bytes as it left the NIC, FCS included
+	Bytes   int    `json:"bytes"` // bytes when it left the NIC, including FCS
 	Hops    []Hop  `json:"hops"`  // the NIC's port first
 	End     string `json:"end"`   // arrived, dropped, or in flight
 	EndAt   int64  `json:"end_ps"`
@@ -46,7 +46,7 @@ type Hop struct {
 	Name    string `json:"name"`
 	Came    int64  `json:"came_ps"`      // time of its last bit's arrival
 	Ready   int64  `json:"ready_ps"`     // the switch has chosen the port
-	Found   int64  `json:"found_bytes"`  // bytes queued there then, with the rest of the current frame
+	Found   int64  `json:"found_bytes"`  // bytes queued there then, plus the remainder of the current frame
 	Paused  bool   `json:"paused"`       // whether its class was paused at that time
 	Left    int64  `json:"left_ps"`      // time of its first bit's departure
 	Behind  int64  `json:"behind_bytes"` // bytes queued after it at that time

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/result"
 )
 
-// Whatever lies in a folder of a run is read or refused.
+// Any content of a run's directory is read or rejected.
 func FuzzRun(f *testing.F) {
 	f.Add([]byte(`{"version": "1", "name": "x", "step_time_ps": 5, "collectives": [{"name": "a", "count": 1}]}`),
 		[]byte(`{"version": "1", "files": {"summary.json": {"bytes": 9, "sha256": "00"}}}`))

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockName is the file in a hidden folder that its run holds locked. The kernel gives it
-// free when the run ends, however that happens.
+// lockName is the file in a hidden folder that its run has locked. The kernel releases the lock when the run ends
+// for any reason.
 const lockName = "lock"
 
 // lock is a held file lock or, if the file system has no locks, a placeholder.
@@ -28,7 +28,7 @@ func (l *lock) free() {
 	}
 }
 
-// lockHidden makes a hidden folder and locks it.
+// lockHidden creates a hidden folder and locks it.
 func lockHidden(dir string) (*lock, error) {
 	return locked(filepath.Join(dir, lockName), func(path string) (*os.File, error) {
 		if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
@@ -53,8 +53,8 @@ func folder(hidden string) error {
 // lockFolder locks an existing folder.
 func lockFolder(dir string) (*lock, error) { return locked(dir, os.Open) }
 
-// locked opens and locks a path. The previous owner may have removed it meanwhile, or sweep may be checking it, so it
-// is tried several times.
+// locked opens and locks a path. The previous owner may have removed it meanwhile, or sweep may be checking it, so
+// lockHidden retries several times.
 func locked(path string, open func(string) (*os.File, error)) (*lock, error) {
 	for try := 0; ; try++ {
 		f, err := open(path)
@@ -110,8 +110,8 @@ func clean(hidden, dir string) error {
 	return os.Remove(hidden)
 }
 
-// empty removes the contents of a hidden folder. A complete run that was not yet moved is moved; files that are not
-// a run's return to dir, their former place.
+// empty removes the contents of a hidden folder. A complete run that was not yet moved is moved. Files that are not
+// a run's return to dir, from where they came.
 func empty(hidden, dir string) error {
 	entries, err := os.ReadDir(hidden)
 	if err != nil {
@@ -163,7 +163,7 @@ func ours(name string) bool { return slices.Contains(runFiles(), name) }
 
 const probeName = "probe"
 
-// probe makes sure that a folder takes files: a full disk often takes empty ones.
+// probe checks that a folder accepts files with content, because a full disk often accepts empty ones.
 func probe(dir string) error {
 	path := filepath.Join(dir, probeName)
 	defer os.Remove(path)

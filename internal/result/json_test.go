@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// JSON has [] where nothing is listed, however deep; what is absent stays absent.
+// In JSON an empty list is [], at any depth, and an omitted field stays omitted.
 func TestListsInJSON(t *testing.T) {
 	type leaf struct {
 		List []int `json:"list"`

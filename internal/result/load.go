@@ -10,17 +10,18 @@ import (
 // Load is the latency and throughput of messages that arrive at random times, independent of earlier ones.
 type Load struct {
 	Drawn     float64 `json:"drawn"`     // arrived share of the senders' rate
-	Delivered float64 `json:"delivered"` // likewise, in as long a time
-	Noise     float64 `json:"noise"`     // standard deviation of drawn - delivered, by messages in only one of them
-	Messages  int     `json:"messages"`  // messages counted
-	Mean      int64   `json:"mean_ps"`
-	P99       int64   `json:"p99_ps"`
+	Delivered float64 `json:"delivered"` // likewise, in an equally long period
+	// standard deviation of drawn - delivered, due to messages in only one of them
+	Noise    float64 `json:"noise"`
+	Messages int     `json:"messages"` // messages counted
+	Mean     int64   `json:"mean_ps"`
+	P99      int64   `json:"p99_ps"`
 }
 
 // Alone is the time of a message without load, linear in its bytes, in picoseconds.
 type Alone struct{ Base, PerByte float64 }
 
-// NewAlone returns the least squares of messages at a low load; their mean time if all have as many bytes.
+// NewAlone returns the least squares of messages at a low load; their mean time if all have equal sizes.
 func NewAlone(flows []FlowRow) (a Alone) {
 	var sizes, times []float64
 	for i := range flows {
@@ -78,8 +79,8 @@ func NewLoad(flows []FlowRow, rate float64, alone Alone) (l Load) {
 	return l
 }
 
-// Backlogged reports whether less than 95 % of the drawn bytes are delivered, and the messages under way at the
-// ends of the period do not explain the difference: zero is outside its 95 % confidence interval.
+// Backlogged reports whether less than 95 % of the drawn bytes are delivered and messages in flight at the ends of
+// the period do not explain that. The test is that zero is outside the difference's 95 % confidence interval.
 func (l Load) Backlogged() bool {
 	return l.Delivered < 0.95*l.Drawn && l.Drawn-l.Delivered > 1.96*l.Noise
 }

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/result"
 )
 
-// One message of 125 bytes a microsecond is a gigabit per second; each takes 5 us, so the last five end
-// behind the last that comes, and count. One that never ended counts neither as come nor as delivered, and
-// where each takes twice as long as the one before less is delivered than comes.
+// One message of 125 bytes a microsecond is a gigabit per second. Each takes 5 us, so the last five end after the
+// last start, and count. A message that never ended counts neither as drawn nor as delivered. If each takes twice
+// as long as the one before, less is delivered than drawn.
 func TestLoad(t *testing.T) {
 	var flows []result.FlowRow
 	for i := range int64(301) {
@@ -33,8 +33,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A few large messages under way at the end are no backlog: what is drawn and not delivered is within the noise of
-// their sizes. As much in many small messages is a backlog.
+// A few large messages in flight at the end are no backlog, because the difference is within the noise of their
+// sizes. An equal amount in many small messages is a backlog.
 func TestLoadBacklog(t *testing.T) {
 	for _, c := range []struct {
 		late, bytes int64
@@ -55,7 +55,7 @@ func TestLoadBacklog(t *testing.T) {
 	}
 }
 
-// A message of any size is delivered in the period in which it comes if it takes as long as without load.
+// A message of any size is delivered in the period in which it is drawn if it takes as long as without load.
 func TestLoadSizes(t *testing.T) {
 	var flows []result.FlowRow
 	for i := range int64(301) {

@@ -10,8 +10,9 @@ import (
 // confidence is the level at which two points differ.
 const confidence = 0.95
 
-// Differ reports whether the difference of figures by seed is significant: zero is beyond the 95 % confidence interval
-// of the mean difference. With one seed, or not the same number of seeds, there is no interval, and they differ.
+// Differ reports whether the difference of figures by seed is significant: zero is beyond the 95 % confidence
+// interval of the mean difference. With one seed, or with different numbers of seeds, there is no interval, and the
+// results count as different.
 func Differ(a, b []float64) bool {
 	mean, half, ok := Difference(a, b)
 	return !ok || math.Abs(mean) > half

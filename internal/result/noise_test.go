@@ -7,7 +7,8 @@ import (
 	"railyard/internal/result"
 )
 
-// Figures are compared by seed: what all seeds share hides no difference, and without pairs there is no interval.
+// Figures are compared by seed. A variation common to all seeds hides no difference, and without pairs there is no
+// interval.
 func TestDiffer(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64

@@ -4,13 +4,14 @@ import (
 	"slices"
 )
 
-// Outcome is the end of a job that lost a rank: in order, as far as the simulation is concerned, and
-// without its result. A run whose workload has finished has none.
+// Outcome is the end of a job that lost a rank. The simulation itself is complete, but the job has no result. A run
+// whose workload has finished has none.
 type Outcome struct {
-	Ended string `json:"ended"`    // RankLost
-	At    int64  `json:"at_ps"`    // the first rank was lost: a queue pair had exhausted its retries, or a server died
-	Last  int64  `json:"last_ps"`  // time at which the last operation ended: all others hang
-	Job   int64  `json:"job_ps"`   // the time-out of the collectives that hang ends the job
+	Ended string `json:"ended"` // RankLost
+	// the first rank was lost: a queue pair had exhausted its retries, or a server died
+	At    int64  `json:"at_ps"`
+	Last  int64  `json:"last_ps"`  // time at which the last operation ended; all others hang
+	Job   int64  `json:"job_ps"`   // the time-out of the hanging collectives ends the job
 	Limit int64  `json:"limit_ps"` // that time-out
 	Why   string `json:"why"`      // in a sentence
 
@@ -25,9 +26,9 @@ type Outcome struct {
 	// failure. Zero if the scenario sets no interval.
 	LostMost int64 `json:"lost_since_checkpoint_most_ps"`
 	LostMean int64 `json:"lost_since_checkpoint_mean_ps"`
-	// Restart is the time from the job's end to the first step after it, 0 if the scenario does not set it. Cost is the
-	// mean cost of the failure per GPU, if both are set: the step up to the job's end, the training since the last
-	// checkpoint, the restart.
+	// Restart is the time from the job's end to the first step after it, 0 if the scenario does not set it. Cost is
+	// the mean cost of the failure per GPU, if both are set: the step up to the job's end, the training since the
+	// last checkpoint, and the restart.
 	Restart int64 `json:"restart_ps"`
 	Cost    int64 `json:"cost_mean_ps"`
 }
@@ -80,7 +81,7 @@ type Meeting struct {
 	Jobs     []MeetingJob `json:"jobs"`
 }
 
-// MeetingJob is one of the jobs, and its bytes on the wire while another was there.
+// MeetingJob is one of these jobs, and its bytes on the wire while another had packets there.
 type MeetingJob struct {
 	Job   string `json:"job"`
 	Bytes int64  `json:"bytes"`

@@ -20,10 +20,10 @@ var (
 	ErrBusy   = errors.New("another run is going to write there")
 )
 
-// Place is a run directory reserved for one run: no other process can reserve it, and write access was tested. Files
-// are first written to a hidden folder on the same file system, next to the directory. It is inside the directory if
-// that cannot be renamed: a mount point, the current directory, one with a read-only parent, or one with unrelated
-// files.
+// Place is a run directory reserved for one run. No other process can reserve it, and write access was tested.
+// Files are first written to a hidden folder on the same file system, next to the directory. It is inside the
+// directory if that cannot be renamed: a mount point, the current directory, one with a read-only parent, or one
+// with unrelated files.
 type Place struct {
 	Dir string
 	// Earlier reports whether Dir contains a run, Whole whether that run is complete.
@@ -141,7 +141,7 @@ func Fresh(root, name string) (*Place, error) {
 	return nil, fmt.Errorf("%s is full of runs called %s", root, name)
 }
 
-// open makes the hidden folder, locks it, and tries whether files can be written there.
+// open creates and locks the hidden folder, and tests whether files can be written there.
 func (p *Place) open() (err error) {
 	p.hidden = filepath.Join(filepath.Dir(p.Dir), prefix+filepath.Base(p.Dir))
 	if p.inside {
@@ -188,8 +188,8 @@ func (p *Place) Taken() bool {
 	return err == nil && (run || len(foreign) > 0)
 }
 
-// Write puts a run into the directory. The run is first written completely to the hidden folder, so the directory has
-// this run, the previous one, or none, and never parts of one.
+// Write puts a run into the directory. The run is first written completely to the hidden folder. The directory
+// therefore has this run, the previous one, or none, and never parts of one.
 func (p *Place) Write(m *Manifest, s *Summary, t *Tables, files ...File) error {
 	tmp, err := os.MkdirTemp(p.hidden, "new-*")
 	if err != nil {
@@ -209,7 +209,7 @@ func (p *Place) Write(m *Manifest, s *Summary, t *Tables, files ...File) error {
 	return err
 }
 
-// commit gives a complete run its name.
+// commit renames a complete run to its name.
 func (p *Place) commit(tmp string) error {
 	if p.inside {
 		whole := filepath.Join(p.hidden, ready)
@@ -232,8 +232,8 @@ func (p *Place) commit(tmp string) error {
 	return nil
 }
 
-// within moves a run's files into a directory that cannot be exchanged after all: one of
-// another user in a folder like /tmp, or of a container image.
+// within moves a run's files into a directory that cannot be exchanged: one of another user in a folder like /tmp,
+// or of a container image.
 func (p *Place) within(tmp string, why error) error {
 	hidden := filepath.Join(p.Dir, inner)
 	if err := os.Mkdir(hidden, 0o755); err != nil {
@@ -247,8 +247,8 @@ func (p *Place) within(tmp string, why error) error {
 	return errors.Join(install(whole, p.Dir), os.Remove(hidden))
 }
 
-// exchange swaps two directories atomically, so that after a crash, or for a concurrent reader, either one is complete.
-// If the file system does not support that, the previous run is renamed first.
+// exchange swaps two directories atomically. After a crash, or for a concurrent reader, one of them is complete. If
+// the file system does not support that, the previous run is renamed first.
 func exchange(tmp, dir string) error {
 	switch err := output.Exchange(tmp, dir); {
 	case err == nil:
@@ -267,7 +267,7 @@ func exchange(tmp, dir string) error {
 }
 
 // install moves the files of a complete run into dir and removes the files of the previous run. If it is killed,
-// the next run continues it: run.json is last, and each listed file has been moved or is still here.
+// the next run continues it. run.json is last, and each listed file has been moved or is still here.
 func install(whole, dir string) error {
 	m, err := readManifest(whole)
 	if err != nil {
@@ -380,7 +380,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// mkdirs creates a directory and its parents, and returns the ones that were missing.
+// mkdirs creates a directory and its parents, and returns the created ones.
 func mkdirs(dir string) (made []string, err error) {
 	for d := filepath.Clean(dir); !exists(d); d = filepath.Dir(d) {
 		made = append([]string{d}, made...)

@@ -12,8 +12,8 @@ func manifest(seed uint64) *Manifest {
 	return &Manifest{Version: "test", Seed: seed, Resolved: map[string]string{}, Complete: true}
 }
 
-// Where files are moved one by one, a run that is killed between two moves is finished by
-// whoever reserves the directory next: all files are the new run's, whichever was the last.
+// If files are moved one by one, the next process that reserves the directory completes a run that was killed
+// between two moves. All files belong to the new run, whichever was moved last.
 func TestInstallGoesOn(t *testing.T) {
 	extra := File{"capture.pcapng", asBytes([]byte("frames"))}
 	for killed := 0; killed < 15; killed++ {
@@ -26,7 +26,7 @@ func TestInstallGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Release()
-		// Run 2 without a capture is whole; it is killed after so many moves.
+		// Run 2 without a capture is complete; it is killed after n moves.
 		whole := filepath.Join(dir, inner, ready)
 		os.MkdirAll(whole, 0o755)
 		m := manifest(2)
@@ -58,8 +58,8 @@ func TestInstallGoesOn(t *testing.T) {
 	}
 }
 
-// What was left by a run that was killed goes away with the next run beside it; a folder of
-// a run that goes on, and files that no run has written, stay.
+// The next run removes the remains of a killed run next to it. A folder of a running run, and files that no run has
+// written, stay.
 func TestSweep(t *testing.T) {
 	root := t.TempDir()
 	old := filepath.Join(root, prefix+"old-001")
@@ -83,7 +83,7 @@ func TestSweep(t *testing.T) {
 	live.Release()
 }
 
-// A manifest cannot name a file outside: nothing that it lists is moved or removed.
+// A manifest cannot name a file outside the directory: such files are neither moved nor removed.
 func TestManifestNamesFiles(t *testing.T) {
 	dir := t.TempDir()
 	m := manifest(1)
@@ -99,8 +99,8 @@ func TestManifestNamesFiles(t *testing.T) {
 	}
 }
 
-// A symbolic link with a hidden folder's name, beside a run directory or in it, does not
-// lead to where a run's files are removed; and a pipe called run.json is not waited for.
+// A symbolic link with a hidden folder's name, next to a run directory or in it, is not followed to remove a run's
+// files. A pipe named run.json is not read.
 func TestPlantedNames(t *testing.T) {
 	root := t.TempDir()
 	theirs := filepath.Join(root, "theirs")

@@ -11,7 +11,7 @@ type BusiestNIC struct {
 	Name     string `json:"nic"`
 	Receives bool   `json:"receives"` // false: it sends
 	Bytes    int64  `json:"bytes"`
-	Rate     int64  `json:"rate_bps"` // of all its ports
+	Rate     int64  `json:"rate_bps"` // sum over its ports
 	Time     int64  `json:"time_ps"`
 }
 
@@ -25,7 +25,7 @@ func (n *BusiestNIC) Show() string {
 		unit.Time(n.Time).Show(), unit.Rate(n.Rate).Show())
 }
 
-// Remedy is something to change about a run, for one of the causes of its lost time.
+// Remedy is a change of a run's settings against one of the causes of its lost time.
 type Remedy struct {
 	Cause string `json:"cause"` // its key
 	// Expected is the upper limit of the saving: that of a run without the cause, and no more than Limit allows.

@@ -6,7 +6,7 @@ type ReorderMemory struct {
 	Limit     int64  `json:"limit_bytes,omitempty"`   // limit of each NIC; 0: none
 	Entries   int    `json:"limit_packets,omitempty"` // likewise
 	NIC       string `json:"nic"`                     // NIC with the largest content
-	Peak      int64  `json:"peak_bytes"`              // payload that it kept
+	Peak      int64  `json:"peak_bytes"`              // payload that it stored
 	Packets   int    `json:"peak_packets"`            // most packets that a NIC kept
 	NICs      int    `json:"nics"`                    // NICs that used it
 	Kept      int64  `json:"kept_packets"`            // ever, by all NICs

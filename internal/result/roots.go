@@ -9,12 +9,12 @@ import (
 // Kinds of a pause's root.
 const (
 	RootEgress   = "egress"   // the queues of a switch's egress port hold the bytes
-	RootReceiver = "receiver" // the server of the root port takes its data too slowly
+	RootReceiver = "receiver" // the server of the root port receives its data too slowly
 	RootCircular = "circular" // paused ports wait for one another: a circular pause dependency
 )
 
-// PauseRootRow is the part of one pause of a port that is due to one root: pause_roots.parquet. The rows of one pause
-// add up to its time.
+// PauseRootRow is the part of one port's pause caused by one root: pause_roots.parquet. The rows of one pause add
+// up to its time.
 type PauseRootRow struct {
 	From int64 `parquet:"from_ps,delta" json:"from_ps"` // of the pause
 	To   int64 `parquet:"to_ps" json:"to_ps"`
@@ -28,7 +28,7 @@ type PauseRootRow struct {
 	Bytes int64  `parquet:"held_bytes" json:"held_bytes"` // bytes in the root's queue, mean
 }
 
-// PauseHeldRow is the bytes of one queue pair in the queue of an egress port at a time when ports were paused for that
+// PauseHeldRow is the bytes of one queue pair in the queue of an egress port while ports were paused for that
 // queue: pause_flows.parquet. It samples up to 256 packets, and has the 16 queue pairs with most bytes.
 type PauseHeldRow struct {
 	At    int64 `parquet:"at_ps,delta" json:"at_ps"`
@@ -44,7 +44,7 @@ type PauseRanking struct {
 	To        int64       `json:"to_ps"`
 	Time      int64       `json:"paused_ps"` // summed over ports; total of all roots
 	Ports     int         `json:"paused_ports"`
-	Count     int         `json:"root_count"` // number of roots, those beyond Roots included
+	Count     int         `json:"root_count"` // number of roots, including those beyond Roots
 	Roots     []PauseRoot `json:"roots"`
 	FlowCount int         `json:"flow_count"` // likewise
 	Flows     []PauseHeld `json:"flows"`
@@ -73,7 +73,7 @@ type PauseHeld struct {
 // maxRanked bounds the lists of a ranking.
 const maxRanked = 20
 
-// weight is a time, and the bytes over it.
+// weight is a time and its integral of bytes.
 type weight struct {
 	time, moment float64
 	ports        map[int32]bool

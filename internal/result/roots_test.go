@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRankPauses ranks a pause of 100 ps by two roots: the one that caused less held more bytes and goes
-// first. Half of the pause is half of it all, and bytes are those of the sample that is nearest.
+// TestRankPauses ranks a pause of 100 ps by two roots. The one that caused less had more bytes queued and is first.
+// Half of the pause is half of the total, and bytes are those of the nearest sample.
 func TestRankPauses(t *testing.T) {
 	rows := []PauseRootRow{
 		{From: 100, To: 200, Port: 0, By: 2, Root: 3, Kind: RootEgress, Time: 40, Bytes: 9000},
@@ -41,7 +41,7 @@ func TestRankPauses(t *testing.T) {
 	}
 }
 
-// TestRankingsAddUp draws pauses and cuts the run anywhere: the parts' rankings have what the whole has.
+// TestRankingsAddUp draws pauses and divides the run anywhere: the parts' rankings add up to the whole's.
 func TestRankingsAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var rows []PauseRootRow

@@ -24,7 +24,7 @@ type Control struct {
 	Title      string    `json:"title"`               // in sentences
 	QueuePairs int64     `json:"queue_pairs"`
 	Acted      int64     `json:"queue_pairs_cut"` // queue pairs whose rate was reduced at least once
-	Held       int64     `json:"held_ps"`         // kept packets back while their port was free
+	Held       int64     `json:"held_ps"`         // time for which packets were delayed while their port was free
 	Counters   []Counter `json:"counters"`
 	Signals    []Signal  `json:"signals"` // those in signals.parquet
 }
@@ -81,7 +81,7 @@ func (s *Summary) Copies() float64 {
 	return float64(bytes) / float64(max(1, s.NetworkBytes))
 }
 
-// Expected is the error that a fidelity is expected to have: in cases like the scenario that packets simulated as well.
+// Expected is the expected error of a fidelity, from similar cases that were also simulated with packets.
 type Expected struct {
 	Worst float64 `json:"worst"` // worst of all cases, as a share of the time by packets
 	Mean  float64 `json:"mean"`  // mean of the absolute errors
@@ -93,10 +93,11 @@ type Expected struct {
 
 // Reused describes the savings of a run that reuses equal parts of the simulation.
 type Reused struct {
-	Episodes   int64  `json:"episodes"`              // groups of messages in flight that may interact
-	Simulated  int64  `json:"simulated"`             // of them, episodes that were simulated completely or partly
-	Kinds      int64  `json:"kinds"`                 // kinds of episodes that differ by more than names
-	PacketHops int64  `json:"simulated_packet_hops"` // packet-hops that were simulated; all others were only counted
+	Episodes  int64 `json:"episodes"`  // groups of messages in flight that may interact
+	Simulated int64 `json:"simulated"` // of these, episodes that were simulated completely or partly
+	Kinds     int64 `json:"kinds"`     // kinds of episodes that differ by more than names
+	// packet-hops that were simulated; all others were only counted
+	PacketHops int64  `json:"simulated_packet_hops"`
 	Audit      *Audit `json:"audit,omitempty"`
 }
 
@@ -120,13 +121,13 @@ type Summary struct {
 	Reused   *Reused `json:"reused,omitempty"`
 	LB       string  `json:"lb"`
 	Complete bool    `json:"complete"` // false: interrupted, or failed as the outcome describes
-	// congestion control and whose parameters it has, in words
+	// congestion control and the source of its parameters, in words
 	Congestion string `json:"congestion_control"`
 	Transport  string `json:"transport,omitempty"` // description, if it is not RC
 
 	Step
-	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them; other savings are
-	// the model's estimates.
+	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them. Other savings
+	// are the model's estimates.
 	Simulated []string `json:"saving_simulated,omitempty"`
 	// Unaccounted describes why a run that ended has no account of lost time (Chain).
 	Unaccounted string   `json:"unaccounted,omitempty"`
@@ -147,11 +148,13 @@ type Summary struct {
 
 	ECNMarks  int64 `json:"ecn_marks"`
 	CNPs      int64 `json:"cnps"`
-	PFCPauses int64 `json:"pfc_pauses"`                       // times a priority went from running to paused
-	PFCFull   int64 `json:"pfc_pauses_full_buffer,omitempty"` // of them, by a full shared buffer, below xOFF
-	PFCFrames int64 `json:"pfc_pause_frames"`                 // refreshes included, resume frames (pause time 0) not
-	PFCPause  int64 `json:"pfc_pause_ps"`                     // summed over ports
-	QueuePeak int64 `json:"queue_peak_bytes"`                 // longest queue of a switch port
+	PFCPauses int64 `json:"pfc_pauses"` // times a priority went from running to paused
+	// of these, caused by a full shared buffer, below xOFF
+	PFCFull int64 `json:"pfc_pauses_full_buffer,omitempty"`
+	// refreshes included, resume frames (pause time 0) not
+	PFCFrames int64 `json:"pfc_pause_frames"`
+	PFCPause  int64 `json:"pfc_pause_ps"`     // summed over ports
+	QueuePeak int64 `json:"queue_peak_bytes"` // longest queue of a switch port
 	// time-averaged, of the switch port with the longest queue, from samples
 	QueueMean int64 `json:"queue_mean_bytes"`
 	// wire bytes of all NICs: payload, headers, gaps between frames, control packets, retransmissions
@@ -175,11 +178,11 @@ type Summary struct {
 	DropsWRED       int64   `json:"drops_wred"`
 	DropsNoRoute    int64   `json:"drops_no_route"`
 
-	Trims        int64 `json:"trims,omitempty"`         // packets that switches cut to their headers
+	Trims        int64 `json:"trims,omitempty"`         // packets that switches trimmed to their headers
 	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // payload that trimming removed
 	DropsTrimmed int64 `json:"drops_trimmed,omitempty"` // of the drops: trimmed packets
 
-	Reorder *ReorderMemory `json:"reorder_memory,omitempty"` // NICs that kept packets ahead of others
+	Reorder *ReorderMemory `json:"reorder_memory,omitempty"` // NICs that stored packets which overtook others
 
 	Scheduled *Scheduled `json:"scheduled,omitempty"` // requests and grants of a scheduled fabric
 
@@ -188,8 +191,8 @@ type Summary struct {
 	Jobs    []Job      `json:"jobs"`                     // jobs by start, then name
 	Story   []Happened `json:"steps_in_order,omitempty"` // events of the run, with output.steps
 	Storage *Storage   `json:"storage,omitempty"`        // servers that keep data
-	Stalls  []Stall    `json:"stalls,omitempty"`         // waits for them, by step
-	// ports where several jobs met, those with the most traffic of the second first
+	Stalls  []Stall    `json:"stalls,omitempty"`         // waits for storage, by step
+	// ports where several jobs had traffic at once, those with the most traffic of the second job first
 	Meetings    []Meeting     `json:"meetings,omitempty"`
 	Collectives []Collective  `json:"collectives"`
 	Flows       FlowTimes     `json:"flow_completion_ps"`
@@ -211,12 +214,12 @@ type Summary struct {
 	PeakMemory  int64   `json:"peak_memory_bytes"`
 }
 
-// Job is one of the jobs that ran side by side. Its step begins with it.
+// Job is one of the jobs that ran side by side. Its step begins with the failure.
 type Job struct {
 	Name     string `json:"name"`
 	Complete bool   `json:"complete"`
 	Start    int64  `json:"start_ps"`
-	End      int64  `json:"end_ps"` // or how far the run is; when its last operation ended, if the rest hangs
+	End      int64  `json:"end_ps"` // or the progress of the run; the end of its last operation, if the others hang
 	Step
 	GPUs int `json:"gpus"`
 	Trained
@@ -237,8 +240,9 @@ type Step struct {
 	ExposedOther int64 `json:"exposed_other_ps"`
 	ExposedLoad  int64 `json:"exposed_data_loading_ps,omitempty"` // data that storage had not brought
 	ExposedSave  int64 `json:"exposed_checkpoint_ps,omitempty"`   // checkpoints that were not written
-	ExposedHost  int64 `json:"exposed_host_ps,omitempty"`         // GPUs lacked work: kernels were launched, data read
-	Bubble       int64 `json:"bubble_ps"`                         // idle time, of a training with pipeline stages
+	// GPUs lacked work: kernels were launched, data read
+	ExposedHost int64 `json:"exposed_host_ps,omitempty"`
+	Bubble      int64 `json:"bubble_ps"` // idle time, of a training with pipeline stages
 	// time until other ranks finish computing, or until its own start
 	Waiting int64 `json:"waiting_ranks_ps,omitempty"`
 
@@ -253,7 +257,7 @@ type Step struct {
 	Chain *cause.Account `json:"chain,omitempty"`
 }
 
-// Waited is a rank whose computing another one waited for.
+// Waited is a rank for whose computation another one waited.
 type Waited struct {
 	Rank int32  `json:"rank"` // rank of a placed job: its GPU
 	GPU  string `json:"gpu"`
@@ -261,11 +265,11 @@ type Waited struct {
 	Path int64  `json:"critical_ps"` // computing time on the critical path
 
 	// Alike is the number of other ranks that compute for about as long or longer, for a rank that computes longer
-	// than the waiting one: any of them makes it wait.
+	// than the waiting one. Any of them makes it wait.
 	Alike int `json:"alike,omitempty"`
 }
 
-// SlowRank is a rank with computing that takes longer than the median of its siblings.
+// SlowRank is a rank with a computation that takes longer than the median of its siblings.
 type SlowRank struct {
 	Rank    int32  `json:"rank"` // rank of a placed job: its GPU
 	GPU     string `json:"gpu"`
@@ -284,13 +288,15 @@ const LeastIdle = 0.05
 
 // Trained holds the figures of a training step.
 type Trained struct {
-	Params       int64   `json:"parameters,omitempty"`
-	Tokens       int64   `json:"tokens,omitempty"`
-	TrainingGPUs int     `json:"training_gpus,omitempty"` // GPUs that the step represents, also of a folded training
-	IdleGPUs     int     `json:"idle_gpus,omitempty"`     // GPUs without work; per-GPU figures and MFU count them
-	Steps        int     `json:"steps,omitempty"`         // number of steps, if several: tokens and FLOPs are totals
-	FLOPs        float64 `json:"step_flops,omitempty"`
-	MFU          float64 `json:"mfu,omitempty"`
+	Params int64 `json:"parameters,omitempty"`
+	Tokens int64 `json:"tokens,omitempty"`
+	// GPUs that the step represents, also of a folded training
+	TrainingGPUs int `json:"training_gpus,omitempty"`
+	IdleGPUs     int `json:"idle_gpus,omitempty"` // GPUs without work; per-GPU figures and MFU count them
+	// number of steps, if several: tokens and FLOPs are totals
+	Steps int     `json:"steps,omitempty"`
+	FLOPs float64 `json:"step_flops,omitempty"`
+	MFU   float64 `json:"mfu,omitempty"`
 }
 
 // Drop is a packet that was lost.
@@ -357,8 +363,8 @@ type Collective struct {
 	Uneven bool `json:"uneven,omitempty"`
 }
 
-// Iteration returns the time of a workload; for a repeated collective the time of its fastest run, with the time
-// before and after its transfers.
+// Iteration returns the time of a workload. For a repeated collective it is the time of its fastest run, plus the
+// time before and after its transfers.
 func (s *Summary) Iteration() unit.Time {
 	if len(s.Collectives) != 1 {
 		return unit.Time(s.StepTime)
@@ -372,12 +378,13 @@ type LinkEvent struct {
 	At     int64  `json:"at_ps"`
 	Link   string `json:"link"`
 	Change string `json:"change"`
-	Cables int    `json:"cables,omitempty"`    // cables of a switch, a card, a NIC or a server
-	Ends   int64  `json:"ends_ps,omitempty"`   // time at which both ends had detected the failure, before
-	Routes int64  `json:"routes_ps,omitempty"` // time at which all routes had converged
+	Cables int    `json:"cables,omitempty"` // cables of a switch, a card, a NIC or a server
+	// time at which both ends had detected the failure, before routes converged
+	Ends   int64 `json:"ends_ps,omitempty"`
+	Routes int64 `json:"routes_ps,omitempty"` // time at which all routes had converged
 }
 
-// TableCut is a table that holds its first rows only, so that counts and sums over it are too low.
+// TableCut is a table that contains its first rows only, so counts and sums over it are too low.
 type TableCut struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
@@ -466,6 +473,6 @@ type Slowest struct {
 	// Behind is its wait for Earlier messages of its queue pair that were not sent when it was posted.
 	Behind  int64 `json:"behind_ps,omitempty"`
 	Earlier int   `json:"earlier,omitempty"`
-	// parts of the rest of its time, by what its own packets met; runs of earlier versions have none
+	// parts of its remaining time, by the events of its own packets; runs of earlier versions have none
 	Causes *cause.Account `json:"causes,omitempty"`
 }

@@ -32,7 +32,8 @@ type LinkRow struct {
 	Drops int64 `parquet:"drops" json:"drops"`
 }
 
-// Longest returns the longest known queue of the interval: runs of earlier versions recorded only the one at its end.
+// Longest returns the longest known queue of the interval. Runs of earlier versions recorded only the one at its
+// end.
 func (r *LinkRow) Longest() int64 { return max(r.Peak, r.Queued) }
 
 // PortRow is one port's totals, transmit side: ports.parquet.
@@ -47,7 +48,7 @@ type PortRow struct {
 	Frames          int64  `parquet:"frames" json:"frames"`
 	Marks           int64  `parquet:"ecn_marks" json:"ecn_marks"`
 	Drops           int64  `parquet:"drops" json:"drops"`
-	Trims           int64  `parquet:"trims" json:"trims"` // packets cut to their headers
+	Trims           int64  `parquet:"trims" json:"trims"` // packets trimmed to their headers
 	PauseFramesSent int64  `parquet:"pause_frames_sent" json:"pause_frames_sent"`
 	PauseFramesGot  int64  `parquet:"pause_frames_received" json:"pause_frames_received"`
 	Paused          int64  `parquet:"paused_ps" json:"paused_ps"`
@@ -68,7 +69,7 @@ type PauseRow struct {
 }
 
 // PathRow is one port at which a queue pair's packets queued: paths.parquet. It is computed from every sixteenth
-// packet, so a port with few packets may be missing; packets that pass through an idle port are not queued.
+// packet, so a port with few packets may be missing. Packets that pass through an idle port are not queued.
 type PathRow struct {
 	QP        int32 `parquet:"qp" json:"qp"`
 	Port      int32 `parquet:"port" json:"port"`
@@ -100,7 +101,7 @@ type SignalRow struct {
 	Value  float64 `parquet:"value" json:"value"`
 }
 
-// NICsTable is the name of the table of NICRows, in runs whose NICs kept packets that overtook others.
+// NICsTable is the name of the table of NICRows, in runs whose NICs stored packets that overtook others.
 const NICsTable = "nics"
 
 // NICRow is the reorder memory of one NIC in one interval with content or drops: nics.parquet.
@@ -128,16 +129,17 @@ type CollectiveRow struct {
 	End       int64         `parquet:"end_ps" json:"end_ps"`
 	Lost      cause.Account `parquet:"-" json:"causes"` // parts of its time; causes.parquet
 	// port with the largest part; -1: none in the network
-	Port int32  `parquet:"port" json:"port"`
-	At   int64  `parquet:"at_ps" json:"at_ps"` // time of its maximum, from the begin of the transfer that lost most
-	Why  string `parquet:"why" json:"why"`
-	Job  string `parquet:"job,dict" json:"job"` // for several jobs
+	Port int32 `parquet:"port" json:"port"`
+	// time of its maximum, from the beginning of the transfer that lost most
+	At  int64  `parquet:"at_ps" json:"at_ps"`
+	Why string `parquet:"why" json:"why"`
+	Job string `parquet:"job,dict" json:"job"` // for several jobs
 }
 
 // OfCriticalPath is the scope of the critical path's causes.
 const OfCriticalPath = "critical_path"
 
-// Saves takes over what runs without the causes of the critical path save.
+// Saves takes over the savings of runs without the causes of the critical path.
 func (t *Tables) Saves(chain *cause.Account) {
 	for i := range t.Causes {
 		if row := &t.Causes[i]; row.Scope == OfCriticalPath {
@@ -151,8 +153,9 @@ func (t *Tables) Saves(chain *cause.Account) {
 // CauseRow is the time that a collective, or the critical path of the run, lost to one cause: causes.parquet.
 // The rows of one collective add up to its time.
 type CauseRow struct {
-	Scope    string `parquet:"scope,dict" json:"scope"`        // collective, critical_path
-	Instance int32  `parquet:"instance" json:"instance"`       // index in collectives.parquet; -1 for the critical path
+	Scope string `parquet:"scope,dict" json:"scope"` // collective, critical_path
+	// index in collectives.parquet; -1 for the critical path
+	Instance int32  `parquet:"instance" json:"instance"`
 	Cause    string `parquet:"cause,dict" json:"cause"`        // key as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own
 	Reaction int64  `parquet:"reaction_ps" json:"reaction_ps"` // reaction of congestion control to it

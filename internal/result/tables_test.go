@@ -29,7 +29,7 @@ func random(t *rapid.T, v reflect.Value) {
 			f.SetInt(rapid.Int64Range(-1<<(bits-1), 1<<(bits-1)-1).Draw(t, "int"))
 		case reflect.Float64:
 			f.SetFloat(rapid.Float64().Draw(t, "float"))
-		case reflect.Struct: // kept in a table of its own
+		case reflect.Struct: // stored in a separate table
 		case reflect.String:
 			f.SetString(rapid.SampledFrom([]string{"", "host-1/gpu-1", "leaf:Eth3", "ä → ü",
 				"\"\n\\"}).Draw(t, "text"))
@@ -57,7 +57,7 @@ func back[T any](t *rapid.T, dir, name string, want []T) {
 	}
 }
 
-// Every table reads back as it was written, whatever stands in it: no column is lost, swapped or cut.
+// Every table reads back as it was written, for any content: no column is lost, swapped or truncated.
 func TestTablesRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -83,7 +83,7 @@ func TestTablesRoundTrip(t *testing.T) {
 	})
 }
 
-// A table's JSON names are its columns, which is what the page's contract rests on.
+// A table's JSON names are its columns; the page's contract depends on that.
 func TestColumnsAreNames(t *testing.T) {
 	for _, row := range []any{FlowRow{}, LinkRow{}, PortRow{}, PauseRow{}, RankRow{}, PathRow{},
 		QPRow{}, SignalRow{},
@@ -100,7 +100,7 @@ func TestColumnsAreNames(t *testing.T) {
 	}
 }
 
-// A file that is cut off or damaged is an error or other rows, and takes nobody with it.
+// A truncated or damaged file is an error or gives other rows, and never a panic.
 func TestDamagedTables(t *testing.T) {
 	dir := t.TempDir()
 	w := &Tables{}
@@ -177,8 +177,8 @@ func trace(t testing.TB, w *Tables) (slices []event, tracks map[[2]int]string) {
 	return slices, tracks
 }
 
-// A port that is paused in two priorities shows both, each for as long as it was, and one that is paused
-// when the run ends is paused to its end: in a deadlock that is the picture.
+// A port that is paused in two priorities shows both, each for its duration. A port paused at the end of the run is
+// shown paused to the end, as in a deadlock.
 func TestTracePausesByPriority(t *testing.T) {
 	us := int64(1_000_000)
 	slices, tracks := trace(t, &Tables{Ports: []PortRow{{Name: "a:Eth1"}, {Name: "b:Eth2"}},
@@ -203,8 +203,7 @@ func TestTracePausesByPriority(t *testing.T) {
 	}
 }
 
-// Whatever the tables hold, a trace is JSON, every track has a name, and slices have the length of what
-// they show, to the picosecond.
+// For any tables a trace is JSON, every track has a name, and slices have exact lengths, to the picosecond.
 func TestTraceShowsEverything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &Tables{Ports: []PortRow{{Name: "a:Eth1"}, {Name: `"b"`}, {Name: "c\n"}}}

@@ -22,7 +22,7 @@ type TopologyNode struct {
 	Tier   int    `json:"tier"`
 	Config int    `json:"config"` // configuration of its data queue; -1: a server
 	GPUs   int    `json:"gpus,omitempty"`
-	// For a site description with locations: its group, and its location, the widest part first.
+	// For a site description with locations: its group, and its location with the widest part first.
 	Group  string          `json:"group,omitempty"`
 	Places []TopologyPlace `json:"places,omitempty"`
 }
@@ -65,7 +65,7 @@ type TopologyNIC struct {
 
 // TopologyDomain is a group of GPUs connected without the network: the GPUs of a server, or of trays of a rack.
 type TopologyDomain struct {
-	Name  string `json:"name"`     // the server's, or of the place that trays share
+	Name  string `json:"name"`     // the server's name, or that of the location shared by trays
 	By    string `json:"by"`       // NVLink, or pair link for directly connected GPUs
 	Rate  int64  `json:"rate_bps"` // rate from a GPU to all others, each direction; with pair links the lowest
 	GPUs  int    `json:"gpus"`
@@ -93,7 +93,7 @@ type Scheduled struct {
 	Repeats   int64 `json:"requests_repeated"` // after the time-out
 	Grants    int64 `json:"grants"`
 
-	Egress int64 `json:"egress_room_bytes"` // per egress port and class: what may be granted ahead
+	Egress int64 `json:"egress_room_bytes"` // per egress port and class: maximum bytes granted ahead
 	// bytes on the wire of the least and the most busy fabric link of the interface node with the largest difference,
 	// one direction; and the number of link directions
 	LinkLeast int64           `json:"link_least_bytes"`
@@ -109,7 +109,7 @@ type InterfaceNode struct {
 	HeldPeak   int64  `json:"held_peak_bytes"`   // maximum in all of them
 	VOQPeak    int64  `json:"voq_peak_bytes"`    // in one
 	EgressPeak int64  `json:"egress_peak_bytes"` // bytes blocked on cells, order, or their port
-	PortPeak   int64  `json:"port_peak_bytes"`   // complete peak of these at one port and class
+	PortPeak   int64  `json:"port_peak_bytes"`   // peak of complete ones at one port and class
 	Granted    int64  `json:"granted_bytes"`
 	Packets    int64  `json:"packets"` // packets that left its VOQs
 	WaitMean   int64  `json:"wait_mean_ps"`

@@ -10,10 +10,9 @@ import (
 	"slices"
 )
 
-// Trace writes the ranks' operations and the ports' pauses as a JSON trace that
-// Perfetto and chrome://tracing open: process 1 holds a track per rank for
-// compute and one for communication, process 2 a track per paused port and priority. Times
-// are microseconds with six decimals, so no picosecond is lost.
+// Trace writes the ranks' operations and the ports' pauses as a JSON trace for Perfetto and chrome://tracing.
+// Process 1 has a track per rank for computation and one for communication; process 2 has a track per paused port
+// and priority. Times are microseconds with six decimals, so no picosecond is lost.
 func Trace(out io.Writer, t *Tables) error {
 	w := bufio.NewWriter(out)
 	fmt.Fprint(w, `{"displayTimeUnit":"ns","traceEvents":[`,

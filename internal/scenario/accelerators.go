@@ -114,7 +114,7 @@ func (p *resolver) accelerators() error {
 	return nil
 }
 
-// settle makes the GPU of all servers that have any the plan's, if they are of one kind.
+// settle makes the GPU of all GPU servers the plan's, if they are of one kind.
 func (p *resolver) settle() {
 	var one *Kind
 	for host, k := range p.Kinds {

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// zoo is two H100 servers, one of four A100 and one of a chip of our own, at one switch.
+// zoo is two H100 servers, one of four A100 and one of a custom chip, at one switch.
 const zoo = `
 fabric:
   types:
@@ -30,7 +30,7 @@ gpus:
 workload: {training: {model: llama-2-7b, sequence: 2048, tp: 4, dp: 4}}
 `
 
-// Servers have the GPUs of their types: what computes, what they hold and how they are joined.
+// Servers have the GPUs of their types, with their computation, memory and connections.
 func TestKindsOfServers(t *testing.T) {
 	p, err := resolved(t, zoo)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestKindsOfServers(t *testing.T) {
 	}
 }
 
-// A rate of NVLink that is not the GPU's is that of all its links: in a mesh each has its share.
+// A non-default rate of NVLink is that of all links of a GPU; in a mesh each link has its share.
 func TestNVLinkOfAMesh(t *testing.T) {
 	text := "fabric: {kind: rail, hosts: 2, spines: 1, uplinks: 8}\nserver: {gpu: mi300x}\n" +
 		"workload: {traffic: {permutation: {bytes: 1MiB}}}\n"
@@ -76,7 +76,7 @@ func TestNVLinkOfAMesh(t *testing.T) {
 	}
 }
 
-// A tensor parallel group is within a server; what is left of a server stays idle, and is told.
+// A tensor parallel group is within a server. The remaining GPUs of a server stay idle, which is reported.
 func TestSeats(t *testing.T) {
 	p, err := resolved(t, zoo, "workload.training.tp=8", "workload.training.dp=2")
 	if err != nil {

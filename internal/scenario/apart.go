@@ -7,10 +7,10 @@ import (
 	"railyard/internal/topo"
 )
 
-// Apart is the value of server.bond for NICs whose ports make no bundle.
+// Apart is the value of server.bond for NICs whose ports form no bundle.
 const Apart = "apart"
 
-// separate takes the ports of NICs apart.
+// separate makes the ports of NICs separate NICs.
 func (p *resolver) separate(s *Server) error {
 	if s.Bond != Apart {
 		return nil
@@ -25,7 +25,7 @@ func (p *resolver) separate(s *Server) error {
 	return nil
 }
 
-// sharedPorts makes the ports of a card share one PCIe link, if PCIe is configured as a limit.
+// sharedPorts makes the ports of a card share one PCIe link if PCIe is configured as a limit.
 func (p *resolver) sharedPorts() {
 	g, rate := p.Graph, p.File.Server.PCIe
 	for i := 0; rate > 0 && i < len(g.NICs); i++ {

@@ -12,7 +12,7 @@ import (
 )
 
 // LBOptions is the block of load balancing's parameters. It points to a struct whose type is built from route's
-// registry, as that of CC is from cc's. It has the parameters of all policies: a name means the same for all.
+// registry, as CC's is built from cc's. It has the parameters of all policies: a name means the same for all.
 //
 // A resolved file has the options of its policy, and of policies that are always shown.
 type LBOptions any

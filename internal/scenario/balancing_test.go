@@ -33,7 +33,7 @@ func resolveLB(text string, sets ...string) (*scenario.Plan, error) {
 	return d.Resolve(nil)
 }
 
-// A policy's parameters are written down where it runs, and only there, but for those that always were.
+// A policy's parameters are written if it runs, and otherwise not, except for those that were always written.
 func TestParametersOfThePolicy(t *testing.T) {
 	for lb, want := range map[string]string{
 		"ecmp": "", "entropy": "source_ports 16", "valiant": "per_packet false",
@@ -59,7 +59,7 @@ func TestParametersOfThePolicy(t *testing.T) {
 	}
 }
 
-// Spraying of any kind says what it does to go-back-N, and hashing does not.
+// Each kind of spraying prints its effect on go-back-N; hashing does not.
 func TestNoteOnReordering(t *testing.T) {
 	for sets, want := range map[string]bool{
 		"lb=ecmp": false, "lb=spray": true, "lb=entropy": true, "lb=valiant": false,
@@ -74,7 +74,7 @@ func TestNoteOnReordering(t *testing.T) {
 			t.Errorf("%s: the note is there: %v", sets, got)
 		}
 	}
-	bundle, err := os.ReadFile("../../scenarios/clusters/pollara.yaml") // sprays over a NIC's ports, too
+	bundle, err := os.ReadFile("../../scenarios/clusters/pollara.yaml") // also sprays over a NIC's ports
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestDetoursRefused(t *testing.T) {
 	}
 }
 
-// The classes are the switch block's queues, as configured or as copies, and a note says which.
+// The classes are the switch block's queues, as configured or as copies, and a note names which.
 func TestClassesOfDetours(t *testing.T) {
 	p, err := resolveLB(dragonfly, "lb=valiant", "switch.queues.5.lossless=true", "switch.queues.5.xoff=70KB",
 		"switch.queues.5.xon=7KB", "switch.queues.5.weight=10", "switch.queues.0.weight=40")

@@ -20,7 +20,7 @@ import (
 type binder struct {
 	file   string
 	where  map[string]place
-	preset string // value of the transport block, if that is one word
+	preset string // value of the transport block if that is one word
 	faults field.List
 }
 
@@ -59,7 +59,7 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 		b.preset = word.Value
 		return
 	}
-	if v.Kind() == reflect.Interface { // a block whose type is made from a registry
+	if v.Kind() == reflect.Interface { // a block whose type is built from a registry
 		v = v.Elem()
 	}
 	if v.Kind() == reflect.Pointer {
@@ -211,7 +211,7 @@ func (b *binder) bindScalar(n ast.Node, v reflect.Value, key, enum string) {
 // inBytes are the last words of keys whose rates are given in bits and in bytes.
 var inBytes = []string{"nvlink", "nvlink_pair", "pcie", "hbm"}
 
-// setAt parses a string into v, for the error's key. Rates of NVLink and PCIe are given in bits and in bytes, so that
+// setAt parses a string into v, for the error's key. Rates of NVLink and PCIe are given in bits and in bytes, so
 // 450G could be either.
 func setAt(key string, v reflect.Value, text, enum string) error {
 	if slices.Contains(inBytes, key[strings.LastIndex(key, ".")+1:]) {

@@ -74,7 +74,7 @@ func (p *resolver) evenPCIe() error {
 	return nil
 }
 
-// cards returns the number of NICs of a server, however many ports they have.
+// cards returns the number of NIC cards of a server, for any number of ports.
 func (p *Plan) cards(host int) (n int) {
 	for i := range p.Graph.NICs {
 		if p.Graph.NICs[i].Host == host {
@@ -147,7 +147,7 @@ func (p *Plan) BehindPCIe(host, number int) (first, last int, nics []int) {
 	return first, last, nics
 }
 
-// placed splits the name of an element of a server: its place, and its number from 0.
+// placed splits the name of an element of a server: its position, and its number from 0.
 func placed(name, kind string) (place string, number int, ok bool) {
 	place, n, ok := strings.Cut(name, "/"+kind+"-")
 	number, err := strconv.Atoi(n)

@@ -23,7 +23,7 @@ events: [%s]
 	return err
 }
 
-// Elements inside servers that do not exist, or that cannot go through an event, are refused with what is accepted.
+// Elements inside servers that do not exist, or that an event does not support, are rejected with what is accepted.
 func TestInsideRefused(t *testing.T) {
 	for _, c := range []struct{ server, event, want string }{
 		{"gpu: h100", "{nvswitch: host-1/nvswitch-4, at: 1us, up: false}", ""},
@@ -62,7 +62,7 @@ func TestInsideRefused(t *testing.T) {
 	}
 }
 
-// The baseboards that GPUs are sold on have as many NVLinks as the GPUs.
+// Sold baseboards have as many NVLinks as their GPUs.
 func TestBoardsOfGPUs(t *testing.T) {
 	for name, g := range model.GPUs {
 		for _, gpus := range []int{8, 72} {

@@ -12,17 +12,17 @@ import (
 	"railyard/unit"
 )
 
-// bound is the range of one field, written as in a scenario. The schema and Resolve both use it; rules across fields
-// are checked where they apply.
+// bound is the range of one field, written as in a scenario. The schema and Resolve both use it. Rules across
+// fields are checked where they apply.
 type bound struct {
 	key      string // [] matches any index, * any name
 	min, max string
-	zero     bool   // whether 0 is also accepted: not set, or as its doc defines
+	zero     bool   // whether 0 is also accepted: not set, or as defined in its doc
 	of       string // accepted values, instead of a range
 }
 
-// The largest and smallest values of tags keep their sums far from the limits of 64 bits of picoseconds (106 days)
-// and bytes: rates of 1Mbps to 100Tbps, times up to 3600s, sizes up to 100000GB, memory of a switch up to 2000MB.
+// The bounds of tags keep sums far from the limits of 64 bits of picoseconds (106 days) and bytes: rates of 1Mbps
+// to 100Tbps, times up to 3600s, sizes up to 100000GB, memory of a switch up to 2000MB.
 
 // bounds has a row for every number of a scenario except seed; a test checks that. Fields have their bounds in tags:
 // range:"1,64", range:"0|1,64" if 0 is accepted too, of:"2, 3" for a list. Parameters of congestion control, load
@@ -141,7 +141,7 @@ func (b *bound) holds(v reflect.Value) bool {
 	return v.Int() >= read(b.min).Int() && v.Int() <= read(b.max).Int()
 }
 
-// inBounds holds every number of a scenario to its row.
+// inBounds checks every number of a scenario against its row.
 func (d *Document) inBounds() error {
 	var faults field.List
 	numbers(reflect.ValueOf(&d.File).Elem(), "", "", func(v reflect.Value, key, row string) {

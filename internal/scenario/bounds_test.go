@@ -16,8 +16,7 @@ import (
 	"railyard/unit"
 )
 
-// Every number that a scenario can hold has one row in the table of bounds, and every
-// row is a number's.
+// Every number of a scenario has one row in the table of bounds, and every row belongs to a number.
 func TestEveryNumberHasABound(t *testing.T) {
 	rows := map[string]reflect.Type{}
 	var walk func(rt reflect.Type, row string)
@@ -49,7 +48,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 			t.Errorf("%s has no bounds: tag its field with range or of", row)
 			continue
 		}
-		if b.holds(reflect.New(rt).Elem()) { // also: the row's texts can be read
+		if b.holds(reflect.New(rt).Elem()) { // also: the row's texts parse
 			continue
 		}
 	}
@@ -63,8 +62,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 	}
 }
 
-// The defaults lie within the bounds; one step outside any of them is refused at its
-// key, with what would be accepted.
+// The defaults are within the bounds. A value one step outside is rejected at its key, with the accepted values.
 func TestOutsideTheBounds(t *testing.T) {
 	f := Default()
 	training := workload.NewTraining()
@@ -86,7 +84,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Storage = new(Storage)
 	f.Storage.Silent()
 	f.Storage.DSCP, f.Output.Steps = &one, &one
-	dscp, sent := 26, *f.Workload.Traffic // jobs share no values, which are set in turn
+	dscp, sent := 26, *f.Workload.Traffic // jobs share no values, and each is set in turn
 	for _, p := range []**Pattern{&sent.Permutation, &sent.AllToAll, &sent.RingAllReduce, &sent.TreeAllReduce,
 		&sent.Halving, &sent.AllGather, &sent.ReduceScatter, &sent.Broadcast} {
 		*p = &Pattern{Bytes: 1}
@@ -115,7 +113,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Fabric.IP = &four
 	f.Fabric.Floor = &site.Floor{}
 	f.Fabric.FarLink = f.Fabric.HostLink
-	lag, least := 4, 4 // are set in turn
+	lag, least := 4, 4 // each is set in turn
 	f.Fabric.Lag, f.Fabric.MinLinks = &lag, &least
 	slow, clean, half := unit.Gbps, 0., 0.5
 	f.Server.Baseboard.Links = []int{9}

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Calibration contains measured properties of a cluster that are in no data sheet (railyard calibrate writes it). Its
-// values are factors of the file's values and times added to them, so that variants keep them.
+// Calibration contains measured properties of a cluster that are in no data sheet (railyard calibrate writes it).
+// Its values are factors of the file's values and times added to them, so variants keep them.
 type Calibration struct {
 	Message unit.Time `yaml:"message" range:"0s,1ms" doc:"what a message between servers takes beyond the nic_latency of both ends"`
 	NICs    float64   `yaml:"nic_share" range:"0|1,100" doc:"percent of a NIC's line rate that GPUs get through it; 0: all that headers leave"`
@@ -83,7 +83,7 @@ func (p *resolver) delayed(job workload.Job, err error) (workload.Job, error) {
 	return job, field.Under("calibration", err)
 }
 
-// Instead gives a document other work than it has: one job, on the GPUs that it names.
+// Instead replaces the workload of a document by one job, on the GPUs that the job names.
 func (d *Document) Instead(w Workload, on []string) {
 	d.File.Workload, d.File.Jobs = Workload{}, nil
 	for key := range d.b.where {

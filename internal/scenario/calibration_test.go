@@ -16,7 +16,7 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring
 calibration: {%s}
 `
 
-// Shares are of what the file says, in whatever unit it says it; what NCCL's tuning model sees stays nominal.
+// Shares refer to the file's value in any unit. NCCL's tuning model still gets the nominal value.
 func TestCalibrationIsOfTheFile(t *testing.T) {
 	for ports, kind := range []string{"rail", "pod"} {
 		plain := planOf(t, fmt.Sprintf(measuredPod, kind, ports+1, ""))
@@ -85,7 +85,7 @@ func TestCalibrationRefusals(t *testing.T) {
 	}
 }
 
-// A setting of the block needs no such block in the file: an empty one changes nothing.
+// A setting of the block needs no such block in the file; an empty one changes nothing.
 func TestCalibrationBySet(t *testing.T) {
 	const text = "fabric: {kind: rail, hosts: 2, spines: 1}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
 	d, err := Parse("s.yaml", []byte(text), []string{"calibration.launch=5us", "calibration.nic_share=90"})
@@ -98,8 +98,7 @@ func TestCalibrationBySet(t *testing.T) {
 	}
 }
 
-// What is measured of CNPs holds for every service that has some; a file that says what it resolved to says
-// the same.
+// Measured CNP values apply to every service with CNPs. A file with all resolved values gives the same plan.
 func TestCalibratedCNPs(t *testing.T) {
 	text := fmt.Sprintf(measuredPod, "rail", 1, "cnp_delay: 1us, cnp_interval: 9us") +
 		"cc: {dcqcn: {cnp_delay: 500ns%s}}\n"

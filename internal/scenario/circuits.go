@@ -40,7 +40,7 @@ func (c circuit) String() string { return fmt.Sprintf("%d-%d", c.a, c.b) }
 // optics is an OCS with the devices at its ports.
 type optics struct {
 	*OCS
-	key     string // of its block
+	key     string // key of its block
 	ends    []fibre
 	maps    []moment
 	ever    []circuit // pairs connected at some time, in order
@@ -211,8 +211,8 @@ func ports(key, text string) (pair [2]int, err error) {
 	return [2]int{min(a, b), max(a, b)}, nil
 }
 
-// reconfigured returns the events of circuits: those outside the first map are dark from the start, others become
-// dark when a map without them begins, and light up when one with them is set.
+// reconfigured returns the events of circuits. Those outside the first map are dark from the start; others become
+// dark when a map without them begins, and light up when a map with them is set.
 func (p *resolver) reconfigured() (changes []change) {
 	for _, o := range p.ocs {
 		changes = append(changes, p.mirrors(o)...)
@@ -273,7 +273,7 @@ func (o *optics) lit(pairs [][2]int) []bool {
 	return on
 }
 
-// held returns the connections of a map if some mirrors do not move: their circuits remain, and circuits that need
+// held returns the connections of a map if some mirrors do not move. Their circuits remain, and circuits that need
 // their ports are dark.
 func (o *optics) held(m moment, on []bool) []bool {
 	next := o.lit(m.pairs)

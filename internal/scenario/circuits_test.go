@@ -43,8 +43,8 @@ workload: {traffic: {flows: [{from: h1/gpu-1, to: h2/gpu-1, bytes: 1MB}]}}
 
 const ringOf6 = "[2-3, 4-5, 6-7, 8-9, 10-11, 12-1]"
 
-// At every moment the circuits of the map that is set shine, and no others: those that stay do so while
-// others move, new ones shine when reconfigure has passed.
+// At every time exactly the circuits of the current map are lit. Circuits in both maps stay lit during a change,
+// and new ones light up after reconfigure.
 func TestCircuitsFollowTheirMaps(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string) map[string]bool {
@@ -131,7 +131,7 @@ func sorted(set map[string]bool) (all []string) {
 	return all
 }
 
-// A circuit is a cable as long as both fibres.
+// A circuit is a cable as long as both fibres together.
 func TestACircuitIsACable(t *testing.T) {
 	p, err := resolved(t, fmt.Sprintf(optical, ringOf6, ""))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"railyard/scenarios"
 )
 
-// A document stays as it was written, however often it is resolved, and each time to the same.
+// A document stays unchanged however often it is resolved, and each resolution is equal.
 func TestResolvingLeavesTheFile(t *testing.T) {
 	for _, of := range plots {
 		d, err := Parse("x.yaml", []byte(of.text), nil)

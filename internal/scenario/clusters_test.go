@@ -15,13 +15,13 @@ import (
 	"railyard/unit"
 )
 
-// clusters are what the published clusters have to come to, and who says so. Where a source has
-// only a part of the counts, the others follow from 1:1 or are assumptions, as the files' comments say.
+// clusters are the expected counts of the published clusters, with their sources. If a source has only some of the
+// counts, the others follow from 1:1 or are assumptions, as noted in the files' comments.
 var clusters = []struct {
 	file            string
 	servers, gpus   int
 	switches, wires string
-	small           int // GPUs with the --set of about; 0: it runs as it is
+	small           int // GPUs with the --set of about; 0: it runs unchanged
 	source          string
 }{
 	{"superpod", 128, 1024, "leaf 32, spine 16", "host-leaf 1024x400Gbps, leaf-spine 1024x400Gbps", 256,
@@ -188,8 +188,8 @@ func wiresOf(g *topo.Graph) string {
 	return strings.Join(out, ", ")
 }
 
-// The largest clusters that are shipped are held in a few MB: a plan is its graph and a workload, a
-// dozen MB for 32,768 GPUs and 65,536 cables when this was written.
+// The largest shipped clusters take a few MB, because a plan is its graph and a workload: a dozen MB for 32,768
+// GPUs and 65,536 cables when this was written.
 func TestMemoryOfLargeClusters(t *testing.T) {
 	live := func() uint64 {
 		var m runtime.MemStats
@@ -212,8 +212,8 @@ func TestMemoryOfLargeClusters(t *testing.T) {
 	}
 }
 
-// NCCL's model sees the servers that have GPUs, and of their NICs the slowest server's; a collective by
-// rails is refused where servers have no rails in common.
+// NCCL's model uses the servers with GPUs, and the slowest server's NICs. A collective by rails is rejected if
+// servers have no rails in common.
 func TestCollectivesOverMixedServers(t *testing.T) {
 	texts := scenarios.Clusters()
 	for name, want := range map[string]string{
@@ -257,8 +257,8 @@ func TestCollectivesOverMixedServers(t *testing.T) {
 	}
 }
 
-// A GPU sends by the NIC that nvidia-smi calls nearest to it: GPU 1 is on rail 8 and GPU 8 on rail 1, and the
-// NIC that is near none is left out and told.
+// A GPU sends by its nearest NIC according to nvidia-smi: GPU 1 is on rail 8 and GPU 8 on rail 1. A NIC that is
+// near none is omitted and reported.
 func TestCrossedServers(t *testing.T) {
 	p, err := resolved(t, scenarios.Clusters()["clusters/crossed-h100.yaml"])
 	if err != nil {
@@ -275,8 +275,8 @@ func TestCrossedServers(t *testing.T) {
 	}
 }
 
-// A collective by ring runs as many rings as use all NICs, and all cables of GPUs that are connected in pairs, unless
-// channels says otherwise; the textbook pattern is one ring, but where GPUs are connected in pairs.
+// A collective by ring runs as many rings as use all NICs, and all links of pairwise connected GPUs, unless
+// channels sets another number. The textbook pattern is one ring, except for pairwise connected GPUs.
 func TestRingsOfAMesh(t *testing.T) {
 	const text = `
 name: mesh

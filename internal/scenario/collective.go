@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// groups are the ranks that communicate: all, or those at one position in their servers.
+// groups are the communicating ranks: all, or those at one position in their servers.
 func (p *resolver) groups(c crew, by string) [][]int {
 	g := p.Graph
 	if by != "rail" {
@@ -85,7 +85,7 @@ func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err
 			return run, err
 		}
 	}
-	if m, err := p.machine(at.crew, s.Groups == "rail"); err == nil { // else no constants of these GPUs
+	if m, err := p.machine(at.crew, s.Groups == "rail"); err == nil { // otherwise no constants of these GPUs
 		run.CopyRate = m.CopyRate(run.Algorithm, run.Protocol)
 		p.Modelled = modelled(m, run, float64(cmp.Or(p.TunedFor, s.Bytes)))
 	}
@@ -173,8 +173,8 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	return nil
 }
 
-// adding returns the share of NVLink's rate at which the switches of a job's GPUs reduce (NVLS): those of Hopper and
-// Blackwell do, other makers' and pairs do not.
+// adding returns the share of NVLink's rate at which the switches of a job's GPUs reduce (NVLS). Those of Hopper
+// and Blackwell do; other manufacturers' and pairs do not.
 func (p *Plan) adding(c crew) (share float64) {
 	for rank := range p.ranks(c) {
 		k := p.KindOf(c.gpu(rank))
@@ -202,7 +202,7 @@ var blackwells = []string{"b200", "b300", "gb200", "gb300"}
 // nvidia are the GPUs that NCCL's tuning model has constants for.
 var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h20", "h200", "h800"}
 
-// HostLimited names the transport if hosts limit it rather than links, as kernel TCP; "" otherwise.
+// HostLimited names the transport if hosts limit it rather than links, as for kernel TCP; "" otherwise.
 func (p *Plan) HostLimited() string {
 	if c := p.Default().Carried; c != nil && c.Hosts != nil {
 		return c.Name
@@ -240,8 +240,8 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	return m, m.Check()
 }
 
-// slowest counts the servers of a job, trays that share NVLink as one. It returns the number and total rate of the
-// NICs of the slowest server, which limits a ring.
+// slowest counts the servers of a job, where trays that share NVLink count as one. It returns the number and total
+// rate of the NICs of the slowest server, which limits a ring.
 func (p *Plan) slowest(c crew) (servers, nics int, rate unit.Rate) {
 	g := p.Graph
 	cards, rates := make([]int, g.Domains()), make([]unit.Rate, g.Domains())
@@ -272,7 +272,7 @@ func (p *Plan) slowest(c crew) (servers, nics int, rate unit.Rate) {
 	return servers, nics, rate
 }
 
-// alike returns two servers with different numbers of a job's GPUs, if there are any.
+// alike returns two servers with different numbers of a job's GPUs, if any.
 func (p *resolver) alike(c crew) error {
 	g := p.Graph
 	count := make([]int, g.Domains())

@@ -11,8 +11,9 @@ import (
 	"railyard/unit"
 )
 
-// Computed returns the values that a run computes: the delay of a link from its length, a port's response to a pause
-// from its speed, its headroom from both, the time of a timeout's exponent. If links differ, all values are listed.
+// Computed returns the values that a run computes: the delay of a link from its length, a port's response to a
+// pause from its speed, its headroom from both, and the time of a timeout's exponent. If links differ, all values
+// are listed.
 func (p *Plan) Computed() map[string]string {
 	said := map[string]map[string]bool{}
 	type port struct {
@@ -72,7 +73,7 @@ func put(m map[string]map[string]bool, key, value string) {
 	m[key][value] = true
 }
 
-// Resolved returns every value that a run uses, by dotted key: the file's, in its order, then the computed ones.
+// Resolved returns every value of a run by dotted key: the file's, in its order, then the computed ones.
 func (p *Plan) Resolved() (keys []string, values map[string]string) {
 	keys, values = p.doc.File.Values()
 	computed := p.Computed()
@@ -80,8 +81,8 @@ func (p *Plan) Resolved() (keys []string, values map[string]string) {
 	return append(keys, slices.Sorted(maps.Keys(computed))...), values
 }
 
-// Effective returns Resolved for readers: a value whose 0 stands for a computed one is the computed one, of every kind
-// of link.
+// Effective returns Resolved for readers. A value whose 0 stands for a computed one is replaced by that, for every
+// kind of link.
 func (p *Plan) Effective() (keys []string, values map[string]string) {
 	keys, values = p.Resolved()
 	kinds := []string{"host_link", "fabric_link"}

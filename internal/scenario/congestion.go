@@ -13,9 +13,9 @@ import (
 	"railyard/unit"
 )
 
-// CC is the block of congestion control: the algorithm, and a block for each algorithm with parameters. It points to a
-// struct whose type is built from cc's registry, so that a new algorithm's parameters get keys, a schema, bounds and
-// --set without code here.
+// CC is the block of congestion control: the algorithm, and a block for each algorithm with parameters. It points
+// to a struct whose type is built from cc's registry. A new algorithm's parameters thus get keys, a schema, bounds
+// and --set without code here.
 //
 // A named parameter overrides the profile's, even at zero. In a resolved file all are set.
 type CC any
@@ -67,7 +67,7 @@ func key(n int, t reflect.Type, name, doc string, enum []string) reflect.StructF
 	return reflect.StructField{Name: fmt.Sprintf("Key%d", n), Type: t, Tag: reflect.StructTag(tag)}
 }
 
-// foreign returns the algorithm that owns an unknown key below cc.ALGORITHM, if there is one.
+// foreign returns the algorithm that owns an unknown key below cc.ALGORITHM, if any.
 func foreign(key string) string {
 	if of := ownerOf(key); of != "" {
 		return of
@@ -94,7 +94,7 @@ func ccBounds() (rows []bound) {
 // cc returns the struct of the block.
 func (f *File) cc() reflect.Value { return reflect.ValueOf(f.CC).Elem() }
 
-// SetCC sets a parameter of an algorithm: one that it has, to a value of its kind.
+// SetCC sets a parameter of an algorithm to a value of the parameter's kind.
 func (f *File) SetCC(algorithm, param string, value any) {
 	p := reflect.New(reflect.TypeOf(value))
 	p.Elem().Set(reflect.ValueOf(value))
@@ -115,10 +115,10 @@ type Service struct {
 
 	Follows bool // a job's own, with the file's congestion control
 
-	*Carried // nil: its connections are RC's
+	*Carried // nil: its connections use RC
 }
 
-// services returns the file's service and its jobs' services; congestion sets their parameters.
+// services returns the file's service and its jobs' services. congestion sets their parameters.
 func (f *File) services() []Service {
 	own := Service{Name: DefaultService, DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
 		AcksFirst: f.Transport.Acks == "cnp",
@@ -226,8 +226,8 @@ func (p *resolver) lines() (low, high unit.Rate) {
 	return low, high
 }
 
-// Line returns the line rate of a NIC's queue pair: a port's rate, or the sum of all if packets are sprayed over them,
-// as for protocols other than RC.
+// Line returns the line rate of a NIC's queue pair: a port's rate, or the sum of all ports if packets are sprayed
+// over them, as for protocols other than RC.
 func (p *Plan) Line(nic int) (line unit.Rate) {
 	links := p.Graph.NICs[nic].Links
 	line = p.Graph.Links[links[0]].Rate
@@ -237,8 +237,8 @@ func (p *Plan) Line(nic int) (line unit.Rate) {
 	return line
 }
 
-// settle replaces a profile's values by the file's, and stores the result in the file, as part of the resolved values.
-// It reports whether the two differ.
+// settle replaces a profile's values by the file's, and stores the result in the file as part of the resolved
+// values. It reports whether the two differ.
 func settle(value any, said reflect.Value) (held any, differs bool) {
 	if !said.IsNil() {
 		held = said.Elem().Interface()

@@ -18,7 +18,7 @@ cc: {dcqcn: {%s}}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1MB}]}}
 `
 
-// resolveCC resolves a scenario with such a cc.dcqcn block.
+// resolveCC resolves a scenario with the given cc.dcqcn block.
 func resolveCC(t *testing.T, block string, sets ...string) (*scenario.Plan, error) {
 	t.Helper()
 	d, err := scenario.Parse("x.yaml", []byte(strings.Replace(twoOnARail, "%s", block, 1)), sets)
@@ -31,8 +31,8 @@ func resolveCC(t *testing.T, block string, sets ...string) (*scenario.Plan, erro
 // dcqcn is a profile's values at 400 Gbit/s.
 func dcqcn(profile string) cc.Values { return cc.Lookup("dcqcn").Profile(profile).Of(400 * unit.Gbps) }
 
-// A file that is silent gets what NICs ship with, and every value that changes
-// a result is written down, the ones a file rarely names included.
+// A file without values gets the NICs' defaults. Every value that changes a result is written, including rarely set
+// ones.
 func TestDCQCNIsResolvedWhole(t *testing.T) {
 	p, err := resolveCC(t, "")
 	if err != nil {
@@ -64,8 +64,7 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 	}
 }
 
-// Zero is a value: it switches the byte counter off, and where it makes no
-// sense it is refused rather than replaced.
+// Zero is a value: it disables the byte counter, and where it is meaningless it is rejected rather than replaced.
 func TestZeroIsAValue(t *testing.T) {
 	p, err := resolveCC(t, "profile: paper, byte_counter: 0B")
 	if err != nil || p.Default().Values["byte_counter"] != unit.Bytes(0) {
@@ -92,9 +91,8 @@ func TestZeroIsAValue(t *testing.T) {
 	}
 }
 
-// Where a value says that it is computed, what is used stands beside it.
-// docs/references.md, pfc: the IEEE budget at 400G is 905 quanta of 1.28 ns; 3.2: light takes
-// 5.05 ns per metre.
+// A value that is computed is printed with its result. docs/references.md, pfc: the IEEE budget at 400G is 905
+// quanta of 1.28 ns; 3.2: light takes 5.05 ns per metre.
 func TestComputedValuesAreWritten(t *testing.T) {
 	p, err := resolveCC(t, "")
 	if err != nil {
@@ -113,8 +111,8 @@ func TestComputedValuesAreWritten(t *testing.T) {
 	}
 }
 
-// TestEffectiveValues checks that a value whose 0 stands for a computed one is the computed one, of each kind of link,
-// and that other zeros and set values stay.
+// TestEffectiveValues checks that a value whose 0 stands for a computed one is the computed one, for each kind of
+// link. Other zeros and set values stay.
 func TestEffectiveValues(t *testing.T) {
 	p, err := resolveCC(t, "")
 	if err != nil {
@@ -140,8 +138,8 @@ func TestEffectiveValues(t *testing.T) {
 	}
 }
 
-// A receiver that would grant more than its line takes is refused at its place, as a window below what is
-// useful is, and a parameter of another algorithm.
+// A receiver that would grant more than its line rate is rejected at its key, and so are a window below the useful
+// minimum and a parameter of another algorithm.
 func TestCreditBeyondTheLine(t *testing.T) {
 	for block, want := range map[string]string{
 		"eqds, eqds: {share: 1.01}":  "x.yaml:2:30: cc.eqds.share: 1.01 is out of range 0.01–1",
@@ -161,7 +159,7 @@ func TestCreditBeyondTheLine(t *testing.T) {
 	}
 }
 
-// Values that cannot be together are refused at one of them.
+// Contradictory values are rejected at one of them.
 func TestParametersTogether(t *testing.T) {
 	d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 2}\n"+
 		"cc: {algorithm: swift, swift: {fs_min: 100, fs_max: 0.1}}\n"+

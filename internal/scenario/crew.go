@@ -25,7 +25,7 @@ func (p *Plan) ranks(c crew) int {
 	return len(c)
 }
 
-// domains lists the servers of a job, trays that share NVLink as one, in their order.
+// domains lists the servers of a job in their order, where trays that share NVLink count as one.
 func (p *Plan) domains(c crew) (all []int) {
 	g := p.Graph
 	there := make([]bool, g.Domains())
@@ -54,7 +54,7 @@ func (p *Plan) perServer(c crew) (most int) {
 	return most
 }
 
-// runs are a job's GPUs by server: ranks that follow one another on one server are together.
+// runs returns a job's GPUs by server: consecutive ranks on one server are together.
 func (p *Plan) runs(c crew) (all []crew) {
 	g, last := p.Graph, -1
 	for rank := range p.ranks(c) {

@@ -82,7 +82,7 @@ func (w *swapping) face(f *topo.Face) {
 	w.p.ocs = append(w.p.ocs, o)
 }
 
-// join gives each face the circuits of the cubes' current places.
+// join gives each face the circuits of the cubes' current positions.
 func (w *swapping) join(at unit.Time, key string) {
 	for i, o := range w.p.ocs {
 		var pairs [][2]int
@@ -94,7 +94,7 @@ func (w *swapping) join(at unit.Time, key string) {
 	}
 }
 
-// swap takes a cube out and another in.
+// swap removes a cube and inserts another.
 func (w *swapping) swap(i int) error {
 	o := w.p.File.Fabric.Optics
 	s, key := &o.Swaps[i], field.At("fabric.optics.swaps", i)
@@ -129,7 +129,7 @@ func (w *swapping) swap(i int) error {
 	return nil
 }
 
-// cube finds one by its name.
+// cube returns a cube by its name.
 func (w *swapping) cube(key, name string) (int, error) {
 	c := w.g.Cubes
 	for i := range c.Place {
@@ -148,7 +148,7 @@ func (w *swapping) cube(key, name string) (int, error) {
 		c.Name(len(c.Place)-1), spares)
 }
 
-// moving returns how many circuits the last map ends, all how many it has.
+// moving returns how many circuits the last map ends; all returns the number of its circuits.
 func (w *swapping) moving() (n int) {
 	for _, o := range w.p.ocs {
 		now, was := o.maps[len(o.maps)-1].pairs, o.maps[len(o.maps)-2].pairs
@@ -171,7 +171,7 @@ func (w *swapping) all() (n int) {
 // hasSpares reports whether some cubes are initially connected to no circuit.
 func (p *Plan) hasSpares() bool { return p.Graph.Cubes != nil && p.Graph.Cubes.Spares() > 0 }
 
-// spared returns the GPUs of cubes that have places at first, where others have none: jobs without named GPUs use
+// spared returns the GPUs of cubes with an initial position, if other cubes have none. Jobs without named GPUs use
 // these. nil: all.
 func (p *Plan) spared() (c crew) {
 	g := p.Graph

@@ -31,7 +31,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 events: [%s]
 `
 
-// One cube whose faces are joined to each other is a torus.
+// One cube with opposite faces connected is a torus.
 func TestOneCubeIsATorus(t *testing.T) {
 	cables := func(text string) (all []string) {
 		p, err := resolved(t, text)
@@ -71,8 +71,8 @@ func dark(p *Plan, at unit.Time) map[int]bool {
 	return down
 }
 
-// Whatever cubes have places, they are a whole torus: circuits between all neighbours and no others, ways in
-// dimension order as short as on a torus, and no ring of buffers, at any moment between swaps.
+// Whichever cubes have positions, they form a complete torus at any time between swaps: circuits between all
+// neighbours and no others, dimension-order paths of a torus's length, and no cycle of buffers.
 func TestCubesKeepTheirTorus(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := [3]int{rapid.IntRange(1, 3).Draw(rt, "x"), rapid.IntRange(1, 2).Draw(rt, "y"), 1}
@@ -115,7 +115,7 @@ func TestCubesKeepTheirTorus(t *testing.T) {
 	})
 }
 
-// isTorus holds the cubes that circuits join to a torus.
+// isTorus checks that the connected cubes form a torus.
 func isTorus(rt *rapid.T, g *topo.Graph, down map[int]bool, cubes int) {
 	grid, k := g.Grid, g.Cubes.Side
 	circuits, in := 0, map[int32]bool{}
@@ -162,7 +162,7 @@ func isTorus(rt *rapid.T, g *topo.Graph, down map[int]bool, cubes int) {
 	}
 }
 
-// A failed OCS takes its fibre between all cubes, and traffic goes by the others.
+// A failed OCS removes its fibre between all cubes, and traffic uses the others.
 func TestOCSFails(t *testing.T) {
 	p, err := resolved(t, fmt.Sprintf(ofCubes, 2, "[3, 1, 1]", 0, "", "{ocs: ocs-x-1-2, at: 1ms, up: false}"))
 	if err != nil {
@@ -213,8 +213,8 @@ func TestCubesRefused(t *testing.T) {
 	}
 }
 
-// Mirrors that are stuck keep their circuit and what later maps have for its ports dark; a circuit that
-// breaks is dark until it is repaired, whatever maps say.
+// Stuck mirrors keep their circuit, and circuits of later maps that need their ports stay dark. A broken circuit is
+// dark until it is repaired, whatever the maps.
 func TestMirrorsStickAndBreak(t *testing.T) {
 	moved := fmt.Sprintf(optical, ringOf6, "{at: 20ms, circuits: [2-4, 3-5, 6-7, 8-9, 10-11, 12-1]}")
 	shining := func(events string, at unit.Time) string {

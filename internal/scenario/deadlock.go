@@ -11,8 +11,8 @@ import (
 )
 
 // Deadlock checks for circular pause dependencies (package deadlock), with routes over all links and over the
-// remaining links after each event. It is an error in a fabric without failures, unless the scenario allows it, and
-// a note if a broken link causes it. Routes are the routes over all links.
+// remaining links after each event. A dependency is an error in a fabric without failures, unless the scenario
+// allows it, and a note if a broken link causes it. Routes are the routes over all links.
 func (p *Plan) Deadlock(r *topo.Routes) error {
 	if !p.protected() || len(r.Sets) < 2 {
 		return nil
@@ -81,7 +81,7 @@ func (p *Plan) ways() string {
 	return ways
 }
 
-// protected reports that some traffic is in a class that pauses keep from being lost.
+// protected reports whether some traffic is in a lossless class.
 func (p *Plan) protected() bool {
 	if p.Scheduled != nil {
 		return false
@@ -107,8 +107,8 @@ func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
 	}
 	switch {
 	case detours && p.Graph.Grid != nil:
-		// Buffers of the first leg are blocked on those of both legs, of the second leg only on its own, and the
-		// legs are equal: a cycle over both needs a cycle in one.
+		// Buffers of the first leg are blocked on those of both legs, and buffers of the second leg only on its
+		// own. The legs are equal, so a cycle over both needs a cycle in one.
 		d.Legs, d.Classes = false, &deadlock.Dateline{Grid: p.Graph.Grid, Most: max(1, levels/2)}
 	case detours:
 		d.Classes = deadlock.NewRising(p.Graph, levels)
@@ -122,7 +122,8 @@ func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
 	return d
 }
 
-// mostStates is the maximum number of sets of broken links to check, mostLater the maximum size of a fabric for it.
+// mostStates is the maximum number of sets of broken links to check; mostLater is the maximum size of a fabric for
+// it.
 const (
 	mostStates = 16
 	mostLater  = 50_000_000

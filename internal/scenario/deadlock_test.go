@@ -19,9 +19,9 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: h1/gpu-1, to: h3/gpu-1, bytes: 20MB}]}}
 `
 
-// TestDeadlockIsTold: a fabric whose pauses can wait for one another is refused with the ring's ports and
-// what would do; allowed, or without traffic that waits, it runs; a tree has no ring, but may get one
-// when cables break.
+// TestDeadlockIsTold: a fabric with a possible circular pause dependency is rejected with the ports of the cycle
+// and the remedy. If it is allowed, or without lossless traffic, it runs. A tree has no cycle, but may have one
+// when cables fail.
 func TestDeadlockIsTold(t *testing.T) {
 	tree := "name: tree\nfabric: {kind: rail, hosts: 1, segments: 4, spines: 2}\n" +
 		"server: {gpus: 1, nics: 1}\n" +
@@ -33,8 +33,8 @@ func TestDeadlockIsTold(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		sets []string
-		fail string // what the error says
-		note string // and a note
+		fail string // text of the error
+		note string // and of a note
 	}{
 		{ringText, nil, "x.yaml:3:1: fabric: pauses can deadlock: packets on their routes close a ring of " +
 			"4 buffers, each of which may wait for the next: s1:Eth2, s2:Eth3, s3:Eth3, s4:Eth3", ""},

@@ -31,8 +31,8 @@ func (p *Plan) fitted() error {
 	return nil
 }
 
-// detours sets the classes of switches that packets rise through, if the policy requires them. All switches have the
-// same, because a packet that one has put into a class must be paused in it by the next.
+// detours sets the classes of switches through which packets rise, if the policy requires them. All switches have
+// equal classes, because the next switch must pause a packet in the class in which this one sent it.
 func (p *Plan) detours() error {
 	if err := p.fitted(); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (p *Plan) detours() error {
 	return nil
 }
 
-// Besides returns the locators other than NICs, and the routes of packets: regions as intermediate ones, interface
-// nodes of a scheduled fabric as destinations of cells, dimension order.
+// Besides returns the locators other than NICs, and the routes of packets. Regions are intermediate locators, and
+// interface nodes of a scheduled fabric are destinations of cells; routes may be in dimension order.
 func Besides(lb *route.Policy, s *queue.Scheduled) topo.Besides {
 	switch {
 	case s != nil:

@@ -132,7 +132,7 @@ func dscpOf(n *int) *uint8 {
 	return &v
 }
 
-// switchDeviation gives a switch a Spec of its own.
+// switchDeviation gives a switch its own Spec.
 func (p *resolver) switchDeviation(d *Deviation, node int) error {
 	if key := d.other(&Deviation{Node: d.Node, PFC: d.PFC, ECN: d.ECN, MTU: d.MTU, DSCP: d.DSCP, XOff: d.XOff,
 		Headroom: d.Headroom, Watchdog: d.Watchdog, IFA: d.IFA}); key != "" {

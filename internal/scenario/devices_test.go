@@ -18,8 +18,8 @@ workload:
   traffic: {permutation: {bytes: 1MB}}
 `
 
-// Switches are the devices that the scenario says: by name before several's names, these before a role's, and
-// all before everybody's; a type's where the fabric says nothing of its switches.
+// A switch has the device that the scenario sets: by its own name first, then by a list of names, by role, and for
+// all switches. Without any, it has its type's.
 func TestDevicesOfSwitches(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{strings.Replace(railPair, "%", `"*": ACS-SN5600`, 1), "ACS-SN5600 ACS-SN5600 ACS-SN5600 ACS-SN5600"},

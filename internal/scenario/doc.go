@@ -20,11 +20,11 @@
 //     values must be together and refuses with field.New and the key; Resolve finds the place.
 //   - plan.go has what a run needs of it, in the run's words.
 //
-// Errors are field.Errors throughout. The error of a part that is checked elsewhere gets its key by field.Under;
+// Errors are field.Errors throughout. The error of a part that is checked elsewhere gets its key by field.Under.
 // place.go finds the line, or the --set, of the key.
 //
-// A Plan is not its file: only this package reads File. Resolve fills in every open value, so that a run keeps all
-// it had (Plan.Resolved) and another scenario can be made of it (Settled). YAML is bounded before it is parsed
-// (tokens.go): tokens, levels, keys of a mapping. Work whose computing and transfers could exceed the picosecond
-// clock is refused (Plan.bound).
+// A Plan is not its file: only this package reads File. Resolve fills in every open value. A run thus has all its
+// values (Plan.Resolved), and another scenario can be derived from it (Settled). YAML is bounded before it is
+// parsed (tokens.go): tokens, levels, keys of a mapping. Work whose computing and transfers could exceed the
+// picosecond clock is refused (Plan.bound).
 package scenario

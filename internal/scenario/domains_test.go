@@ -15,7 +15,7 @@ func domained(hosts, gpus, domain int) string {
 		"workload: {traffic: {permutation: {bytes: 1MiB}}}\n", hosts, gpus, domain)
 }
 
-// Domains take whole servers, in order, and all of them have as many GPUs; anything else is an error at its
+// Domains consist of whole servers, in order, with equal numbers of GPUs; other domains are errors with their
 // place.
 func TestNVLinkDomains(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -32,7 +32,7 @@ func TestNVLinkDomains(t *testing.T) {
 			}
 			return
 		case hosts*gpus < 2:
-			return // a permutation takes two
+			return // a permutation needs two
 		case err != nil:
 			rt.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestNVLinkDomains(t *testing.T) {
 	})
 }
 
-// Up to 576 GPUs share NVLink, as one server or as many; a described fabric says it in its types.
+// Up to 576 GPUs share NVLink, as one server or as many. A described fabric sets it in its types.
 func TestLargestDomains(t *testing.T) {
 	for _, text := range []string{domained(2, 256, 0), domained(1, 576, 0), domained(288, 4, 576),
 		domained(36, 2, 72)} {

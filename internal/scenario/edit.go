@@ -8,9 +8,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// SetKey returns a scenario file's contents with a key of a block, such as transport, set to a value. It edits at the
-// positions of the parsed document, so that comments and everything else do not change. A missing block is appended. A
-// one-word block (transport: mrc) or invalid YAML is returned unchanged, and ok is false.
+// SetKey returns a scenario file's contents with a key of a block, such as transport, set to a value. It edits at
+// the positions of the parsed document, so comments and everything else do not change. A missing block is appended.
+// A one-word block (transport: mrc) or invalid YAML is returned unchanged, and ok is false.
 func SetKey(text, block, key, value string) (edited string, ok bool) {
 	top, err := entries(text)
 	if err != nil {
@@ -50,8 +50,8 @@ func SetKey(text, block, key, value string) (edited string, ok bool) {
 	return strings.TrimRight(text, "\n") + "\n" + block + ": {" + entry + "}\n", true
 }
 
-// WithoutBlocks returns a scenario file's contents without some of its top-level keys, their values and the comments
-// within those; invalid YAML is returned unchanged.
+// WithoutBlocks returns a scenario file's contents without some of its top-level keys, their values and the
+// comments within those. Invalid YAML is returned unchanged.
 func WithoutBlocks(text string, keys ...string) string {
 	top, err := entries(text)
 	if err != nil {
@@ -102,7 +102,7 @@ func replaced(text string, t *token.Token, n int, by string) string {
 	return text[:at] + by + text[at+n:]
 }
 
-// offset returns the byte offset of a token from its line and column, which counts characters.
+// offset returns the byte offset of a token from its line and column; columns count characters.
 func offset(text string, t *token.Token) (at int) {
 	for range t.Position.Line - 1 {
 		at += strings.IndexByte(text[at:], '\n') + 1

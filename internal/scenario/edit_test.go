@@ -2,8 +2,8 @@ package scenario
 
 import "testing"
 
-// A key gets its value wherever its block stands, and nothing else changes: no comment, no longer name that ends
-// alike, no text in quotes.
+// A key gets its value wherever its block is, and nothing else changes: no comment, no longer name with an equal
+// end, no quoted text.
 func TestSetKey(t *testing.T) {
 	for text, want := range map[string]string{
 		"seed: 1\n":                                              "seed: 1\ntransport: {qps: 4}\n",
@@ -27,7 +27,7 @@ func TestSetKey(t *testing.T) {
 	}
 }
 
-// A block goes with its lines, whatever stands in them; what is said about the next one stays.
+// A block is removed with its lines, whatever their content. Comments about the next block stay.
 func TestWithoutBlocks(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 1\njobs:\n- x\n- y\n\n# of b\nb: 2\n":      "a: 1\n# of b\nb: 2\n",

@@ -34,7 +34,7 @@ func (p *resolver) timing(c *change, detect, converge *unit.Time) {
 }
 
 func (p *resolver) failures(t *things) (changes []change, err error) {
-	last := map[int]int{} // by link: its failure before
+	last := map[int]int{} // by link: its previous failure
 	back := map[int]unit.Time{}
 	for i, f := range p.File.Failures {
 		name := fmt.Sprintf("failures[%d]", i)
@@ -114,8 +114,8 @@ func (p *resolver) aside(key string, e *Event) (bool, error) {
 // longestRun is the latest time of an event.
 const longestRun = 86400 * unit.Second
 
-// apart refuses overlapping changes of one target: two at one time, one while it flaps or boots, any of a server that
-// has failed.
+// apart rejects overlapping changes of one target: two at one time, one while it flaps or boots, any of a server
+// that has failed.
 func (p *resolver) apart(changes []change) error {
 	of := map[string][]*change{}
 	gone := map[int]*change{} // by node
@@ -175,8 +175,9 @@ func (h held) set(link int, key string, up bool) bool {
 	return len(h[link]) == 0
 }
 
-// inTime applies the changes in order of time: the state of each link after each of them, and when routes learn of
-// it. A cable works when nothing that it is part of is down. A change without effect becomes a note and no event.
+// inTime applies the changes in order of time. It determines the state of each link after each of them, and when
+// routes learn of it. A cable works if no component of which it is part is down. A change without effect becomes a
+// note and no event.
 func (p *resolver) inTime(changes []change) error {
 	state, holders := map[int]LinkEvent{}, held{}
 	type since struct {
@@ -261,7 +262,7 @@ func (p *resolver) after(c *change, i int, state map[int]LinkEvent, holders held
 	return s, was
 }
 
-// hear finds the events that link ends and routes detect: events of sufficient duration.
+// hear finds the events that link ends and routes detect: those of sufficient duration.
 func (p *resolver) hear() {
 	next := map[int]unit.Time{} // by link: time of its next failure or recovery
 	for i := len(p.Events) - 1; i >= 0; i-- {

@@ -16,7 +16,7 @@ type Failure struct {
 	Until    unit.Time  `yaml:"until" range:"0s,86400s" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
 }
 
-// Event is a time at which a component fails, recovers or changes. What no key names stays as it was. A kind of
+// Event is a time at which a component fails, recovers or changes. Values without a key do not change. A kind of
 // event is an embedded block of keys and a file of its own (eventKind).
 type Event struct {
 	Link   string   `yaml:"link" doc:"a cable, by the port at either end, as rail-1:Eth3"`

@@ -20,14 +20,14 @@ type eventKind interface {
 // linkKind is a kind of event that changes links.
 type linkKind interface {
 	eventKind
-	// alter changes the state of a link of the event's component; near is the node of the end that the event names.
+	// alter changes the state of a link of the event's component. near is the node of the end that the event names.
 	alter(s *LinkState, l *topo.Link, near int)
 }
 
 // describedKind is a kind of event whose changes of links reports describe.
 type describedKind interface {
 	eventKind
-	// describe returns the change of an event: "50Gbps from leaf-1:Eth3"; "" for nothing.
+	// describe returns the change of an event: "50Gbps from leaf-1:Eth3"; "" for none.
 	describe(g *topo.Graph, was, e *LinkEvent) string
 }
 

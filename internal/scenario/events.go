@@ -26,7 +26,7 @@ type LinkEvent struct {
 	Detect   unit.Time // time from At until the ends detect it, if Noticed
 	Converge unit.Time // time from At until all routes have converged
 	Noticed  bool      // whether the ends detect the failure before all routes converge
-	Heard    bool      // routes learn of it: until then nothing toggles the link again
+	Heard    bool      // routes learn of it; until then nothing changes the link again
 	By       string    // target that changed with all of its links, "switch spine-1"; "": this link alone
 }
 
@@ -72,8 +72,8 @@ func (p *resolver) linkEvents() error {
 // maxCuts is the maximum number of sets of links that are checked one by one.
 const maxCuts = 64
 
-// parted notes times at which routes are partitioned: a rank that is isolated for long enough is lost, which ends the
-// job (result.Outcome).
+// parted notes times at which routes are partitioned. A rank that is isolated for long enough is lost, which ends
+// the job (result.Outcome).
 func (p *resolver) parted() {
 	if p.hasSpares() {
 		return // cubes without circuits are isolated on purpose
@@ -105,7 +105,7 @@ func (p *resolver) parted() {
 		if set := fmt.Sprint(down); !seen[set] { // fmt sorts maps
 			if seen[set] = true; len(seen) <= maxCuts {
 				err = p.Graph.CheckConnected(down)
-			} // else by all of them together
+			} // otherwise by all of them together
 			if err != nil {
 				p.note("from %v on, by the routes, %v: the job fails if a rank is blocked on those for longer than the transport's retries", e.At+e.Converge, err)
 				return

@@ -20,7 +20,7 @@ func eventful(t *testing.T, more string, sets ...string) (*scenario.Plan, error)
 	return d.Resolve(nil)
 }
 
-// told says a plan's events in a line each.
+// told prints a plan's events, one per line.
 func told(p *scenario.Plan) (lines []string) {
 	for _, e := range p.Events {
 		s := fmt.Sprintf("%v link %d up %v %v %g", e.At, e.Link, e.Up, e.Rate, e.BER)
@@ -32,8 +32,8 @@ func told(p *scenario.Plan) (lines []string) {
 	return lines
 }
 
-// Failures are the short way to say two events; both make one list in the order of time, in which
-// each event has all of the cable's state.
+// Failures are a short form for two events. Both forms give one list in the order of time, in which each event has
+// the cable's complete state.
 func TestEventsOfAPlan(t *testing.T) {
 	short, err := eventful(t, "failures: [{link: 'rail-1:Eth3', at: 1us, until: 9us, converge: 2us}]\n")
 	if err != nil {
@@ -91,7 +91,7 @@ events:
 	}
 }
 
-// What cannot be is refused at its place, with what could.
+// An impossible event is rejected at its place, with what is possible.
 func TestBadEvents(t *testing.T) {
 	event := func(s string) string { return "events: [{link: 'rail-1:Eth3', at: 5us, " + s + "}]\n" }
 	for _, c := range [][2]string{
@@ -132,8 +132,8 @@ func TestBadEvents(t *testing.T) {
 	}
 }
 
-// Two cables that are never down at one time may be any two; where routes lose the way at some time a
-// note says so.
+// Any two cables may fail if they are never down at the same time. If routes are partitioned at some time a note
+// reports it.
 func TestConnectedAllTheTime(t *testing.T) {
 	line := func(port, at, up, converge string) string {
 		return fmt.Sprintf("  - {link: 'seg-1-%s', at: %s, up: %s, converge: %s}\n", port, at, up, converge)

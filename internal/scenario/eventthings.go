@@ -10,7 +10,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// thing is the target of an event: the links it affects and the component that they form.
+// thing is the target of an event: its links and the component that they form.
 type thing struct {
 	kind  string // link, switch, card, nic, server, circuit, ocs, mirrors, cube, nvswitch, pcie
 	name  string
@@ -18,9 +18,9 @@ type thing struct {
 	group string // group names the circuits on several OCSes that switch at the same time
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
-	ports []int  // ports of a card whose ports are NICs of their own
+	ports []int  // ports of a card whose ports are separate NICs
 	chip  int    // index of an NVSwitch in its domain
-	gpus  [2]int // first GPU of a PCIe switch, and the one after its last
+	gpus  [2]int // first GPU of a PCIe switch, and the GPU after its last one
 	links []int
 	near  []int // by link: the node at the affected end
 }
@@ -51,7 +51,7 @@ func (t *thing) String() string {
 	return t.kind + " " + t.name
 }
 
-// circuitsOf begins the word for circuits that move together.
+// circuitsOf begins the name of circuits that move together.
 const circuitsOf = "circuits of "
 
 // by returns the component that a link event is attributed to, or "" for a single link.
@@ -73,7 +73,7 @@ type things struct {
 	g     *topo.Graph
 	ports map[string]topo.LinkEnd
 	nics  map[string]int
-	cards map[string][]int // cards whose ports are NICs of their own
+	cards map[string][]int // cards whose ports are separate NICs
 	optic func(key string, e *Event) (*thing, error)
 	chip  func(key, name string) (*thing, error)
 	pcie  func(key, name string) (*thing, error)
@@ -260,7 +260,7 @@ func (t *things) server(key, name string) (*thing, error) {
 		near: slices.Repeat([]int{node}, len(t.of[node]))}, nil
 }
 
-// cube finds a cube of a torus of them: all of its switches.
+// cube finds a cube of a torus of cubes: all of its switches.
 func (t *things) cube(key, name string) (*thing, error) {
 	c := t.g.Cubes
 	if c == nil {

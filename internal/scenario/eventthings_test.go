@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// toggles returns when a plan's cables break and come back, by the port of their B end.
+// toggles returns when a plan's cables fail and recover, by the port of their B end.
 func toggles(p *scenario.Plan) (lines []string) {
 	for _, e := range p.Events {
 		if e.Toggles {
@@ -22,7 +22,7 @@ func toggles(p *scenario.Plan) (lines []string) {
 	return lines
 }
 
-// Things break with all of their cables, and one that two things hold down comes back with the last.
+// A component fails with all of its cables. A cable held down by two components recovers with the last one.
 func TestThingsOfEvents(t *testing.T) {
 	for text, want := range map[string]string{
 		"{switch: spine-1, at: 1us, boot: 5us}": "1us spine-1:Eth1 false, 1us spine-1:Eth2 false, " +
@@ -48,7 +48,7 @@ func TestThingsOfEvents(t *testing.T) {
 	}
 }
 
-// A rate may be that of one direction, seen from the port that is named; a share is of the cable's own.
+// A rate may apply to one direction, seen from the named port. A share refers to the cable's own rate.
 func TestRatesOfOneDirection(t *testing.T) {
 	for text, want := range map[string][2]unit.Rate{ // from rail-1, from spine-1
 		"link: 'rail-1:Eth3', rate_share: 0.1":                      {40 * unit.Gbps, 40 * unit.Gbps},
@@ -77,8 +77,8 @@ func TestRatesOfOneDirection(t *testing.T) {
 	}
 }
 
-// Ends learn of a broken cable when they detect it, routes a convergence later; what an event says goes
-// before what the fabric says, and where nobody says how long detecting takes all learn of it at once.
+// Ends learn of a broken cable when they detect it, routes a convergence later. An event's value takes precedence
+// over the fabric's. Without a detection time all learn of it at once.
 func TestDetectAndConverge(t *testing.T) {
 	const broken = "events: [{link: 'rail-1:Eth3', at: 5us, up: false%s}]\n"
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestDetectAndConverge(t *testing.T) {
 	}
 }
 
-// What no thing can go through is refused at its place.
+// An unsupported event of a component is rejected at its place.
 func TestBadThings(t *testing.T) {
 	for _, c := range [][2]string{
 		{"{at: 1us, up: false}",
@@ -190,7 +190,8 @@ func TestBadThings(t *testing.T) {
 	}
 }
 
-// A storm that another event began already changes nothing, and one that has ended begins anew; NICs have their own.
+// A storm during another event's storm changes nothing, and one after its end begins anew. Each NIC has its own
+// storms.
 func TestStormsAlternate(t *testing.T) {
 	var events []string
 	for i := range 4000 {
@@ -201,7 +202,7 @@ func TestStormsAlternate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both turns of two go to one NIC: nic-1 has those that are on, nic-2 those that are off.
+	// Pairs alternate between two NICs: nic-1 has those that are on, nic-2 those that are off.
 	if len(p.Incidents) != 1 || !p.Incidents[0].(scenario.Storm).On {
 		t.Errorf("%d incidents, want one: %+v", len(p.Incidents), p.Incidents[:min(2, len(p.Incidents))])
 	}

@@ -101,7 +101,7 @@ func (*UpDown) incidents(p *resolver, th *thing, at unit.Time) []Incident {
 
 // Death is the end of all processes on a server, or on the GPUs of one of its PCIe switches.
 type Death struct {
-	Host int    // among the graph's
+	Host int    // index in the graph
 	GPUs [2]int // the first, and the end, exclusive
 	At   unit.Time
 	Why  string // "": its host is down

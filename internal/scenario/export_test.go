@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Drawn are the keys of a scenario's single numbers, and what they may be: share 0 is
-// the least, 1 the most, between them by orders of magnitude.
+// Drawn are the keys of a scenario's single numbers, and their ranges. Share 0 is the minimum, 1 the maximum, and
+// the values between are logarithmic.
 func Drawn() map[string]func(share float64) string {
 	out := map[string]func(float64) string{}
 	f := Default()

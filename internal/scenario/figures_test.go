@@ -18,9 +18,8 @@ import (
 const small = `{"model_type":"llama","hidden_size":256,"num_hidden_layers":4,"num_attention_heads":8,
 		"intermediate_size":512,"vocab_size":1000}`
 
-// Whatever the numbers of a scenario are within their bounds: it is refused at a key, or
-// it runs, and no figure of its summary is negative and no share above 1. Runs are cut
-// short after a moment, and what they have then is held to the same.
+// For any numbers within their bounds a scenario is rejected at a key, or it runs. No figure of its summary is
+// negative, and no share exceeds 1. Runs end after a short time, and their results until then are checked, too.
 func TestFiguresWithinTheBounds(t *testing.T) {
 	drawn := scenario.Drawn()
 	var keys []string
@@ -98,7 +97,7 @@ func figures(t *testing.T, text string, sets []string) error {
 	return nil
 }
 
-// check goes through a summary.
+// check checks all figures of a summary.
 func check(t *testing.T, what, key string, v any) {
 	t.Helper()
 	switch v := v.(type) {

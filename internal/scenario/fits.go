@@ -8,8 +8,7 @@ import (
 	"railyard/rc"
 )
 
-// fits refuses an algorithm that lacks a requirement (cc.Needs) in the rest of the scenario, and notes a missing
-// signal.
+// fits rejects an algorithm if the scenario lacks one of its requirements (cc.Needs), and notes a missing signal.
 func (p *resolver) fits() error {
 	for i := range p.Services {
 		s := &p.Services[i]

@@ -10,7 +10,7 @@ import (
 const twoRacks = "fabric: {kind: rail, hosts: 2, spines: 2}\n" +
 	"workload: {traffic: {permutation: {bytes: 1MB}}}\n"
 
-// One key takes PFC away from all queues, and what is left is a switch that drops.
+// One key removes PFC from all queues, and the switch then drops.
 func TestPFCOff(t *testing.T) {
 	p, err := resolved(t, twoRacks, "switch.pfc=false")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// What lacks what it needs is refused at the algorithm's key.
+// A missing requirement is an error at the algorithm's key.
 func TestUnfit(t *testing.T) {
 	p, err := resolved(t, twoRacks, "switch.pfc=false")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// A parameter of another algorithm is said to be that one's, an algorithm that nobody wrote brings the list.
+// A parameter of another algorithm is reported with that algorithm; an unknown algorithm with the list.
 func TestForeignParameters(t *testing.T) {
 	for text, want := range map[string]string{
 		"cc: {dcqcn: {base_target: 1us}}\n": "4:14: cc.dcqcn.base_target: unknown key, " +

@@ -52,7 +52,7 @@ func (p *resolver) fitting(at task, t *Trace) trace.Fit {
 	}
 }
 
-// gpusOf are the GPUs of a trace's ranks; nil: the fabric has no such, which is refused elsewhere.
+// gpusOf returns the GPUs of a trace's ranks; nil: the fabric has no such GPUs, which is rejected elsewhere.
 func (p *resolver) gpusOf(at task, t *Trace, ranks []int) (c crew) {
 	where := counted.FindStringSubmatch(t.Nodes)
 	for _, r := range ranks {
@@ -74,7 +74,7 @@ func (p *resolver) gpusOf(at task, t *Trace, ranks []int) (c crew) {
 	return c
 }
 
-// fit looks at the GPUs of a group.
+// fit determines the algorithm for the GPUs of a group.
 func (p *resolver) fit(c crew) *fitted {
 	f := &fitted{share: p.adding(c)}
 	m, err := p.machine(c, false)

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// by returns what leaves each GPU for another server of eight.
+// by returns the bytes that leave each GPU for another server of eight.
 func by(d *workload.DAG) string {
 	out := make([]unit.Bytes, 16)
 	for i := range d.Ops {
@@ -21,8 +21,8 @@ func by(d *workload.DAG) string {
 	return fmt.Sprint(out)
 }
 
-// What a trace says of a collective leaves servers by the same NICs, in as many bytes, as the scenario's own
-// collective by the same algorithm; what it leaves open is as NCCL's tuning model has it.
+// A trace's collective leaves servers by the same NICs, with equal bytes, as the scenario's own collective with
+// that algorithm. Values that the trace does not set are those of NCCL's tuning model.
 func TestTracedCollectives(t *testing.T) {
 	const head = "fabric: {kind: rail, hosts: 2, spines: 1}\nserver: {gpus: 8, nics: 8}\n"
 	resolve := func(text string, files map[string]string) *scenario.Plan {
@@ -50,7 +50,7 @@ func TestTracedCollectives(t *testing.T) {
 	for _, c := range []struct {
 		files           map[string]string
 		algorithm, says string
-		set             string // what the scenario says instead
+		set             string // equivalent settings of the scenario
 	}{
 		{kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)"), "ring, channels: 8", "8 channels over 8 NICs", ""},
 		{kernel("ncclDevKernel_AllReduce_Sum_bf16_TREE_LL(x)"), "tree", "by the trace", ""},
@@ -72,9 +72,9 @@ func TestTracedCollectives(t *testing.T) {
 	}
 }
 
-// TestCopies checks that ranks copy what they send with protocol LL at the rate of NCCL's kernels, 45 GB/s on two
-// servers of H100, in scenarios and in traces, whoever chose it. Nothing else is copied: 16 channels of LL128 and
-// 36.7 GB/s exceed NVLink.
+// TestCopies checks that ranks copy data sent with protocol LL at the rate of NCCL's kernels, 45 GB/s on two
+// servers of H100, in scenarios and in traces, whoever selected LL. No other data are copied: 16 channels of LL128
+// and 36.7 GB/s exceed NVLink.
 func TestCopies(t *testing.T) {
 	const head = "fabric: {kind: rail, hosts: 2, spines: 1}\nserver: {gpu: h100, gpus: 8, nics: 8}\nworkload: {"
 	trace := texts(map[string]string{"t.json": `{"distributedInfo": {"rank": 0, "world_size": 16}, "traceEvents": [

@@ -16,7 +16,7 @@ import (
 // floor is the servers with the GPUs that no job has yet.
 type floor struct {
 	p       *resolver
-	owner   []string // by GPU, the job that has it
+	owner   []string // by GPU: its job
 	servers []seats
 }
 
@@ -59,7 +59,7 @@ func (f *floor) free() (n int) {
 	return n
 }
 
-// take gives a job the GPUs that it is on.
+// take assigns its GPUs to a job.
 func (f *floor) take(key string, job *workload.Job) error {
 	g := f.p.Graph
 	mine := func(gpu int) error {

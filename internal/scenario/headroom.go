@@ -11,8 +11,8 @@ import (
 // PortHeadroom is a port's headroom per class; 0: its switch's Spec applies.
 type PortHeadroom [queue.Classes]unit.Bytes
 
-// portHeadroom finds the ports of a switch whose configured headroom differs from most: a long link's, among short
-// ones.
+// portHeadroom finds the ports of a switch whose configured headroom differs from most ports': that of a long link
+// among short ones.
 func (p *resolver) portHeadroom(node int, c *swconf.Config) {
 	spec := p.specs[node]
 	var least, most unit.Bytes

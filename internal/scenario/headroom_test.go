@@ -15,8 +15,8 @@ import (
 	"railyard/unit"
 )
 
-// Rails with servers at 3 m and spines 2 km away, written as texts and read again: every port keeps what
-// its own cable needs, not what the longest does, and a run is of that.
+// Rails with servers at 3 m and spines at 2 km are rendered and parsed again. Every port keeps the headroom for its
+// own cable, not for the longest one, and a run uses that.
 func TestHeadroomOfTextsIsEachPortsOwn(t *testing.T) {
 	far := strings.Replace(good, "hosts: 2\n", "hosts: 4\n  fabric_link: {rate: 400Gbps, cable: 2km}\n", 1)
 	plain := resolve(t, far, nil)

@@ -263,8 +263,8 @@ func (p *resolver) hostPorts() error {
 	return nil
 }
 
-// priorities refuses a NIC that pauses packets by another priority than its switch does: simulated NICs
-// classify as that does. Data that the switch pauses by none may have any.
+// priorities rejects a NIC that pauses packets by another priority than its switch does, because simulated NICs
+// classify as their switch does. Data that the switch pauses by none may have any.
 func (p *resolver) priorities(h *swconf.Host, n *swconf.HostNIC) error {
 	s := p.Default()
 	lossless := func(q uint8) bool { return p.Spec.LosslessMask()>>q&1 == 1 }
@@ -281,7 +281,7 @@ func (p *resolver) priorities(h *swconf.Host, n *swconf.HostNIC) error {
 	return nil
 }
 
-// OwnCC gives a file a block of congestion control that it shares with no other.
+// OwnCC gives a file its own block of congestion control, shared with no other.
 func (f *File) OwnCC() {
 	own := reflect.New(f.cc().Type())
 	own.Elem().Set(f.cc())

@@ -33,8 +33,8 @@ func withHosts(t *testing.T, extra string, files map[string]string) (*scenario.P
 	return d.Resolve(texts(files))
 }
 
-// A server's text decides what it says: DSCPs, the MTU's path MTU, queue pairs, retries, DCQCN's
-// parameters as the registers have them; and a run's resolved values make the same plan again.
+// A server's configuration determines its settings: DSCPs, the MTU's path MTU, queue pairs, retries, and DCQCN's
+// parameters as in the registers. A run's resolved values give an equal plan.
 func TestHostTexts(t *testing.T) {
 	files := map[string]string{"h.sh": nics}
 	p, err := withHosts(t, "hosts: {config: h.sh}\n", files)
@@ -65,7 +65,7 @@ func TestHostTexts(t *testing.T) {
 	}
 }
 
-// A server without PFC neither pauses nor obeys, and is the only one.
+// A server without PFC neither pauses nor obeys pauses; the other servers are unaffected.
 func TestHostWithoutPFC(t *testing.T) {
 	p, err := withHosts(t, "hosts: {config: h.sh, host-2: bad.sh}\n", map[string]string{"h.sh": nics,
 		"bad.sh": strings.Replace(nics, "0,0,0,1,", "0,0,0,0,", 1)})
@@ -82,7 +82,7 @@ func TestHostWithoutPFC(t *testing.T) {
 	}
 }
 
-// What the simulator has not, and what is said twice, is refused with the text's line.
+// Unsupported and contradictory settings are rejected with the configuration's line.
 func TestBadHostTexts(t *testing.T) {
 	for want, c := range map[string]struct {
 		extra, old, new string

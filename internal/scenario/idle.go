@@ -13,7 +13,7 @@ import (
 )
 
 // idle notes keys of unselected options. A file may contain them for comparisons with --set, so they are not
-// errors, unlike keys of another kind of fabric. A file's keys are not noted if --set made the selection.
+// errors. Keys of another kind of fabric are. A file's keys are not noted if --set made the selection.
 func (p *resolver) idle() error {
 	def := Default()
 	if p.File.Server.PCIe == 0 {
@@ -70,7 +70,7 @@ func (p *resolver) lossless() bool {
 	return false
 }
 
-// idleProtocol notes keys of a protocol that carries no data, and keys that a flag of the one that does makes idle.
+// idleProtocol notes keys of an unused protocol, and keys that a flag of the used one makes idle.
 func (p *resolver) idleProtocol(def *File, of *transport.Protocol) {
 	c := p.Default().Carried
 	kind := RoCE
@@ -99,8 +99,8 @@ func keysOf(of *transport.Protocol, params ...param.Param) (keys []string) {
 	return keys
 }
 
-// noteIdle notes keys whose values differ from the defaults and have no effect, because of the value of chooser's key.
-// Where --set gives the chooser, a file's keys are not noted.
+// noteIdle notes keys whose values differ from the defaults and have no effect because of the value of chooser's
+// key. Where --set gives the chooser, a file's keys are not noted.
 func (p *resolver) noteIdle(def *File, chooser, why string, keys ...string) {
 	fileToo := chooser == "" || !p.setBy(chooser)
 	if keys = slices.DeleteFunc(keys, func(key string) bool {
@@ -139,7 +139,7 @@ func (p *resolver) watched() bool {
 // setBy reports whether --set gave a key, itself or as one of a transport's.
 func (d *Document) setBy(key string) bool { return slices.Contains(d.given, key) || d.setByUser(key) }
 
-// setByUser reports whether --set gave a key itself.
+// setByUser reports whether --set gave the key itself.
 func (d *Document) setByUser(key string) bool {
 	return slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A layout that has no work for some GPUs of the fabric counts them and says so, folded or not; one that uses all
-// says nothing, and a job takes as many as its layout.
+// A layout that leaves some GPUs of the fabric idle counts and reports them, folded or not. One that uses all
+// reports nothing, and a job has as many GPUs as its layout.
 func TestIdleGPUs(t *testing.T) {
 	const fabric = "fabric: {kind: rail, hosts: 4, spines: 2, host_link: {rate: 400Gbps}}\n"
 	const training = "training: {model: llama-2-7b, dp: 4, micro_batch: 1, global_batch: 16, sequence: 1024, "

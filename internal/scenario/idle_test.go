@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is given for something that is not chosen is noted; what the file gives where --set chooses, and what a resolved
-// file says anyway, is not: it stands there to be compared with. What --set itself gives is noted always.
+// Values of an unselected algorithm are noted. File values are not noted if --set made the selection, nor are
+// values of a resolved file, which are there for comparison. Values given by --set itself are always noted.
 func TestIdleKeysAreNoted(t *testing.T) {
 	const work = "fabric: {kind: rail, hosts: 2, spines: 2}\n" +
 		"workload: {traffic: {permutation: {bytes: 1MB}}}\n"
@@ -57,7 +57,7 @@ func TestIdleKeysAreNoted(t *testing.T) {
 	}
 }
 
-// A scenario's placement that no job takes, as each has its own, has no effect, however it is given.
+// A scenario's placement has no effect, however it is given, if every job has its own.
 func TestIdlePlacementIsNoted(t *testing.T) {
 	const site = "fabric: {kind: rail, hosts: 4, spines: 2}\n"
 	const work = "traffic: {permutation: {bytes: 1MB}}"
@@ -83,7 +83,7 @@ func TestIdlePlacementIsNoted(t *testing.T) {
 	}
 }
 
-// TestPlacementOfAllGPUs checks the note about a placement that can only be one: of a job on all GPUs, of a workload.
+// TestPlacementOfAllGPUs checks the note about a placement without a choice: of a job on all GPUs, of a workload.
 func TestPlacementOfAllGPUs(t *testing.T) {
 	const site = "fabric: {kind: rail, hosts: 4, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
 	const work = "traffic: {permutation: {bytes: 1MB}}"

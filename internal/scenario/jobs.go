@@ -45,7 +45,7 @@ func (j *Job) service() string {
 	return name
 }
 
-// followed gives jobs with a class of their own the congestion control and the transport of the file.
+// followed gives jobs with their own class the congestion control and the transport of the file.
 func (p *resolver) followed() error {
 	own := p.Default()
 	for i := range p.Services[1:] {
@@ -61,7 +61,7 @@ func (p *resolver) followed() error {
 	return nil
 }
 
-// jobs builds each on its GPUs: first jobs that name theirs, then the rest one after the other.
+// jobs builds each job on its GPUs: first jobs that name theirs, then the others one after another.
 func (p *resolver) jobs() error {
 	if p.says("workload") {
 		return field.New("jobs", "exclude workload; set one of the two")

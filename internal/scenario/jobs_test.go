@@ -28,7 +28,7 @@ func planOf(t testing.TB, text string, sets ...string) (*scenario.Plan, error) {
 	return d.Resolve(texts(map[string]string{"tiny.json": tiny}))
 }
 
-// on lists the servers and GPUs that a job has: "1:all 2:1,2".
+// on lists the servers and GPUs of a job: "1:all 2:1,2".
 func on(p *scenario.Plan, job *workload.Job) string {
 	var parts []string
 	for at := 0; at < len(job.Place); {
@@ -46,7 +46,7 @@ func on(p *scenario.Plan, job *workload.Job) string {
 	return strings.Join(parts, " ")
 }
 
-// Which GPUs jobs get, each way; earlier ones first.
+// The GPUs that jobs get, for each placement; earlier jobs are first.
 func TestPlacements(t *testing.T) {
 	for _, c := range []struct{ jobs, want string }{
 		{"a: {gpus: 8, traffic: X}, b: {gpus: 6, traffic: X}", "a 1:all 2:all, b 3:all 4:1,2"},
@@ -60,14 +60,14 @@ func TestPlacements(t *testing.T) {
 		{"a: {gpus: 8, on: ['host-[5-6]'], traffic: X}, b: {gpus: 8, placement: slurm, traffic: X}, " +
 			"c: {gpus: 12, placement: slurm, traffic: X}",
 			"a 5:all 6:all, b 7:all 8:all, c 1:all 2:all 3:all"},
-		// and where none does, the one with most room, then the one that fits the rest best
+		// if none fits, the one with most free GPUs, then the one that best fits the remainder
 		{"a: {gpus: 4, on: [host-1], traffic: X}, b: {gpus: 20, placement: slurm, traffic: X}",
 			"a 1:all, b 2:all 5:all 6:all 7:all 8:all"},
 		{"b: {on: ['host-2/gpu-[2-4]', host-1/gpu-1], traffic: X}", "b 2:2,3,4 1:1"},
 		// tensor parallel groups are on one server, whatever others left of it
 		{"a: {gpus: 3, traffic: X}, b: {training: {model: llama-2-7b, tp: 2, dp: 3, global_batch: 3}}",
 			"a 1:1,2,3, b 2:all 3:1,2"},
-		// operations name their GPUs, and come before who does not
+		// operations name their GPUs, and precede jobs that do not
 		{"a: {gpus: 2, traffic: X}, b: {traffic: {flows: [{from: host-1/gpu-1, to: host-5/gpu-1, " +
 			"bytes: 1MB}]}}", "a 1:2,3, b "},
 	} {
@@ -87,8 +87,8 @@ func TestPlacements(t *testing.T) {
 	}
 }
 
-// However jobs are placed: each gets as many GPUs as it asks for, nobody else has them, groups share
-// a server; and where one is refused, the GPUs that are free would not have done.
+// For any placement each job gets its number of GPUs, shared with no other job, and groups share a server. If a job
+// is rejected, the free GPUs would not have sufficed.
 func TestPlacementsKeepTheirWord(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var jobs []string
@@ -139,7 +139,7 @@ func TestPlacementsKeepTheirWord(t *testing.T) {
 	})
 }
 
-// fits reports whether jobs have room in any order and any way: each on servers of its own.
+// fits reports whether jobs fit in some order and placement, each on its own servers.
 func fits(sizes, together []int) bool {
 	servers := 0
 	for i, n := range sizes {
@@ -153,7 +153,7 @@ func fits(sizes, together []int) bool {
 const tiny = `{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4,
 	"num_key_value_heads": 4, "intermediate_size": 128, "vocab_size": 1024}`
 
-// One job on all GPUs is what the same workload is without jobs.
+// One job on all GPUs equals the same workload without jobs.
 func TestOneJobIsAWorkload(t *testing.T) {
 	for _, w := range []string{"traffic: {alltoall: {bytes: 1MB}}", "traffic: {permutation: {bytes: 1MB}}",
 		"traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: auto, protocol: auto}}",
@@ -172,7 +172,7 @@ func TestOneJobIsAWorkload(t *testing.T) {
 	}
 }
 
-// A class and a congestion control of their own make a service; jobs that ask for the same share it.
+// A separate class and congestion control form a service, which jobs with equal settings share.
 func TestServicesOfJobs(t *testing.T) {
 	p, err := planOf(t, "switch: {dscp: {'24': 3, '26': 3, '48': 7}}\n"+shared+`jobs:
   a: {gpus: 2, traffic: {alltoall: {bytes: 1MB}}}

@@ -10,11 +10,11 @@ import (
 	"railyard/internal/field"
 )
 
-// Blocks are Go structs; their tags define each key: its name (yaml), the accepted words (enum; of a bool the one for
-// false, then the one for true), its range (range) and its meaning (doc). Decoding, --set, the schema, bounds and the
-// list of values all walk them through these functions.
+// Blocks are Go structs. Their tags define each key: its name (yaml), the accepted words (enum; of a bool the one
+// for false, then the one for true), its range (range) and its meaning (doc). Decoding, --set, the schema, bounds
+// and the list of values all walk them through these functions.
 
-// keys lists the fields of a block that have a name; keys of an embedded or inline block belong to the outer block.
+// keys lists the named fields of a block. Keys of an embedded or inline block belong to the outer block.
 func keys(t reflect.Type) []reflect.StructField { return blockOf(t).all }
 
 // block holds the keys of a struct.
@@ -23,7 +23,7 @@ type block struct {
 	at  map[string]int // position of each key
 }
 
-// blocks are the cached blocks of a scenario: resolving one looks up some thousand keys, and a study resolves each
+// blocks are the cached blocks of a scenario. Resolving one looks up some thousand keys, and a study resolves each
 // trial.
 var blocks = blocksIn(reflect.TypeFor[File](), map[reflect.Type]*block{})
 
@@ -75,7 +75,7 @@ func list(t reflect.Type) *block {
 	return b
 }
 
-// embedded is the block of an inline field: its type, or the one made from a registry.
+// embedded returns the block of an inline field: its type, or the one built from a registry.
 func embedded(f reflect.StructField) reflect.Type {
 	if made := madeTypes[f.Type]; made != nil {
 		return made
@@ -89,7 +89,7 @@ func name(f reflect.StructField) string {
 	return name
 }
 
-// inline reports whether the keys of a field's block belong to the block around it.
+// inline reports whether the keys of a field's block belong to the outer block.
 func inline(f reflect.StructField) bool {
 	return f.Anonymous && name(f) == "" || f.Tag.Get("yaml") == ",inline"
 }
@@ -114,13 +114,13 @@ func find(t reflect.Type, key string) (f reflect.StructField, ok bool) {
 	return f, false
 }
 
-// member is the value of a key of a block that has it.
+// member returns the value of a key of a block, which must have it.
 func member(v reflect.Value, key string) reflect.Value {
 	f, _ := find(v.Type(), key)
 	return at(v, f)
 }
 
-// at is the value of a field of a block. An embedded block may be one that is built from a registry.
+// at returns the value of a field of a block. An embedded block may be one that is built from a registry.
 func at(v reflect.Value, f reflect.StructField) reflect.Value {
 	for _, i := range f.Index {
 		for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A key that has no effect is a mistake of whoever gave it, and is refused with what counts.
+// A key without effect is a mistake of its author, and is rejected with the effective one.
 func TestKeysWithoutEffect(t *testing.T) {
 	const work = "\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
 	for _, c := range [][2]string{
@@ -36,7 +36,7 @@ func TestKeysWithoutEffect(t *testing.T) {
 			t.Errorf("%s\n  %v\nwant %s", c[0], err, c[1])
 		}
 	}
-	// A permutation by rail stays on the rails.
+	// The default value of a key may also be set explicitly.
 	p, err := resolved(t, "fabric: {kind: rail, hosts: 5, spines: 2}"+
 		"\nworkload: {traffic: {permutation: {bytes: 1MB, groups: rail}}}\n")
 	if err != nil {

@@ -43,7 +43,7 @@ switch: {buffer: 512MiB}
 workload: {traffic: {permutation: {bytes: 256KiB}}}
 `
 
-// The largest fabrics are loaded; a fat tree of k = 80 has 128,000 GPUs. One of them always is.
+// The largest fabrics are loaded; a fat tree of k = 80 has 128,000 GPUs. One of them is always idle.
 func TestLargestFabrics(t *testing.T) {
 	for name, gpus := range map[string]int{"rail": 131_072, "types": 131_072, "fat tree": 128_000} {
 		if name != "rail" && !long.On() {
@@ -59,7 +59,7 @@ func TestLargestFabrics(t *testing.T) {
 	}
 }
 
-// BenchmarkLoad reads, resolves and routes the largest fabrics, and says what they hold:
+// BenchmarkLoad reads, resolves and routes the largest fabrics, and reports their memory:
 //
 //	go test -bench Load ./internal/scenario
 func BenchmarkLoad(b *testing.B) {

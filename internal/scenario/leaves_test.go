@@ -16,8 +16,8 @@ import (
 	"railyard/transport/protocols"
 )
 
-// A plot is a scenario for leaves whose keys begin with one of a few, with values for those that no bound and no
-// enum has.
+// A plot is a scenario for leaves whose keys have one of a few prefixes, with values for those without bounds or an
+// enum.
 type plot struct {
 	of, text string
 	values   map[string]string
@@ -117,7 +117,7 @@ var plots = []plot{
 	{"events[]", "events: [{link: rail-1:Eth5, at: 1ms, rate: 100G}]\n" + rail + sends, map[string]string{"events[].link": "rail-1:Eth6"}},
 }
 
-// unset are leaves that no --set of these scenarios can change alone, and why.
+// unset are leaves that no --set of these scenarios can change alone, and the reason.
 var unset = map[string]string{
 	"fabric.optics.swaps[].in":  "the one cube that is spare",
 	"fabric.types[].ports":      "is held against the cables; site_test.go",
@@ -156,7 +156,7 @@ var unset = map[string]string{
 	"fabric.nodes[].type":       "likewise",
 }
 
-var digests = map[string]string{} // of plots as they are
+var digests = map[string]string{} // digests of plots without changes
 
 // referred reports whether a leaf is a name that others of the file refer to, or an entry of a list of names.
 func referred(row string) bool {
@@ -214,7 +214,7 @@ func leaves(t reflect.Type, row string, of reflect.StructField, visit func(row s
 	}
 }
 
-// others are values that a leaf may be given.
+// others are accepted values of a leaf.
 func others(row string, f reflect.StructField) (values []string) {
 	if e := enumOf(f); e != "" {
 		return strings.Split(e, ",")
@@ -254,7 +254,7 @@ func arrives(t *testing.T, row string, f reflect.StructField) (why string) {
 	for _, p := range protocols.All {
 		if strings.HasPrefix(row, "transport."+p.Name+".") {
 			key := "transport.kind="
-			if p.Lossy { // in a class that nothing protects
+			if p.Lossy { // in a lossy class
 				key = "transport="
 			}
 			chosen = append(chosen, key+p.Name)
@@ -314,7 +314,7 @@ func arrives(t *testing.T, row string, f reflect.StructField) (why string) {
 	return why + " "
 }
 
-// digest is a hash of what a plan holds, but for its notes and the document behind it.
+// digest is a hash of a plan's content, without its notes and its document.
 func digest(p *Plan) string {
 	own := *p
 	own.Notes, own.doc = nil, nil

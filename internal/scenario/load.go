@@ -94,7 +94,7 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 	return f.Docs[0].Body, nil
 }
 
-// sane refuses what cannot be a scenario before the parser sees it.
+// sane rejects text that cannot be a scenario before the parser reads it.
 func sane(name string, text []byte) error {
 	if len(text) > MaxSize {
 		return &field.Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is not a scenario", MaxSize)}

@@ -52,7 +52,7 @@ func (p *resolver) machines(types []site.Type) error {
 	return nil
 }
 
-// fits refuses a GPU that differs from the one in a file.
+// fits rejects a GPU that differs from the one in a file.
 func fits(key string, t *site.Type, gpu model.GPU) error {
 	if t.Machine == nil || t.Machine.SM == 0 || gpu.SM == 0 || t.Machine.SM == gpu.SM {
 		return nil
@@ -101,7 +101,7 @@ func (p *resolver) buses() {
 	}
 }
 
-// link is the rate of one NVLink of a server that a file describes.
+// link returns the rate of one NVLink of a server described by a file.
 func (k *Kind) link() unit.Rate {
 	links := k.GPU.Links
 	if links == 0 {

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// told is servers that files describe, at one switch for each NIC.
+// told is servers described by files, at one switch for each NIC.
 const told = `
 fabric:
   types:
@@ -29,8 +29,8 @@ func fromMachine(text string, sets ...string) (*Plan, error) {
 	return d.Resolve(func(name string) ([]byte, error) { return os.ReadFile("../machine/testdata/" + name) })
 }
 
-// GPUs send by the NICs that are near to them, share what the file says they share, and are joined as it
-// says; what is near to none is left out and told.
+// GPUs send by their nearest NICs, share the shared links of the file, and have the file's connections. A NIC that
+// is near none is omitted and reported.
 func TestServersFromFiles(t *testing.T) {
 	p, err := fromMachine(fmt.Sprintf(told, "a100", "dgx-a100.txt", 8))
 	if err != nil {
@@ -68,7 +68,7 @@ func TestServersFromFiles(t *testing.T) {
 	}
 }
 
-// PCIe limits where it is slower than the NICs behind it, and nowhere else.
+// PCIe is a limit only where it is slower than the NICs connected to it.
 func TestBusesThatLimit(t *testing.T) {
 	text := fmt.Sprintf(told, "a100", "nd-a100-v4.xml", 8)
 	for rate, want := range map[string]int{"200Gbps": 0, "400Gbps": 32} {
@@ -84,7 +84,7 @@ func TestBusesThatLimit(t *testing.T) {
 	}
 }
 
-// A file that is not there, or says otherwise than the type, is refused.
+// A missing file, or one that contradicts the type, is rejected.
 func TestBadMachines(t *testing.T) {
 	good := fmt.Sprintf(told, "h100", "hgx-h100-dump.xml", 8)
 	for _, c := range []struct{ from, to, want string }{

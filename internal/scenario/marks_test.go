@@ -2,7 +2,8 @@ package scenario
 
 import "testing"
 
-// The default ECN thresholds are named where they act: congestion control reacts to marks, and no switch has others.
+// The default ECN thresholds are reported where they have an effect: congestion control reacts to marks, and no
+// switch has others.
 func TestDefaultMarks(t *testing.T) {
 	const words = "ECN thresholds are the default, 150 KB to 3 MB at any rate"
 	for set, want := range map[string]string{"": words, "cc.algorithm=dctcp": words, "cc.algorithm=swift": "",

@@ -70,7 +70,7 @@ func (p *resolver) network() error {
 	if p.File.Fabric.Scheduled.On {
 		p.Scheduled = new(queue.Scheduled) // see scheduled
 	}
-	if p.hasSpares() { // spare cubes: nothing may ever connect to them
+	if p.hasSpares() { // spare cubes: they need no connection
 		return nil
 	}
 	return field.Under("fabric", p.Graph.CheckConnected(nil))
@@ -161,7 +161,8 @@ func (f *Fabric) shape(s *Server) Shape {
 		Local: f.Local, Global: f.Global, Cubes: f.along(), Spares: f.spares()}}
 }
 
-// far is the cables between groups of a dragonfly and to super-spines: what far_link does not set is fabric_link's.
+// far returns the cables between groups of a dragonfly and to super-spines. Values that far_link does not set are
+// those of fabric_link.
 func (f *Fabric) far() topo.Cable {
 	c := f.FarLink
 	if c.Rate == 0 {
@@ -190,7 +191,7 @@ func (f *Fabric) spares() int {
 	return f.Optics.Spares
 }
 
-// of is one server as topo builds it.
+// of returns one server as topo builds it.
 func (s *Server) of() topo.Server { return topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts} }
 
 // kind builds one of topo's fabrics, and connects its open ports to circuits.
@@ -206,7 +207,7 @@ func (p *resolver) kind() (*topo.Graph, error) {
 	return g, p.optical(g)
 }
 
-// build calls topo's function, and converts the paths of errors to a scenario's: paths of servers are not below the
+// build calls topo's function, and converts the paths of errors to a scenario's. Paths of servers are not below the
 // fabric.
 func build(s Shape) (*topo.Graph, error) {
 	g, err := topo.Build(s.Kind, s.Params)

@@ -5,7 +5,7 @@ import (
 	"railyard/internal/workload"
 )
 
-// ops makes a job of operations on GPUs that they name.
+// ops makes a job of operations on the GPUs that they name.
 func (p *resolver) ops(at task, ops []Op) (job workload.Job, err error) {
 	steps := make([]workload.Step, len(ops))
 	for i, o := range ops {

@@ -21,8 +21,8 @@ var phaseClasses = map[string]workload.Class{"tp": workload.TensorParallel, "pp"
 	"dp": workload.DataParallel, "cp": workload.ContextParallel, "ep": workload.ExpertParallel,
 	"other": workload.Other}
 
-// Phase is the state of circuits while transfers of some classes are in flight. Mirrors move when transfers wait for
-// another phase and nothing is in flight; messages posted meanwhile wait.
+// Phase is the state of circuits while transfers of some classes are in flight. Mirrors move when transfers wait
+// for another phase and nothing is in flight. Messages posted meanwhile wait.
 type Phase struct {
 	Of        []workload.Class
 	Lit, Dark []int // circuits of OCSes that move by phases

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Maps by phase are matchings, stand alone, have each kind of transfer once, agree between OCSes, and leave
-// every transfer that is made a way.
+// Maps by phase are matchings and exclude other maps. They have each kind of transfer once, agree between OCSes,
+// and leave a path for every transfer.
 func TestPhasesRefused(t *testing.T) {
 	const text = `
 fabric:

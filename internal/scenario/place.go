@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// placed gives errors about values the places where these were given.
+// placed adds to errors about values the positions at which these were given.
 func (d *Document) placed(err error) error {
 	for _, e := range field.All(err) {
 		e.Path = d.byName(e.Path)
@@ -24,7 +24,7 @@ func (d *Document) Refuse(key, format string, args ...any) error {
 	return d.placed(field.New(key, format, args...))
 }
 
-// locate finds the position of a value: its key's, or that of the nearest parent key in the file; a key changed by
+// locate finds the position of a value: its key's, or that of the nearest parent key in the file. A key changed by
 // --set has no position in the file.
 func (d *Document) locate(e *field.Error) {
 	e.File = d.b.file

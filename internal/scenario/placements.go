@@ -53,7 +53,7 @@ func (h *hall) fill(order []*seats) (all crew, err error) {
 	return all, nil
 }
 
-// order is the servers one after the other.
+// order returns the servers in their order.
 func (h *hall) order() (all []*seats) {
 	for i := range h.servers {
 		all = append(all, &h.servers[i])
@@ -106,8 +106,8 @@ func random(h *hall) (crew, error) {
 }
 
 // slurm is the rule of Slurm's topology/tree plugin (its guide: "the lowest level switch that can satisfy the
-// request, then leaves on a best-fit basis"). Of the leaves with room for all missing GPUs it takes the one with
-// the least room; if there is none, the one with the most.
+// request, then leaves on a best-fit basis"). Of the leaves with enough free GPUs it takes the one with the fewest;
+// if there is none, the one with the most.
 func slurm(h *hall) (crew, error) {
 	within := h.tightest(func(s *seats) int { return s.rack })
 	if within == nil {

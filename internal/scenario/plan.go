@@ -22,29 +22,30 @@ import (
 	"railyard/unit"
 )
 
-// Plan is a resolved scenario: everything checked and built, nothing run. It contains the input of a run in resolved
-// form. The source text is kept for the run directory (Text, Resolved) and to derive other scenarios (Settled).
+// Plan is a resolved scenario: everything checked and built, nothing run. It contains the input of a run in
+// resolved form. The source text is stored for the run directory (Text, Resolved) and to derive other scenarios
+// (Settled).
 type Plan struct {
 	Name      string
 	Seed      uint64
-	BitErrors uint64 // added to the seed of bit errors: another draw of them, of the same scenario
-	Fidelity  string // by its name: see package fidelity
+	BitErrors uint64 // added to the seed of bit errors, for another draw in the same scenario
+	Fidelity  string // by name: see package fidelity
 
 	Graph     *topo.Graph
 	Shape     Shape // parameters of the graph
 	Switching Switching
-	Spec      queue.Spec    // configuration of the switch at the first NIC: NICs classify as it does
+	Spec      queue.Spec    // configuration of the switch at the first NIC, by which NICs classify
 	Base      queue.Spec    // the switch block: the platform below configurations
 	specs     []*queue.Spec // by node
 	// Ports whose configuration has other PFC priorities, or headroom, than their switch.
 	PFC      map[topo.LinkEnd]uint8
 	Headroom map[topo.LinkEnd]PortHeadroom
 	Texts    map[string]string // switch configurations, by file
-	// PFC modes of connected ports whose switch has a configuration; off too for ports without a PFC class that others
-	// have.
+	// PFC modes of connected ports whose switch has a configuration. off also for ports without a PFC class that
+	// others have.
 	Modes    map[topo.LinkEnd]swconf.PFCMode
 	Machines map[string]string // files that describe the inside of servers, by name
-	Traces   []*trace.Trace    // traces of other tools, one for each job with one
+	Traces   []*trace.Trace    // traces of other tools, one for each job that has one
 	Modelled *coll.Choice      // the last collective as NCCL's tuning model estimates it; nil: none
 	LB       *route.Policy
 	LBValues param.Values // its parameters
@@ -95,8 +96,8 @@ type Plan struct {
 	Efficiency float64   // efficiency in percent that the training sets and Fabric omitted; 0: none
 	Unfit      string    // reason why a step has more operations than a simulation accepts; "": it does not
 
-	// Ahead returns the part of the jobs already executed on the same machine, for other plans with Totals too; nil:
-	// none.
+	// Ahead returns the part of the jobs already executed on the same host topology, for other plans with Totals,
+	// too; nil: none.
 	Ahead func(exec.Machine, *workload.Mix) *exec.Ahead
 
 	pcieSwitches int // pcie switches of each server; 0: unknown
@@ -105,11 +106,11 @@ type Plan struct {
 	origin *Document // the resolved document
 	files  []string  // files read
 	read   ReadFile
-	inputs map[string]string // files that the scenario refers to, as far as a run directory keeps them
+	inputs map[string]string // files that the scenario names, as far as a run directory stores them
 }
 
-// Shape is the parameters of a graph: a kind of fabric and its sizes. Of an explicit one there is the kind and the
-// servers.
+// Shape is the parameters of a graph: a kind of fabric and its sizes. For an explicit one there are the kind and
+// the servers.
 type Shape struct {
 	Kind string
 	topo.Params
@@ -129,10 +130,10 @@ type NICs struct {
 	Latency       unit.Time  // GPU to NIC and NIC to GPU, each
 	PCIe          unit.Rate  // payload rate between GPU and NIC, each direction; 0: no limit
 	RxXOff, RxXOn unit.Bytes // receive buffer levels that pause the switch, and resume it
-	Reorder       NICMemory  // memory for packets that arrive ahead of others
+	Reorder       NICMemory  // memory for packets that arrive before earlier ones
 }
 
-// NICMemory is the memory of a NIC for RC's packets that it cannot place yet; zero: it has no limit.
+// NICMemory is the memory of a NIC for RC packets that it cannot place yet; zero: it has no limit.
 type NICMemory struct {
 	Placement rc.Placement
 	Bytes     unit.Bytes // bytes of payload; 0: no limit
@@ -178,8 +179,8 @@ func (p *Plan) Ops() (n int) {
 	return n
 }
 
-// mostInputs bounds the bytes of files that a run directory keeps: measured sizes of messages and models of trainings
-// are far smaller, traces may not be.
+// mostInputs bounds the bytes of files that a run directory stores. Measured sizes of messages and models of
+// trainings are far smaller; traces may be larger.
 const mostInputs = 4 << 20
 
 // keep notes the text of a file that the scenario refers to.
@@ -201,8 +202,8 @@ func (p *Plan) keep(name string, text []byte) {
 // Inputs returns the files that the scenario refers to, by name: texts up to 4 MiB together.
 func (p *Plan) Inputs() map[string]string { return p.inputs }
 
-// DefaultMarks describes the ECN thresholds of data if they are the default ones on all switches and congestion control
-// reacts to marks; else it is "" (docs/references.md, ecn-thresholds).
+// DefaultMarks describes the ECN thresholds of data if they are the default ones on all switches and congestion
+// control reacts to marks; otherwise it returns "" (docs/references.md, ecn-thresholds).
 func (p *Plan) DefaultMarks() string {
 	s := p.Default()
 	own := queue.Default()
@@ -236,7 +237,7 @@ func (p *Plan) Origin() *Document { return p.origin }
 // Files returns the names of the files that were read for the plan, for Read.
 func (p *Plan) Files() []string { return slices.Compact(slices.Sorted(slices.Values(p.files))) }
 
-// Settled is the scenario with every value that was left open, to make another one of.
+// Settled returns the scenario with every open value set, as the base of another scenario.
 func (p *Plan) Settled() File { return p.doc.File }
 
 // Refuse returns an error about a scenario's value, for users with stricter requirements than Resolve.

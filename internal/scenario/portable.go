@@ -56,7 +56,8 @@ func UnpackDocument(name string, text []byte) (d *Document, err error) {
 	return d, nil
 }
 
-// pack returns a value as JSON holds it: a pointer, an interface and all that may be nil is a list or nil.
+// pack returns a value in its JSON form. A pointer, an interface and other types that may be nil become a list or
+// nil.
 func pack(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer:

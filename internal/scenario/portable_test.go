@@ -10,7 +10,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// A document that went to another process is the same, also where it was changed after it was read.
+// A document sent to another process is equal, even if it was changed after reading.
 func TestPortable(t *testing.T) {
 	files, err := filepath.Glob("../../scenarios/*.yaml")
 	if err != nil || len(files) < 20 {

@@ -24,7 +24,7 @@ type preset struct {
 	kind, recovery       string
 	cc, lb               string
 	pfc, trims, lastHop  bool
-	scheduled, ownQueues bool // ownQueues: the data's queue holds one bandwidth-delay product, as UET's does
+	scheduled, ownQueues bool // ownQueues: the data queue holds one bandwidth-delay product, as UET's does
 	switches, nics       string
 }
 
@@ -75,7 +75,7 @@ func Presets() (names []string) {
 	return names
 }
 
-// presetOf returns a preset, nil when there is none of that name.
+// presetOf returns a preset, nil if none has that name.
 func presetOf(name string) *preset {
 	if i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name }); i >= 0 {
 		return &presets[i]
@@ -83,7 +83,7 @@ func presetOf(name string) *preset {
 	return nil
 }
 
-// sets are the values that it gives, by key; q is the data's queue.
+// sets returns the values that it sets, by key. q is the data queue.
 func (s *preset) sets(f *File, q int) (keys, values []string) {
 	give := func(key, value string) { keys, values = append(keys, key), append(values, value) }
 	give("transport.kind", s.kind)
@@ -108,7 +108,7 @@ func (s *preset) sets(f *File, q int) (keys, values []string) {
 		give("fabric.scheduled.on", strconv.FormatBool(s.scheduled))
 	}
 	if s.trims {
-		cnp := f.Transport.CNPDSCP & 63 // invalid DSCPs are refused under their own key
+		cnp := f.Transport.CNPDSCP & 63 // invalid DSCPs are rejected under their own key
 		give("switch.trim.dscp", strconv.Itoa(cnp))
 		last := cnp
 		if s.lastHop {
@@ -158,7 +158,7 @@ func (d *Document) preset(name string, file bool) error {
 	return nil
 }
 
-// preset sizes the queues of a preset with its own, and notes the values that a preset sets.
+// presets sizes the queues of a preset with its own queues, and notes the values that a preset sets.
 func (p *resolver) presets() error {
 	s := presetOf(p.Preset)
 	if s == nil {

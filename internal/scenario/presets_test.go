@@ -13,7 +13,7 @@ server: {gpus: 1, nics: 1}
 `
 const load = "workload: {traffic: {alltoall: {bytes: 1MB}}}\n"
 
-// Every preset fits a plain fabric, says in a note all that it sets, and what it costs.
+// Every preset fits a plain fabric, lists in a note all that it sets, and has its costs.
 func TestPresets(t *testing.T) {
 	for _, name := range scenario.Presets() {
 		p, err := resolveLB(twoTiers+load, "transport="+name)
@@ -33,14 +33,14 @@ func TestPresets(t *testing.T) {
 		}
 		for _, x := range said {
 			key, value, _ := strings.Cut(x, " ")
-			if got := v[key]; got != value && key != "lb" { // cells take all links
+			if got := v[key]; got != value && key != "lb" { // cells use all links
 				t.Errorf("%s: %s is said to be %s and is %s", name, key, value, got)
 			}
 		}
 	}
 }
 
-// TestPresetNote checks that the note names nothing that another --set, or the file, sets otherwise.
+// TestPresetNote checks that the note names nothing that another --set, or the file, sets differently.
 func TestPresetNote(t *testing.T) {
 	for _, name := range []string{"tcp", "srd", "falcon"} {
 		for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestPresetNote(t *testing.T) {
 	}
 }
 
-// By --set a preset has the file's keys give way, and no other --set; in a file it is the other way round.
+// A preset set by --set overrides the file's keys, but no other --set. In a file, the keys override the preset.
 func TestPresetGivesWay(t *testing.T) {
 	own := "switch: {pfc: true, queues: {3: {wred_min: 77KB, wred_max: 99KB, ecn: true, alpha: 1}}}\n" +
 		"lb: flowlet\n"
@@ -76,7 +76,7 @@ func TestPresetGivesWay(t *testing.T) {
 		{"transport: mrc\n", nil, "false", "", "ecmp"},
 	} {
 		p, err := resolveLB(twoTiers+c.text+load, c.sets...)
-		if c.pfc == "true" { // a lossless queue has nothing to trim
+		if c.pfc == "true" { // a lossless queue does not trim
 			if err == nil || !strings.Contains(err.Error(), "trim") {
 				t.Errorf("%q: %v", c.text, err)
 			}
@@ -113,7 +113,8 @@ func TestPresetRefused(t *testing.T) {
 	}
 }
 
-// A path so long that a round trip's bytes exceed the buffer has queues of the buffer's size, and a note.
+// If the path is so long that a round trip's bytes exceed the buffer, queues have the buffer's size, and a note
+// says so.
 func TestPresetFitsTheBuffer(t *testing.T) {
 	for _, name := range []string{"mrc", "uec"} {
 		p, err := resolveLB(twoTiers+load, "transport="+name, "fabric.fabric_link.delay=10ms", "switch.buffer=32MiB")

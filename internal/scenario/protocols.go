@@ -17,8 +17,8 @@ import (
 // RoCE is the kind of transport that is RC: the queue pairs that the rest of the block describes.
 const RoCE = "roce"
 
-// Protocols are the parameter blocks of the protocols other than RC, built from their list: keys of the transport
-// block, one with the name of each protocol. Unset parameters have the protocol's defaults.
+// Protocols are the parameter blocks of the protocols other than RC, built from their list. Each is a key of the
+// transport block with the name of the protocol. Unset parameters have the protocol's defaults.
 type Protocols any
 
 // protocolsType is the struct of Protocols.
@@ -48,7 +48,7 @@ func protocolBounds() (rows []bound) {
 // transports lists the transports of connections.
 func transports() []string { return append([]string{RoCE}, protocols.All.Names()...) }
 
-// ownerOf returns the protocol that owns an unknown key of the transport block, if there is one.
+// ownerOf returns the protocol that owns an unknown key of the transport block, if any.
 func ownerOf(key string) string {
 	below, ok := strings.CutPrefix(key, "transport.")
 	for _, p := range protocols.All {
@@ -61,7 +61,7 @@ func ownerOf(key string) string {
 	return ""
 }
 
-// Carried is the protocol of a service whose connections are not RC's.
+// Carried is the protocol of a service whose connections do not use RC.
 type Carried struct {
 	*transport.Protocol
 	Values param.Values
@@ -71,7 +71,7 @@ type Carried struct {
 	Segments bool // whether its packets name their path (SRv6), with static routes
 }
 
-// Maker makes the ends of a service's connections; control makes its senders' congestion control.
+// Maker makes the ends of a service's connections. control makes its senders' congestion control.
 func (c *Carried) Maker(control cc.Make) transport.Maker {
 	common := c.Common
 	if !c.Own {
@@ -133,7 +133,7 @@ func (p *resolver) carried() error {
 	return nil
 }
 
-// planes returns how many ports the NICs have, each to switches of its own: the most of any NIC.
+// planes returns the maximum number of ports of a NIC, each connected to separate switches.
 func (p *resolver) planes() (n int) {
 	for i := range p.Graph.NICs {
 		n = max(n, len(p.Graph.NICs[i].Links))

@@ -7,7 +7,7 @@ import (
 	"railyard/transport/protocols"
 )
 
-// A transport's parameters are written down where it runs, with what the file says of them, and only there.
+// A transport's parameters are written if it runs, with the file's values, and otherwise not.
 func TestParametersOfTheTransport(t *testing.T) {
 	for kind, want := range map[string]string{"roce": "", "srd": "16", "falcon": ""} {
 		p, err := resolveLB(dragonfly, "transport.kind="+kind, "transport.srd.paths=16")
@@ -43,7 +43,7 @@ func TestParametersOfTheTransport(t *testing.T) {
 	}
 }
 
-// What cannot be together is refused with the key, what was found and what would do.
+// Contradictory values are rejected with the key, the value and what is accepted.
 func TestTransportRefused(t *testing.T) {
 	for sets, want := range map[string]string{
 		"transport.kind=quic":                 `unknown value "quic"; accepted: roce, `,
@@ -79,8 +79,8 @@ func TestTransportRefused(t *testing.T) {
 	}
 }
 
-// The congestion control is the transport's unless one is named that it can run, and RC's switches for
-// reordering are none of its business.
+// The congestion control is the transport's unless a supported one is named. RC's settings for reordering do not
+// apply to it.
 func TestControlOfTheTransport(t *testing.T) {
 	for sets, want := range map[string]string{
 		"transport.kind=srd":                        "SRD",
@@ -103,7 +103,7 @@ func TestControlOfTheTransport(t *testing.T) {
 	}
 }
 
-// Parameters of a transport that does not run have no effect, and a note says so.
+// Parameters of an unused transport have no effect, and a note says so.
 func TestIdleTransport(t *testing.T) {
 	p, err := resolveLB(strings.Replace(dragonfly, "workload", "transport: {srd: {paths: 3}}\nworkload", 1))
 	if err != nil {
@@ -115,7 +115,7 @@ func TestIdleTransport(t *testing.T) {
 	}
 }
 
-// Segments take 40 bytes of each frame, need ways that a packet can say, and no more of them than fit.
+// Segments take 40 bytes of each frame, and need paths that a packet can name, at most as many as fit.
 func TestSegments(t *testing.T) {
 	p, err := resolveLB(twoTiers+load, "transport=mrc", "transport.forwarding=srv6")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"railyard/internal/field"
 )
 
-// Read fills a struct from YAML that is not a scenario, by the same rules: unknown keys, duplicate keys and values of a
-// wrong kind are errors with their positions. placed adds the positions to errors about values that are found later.
+// Read fills a struct from YAML that is not a scenario, by the same rules: unknown keys, duplicate keys and values
+// of a wrong kind are errors with their positions. placed adds the positions to errors that are found later.
 func Read(name string, text []byte, to any) (placed func(error) error, err error) {
 	d := &Document{b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)

@@ -6,9 +6,9 @@ import (
 	"railyard/unit"
 )
 
-// Reorder is the memory of a NIC for packets that overtook others and cannot be placed yet. No vendor publishes the
-// figures of its NICs (docs/references.md, reorder-memory): sizes and rates are the user's assumptions, and nothing
-// is limited by default.
+// Reorder is the memory of a NIC for packets that overtook others and cannot be placed yet. No vendor publishes
+// these figures of its NICs (docs/references.md, reorder-memory). Sizes and rates are the user's assumptions, and
+// nothing is limited by default.
 type Reorder struct {
 	Memory    unit.Bytes `yaml:"memory" range:"0|256B,2000MB" doc:"payload that a NIC keeps, of all its queue pairs; 0B: no limit. Packets that find no room are dropped"`
 	Entries   int        `yaml:"entries" range:"0|1,1000000000" doc:"packets that a NIC keeps, of all its queue pairs; 0: no limit"`
@@ -30,7 +30,7 @@ func (r *Reorder) limits() (keys []string) {
 	return keys
 }
 
-// placements of a NIC by the names that scenarios give them.
+// placements of a NIC by their names in scenarios.
 var nicPlacements = map[string]rc.Placement{"address": rc.ByAddress, "order": rc.InOrder, "local": rc.ThroughNIC}
 
 // reorder resolves server.reorder, once the transport is known.

@@ -15,7 +15,7 @@ import (
 type ReadFile func(path string) ([]byte, error)
 
 // resolver makes a plan of a document, block by block. It decides open values in a copy of the file, which the plan
-// keeps as the run's values; the document does not change.
+// stores as the run's values. The document does not change.
 type resolver struct {
 	*Document // the user's document, and the resolver's decisions
 	*Plan     // the resulting plan
@@ -23,11 +23,11 @@ type resolver struct {
 	amount    amount
 	roleKeys  map[topo.Role][]string // keys of switches, by role
 	types     []*site.Type           // by server, of a described fabric
-	configs   []*swconf.Config       // configurations of switches that have one, under their names
+	configs   []*swconf.Config       // configurations of switches that have one, by name
 	ocs       []*optics
 	hosted    hosted
 	hostSaid  map[string]taken     // values from servers' configurations, by key
-	narrow    map[int]bool         // switches whose MTU is another than it should be
+	narrow    map[int]bool         // switches whose MTU is too small
 	chipsDown map[int]map[int]bool // by domain, by NVSwitch: whether it is down at the current event
 	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time of the current event
 }
@@ -39,15 +39,15 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read
 // operations and packets.
 func (d *Document) Sums(read ReadFile) (*Plan, error) { return d.resolve(read, asSums) }
 
-// Checked is Resolve for commands that only read a scenario: a step of more operations than a simulation accepts is
+// Checked is Resolve for commands that only read a scenario. A step of more operations than a simulation accepts is
 // a note, and the plan has sums in its place (Plan.Unfit).
 func (d *Document) Checked(read ReadFile) (*Plan, error) { return d.resolve(read, asChecked) }
 
 // Network checks and builds everything but the workload, which a scenario may lack: the plan has no jobs.
 func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, noWork) }
 
-// Fabric is Resolve with a permutation of single bytes instead of the workload, for callers that send a workload of
-// their own. Of the workload the plan keeps the efficiency of a training.
+// Fabric is Resolve with a permutation of single bytes instead of the workload, for callers that send their own
+// workload. Of the workload the plan keeps the efficiency of a training.
 func (d *Document) Fabric(read ReadFile) (*Plan, error) {
 	said := 0.0
 	if t := d.File.Workload.Training; t != nil && d.says("workload.training.efficiency") {

@@ -44,8 +44,8 @@ func TestShippedScenariosResolve(t *testing.T) {
 	}
 }
 
-// The schema file is what the definition generates, and another project's
-// validator accepts every shipped scenario by it and refuses a broken one.
+// The schema file is what the definition generates. By it, another project's validator accepts every shipped
+// scenario and rejects an invalid one.
 func TestSchema(t *testing.T) {
 	file, err := os.ReadFile(dir + "/railyard.schema.json")
 	if err != nil {
@@ -101,7 +101,7 @@ workload:
     permutation: {bytes: 1MB}
 `
 
-// Each bad input gets one error with its place and what would be accepted.
+// Each bad input gets one error with its place and the accepted values.
 func TestBadInput(t *testing.T) {
 	replace := func(old, with string) string { return strings.Replace(good, old, with, 1) }
 	for name, c := range map[string]struct{ text, want string }{
@@ -278,7 +278,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// A file is read on behind its first fault, and its numbers are all looked at.
+// Reading continues after a file's first error, and all its numbers are checked.
 func TestAllFaultsAtOnce(t *testing.T) {
 	text := strings.NewReplacer("hosts: 2", "host: 2", "400Gbps", "400", "1MB", "much").Replace(good)
 	_, err := scenario.Parse("x.yaml", []byte(text), nil)
@@ -306,7 +306,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-// A value that --set made impossible, beside one that nobody wrote, is not the file's fault.
+// An impossible combination of a --set value with a default is not an error of the file.
 func TestSetIsToBlame(t *testing.T) {
 	for set, want := range map[string]string{
 		"switch.queues.3.xoff=1B": "--set switch.queues.3.xoff=1B: switch.queues.3.xon: 100KB is not " +
@@ -324,7 +324,7 @@ func TestSetIsToBlame(t *testing.T) {
 	}
 }
 
-// Nothing a file holds may panic or hang.
+// No content of a file may cause a panic or an endless loop.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("fabric: {kind: fat-tree, k: 4}\nworkload: {traffic: {incast: {bytes: 1B, fan_in: 3}}}"))
@@ -337,7 +337,7 @@ func FuzzParse(f *testing.F) {
 		fb := &d.File.Fabric
 		for _, n := range []int{fb.Hosts, fb.K, fb.Spines, fb.Segments, fb.Pods, fb.Supers, fb.SuperUp,
 			fb.Uplinks, fb.Leaves, fb.Groups, fb.GroupSize, fb.Local, fb.Global} {
-			if n > 8 { // what is large takes its time
+			if n > 8 { // large inputs take time
 				return
 			}
 		}
@@ -377,8 +377,8 @@ interface Ethernet1/1
   service-policy type qos input IN
 `
 
-// A switch runs the text of its name, else of its role, else of the fabric;
-// what the text leaves open the switch block says.
+// A switch has the configuration of its name, else of its role, else of the fabric. The switch block sets what the
+// configuration does not.
 func TestSwitchTexts(t *testing.T) {
 	other := strings.Replace(nxos, "percent 60", "percent 70", 1)
 	third := strings.Replace(nxos, "percent 60", "percent 80", 1)
@@ -402,7 +402,7 @@ func TestSwitchTexts(t *testing.T) {
 	}
 }
 
-// A port with PFC off in the text is without it in the fabric.
+// A port with PFC off in its configuration has none in the fabric.
 func TestPortWithoutPFC(t *testing.T) {
 	text := nxos +
 		"interface Ethernet1/2-4\n  priority-flow-control mode on\n  service-policy type qos input " +
@@ -422,7 +422,7 @@ func TestPortWithoutPFC(t *testing.T) {
 	}
 }
 
-// DLB in the text is the fabric's load balancing unless the scenario has its own.
+// DLB in the configuration is the fabric's load balancing unless the scenario sets its own.
 func TestSwitchTextTurnsOnDLB(t *testing.T) {
 	dlb := nxos + "hardware profile dlb\n  dlb-interface Ethernet1/1\n  mode flowlet\n  flowlet-aging 70\n"
 	for extra, want := range map[string]string{"": "flowlet", "lb: ecmp\n": "ecmp"} {
@@ -438,7 +438,7 @@ func TestSwitchTextTurnsOnDLB(t *testing.T) {
 	}
 }
 
-// A text that cannot be used is refused at its key, with the text's own line.
+// An unusable configuration is rejected at its key, with the configuration's own line.
 func TestBadSwitchTexts(t *testing.T) {
 	for name, c := range map[string]struct{ key, text, want string }{
 		"no such file": {"{config: nope.cfg}", "",
@@ -469,8 +469,8 @@ func TestBadSwitchTexts(t *testing.T) {
 	}
 }
 
-// A pause is repeated after half its time. One that is over before a frame in the other direction has
-// passed, 4282 bytes with the pause behind it, keeps no queue lossless, and a note says so.
+// A pause is repeated after half its time. A pause shorter than a frame in the other direction (4282 bytes,
+// including the pause after it) keeps no queue lossless, and a note says so.
 func TestShortPausesAreNoted(t *testing.T) {
 	for quanta, noted := range map[string]bool{"10": true, "133": true, "134": false, "65535": false} {
 		d,

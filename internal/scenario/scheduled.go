@@ -54,7 +54,7 @@ func (p *resolver) scheduled() error {
 	return nil
 }
 
-// schedulable refuses fabrics and settings that make no sense where cells are scheduled.
+// schedulable rejects fabrics and settings that are meaningless with scheduled cells.
 func (p *resolver) schedulable() error {
 	f := p.File
 	if p.says("lb") && f.LB != route.Cells.Name {
@@ -95,7 +95,7 @@ func ofKind(kind string) string {
 	return " in a " + kind
 }
 
-// unstamped refuses algorithms that need what switches write into packets: fabric nodes see cells alone.
+// unstamped rejects algorithms that need what switches write into packets, because fabric nodes only see cells.
 func (p *resolver) unstamped() error {
 	if s := p.Default(); p.Scheduled != nil && roce.Telemetry(s.CC.Reports(s.Values)) != roce.NoTelemetry {
 		return field.New("cc.algorithm", "%s needs telemetry of every switch, and switches of a scheduled fabric (fabric.scheduled) write none into cells; accepted: algorithms without telemetry, such as none", s.CC.Name)
@@ -117,7 +117,7 @@ func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes
 			continue
 		}
 		through := max(g.Nodes[l.A].Through(p.Switching.Pipeline), g.Nodes[l.B].Through(p.Switching.Pipeline))
-		cell := unit.Serialize(q.Cell, l.Rate) // one cell may precede the grant, and one of the packet
+		cell := unit.Serialize(q.Cell, l.Rate) // one cell may precede the grant, and one the packet
 		hop = max(hop, 2*(l.Propagation()+through+cell)+unit.Serialize(q.Message, l.Rate)+
 			unit.Serialize(q.Wire(packet), l.Rate))
 	}
@@ -199,7 +199,7 @@ func (p *Plan) ScheduledFigures() map[string]string {
 	}
 }
 
-// nodeOf is the switch at the other end of a NIC's cable.
+// nodeOf returns the switch at the other end of a NIC's cable.
 func (p *Plan) nodeOf(nic topo.NIC, link int) int {
 	l := &p.Graph.Links[link]
 	return l.A + l.B - p.Graph.Hosts[nic.Host]

@@ -30,7 +30,7 @@ func resolved(t *testing.T, text string, sets ...string) (*scenario.Plan, error)
 	return d.Resolve(nil)
 }
 
-// What a file leaves open of a scheduled fabric is decided where there is one, and nowhere else.
+// Open values of a scheduled fabric are set if there is one, and otherwise not.
 func TestScheduledIsResolved(t *testing.T) {
 	p, err := resolved(t, chassis)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestScheduledIsResolved(t *testing.T) {
 	}
 }
 
-// The egress buffer that is needed grows with the cables' length, and less than that is noted.
+// The required egress buffer grows with the cables' length; a smaller one is noted.
 func TestScheduledEgressFollowsTheLoop(t *testing.T) {
 	near, err := resolved(t, chassis)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestScheduledEgressFollowsTheLoop(t *testing.T) {
 	}
 }
 
-// What no scheduled fabric could be, or has a use for, is refused at its key.
+// Settings that are impossible or useless for a scheduled fabric are rejected at their key.
 func TestBadScheduled(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

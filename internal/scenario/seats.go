@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// even reports whether all servers that have GPUs have as many.
+// even reports whether all servers with GPUs have equal numbers.
 func (p *resolver) even() bool {
 	n := 0
 	for d := range p.Graph.Domains() {
@@ -43,7 +43,7 @@ func (p *resolver) servers(c crew) coll.Servers {
 }
 
 // seat finds GPUs for the ranks of a step on servers that differ. A tensor parallel group is in one server, as on
-// equal servers, so GPUs beyond whole groups stay idle.
+// equal servers. GPUs beyond whole groups stay idle.
 func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 	key := at.key + ".training"
 	if at.crew == nil && p.even() {

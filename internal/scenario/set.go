@@ -176,9 +176,9 @@ func putInMap(m reflect.Value, key, name string, rest []string, value string) er
 	return nil
 }
 
-// putInPairs changes a value of a described fabric's places, so that a large cluster can be run as a small one:
-// fabric.nodes.host.per.segment=2. Keys of a link rule's match may be added: fabric.cables[1].match.rail=nic. Other new
-// keys may not, since they would usually be typing errors.
+// putInPairs changes the counts of a described fabric's locations, so that a large cluster can be run as a small
+// one: fabric.nodes.host.per.segment=2. Keys of a link rule's match may be added: fabric.cables[1].match.rail=nic.
+// Other new keys are rejected, because they would usually be typing errors.
 func putInPairs(pairs *site.Pairs, key, name string, rest []string, value string) error {
 	if len(rest) > 0 {
 		return field.New(key, "%s has no keys below it", field.Clip(name))
@@ -199,7 +199,7 @@ func putInPairs(pairs *site.Pairs, key, name string, rest []string, value string
 	return field.Choice(key, name, has, "unknown name %s", field.Quote(name))
 }
 
-// override is the last --set that changed a key or one below it, if any did.
+// override returns the last --set that changed a key or one below it, if any.
 func (d *Document) override(key string) (set string, ok bool) {
 	for _, s := range d.Sets {
 		if k, _, _ := strings.Cut(s, "="); k == key || strings.HasPrefix(k, key+".") {

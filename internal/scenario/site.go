@@ -34,7 +34,7 @@ func (p *resolver) described() (*topo.Graph, error) {
 
 var numbered = regexp.MustCompile(`^(fabric\.types|fabric\.nodes|gpus|jobs)\[(\d+)\]`)
 
-// byName is the path of a type, a group or a GPU that was written in a mapping: by its name there.
+// byName returns the path of a type, a group or a GPU that was written in a mapping, by its name there.
 func (d *Document) byName(path string) string {
 	m := numbered.FindStringSubmatch(path)
 	if m == nil {
@@ -58,8 +58,8 @@ func (d *Document) byName(path string) string {
 	return path
 }
 
-// named reports whether elements of a list are identified by names, so that the list may also be written as a mapping
-// from these.
+// named reports whether elements of a list are identified by names, so that the list may also be written as a
+// mapping from the names.
 func named(t reflect.Type) bool {
 	return t == reflect.TypeFor[site.Type]() || t == reflect.TypeFor[site.Group]() ||
 		t == reflect.TypeFor[Accelerator]() || t == reflect.TypeFor[Job]()

@@ -25,7 +25,7 @@ workload:
   traffic: {permutation: {bytes: 1MB}}
 `
 
-// asLists is the same with types and nodes as lists, and every value as text.
+// asLists is the same scenario with types and nodes as lists, and every value as text.
 const asLists = `fabric:
   types:
     - {name: host, gpus: 4, nics: 4, nic_rate: 200Gbps}
@@ -51,7 +51,7 @@ func resolved(t testing.TB, text string, sets ...string) (*Plan, error) {
 	return d.Resolve(scenarios.File)
 }
 
-// A fabric reads the same however its lists are written, and its cables are what the rules say.
+// A fabric parses equally in every form of its lists, and its cables follow the rules.
 func TestDescribedFabric(t *testing.T) {
 	var dots []string
 	for _, text := range []string{rails, asLists} {
@@ -127,7 +127,7 @@ func TestFaultsOfDescribedFabrics(t *testing.T) {
 	}
 }
 
-// What a rule for cables matches may be changed and added, and is checked as if the file said it.
+// The cables of a rule may be changed and added, and are checked like those of the file.
 func TestSetMatch(t *testing.T) {
 	plain, err := resolved(t, rails)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestSetMatch(t *testing.T) {
 	}
 }
 
-// A type that is like another one may have no GPUs where that has some: storage like a host.
+// A type based on another may have no GPUs, such as storage based on a host.
 func TestNoGPUsWhereTheOtherHasSome(t *testing.T) {
 	like := strings.Replace(rails, "    leaf: {ports",
 		"    twin: {like: host, gpus: 0}\n    leaf: {ports", 1)
@@ -172,7 +172,7 @@ func TestNoGPUsWhereTheOtherHasSome(t *testing.T) {
 	}
 }
 
-// A rate of congestion control is held against the slowest NIC, not the first one's.
+// A rate of congestion control is checked against the slowest NIC, not the first one.
 func TestRatesAgainstTheSlowestNIC(t *testing.T) {
 	slow := strings.Replace(rails, "    leaf: {ports",
 		"    slow: {like: host, nic_rate: 100Gbps}\n    leaf: {ports", 1)
@@ -190,7 +190,7 @@ func TestRatesAgainstTheSlowestNIC(t *testing.T) {
 	}
 }
 
-// A switch has the packet memory that its type says, else what its model has unless the switch block says.
+// A switch has the packet memory of its type, else of its model unless the switch block sets one.
 func TestPacketMemoryOfTypes(t *testing.T) {
 	spine := func(p *Plan) unit.Bytes { return p.SpecOf(len(p.Graph.Nodes) - 1).Buffer }
 	leaf := func(p *Plan) unit.Bytes { return p.SpecOf(p.Graph.Links[0].B).Buffer }
@@ -200,7 +200,7 @@ func TestPacketMemoryOfTypes(t *testing.T) {
 		leaf, spine unit.Bytes
 	}{
 		{nil, 0, 0}, // the platform's
-		{[]string{"fabric.types.leaf.buffer=20MB"}, 20 * unit.MB, 20 * unit.MB}, // it is like leaf
+		{[]string{"fabric.types.leaf.buffer=20MB"}, 20 * unit.MB, 20 * unit.MB}, // it is based on leaf
 		{[]string{model}, 0, 113620296},
 		{[]string{model, "switch.buffer=50MB"}, 50 * unit.MB, 50 * unit.MB},
 		{[]string{model, "switch.buffer=50MB", "fabric.types.spine.buffer=30MB"}, 50 * unit.MB, 30 * unit.MB},
@@ -232,7 +232,7 @@ func TestPacketMemoryOfTypes(t *testing.T) {
 	}
 }
 
-// A switch takes as long as its type says, and keeps headroom for it; the others as long as fabric.pipeline.
+// A switch has the pipeline latency of its type, and headroom for it; others have fabric.pipeline.
 func TestPipelineOfTypes(t *testing.T) {
 	p, err := resolved(t, rails, "fabric.types.leaf.pipeline=500ns", "fabric.types.spine.pipeline=900ns",
 		"fabric.pipeline=100ns")
@@ -247,7 +247,7 @@ func TestPipelineOfTypes(t *testing.T) {
 			t.Errorf("%s takes %v, want %v", p.Graph.Nodes[node].Name, got, want)
 		}
 	}
-	last := len(p.Graph.Links) - 1 // leaf to spine, alike at both ends but for the pipelines
+	last := len(p.Graph.Links) - 1 // leaf to spine, equal at both ends except for the pipelines
 	more := p.reserve(last, spine, 3) - p.reserve(last, p.Graph.Links[last].A, 3)
 	if want := unit.InTime(p.Graph.Links[last].Rate, 400*unit.Nanosecond); more < want*9/10 || more > want {
 		t.Errorf("the spine keeps %v more, 400 ns at its rate are %v", more, want)

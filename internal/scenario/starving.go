@@ -11,17 +11,18 @@ import (
 	"railyard/unit"
 )
 
-// starving warns of runs that may end in a livelock: headers of trimmed packets precede data, each is answered, and its
-// packet is retransmitted. If the offered load is so high that headers alone fill a link, no more data get through.
-// Senders on credit slow down in time; windows end at one packet, which may still be too much for many senders on a
-// short path.
+// starving warns of runs that may end in a livelock: headers of trimmed packets precede data, each is answered, and
+// its packet is retransmitted. If the offered load is so high that headers alone fill a link, no more data get
+// through. Senders on credit slow down in time. Windows end at one packet, which may still be too much for many
+// senders on a short path.
 func (p *resolver) starving() error {
 	s := p.Default()
 	if s.CC.Credit != nil {
 		return nil
 	}
 	packet := float64(p.RC.Wire() + roce.PreambleIFG)
-	full := func(spec *queue.Spec) float64 { // multiple of the rate on headers from which they fill a cable; 0: never
+	// multiple of the rate on headers from which they fill a cable; 0: never
+	full := func(spec *queue.Spec) float64 {
 		if spec.Queues[spec.DSCP[s.DSCP]].Trim {
 			return packet / float64(spec.Trim.Size+roce.PreambleIFG)
 		}
@@ -45,8 +46,8 @@ func (p *resolver) starving() error {
 	return nil
 }
 
-// fullestReceiver returns the NIC with the largest offered load relative to its rate if all senders sent to all their
-// receivers at the same time, up to their data: headers can fill its link.
+// fullestReceiver returns the NIC with the largest offered load relative to its rate, if all senders sent to all
+// their receivers at the same time, limited to their data. Headers can fill its link.
 func (p *resolver) fullestReceiver(full func(*queue.Spec) float64) (name string, times, from float64) {
 	g := p.Graph
 	sent, gets := make([]float64, len(g.NICs)), make([]float64, len(g.NICs))

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// From as many senders on as a full packet is longer than what is left of it, the headers alone fill a
-// receiver's cable, and where uplinks are so much slower than what servers send, theirs: that is said
-// before a run that may end there, unless senders are on credit. The numbers: 4,226 bytes of wire of a
+// With more senders than the ratio of packet to header length, headers alone fill a receiver's cable, or slow
+// uplinks. A note warns before such a run, unless senders are on credit. The numbers: 4,226 bytes of wire of a
 // packet at most 4 KB long, 148 of its headers.
 func TestNoteOnStarving(t *testing.T) {
 	const incast = `
@@ -53,7 +52,7 @@ workload: {traffic: {ring-allreduce: {bytes: 1MB}}}
 	}
 }
 
-// Trimming tells go-back-N of a gap once, and of what is trimmed again nothing: that is said beforehand.
+// Trimming reports a gap to go-back-N once, and nothing of packets trimmed again; a note says so beforehand.
 func TestNoteOnTrimmingUnderGoBackN(t *testing.T) {
 	const text = `
 name: x

@@ -187,7 +187,7 @@ func (p *resolver) fastEnough(s *Storage) error {
 	return nil
 }
 
-// kept makes the pipes between the memory and the media of servers that keep data.
+// kept makes the pipes between the memory and the media of storage servers.
 func (p *resolver) kept() {
 	g, s := p.Graph, p.Storage
 	if s == nil || !s.Access.Media {
@@ -209,8 +209,8 @@ func (p *resolver) kept() {
 	}
 }
 
-// stored is a job's storage with the positions of its ranks, the ends of storage servers after them; nil if it does not
-// use storage.
+// stored returns a job's storage with the positions of its ranks, followed by the ends of storage servers; nil if
+// it does not use storage.
 func (p *resolver) stored(c crew, ranks int) (*workload.Storage, crew) {
 	if p.Storage == nil {
 		return nil, c

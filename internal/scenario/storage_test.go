@@ -14,7 +14,7 @@ storage: {servers: 2, STORAGE}
 workload: {WORK}
 `
 
-// What cannot be is refused at its key.
+// Impossible settings are rejected at their key.
 func TestBadStorage(t *testing.T) {
 	reads, trains := "traffic: {storage: {read: 1MB}}", "training: {model: tiny.json, dp: 8, TRAIN}"
 	for _, c := range []struct{ storage, work, key, want string }{
@@ -85,7 +85,7 @@ storage: {network: separate, NODES}
 workload: {traffic: {storage: {read: 1MB}}}
 `
 
-// A described fabric says itself which servers keep data, and which NICs are for them.
+// A described fabric itself names the storage servers, and their NICs.
 func TestDescribedStorage(t *testing.T) {
 	text := func(nodes string) string { return strings.Replace(describedStorage, "NODES", nodes, 1) }
 	p, err := planOf(t, text("read: 5GB/s"))
@@ -114,7 +114,7 @@ func TestDescribedStorage(t *testing.T) {
 	}
 }
 
-// Jobs share storage and nothing else; each has its own operations there.
+// Jobs share only the storage; each has its own operations there.
 func TestJobsWithStorage(t *testing.T) {
 	p, err := planOf(t, `fabric: {kind: rail, hosts: 4, spines: 2}
 server: {gpus: 4, nics: 4}
@@ -156,7 +156,7 @@ jobs:
 	}
 }
 
-// How fast storage takes a checkpoint: media, its own NICs, or those that GPUs write by.
+// The rate at which storage receives a checkpoint: its media, its own NICs, or those by which GPUs write.
 func TestTakes(t *testing.T) {
 	for _, c := range []struct {
 		storage string

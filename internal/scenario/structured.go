@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// structured structures the entropy values of NICs whose switches read them.
+// structured lays out the entropy values of NICs whose switches read them.
 func (p *resolver) structured() error {
 	if !route.Is[route.EVReader](p.LB) {
 		return nil
@@ -54,8 +54,8 @@ func givenEVs() string {
 	return strings.Join(names, ", ")
 }
 
-// choices is by tier among how many ports a switch chooses at most: all that lead up, or the cables to one switch
-// below. A link within a tier would make paths read one field twice.
+// choices returns, by tier, the maximum number of ports among which a switch chooses: all uplinks, or the cables to
+// one lower switch. A link within a tier would make paths read one field twice.
 func (p *resolver) choices() (most [route.Tiers]int, err error) {
 	g := p.Graph
 	type bundle struct{ from, to int }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Entropy values that switches read: laid out over planes and ways, and refused where they cannot be.
+// Entropy values that switches read: they are laid out over planes and paths, or rejected if impossible.
 func TestStructured(t *testing.T) {
 	p, err := resolveLB(twoTiers+load, "transport=mrc", "lb=structured")
 	if err != nil {

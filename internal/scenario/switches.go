@@ -45,8 +45,8 @@ func (p *resolver) switches() error {
 	return p.headroom()
 }
 
-// warnQueues notes once per configuration where PFC acts before ECN and where WRED drops what should
-// be marked.
+// warnQueues notes once per configuration where PFC acts before ECN and where WRED drops packets that should be
+// marked.
 func (p *resolver) warnQueues() {
 	seen := map[*queue.Spec]bool{}
 	for n, node := range p.Graph.Nodes {
@@ -78,8 +78,8 @@ func (p *resolver) warnQueues() {
 	}
 }
 
-// noteDSCP warns if a switch's own configuration has another lossless DSCP than the data's: usually the scenario's DSCP
-// is not the one of the real NICs.
+// noteDSCP warns if a switch's own configuration has another lossless DSCP than the data's. Usually the scenario's
+// DSCP is then not that of the real NICs.
 func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
 	of := p.Default().DSCP
 	if _, text := p.textFor(n); !text || spec.Queues[spec.DSCP[of]].Lossless {
@@ -94,8 +94,9 @@ func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
 	}
 }
 
-// noteTags warns if a switch's own configuration classifies by 802.1p priority into a lossless queue that no DSCP leads
-// to. Packets here have no tags, so that nothing reaches the queue, and the rendered configuration has no such class.
+// noteTags warns if a switch's own configuration classifies by 802.1p priority into a lossless queue that no DSCP
+// selects. Simulated packets have no tags, so none reaches that queue, and the rendered configuration has no such
+// class.
 func (p *resolver) noteTags(n *topo.Node, spec *queue.Spec) {
 	i := slices.IndexFunc(p.configs, func(c *swconf.Config) bool { return c.Hostname.V == n.Name })
 	if i < 0 {
@@ -115,8 +116,8 @@ func (p *resolver) noteTags(n *topo.Node, spec *queue.Spec) {
 	}
 }
 
-// largestFrame returns the largest frame of the workload and the pause after it, on the wire: headers of 82 bytes,
-// a pause of 64, and 20 of preamble and gap each.
+// largestFrame returns the bytes on the wire of the workload's largest frame and the pause after it: headers of 82
+// bytes, a pause of 64, and 20 of preamble and gap each.
 func (p *resolver) largestFrame() unit.Bytes {
 	return unit.Bytes(p.File.Transport.MTU) + p.headers() + 64 + 2*20
 }
@@ -151,8 +152,7 @@ func (p *resolver) smallestMTU() unit.Bytes {
 	return mtu
 }
 
-// textFor names the key of switches that holds for a switch: its name, its
-// role, or config.
+// textFor returns the key of switches that applies to a switch: its name, its role, or config.
 func (p *resolver) textFor(n *topo.Node) (key string, ok bool) {
 	for _, key := range append(append([]string{n.Name}, p.roleKeys[n.Role]...), "config") {
 		if _, ok := p.File.Switches[key]; ok {
@@ -289,8 +289,8 @@ func (p *resolver) base(bases map[unit.Bytes]*queue.Spec, n *topo.Node) (*queue.
 	return bases[buffer], nil
 }
 
-// classify gives NICs the classes of the switch that the first of them is cabled to, and notes where another one's
-// put a service's packets elsewhere. Classes without a NIC are not compared.
+// classify gives NICs the classes of the first NIC's switch, and notes other switches that classify a service's
+// packets differently. Classes without a NIC are not compared.
 func (p *resolver) classify() {
 	first, seen := -1, map[*queue.Spec]bool{}
 	for i := range p.Graph.NICs {
@@ -329,7 +329,7 @@ func (p *resolver) noteClasses(first, at int) {
 	}
 }
 
-// everywhere reports whether all switches do as the NICs' one does.
+// everywhere reports whether all switches agree with the NICs' switch.
 func (p *resolver) everywhere() bool {
 	for i := range p.Graph.Nodes {
 		if p.Graph.Nodes[i].Role != topo.Host && *p.specs[i] != p.Spec {

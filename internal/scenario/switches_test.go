@@ -10,7 +10,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// An override that the switches' own texts replace is refused where nothing is left of it.
+// An override that the switches' own configurations replace everywhere is rejected.
 func TestSetBelowATextOfSwitches(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/configs/seed-dcqcn.cfg")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestSetBelowATextOfSwitches(t *testing.T) {
 		{"config", "switch.queues.3.wred_min=300KB",
 			"--set switch.queues.3.wred_min=300KB: has no effect: a.cfg (switches.config) gives 150KB", ""},
 		{"config", "switch.queues.3.wred_min=150KB", "", ""},
-		{"config", "switch.queues.3.xoff=3MB", "", ""}, // which the text leaves to the scenario
+		{"config", "switch.queues.3.xoff=3MB", "", ""}, // which the configuration leaves to the scenario
 		{"config", "transport.data_dscp=26", "",
 			"data (DSCP 26) goes to queue 0 of rail-1, which PFC does not protect, and DSCP 24 to queue 3, which it does: " +
 				"--set transport.data_dscp=24 if"},
@@ -43,7 +43,8 @@ func TestSetBelowATextOfSwitches(t *testing.T) {
 	}
 }
 
-// Each cabled port has the PFC mode of its switch's configuration, and one that this does not have the mode of most.
+// Each connected port has the PFC mode of its switch's configuration. A port that is missing there has the mode of
+// most ports.
 func TestPFCModes(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/configs/seed-dcqcn.cfg")
 	if err != nil {

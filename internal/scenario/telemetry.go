@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// telemetry checks that the fabric supports the telemetry of the algorithm: the header has room for a path's switches
-// and for its own bytes, and a stamp has a code for every port's rate.
+// telemetry checks that the fabric supports the telemetry of the algorithm. The header must have room for a path's
+// switches and for its own bytes, and a stamp must have a code for every port's rate.
 func (p *resolver) telemetry() error {
 	for i := range p.Services {
 		if err := p.reported(&p.Services[i]); err != nil {
@@ -20,7 +20,7 @@ func (p *resolver) telemetry() error {
 	return nil
 }
 
-// reported does so for the algorithm of one service.
+// reported checks it for the algorithm of one service.
 func (p *resolver) reported(s *Service) error {
 	kind := roce.Telemetry(s.CC.Reports(s.Values))
 	if kind == roce.NoTelemetry {

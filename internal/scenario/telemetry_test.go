@@ -13,8 +13,8 @@ import (
 const ring = "fabric: {kind: torus, k: 4, uplinks: 1, segments: 1, hosts: 1}\n" +
 	"server: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
 
-// What switches cannot write into packets is refused at the key that is to blame, and only for algorithms
-// that need it: each of these fabrics runs DCQCN, and all but the narrow one and the chassis of HPCC's tags.
+// Telemetry that switches cannot write is rejected at the key at fault, and only for algorithms that need it. Each
+// of these fabrics runs DCQCN, and all but the narrow one and the chassis run HPCC with tags.
 func TestTelemetryThatDoesNotFit(t *testing.T) {
 	halved := twoRacks + "events: [{link: rail-1:Eth3, at: 10us, rate: %s}]\n"
 	for _, c := range []struct{ name, text, sets, want string }{
@@ -43,15 +43,15 @@ func TestTelemetryThatDoesNotFit(t *testing.T) {
 			t.Errorf("%s: with tags: %v", c.name, err)
 		}
 	}
-	for _, rate := range []string{"10Gbps", "50Gbps", "200Gbps"} { // half of something, but with a code
+	for _, rate := range []string{"10Gbps", "50Gbps", "200Gbps"} { // an odd rate, but with a code
 		if _, err := resolved(t, fmt.Sprintf(halved, rate), "cc.algorithm=hpcc"); err != nil {
 			t.Errorf("an event of %s: %v", rate, err)
 		}
 	}
 }
 
-// The switches' mtu holds the payload, all headers and the telemetry, to the byte; what is written is as
-// long as the kind says.
+// The switches' mtu holds the payload, all headers and the telemetry, to the byte. The written length is that of
+// the kind.
 func TestTelemetryFitsTheMTU(t *testing.T) {
 	for _, c := range []struct {
 		sets string
@@ -78,7 +78,7 @@ func TestTelemetryFitsTheMTU(t *testing.T) {
 	}
 }
 
-// A path is as long as its switches: a Clos of three tiers has the five that fit, and a torus is held to its
+// A path's length is its number of switches. A Clos of three tiers has the five that fit, and a torus matches its
 // closed form.
 func TestTelemetryByHops(t *testing.T) {
 	cases := []struct {
@@ -110,7 +110,7 @@ func TestTelemetryByHops(t *testing.T) {
 	if _, err := resolved(t, dragonfly, "cc.algorithm=hpcc", "lb=ecmp"); err != nil {
 		t.Error(err)
 	}
-	_, err := resolved(t, dragonfly, "cc.algorithm=hpcc", "lb=valiant") // by a third group
+	_, err := resolved(t, dragonfly, "cc.algorithm=hpcc", "lb=valiant") // through a third group
 	if err == nil || !strings.Contains(err.Error(), "pass up to 6") {
 		t.Error(err)
 	}

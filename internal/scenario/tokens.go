@@ -10,11 +10,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The YAML library's scanner takes time in proportion to its input. Its parser copies all keys of a mapping for each of
-// them and every path for each level, so that 200 KB can take minutes and gigabytes. The input is therefore bounded
-// first.
+// The YAML library's scanner takes time in proportion to its input. Its parser copies all keys of a mapping for
+// each of them, and every path for each level, so 200 KB can take minutes and gigabytes. The input is therefore
+// bounded first.
 const (
-	maxTokens = 300_000 // a megabyte of flows, the densest use there is, has 240,000
+	maxTokens = 300_000 // a megabyte of flows, the densest use, has 240,000
 	maxKeys   = 2048    // limit of keys of one mapping: a fabric's switches, each with its own configuration
 	maxDepth  = 32      // no scenario needs more than six levels
 	maxWord   = 16_384  // bytes of one value; about may be long
@@ -44,8 +44,8 @@ func tokens(name string, text []byte) (token.Tokens, error) {
 	}
 }
 
-// watch follows the nesting of tokens: flow collections by their brackets, block ones
-// by the columns in which their entries begin.
+// watch follows the nesting of tokens: flow collections by their brackets, block collections by the columns in
+// which their entries begin.
 type watch struct {
 	file  string
 	flow  int
@@ -53,7 +53,7 @@ type watch struct {
 	last  *token.Token // a following colon makes it a key
 	open  place        // line of the key or dash that has no value yet; 0: none
 	key   bool         // whether it is a key
-	bare  int          // of them, those without a value
+	bare  int          // of these, the ones without a value
 	began bool         // with ---
 }
 
@@ -106,8 +106,8 @@ func (w *watch) next(t *token.Token) error {
 	return nil
 }
 
-// waits tracks keys and dashes without a value yet. It counts those that get none: the next word is on another line
-// no further right, or ends the entry of a flow.
+// waits tracks keys and dashes without a value yet. It counts those without a value: the next word is on another
+// line no further right, or ends the entry of a flow.
 func (w *watch) waits(t *token.Token) {
 	at := position(t)
 	switch t.Type {
@@ -118,7 +118,7 @@ func (w *watch) waits(t *token.Token) {
 			w.bare++
 		}
 	default:
-		// begins right below its key
+		// begins directly below its key
 		list := w.key && t.Type == token.SequenceEntryType && at.col == w.open.col
 		if w.open.line > 0 && w.flow == 0 && at.line > w.open.line && at.col <= w.open.col && !list {
 			w.bare++
@@ -134,7 +134,7 @@ func (w *watch) waits(t *token.Token) {
 	}
 }
 
-// enter closes the block collections that lie right of a column and opens one there.
+// enter closes the block collections right of a column and opens one there.
 func (w *watch) enter(col int) *column {
 	if w.flow > 0 {
 		return nil

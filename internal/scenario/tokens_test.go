@@ -10,9 +10,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// Small texts that took minutes or gigabytes in the YAML parser are refused in a
-// moment, at the place where they stop being a scenario. Flows by the thousand, the
-// largest thing that people write, are still read.
+// Short texts that took minutes or gigabytes in the YAML parser are rejected at once, at the position where they
+// stop being a scenario. Thousands of flows, the largest realistic input, are still read.
 func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nested entries": {strings.Repeat("- ", 100_000) + "x",
@@ -84,8 +83,8 @@ func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 	}
 }
 
-// What an editor of another system puts in front of a text is no part of its first key,
-// and a text of comments alone says what is missing from it.
+// A prefix added by editors of other systems is not part of the first key. A text of comments only is reported with
+// what is missing.
 func TestByteOrderMark(t *testing.T) {
 	if _, err := scenario.Parse("x.yaml", []byte("\ufeff"+good), nil); err != nil {
 		t.Error(err)
@@ -100,7 +99,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// staircase is a mapping in a mapping, and so on.
+// staircase is nested mappings.
 func staircase(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -109,8 +108,8 @@ func staircase(n int) string {
 	return b.String()
 }
 
-// spent returns what this process took of processors so far: other than the time that passes it does not grow with
-// what else the machine has to do.
+// spent returns the processor time of this process. Unlike elapsed time it does not grow with other load on the
+// host.
 func spent() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

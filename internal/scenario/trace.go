@@ -40,7 +40,7 @@ func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
 	return job, nil
 }
 
-// traced reads a trace's files for the fabric that its ranks are on; nil: it is not known where.
+// traced reads a trace's files for the fabric of its ranks; nil: their location is unknown.
 func (p *resolver) traced(key string, t *Trace, on trace.Fit) (*trace.Trace, error) {
 	if len(t.Files) == 0 {
 		return nil, field.New(key+".files", "is missing")
@@ -63,7 +63,7 @@ func (p *resolver) traced(key string, t *Trace, on trace.Fit) (*trace.Trace, err
 // counted is the position of a rank's number in a server's name, with the offset to add.
 var counted = regexp.MustCompile(`\{n([+-]\d{1,6})?\}`)
 
-// numbered finds the GPUs of the numbers that a graph's operations are on, and makes these numbers ranks.
+// numbered finds the GPUs of the numbers in a graph's operations, and makes these numbers ranks.
 func (p *resolver) numbered(at task, pattern string, d *workload.DAG) (crew, error) {
 	if at.crew != nil {
 		return nil, field.New("", "sets the job's GPUs: leave the job's gpus, placement and on out")

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// A trace's numbers are GPUs in their order, or servers by name; and it may be one of several jobs.
+// A trace's numbers are GPUs in their order, or servers by name. A trace may be one of several jobs.
 func TestTraces(t *testing.T) {
 	flows := map[string]string{"flow.txt": "2\n2 1 3 100 4096 2\n5 1 3 100 4096 2\n"}
 	for _, c := range []struct{ work, want string }{

@@ -134,8 +134,8 @@ func (p *resolver) background(at task, b *Background) (*workload.DAG, error) {
 	return workload.Flows(len(x.Rates), flows)
 }
 
-// nextGroup returns, by rank, its destination: the job's rank in the next group of the dragonfly; after the last
-// group follows the first.
+// nextGroup returns, by rank, its destination: the job's rank in the next group of the dragonfly. The first group
+// follows the last one.
 func (p *resolver) nextGroup(c crew) (func(rank int) []int, error) {
 	g := p.Graph
 	if len(g.Regions) < 2 {

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// A size that is none is not looked for as a file; what is missing says what stands there.
+// An invalid size is not looked up as a file; the error of a missing file quotes it.
 func TestBackgroundSizes(t *testing.T) {
 	for size, want := range map[string]string{
 		"64KB": "",
@@ -51,8 +51,8 @@ func TestNextGroup(t *testing.T) {
 	}
 }
 
-// TestRingsOfGradients checks how many rings reduce gradients where no number is set: one for each GPU of a data
-// parallel group in a server, so that it sends through all of its NICs.
+// TestRingsOfGradients checks how many rings reduce gradients by default: one for each GPU of a data parallel group
+// in a server, so that it sends through all of its NICs.
 func TestRingsOfGradients(t *testing.T) {
 	for of, want := range map[string]int{
 		"dp: 16":              8,
@@ -82,8 +82,8 @@ func TestRingsOfGradients(t *testing.T) {
 	}
 }
 
-// TestTooBig checks that the error of a step with too many operations names overrides with which it has fewer, and
-// none that the GPUs' memory does not hold.
+// TestTooBig checks that the error of a step with too many operations names overrides with fewer, and none that
+// exceeds the GPUs' memory.
 func TestTooBig(t *testing.T) {
 	parse := func(name string, sets ...string) *scenario.Document {
 		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 32, spines: 8}\n"+
@@ -123,8 +123,8 @@ func TestTooManyRings(t *testing.T) {
 	}
 }
 
-// TestTooManyReplicas checks that a step of which no batch, no microbatch and no ring is few enough operations names
-// fewer replicas, with which it is.
+// TestTooManyReplicas checks a step that has too many operations for any batch, microbatch and ring. Its error
+// names fewer replicas, with which the step fits.
 func TestTooManyReplicas(t *testing.T) {
 	parse := func(sets ...string) (*scenario.Plan, error) {
 		doc, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, segments: 1, hosts: 32, spines: 8}\n"+

@@ -144,7 +144,7 @@ func (p *resolver) framework(key, name string) (*workload.Software, error) {
 	return s, field.Under(key+".software", err)
 }
 
-// tooBig returns why no simulation takes a step, with the overrides that change that.
+// tooBig returns why no simulation accepts a step, with the overrides that change that.
 func tooBig(key string, step *workload.Training) error {
 	err := step.TooBig()
 	var e *field.Error
@@ -169,8 +169,8 @@ func (p *resolver) unfit(err error) {
 	}
 }
 
-// spare counts the GPUs of a fabric that a step has no work for, and notes what counts them. Jobs have as many GPUs
-// as their steps.
+// spare counts the GPUs of a fabric that a step leaves idle, and notes what counts them. Jobs have as many GPUs as
+// their steps.
 func (p *resolver) spare(step *workload.Training) {
 	spare := p.Graph.TotalGPUs() - step.Ranks()
 	if spare <= 0 {

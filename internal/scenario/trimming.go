@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// trimming sets open values of trimming in the switch block if a queue trims, and refuses settings of trimming if none
-// does.
+// trimming sets open values of trimming in the switch block if a queue trims, and rejects settings of trimming if
+// none does.
 func (p *resolver) trimming(spec *queue.Spec) error {
 	t := &spec.Trim
 	if spec.TrimMask() == 0 {

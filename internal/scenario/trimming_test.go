@@ -8,11 +8,11 @@ import (
 	"railyard/internal/scenario"
 )
 
-// trims makes queue 3 of the defaults lossy and has it trim.
+// trims makes queue 3 of the defaults lossy and enables trimming.
 var trims = []string{"switch.queues.3.lossless=false", "switch.queues.3.trim=true",
 	"switch.queues.3.limit=40KB"}
 
-// What a file leaves open of trimming is decided where a queue trims, and nowhere else.
+// Open values of trimming are set if a queue trims, and otherwise not.
 func TestTrimmingIsResolved(t *testing.T) {
 	resolve := func(sets ...string) *scenario.Plan {
 		d, err := scenario.Parse("x.yaml", []byte(good), sets)
@@ -46,7 +46,7 @@ func TestTrimmingIsResolved(t *testing.T) {
 	}
 }
 
-// What no switch could do is refused at its key.
+// Impossible settings are rejected at their key.
 func TestBadTrimming(t *testing.T) {
 	for name, c := range map[string]struct {
 		sets []string
@@ -81,8 +81,8 @@ func TestBadTrimming(t *testing.T) {
 	}
 }
 
-// Where no profile is named, it is the one for what the switches do: nobody sends unasked where what is too
-// much is not trimmed. The profile that was taken is kept with the run.
+// The default profile is the one for the switches' behaviour: without trimming, no sender sends unsolicited data.
+// The selected profile is stored with the run.
 func TestProfileFitsTheSwitches(t *testing.T) {
 	for _, c := range []struct {
 		algorithm string

@@ -24,8 +24,8 @@ func (t *Tunnel) Words() string {
 	return "packets of NICs carried unchanged by " + t.CC.Title + " between edges"
 }
 
-// edged sets the switch defaults for a tunnel: the data's queue holds one bandwidth-delay product, trims and is lossy,
-// and packets use all paths, as with transport: eqds.
+// edged sets the switch defaults for a tunnel, as with transport: eqds. The data queue holds one bandwidth-delay
+// product, trims and is lossy, and packets use all paths.
 func (p *resolver) edged() error {
 	t := p.File.Transport.Tunnel
 	if t == nil || *t == "none" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTunnelThatDoesNotFit: a tunnel of EQDS carries RoCE and TCP without credit of their own, over queues that trim.
+// TestTunnelThatDoesNotFit: a tunnel of EQDS carries RoCE and TCP without their own credit, over trimming queues.
 func TestTunnelThatDoesNotFit(t *testing.T) {
 	failing := twoRacks + "events: [{link: rail-1:Eth3, at: 10us, rate: 50Gbps}]\n"
 	for _, c := range []struct{ text, sets, want string }{
@@ -28,8 +28,8 @@ func TestTunnelThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestTunnelSets: the key makes the data's queue trim and packets take all paths, unless the scenario sets either, and
-// leaves the transport behind alone: go-back-N stays, and the note on spraying is not there.
+// TestTunnelSets: the key makes the data queue trim and packets use all paths, unless the scenario sets either. The
+// inner transport does not change: go-back-N stays, without the note on spraying.
 func TestTunnelSets(t *testing.T) {
 	p, err := resolved(t, twoRacks, "transport.tunnel=eqds")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // MaxPackets bounds what packet fidelity starts: about a day at ten million packets a second. Flows have no packets.
 const MaxPackets = 1_000_000_000_000
 
-// manyPackets is from how many on a workload that another program described is given fidelity: auto: about a billion
-// packet-hops.
+// manyPackets is the number of packets from which a workload described by another program gets fidelity: auto:
+// about a billion packet-hops.
 const manyPackets = 250_000_000
 
 // packetFidelity is the name of the default fidelity.
@@ -117,7 +117,7 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 const endOfTime = float64(unit.Never / 2)
 
 // bound refuses work that could not end in reasonable time, or not before the clock overflows. It takes the longest
-// chain of computing, and all transfers one after the other on the slowest link.
+// chain of computations, and all transfers one after another on the slowest link.
 func (p *resolver) bound() error {
 	if p.amount == asSums || p.Unfit != "" {
 		return nil

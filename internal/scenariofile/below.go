@@ -12,8 +12,8 @@ import (
 // ErrOutside reports that a file is outside of the folders that Below reads.
 var ErrOutside = errors.New("is outside of the folder of the file that names it")
 
-// Below reads the files that a file of another person names, as a batch script does: in its folder and those below it,
-// or in other folders. No file elsewhere is read and quoted, through symbolic links either.
+// Below reads the files named by another user's file, such as a batch script: in its folder and those below it, or
+// in other folders. No file elsewhere is read and quoted, through symbolic links either.
 func Below(path string, others ...string) scenario.ReadFile {
 	return func(name string) ([]byte, error) {
 		real, err := filepath.EvalSymlinks(RelativeTo(path, name))

@@ -56,7 +56,7 @@ func Resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
 	return plan, nil
 }
 
-// MaxSize bounds files that a scenario names: traces are large. Others bound theirs where they read them.
+// MaxSize bounds files that a scenario names: traces are large. Other readers bound theirs themselves.
 const MaxSize = 512 << 20
 
 // Beside reads files that a scenario names: relative to it.
@@ -108,13 +108,13 @@ func whole(path string, sets []string,
 	return plan, nil
 }
 
-// Fabric builds the plan of a scenario whose fabric counts, not its workload.
+// Fabric builds the plan of a scenario for its fabric only, without its workload.
 func Fabric(path string, sets []string) (*scenario.Plan, error) {
 	return whole(path, sets, (*scenario.Document).Fabric)
 }
 
-// ResolveModel is resolve for a document that names a model as given on the
-// command line: relative to where we are, not to the document.
+// ResolveModel is resolve for a document that names a model as given on the command line: relative to the working
+// directory, not to the document.
 func ResolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, error) {
 	plan, err := doc.Resolve(func(p string) ([]byte, error) {
 		if p != model {

@@ -17,7 +17,8 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {matrix: pairs.cm}}
 `
 
-// Files that a scenario names lie beside it, wherever the command runs; a seed of the command goes before the file's.
+// Files that a scenario names are relative to it, wherever the command runs. A seed of the command overrides the
+// file's.
 func TestPlan(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
@@ -49,7 +50,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Whoever needs the fabric alone gets it from scenarios without a workload, and of those with one no file is read.
+// A caller that needs only the fabric gets it from scenarios without a workload. For those with one, no workload
+// file is read.
 func TestFabricAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {

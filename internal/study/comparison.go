@@ -14,11 +14,11 @@ import (
 	"railyard/unit"
 )
 
-// Comparison simulates each variant of a matrix with several seeds. A scenario of its matrix may be a run directory,
-// whose summary is a variant of its own.
+// Comparison simulates each variant of a matrix with several seeds. A scenario of its matrix may be a run
+// directory, whose summary is a separate variant.
 type Comparison struct {
 	Matrix
-	Seeds int // number of seeds, from the scenario's
+	Seeds int // number of seeds, from the scenario's on
 
 	// Unfit are the variants that Prepare has left out.
 	Unfit []result.Unfit
@@ -87,7 +87,7 @@ func (c *Comparison) Prepare() error {
 	return nil
 }
 
-// overfull returns the estimated memory use of the fullest GPU of a training if it exceeds the limit; else "".
+// overfull returns the estimated memory of the fullest GPU of a training if it exceeds the limit; else "".
 func overfull(p *scenario.Plan) string {
 	for i := range p.Jobs {
 		if t := p.Jobs[i].Training; t != nil {
@@ -110,8 +110,9 @@ func (c *Comparison) Simulations() (n int) {
 	return n
 }
 
-// Run simulates the variants of Prepare and returns them in their order; failed ones have an error. keep, unless nil,
-// is called with the first seed's outcome and the number of a variant, from several goroutines. The error is ctx's.
+// Run simulates the variants of Prepare and returns them in their order; failed ones have an error. keep, unless
+// nil, is called from several goroutines with the first seed's outcome and the number of a variant. The error is
+// ctx's.
 func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label string, o *Outcome)) (
 	[]result.Variant, error) {
 	pool.Expect(c.Simulations())

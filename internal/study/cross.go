@@ -37,7 +37,7 @@ type Variant struct {
 	Sets  []string
 	Label string // differences between the variants
 
-	Fidelity string // fidelity if neither the scenario nor an override sets one; "": every packet
+	Fidelity string // fidelity if neither the scenario nor an override sets one; "": packets
 }
 
 // Plan resolves the variant with its scenario's seed and n more.
@@ -113,7 +113,7 @@ func Cross(lists []string) ([][]string, error) {
 	return combos, nil
 }
 
-// fromHere makes a configuration's file, relative to the working directory, relative to the scenario's.
+// fromHere converts a configuration's file from relative to the working directory to relative to the scenario.
 func fromHere(scenario string, sets []string) []string {
 	out := slices.Clone(sets)
 	for i, s := range out {
@@ -149,8 +149,8 @@ func (m *Matrix) label(path string, sets []string) string {
 	return strings.Join(parts, " ")
 }
 
-// valueLabel returns the label of a value in a list of overrides; numbers and booleans are prefixed by the last part of
-// the list's key, or more if other lists have that too.
+// valueLabel returns the label of a value in a list of overrides. Numbers and booleans are prefixed by the last
+// part of the list's key, or by more parts if other lists share it.
 func (m *Matrix) valueLabel(list int, value string) string {
 	if value != "true" && value != "false" && (value == "" || value[0] < '0' || value[0] > '9') {
 		return value
@@ -169,7 +169,7 @@ func (m *Matrix) valueLabel(list int, value string) string {
 	return strings.Join(own[len(own)-n:], ".") + "=" + value
 }
 
-// configLabel is a configuration's file name, or its path where several have that name, as the switches of one
+// configLabel returns a configuration's file name, or its path if several have that name, as the switches of one
 // rendering do.
 func (m *Matrix) configLabel(file string) string {
 	same := 0
@@ -184,7 +184,7 @@ func (m *Matrix) configLabel(file string) string {
 	return filepath.Base(file)
 }
 
-// everyAlgorithm reports whether all algorithms that fit are compared.
+// everyAlgorithm reports whether all fitting algorithms are compared.
 func (m *Matrix) everyAlgorithm() bool { return slices.Contains(m.Set, everyAlgorithm) }
 
 // transports reports whether network designs are.
@@ -194,11 +194,11 @@ func (m *Matrix) transports() bool {
 	})
 }
 
-// LeavesOut reports whether variants that do not fit are left out, with the reason.
+// LeavesOut reports whether variants that do not fit are omitted, with the reason.
 func (m *Matrix) LeavesOut() bool { return m.everyAlgorithm() || m.transports() }
 
-// runsWithout reports whether a variant could run without congestion control, or with RC: then the algorithm, or the
-// transport, is the reason of its error.
+// runsWithout reports whether a variant could run without congestion control, or with RC. The algorithm, or the
+// transport, is then the reason for its error.
 func (v Variant) runsWithout() bool {
 	v.Sets = slices.Clone(v.Sets)
 	for i, s := range v.Sets {
@@ -213,7 +213,7 @@ func (v Variant) runsWithout() bool {
 	return err == nil
 }
 
-// reason is why an algorithm does not fit, without its name's place.
+// reason returns why an algorithm does not fit, without the position of its name.
 func reason(err error) string {
 	var parts []string
 	for _, e := range field.All(err) {

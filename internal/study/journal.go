@@ -21,7 +21,7 @@ type Journal struct {
 }
 
 // OpenLines opens the journal at a path, with its folder. It passes the lines of an earlier study with their
-// places to each, one after the other, so that the journal may be larger than memory. With anew there are none. An
+// positions to each, one after another, so the journal may be larger than memory. With anew there are none. An
 // incomplete last line is removed.
 func OpenLines(path string, anew bool, each func(at int64, line []byte) error) (*Journal, error) {
 	return openJournal(path, anew, func(f *os.File) (int64, error) {

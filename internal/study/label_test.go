@@ -8,8 +8,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// TestLabels: the label of a variant has values; numbers and booleans with the last part of their key, or as many parts
-// as tell lists apart.
+// TestLabels: the label of a variant has its values. Numbers and booleans have the last part of their key, or as
+// many parts as distinguish lists.
 func TestLabels(t *testing.T) {
 	for lists, want := range map[string][]string{
 		"lb=ecmp,spray": {"ecmp", "spray"},
@@ -33,7 +33,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestOverfull: a training of which a GPU holds no more than may be filled, and one that needs more.
+// TestOverfull: a training that exceeds the usable memory of a GPU, and one that exceeds all of it.
 func TestOverfull(t *testing.T) {
 	for sets, want := range map[string]string{
 		"workload.training.zero=3": "",

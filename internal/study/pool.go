@@ -1,6 +1,6 @@
-// Package study simulates variants of a scenario: crossed settings (Cross), each with several seeds (Comparison), on
-// workers that share one memory budget (Pool), with a journal from which an interrupted study resumes (Journal). The
-// caller, or a package below this one, defines the variation and the evaluation.
+// Package study simulates variants of a scenario: crossed settings (Cross), each with several seeds (Comparison).
+// They run on workers that share one memory budget (Pool), with a journal from which an interrupted study resumes
+// (Journal). The caller, or a package below this one, defines the variation and the evaluation.
 package study
 
 import (
@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Pool simulates plans on workers. Runs begin when their estimates together fit the memory; one that needs all of it
-// runs alone. Results do not depend on the number of workers.
+// Pool simulates plans on workers. Runs begin when their estimates together fit the memory. One that needs all of
+// it runs alone. Results do not depend on the number of workers.
 type Pool struct {
 	Workers  int        // 0: one per processor
 	Memory   unit.Bytes // memory of all runs together; 0: no limit
@@ -68,7 +68,7 @@ type Outcome struct {
 	Tables  *result.Tables
 	Err     error // reason why the simulation did not finish; Summary has its progress
 	Failed  error // reason why the job did not finish: a rank was lost
-	Late    bool  // the run was given up at the time that Simulate was given
+	Late    bool  // the run was abandoned at the time given to Simulate
 }
 
 // Whole is Simulate for callers that need a finished run: any other is an error.
@@ -83,7 +83,7 @@ func (p *Pool) Whole(ctx context.Context, label string, plan *scenario.Plan) (*r
 	return o.Summary, o.Tables, nil
 }
 
-// Why returns the reason why the run did not end; nil if it did.
+// Why returns why the run did not end; nil if it did.
 func (o *Outcome) Why() error { return cmp.Or(o.Err, o.Failed) }
 
 // Expect adds to the simulations that Progress takes a share of.
@@ -93,8 +93,8 @@ func (p *Pool) Expect(n int) {
 	p.total += n
 }
 
-// Each calls do for 0 to n-1 on the workers, in that order of their beginning, until ctx ends. After an error no
-// later call starts, and Each returns the error with the lowest number, which does not depend on the workers;
+// Each calls do for 0 to n-1 on the workers, starting in that order, until ctx ends. After an error no later call
+// starts. Each returns the error with the lowest number, which does not depend on the workers, and
 // runner.ErrInterrupted when ctx ends.
 func (p *Pool) Each(ctx context.Context, n int, do func(i int) error) error {
 	var all sync.WaitGroup
@@ -203,7 +203,7 @@ func (p *Pool) here(ctx context.Context, label string, plan *scenario.Plan, unti
 	})
 }
 
-// Write is Simulate to the end; it writes the run into a directory and replaces an existing one.
+// Write is Simulate to the end. It writes the run into a directory and replaces an existing one.
 func (p *Pool) Write(ctx context.Context, label string, plan *scenario.Plan, dir string) (*Outcome, error) {
 	return p.hold(ctx, label, plan, func(run *fidelity.Simulation) (*Outcome, error) {
 		r := &runner.Runner{Plan: plan, Run: run, Version: runner.Version()}
@@ -273,7 +273,7 @@ func (p *Pool) foretell(label string, plan *scenario.Plan, cost fidelity.Cost) {
 	}
 }
 
-// watch observes a run for Progress; it continues while more, unless nil, returns true and ctx has not ended.
+// watch observes a run for Progress. The run continues while more, unless nil, returns true and ctx has not ended.
 func (p *Pool) watch(ctx context.Context, label string, plan *scenario.Plan, more exec.Observer) exec.Observer {
 	return func(x exec.Progress) bool {
 		p.tell(plan, label, x)

@@ -28,8 +28,8 @@ type Trials interface {
 	Elsewhere(ctx context.Context, ids []string, ended func(id string, err error)) error
 }
 
-// rounds collects the simulations of a Pool's Each for an engine: a round begins when every call of do waits for one. A
-// call that waits leaves its place to the next.
+// rounds collects the simulations of a Pool's Each for an engine. A round begins when every call of do waits for
+// one. A call that waits leaves its place to the next.
 type rounds struct {
 	turn    sync.Mutex
 	places  chan struct{}
@@ -51,7 +51,7 @@ func (r *rounds) begin(n int) {
 	r.working(1)
 }
 
-// take waits for a place.
+// take waits for a free position.
 func (r *rounds) take() {
 	r.places <- struct{}{}
 	r.working(1)
@@ -79,7 +79,7 @@ func (r *rounds) next() {
 	}
 }
 
-// elsewhere has a trial simulated in the next round and returns its outcome.
+// elsewhere simulates a trial in the next round and returns its outcome.
 func (p *Pool) elsewhere(ctx context.Context, id string) (*Outcome, error) {
 	ended := make(chan error, 1)
 	p.turn.Lock()

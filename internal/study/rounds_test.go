@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// engine is Trials of an engine that simulates nothing: it notes its rounds.
+// engine is Trials of an engine that simulates nothing and records its rounds.
 type engine struct {
 	mu     sync.Mutex
 	had    map[string]bool
@@ -51,8 +51,8 @@ func (e *engine) Elsewhere(_ context.Context, ids []string, ended func(string, e
 	return nil
 }
 
-// An engine is given, round after round, what all calls of Each wait for, however few are at work at a time; a trial
-// that it leaves and its own error are errors.
+// An engine gets, round after round, the trials for which all calls of Each wait, however few run at a time. A
+// trial that it leaves open and its own error are errors.
 func TestRounds(t *testing.T) {
 	path := scenarioFile(t)
 	simulate := func(p *Pool, seed int) error {
@@ -73,7 +73,7 @@ func TestRounds(t *testing.T) {
 	}
 	var left sync.Map
 	if err := p.Each(context.Background(), 9, func(i int) error {
-		for _, seed := range []int{i, i + 10, 99} { // the last one is the same of all
+		for _, seed := range []int{i, i + 10, 99} { // the last one is equal for all
 			if err := simulate(p, seed); err != nil {
 				left.Store(seed, err.Error())
 			}

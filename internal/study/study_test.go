@@ -34,8 +34,8 @@ func scenarioFile(t *testing.T) string {
 	return path
 }
 
-// TestNeedsOfPathChoice checks that a comparison of path choices says which of them need NICs that place packets in any
-// order, and how the scenario's NICs do.
+// TestNeedsOfPathChoice checks that a comparison of path choices reports which of them need NICs that place packets
+// in any order, and the scenario's NICs.
 func TestNeedsOfPathChoice(t *testing.T) {
 	for set, want := range map[string][2]string{
 		"transport.recovery=go-back-n": {"packets in order",
@@ -86,8 +86,8 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// With any number of workers a comparison is the same, in its order; what does not fit is left out with its reason,
-// and seeds go on from the scenario's.
+// With any number of workers a comparison is equal, in its order. Variants that do not fit are omitted with the
+// reason, and seeds continue from the scenario's.
 func TestComparison(t *testing.T) {
 	path := scenarioFile(t)
 	var first []result.Variant
@@ -123,7 +123,7 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// A run whose estimate is the memory runs when no other does, and one that needs more is refused.
+// A run whose estimate equals the memory runs when no other does, and one that needs more is rejected.
 func TestMemory(t *testing.T) {
 	plan, err := scenariofile.Plan(scenarioFile(t), nil, nil)
 	if err != nil {
@@ -148,7 +148,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Each runs as many at a time as there are workers, and its error is that of the lowest number whatever fails first.
+// Each runs as many at a time as there are workers, and its error is that of the lowest number, whichever fails
+// first.
 func TestEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -173,7 +174,7 @@ func TestEach(t *testing.T) {
 	})
 }
 
-// A journal goes on behind its last whole line, and one process has it.
+// A journal continues after its last complete line, and one process owns it.
 func TestJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "trials.jsonl")
 	var had []string
@@ -212,7 +213,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// A simulation that ends in a panic is one that has failed, and the pool goes on.
+// A simulation that panics counts as failed, and the pool continues.
 func TestPanic(t *testing.T) {
 	p := &Pool{Workers: 1, Memory: unit.GB}
 	o, err := p.Simulate(context.Background(), "", nil, 0)

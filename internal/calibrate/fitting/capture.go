@@ -32,7 +32,7 @@ type Capture struct {
 	cal        scenario.Calibration
 }
 
-// Off is the median of how far delays are from the simulator's, before and after.
+// Off is the median difference between delays and the simulator's delay, uncalibrated and calibrated.
 type Off struct {
 	Fitted [2]float64  `json:"fitted"`
 	Aside  *[2]float64 `json:"aside,omitempty"`

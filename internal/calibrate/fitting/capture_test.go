@@ -23,7 +23,7 @@ server: {gpu: a100, gpus: 1, nics: 1}
 workload: {traffic: {incast: {fan_in: 4, bytes: 20MB}}}
 `
 
-// captured simulates a scenario with other values and returns a capture of 3 ms at the receiver.
+// captured simulates a scenario with changed values and returns a capture of 3 ms at the receiver.
 func captured(t *testing.T, path string, set ...string) string {
 	t.Helper()
 	p, err := scenariofile.Plan(path, set, nil)
@@ -48,8 +48,8 @@ func captured(t *testing.T, path string, set ...string) string {
 	return filepath.Join(job.Dir, "capture.pcapng")
 }
 
-// NICs of a known delay and interval, captured at the receiver, give both back, and the scenario that is written has
-// them: calibrated again with what it sends, nothing is off.
+// A capture at the receiver gives back the NICs' known delay and interval, and the written scenario has them. A
+// second calibration from that scenario's capture finds no error.
 func TestCaptures(t *testing.T) {
 	t.Parallel()
 	cluster, _, _ := strings.Cut(incastCluster, "workload:")
@@ -120,7 +120,8 @@ func TestCapturesRefuses(t *testing.T) {
 	}
 }
 
-// The delay of the block adds to that of cc, both in whole nanoseconds; without an interval only the delay is found.
+// The delay of the block adds to that of cc, both in whole nanoseconds. Without an interval only the delay is
+// found.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	r := &Capture{was: calibrate.Receiver{Delay: 1500 * unit.Nanosecond, Interval: 4 * unit.Microsecond},
@@ -150,7 +151,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// What is wrong with a capture is said with its name.
+// The error of a bad capture names the capture.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	r := &Capture{}

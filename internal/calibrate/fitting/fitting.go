@@ -1,5 +1,5 @@
-// Package fitting fits a scenario to files of measurements (calibrate): Question names them, Report has the calibration
-// and what it was fitted to, Write adds it to the scenario. Package calibrate has the fit itself.
+// Package fitting fits a scenario to files of measurements (calibrate). Question names them, Report has the
+// calibration and its points, and Write adds the calibration to the scenario. Package calibrate has the fit itself.
 package fitting
 
 import (
@@ -63,12 +63,13 @@ type Point struct {
 	Before   float64 `json:"before_us"`
 	After    float64 `json:"after_us"`
 	Aside    bool    `json:"aside"`
-	Flows    bool    `json:"flows,omitempty"` // simulated as flows, as its packets are too many
+	Flows    bool    `json:"flows,omitempty"` // simulated as flows, because there are too many packets
 	Group    string  `json:"-"`
 	total    unit.Bytes
 	Settings []string `json:"-"` // overrides with which run simulates the point; nil: none does
 
-	Algorithm string  `json:"algorithm,omitempty"`     // algorithm of a collective that NCCL's tuning model estimates
+	// algorithm of a collective that NCCL's tuning model estimates
+	Algorithm string  `json:"algorithm,omitempty"`
 	Model     float64 `json:"nccl_model_us,omitempty"` // the model's time
 }
 
@@ -149,7 +150,7 @@ func (c *Question) read() (*measured.Set, error) {
 	return set, nil
 }
 
-// report joins the fit with the points.
+// report combines the fit with the points.
 func (c *Question) report(b *calibrate.Bench, fit *calibrate.Fit) *Report {
 	r := &Report{Scenario: c.Fabric, Refused: fit.Refused, Read: b.Read,
 		Errors: map[string][2]float64{"fitted": {math.Expm1(fit.FittedWas), math.Expm1(fit.FittedIs)}}}

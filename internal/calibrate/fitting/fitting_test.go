@@ -27,7 +27,7 @@ fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 200Gbps}}
 server: {gpu: a100, gpus: 4, nics: 4}
 `
 
-// file writes a file to a folder of its own.
+// file writes a file to a new folder.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -54,8 +54,8 @@ func simulate(p *scenario.Plan) (*result.Summary, error) {
 
 func quiet(float64, string) {}
 
-// allReduce returns how long an all-reduce on the first servers of a scenario takes, in microseconds: where congestion
-// control reacts to it, behind warm-up runs.
+// allReduce returns the time of an all-reduce on the first servers of a scenario, in microseconds. If congestion
+// control reacts to it, the time is that after warm-up runs.
 func allReduce(t *testing.T, text string, bytes, servers int) float64 {
 	t.Helper()
 	run := func(repeat int) *result.Summary {
@@ -79,7 +79,7 @@ func allReduce(t *testing.T, text string, bytes, servers int) float64 {
 	return s.Iteration().Seconds() * 1e6
 }
 
-// ncclTests prints what a cluster measures as nccl-tests does: all-reduces of the sizes, on the servers.
+// ncclTests prints a cluster's measurements as nccl-tests does: all-reduces of the sizes, on the servers.
 func ncclTests(t *testing.T, text string, sizes []int, servers int) string {
 	t.Helper()
 	var b strings.Builder
@@ -97,8 +97,8 @@ func ncclTests(t *testing.T, text string, sizes []int, servers int) string {
 	return b.String()
 }
 
-// What a cluster of known calibration measures gives the calibration back, and the scenario that is written has it:
-// fitted to the same measurements again, nothing changes.
+// Measurements of a cluster with a known calibration give it back, and the written scenario has it. A second fit to
+// the same measurements changes nothing.
 func TestFindsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	truth := measuredCluster + "calibration: {nvlink_share: 70, nic_share: 85, launch: 25us, network_step: 4us}\n"
@@ -153,8 +153,8 @@ func TestFindsWhatIsThere(t *testing.T) {
 	}
 }
 
-// The times of a report are those that the scenario takes before and after, also of sizes that are larger than what the
-// fit simulates.
+// A report has the scenario's times, uncalibrated and calibrated, also of sizes larger than those that the fit
+// simulates.
 func TestSimulatesWhatItWrites(t *testing.T) {
 	t.Parallel()
 	sizes := []int{1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 23}
@@ -245,7 +245,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// Errors are in percent, with the number of their points, and say so where the fit is of no use.
+// Errors are in percent, with the number of their points, and the report says if the fit is useless.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	points := []Point{{}, {}, {}, {Aside: true}}
@@ -268,8 +268,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A scenario is written with its own text, without its earlier calibration, and with what the fit found before what it
-// had.
+// A scenario is written with its own text and without its earlier calibration. The fitted values precede those that
+// it had.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	q := &Question{Fabric: file(t, "s.yaml", measuredCluster+"calibration:\n  launch: 9us\n  message: 2us\n"),

@@ -33,7 +33,7 @@ type Gap struct {
 type Trial struct {
 	Hypothesis
 	Pair      bool      `json:"pair"` // a hypothesis together with a latency
-	Free      int       `json:"free"` // amounts that were fitted, and assumptions beyond one
+	Free      int       `json:"free"` // fitted amounts, and assumptions beyond one
 	Error     float64   `json:"error"`
 	Bandwidth float64   `json:"bandwidth_error"`
 	Simulated []float64 `json:"simulated_us"` // by point of the gap
@@ -41,8 +41,8 @@ type Trial struct {
 
 // Limits of the search.
 const (
-	Expected  = 0.10 // difference of times that repeated measurements have, and that a hypothesis may leave
-	Partly    = 0.70 // a hypothesis that leaves more of the error explains nothing
+	Expected  = 0.10 // difference between times of repeated measurements, which a hypothesis may leave
+	Partly    = 0.70 // a hypothesis that leaves more than this share of the error explains nothing
 	mostTried = 4    // points that are simulated with each hypothesis
 	mostBest  = 6
 	mostPairs = 3    // with each latency
@@ -52,7 +52,7 @@ const (
 )
 
 // Differ reports whether a point differs from the expected times by more than repeated measurements do. Its size
-// must be one at which measurements test the simulator, or its group's largest size slow.
+// must be one for which measurements test the simulator, or its group's largest size must be slow.
 func Differ(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool {
 		return p.Differs() && (p.Untested() == 0 || !Carried(points, p.Group))
@@ -142,18 +142,18 @@ type search struct {
 	points    []Point
 	large     []bool // points that the bandwidth decides
 	order     []int  // order in which points are simulated: the largest and the smallest first
-	open      bool   // the scenario leaves its fidelity open
+	open      bool   // the scenario does not set its fidelity
 	bench     func(h *Hypothesis, flags []string) *byFidelity
 	latencies []latency
 	alone     float64 // error that the best latency leaves
 	rest      []Trial // all other hypotheses with simulated points
 }
 
-// faultless holds the times without a hypothesis: as compared, and as flows where hypotheses are simulated as
-// flows.
+// faultless has the times without a hypothesis: as compared, and as flows if hypotheses are simulated as flows.
 type faultless struct{ before, base []float64 }
 
-// asFlows returns the times of the points whose effects are simulated as flows; 0: flows refuse the scenario.
+// asFlows returns the times of the points whose effects are simulated as flows; 0: flows do not support the
+// scenario.
 func (x *search) asFlows(h *Hypothesis) ([]float64, error) {
 	b, out := x.bench(h, nil), make([]float64, x.Points)
 	for i, p := range x.points {
@@ -206,8 +206,8 @@ func newSearch(points []Point) *search {
 	return x
 }
 
-// chosen returns at most mostTried of the points: the smallest, one of the middle, and the first and the last that the
-// bandwidth decides.
+// chosen returns at most mostTried of the points: the smallest, one in the middle, and the first and the last that
+// the bandwidth determines.
 func chosen(points []Point) []Point {
 	if len(points) <= mostTried {
 		return points
@@ -224,7 +224,8 @@ func (x *search) flows(i int, packets unit.Bytes) bool {
 	return x.points[i].Flows || x.open && x.points[i].total > packets
 }
 
-// fast reports whether a point is measured faster than simulated, which no fault does: an assumption is wrong.
+// fast reports whether a point is measured faster than simulated. No fault explains that, so an assumption is
+// wrong.
 func (x *search) fast() bool {
 	return slices.ContainsFunc(x.points, func(p Point) bool { return p.Before/p.Measured-1 > Expected })
 }
@@ -254,10 +255,10 @@ func (x *search) tryAll(all []Hypothesis, progress func(share float64, label str
 	return nil
 }
 
-// rank sorts the best hypotheses: those that explain all sizes, those that explain the bandwidth, and the rest.
-// Within each group, hypotheses with more determining sizes than free amounts are first, then those with the better
-// fit, with a penalty for each amount (Akaike's). A setting of NCCL's choices is rarer than a fault of hosts and
-// links: it has rare times that penalty.
+// rank sorts the best hypotheses: those that explain all sizes, then those that explain the bandwidth, then the
+// others. Within each group, hypotheses with more determining sizes than free amounts are first. Then come those
+// with the better fit, with a penalty for each amount (Akaike's). A setting of NCCL's choices is rarer than a fault
+// of hosts and links: it has rare times that penalty.
 func (x *search) rank() {
 	class := func(t *Trial) int {
 		switch {
@@ -291,7 +292,7 @@ func (x *search) rank() {
 	})
 }
 
-// refine simulates the best by packets where those are not too many, and keeps them.
+// refine simulates the best hypotheses by packets if there are not too many packets, and keeps them.
 func (x *search) refine() error {
 	x.rank()
 	if i := slices.IndexFunc(x.Best, func(t Trial) bool { return x.Explains(&t) }); i >= mostBest {
@@ -319,7 +320,7 @@ type latency struct {
 	slope []float64
 }
 
-// by returns the hypothesis that the latency has so many µs.
+// by returns the hypothesis that the latency is larger by the given µs.
 func (l *latency) by(us float64) Hypothesis {
 	h := l.Hypothesis
 	h.Name += " by " + unit.Time(us*float64(unit.Microsecond)).Show()
@@ -328,7 +329,7 @@ func (l *latency) by(us float64) Hypothesis {
 	return h
 }
 
-// try simulates a hypothesis, and keeps it if it explains a part of the gap.
+// try simulates a hypothesis and keeps it if it explains a part of the gap.
 func (x *search) try(h *Hypothesis) error {
 	if h.grows != nil {
 		l := latency{*h, make([]float64, len(x.points))}
@@ -368,7 +369,7 @@ func (x *search) try(h *Hypothesis) error {
 	return nil
 }
 
-// pairs adds each latency to the hypotheses that it leaves least of, and keeps pairs that explain more than both do
+// pairs adds each latency to the hypotheses that are best with it, and keeps pairs that explain more than both do
 // alone. What adds to every time is not simulated again.
 func (x *search) pairs() error {
 	for _, l := range x.latencies {
@@ -406,8 +407,8 @@ func (x *search) pairs() error {
 	return nil
 }
 
-// times returns the times of all points with a hypothesis, by packets up to a size. With stop set it returns none
-// once the points so far leave too much of the error, alone and with a latency, and of the bandwidth's error.
+// times returns the times of all points with a hypothesis, by packets up to a size. With stop it returns none once
+// the points so far leave too much of the error, alone and with a latency, and too much of the bandwidth's error.
 func (x *search) times(h *Hypothesis, flags []string, stop bool, packets unit.Bytes) ([]float64, error) {
 	b, out := x.bench(h, flags), make([]float64, x.Points)
 	for _, i := range x.order {
@@ -427,8 +428,8 @@ func (x *search) times(h *Hypothesis, flags []string, stop bool, packets unit.By
 	return out, nil
 }
 
-// time returns the time of a point with a hypothesis. The effect of a queue, and what flows refuse, on a large size is
-// that on the largest size whose packets are simulated.
+// time returns the time of a point with a hypothesis. For a queue, and for effects that flows do not support, the
+// effect on a large size is that on the largest size simulated by packets.
 func (x *search) time(b *byFidelity, h *Hypothesis, i int, packets unit.Bytes) (float64, error) {
 	p, healthy := &x.points[i], cmp.Or(h.healthy, &x.faultless)
 	if !x.flows(i, packets) {
@@ -455,8 +456,8 @@ func (x *search) time(b *byFidelity, h *Hypothesis, i int, packets unit.Bytes) (
 	return healthy.before[i] * t / healthy.before[ref], err
 }
 
-// off is the root mean square of ln(simulated/measured) over all points, of which those without a time are exact, as a
-// relative error.
+// off is the root mean square of ln(simulated/measured) over all points, as a relative error. Points without a time
+// count as exact.
 func (x *search) off(times []float64) float64 { return x.rms(times, func(int) bool { return true }) }
 
 // offLarge returns the error of the points that the bandwidth decides.
@@ -478,7 +479,7 @@ func (x *search) rms(times []float64, of func(int) bool) float64 {
 	return math.Expm1(math.Sqrt(sum / float64(max(1, n))))
 }
 
-// amount returns how much of a latency, in µs, added to times leaves the least error, and the times with it.
+// amount returns the latency in µs that leaves the least error when it is added to times, and the resulting times.
 func (x *search) amount(times []float64, l *latency) (best float64, with []float64) {
 	least, with := x.off(times), slices.Clone(times)
 	for us := 0.1; us <= l.most; us *= 1.05 {

@@ -15,8 +15,8 @@ fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 400Gbps}}
 server: {gpu: h100, gpus: 4, nics: 4}
 `
 
-// TestExplain measures a cluster with a fault that the scenario does not have, with 2 % of noise, and requires that the
-// fault is the hypothesis that explains the gap best. Nothing explains packets of 256 B, which no hypothesis has.
+// TestExplain measures a cluster with a fault that the scenario does not have, with 2 % of noise. The fault must be
+// the hypothesis that explains the gap best. No hypothesis has packets of 256 B, so nothing explains them.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ fault, name, shape string }{
@@ -59,8 +59,9 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainPairs reads a table of 2 servers of 8 GPUs: 60 µs and size over 185 GB/s of bus bandwidth, which is half
-// of what 8 NICs of 400G carry. With rings, half of the rate and a launch together explain what neither does alone.
+// TestExplainPairs reads a table of 2 servers of 8 GPUs: 60 µs plus size over 185 GB/s of bus bandwidth, half of
+// the bandwidth of 8 NICs of 400G. With rings, half of the rate and a launch together explain what neither does
+// alone.
 func TestExplainPairs(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -98,9 +99,9 @@ func TestExplainPairs(t *testing.T) {
 	}
 }
 
-// TestWarm reads a table of 4 servers of 8 H100. Two servers send to a third in NCCL's trees, so that DCQCN halves
-// rates at first, for 300 us. nccl-tests time what runs behind warm-up runs: 32 MiB take the 282 us of NCCL's tuning
-// model, not the 606 us of a first run.
+// TestWarm reads a table of 4 servers of 8 H100. Two servers send to a third in NCCL's trees, so DCQCN halves rates
+// for the first 300 us. nccl-tests times runs after warm-up runs: 32 MiB take the 282 us of NCCL's tuning model,
+// not the 606 us of a first run.
 func TestWarm(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -119,7 +120,8 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// TestNoRemedy checks that what explains a table without a slow size has no remedy, and that of a slow one has.
+// TestNoRemedy checks that the explanation of a table without a slow size has no remedy, and that of a table with
+// one has.
 func TestNoRemedy(t *testing.T) {
 	t.Parallel()
 	for _, times := range []float64{0.5, 2} {
@@ -144,9 +146,9 @@ func TestNoRemedy(t *testing.T) {
 	}
 }
 
-// TestFaultsBeforeChoices ranks faults and choices of NCCL that explain a table of 64 GPUs. What explains all sizes
-// comes before what explains the bandwidth, also where sizes of the middle are measured faster than simulated. Of what
-// fits about as well, the fault comes first.
+// TestFaultsBeforeChoices ranks faults and choices of NCCL that explain a table of 64 GPUs. Hypotheses that explain
+// all sizes precede those that explain the bandwidth, even if middle sizes are measured faster than simulated. Of
+// hypotheses with about equal fits, the fault is first.
 func TestFaultsBeforeChoices(t *testing.T) {
 	t.Parallel()
 	points := func(middle float64) []Point {

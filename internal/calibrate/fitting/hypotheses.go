@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Hypothesis is a difference between a cluster and its scenario that explains measured times, with what confirms and
-// what repairs it.
+// Hypothesis is a difference between a cluster and its scenario that explains measured times. It has the command
+// that confirms it and the remedy.
 type Hypothesis struct {
 	Name     string `json:"name"`
 	Scenario string `json:"scenario"`         // the change: flags, or a block of the scenario
@@ -32,8 +32,8 @@ type Hypothesis struct {
 	healthy *faultless // times with the assumption alone
 }
 
-// pcie are links between GPU and NIC: payload at 256 B per packet with 28 B of framing, header and CRC, after the
-// 128b/130b code (PCI Express Base Specification 5.0, sections 2.2 and 4.2.2).
+// pcie are links between GPU and NIC. Each has the payload rate at 256 B per packet with 28 B of framing, header
+// and CRC, after the 128b/130b code (PCI Express Base Specification 5.0, sections 2.2 and 4.2.2).
 var pcie = []struct {
 	lanes, gt int
 	name      string
@@ -194,8 +194,8 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 	return all
 }
 
-// assumptions returns assumptions that make times shorter, for measurements that are faster than simulated or that
-// no hypothesis explains: rings, and collectives without the protocols of NCCL.
+// assumptions returns assumptions that make times shorter: rings, and collectives without the protocols of NCCL.
+// They are for measurements that are faster than simulated or that no hypothesis explains.
 func assumptions(algorithm string, fixed bool) (all []Hypothesis) {
 	if !fixed && algorithm != coll.ByRing {
 		all = append(all, Hypothesis{Name: "NCCL runs all-reduces as ring",

@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// Known is the largest known difference of an algorithm's simulated bus bandwidth from the measured one of a healthy
-// cluster, as a share of the measured one.
+// Known is the largest known difference between an algorithm's simulated bus bandwidth and the measured one of a
+// healthy cluster, as a share of the measured one.
 type Known struct {
 	Algorithm string
 	Error     float64
@@ -33,8 +33,8 @@ func (p *Point) known() (k Known) {
 	return k
 }
 
-// Untested returns the size from which measurements test the simulator for a smaller point's algorithm; 0: none do, or
-// they test the point's size as well.
+// Untested returns the minimum size for which measurements test the simulator, for the algorithm of a smaller
+// point. 0: there are no such measurements, or they also test the point's size.
 func (p *Point) Untested() unit.Bytes {
 	if k := p.known(); unit.Bytes(p.Bytes) < k.Least {
 		return k.Least
@@ -52,15 +52,15 @@ func (p *Point) Range() (least, most float64) {
 	return least, most
 }
 
-// Excess returns the difference of the measured time from the nearest of the expected ones, as a share of the measured
-// time: above 0, the measurement is slower.
+// Excess returns the difference between the measured time and the nearest of the expected ones, as a share of the
+// measured time. Above 0 the measurement is slower.
 func (p *Point) Excess() float64 {
 	least, most := p.Range()
 	return (p.Measured - min(max(p.Measured, least), most)) / p.Measured
 }
 
-// Carried reports whether the largest size of the points' group is as expected or faster: links, NICs and PCIe carry
-// their rates.
+// Carried reports whether the largest size of the points' group is as expected or faster, so that links, NICs and
+// PCIe have their rates.
 func Carried(points []Point, group string) bool {
 	var last *Point
 	for i := range points {

@@ -29,8 +29,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestRange checks that the expected times contain the simulator's known error and NCCL's model, for the algorithm that
-// has them, and what differs from them.
+// TestRange checks that the expected times contain the simulator's known error and NCCL's model, for the algorithms
+// that have them, and which times differ from them.
 func TestRange(t *testing.T) {
 	for _, c := range []struct {
 		p           Point
@@ -53,8 +53,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// TestUntested checks that a smaller size than measurements test calls for no search where the largest one is as
-// expected, and that its group's slow largest size does.
+// TestUntested checks that no search follows for a size smaller than the tested ones if its group's largest size is
+// as expected. If that is slow, a search follows.
 func TestUntested(t *testing.T) {
 	small := Point{Bytes: 1 << 26, Measured: 420, Before: 264, Algorithm: coll.ByNVLSTree, Model: 339}
 	large := Point{Bytes: 1 << 30, Measured: 4425, Before: 3860, Algorithm: coll.ByNVLSTree, Model: 4430}

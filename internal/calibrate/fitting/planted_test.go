@@ -11,9 +11,9 @@ import (
 	"railyard/unit"
 )
 
-// TestPlantedFaults measures clusters with a fault at 1 MiB to 8 GiB, with 1.5 % of noise. The fault is of the first
-// three hypotheses that explain all sizes or the bandwidth; a cluster without one is as expected. Half of the faults
-// are for the long tests.
+// TestPlantedFaults measures clusters with a fault at 1 MiB to 8 GiB, with 1.5 % of noise. The injected fault is
+// among the first three hypotheses that explain all sizes or the bandwidth. A cluster without a fault is as
+// expected. Half of the faults are for the long tests.
 func TestPlantedFaults(t *testing.T) {
 	t.Parallel()
 	fidelity := "flow"
@@ -70,8 +70,8 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// TestPlantedHalf reads a table of 8 servers of 8 GPUs: 70 µs and size over 195 GB/s of bus bandwidth, which is half of
-// what their NICs of 400G carry. Sizes of the middle are faster than simulated. A fault is named, and not
+// TestPlantedHalf reads a table of 8 servers of 8 GPUs: 70 µs plus size over 195 GB/s of bus bandwidth, half of the
+// bandwidth of their NICs of 400G. Sizes of the middle are faster than simulated. A fault is named, and not
 // protocol LL, whose kernels reach 35 GB/s.
 func TestPlantedHalf(t *testing.T) {
 	if !long.On() {

@@ -18,13 +18,13 @@ import (
 	"railyard/unit"
 )
 
-// Bytes of all ranks up to which a collective is simulated by packets, in some seconds: once without a hypothesis,
-// with each hypothesis, and with the best-fitting ones. Larger ones are simulated as flows.
+// Maximum bytes of all ranks of a collective that is simulated by packets, in some seconds: once without a
+// hypothesis, with each hypothesis, and with the best-fitting ones. Larger ones are simulated as flows.
 const (
 	packetsOnce = 64 * unit.GiB
 	packetsEach = 4 * unit.GiB
 	packetsBest = 16 * unit.GiB
-	flowsEach   = 32 * unit.GiB // a part of larger ones, which takes as long in proportion
+	flowsEach   = 32 * unit.GiB // larger sizes take proportionally long
 )
 
 // byFidelity simulates the points of a scenario by packets or as flows.
@@ -39,7 +39,7 @@ func (f *byFidelity) time(point string, flows bool) (float64, error) {
 	return t, err
 }
 
-// modelled returns the time of a point in µs, and what NCCL's tuning model estimates; nil: nothing.
+// modelled returns the time of a point in µs, and the estimate of NCCL's tuning model; nil: none.
 func (f *byFidelity) modelled(point string, flows bool) (float64, *coll.Choice, error) {
 	if f.of[flows] == nil {
 		b, err := f.bench(flows)
@@ -60,8 +60,8 @@ func (f *byFidelity) modelled(point string, flows bool) (float64, *coll.Choice, 
 	return t * 1e6, b.Points[n].Model, err
 }
 
-// settings returns the overrides with which run simulates the collective of a point instead of the scenario's, which
-// has one; the last simulation was of the point.
+// settings returns the overrides with which run simulates the collective of a point instead of the scenario's. The
+// last simulation must be that of the point.
 func (f *byFidelity) settings(p *Point, own *scenario.CollSpec) (sets []string) {
 	b := f.of[p.Flows]
 	n := slices.IndexFunc(b.Points, func(m calibrate.Measurement) bool { return m.Name == p.Name })
@@ -87,7 +87,7 @@ func (f *byFidelity) settings(p *Point, own *scenario.CollSpec) (sets []string) 
 	return sets
 }
 
-// asFlows makes a document simulate flows, and reports whether it leaves its fidelity open or has flows.
+// asFlows makes a document simulate flows. It reports whether the document has flows or does not set its fidelity.
 func asFlows(doc *scenario.Document) bool {
 	open := doc.Prefer("flow") || doc.File.Fidelity == "auto" || doc.File.Fidelity == "flow"
 	if open {
@@ -97,8 +97,8 @@ func asFlows(doc *scenario.Document) bool {
 }
 
 // Compared simulates a limited number of the measured points, evenly spread, with the scenario's calibration: by
-// packets, and as flows where packets are too many. Nothing is fitted. without returns the reason why larger points
-// are not simulated.
+// packets, or as flows if there are too many packets. Nothing is fitted. without returns the reason why larger
+// points are not simulated.
 func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (all []Point, without string, err error) {
 	set, err := c.read()
@@ -167,8 +167,8 @@ func spread(points []Point, most int) (some []Point) {
 	return some
 }
 
-// Large reports which points the bandwidth decides: in the simulation they reach half of the highest rate of their
-// group or more.
+// Large reports which points the bandwidth determines: in the simulation they reach at least half of the highest
+// rate of their group.
 func Large(points []Point) []bool {
 	best := map[string]float64{}
 	rate := func(p *Point) float64 { return float64(p.Bytes) / p.Before }

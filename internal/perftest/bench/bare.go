@@ -23,7 +23,7 @@ func (c cpuTime) total() float64         { return c.user + c.system }
 func (c cpuTime) plus(o cpuTime) cpuTime { return cpuTime{c.user + o.user, c.system + o.system} }
 func (c cpuTime) less(o cpuTime) cpuTime { return cpuTime{c.user - o.user, c.system - o.system} }
 
-// ownCPU returns what this process took so far.
+// ownCPU returns the processor time of this process so far.
 func ownCPU() cpuTime {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -90,7 +90,7 @@ const (
 	streamPiece = 1 << 20
 )
 
-// echo sends every datagram back; the other end of the bare ping-pong.
+// echo sends every datagram back, as the other end of the bare ping-pong.
 func echo(w io.Writer) error {
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -142,8 +142,8 @@ func barePingPong(ctx context.Context, network string, d time.Duration) (float64
 	return median(us), ctx.Err()
 }
 
-// bareStream writes 1 MiB at a time into a TCP connection to another process, and returns the bytes and the processor
-// time of both ends.
+// bareStream writes 1 MiB at a time into a TCP connection to another process. It returns the bytes and the
+// processor time of both ends.
 func bareStream(ctx context.Context, d time.Duration) (bytes float64, used cpuTime, err error) {
 	server, line, err := ranks.Start(ctx, nil, "rdma", "bench", "--peer", peerSink)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package bench measures RDMA over loopback next to iperf3, bare UDP and bare TCP, in turn (Bench.Run): throughput,
+// Package bench compares RDMA over loopback with iperf3, bare UDP and bare TCP, in turn (Bench.Run): throughput,
 // latency, and the CPU time of both ends. The other ends are processes of this program (package ranks).
 package bench
 

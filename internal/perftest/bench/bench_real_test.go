@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A peer prints its address, sends back what comes, or reads a stream to its end.
+// A peer prints its address, and echoes datagrams or reads a stream to its end.
 func TestRealServe(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{peerUDP, peerTCP, peerSink} {
@@ -50,7 +50,7 @@ func TestRealServe(t *testing.T) {
 	}
 }
 
-// fakeIperf listens, and as a client prints its report if its flags are those of kind.
+// fakeIperf listens. As a client it prints its report if its flags are those of kind.
 const fakeIperf = `#!/bin/sh
 case "$*" in
 "-s "*) echo "Server listening on 5299" ;;
@@ -59,8 +59,9 @@ case "$*" in
 esac
 `
 
-// What iperf3's receiver got, in Gbit/s: of UDP without a receiver's sum, what was sent less what was lost. The time is
-// rounded up to whole seconds, and a datagram has 4 KiB with the 12 bytes of a BTH and the 4 of an ICRC (IBTA 9.2).
+// The receiver's rate of iperf3, in Gbit/s. For UDP without a receiver's sum it is the sent rate minus the losses.
+// The time is rounded up to whole seconds. A datagram has 4 KiB plus the 12 bytes of a BTH and the 4 of an ICRC
+// (IBTA 9.2).
 func TestRealIperf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

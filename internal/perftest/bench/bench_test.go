@@ -19,7 +19,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// The median of an even number of values is the mean of the middle two; the values stay in their order.
+// The median of an even number of values is the mean of the middle two; the order of the values does not change.
 func TestMedian(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
@@ -32,7 +32,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// iperf3 -s is ready at its line, not before; one that ends without it is an error.
+// iperf3 -s is ready when it prints its line. If it ends without the line, that is an error.
 func TestListening(t *testing.T) {
 	from := strings.NewReader("warning: x\n-----\nServer listening on 5299 (test #1)\n")
 	if err := listening(from); err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a host measured becomes keys whose sums are the measurement: 390 ns of both cores per KiB, of which two copies
-// are 117.6, and 11.5 us per message.
+// A host's measurement becomes keys whose sums are the measurement: 390 ns of both cores per KiB, 117.6 of which
+// are two copies, and 11.5 us per message.
 func TestTCPKeys(t *testing.T) {
 	rows := newRows()
 	if keys := TCPKeys(rows); keys != nil {

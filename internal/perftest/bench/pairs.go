@@ -19,7 +19,7 @@ import (
 	"railyard/verbs"
 )
 
-// ours runs one perftest session against a server in another process; used is the processor time of both.
+// ours runs one perftest session against a server in another process. used is the processor time of both.
 func (b *Bench) ours(ctx context.Context, op perftest.Op, size int64) (r perftest.Result, used cpuTime, err error) {
 	addr, release, err := ranks.Claim()
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *Bench) iperf(ctx context.Context, udp bool) (float64, error) {
 	if jerr := json.Unmarshal(out, &r); err == nil {
 		err = jerr
 	}
-	if r.Error != "" { // for any exit code; it is more specific
+	if r.Error != "" { // for any exit code, because it is more specific
 		err = errors.New(r.Error)
 	}
 	if err != nil {

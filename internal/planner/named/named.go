@@ -1,5 +1,5 @@
-// Package named reads what commands of the planner name: a model, a framework or a price list that is shipped, or a
-// file of one, and tables of measured trainings. Errors are the input's faults.
+// Package named reads what commands of the planner name: a model, a framework or a price list, shipped or in a
+// file, and tables of measured trainings. Errors are the input's faults.
 package named
 
 import (

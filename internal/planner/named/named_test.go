@@ -10,7 +10,7 @@ import (
 	"railyard/internal/planner"
 )
 
-// Names are those of what is shipped, or of files; what cannot be read is the input's fault, with the file's name.
+// Names are those of shipped items, or of files. An unreadable file is an input error with the file's name.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.json")

@@ -35,7 +35,7 @@ func begun(t *testing.T, scenario, dir string) *sweep.Study {
 	return s
 }
 
-// inFolder is an engine that works on the parts itself, one of them twice and one with a line that was cut off.
+// inFolder is an engine that runs the parts itself, one of them twice and one with a truncated line.
 type inFolder struct {
 	t *testing.T
 	Folder
@@ -86,7 +86,7 @@ func (e *inFolder) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep
 	return e.Collect(take)
 }
 
-// Parts of a folder have all trials once, and the results are those of one process.
+// The parts of a folder together have all trials once, with the results of one process.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tiny.yaml")

@@ -5,7 +5,7 @@
 //	N/DIGEST.json        scenarios with their files (sweep.Bundle)
 //	N/records-K.jsonl    what part K has simulated: a sweep.Record per line
 //
-// Parts write their own files, so that no lock across hosts is needed, and a restarted part resumes.
+// Parts write separate files, so no lock across hosts is needed, and a restarted part resumes.
 package batch
 
 import (
@@ -139,7 +139,7 @@ func (f *Folder) collect(path string, each func(*sweep.Record) error) error {
 }
 
 // Work simulates a part of a round's tasks, without tasks that the part has simulated before, and returns their
-// number. Tasks that need more memory than there is stay open.
+// number. Tasks that need more memory than available stay open.
 func Work(ctx context.Context, round string, part sweep.Shard, pool *study.Pool) (done int, err error) {
 	tasks, held, err := readRound(round, part)
 	if err != nil {

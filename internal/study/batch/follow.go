@@ -24,7 +24,7 @@ type journey struct {
 	open   map[string]*sweep.Trial
 }
 
-// begin takes the records that an earlier driver has left in the folder.
+// begin reads the records that an earlier driver has left in the folder.
 func (f *Folder) begin(s *sweep.Study, trials []*sweep.Trial) (*journey, error) {
 	j := &journey{f, s, map[string]*sweep.Trial{}}
 	for _, t := range trials {
@@ -33,8 +33,8 @@ func (f *Folder) begin(s *sweep.Study, trials []*sweep.Trial) (*journey, error) 
 	return j, j.collect()
 }
 
-// Join collects the records that arrays of Slurm and Jobs of Kubernetes have written of a study without its driver,
-// from the study's directory or a copy.
+// Join collects the records that arrays of Slurm and Jobs of Kubernetes have written for a study without its
+// driver, from the study's directory or a copy.
 func Join(s *sweep.Study, dir string) error {
 	for _, engine := range []string{"slurm", "kubernetes"} {
 		f := &Folder{Dir: filepath.Join(dir, engine)}
@@ -75,7 +75,7 @@ type work struct {
 	why    error // reason of trials that have no record
 }
 
-// follow takes records until none is missing, the job has ended, or ctx has, which cancels the job.
+// follow collects records until none is missing, the job has ended, or ctx has, which cancels the job.
 func (j *journey) follow(ctx context.Context, w work) error {
 	for asked := time.Now(); ; {
 		select {

@@ -96,8 +96,8 @@ func (p *Pods) WriteWorkers(s *sweep.Study, url string) (path string, err error)
 	return path, err
 }
 
-// kubeName names a Job by a study's directory, with a digest of its path, so that studies of one name are apart in a
-// namespace: letters, digits and dashes, at most 63.
+// kubeName names a Job by a study's directory, with a digest of its path, so that studies of one name differ in a
+// namespace. It has letters, digits and dashes, at most 63.
 func kubeName(dir, part string) string {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -113,8 +113,8 @@ func kubeName(dir, part string) string {
 	return strings.Trim(fmt.Sprintf("railyard-%s-%.3x-%s", name[:min(len(name), 34)], digest[:3], part), "-")
 }
 
-// Simulate writes a Job for the trials without a record, optionally applies it, and collects records until none is
-// missing or the applied Job has ended.
+// Simulate writes a Job for the trials without a record and optionally applies it. It collects records until none
+// is missing or the applied Job has ended.
 func (e *Kubernetes) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Trial) error {
 	full, err := filepath.Abs(e.Dir)
 	if err != nil {

@@ -30,7 +30,7 @@ type Slurm struct {
 // jobName is the file of a round with the numbers of its jobs.
 const jobName = "job"
 
-// Simulate submits the trials that have no record, unless an array of an earlier driver is still there, and takes
+// Simulate submits the trials without a record, unless an array of an earlier driver still exists, and collects
 // records until the array has ended.
 func (e *Slurm) Simulate(ctx context.Context, s *sweep.Study, trials []*sweep.Trial) error {
 	for _, program := range []string{"sbatch", "squeue", "scancel"} {

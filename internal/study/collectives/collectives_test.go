@@ -13,8 +13,8 @@ import (
 	"railyard/unit"
 )
 
-// A ring all-reduce over one switch: the bus bandwidth stays below the NICs' and comes close to it with size; without
-// simulating, NCCL's model alone answers. One worker and several say the same.
+// A ring all-reduce over one switch: the bus bandwidth stays below the NICs' and approaches it with size. Without
+// simulation, NCCL's model alone answers. One worker and several have equal results.
 func TestRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	const text = "name: a\nfabric: {kind: rail-only, hosts: 4, host_link: {rate: 400Gbps}}\nserver: {gpus: 1, nics: 1}\n" +
@@ -54,9 +54,9 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A large broadcast takes its bytes over the bus bandwidth: NVLink's 371 GB/s (450 at the share of NCCL's kernels),
-// also where servers with as many NICs as GPUs, 8 of 50 GB/s, share it. A chain over one NIC would take eight times as
-// long.
+// A large broadcast takes its bytes over the bus bandwidth: NVLink's 371 GB/s (450 at the share of NCCL's kernels).
+// This also holds if servers with as many NICs as GPUs, 8 of 50 GB/s, share it. A chain over one NIC would take
+// eight times as long.
 func TestBroadcastBandwidth(t *testing.T) {
 	for _, hosts := range []string{"1", "2", "4"} {
 		path := filepath.Join(t.TempDir(), "a.yaml")
@@ -78,8 +78,8 @@ func TestBroadcastBandwidth(t *testing.T) {
 	}
 }
 
-// TestLL simulates all-reduces with protocol LL by packets and flows: they take the time of NCCL's tuning model, whose
-// kernels copy 45 GB/s on two servers of H100 and 35 GB/s on more, however fast NICs and NVLink are.
+// TestLL simulates all-reduces with protocol LL by packets and flows. They take the time of NCCL's tuning model,
+// whose kernels copy 45 GB/s on two servers of H100 and 35 GB/s on more, for any NICs and NVLink.
 func TestLL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	const text = "name: a\nfabric: {kind: rail, hosts: 2, spines: 4, host_link: {rate: 400Gbps}}\n" +

@@ -1,5 +1,5 @@
-// Package days prepares plan goodput: it builds the input of package goodput from a scenario and flags (Question) about
-// a job, its failures and its checkpoints.
+// Package days prepares plan goodput. From a scenario and flags (Question) about a job, its failures and its
+// checkpoints it builds the input of package goodput.
 package days
 
 import (
@@ -49,8 +49,8 @@ const checkpointBytes = 14
 // 2024, section 4.4).
 const snapshot = 5 * time.Second
 
-// snapshot returns the stall of an asynchronous checkpoint: by default no longer than the write, which a synchronous
-// checkpoint waits for.
+// snapshot returns the stall of an asynchronous checkpoint. By default it is at most the write time, for which a
+// synchronous checkpoint would stall.
 func (c *Question) snapshot(write goodput.Span) goodput.Span {
 	if c.Snapshot != nil {
 		return span(*c.Snapshot)
@@ -73,7 +73,7 @@ type Report struct {
 	Spares     int        `json:"spares"` // -1: the number that the failures need
 	Repair     float64    `json:"repair_seconds,omitempty"`
 	Short      bool       `json:"-"`
-	// Other is the same with asynchronous checkpoints, where those leave half a percent or more of the time.
+	// Other is the same job with asynchronous checkpoints, if those gain at least half a percent of the time.
 	Other *Asynchronous `json:"asynchronous,omitempty"`
 }
 
@@ -87,8 +87,8 @@ type Asynchronous struct {
 // leastGain is the share of the time from which on a gain is worth a line.
 const leastGain = 0.005
 
-// Asynchronous returns the same input with asynchronous checkpoints; false: they would not gain enough for a line, even
-// if nothing was lost by writes and lost work.
+// Asynchronous returns the same input with asynchronous checkpoints. false: they would not gain enough to mention,
+// even without any loss by writes and lost work.
 func (c *Question) Asynchronous(in goodput.Input, r *Report) (goodput.Input, bool) {
 	write := goodput.Seconds(r.Write)
 	in.Stall, in.Write = c.snapshot(write), write
@@ -106,8 +106,8 @@ func (r *Report) Compare(in *goodput.Input, other *goodput.Result) {
 	}
 }
 
-// AtOptimum reports whether no other interval leaves noticeably more of the time: writes and lost work together are
-// then as small as they become.
+// AtOptimum reports whether no other interval leaves noticeably more of the time, because the sum of writes and
+// lost work is minimal.
 func (r *Report) AtOptimum() bool {
 	const noticeable = 0.001
 	for i := range r.Points {
@@ -187,8 +187,8 @@ func or(flag *time.Duration, d time.Duration) time.Duration {
 	return *flag
 }
 
-// fromFailure sets unset flags from the scenario's on_failure, with its defaults: hanging collectives reveal a failure,
-// after 10 minutes by default (the watchdog of NCCL in PyTorch).
+// fromFailure sets unset flags from the scenario's on_failure, with its defaults. Hanging collectives reveal a
+// failure, after 10 minutes by default (the watchdog of NCCL in PyTorch).
 func (c *Question) fromFailure(in *goodput.Input, plan *scenario.Plan) {
 	for _, x := range []struct {
 		given bool
@@ -202,7 +202,7 @@ func (c *Question) fromFailure(in *goodput.Input, plan *scenario.Plan) {
 	}
 }
 
-// fromJob fills in what no flag gives.
+// fromJob fills in values without a flag.
 func (c *Question) fromJob(in *goodput.Input, plan *scenario.Plan, size *string) {
 	c.fromFailure(in, plan)
 	first, last := plan.Graph.GPUsOf(0)
@@ -253,7 +253,7 @@ func (c *Question) coarse() error {
 // span is a time on the command line.
 func span(d time.Duration) goodput.Span { return goodput.Span(d.Microseconds()) }
 
-// rates returns the rates of the published set or of the file, or Llama 3's.
+// rates returns the rates of the published set or of the file, by default those of Llama 3.
 func (c *Question) rates(in goodput.Input) (*goodput.Rates, error) {
 	r, known := goodput.Named(cmp.Or(c.Rates, goodput.Sets[0].Name))
 	placed := func(err error) error { return err }

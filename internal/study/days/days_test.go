@@ -44,7 +44,7 @@ func unsimulated(t *testing.T) func(*scenario.Plan) (*result.Summary, error) {
 	}
 }
 
-// flags is a job that the command line describes completely: a checkpoint of 1 TB to 100 GB/s takes 10 s.
+// flags is a job described completely by the command line: a checkpoint of 1 TB to 100 GB/s takes 10 s.
 func flags() Question {
 	return Question{GPUs: 64, Days: 5, Checkpoint: "1TB", Step: 2 * time.Second, Spares: 3, Repair: time.Hour,
 		Seeds: 4, Seed: 9}
@@ -67,7 +67,7 @@ func TestFlags(t *testing.T) {
 		"zero is a time, not a default": {func(q *Question) { q.Detect = new(time.Duration) },
 			func(in *goodput.Input, r *Report) { in.Detect, r.Detect = 0, 0 }},
 		"asynchronous": {func(q *Question) { q.Async, q.Snapshot, q.Storage = true, new(1500*time.Millisecond), "50GB/s" },
-			func(in *goodput.Input, r *Report) { // the snapshot stops the job, the write of 20 s does not
+			func(in *goodput.Input, r *Report) { // the snapshot stops the job, and the write of 20 s does not
 				in.Stall, in.Write, in.Restart = 1_500_000, 20*goodput.Second, 620*goodput.Second
 				r.Stall, r.Write, r.Restart, r.Storage, r.Async = 1.5, 20, 620, 50e9, true
 			}},
@@ -129,7 +129,7 @@ func TestScenario(t *testing.T) {
 	if !errors.Is(err, lost) {
 		t.Errorf("of a step that fails: %v", err)
 	}
-	// Flags count before all of it.
+	// Flags override all of it.
 	q = flags()
 	q.Scenario, q.PerServer, q.Short, q.Replica = file(t, "llama2.yaml", llama2), 2, true, 8
 	in, r, err = q.Input(unsimulated(t))
@@ -138,8 +138,8 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-// The cost model's step takes longer than the GPUs compute, and not twice as long: 6 floating point operations for
-// each parameter and token (Kaplan et al., arXiv 2001.08361), at half of the data sheet's rate.
+// The cost model's step takes longer than the GPUs' computation, and less than twice as long: 6 floating point
+// operations for each parameter and token (Kaplan et al., arXiv 2001.08361), at half of the data sheet's rate.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	q := Question{Scenario: file(t, "llama2.yaml", llama2), Days: 5, Estimate: true, Seeds: 1}
@@ -150,8 +150,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// A scenario's storage has a rate, and its training a mode and a size of checkpoints: 10 bytes for each parameter to
-// 2 x 20 GB/s take 1.684604 s, which an asynchronous checkpoint does not stop.
+// A scenario's storage has a rate, and its training a mode and a size of checkpoints. 10 bytes for each parameter
+// to 2 x 20 GB/s take 1.684604 s, for which an asynchronous checkpoint does not stall.
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(llama2, "steps: 3", "steps: 3, checkpoint: {every: 3, mode: async, bytes: 10}", 1) +
@@ -165,7 +165,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// What a scenario has of jobs that fail counts where no flag is set; one without has the defaults that check prints.
+// A scenario's settings for failing jobs apply if no flag is set. A scenario without them has the defaults that
+// check prints.
 func TestOnFailure(t *testing.T) {
 	t.Parallel()
 	const all = "on_failure: {checkpoint_every: 1800s, restart: 300s, collective_timeout: 45s}\n"

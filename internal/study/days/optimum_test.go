@@ -7,8 +7,8 @@ import (
 	"railyard/internal/goodput"
 )
 
-// TestOptimum: a job at Daly's interval is at its optimum, one at twenty times that is not; what asynchronous
-// checkpoints leave more of the time is that of the same question with --async, if it is half a percent or more.
+// TestOptimum: a job at Daly's interval is at its optimum, and one at twenty times that is not. The gain of
+// asynchronous checkpoints equals that of the same question with --async, if it is half a percent or more.
 func TestOptimum(t *testing.T) {
 	t.Parallel()
 	ask := func(change func(*Question)) (*Question, goodput.Input, Report) {
@@ -52,7 +52,7 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// TestUseless checks that asynchronous checkpoints gain nothing where their snapshot lasts as long as the write.
+// TestUseless checks that asynchronous checkpoints gain nothing if their snapshot lasts as long as the write.
 func TestUseless(t *testing.T) {
 	t.Parallel()
 	for storage, want := range map[string]bool{"100GB/s": false, "200GB/s": true, "1TB/s": true} {

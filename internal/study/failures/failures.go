@@ -1,5 +1,5 @@
-// Package failures simulates what single failures, and pairs of them, do to a step: a Study of Variants, whose Rows
-// are classes of equivalent elements, by harm. Equivalence is defined by planner.NewAlike.
+// Package failures simulates the effect of single failures, and of pairs, on a step. It is a Study of Variants,
+// whose Rows are classes of equivalent elements, by harm. Equivalence is defined by planner.NewAlike.
 package failures
 
 import (
@@ -81,7 +81,7 @@ type Variant struct {
 	base *result.Summary // base of the fabric without failures
 }
 
-// Totals sum up a variant's single failures, each class as often as it has members.
+// Totals sums a variant's single failures, each class multiplied by its members.
 type Totals struct {
 	Elements int     `json:"elements"`
 	Weak     int     `json:"single_points"`

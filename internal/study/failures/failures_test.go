@@ -21,8 +21,8 @@ transport: {timeout: 6}
 workload: {traffic: {permutation: {bytes: 4MB}}}
 `
 
-// Of equivalent elements one is simulated, and stands for all; a server's only NIC is a single point of failure, one of
-// two spines is none. What the study says does not depend on the number of workers.
+// Of equivalent elements one is simulated and represents all. A server's only NIC is a single point of failure; one
+// of two spines is not. The result of the study does not depend on the number of workers.
 func TestSimulate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rails.yaml")
 	if err := os.WriteFile(path, []byte(rails), 0o600); err != nil {
@@ -67,7 +67,7 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// A failure behind the end of the step, or at no time at all, is refused: nothing would fail.
+// A failure after the end of the step, or without a time, is rejected, because it would have no effect.
 func TestTimeOfFailure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rails.yaml")
 	if err := os.WriteFile(path, []byte(rails), 0o600); err != nil {
@@ -91,8 +91,8 @@ func TestTimeOfFailure(t *testing.T) {
 	}
 }
 
-// straggling is a permutation whose slowest message ends long after most others: half of the step is no time at which
-// a failure costs something.
+// straggling is a permutation whose slowest message ends long after most others, so a failure at half of the step
+// costs nothing.
 const straggling = `
 name: straggling
 fabric: {kind: rail, segments: 2, hosts: 8, spines: 4, uplinks: 1, host_link: {rate: 100Gbps},
@@ -102,7 +102,8 @@ cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 4MB}}}
 `
 
-// TestTime checks that a failure comes while at least half of the traffic is undelivered, or that a note has how much.
+// TestTime checks that a failure occurs while at least half of the traffic is undelivered, or that a note gives the
+// share.
 func TestTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "straggling.yaml")
 	if err := os.WriteFile(path, []byte(straggling), 0o600); err != nil {
@@ -140,8 +141,8 @@ func TestHalfway(t *testing.T) {
 	}
 }
 
-// TestFaster checks why steps are shorter than without failure: hashing only where ECMP hashes, time-outs where the
-// step without failure has some.
+// TestFaster checks why steps are shorter than without failure. Hashing is named only if ECMP hashes, and time-outs
+// only if the step without failure has some.
 func TestFaster(t *testing.T) {
 	for _, c := range []struct {
 		lb       string

@@ -19,7 +19,7 @@ import (
 
 // trial is one simulation: its failure, and the outcome of the step.
 type trial struct {
-	row  int // of its class
+	row  int // row of its class
 	what []planner.Element
 	got  Row
 }

@@ -1,5 +1,5 @@
-// Package interference simulates the jobs of a scenario together and each alone on its GPUs: each job's slowdown by
-// the rest (Slowdown), and the shared links.
+// Package interference simulates the jobs of a scenario together and each alone on its GPUs. It reports each job's
+// slowdown by the others (Slowdown), and the shared links.
 package interference
 
 import (

@@ -16,13 +16,14 @@ import (
 
 // Slowdown is a job's slowdown by the other jobs.
 type Slowdown struct {
-	Job      string   `json:"job"`
-	GPUs     int      `json:"gpus"`
-	Start    int64    `json:"start_ps"`
-	Alone    int64    `json:"alone_ps"`    // time until its last operation ended
-	Together int64    `json:"together_ps"` // likewise
-	Slowdown float64  `json:"slowdown"`    // ratio to that; 0 if a rank was lost
-	Open     bool     `json:"open_loop"`   // whether its messages start at fixed times: their durations are compared
+	Job      string  `json:"job"`
+	GPUs     int     `json:"gpus"`
+	Start    int64   `json:"start_ps"`
+	Alone    int64   `json:"alone_ps"`    // time until its last operation ended
+	Together int64   `json:"together_ps"` // likewise
+	Slowdown float64 `json:"slowdown"`    // ratio to that; 0 if a rank was lost
+	// whether its messages start at fixed times: their durations are compared
+	Open     bool     `json:"open_loop"`
 	Messages Messages `json:"messages"`
 	Lost     Lost     `json:"lost_a_rank"`
 }
@@ -64,7 +65,7 @@ func Took(ps int64, lost bool) string {
 }
 
 // Simulate simulates all jobs of a plan together, and each alone on its GPUs, with its seed and the following ones.
-// again resolves the plan anew, with the scenario's seed and n more.
+// again resolves the plan anew, with the scenario's seed plus n.
 func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds int,
 	again func(n uint64) (*scenario.Plan, error)) (*Result, error) {
 	switch n := len(plan.Jobs); {
@@ -129,8 +130,8 @@ func Simulate(ctx context.Context, pool *study.Pool, plan *scenario.Plan, seeds 
 	return out, nil
 }
 
-// slowdowns compares the jobs of one random seed: all[0] is the outcome of all jobs together, the rest are the
-// outcomes of each job alone.
+// slowdowns compares the jobs of one random seed. all[0] is the outcome of all jobs together, and the others are
+// the outcomes of each job alone.
 func slowdowns(all []*study.Outcome, names []string, open []bool) (rows []Slowdown) {
 	together := all[0]
 	for i := range together.Summary.Jobs {

@@ -19,10 +19,10 @@ import (
 // Driver is a sweep.Engine that leaves trials to workers.
 type Driver struct {
 	Access
-	Server *Server // server in this process, which the driver watches; nil: another process
+	Server *Server // server in this process, which the driver monitors; nil: another process
 }
 
-// Simulate puts trials into the queue and takes their records until none is left.
+// Simulate adds trials to the queue and collects their records until none is left.
 func (d *Driver) Simulate(ctx context.Context, s *sweep.Study, list []*sweep.Trial) error {
 	if len(list) == 0 {
 		return nil
@@ -67,7 +67,7 @@ type ledger interface {
 	Leave(why error)
 }
 
-// drive has the trials of one call of Simulate done.
+// drive is one call of Simulate.
 type drive struct {
 	broker   broker
 	study    string
@@ -86,8 +86,8 @@ func newDrive(b broker, study string, l ledger, finished func()) *drive {
 		ended: make(chan struct{})}
 }
 
-// run puts trials into the queue and takes their records until none is left. Messages, acknowledgements and notices may
-// be lost: during silence, the driver searches for open trials.
+// run adds trials to the queue and collects their records until none is left. Messages, acknowledgements and
+// notices may be lost: during silence, the driver searches for open trials.
 func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	for _, t := range list {
 		d.open[t.ID.String()] = t
@@ -146,8 +146,9 @@ func (d *drive) run(ctx context.Context, list []*sweep.Trial) error {
 	}
 }
 
-// refusals is the number of consecutive silences in which a connected server stores no record, and no worker sends one,
-// until the driver gives up: its disk is full. A connection that became silent is noticed before.
+// refusals is the number of consecutive silences, in which a connected server stores no record and no worker sends
+// one, after which the driver gives up. The server's disk is then full. A connection that became silent is noticed
+// before.
 const refusals = 3
 
 // persist repeats a step that fails: an interrupted connection is restored within seconds.
@@ -184,7 +185,7 @@ func (d *drive) search(ctx context.Context) error {
 	return persist(ctx, func() error { return d.put(ctx, again) })
 }
 
-// put puts trials into the queue.
+// put adds trials to the queue.
 func (d *drive) put(ctx context.Context, list []*sweep.Trial) error {
 	for i, t := range list {
 		if d.has(t) { // unless an earlier driver has left its record in the queue

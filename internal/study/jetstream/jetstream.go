@@ -1,9 +1,9 @@
-// Package jetstream distributes the trials of a study over workers by NATS JetStream: a server of its own (Serve) or
-// one that exists. The Driver puts trials into a work queue and takes their records; a Worker simulates trials. Every
-// trial is delivered until a worker acknowledges it, so that workers and driver may be killed at any time; the study's
-// store keeps the first record of a trial. During silence, the driver searches for lost trials at intervals and queues
-// them again, and ends if the server stores nothing. TestProtocol runs this code over schedules of faults, in time of
-// its own.
+// Package jetstream distributes the trials of a study to workers by NATS JetStream: with its own server (Serve) or
+// an existing one. The Driver adds trials to a work queue and collects their records; a Worker simulates trials.
+// Every trial is delivered until a worker acknowledges it, so workers and driver may be killed at any time. The
+// study's store keeps the first record of a trial. During silence, the driver periodically searches for lost trials
+// and queues them again. It ends if the server stores nothing. TestProtocol runs this code over schedules of
+// faults, in simulated time.
 //
 //	RAILYARD-<study>-trials    work queue: a Task per message, acknowledged after its record was stored
 //	RAILYARD-<study>-records   work queue: a Record per message, acknowledged after the driver has written it

@@ -70,7 +70,8 @@ func served(t *testing.T, token string) *Server {
 	return server
 }
 
-// Two workers, of which one ends after a few trials, and a driver that ends and goes on leave the bytes of one process.
+// Two workers, one of which ends after a few trials, and a driver that ends and resumes give the bytes of one
+// process.
 func TestRealWorkers(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tiny.yaml")
@@ -126,7 +127,7 @@ func TestRealWorkers(t *testing.T) {
 	}
 }
 
-// A trial whose workers end again and again is set aside, and the others end.
+// A trial whose workers repeatedly end is set aside, and the others complete.
 func TestRealPoisoned(t *testing.T) {
 	old := silence
 	silence = 200 * time.Millisecond
@@ -155,7 +156,7 @@ func TestRealPoisoned(t *testing.T) {
 	}
 	defer conn.Close()
 	study0, _ := identity(s.Dir)
-	for { // one trial, which nobody acknowledges
+	for { // one trial, which no worker acknowledges
 		c, err := js.Consumer(ctx, prefix+study0+trials, workers)
 		if err == nil {
 			if m, err := c.Next(); err == nil {
@@ -183,7 +184,7 @@ func TestRealPoisoned(t *testing.T) {
 	}
 }
 
-// What cannot be reached, or may not be, is refused with the flag and what is accepted.
+// An unreachable or forbidden server is rejected with the flag and what is accepted.
 func TestRealRefused(t *testing.T) {
 	server := served(t, "secret")
 	for want, a := range map[string]Access{
@@ -211,8 +212,8 @@ func TestRealRefused(t *testing.T) {
 	}
 }
 
-// A trial and a record above the server's largest message come through the object store, which does not keep them. What
-// a killed process leaves there expires.
+// A trial and a record above the server's maximum message size pass through the object store, which then drops
+// them. Objects of a killed process expire there.
 func TestRealLarge(t *testing.T) {
 	server := served(t, "")
 	b, err := server.dial("test")
@@ -254,7 +255,7 @@ func TestRealLarge(t *testing.T) {
 	}
 }
 
-// full is a server whose disk takes no record.
+// full is a server whose disk accepts no record.
 type full struct{ broker }
 
 func (full) give(context.Context, string, []byte) error { return errors.New("no space") }
@@ -291,8 +292,8 @@ func TestRealUnstored(t *testing.T) {
 	}
 }
 
-// A study whose server is another's and has a full disk ends with the reason; with space again it goes on to the bytes
-// of one process.
+// A study with an external server whose disk is full ends with the reason. With space again it continues to the
+// bytes of one process.
 func TestRealFullDisk(t *testing.T) {
 	old := silence
 	silence = 600 * time.Millisecond
@@ -329,7 +330,7 @@ func TestRealFullDisk(t *testing.T) {
 		s.Engine = &Driver{Access: server.Access}
 		s.Pool.Progress = func(x study.State) {
 			if full && x.Done == 5 {
-				_ = os.WriteFile(fills, make([]byte, 4<<20), 0o600) // as far as it goes
+				_ = os.WriteFile(fills, make([]byte, 4<<20), 0o600) // up to the disk's limit
 			}
 		}
 		switch err := s.Run(ctx); {
@@ -347,8 +348,8 @@ func TestRealFullDisk(t *testing.T) {
 	}
 }
 
-// proxy is a network between clients and a server: it cuts a connection once that has carried some bytes, by an end
-// or by silence.
+// proxy is a network between clients and a server. It cuts a connection, by closing it or by silence, once that has
+// carried some bytes.
 type proxy struct {
 	net.Listener
 	to   string
@@ -415,7 +416,8 @@ func (p *proxy) may(once *sync.Once, silent int) bool {
 	return p.left > 0
 }
 
-// Driver and workers on a network that cuts their connections, by an end or by silence, leave the bytes of one process.
+// Driver and workers on a network that cuts their connections, by closing or by silence, give the bytes of one
+// process.
 func TestRealCutNetwork(t *testing.T) {
 	old := silence
 	silence = 600 * time.Millisecond

@@ -22,10 +22,11 @@ import (
 	"railyard/unit"
 )
 
-// Environment of a process that TestRealKilled starts: what it is, and the address of the server. It writes up once its
-// server is there.
+// Environment of a process that TestRealKilled starts: its role, and the address of the server. It prints up once
+// its server is available.
 const (
-	role    = "RAILYARD_ROLE" // server; driver or worker of one; both: a driver with a server; holder: of a namespace
+	// server; driver or worker of one; both: a driver with a server; holder: of a namespace
+	role    = "RAILYARD_ROLE"
 	address = "RAILYARD_ADDRESS"
 	up      = "up"
 )
@@ -78,7 +79,7 @@ type player struct {
 	ended chan struct{}
 }
 
-// start starts a role in a folder and returns when it is up. The command to start it with may begin with another.
+// start starts a role in a folder and returns when it is running. Its command may have a prefix.
 func start(t *testing.T, what, dir, at string, by ...string) *player {
 	t.Helper()
 	by = append(by, os.Args[0], "-test.run", "^TestRealKilled$")
@@ -112,7 +113,7 @@ func start(t *testing.T, what, dir, at string, by ...string) *player {
 	return p
 }
 
-// kill ends the process at once, unless it has ended.
+// kill kills the process unless it has ended.
 func (p *player) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
@@ -140,9 +141,9 @@ func undisturbed(t *testing.T) []byte {
 	return results(t, s)
 }
 
-// Driver, worker and server, in one process with the driver or in one of its own, are killed at times that nobody chose
-// and started again, several times in a study: it ends with the bytes of an undisturbed one. A driver that ends with an
-// error, as after a trial that was set aside, is started again. -schedule draws other times, RAILYARD_LONG=1 has 200
+// Driver, worker and server, in one process with the driver or in a separate one, are killed at random times and
+// restarted, several times in a study. The study ends with the bytes of an undisturbed one. A driver that ends with
+// an error, as after a trial that was set aside, is restarted. -schedule draws other times; RAILYARD_LONG=1 has 200
 // instead of 8.
 func TestRealKilled(t *testing.T) {
 	if what := os.Getenv(role); what != "" {
@@ -206,8 +207,8 @@ func TestRealKilled(t *testing.T) {
 	t.Logf("figure: %d kills in %d studies, -schedule %d, %d drivers ended with an error", 4*each, studies, *first, errors)
 }
 
-// A driver with a server and a worker in network namespaces of their own, between which the link goes down for less and
-// for more than a silence: the study ends with the bytes of an undisturbed one.
+// A driver with a server and a worker are in separate network namespaces, between which the link goes down for less
+// and for more than a silence. The study ends with the bytes of an undisturbed one.
 func TestRealCutLink(t *testing.T) {
 	const at = "192.0.2.1:4222"
 	dir := scenario(t)

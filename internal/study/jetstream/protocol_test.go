@@ -59,7 +59,7 @@ func (b *book) Leave(why error) {
 	b.left[strings.TrimSuffix(strings.Fields(why.Error())[1], ":")] = true
 }
 
-// figure is the result of a trial, whoever simulates it.
+// figure is the result of a trial, for any worker.
 func figure(trial string) float64 {
 	b, err := hex.DecodeString(trial)
 	if err != nil {
@@ -68,7 +68,7 @@ func figure(trial string) float64 {
 	return float64(b[0]) + 256*float64(b[1])
 }
 
-// schedule is one course of a study: what it did, and what became of it.
+// schedule is one course of a study: its actions and its outcome.
 type schedule struct {
 	*world
 	book    *book
@@ -80,11 +80,11 @@ type schedule struct {
 	stalled int
 }
 
-// TestProtocol simulates the protocol of driver, server and workers, in the code that runs, over schedules of faults:
-// workers join, are killed, and are stopped for minutes; requests, answers, acknowledgements and notices are lost or
-// late, records come twice, clocks go at other rates, the server restarts and forgets what it wrote last, the driver is
-// killed and another one goes on, a trial ends every worker that simulates it. Every trial is stored once, with the
-// result that it has anywhere, or is counted as set aside; and the study ends.
+// TestProtocol runs the real code of driver, server and workers over schedules of faults. Workers join, are killed,
+// and are stopped for minutes. Requests, answers, acknowledgements and notices are lost or late, records arrive
+// twice, and clocks have other rates. The server restarts and forgets its last writes, the driver is killed and
+// replaced, and one trial ends every worker that simulates it. Every trial is stored once, with its one result, or
+// is counted as set aside; and the study ends.
 func TestProtocol(t *testing.T) {
 	var sum schedule
 	sum.world = &world{}
@@ -113,7 +113,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// draw makes a schedule.
+// draw draws a schedule.
 func draw(seed uint64) *schedule {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := &schedule{world: newWorld(seed, []float64{0, 0.01, 0.1}[rng.IntN(3)]), poison: map[string]bool{},
@@ -132,7 +132,7 @@ func draw(seed uint64) *schedule {
 	return s
 }
 
-// course runs the study until a driver ends by itself, and returns how long it took.
+// course runs the study until a driver ends by itself, and returns its duration.
 func (s *schedule) course(t *testing.T, seed uint64) time.Duration {
 	began := time.Now()
 	all, stop := context.WithCancel(context.Background())
@@ -185,7 +185,7 @@ func (s *schedule) course(t *testing.T, seed uint64) time.Duration {
 	took := time.Since(began)
 	stop()
 	group.Wait()
-	time.Sleep(time.Hour) // what is still on its way
+	time.Sleep(time.Hour) // messages still in flight
 	return took
 }
 
@@ -196,7 +196,7 @@ func (s *schedule) draw(n int64) int64 {
 	return s.rng.Int64N(n)
 }
 
-// worker joins after a while; its process is killed or stopped now and then, and another one begins.
+// worker joins after a while. Its process is sometimes killed or stopped, and another one begins.
 func (s *schedule) worker(all context.Context, joins time.Duration) {
 	pause(all, joins)
 	for all.Err() == nil {
@@ -221,7 +221,7 @@ func (s *schedule) worker(all context.Context, joins time.Duration) {
 				die()
 			case s.draw(50) == 0:
 				die()
-			case s.draw(50) == 0: // stopped, and with it its beats
+			case s.draw(50) == 0: // stopped, together with its heartbeats
 				s.mu.Lock()
 				e.stopped = time.Now().Add(10 * time.Minute)
 				s.stalled++
@@ -240,7 +240,7 @@ func (s *schedule) worker(all context.Context, joins time.Duration) {
 	}
 }
 
-// check compares what is stored with the trials.
+// check compares the stored records with the trials.
 func (s *schedule) check(t *testing.T, seed uint64) {
 	for _, trial := range s.list {
 		id := trial.ID.String()

@@ -278,11 +278,12 @@ func (r *remote) give(ctx context.Context, study string, record []byte) error {
 	return nil
 }
 
-// object is the header of a message whose data are in the object store: the server takes no message so large.
+// object is the header of a message whose data are in the object store, because the server accepts no message of
+// that size.
 const object = "Railyard-Object"
 
-// week is the lifetime of such data: a killed process may leave them without a message. A trial or record lost by this
-// is found missing by the driver.
+// week is the lifetime of such data, because a killed process may leave them without a message. A trial or record
+// lost by this is found missing by the driver.
 const week = 7 * 24 * time.Hour
 
 // message returns a message with data, or with the name of data above the server's largest message.
@@ -301,7 +302,7 @@ func (r *remote) message(ctx context.Context, subject string, data []byte) (*nat
 	return m, err
 }
 
-// data returns the data of a message, and what drops them from the object store.
+// data returns the data of a message, and a function that drops them from the object store.
 func (r *remote) data(ctx context.Context, h nats.Header, data []byte) (all []byte, drop func() error, err error) {
 	name := h.Get(object)
 	if name == "" {

@@ -19,7 +19,7 @@ import (
 	"railyard/unit"
 )
 
-// TestRealTLS: a study runs over TLS with a certificate of an own authority, which a worker needs to know.
+// TestRealTLS: a study runs over TLS with a certificate of a private authority, which a worker must be given.
 func TestRealTLS(t *testing.T) {
 	dir := t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -160,7 +160,7 @@ func (w *Worker) one(ctx context.Context, study string, m delivery) error {
 		return nil
 	}
 	w.Trials.Add(1)
-	_ = m.DoubleAck(ctx) // without it the trial runs again, and its second record is left out
+	_ = m.DoubleAck(ctx) // without it the trial runs again, and its second record is dropped
 	return nil
 }
 

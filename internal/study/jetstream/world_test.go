@@ -11,24 +11,24 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// world is a broker with faults, in time that only passes while all wait (testing/synctest). Its rules are those of
-// JetStream's work queues: a message that is not acknowledged within silence of its delivery or last beat is delivered
-// again, tries times at most, and then stays in the queue; a notice of that may be lost.
+// world is a broker with faults, in simulated time that only advances while all wait (testing/synctest). Its rules
+// are those of JetStream's work queues. A message that is not acknowledged within silence of its delivery or last
+// heartbeat is delivered again, at most tries times. It then stays in the queue, and a notice of that may be lost.
 type world struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
-	loss    float64   // of requests, of answers, and of what nobody answers
+	loss    float64   // probability of loss: of requests, of answers, and of messages without an answer
 	down    time.Time // until then the server does not answer
 	trials  []*message
 	records []*message
 	bundles map[string][]byte
 	made    bool
-	added   chan struct{} // closed, and made anew, when a record is added
+	added   chan struct{} // closed, and replaced, when a record is added
 
 	restarts, lost, twice, exhausted int
 }
 
-// message is one of a queue.
+// message is a message of a queue.
 type message struct {
 	data  []byte
 	times int       // delivered
@@ -50,7 +50,7 @@ func (w *world) span(most time.Duration) time.Duration {
 	return time.Duration(w.rng.Int64N(int64(most)))
 }
 
-// restart ends the server for a while; it may forget what it wrote last.
+// restart ends the server for a while; it may forget its last writes.
 func (w *world) restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,10 +71,10 @@ type end struct {
 	*world
 	dead    bool
 	stopped time.Time
-	slow    float64 // its clock's rate: its beats come so much later
+	slow    float64 // its clock's rate, by which its heartbeats are late
 }
 
-// call is a request: it takes a while, may be lost, and may have its answer lost.
+// call is a request. It takes a while, may be lost, and its answer may be lost.
 func (e *end) call(ctx context.Context, do func()) error {
 	e.mu.Lock()
 	wait, lost, unanswered := e.span(50*time.Millisecond), e.chance(e.loss), e.chance(e.loss)
@@ -98,7 +98,7 @@ func (e *end) call(ctx context.Context, do func()) error {
 	return nil
 }
 
-// tell is a message without an answer: it comes late, or never.
+// tell is a message without an answer. It arrives late, or never.
 func (e *end) tell(do func()) {
 	e.mu.Lock()
 	wait, lost := e.span(50*time.Millisecond), e.chance(e.loss) || e.dead
@@ -130,7 +130,7 @@ func (e *end) prepare(ctx context.Context, _ string, all map[string]*sweep.Bundl
 	})
 }
 
-// until calls until it is answered, as a client does that reconnects.
+// until calls until it is answered, as a reconnecting client does.
 func (e *end) until(ctx context.Context, do func()) (err error) {
 	for range 100 {
 		if err = e.call(ctx, do); err == nil || ctx.Err() != nil || e.dead {
@@ -202,7 +202,7 @@ func (w *world) next(queue *[]*message, most int, hold time.Duration) *message {
 	return found
 }
 
-// aside looks once a second, and misses some.
+// aside polls once a second, and misses some.
 func (e *end) aside(ctx context.Context, _ string, f func([]byte)) (func(), error) {
 	ctx, stop := context.WithCancel(ctx)
 	told := map[*message]bool{}
@@ -273,7 +273,7 @@ func (e *end) fetch(ctx context.Context, _ string, wait time.Duration) (delivery
 	var m *message
 	err := e.call(ctx, func() { m = e.next(&e.trials, tries, silence) })
 	if err != nil {
-		return nil, err // a message that was on its way is lost to this worker
+		return nil, err // a message in flight is lost to this worker
 	}
 	if m == nil {
 		pause(ctx, wait)
@@ -304,7 +304,8 @@ func (e *end) bundle(ctx context.Context, name string) (text []byte, err error) 
 
 func (e *end) close() {}
 
-// delivered is a delivery of a message: an acknowledgement counts, a beat or refusal only of the last delivery.
+// delivered is a delivery of a message. An acknowledgement always counts; a heartbeat or refusal only of the last
+// delivery.
 type delivered struct {
 	*end
 	m     *message

@@ -1,5 +1,5 @@
-// Package layouts simulates the best layouts of a planner.Search on a scenario's fabric, or slices of them, and ranks
-// them again; SiteOf describes the fabric for the cost model.
+// Package layouts simulates the best layouts of a planner.Search on a scenario's fabric, or slices of them, and
+// ranks them again. SiteOf describes the fabric for the cost model.
 package layouts
 
 import (
@@ -139,7 +139,7 @@ func (c *Study) step(ctx context.Context, s *Simulated, x planner.Candidate, cut
 	return nil
 }
 
-// cutSpines spreads uplinks over as many spines as there were, at most.
+// cutSpines spreads uplinks over at most the previous number of spines.
 func cutSpines(spines, uplinks int) (int, int) {
 	for n := min(spines, uplinks); n > 1; n-- {
 		if uplinks%n == 0 {

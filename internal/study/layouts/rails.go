@@ -22,7 +22,7 @@ func RailsOf(plan *scenario.Plan) planner.Rails {
 	return planner.Rails{Hosts: r.Hosts, Segments: r.Segments, Uplinks: r.Spines * r.Uplinks, Separate: true}
 }
 
-// ownRails reports whether a scenario's fabric is built of rails by keys that can be made smaller.
+// ownRails reports whether a scenario's fabric has rails defined by keys that can be made smaller.
 func ownRails(plan *scenario.Plan) bool {
 	return plan.Shape.Kind == "rail" || plan.Shape.Kind == "rail-only"
 }

@@ -23,8 +23,8 @@ func parsed(t *testing.T, fabric, server string) (*scenario.Document, *scenario.
 	return d, p
 }
 
-// A fabric of rails can be cut: a slice with fewer servers and uplinks is a fabric of the same kind, without what
-// breaks in the whole. One whose rails meet says why it cannot.
+// A fabric of rails can be sliced: a slice with fewer servers and uplinks is a fabric of the same kind, without the
+// whole's failures. A fabric whose rails are connected reports why it cannot be sliced.
 func TestRails(t *testing.T) {
 	d, p := parsed(t, "{kind: rail, segments: 4, hosts: 16, spines: 4, uplinks: 2}", eight)
 	r := RailsOf(p)

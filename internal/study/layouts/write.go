@@ -42,7 +42,7 @@ func (c *Study) Scenario(l partition.Layout, in planner.SearchInput, out string)
 			}
 		}
 	}
-	if t.By != "" { // has these of its own
+	if t.By != "" { // has its own
 		def := workload.NewTraining()
 		t.Efficiency, t.Kernels, t.TensorOverlap = def.Efficiency, def.Kernels, def.TensorOverlap
 	}
@@ -94,7 +94,7 @@ func relative(folder, file string) (string, error) {
 type Written struct {
 	Text  string
 	Unfit string // reason why no simulation covers the whole step; "" if one does
-	Next  string // the command that simulates the step, or a part of it; empty: none does
+	Next  string // the command that simulates the step, or a part of it; empty: there is none
 }
 
 // keys are the lines of a training block: what differs from the defaults, in the order of the reference.

@@ -1,5 +1,5 @@
-// Package load measures latency over offered load, as papers on networks plot it: a Curve for each load balancing, up
-// to the load at which it is saturated.
+// Package load measures latency over offered load, as papers on networks plot it: a Curve for each load balancing,
+// up to the load at which the network is saturated.
 package load
 
 import (

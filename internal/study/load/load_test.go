@@ -17,8 +17,8 @@ cc: {algorithm: none}
 workload: {traffic: {background: {load: 10, sizes: 64KB, to: all, for: 2ms}}}
 `
 
-// Below saturation a network delivers what is offered, latency grows with load, and nothing is delivered above a NIC's
-// rate; workers change nothing.
+// Below saturation a network delivers the offered load, latency grows with load, and no rate exceeds a NIC's. The
+// number of workers changes nothing.
 func TestCurves(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	if err := os.WriteFile(path, []byte(switched), 0o600); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // halton takes a low-discrepancy sequence with randomized digits (Owen, A randomized Halton algorithm in R,
-// arXiv:1706.02808): points fill the space evenly, and a larger study begins with a smaller one.
+// arXiv:1706.02808). Points fill the space evenly, and a larger study begins with a smaller one.
 var halton = Sampler{Name: "halton", Words: "low-discrepancy sequence that fills the space evenly", Grows: true,
 	Draw: drawHalton}
 

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/samplemv"
 )
 
-// lhc divides each axis into as many parts as there are points, and takes each part once (McKay, Beckman and Conover,
-// A Comparison of Three Methods for Selecting Values of Input Variables, Technometrics 21, 1979).
+// lhc divides each axis into as many parts as there are points, and uses each part once (McKay, Beckman and
+// Conover, A Comparison of Three Methods for Selecting Values of Input Variables, Technometrics 21, 1979).
 var lhc = Sampler{Name: "lhc", Words: "Latin hypercube: each part of each axis once", Draw: drawLHC}
 
 func drawLHC(s *Space, n int, seed uint64) (*Design, error) {

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/field"
 )
 
-// morris draws trajectories in each of which every axis moves once, for elementary effects (Morris, Factorial Sampling
+// morris draws trajectories in which every axis moves once, for elementary effects (Morris, Factorial Sampling
 // Plans for Preliminary Computational Experiments, Technometrics 33, 1991).
 var morris = Sampler{Name: "morris", Words: "trajectories that move one parameter at a time (elementary effects)",
 	Draw: drawMorris}

@@ -2,7 +2,7 @@ package space
 
 import "math/rand/v2"
 
-// random takes points independently, each with its own stream, so that a larger study begins with a smaller one.
+// random draws points independently, each with its own stream, so that a larger study begins with a smaller one.
 var random = Sampler{Name: "random", Words: "independent points", Grows: true, Draw: drawRandom}
 
 func drawRandom(s *Space, n int, seed uint64) (*Design, error) {

@@ -160,7 +160,7 @@ func (s *Space) Accepts(p Point) bool {
 	return true
 }
 
-// lookup returns the values at a point, then the scenario's.
+// lookup returns the values at a point, otherwise the scenario's.
 func (s *Space) lookup(p Point) func(key string) (string, bool) {
 	return func(key string) (string, bool) {
 		for i := range s.Params {

@@ -83,7 +83,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// A grid has every combination, zipped keys together and conditional keys where their condition holds.
+// A grid has every combination, with zipped keys together and conditional keys where their condition holds.
 func TestGrid(t *testing.T) {
 	s, err := New([]Param{{Key: "lb", List: []string{"ecmp", "spray"}},
 		{Key: "gap", List: []string{"1us", "2us"}, When: "lb=ecmp"},
@@ -102,7 +102,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// Sampled designs fill each axis evenly, and those that grow begin with the smaller ones.
+// Sampled designs fill each axis evenly, and growing designs begin with the smaller ones.
 func TestSamples(t *testing.T) {
 	s, err := New([]Param{{Key: "x", Range: ranged(t, "1..1001")}, {Key: "y", Range: ranged(t, "1KB..1000KB:log")},
 		{Key: "lb", List: []string{"ecmp", "spray", "flowlet", "adaptive"}}}, nil, base)
@@ -132,7 +132,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Requirements leave as many points as are asked for, where they leave any.
+// With requirements there are as many points as requested, if enough satisfy them.
 func TestRequired(t *testing.T) {
 	params := []Param{{Key: "wred_min", Range: ranged(t, "50KB..1000KB")}}
 	for _, by := range []string{"random", "halton"} {
@@ -156,7 +156,7 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// What cannot be is refused with its place and what is accepted.
+// Impossible values are rejected with their place and what is accepted.
 func TestRefused(t *testing.T) {
 	two := []string{"1", "2"}
 	for want, x := range map[string]struct {
@@ -191,9 +191,10 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Elementary effects of Ishigami's function (a = 7, b = 0.1) on four levels: mu* as SALib's regression test has them
-// for 10,000 trajectories (7.767792, 7.875, 6.308785; tests/test_regression.py, test_regression_morris_vanilla), within
-// the error of the sample; that of x2 is the same for every trajectory. In closed form they are 7.704, 7.875, 6.249.
+// Elementary effects of Ishigami's function (a = 7, b = 0.1) on four levels. mu* matches SALib's regression test
+// for 10,000 trajectories (7.767792, 7.875, 6.308785; tests/test_regression.py, test_regression_morris_vanilla),
+// within the error of the sample. That of x2 is equal for every trajectory. In closed form they are 7.704, 7.875,
+// 6.249.
 func TestIshigami(t *testing.T) {
 	const trajectories = 10_000
 	s, err := New([]Param{{Key: "x1", Range: ranged(t, "0..1.0")}, {Key: "x2", Range: ranged(t, "0..1.0")},

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/runner"
 )
 
-// A larger study in the same directory, or one that reuses another, simulates what is new alone.
+// A larger study in the same directory, or one that reuses another, simulates only new trials.
 func TestAdded(t *testing.T) {
 	f := tinyFile(written(t, "tiny.yaml", tiny))
 	dir := filepath.Join(t.TempDir(), "s")
@@ -44,8 +44,8 @@ func TestAdded(t *testing.T) {
 	}
 }
 
-// Points of another version, or of a scenario that has changed, are not added: the results could not tell them from the
-// points that are there. Without --add the error names what differs.
+// Points of another version, or of a changed scenario, are not added, because the results could not distinguish
+// them. Without --add the error names what differs.
 func TestAddedTooLate(t *testing.T) {
 	f := tinyFile(written(t, "tiny.yaml", tiny))
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ func TestAddedTooLate(t *testing.T) {
 	}
 }
 
-// Files that a scenario, or a value, names count for what a trial is.
+// Files named by a scenario or a value are part of a trial's identity.
 func TestNamedFiles(t *testing.T) {
 	path := written(t, "tiny.yaml", tiny)
 	own := filepath.Join(filepath.Dir(path), "leaf.cfg")

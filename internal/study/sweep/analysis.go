@@ -14,7 +14,7 @@ type Stat struct{ Mean, Min, Max float64 }
 type Ranked struct {
 	Point int
 	Set   []string // its settings
-	Stats []Stat   // by objective; over its seeds
+	Stats []Stat   // by objective, over its seeds
 	// Seeds are the values of the first objective by seed; all points have the same seeds. Nil unless all ended.
 	Seeds []float64
 	// Figures are the means of all figures over the seeds.
@@ -40,7 +40,7 @@ func (m Means) Of(f *Figure) float64 {
 type Counts struct {
 	Trials, Done, Lost, Failed, Refused, Open int
 	Seconds                                   float64 // time of all trials together
-	FirstError                                string  // first error of a failed trial, else of a refused one
+	FirstError                                string  // first error of a failed trial, else of a rejected one
 }
 
 // Analysis is the findings of a study so far.
@@ -149,7 +149,8 @@ func (p *point) add(r *Record, by []Objective) {
 	p.trials = append(p.trials, r.Figures[by[0].Name])
 }
 
-// ranked returns the means of a point; false unless all its seeds ended, or with partial one did and none failed.
+// ranked returns the means of a point. It returns false unless all its seeds ended or, with partial, one did and
+// none failed.
 func (s *Study) ranked(n int, p *point, partial bool) (Ranked, bool) {
 	if p.ended == 0 || p.ended < s.Seeds(n) && (!partial || p.missed > 0) {
 		return Ranked{}, false
@@ -206,8 +207,8 @@ func (t *tally) best(s *Study, by []Objective, n int, partial bool) []Ranked {
 	return out
 }
 
-// promote returns the points that a rung passes on: the unchanged scenario, and the best; nil unless the rung has
-// been simulated.
+// promote returns the points that a rung passes on: the unchanged scenario, and the best. It returns nil unless the
+// rung has been simulated.
 func (s *Study) promote(rung int) []int {
 	by, err := s.objectives()
 	if err != nil {

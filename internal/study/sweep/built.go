@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// built keeps the graph that was built last, for callers that build the same step many times: the trials of a
-// study. A graph is shared and must not be changed. The zero value is ready.
+// built caches the last graph, for callers that build the same step many times: the trials of a study. A graph is
+// shared and must not be changed. The zero value is ready.
 type built struct {
 	mu  sync.Mutex
 	of  *workload.Training

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/workload"
 )
 
-// TestBuilt checks that documents with one built share the graph of a step that is the same, that another step has a
-// graph of its own, and that all are those of documents with one each.
+// TestBuilt checks that documents with one built share the graph of an equal step, and that another step has a
+// separate graph. All graphs equal those without sharing.
 func TestBuilt(t *testing.T) {
 	text := "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 4}\nserver: {gpus: 2, nics: 2}\n" +
 		"workload: {training: {model: gpt3-125m, tp: 2, dp: 4, global_batch: 32}}\n"
@@ -45,8 +45,8 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// TestTotals checks that trials have the figures and causes of whole runs, also from the second on, which takes over
-// what a step does without the network: of a step that ends, and of one that loses a rank.
+// TestTotals checks that trials have the figures and causes of whole runs. This includes later trials, which reuse
+// the part of a step without the network, for a step that ends and for one that loses a rank.
 func TestTotals(t *testing.T) {
 	const fabric = "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 4}\nserver: {gpus: 2, nics: 2}\n"
 	const step = fabric + "workload: {training: {model: gpt3-125m, tp: 2, dp: 4, global_batch: 32, bucket: 20MB}}\n"

@@ -50,8 +50,8 @@ type source struct {
 	whole *Bundle
 }
 
-// newDesign reads the scenarios of a study and checks each value that varies, so that no trial fails for what can be
-// known before.
+// newDesign reads the scenarios of a study and checks each varying value, so that no trial fails for a reason known
+// beforehand.
 func newDesign(f *File, from sources) (*Design, error) {
 	d := &Design{File: *f, Version: runner.Version(), Content: map[string]string{}, Reads: map[string]string{},
 		Base: map[string]string{}, Own: map[string]uint64{}}

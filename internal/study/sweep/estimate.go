@@ -44,7 +44,7 @@ func (s *Study) Estimate(atOnce int) Estimate {
 			continue
 		}
 		if cost, _, err := runner.Prepare(plan, 0); err == nil {
-			if step != nil && step != plan.Jobs[0].DAG { // the points have steps of their own
+			if step != nil && step != plan.Jobs[0].DAG { // the points have different steps
 				cost.Ahead, each.Ahead = 0, 0
 			}
 			step, each.Ahead = plan.Jobs[0].DAG, cost.Ahead

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The estimate counts the division of lost time among causes, which takes most of a trial of flows; without causes it
-// is the simulation's.
+// The estimate includes the division of lost time among causes, which takes most of a flow trial's time. Without
+// causes it is the simulation's.
 func TestEstimateCountsCauses(t *testing.T) {
 	const text = "name: x\nfabric: {kind: fat-tree, k: 8, host_link: {rate: 100Gbps, delay: 1us}}\n" +
 		"workload: {traffic: {permutation: {bytes: 1MB}}}\n"
@@ -25,7 +25,8 @@ func TestEstimateCountsCauses(t *testing.T) {
 	}
 }
 
-// Trials of one training step as flows do once what needs no network; those whose steps differ do not.
+// Trials of one training step as flows execute the part without the network once; those with different steps do
+// not.
 func TestEstimateCountsStepsOnce(t *testing.T) {
 	const text = "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 4}\nserver: {gpus: 2, nics: 2}\n" +
 		"workload: {training: {model: gpt3-125m, tp: 2, dp: 4, global_batch: 32}}\n"

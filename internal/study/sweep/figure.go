@@ -99,7 +99,7 @@ type Objective struct {
 	Max bool
 }
 
-// ParseObjective reads FIGURE, min:FIGURE or max:FIGURE; without a direction it is the figure's own.
+// ParseObjective reads FIGURE, min:FIGURE or max:FIGURE. Without a direction it is the figure's own.
 func ParseObjective(s string) (Objective, error) {
 	direction, name, ok := strings.Cut(s, ":")
 	if !ok {

@@ -39,7 +39,7 @@ type Vary struct {
 	Range  string   `yaml:"range" json:"range,omitempty"`
 	Zip    string   `yaml:"zip" json:"zip,omitempty"`
 	When   string   `yaml:"when" json:"when,omitempty"`
-	From   string   `yaml:"-" json:"-"` // the flag that gives it; "" the file
+	From   string   `yaml:"-" json:"-"` // the flag that gives it; "": the file
 }
 
 // Rung is a stage of successive halving: settings that make trials cheaper or longer.
@@ -237,7 +237,7 @@ func (f *File) params() (params []space.Param, err error) {
 	return params, nil
 }
 
-// parseKeep reads which run directories stay: the best n of them, or all.
+// parseKeep reads which run directories are kept: the best n of them, or all.
 func parseKeep(s string) (best int, all bool, err error) {
 	switch {
 	case s == "" || s == "none":

@@ -46,8 +46,8 @@ func (s *Study) RunDirs() iter.Seq2[int, string] {
 	}
 }
 
-// Keep writes the missing run directories that the study keeps: it simulates those trials again, with the same results.
-// It returns the directories of the best points, the best first.
+// Keep writes the missing run directories of the study. It simulates those trials again, with equal results. It
+// returns the directories of the best points, the best first.
 func (s *Study) Keep(ctx context.Context, a *Analysis) (dirs []string, err error) {
 	best, all, _ := parseKeep(s.File.Keep)
 	if best == 0 && !all {

@@ -2,8 +2,8 @@ package sweep
 
 import "testing"
 
-// Means are compared by seed: what all seeds share does not hide a difference, few seeds show none, and the level is
-// Student's (Gosset 1908: 2.776 at four degrees of freedom).
+// Means are compared by seed. A variation common to all seeds does not hide a difference, few seeds show none, and
+// the level is Student's (Gosset 1908: 2.776 at four degrees of freedom).
 func TestNoise(t *testing.T) {
 	ranked := func(x ...float64) Ranked {
 		mean := 0.0
@@ -33,7 +33,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// JSON says which points are as good as the best, as the table does, also where all points failed.
+// JSON marks points that are as good as the best, as the table does, even if all points failed.
 func TestNoiseInReport(t *testing.T) {
 	s := &Study{}
 	ranked := func(mean float64, seeds ...float64) Ranked {

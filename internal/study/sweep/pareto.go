@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Front returns the numbers of the points that no other point dominates: that is at least as good by every objective
-// and better by one. Points are ordered by the objectives. Of points with equal figures the first stays.
+// Front returns the numbers of the points that no other point dominates: no other is at least as good by every
+// objective and better by one. Points are ordered by the objectives. Of points with equal figures the first stays.
 func Front(points [][]float64, by []Objective) (front []int) {
 	better := func(a, b int) int {
 		for k, o := range by {
@@ -42,7 +42,7 @@ func atLeast(a, b []float64, by []Objective) bool {
 	return true
 }
 
-// layers orders points by fronts: the front, then the front of the rest, and so on, until there are n.
+// layers orders points by fronts: the front, then the front of the others, and so on, until there are n.
 func layers(points [][]float64, by []Objective, n int) (order []int) {
 	left := make([]int, len(points))
 	if len(by) == 1 {

@@ -4,25 +4,26 @@ import "math"
 
 // Report is a study's findings as JSON.
 type Report struct {
-	Dir        string             `json:"study"`
-	Scenario   string             `json:"scenario"`
-	Objectives []string           `json:"objectives"`
-	Points     int                `json:"points"`
-	Trials     int                `json:"trials"`
-	Done       int                `json:"done"`
-	Lost       int                `json:"lost"`
-	Failed     int                `json:"failed"`
-	Refused    int                `json:"refused"`
-	Open       int                `json:"open"`
-	Partial    bool               `json:"partial,omitempty"` // no point has all seeds: means over the seeds that ended
-	Simulated  int                `json:"simulated_now"`
-	Seconds    float64            `json:"core_seconds"`
-	Baseline   map[string]float64 `json:"scenario_figures"`
-	Near       bool               `json:"scenario_within_noise,omitempty"`
-	Front      []PointReport      `json:"front"`
-	Best       []PointReport      `json:"best"`
-	Effects    []EffectReport     `json:"parameters"`
-	Files      []string           `json:"files"`
+	Dir        string   `json:"study"`
+	Scenario   string   `json:"scenario"`
+	Objectives []string `json:"objectives"`
+	Points     int      `json:"points"`
+	Trials     int      `json:"trials"`
+	Done       int      `json:"done"`
+	Lost       int      `json:"lost"`
+	Failed     int      `json:"failed"`
+	Refused    int      `json:"refused"`
+	Open       int      `json:"open"`
+	// no point has all seeds: means over the seeds that ended
+	Partial   bool               `json:"partial,omitempty"`
+	Simulated int                `json:"simulated_now"`
+	Seconds   float64            `json:"core_seconds"`
+	Baseline  map[string]float64 `json:"scenario_figures"`
+	Near      bool               `json:"scenario_within_noise,omitempty"`
+	Front     []PointReport      `json:"front"`
+	Best      []PointReport      `json:"best"`
+	Effects   []EffectReport     `json:"parameters"`
+	Files     []string           `json:"files"`
 }
 
 // PointReport is a point with its figures, means over its seeds.
@@ -31,7 +32,8 @@ type PointReport struct {
 	Set     []string           `json:"set"`
 	Figures map[string]float64 `json:"figures"`
 	Seeds   int                `json:"seeds"`
-	Noise   bool               `json:"within_noise,omitempty"` // the first objective is not significantly the best's
+	// the first objective does not differ significantly from the best's
+	Noise bool `json:"within_noise,omitempty"`
 }
 
 // EffectReport is a parameter's effect on the first objective.

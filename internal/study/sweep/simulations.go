@@ -65,7 +65,7 @@ func NewSimulations(command, dir string, scenarios []string, force bool) (*Simul
 	return &Simulations{Study: s}, s.Open()
 }
 
-// holds refuses a study with another command, version or scenarios.
+// holds rejects a study with another command, version or scenarios.
 func (d *Design) holds(o *Design) error {
 	list := func(d *Design) string { return strings.Join(slices.Sorted(maps.Keys(d.Content)), ", ") }
 	switch {
@@ -164,7 +164,7 @@ func (s *Simulations) Remote() bool { return s.Engine != nil }
 func (s *Simulations) Elsewhere(ctx context.Context, ids []string, ended func(id string, err error)) error {
 	var list []*Trial
 	for _, x := range ids {
-		if t, ok := s.trials.LoadAndDelete(x); ok { // otherwise the round before has simulated it
+		if t, ok := s.trials.LoadAndDelete(x); ok { // otherwise the previous round has simulated it
 			list = append(list, t.(*Trial))
 		}
 	}
@@ -234,8 +234,8 @@ func (t *Task) plan(path string, read scenario.ReadFile) (*scenario.Plan, error)
 	return plan, nil
 }
 
-// ViewSimulations reads the study of another command than sweep in a directory, also while it runs: the command, "" for
-// a study of sweep or none, its scenario, and the records without tables, in their order.
+// ViewSimulations reads the study of another command than sweep in a directory, also while it runs. It returns the
+// command ("" for a study of sweep or none), its scenario, and the records without tables, in their order.
 func ViewSimulations(dir string) (command, path string, all []*Record, err error) {
 	designs, err := readDesigns(dir)
 	if err != nil || designs == nil || designs[0].Command == "" {

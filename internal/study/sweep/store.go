@@ -20,7 +20,7 @@ type ID [16]byte
 
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// digest hashes parts, each with its length before it.
+// digest hashes parts, each preceded by its length.
 func digest(parts ...string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, p := range parts {
@@ -70,7 +70,7 @@ type Store struct {
 // JournalName is the file of a study that has its trials.
 const JournalName = "trials.jsonl"
 
-// openStore opens the trials of a study for one process; anew drops existing ones.
+// openStore opens the trials of a study for one process. anew drops existing ones.
 func openStore(dir string, anew bool) (*Store, error) {
 	s := &Store{places: map[ID]span{}}
 	var err error

@@ -29,15 +29,15 @@ import (
 // Study is a study in its directory.
 type Study struct {
 	Dir  string
-	File File // the last design's
+	File File // file of the last design
 	Pool *study.Pool
 	// Engine simulates trials elsewhere; nil: the pool does.
 	Engine Engine
 
 	Simulated int // trials that Run has simulated
 	Kept      int // trials that the directory had before Run
-	Taken     int // of those: taken from other studies
-	Short     int // trials left out because they need more memory than there is
+	Taken     int // of these, taken from other studies
+	Short     int // trials omitted because they need more memory than available
 	ShortWhy  error
 
 	options Options
@@ -58,7 +58,7 @@ type Study struct {
 }
 
 // Engine simulates trials of a study somewhere. It passes each record to Study.Take and calls Study.Leave for an
-// abandoned trial, and returns when no trial is left, ctx has ended or the study cannot continue.
+// abandoned trial. It returns when no trial is left, ctx has ended or the study cannot continue.
 type Engine interface {
 	Simulate(ctx context.Context, s *Study, trials []*Trial) error
 }
@@ -106,7 +106,7 @@ func New(f *File, o Options) (*Study, error) {
 	return s, nil
 }
 
-// Open makes the directory this process's, writes the designs down, and takes over trials of other studies.
+// Open locks the directory for this process, writes the designs, and takes over trials of other studies.
 func (s *Study) Open() error {
 	err := s.store.Close()
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Study) fits(d *Design, o Options) error {
 		same := slices.IndexFunc(had, d.same)
 		switch {
 		case same >= 0:
-			had[same] = d // with its points
+			had[same] = d // including its points
 			s.designs = had
 			return nil
 		case o.Add:
@@ -175,7 +175,8 @@ func (s *Study) fits(d *Design, o Options) error {
 	return nil
 }
 
-// adds refuses points of another scenario, version or --set, or with other seeds: results could not distinguish them.
+// adds rejects points of another scenario, version or --set, or with other seeds, because results could not
+// distinguish them.
 func (d *Design) adds(to *Design) error {
 	switch {
 	case !slices.Equal(d.scenarios(), to.scenarios()):
@@ -199,7 +200,7 @@ func (d *Design) reads(o *Design) error {
 	return nil
 }
 
-// foreign reports whether a directory without a study contains files other than those of a killed one.
+// foreign reports whether a directory without a study contains files other than those of a killed study.
 func foreign(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
@@ -207,7 +208,8 @@ func foreign(dir string) bool {
 	})
 }
 
-// unnamed reports whether a file of a study was about to get its name when its process was killed (package output).
+// unnamed reports whether a file of a study had not yet its final name when its process was killed (package
+// output).
 func unnamed(name string) bool {
 	name, hidden := strings.CutPrefix(name, ".")
 	of, pid, ok := strings.Cut(name, "-")
@@ -252,7 +254,7 @@ func View(dir string) (*Study, error) {
 // Close gives the directory up to others.
 func (s *Study) Close() error { return s.store.Close() }
 
-// Abandon closes a study, and removes its directory if Open has made it and nothing was put there.
+// Abandon closes a study, and removes its directory if Open created it and nothing was written there.
 func (s *Study) Abandon() (removed bool) {
 	entries, _ := os.ReadDir(s.Dir)
 	made := s.made && s.store.Len() == 0
@@ -291,8 +293,8 @@ func (s *Study) enumerate() {
 // Points returns the number of points, including the unchanged scenario.
 func (s *Study) Points() int { return len(s.rows) }
 
-// Repeated returns the number of requested samples of the last design and the number of different points, if that is
-// smaller: equal samples are simulated once, and samples that miss a requirement are not simulated.
+// Repeated returns the number of requested samples of the last design and the number of different points, if that
+// is smaller. Equal samples are simulated once, and samples that miss a requirement are not simulated.
 func (s *Study) Repeated() (samples, points int, fewer bool) {
 	d := s.designs[len(s.designs)-1]
 	if d.Sampler == "morris" || d.Samples == 0 {
@@ -347,7 +349,7 @@ func (s *Study) Missing() iter.Seq[*Trial] {
 	}
 }
 
-// upTo lists the trials of the reached rungs, up to the last one given.
+// upTo lists the trials of the reached rungs, up to the given one.
 func (s *Study) upTo(last int) iter.Seq[*Trial] {
 	return func(yield func(*Trial) bool) {
 		number := 0
@@ -367,8 +369,8 @@ func (s *Study) upTo(last int) iter.Seq[*Trial] {
 	}
 }
 
-// reached returns the points of a rung: all on the first, the best of the rung before on others; none until that has
-// been simulated.
+// reached returns the points of a rung: all on the first, the best of the previous rung on others. It returns none
+// until that has been simulated.
 func (s *Study) reached(rung int) []int {
 	for len(s.alive) <= rung {
 		var points []int
@@ -437,7 +439,7 @@ func Unfinished(err error) bool {
 	return errors.As(err, &memory) || errors.Is(err, runner.ErrOutgrown)
 }
 
-// Leave counts a trial that has no record, because of an error.
+// Leave counts a trial that has no record because of an error.
 func (s *Study) Leave(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -97,8 +97,8 @@ func held0(t *testing.T, s *Study, name string) []byte {
 	return b
 }
 
-// Results are the same bytes with any number of workers, and after the process was killed at any point: the journal
-// may end anywhere. Only what it lacks is simulated again.
+// Results have equal bytes with any number of workers, and after the process was killed at any time; the journal
+// may end anywhere. Only missing trials are simulated again.
 func TestKilled(t *testing.T) {
 	f := tinyFile(written(t, "tiny.yaml", tiny))
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// An interrupted study keeps what has ended, and one that another process works on can be viewed and not run.
+// An interrupted study keeps completed trials. One that another process runs can be viewed and not run.
 func TestInterrupted(t *testing.T) {
 	f := tinyFile(written(t, "tiny.yaml", tiny))
 	dir := filepath.Join(t.TempDir(), "s")
@@ -157,7 +157,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A trial that is refused says why, and the others stay; halving passes the best on; run directories stay for the best.
+// A rejected trial has its reason, and the others are kept. Halving promotes the best, and run directories are kept
+// for the best.
 func TestHalving(t *testing.T) {
 	f := tinyFile(written(t, "tiny.yaml", tiny))
 	f.Seeds = 1
@@ -188,7 +189,7 @@ func TestHalving(t *testing.T) {
 	}
 }
 
-// The table is the same in both forms.
+// The table is equal in both forms.
 func TestResults(t *testing.T) {
 	s, _, csv, table := ran(t, tinyFile(written(t, "tiny.yaml", tiny)), 2, Options{Dir: filepath.Join(t.TempDir(), "s")})
 	p, err := parquet.OpenFile(bytes.NewReader(table), int64(len(table)))
@@ -217,8 +218,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// The column seed has the seed that a run needs to repeat a trial: the scenario's, the study's or the point's own one
-// with the trials before it counted on; and so has the name of its run directory.
+// The column seed has the seed with which a run repeats a trial: that of the scenario, the study or the point, plus
+// the number of earlier trials. The name of its run directory has it, too.
 func TestSeedColumn(t *testing.T) {
 	other := written(t, "other.yaml", tiny+"seed: 9007199254740993\n") // no float64
 	for want, f := range map[string]*File{
@@ -276,7 +277,7 @@ func TestSeedColumn(t *testing.T) {
 	}
 }
 
-// Samples that repeat a point are counted; a part that is given twice, and an empty file, are refused.
+// Samples that repeat a point are counted. A part that is given twice, and an empty file, are rejected.
 func TestNotWhatWasAsked(t *testing.T) {
 	path := written(t, "tiny.yaml", tiny)
 	for samples, fewer := range map[int]bool{1: false, 40: true} {
@@ -333,7 +334,7 @@ func TestVariance(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is simulated.
+// Impossible studies are rejected before the first simulation.
 func TestBadStudies(t *testing.T) {
 	path := written(t, "tiny.yaml", tiny)
 	for text, want := range map[string]string{
@@ -414,7 +415,7 @@ func TestShards(t *testing.T) {
 }
 
 // BenchmarkTrials simulates and stores trials on all cores: 1,000 of scenarios/three-flows.yaml by packets, at most
-// 15 s on two cores, and a training step as flows, of which 10,000 are to take 10 minutes (issue 31).
+// 15 s on two cores, and a training step as flows, of which 10,000 should take 10 minutes (issue 31).
 func BenchmarkTrials(b *testing.B) {
 	for name, c := range map[string]struct {
 		file  File

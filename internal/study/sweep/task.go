@@ -24,8 +24,8 @@ type Task struct {
 	Set     []string `json:"set"`
 	Seed    int      `json:"seed"` // offset from the scenario's seed
 
-	// Of Simulations: a document instead of the settings, its jobs and fidelity, the simulated time after which the run
-	// is given up (0: none), and whether the record has its messages.
+	// For Simulations: a document instead of the settings, its jobs and fidelity, the simulated time after which
+	// the run is abandoned (0: none), and whether the record has its messages.
 	Document []byte    `json:"document,omitempty"`
 	Jobs     []string  `json:"jobs,omitempty"`
 	Fidelity string    `json:"fidelity,omitempty"`

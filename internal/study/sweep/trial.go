@@ -63,8 +63,8 @@ func (d *Design) id(local, seed, rung int) ID {
 	return ID(sum[:])
 }
 
-// seed returns the random seed of a trial, which railyard run --seed repeats; false if an older version wrote the
-// study's directory without it.
+// seed returns the random seed of a trial, with which railyard run --seed repeats it. It returns false if an older
+// version wrote the study's directory without it.
 func (t *Trial) seed() (seed uint64, ok bool) {
 	path, sets := t.design.settings(t.local, t.Rung)
 	seed, ok = t.design.Own[path]

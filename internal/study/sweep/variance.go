@@ -10,9 +10,9 @@ import (
 // bins is the number of equal-sized groups of a continuous parameter's values.
 const bins = 8
 
-// share returns the share of the variance of the first objective, over all trials, that a parameter's values explain:
-// epsilon squared, which unlike eta squared does not grow with the number of values (Kelley, An unbiased correlation
-// ratio measure, PNAS 21, 1935). NaN if there are as few trials as values.
+// share returns the share of the variance of the first objective, over all trials, that a parameter's values
+// explain. It is epsilon squared, which unlike eta squared does not grow with the number of values (Kelley, An
+// unbiased correlation ratio measure, PNAS 21, 1935). It is NaN if there are no more trials than values.
 func (s *Study) share(t *tally, key string) float64 {
 	groups := map[string][]float64{}
 	for n := 1; n < len(s.rows); n++ {
@@ -23,8 +23,8 @@ func (s *Study) share(t *tally, key string) float64 {
 	return epsilonSquared(binned(groups))
 }
 
-// Share returns the share of the variance of y that the values at the same indices explain, as epsilon squared; NaN if
-// there are as few indices as values. A place without a value, "", does not count.
+// Share returns the share of the variance of y that the values at the same indices explain, as epsilon squared. It
+// is NaN if there are no more indices than values. A place without a value, "", does not count.
 func Share(values []string, y []float64) float64 {
 	groups := map[string][]float64{}
 	for i, v := range values {

@@ -15,10 +15,10 @@ import (
 	"railyard/unit"
 )
 
-// half is the part of a candidate in a simulation; the rest is the scenario's.
+// half is the part of a candidate in a simulation; the remaining settings are the scenario's.
 type half struct {
 	switches, hosts bool
-	held            bool // whether the servers' values are values that registers of NICs can hold
+	held            bool // whether NIC registers can hold the servers' values
 }
 
 // all is a candidate as it was searched.
@@ -89,8 +89,8 @@ func (t *Tuning) unwritten() bool {
 	return t.Search.Space.DCQCN && t.NIC != "mlx5" || len(t.Search.Space.Own()) > 0
 }
 
-// held returns the DCQCN parameters of a candidate as a ConnectX NIC's registers store them; nil for other NICs and
-// other algorithms, which have no public ones.
+// held returns the DCQCN parameters of a candidate as a ConnectX NIC's registers store them. It returns nil for
+// other NICs and other algorithms, which have no public ones.
 func (t *Tuning) held(c tune.Candidate) (cc.Values, error) {
 	if !t.Search.Space.DCQCN || t.NIC != "mlx5" {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// Every parameter with a value can be turned, within what is accepted, and is written so that it reads back.
+// Every parameter with a value can be tuned within its bounds, and is written so that it parses again.
 func TestKnobsOfEveryAlgorithm(t *testing.T) {
 	for _, name := range cc.Names() {
 		a := cc.Lookup(name)
@@ -34,7 +34,7 @@ func TestKnobsOfEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// What has a few accepted values and no range between is not turned: a tag of 5 bytes ends every trial.
+// A parameter with a few accepted values and no range is not tuned, because a tag of 5 bytes would end every trial.
 func TestKnobsAreRanges(t *testing.T) {
 	a := cc.Lookup("hpcc")
 	s := &scenario.Service{CC: a, Values: a.Profile("").Values(400 * unit.Gbps)}

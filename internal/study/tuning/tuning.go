@@ -108,7 +108,7 @@ func (t *Tuning) Run(ctx context.Context) error {
 	return nil
 }
 
-// simulate runs a plan; the outcome stays empty when it is interrupted.
+// simulate runs a plan; the outcome stays empty if it is interrupted.
 func (t *Tuning) simulate(ctx context.Context, make func() (*scenario.Plan, error)) (o tune.Outcome) {
 	plan, err := make()
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *Tuning) applySwitches(f *scenario.File, c tune.Candidate) {
 	q.WRED.Probability = unit.Share(c.Probability) / 100
 }
 
-// applyHosts puts a candidate's congestion control into a scenario, likewise; held: with the values in NIC registers.
+// applyHosts sets a candidate's congestion control in a scenario, likewise. held: with the values in NIC registers.
 func (t *Tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error {
 	if len(f.Hosts) > 0 {
 		base := t.Base.Settled()

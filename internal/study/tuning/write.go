@@ -16,8 +16,8 @@ import (
 	"railyard/internal/tune"
 )
 
-// Write leaves the front as CSV, and the best candidate as
-// configuration of every switch and as overrides of the scenario.
+// Write writes the front as CSV, and the best candidate as configuration of every switch and as overrides of the
+// scenario.
 func (t *Tuning) Write(front []tune.Trial, best tune.Trial) error {
 	plan, err := t.plan(best)
 	if err != nil {

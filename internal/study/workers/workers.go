@@ -1,6 +1,6 @@
-// Package workers runs the trials of a study as flags select: in this process, on workers of a NATS server (jetstream),
-// in an array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the directory of the
-// simulations of a command, Distribute sets the engine of a study.
+// Package workers runs the trials of a study where flags select: in this process, on workers of a NATS server
+// (jetstream), in an array of Slurm or a Job of Kubernetes (batch). Placement holds the flags, Keep opens the
+// directory of a command's simulations, and Distribute sets the engine of a study.
 package workers
 
 import (
@@ -58,8 +58,8 @@ func (s Say) Unstored(err error) {
 	s("warning: ", fmt.Sprintf("%v; its trial is assigned to a worker again", err))
 }
 
-// Keep has a pool keep the simulations of a command in a directory, and leave them to the engine that the flags choose.
-// finish ends that.
+// Keep makes a pool store the simulations of a command in a directory, and pass them to the engine that the flags
+// select. finish ends that.
 func (c *Placement) Keep(ctx context.Context, print Say, pool *study.Pool, command, dir string, scenarios []string,
 	force bool) (finish func(), err error) {
 	s, err := sweep.NewSimulations(command, dir, scenarios, force)
@@ -75,8 +75,8 @@ func (c *Placement) Keep(ctx context.Context, print Say, pool *study.Pool, comma
 	return func() { end(); s.Abandon() }, nil
 }
 
-// Distribute passes the trials of a study to workers if the flags select that; this process is one of them, with jobs
-// simulations in parallel (0: one per processor). finish ends that.
+// Distribute passes the trials of a study to workers if the flags select that. This process is one of them, with
+// jobs simulations in parallel (0: one per processor). finish ends that.
 func (c *Placement) Distribute(ctx context.Context, print Say, s *sweep.Study, jobs int) (finish func(), err error) {
 	say := func(words string) { print("note: ", words) }
 	switch {

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// Engines without a directory, and engines that exclude each other, are refused by the flag that is too much.
+// Engines without a directory, and engines that exclude each other, are rejected with the excess flag.
 func TestRefused(t *testing.T) {
 	for want, c := range map[string]*Placement{
 		"--listen": {Listen: "127.0.0.1:0"}, "--nats": {NATS: "nats://localhost"}, "--engine": {Engine: "slurm"}, "": {Engine: "local"},
