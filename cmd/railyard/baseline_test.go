@@ -12,8 +12,8 @@ import (
 	"railyard/internal/swconf/findings"
 )
 
-// TestBaseline: what was found before does not count, wherever it stands by now; what is new does, also where
-// it reads like something that was there once; what is gone is counted. JSON and SARIF do alike.
+// TestBaseline: findings of the baseline do not count, even on other lines. New ones do, even if they read like an
+// earlier one. Findings that are gone are counted. JSON and SARIF do alike.
 func TestBaseline(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(seedConfig)
@@ -122,8 +122,8 @@ func TestBaselineRefused(t *testing.T) {
 	}
 }
 
-// TestDirectoriesAreReadWhole: every configuration in a folder is read, whatever it is called; what is none
-// is told with the reason.
+// TestDirectoriesAreReadWhole: every configuration in a folder is read, whatever its name. Other files are reported
+// with the reason.
 func TestDirectoriesAreReadWhole(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(seedConfig)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A baseline holds through the command when lint runs elsewhere, in JSON and in SARIF.
+// A baseline applies if lint runs in another directory, in JSON and in SARIF.
 func TestBaselineRunElsewhere(t *testing.T) {
 	text, err := os.ReadFile(seedConfig)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestBaselineRunElsewhere(t *testing.T) {
 	}
 }
 
-// A configuration of a folder that cannot be read ends with code 2, behind what is found in all the others.
+// An unreadable configuration of a folder gives exit code 2, after the findings of all others.
 func TestBrokenAmongOthers(t *testing.T) {
 	text, err := os.ReadFile(seedConfig)
 	if err != nil {

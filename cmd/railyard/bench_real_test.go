@@ -8,7 +8,7 @@ import (
 	"railyard/internal/speed"
 )
 
-// bench measures this program in a process of its own, and refuses a name that no run has before it measures any.
+// bench measures this program in a separate process, and rejects an unknown name before any measurement.
 func TestRealBench(t *testing.T) {
 	code, out, errs := call(t, "bench", "--only", "RoCE permutation, 128", "--json")
 	var got struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Numbers of ranks that cannot be are refused where they are said, not taken for nothing said.
+// Impossible numbers of ranks are rejected where they are set, not treated as unset.
 func TestRanksOutOfRange(t *testing.T) {
 	for args, want := range map[string]string{
 		"rdma allreduce --ranks=0":  "--ranks: 0 is out of range 1–1024",
@@ -20,7 +20,7 @@ func TestRanksOutOfRange(t *testing.T) {
 	}
 }
 
-// What slurm.conf includes is read from its own folder, and what lies elsewhere is neither read nor quoted.
+// Files included by slurm.conf are read from its own folder. Files elsewhere are neither read nor quoted.
 func TestSlurmIncludes(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"secret": "root:x:0:0\n", "in/nodes.conf": "NodeName=n[1-2] Gres=gpu:8 CPUs=64\n",

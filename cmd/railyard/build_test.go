@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBuildOut checks that a program which could not be written is refused before anything is built, with the words of
-// other commands, and that no directory is made.
+// TestBuildOut checks that an unwritable program is rejected before anything is built, with the message of other
+// commands, and that no directory is created.
 func TestBuildOut(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "program")
@@ -31,7 +31,7 @@ func TestBuildOut(t *testing.T) {
 	}
 }
 
-// TestBuilt checks that the last line says whether conformance tests ran.
+// TestBuilt checks that the last line reports whether conformance tests ran.
 func TestBuilt(t *testing.T) {
 	for noTest, want := range map[bool]string{false: "p: Railyard with vegas, ecn; conformance tests passed",
 		true: "p: Railyard with vegas, ecn; conformance tests not run (--no-test)"} {

@@ -92,7 +92,7 @@ func (c *calibrateCmd) Run(e *env) error {
 	})
 }
 
-// alike returns the flags by which explain simulates the same as calibrate, with the given number of points.
+// alike returns the flags with which explain simulates the same as calibrate, with the given number of points.
 func (c *calibrateCmd) alike(points int) (flags string) {
 	if c.Algorithm != "auto" {
 		flags += " --algorithm " + c.Algorithm
@@ -106,7 +106,7 @@ func (c *calibrateCmd) alike(points int) (flags string) {
 	return flags
 }
 
-// fitted fits to times, with a bar for the fit.
+// fitted fits to times, with a progress bar for the fit.
 func (c *calibrateCmd) fitted(e *env, q *fitting.Question) (r *fitting.Report, b *calibrate.Bench, err error) {
 	if q.Timed() {
 		if q.Largest, err = perftest.Size("--largest", c.Largest, unit.KiB, unit.GiB); err != nil {

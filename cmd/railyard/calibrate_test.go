@@ -17,7 +17,7 @@ fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 200Gbps}}
 server: {gpu: a100, gpus: 4, nics: 4}
 `
 
-// ncclTests is what nccl-tests prints of all-reduces on one server.
+// ncclTests is nccl-tests' output of all-reduces on one server.
 const ncclTests = `# Collective test starting: all_reduce_perf
 #  Rank  0 Group  0 Pid 100 on n0 device 0 [0x00] NVIDIA A100
 #  Rank  1 Group  0 Pid 101 on n0 device 1 [0x00] NVIDIA A100
@@ -29,7 +29,7 @@ const ncclTests = `# Collective test starting: all_reduce_perf
 16777216 4194304 float sum -1 230.00 72.944 109.417 0 230.00 72.944 109.417 0
 `
 
-// What calibrate prints, as JSON and as text, is the fit of package fitting, and it fits the screen.
+// calibrate prints the fit of package fitting, as JSON and as text that fits the screen.
 func TestCalibrate(t *testing.T) {
 	dir := t.TempDir()
 	plain, measured := filepath.Join(dir, "plain.yaml"), filepath.Join(dir, "out.txt")
@@ -62,7 +62,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// TestCalibrateAgain: the error that calibrate prints is that of simulating what it writes, for each kind of input.
+// TestCalibrateAgain: the error that calibrate prints is that of a simulation with its output, for each kind of
+// input.
 func TestCalibrateAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, s := range map[string]string{"plain.yaml": measuredCluster, "nccl.txt": ncclTests,
@@ -98,7 +99,7 @@ func TestCalibrateAgain(t *testing.T) {
 	}
 }
 
-// A capture that run has written is one that calibrate reads.
+// calibrate reads a capture written by run.
 func TestCalibrateCapture(t *testing.T) {
 	dir := t.TempDir()
 	plain, run := filepath.Join(dir, "plain.yaml"), filepath.Join(dir, "run")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// documented is a command of a table of docs/seeds.md, and what stands behind it in its cell.
+// documented matches a command of a table of docs/seeds.md, and the text after it in its cell.
 var documented = regexp.MustCompile("\\| `railyard ([^`]+)`( \\(exit code 1\\))? \\|")
 
 // Every command that docs/seeds.md has for a system of the source chapters runs, in the order of the table, as typed in

@@ -27,7 +27,7 @@ Example:
   railyard check scenarios/three-flows.yaml --set transport.mtu=1024`
 }
 
-// build looks whether the run can be built. Insufficient memory on this host is not an error: a check takes about a
+// build looks whether the run can be built. Insufficient memory on this host is not an error. A check takes about a
 // tenth of the scenario's memory, and the run may be meant for another host.
 func (c *checkCmd) build(plan *scenario.Plan) error {
 	_, err := runner.New(plan, runner.Memory())
@@ -98,7 +98,7 @@ func (c *checkCmd) Run(e *env) error {
 	return unfit(plan)
 }
 
-// unfit returns why run refuses a scenario that other commands take; nil: it does not.
+// unfit returns why run rejects a scenario that other commands accept; nil: it does not.
 func unfit(plan *scenario.Plan) error {
 	if plan.Unfit == "" {
 		return nil

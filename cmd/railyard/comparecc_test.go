@@ -13,7 +13,7 @@ import (
 	"railyard/internal/result"
 )
 
-// Every algorithm that fits has a line, and the others their reason; together they are all there are.
+// Every fitting algorithm has a row, and the others their reason; together they are all algorithms.
 func TestCompareAllAlgorithms(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	t.Chdir(t.TempDir())
@@ -63,7 +63,7 @@ func TestCompareAllAlgorithms(t *testing.T) {
 	}
 }
 
-// What is wrong without any algorithm, too, is no algorithm's fault.
+// An error that occurs without any algorithm is not attributed to an algorithm.
 func TestCompareAllOfNothing(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	code, out, errs := call(t, "compare", s, "--set", "cc.algorithm=all", "--set", "transport.mtu=77")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A comparison takes more than 64 variants, each with a line of its own.
+// A comparison accepts more than 64 variants, each with its own row.
 func TestCompareMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "small.yaml")
 	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
@@ -24,7 +24,7 @@ func TestCompareMany(t *testing.T) {
 	}
 }
 
-// TestCompareNotesIdle checks that a comparison of values without effect says so, once.
+// TestCompareNotesIdle checks that a comparison of values without effect reports that once.
 func TestCompareNotesIdle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "small.yaml")
 	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {

@@ -48,7 +48,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionScript checks the script of bash against bash: a line with an equals sign completes behind it.
+// TestCompletionScript checks the script of bash against bash: a word with an equals sign completes after the sign.
 func TestCompletionScript(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// shell writes a completion script where a shell looks for it, and returns what the shell prints for a program; it
-// skips where the shell is not installed.
+// shell writes a completion script where a shell looks for it, and returns what the shell prints for a program. It
+// skips if the shell is not installed.
 func shell(t *testing.T, name, file, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -33,8 +33,9 @@ func shell(t *testing.T, name, file, program string) string {
 	return string(out)
 }
 
-// TestCompletionZsh checks the script of zsh against zsh, loaded from a folder of fpath as the package installs it: the
-// first completion of a session works too, words go to railyard as they are, and files complete where it has none.
+// TestCompletionZsh checks the script of zsh against zsh, loaded from a folder of fpath as the package installs it.
+// The first completion of a session works, words are passed to railyard unchanged, and files complete if railyard
+// has no completion.
 func TestCompletionZsh(t *testing.T) {
 	got := shell(t, "zsh", "_railyard", `
 		fpath=($HERE $fpath)

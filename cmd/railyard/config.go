@@ -42,7 +42,7 @@ type roceDSCP struct {
 	CNPDSCP  *int `help:"DSCP of CNPs (the scenario's, or 48)" name:"cnp-dscp" placeholder:"N" range:"0,63"`
 }
 
-// dscps are the flags', else a scenario's (0: there is none), else the usual ones.
+// dscps returns the flags' DSCPs, else a scenario's (0: there is none), else the usual ones.
 func (r roceDSCP) dscps(configs []*swconf.Config, data, cnp int) (int, int, error) {
 	if data == 0 && cnp == 0 {
 		data, cnp = swconf.UsualDSCPs(configs)
@@ -122,7 +122,7 @@ func (c *configShowCmd) print(e *env, first bool, d configuration.Device, notes 
 	}
 }
 
-// deviceFlags name the devices of switches that run SONiC: lanes and names of their ports follow from them.
+// deviceFlags name the devices of switches that run SONiC; the lanes and names of their ports depend on them.
 type deviceFlags struct {
 	HwSKU   []string `help:"SONiC hardware SKU, by switch, glob or role; railyard models lists them" group:"Devices" placeholder:"[SWITCH=]NAME" name:"hwsku" sep:"none"`
 	Profile []string `help:"Hardware profile from the device's own files: port_config.ini, platform.json and hwsku.json, config_db.json" group:"Devices" placeholder:"[SWITCH=]PATH" sep:"none"`

@@ -104,8 +104,8 @@ func TestConfigShow(t *testing.T) {
 	}
 }
 
-// What render writes is read by lint without a finding, is never written over
-// without --force, and is the same every time.
+// lint reads render's output without a finding. The output is never overwritten without --force, and is equal every
+// time.
 func TestConfigRender(t *testing.T) {
 	for _, os_ := range []string{"nxos", "sonic", "frr", "eos", "nvue"} {
 		dir := filepath.Join(t.TempDir(), "out")
@@ -129,7 +129,7 @@ func TestConfigRender(t *testing.T) {
 	}
 }
 
-// Every load balancing in every language is rendered or refused with what to do instead; none is left out.
+// Every load balancing is rendered in every language or rejected with an alternative; none is omitted.
 func TestRenderedBalancing(t *testing.T) {
 	rendered := map[string]string{"flowlet": "nxos eos junos", "spray-least": "nxos eos nvue junos",
 		"dlb": "nxos eos nvue junos"}
@@ -152,7 +152,7 @@ func TestRenderedBalancing(t *testing.T) {
 	}
 }
 
-// What the scenario's own figures give cause for is said where they are written out.
+// Findings about the scenario's own figures are reported when they are rendered.
 func TestRenderNotesOfTheScenario(t *testing.T) {
 	code, _, errs := call(t, "config", "render", labScenario, "--os", "eos", "--out", filepath.Join(t.TempDir(), "out"),
 		"--set", "switch.queues.3.wred_max=8MB", "--set", "switch.queues.3.xoff=2MB")
@@ -179,7 +179,7 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// The LLDP frames are what tshark takes for DCBX.
+// tshark decodes the LLDP frames as DCBX.
 func TestTsharkDCBX(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, err := call(t, "config", "render", labScenario, "--os", "nxos", "--out",
@@ -204,7 +204,7 @@ func TestTsharkDCBX(t *testing.T) {
 	if e != nil {
 		t.Fatal(e, string(b))
 	}
-	// Eight cables: two frames each, and the four servers say what they took over.
+	// Eight cables: two frames each, and the four servers report what they accepted.
 	s := string(b)
 	for line, n := range map[string]int{
 		"\n":                     8*2 + 4,
@@ -341,7 +341,7 @@ func journal(t *testing.T, dir string) string {
 	return d
 }
 
-// Two configurations that differ give runs that differ, from the texts alone.
+// Two different configurations give different runs, by the configurations alone.
 func TestCompareConfigs(t *testing.T) {
 	text, err := os.ReadFile(seedConfig)
 	if err != nil {

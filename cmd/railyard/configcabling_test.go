@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Lint with what is cabled finds the ring that pauses close in four switches, as it does with the scenario;
-// where one port of the ring has no PFC, or is shut down, there is none, and a Clos has none.
+// With a cabling, lint finds the circular pause dependency of four switches, as it does with the scenario. If one
+// port of the cycle has no PFC or is shut down, there is none; a Clos has none.
 func TestLintFindsRingsOfPauses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -38,7 +38,7 @@ server: {gpus: 1, nics: 1}
 		"server: {gpus: 2, nics: 2}\n")
 	const off = "interface Ethernet1/2\n  priority-flow-control mode off\n"
 	for _, c := range []struct {
-		scenario, change string // what is added to the text of s1
+		scenario, change string // added to the configuration of s1
 		rings            int
 	}{{ring, "", 1}, {ring, off, 0}, {ring, "interface Ethernet1/2\n  shutdown\n", 0}, {rail, "", 0}} {
 		out := filepath.Join(dir, "configs")

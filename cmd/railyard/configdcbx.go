@@ -90,7 +90,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 	return err
 }
 
-// play simulates DCBX on the cables of the scenario, the named ones, or those in interface descriptions.
+// play simulates DCBX on the scenario's cables, the named ones, or those in interface descriptions.
 func (c *configDcbxCmd) play(switches dcbx.Switches) ([]*dcbx.Result, error) {
 	var m dcbx.Marking
 	var err error

@@ -23,7 +23,7 @@ func rendered(t *testing.T, scenario string, args ...string) string {
 	return dir
 }
 
-// onDevice says what switches are where a language among the arguments is told that.
+// onDevice adds the switch's device if the arguments name a language that needs it.
 func onDevice(args ...string) []string {
 	if slices.Contains(args, "sonic") {
 		return []string{"--hwsku", "ACS-SN5600"}
@@ -31,8 +31,7 @@ func onDevice(args ...string) []string {
 	return nil
 }
 
-// bundles is a fabric with pairs of switches, which no shipped scenario has in
-// this size.
+// bundles is a fabric with pairs of switches, in a size that no shipped scenario has.
 const bundles = `name: bundles
 fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 400Gbps, cable: 30m}}
@@ -40,10 +39,10 @@ server: {gpus: 2, nics: 2, nic_ports: 2}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `
 
-// ownSettings is vtysh's remark, to users without rights, about its own settings.
+// ownSettings matches vtysh's remark about its own settings, printed to users without permission.
 var ownSettings = regexp.MustCompile(`(?m)^% Can't open configuration file /etc/frr/vtysh.conf.*\n`)
 
-// FRR takes every file that is rendered for it, SONiC's among them.
+// FRR accepts every file that is rendered for it, including SONiC's.
 func TestVtyshConfigs(t *testing.T) {
 	if _, err := exec.LookPath("vtysh"); err != nil {
 		t.Skip("vtysh is not installed")

@@ -23,8 +23,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// What is given is named with what it looks like, and what would be accepted; of a folder each device is
-// shown.
+// Each input is named with its detected kind and the accepted ones; every device of a folder is shown.
 func TestShownFolders(t *testing.T) {
 	const sw = "hostname %s\nfeature lldp\ninterface Ethernet1/1\n  mtu 9216\n" +
 		"  priority-flow-control mode on\nclass-map type qos match-any ROCE\n  match dscp 24\n"
@@ -87,7 +86,7 @@ func TestShownFolders(t *testing.T) {
 	}
 }
 
-// An MTU that the system refuses is named with its line and the range that it takes.
+// An MTU that the system rejects is named with its line and the accepted range.
 func TestMTURanges(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"hostname a\ninterface Eth1/1\n mtu 99999\n ip address 10.0.0.1/31\n!\nqos map dscp-tc X\n", ":3:"},

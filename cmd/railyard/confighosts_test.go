@@ -12,8 +12,8 @@ import (
 	"railyard/internal/swconf"
 )
 
-// What render writes for servers has no finding beside the switches' texts, for every kind of NIC, and each
-// server is held against its own switches.
+// Server configurations written by render have no finding with the switches' configurations, for every kind of NIC.
+// Each server is checked against its own switches.
 func TestRenderedServers(t *testing.T) {
 	fabric := filepath.Join(scenarios(t), "lab-2x2.yaml")
 	for _, kind := range []string{"mlx5", "bnxt", "ionic"} {
@@ -64,7 +64,7 @@ func TestRenderedServers(t *testing.T) {
 	}
 }
 
-// A folder is one server; what it says is shown as JSON with places, and what is no server's is refused.
+// A folder is one server. Its settings are shown as JSON with positions, and files of another kind are rejected.
 func TestShowServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "node-7")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -95,8 +95,8 @@ func TestShowServer(t *testing.T) {
 	}
 }
 
-// What a server's text says is what its NIC does: the same incast with a text that is right, and with one
-// that is wrong in one place each.
+// A server's configuration determines its NIC's behaviour: the same incast with a correct configuration, and with
+// configurations that have one error each.
 func TestServersTextsPhysics(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const good = `mlnx_qos -i eth0 --trust dscp

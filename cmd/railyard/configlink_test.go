@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRenderFollowsNoLink: a folder below --out that is a symbolic link is not written through, with --force
-// neither, by commands that write folders; --out itself may be one.
+// TestRenderFollowsNoLink: commands that write folders do not write through a symbolic link below --out, not even
+// with --force. --out itself may be one.
 func TestRenderFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	out, elsewhere := filepath.Join(dir, "out"), filepath.Join(dir, "elsewhere")

@@ -57,7 +57,7 @@ Examples:
   railyard config lint --rules --json | jq -r '.[] | select(.severity == "error").rule'`
 }
 
-// importFlags are the flags that notes on a cabling name, which import has and lint does not.
+// importFlags are flags that notes on a cabling name, and that import has and lint does not.
 var importFlags = regexp.MustCompile(` ?\(--[^)]*\)`)
 
 // Run is the config lint command.

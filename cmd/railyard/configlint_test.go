@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLintAgainstScenario: thresholds of all switches that are not the scenario's are found with --fabric, and those of
-// one switch without; headroom that lets packets be lost in the scenario is an error there.
+// TestLintAgainstScenario: if the thresholds of all switches differ from the scenario's, --fabric is needed to find
+// it; for one switch it is not. Headroom that loses packets in the scenario is an error there.
 func TestLintAgainstScenario(t *testing.T) {
 	fabric, dir := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml"), t.TempDir()
 	if code, _, errs := call(t, "config", "render", fabric, "--os", "eos", "--out", dir, "--force"); code != 0 {
@@ -56,8 +56,8 @@ func TestLintAgainstScenario(t *testing.T) {
 	}
 }
 
-// TestLintNamesItsOwnFlags: what lint notes on a cabling names no flag that only import has, and a cabling without
-// servers is refused with a remedy that exists.
+// TestLintNamesItsOwnFlags: lint's notes on a cabling name no flag that only import has. A cabling without servers
+// is rejected with an existing remedy.
 func TestLintNamesItsOwnFlags(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

@@ -54,8 +54,8 @@ func (c *configRenderCmd) merger() *render.Onto {
 		Addressing: c.Addressing, Multihome: c.Multihome, ASIC: c.ASIC, InBand: c.InBand, Devices: c.chosen()}
 }
 
-// ontoAll merges every device of a directory with the switch of its name, independently: an error of one does not stop
-// the others.
+// ontoAll merges every device of a directory with the switch of its name, independently, so an error of one does
+// not stop the others.
 func (c *configRenderCmd) ontoAll(e *env) error {
 	if c.Switch != "" {
 		return field.New("--switch", "has no effect with %s, a folder: each device becomes the switch of its host name", c.Onto)

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf/onto"
 )
 
-// A SONiC switch's two halves lie in one folder: tables become a patch, FRR's text commands, and neither is
-// taken for another device. FRR's half alone is refused, and so are two texts of one device.
+// A SONiC switch's two parts are in one folder. Tables become a patch, FRR's text becomes commands, and neither is
+// mistaken for another device. FRR's part alone is rejected, and so are two configurations of one device.
 func TestOntoFolder(t *testing.T) {
 	lab := filepath.Join(scenarios(t), "lab-2x2.yaml")
 	dir := rendered(t, "lab-2x2.yaml", "--os", "sonic", "--hwsku", "ACS-MSN4700")

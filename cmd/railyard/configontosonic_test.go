@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// SONiC has BGP in another file, which is not merged: that is said.
+// SONiC's BGP is in another file, which is not merged; a note says so.
 func TestOntoSaysThatBGPIsLeftOut(t *testing.T) {
 	running := filepath.Join(rendered(t, "lab-2x2.yaml", "--os", "sonic"), "spine-1", "config_db.json")
 	lab := filepath.Join(scenarios(t), "lab-2x2.yaml")
@@ -18,7 +18,7 @@ func TestOntoSaysThatBGPIsLeftOut(t *testing.T) {
 	}
 }
 
-// What is no configuration is not merged with one.
+// Only configurations are merged.
 func TestOntoWhatIsNone(t *testing.T) {
 	prose := filepath.Join(t.TempDir(), "spine-1.txt")
 	letter := "hostname spine-1\nfeature bgp\ninterface Ethernet1/1\n  mtu 9216\n" +

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What a switch's text says is what the simulated switch does, in the languages that are trees or Dell's: the
-// same incast with a text that is right, and with ones that are wrong in one place each.
+// The simulated switch follows its configuration, in the tree-like languages and Dell's: the same incast with a
+// correct configuration, and with configurations that have one error each.
 func TestSwitchTextsPhysics(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const incast = `name: incast

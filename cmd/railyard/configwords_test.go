@@ -10,7 +10,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// TestOtherLanguage: a text of another language than --os says is refused by every command that reads one.
+// TestOtherLanguage: every command rejects a configuration in another language than that of --os.
 func TestOtherLanguage(t *testing.T) {
 	const nxos = "hostname leaf-1\nfeature lldp\ninterface Ethernet1/1\n  mtu 9216\n" +
 		"  priority-flow-control mode on\n" +
@@ -29,8 +29,8 @@ func TestOtherLanguage(t *testing.T) {
 	}
 }
 
-// TestEveryOtherLanguage: --os of each language on a configuration of each other one is refused in one line that names
-// the right one.
+// TestEveryOtherLanguage: --os of each language on a configuration of each other one is rejected in one line that
+// names the right one.
 func TestEveryOtherLanguage(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"dell": filepath.Join(dir, "dell.cfg")}
@@ -67,14 +67,14 @@ func TestEveryOtherLanguage(t *testing.T) {
 	}
 }
 
-// TestRemediesSpeakTheLanguage: a finding of a switch is mended by words of its own language, and names ports.
+// TestRemediesSpeakTheLanguage: the remedy of a finding uses the switch's own language, and names ports.
 func TestRemediesSpeakTheLanguage(t *testing.T) {
 	foreign := map[string][]string{
 		"sonic": {"random-detect", "priority level", "bandwidth remaining", "no shutdown", "feature lldp"},
 		"eos":   {"priority level", "bandwidth remaining", "feature lldp", "ebgp-requires-policy"},
 		"nvue":  {"random-detect", "priority level", "bandwidth remaining", "no shutdown", "feature lldp"},
 	}
-	break1 := map[string][]string{ // what takes ECN and strict priority away
+	break1 := map[string][]string{ // removes ECN and strict priority
 		"sonic": {`"wred_profile"`, `"was"`, `"STRICT"`, `"DWRR"`, `"ecn_all"`, `"ecn_none"`},
 		"eos":   {"random-detect ecn", "!", "priority strict", "!"},
 		"nvue":  {"mode strict", "mode dwrr", "ecn enable", "ecn disable"},
@@ -116,8 +116,8 @@ func TestRemediesSpeakTheLanguage(t *testing.T) {
 	}
 }
 
-// TestLabIsNoHost: the containerlab file that render writes has lines of ip link for hosts with two ports, and
-// is no server's script, however large.
+// TestLabIsNoHost: the containerlab file that render writes has lines of ip link for hosts with two ports. It is
+// not mistaken for a server's script, whatever its size.
 func TestLabIsNoHost(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	scenario := filepath.Join(folderOf(t, map[string]string{"s.yaml": "fabric: {kind: dual-rail, " +
@@ -142,7 +142,7 @@ func TestLabIsNoHost(t *testing.T) {
 	}
 }
 
-// TestShownHeads: the line above a table of config show names the CoS of a class that no DSCP selects, and no PFC of a
+// TestShownHeads: the line above a table of config show names the CoS of a class without a DSCP, and no PFC for a
 // port that has it off.
 func TestShownHeads(t *testing.T) {
 	dir := folderOf(t, map[string]string{"leaf.cfg": `hostname leaf-1

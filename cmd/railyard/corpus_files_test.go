@@ -18,7 +18,7 @@ const twoLeaves = "fabric: {kind: rail, segments: 2, hosts: 4, spines: 4, uplink
 
 const work = "workload: {traffic: {permutation: {bytes: 1MB}}}\n"
 
-// corpusScenarios are texts that are no scenario, or one that cannot be.
+// corpusScenarios are texts that are no scenarios or impossible ones.
 var corpusScenarios = map[string]string{
 	"empty": "", "blank": " \n\n", "binary": "\x7fELF\x01\x02\x00\x00", "utf16": "\xff\xfef\x00a\x00",
 	"latin1": "name: caf\xe9\n", "nul": "name: a\x00b\n",
@@ -125,7 +125,7 @@ func graphOf(links string) string {
 		"]\nserver: {gpus: 1, nics: 1}\n" + work
 }
 
-// chain is computing that goes on for months, one hour after the other.
+// chain is a computation of several months, in consecutive hours.
 func chain(n int) string {
 	b, after := strings.Builder{}, ""
 	for i := range n {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// corpusRuns makes a run, run-whole, and copies of it that are damaged.
+// corpusRuns makes a run, run-whole, and damaged copies of it.
 func corpusRuns(t *testing.T, at func(name string) string) {
 	t.Helper()
 	whole := at("run-whole")

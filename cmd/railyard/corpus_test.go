@@ -15,18 +15,15 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/corpus.txt anew; the diff is the review")
 
-// What a bad input may take of a processor, however busy the machine is, and of memory. Most take a
-// millisecond.
+// Limits of processor time, for any load on the host, and of memory for a bad input. Most take a millisecond.
 const (
 	corpusTime   = 20 * time.Second
 	corpusMemory = 512 << 20
 )
 
-// Every line of testdata/corpus.txt that begins with $ is a command line that cannot be:
-// a value out of range, a file that is no file, a text that is no scenario. Below it stand
-// the exit code and how what it prints begins, which is one line for each fault. $S is the folder
-// of shipped scenarios, $D
-// one with the files of corpus_files_test.go.
+// Every line of testdata/corpus.txt that begins with $ is an invalid command line: a value out of range, a missing
+// file, a text that is no scenario. The exit code and the beginning of the output follow, one line for each error.
+// $S is the folder of shipped scenarios, and $D one with the files of corpus_files_test.go.
 func TestCorpus(t *testing.T) {
 	const golden = "testdata/corpus.txt"
 	text, err := os.ReadFile(golden)
@@ -45,7 +42,7 @@ func TestCorpus(t *testing.T) {
 	}
 	corpusFiles(t, filepath.Join(folder, "files"))
 	t.Chdir(filepath.Join(folder, "here"))
-	// no message depends on how long a folder's name is
+	// no message depends on the length of a folder's name
 	short := strings.NewReplacer("../files", "$D", shipped, "$S")
 	long := strings.NewReplacer("$D", "../files", "$S", shipped)
 	var out strings.Builder
@@ -61,7 +58,7 @@ func TestCorpus(t *testing.T) {
 		}
 		count++
 		var got string
-		t.Run(command, func(t *testing.T) { // one that never ends is named when the tests' time is over
+		t.Run(command, func(t *testing.T) { // a command that never ends is named when the tests' time is over
 			got = refused(t, command, strings.Fields(long.Replace(command)), short)
 		})
 		fmt.Fprintf(&out, "%s\n%s\n", line, got)
@@ -85,7 +82,7 @@ func TestCorpus(t *testing.T) {
 // manyWords is a list of four words or more that would be accepted.
 var manyWords = regexp.MustCompile(`(accepted: |there are )([^,\n]+, ){3}[^\n]+`)
 
-// refused runs a command line that cannot be and returns its exit code and line.
+// refused runs an invalid command line and returns its exit code and message.
 func refused(t *testing.T, name string, args []string, short *strings.Replacer) string {
 	var before, after syscall.Rusage
 	held := allocated()
@@ -103,11 +100,11 @@ func refused(t *testing.T, name string, args []string, short *strings.Replacer) 
 	text, _, _ := strings.Cut(errs, "\n  all commands")
 	text = strings.TrimSuffix(short.Replace(text), "\n")
 	text = manyWords.ReplaceAllString(text, "$1...") // registries grow
-	lines := 1 + strings.Count(text, "\n")           // one, or one for each fault
+	lines := 1 + strings.Count(text, "\n")           // one line, or one for each error
 	if code == 0 || lines > 11 || text == "" || len(text) > 600*lines || strings.Contains(text, "goroutine") {
 		t.Errorf("%s: exit %d, stdout %.200q, stderr %.600q", name, code, out, text)
 	}
-	if len(text) > 100 { // the place and what is wrong; how it is put may change
+	if len(text) > 100 { // the position and the error; the wording may change
 		text = text[:100] + "..."
 	}
 	return fmt.Sprintf("%d %s", code, strings.ReplaceAll(text, "\n", " / "))

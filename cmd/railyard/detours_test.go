@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What no switch can be told is not rendered as if it could.
+// Load balancing that no switch supports is not rendered.
 func TestDetoursAreNotRendered(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := "name: x\nfabric: {kind: dragonfly, k: 1, groups: 3, host_link: {rate: 100Gbps, cable: 3m}}\n" +

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// laidOut lays out a device's folder as SONiC has it, and returns it.
+// laidOut creates a device's folder in SONiC's layout and returns it.
 func laidOut(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "x86_64-maker_box-r0")
@@ -39,8 +39,9 @@ const (
 		"Ethernet8 3 p3a 3 200000\nEthernet9 4 p3b 3 200000\n"
 )
 
-// A device's folder is read as SONiC does: platform.json with hwsku.json before port_config.ini, the hwsku
-// by default_sku; a file alone as well. What is rendered has its lanes and names, and cables are found again.
+// A device's folder is read as by SONiC: platform.json with hwsku.json before port_config.ini, and the hwsku by
+// default_sku. A single file also works. The rendered configuration has the device's lanes and names, and cables
+// are matched again.
 func TestProfiles(t *testing.T) {
 	both := map[string]string{"platform.json": boxPlatform, "Box/hwsku.json": boxSKU,
 		"default_sku": "Box t1\n"}
@@ -79,7 +80,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// What is no profile is said, with what would be.
+// A file that is no profile is reported with what is accepted.
 func TestBadProfiles(t *testing.T) {
 	for _, c := range []struct {
 		files map[string]string
@@ -133,7 +134,7 @@ func TestBadProfiles(t *testing.T) {
 	}
 }
 
-// What a scenario says that its switches are counts for what is rendered and linted, a flag before it.
+// The scenario's devices apply to rendering and linting; a flag takes precedence.
 func TestDevicesOfScenarios(t *testing.T) {
 	smallFile(t)
 	text, err := os.ReadFile("small.yaml")
@@ -170,6 +171,6 @@ func TestDevicesOfScenarios(t *testing.T) {
 		}
 	}
 	if code, _, errs := call(t, "config", "render", "said.yaml", "--os", "nxos", "--out", "c"); code != 0 {
-		t.Error(errs) // another system has no use for it
+		t.Error(errs) // the flag does not apply to another system
 	}
 }

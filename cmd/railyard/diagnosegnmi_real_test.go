@@ -23,7 +23,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// stuckNIC is a leaf at two moments between which a NIC pauses it without end.
+// stuckNIC is two snapshots of a leaf between which a NIC pauses it continuously.
 func stuckNIC() (out []counters.Snapshot) {
 	for i := range uint64(2) {
 		p := counters.Port{Name: "Ethernet1/1", Peer: counters.Peer{Device: "host-1", Port: "eth0"}}
@@ -35,7 +35,7 @@ func stuckNIC() (out []counters.Snapshot) {
 	return out
 }
 
-// TestRealDiagnoseLive asks a switch twice over TLS, as user, and names the NIC.
+// TestRealDiagnoseLive queries a switch twice over TLS, as user, and names the NIC.
 func TestRealDiagnoseLive(t *testing.T) {
 	ca, cert := certificate(t)
 	s := &gnmitest.Server{Snapshots: stuckNIC(), User: "admin", Password: "secret"}
@@ -66,7 +66,7 @@ func TestRealDiagnoseLive(t *testing.T) {
 	}
 }
 
-// certificate makes one for 127.0.0.1 that has signed itself, and a file with it.
+// certificate creates a self-signed certificate for 127.0.0.1 and a file with it.
 func certificate(t *testing.T) (file string, cert tls.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

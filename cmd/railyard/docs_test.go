@@ -15,7 +15,7 @@ import (
 	"railyard/internal/runner"
 )
 
-// TestDocs checks the documentation: each page is in a section, each link ends somewhere, each page renders.
+// TestDocs checks the documentation: each page is in a section, each link has a target, each page renders.
 func TestDocs(t *testing.T) {
 	site, err := documentation()
 	if err != nil {
@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestReadmeLinks checks the length of the README and that its links end somewhere.
+// TestReadmeLinks checks the length of the README and the targets of its links.
 func TestReadmeLinks(t *testing.T) {
 	b, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestDocsCommand(t *testing.T) {
 		{[]string{"docs", "--search", "headroom xoff"}, exitOK, "reference/keys/switch"},
 		{[]string{"docs", "--search", "headroom", "zzzz"}, exitOK, "pages with 1 of the 2 words"},
 		{[]string{"docs", "--list"}, exitOK, "reference/columns"},
-		{[]string{"docs", "--search", "FCT"}, exitOK, "guides/jobs"}, // which has slowdowns
+		{[]string{"docs", "--search", "FCT"}, exitOK, "guides/jobs"}, // a page with slowdowns
 		{[]string{"docs", "--search", "flow completion time"}, exitOK, "guides/jobs"},
 		{[]string{"docs", "--search", "headroom,xoff"}, exitOK, "reference/keys/switch"},
 		{[]string{"docs", "--search", "zzzz"}, exitFailed, "no page contains a word of zzzz"},
@@ -94,7 +94,8 @@ func TestDocsCommand(t *testing.T) {
 	}
 }
 
-// TestDocumentedPolicies checks the column of the table of path choice that says which policies reorder packets.
+// TestDocumentedPolicies checks the column of the table of load balancing policies that says which policies reorder
+// packets.
 func TestDocumentedPolicies(t *testing.T) {
 	page, err := docs.Files.ReadFile("guides/scenarios.md")
 	if err != nil {
@@ -167,7 +168,8 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// TestChangelog checks that the first version of the changelog is that of the program: releases are named after it.
+// TestChangelog checks that the first version of the changelog is the program's, because releases are named after
+// it.
 func TestChangelog(t *testing.T) {
 	b, err := docs.Files.ReadFile("CHANGELOG.md")
 	if err != nil {
@@ -179,8 +181,8 @@ func TestChangelog(t *testing.T) {
 	}
 }
 
-// TestAbbreviations checks that the glossary spells out the abbreviations of the field, so that a search for one finds
-// pages that have the other.
+// TestAbbreviations checks that the glossary spells out the abbreviations of the field. A search for an
+// abbreviation or its long form thus finds both.
 func TestAbbreviations(t *testing.T) {
 	site, err := documentation()
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// announced is after which time Ctrl-C is acknowledged where what runs has not ended.
+// announced is the time after which Ctrl-C is acknowledged if the running work has not ended.
 const announced = 500 * time.Millisecond
 
-// ending prints once, when ctx has ended, that the work in progress ends too.
+// ending prints once, when ctx has ended, that the work in progress is ending.
 func (e *env) ending(ctx context.Context) (say func()) {
 	return func() {
 		if ctx.Err() != nil && e.acknowledge != nil {
@@ -22,8 +22,8 @@ func (e *env) ending(ctx context.Context) (say func()) {
 	}
 }
 
-// endable returns a context that Ctrl-C ends, until it is released; the second Ctrl-C ends the process. Work that
-// does not check the context, such as explaining a large run, continues; after half a second a message reports it.
+// endable returns a context that Ctrl-C ends, until it is released. The second Ctrl-C ends the process. Work that
+// does not check the context, such as explaining a large run, continues. After half a second a message reports it.
 func (e *env) endable() (ctx context.Context, release func()) {
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -28,8 +28,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Ctrl-C is acknowledged within a second, once, also where what runs does not look for it, as an explanation; and not
-// at all where the command ends before.
+// Ctrl-C is acknowledged once within a second, even if the running work ignores it, such as an explanation. It is
+// not acknowledged if the command ends earlier.
 func TestInterruptIsAcknowledged(t *testing.T) {
 	for name, c := range map[string]struct {
 		work func(say, release func())

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestExitCodes checks that every exit code in the code is a constant of the table that `help exit` prints: the
-// constants named exit…, what commands return in an exitError, and what is passed to os.Exit.
+// TestExitCodes checks that every exit code in the source is a constant of the table that `help exit` prints: the
+// constants named exit…, what commands return in an exitError, and arguments of os.Exit.
 func TestExitCodes(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -43,10 +43,11 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// exitConstants are the names of the codes in exitCodes, in its order, and what else stands for codes of the table.
+// exitConstants are the names of the codes in exitCodes, in its order, and other expressions that stand for codes
+// of the table.
 var exitConstants = []string{"exitOK", "exitFailed", "exitInput", "exitLost", "exitUnmet", "exitInterupt"}
 
-// exitCodeNamed reports whether an expression is a code of the table, or passes one on.
+// exitCodeNamed reports whether an expression is a code of the table or passes one on.
 func exitCodeNamed(expr string) bool {
 	for i, name := range exitConstants {
 		if expr == name {
@@ -54,14 +55,14 @@ func exitCodeNamed(expr string) bool {
 		}
 	}
 	switch expr {
-	case "exit.ExitCode()", // of the command of lab exec, as help exit says
+	case "exit.ExitCode()", // of the command of lab exec, as documented by help exit
 		"Main(...)", "Refused", "Interrupted":
 		return true
 	}
 	return false
 }
 
-// codesOf returns the exit codes in a node as source: a constant's name, a call, or something else.
+// codesOf returns the exit codes in a node as source: a constant's name, a call, or another expression.
 func codesOf(n ast.Node) (codes []string) {
 	switch n := n.(type) {
 	case *ast.ValueSpec:
@@ -105,7 +106,7 @@ func TestLongWords(t *testing.T) {
 		{"rdma", "allreduce", "--ranks", long}, {"plan", "size", long}, {"run", long}, {"config", "lint", "--os", long}} {
 		code, _, errs := call(t, args...)
 		for l := range strings.Lines(errs) {
-			if code != exitInput || len(l) > 1600 { // as errors about files
+			if code != exitInput || len(l) > 1600 { // like errors about files
 				t.Errorf("%s: exit %d, a line of %d characters: %s", args[0][:min(9, len(args[0]))], code, len(l), l[:min(200, len(l))])
 			}
 		}

@@ -67,8 +67,8 @@ func (c *explainCmd) Run(e *env) error {
 // largestCompared is the largest size that explain simulates by packets on any number of ranks.
 const largestCompared = 64 * unit.MiB
 
-// compared simulates measured points without fitting and, if they differ, hypotheses; fixed: the measurement sets the
-// algorithm of its all-reduces.
+// compared simulates measured points without fitting and, if they differ, hypotheses. fixed: the measurement sets
+// the algorithm of its all-reduces.
 func (c *calibrateCmd) compared(e *env, most int, fixed bool) (points []fitting.Point, without string,
 	gap *fitting.Gap, err error) {
 	q := &fitting.Question{Fabric: c.Fabric, Set: c.Set, NCCLTests: c.NCCLTests, Algorithm: c.Algorithm,

@@ -15,7 +15,7 @@ import (
 // rankLine is the line of a rank in the output of nccl-tests.
 const rankLine = "#  Rank  0 Group  0 Pid   1 on      a device  0 [0x01] NVIDIA H100\n"
 
-// TestExplain explains a file of each kind that the program or the tests have, and parses the commands that come next.
+// TestExplain explains a file of each kind of the program or the tests, and parses the commands recommended next.
 func TestExplain(t *testing.T) {
 	where := scenarios(t)
 	texts := pipedTexts(t) // which leaves a run in run, and counters in shown
@@ -120,8 +120,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainCommand checks that the printed run of a measured size takes the time that explain simulates, where the
-// scenario's collective has other channels, another protocol and size.
+// TestExplainCommand checks that the printed run of a measured size takes the time that explain simulates. The
+// scenario's collective has other channels, another protocol and another size.
 func TestExplainCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("net.yaml", []byte("name: net\nfabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps}}\n"+

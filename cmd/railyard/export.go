@@ -100,7 +100,7 @@ func (c *exportCmd) known() bool {
 	return false
 }
 
-// plan reads the scenario, or a run's.
+// plan reads the scenario, or that of a run.
 func (c *exportCmd) plan() (*scenario.Plan, error) {
 	st, err := os.Stat(c.From)
 	if err != nil || !st.IsDir() {

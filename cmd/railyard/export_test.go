@@ -21,9 +21,9 @@ const smallStep = `workload:
   training: {model: gpt3-125m, tp: 2, pp: 2, global_batch: 8}
 `
 
-// What is exported, and imported again on the same fabric, takes as long: a step of a training to the
-// microsecond as GOAL, whose times are nanoseconds; a collective as everything. Operations have other
-// numbers, by which connections and what comes at one moment are put in order: that is the rest.
+// An exported workload, imported again on the same fabric, takes equal time: a step of a training to the
+// microsecond as GOAL, whose times are nanoseconds; a collective in every format. The remaining difference is due
+// to the numbers of operations, which order connections and simultaneous events.
 func TestExportRunsTheSame(t *testing.T) {
 	t.Chdir(t.TempDir())
 	step := func(dir, text string) int64 {
@@ -43,7 +43,7 @@ func TestExportRunsTheSame(t *testing.T) {
 	for _, c := range []struct {
 		work    string
 		formats []string
-		within  float64 // of the time
+		within  float64 // share of the time
 	}{
 		{smallStep, []string{"goal", "goal-binary"}, 1e-3},
 		{"workload: {traffic: {ring-allreduce: {bytes: 4MB}}}\n", []string{"goal", "goal-binary", "chakra",
@@ -64,7 +64,7 @@ func TestExportRunsTheSame(t *testing.T) {
 			if format == "goal" {
 				files = []string{out}
 			}
-			ring := "" // SimAI's files do not say by what a collective runs
+			ring := "" // SimAI's files do not contain the algorithm of a collective
 			if format == "simai" {
 				ring = ", algorithm: ring, protocol: none, channels: 1"
 			}
@@ -77,7 +77,7 @@ func TestExportRunsTheSame(t *testing.T) {
 	}
 }
 
-// Mistakes are told with the flag, and what was written as JSON.
+// Errors are reported with the flag, and written files as JSON.
 func TestExportWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := smallFabric + "jobs:\n  a: {gpus: 8, traffic: {ring-allreduce: {bytes: 1MB}}}\n  b: {gpus: 8, " +

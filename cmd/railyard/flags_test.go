@@ -12,15 +12,15 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Every number of the command line has a range, and every name in with and without is
-// a flag beside it. (rdma's are checked with what the device can do.)
+// Every number on the command line has a range, and every name in with and without is a flag of the same command.
+// (rdma's flags are checked against the device.)
 func TestFlagsHaveRanges(t *testing.T) {
 	parser, err := kong.New(&commands{}, helpWords)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type named struct{ flag, other string }
-	told := map[named]bool{} // commands that share a flag may each have some of the flags that it speaks of
+	told := map[named]bool{} // commands that share a flag may each lack some of the flags that it refers to
 	var walk func(n *kong.Node)
 	walk = func(n *kong.Node) {
 		beside := map[string]bool{}
@@ -65,7 +65,7 @@ func TestFlagsHaveRanges(t *testing.T) {
 	}
 }
 
-// Numbers out of range and flags that would be passed over are refused in one line.
+// Numbers out of range and flags without effect are rejected in one line.
 func TestFlagsThatCannotBe(t *testing.T) {
 	dir := scenarios(t)
 	three := filepath.Join(dir, "three-flows.yaml")

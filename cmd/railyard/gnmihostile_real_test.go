@@ -16,8 +16,8 @@ import (
 	pb "github.com/openconfig/gnmi/proto/gnmi"
 )
 
-// TestRealHostileDevices: a device that streams without end, slowly, or what takes far more memory than bytes, is
-// given up with one line, within its time and with little memory.
+// TestRealHostileDevices: a device that streams endlessly or slowly, or sends data whose memory far exceeds their
+// bytes, is abandoned with one line, within its time and with little memory.
 func TestRealHostileDevices(t *testing.T) {
 	leaf := func(port string, v *pb.TypedValue) *pb.Update {
 		return &pb.Update{Val: v, Path: &pb.Path{Elem: []*pb.PathElem{{Name: "interfaces"},
@@ -64,7 +64,7 @@ func TestRealHostileDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		timeout := "2s"
-		if c.want == "sends more than" { // on a busy computer, too
+		if c.want == "sends more than" { // also on a busy host
 			timeout = "5m"
 		}
 		cmd := railyard("diagnose", "--gnmi", addr, "--gnmi-plaintext", "--gnmi-timeout", timeout, "--gnmi-interval", "1ms")

@@ -13,8 +13,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// TestExamplesOfHelp reads the examples of every command's help as a shell does, continuations and notes included, and
-// parses each call of railyard: flags, their values and bounds, and files that are shipped.
+// TestExamplesOfHelp parses the examples of every command's help as a shell does, including continuations and
+// notes. It checks each call of railyard: flags, their values and bounds, and shipped files.
 func TestExamplesOfHelp(t *testing.T) {
 	p, release := newParser()
 	defer release()
@@ -82,7 +82,7 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// parses fails the test if railyard refuses the arguments, or if a shipped file that they name is missing.
+// parses fails the test if railyard rejects the arguments, or if a shipped file that they name is missing.
 func parses(t *testing.T, args []string) {
 	p, release := newParser()
 	defer release()

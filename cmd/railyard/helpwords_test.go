@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// general are abbreviations that whoever runs a network or a training knows, and names of products, formats and
-// algorithms, which help lists with what they are.
+// general are abbreviations known to everyone who runs a network or a training, and names of products, formats and
+// algorithms, which help lists with a description.
 const general = "ACK AMD API ASIC BGP CA CEE CI CPU CSV GPU HTML IEEE IP IPv6 JSON JUnit MTU NAK NACK NIC OS PCIe " +
 	"PEM PNG QoS RTT SARIF SQL SVG TCP TLS UDP URL VLAN XML YAML TFLOP FLOP READ WRITE SEND EOS FRR NX-OS NVUE " +
 	"SONiC gNMI NATS NetBox AICB ATLAHS GOAL LogGOPSim MSCCL SimAI SQLite HPCC HPN NVIDIA ConnectX TPU NCCL PyTorch " +
@@ -25,7 +25,7 @@ const stand = "FILE FILE-rankN NAME-NNN PARAMETER PORT PREFIX PROFILE RULE SBATC
 // abbreviation matches a word with two capitals.
 var abbreviation = regexp.MustCompile(`\b[A-Za-z]*[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*(?:-[A-Za-z]+)?\b`)
 
-// TestHelpWords checks that the glossary has the abbreviations that help texts use, but for those of its list.
+// TestHelpWords checks that the glossary has the abbreviations that help texts use, except those of its list.
 func TestHelpWords(t *testing.T) {
 	glossary, err := docs.Files.ReadFile("glossary.md")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestHelpWords(t *testing.T) {
 	}
 }
 
-// valuesIn returns what flags hold.
+// valuesIn returns the possible values of flags.
 func valuesIn(flags []*kong.Flag) (values []*kong.Value) {
 	for _, f := range flags {
 		values = append(values, f.Value)

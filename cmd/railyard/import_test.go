@@ -14,22 +14,21 @@ import (
 	"railyard/internal/scenariofile"
 )
 
-// What we export of every shipped scenario comes back as the same graph in few lines, and is as
-// designed: the list of cables with rates and lengths, Graphviz with rates, containerlab with
-// neither.
+// An export of every shipped scenario imports as an equal graph in few lines, and matches the design. The formats
+// are the list of cables with rates and lengths, Graphviz with rates, and containerlab with neither.
 func TestImportRoundTrip(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(scenarios(t), "*.yaml"))
 	if err != nil || len(all) < 10 {
 		t.Fatal(err, len(all))
 	}
 	lacks := map[string]string{"incast-seed": "runs at 1.6Tbps", "lab-planes": "packet trimming",
-		"dragonfly-load": "lb minimal", "reorder-memory": "lb spray"} // what NX-OS has no lines for
+		"dragonfly-load": "lb minimal", "reorder-memory": "lb spray"} // unsupported by NX-OS
 	t.Chdir(t.TempDir())
 	rendered, others := 0, len(all)
 	for _, s := range all {
 		name := strings.TrimSuffix(filepath.Base(s), ".yaml")
 		if name == "fattree1024-permutation" && !long.On() {
-			others-- // as fattree128's, and takes as long as all others
+			others-- // like fattree128's, and takes as long as all others
 			continue
 		}
 		code, _, errs := call(t, "config", "render", s, "--os", "nxos", "--out", name)
@@ -77,7 +76,8 @@ func TestImportRoundTrip(t *testing.T) {
 	}
 }
 
-// tables are what the leaves of a small fabric hear: two cables are swapped, one is in another port.
+// tables are the neighbour tables of the leaves of a small fabric: two cables are swapped, and one is in another
+// port.
 var tables = map[string][][3]string{
 	"seg-1-rail-1": {{"Eth1/1", "host-1", "nic1"}, {"Eth1/2", "host-2", "nic1"},
 		{"Eth1/3", "spine-1", "Ethernet1/3"},
@@ -92,8 +92,8 @@ var tables = map[string][][3]string{
 		{"Eth1/4", "spine-2", "Ethernet1/4"}},
 }
 
-// The commands as somebody would use them: the neighbour tables of a fabric become a scenario, and
-// are held against the design, which they differ from.
+// A typical use of the commands: the neighbour tables of a fabric become a scenario and are compared with the
+// design, from which they differ.
 func TestImportStory(t *testing.T) {
 	golden, err := filepath.Abs("testdata/import.txt")
 	if err != nil {
@@ -153,8 +153,8 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 	}
 }
 
-// A folder with a file of each rank is read as if its files were named; what else lies there is told, and a
-// folder without traces is one of cablings.
+// A folder with one file per rank is read as if its files were named. Other files in it are reported, and a folder
+// without traces contains cablings.
 func TestImportFolderOfTraces(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -207,8 +207,7 @@ func TestImportFolderOfTraces(t *testing.T) {
 	}
 }
 
-// A folder of ranks' files is imported, what says what is cabled beside them too, and ranks without a file
-// are named.
+// A folder of ranks' files is imported, with a cabling next to them, and ranks without a file are named.
 func TestImportFolderOfRanks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -245,7 +244,7 @@ func TestImportFolderOfRanks(t *testing.T) {
 	}
 }
 
-// rankProfile is a rank's profile of PyTorch with one all-reduce of all.
+// rankProfile is a rank's profile of PyTorch with one all-reduce of all ranks.
 func rankProfile(rank, world int) string {
 	var all []string
 	for r := range world {

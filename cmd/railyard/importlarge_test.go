@@ -9,8 +9,8 @@ import (
 	"railyard/internal/scenariofile"
 )
 
-// profileOf is a step of a rank of two: computing, an all-reduce, computing that waits for it; the step
-// before is only there to be left out.
+// profileOf is a step of one of two ranks: computation, an all-reduce, and computation that waits for it. The step
+// before exists only to be omitted.
 const profileOf = `{"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 2}, "traceEvents": [
 {"cat": "user_annotation", "name": "ProfilerStep#2", "ts": 100.0, "dur": 900.0},
 {"cat": "user_annotation", "name": "ProfilerStep#3", "ts": 1000.0, "dur": 900.0},
@@ -25,8 +25,8 @@ const profileOf = `{"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_si
  "dtype": "BFloat16", "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]"}}
 ]}`
 
-// A profile that is too large for a scenario's files is read as a stream, and what was of use of it is
-// written beside the scenario, which runs.
+// A profile that is too large for a scenario's files is read as a stream, and its relevant part is written next to
+// the scenario, which runs.
 func TestImportLarge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("rank0.json", []byte(profileOf), 0o644); err != nil {
@@ -58,8 +58,8 @@ func TestImportLarge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// computing, the start of LL128 (14us) and what it takes twice, and copying 16 MB by two channels at 36.7 GB/s
-		// (NCCL's perChMaxRingLL128Bws): of 500us in the profile
+		// computation, the start of LL128 (14us) twice, and copying 16 MB by two channels at 36.7 GB/s (NCCL's
+		// perChMaxRingLL128Bws), of 500us in the profile
 		d := plan.Jobs[0].DAG
 		if len(d.Ops) == 0 || d.Critical().String() != "334.584us" {
 			t.Errorf("%s: %d operations, %v", s, len(d.Ops), d.Critical())
@@ -80,7 +80,7 @@ func TestImportLarge(t *testing.T) {
 	}
 }
 
-// Of which formats nothing smaller can be made, that is said, and no empty file is left.
+// For formats that cannot be reduced that is reported, and no empty file is left.
 func TestImportTooLarge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const head = `{"header":{"id":"0x7","comm_name":"unknown","rank":0,"n_ranks":2,"nnodes":2},` +

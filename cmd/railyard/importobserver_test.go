@@ -27,8 +27,8 @@ const observedOf = `{
 }
 `
 
-// An execution trace becomes a scenario that runs, whole and as a stream; in a folder with the profile of its rank
-// the profile is read.
+// An execution trace becomes a scenario that runs, whole and as a stream. In a folder with its rank's profile, the
+// profile is read.
 func TestImportExecutionTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := strings.Replace(observedOf, "\",\n      \\\"pg_desc", "\", \\\"pg_desc", 1) // a text has no line break

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/importing"
 )
 
-// What a server says of itself becomes a type that a scenario takes.
+// A server's own tools describe it; the description becomes a type of a scenario.
 func TestImportServer(t *testing.T) {
 	dir, err := filepath.Abs("../../internal/machine/testdata")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// HPCC's three files make a scenario that runs: topology, flows, and the settings that have a meaning here.
+// HPCC's three files (topology, flows, and the supported settings) make a scenario that runs.
 func TestImportSettings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A file in no format that is read is answered with all that are; the help lists them too, of cables, traces and
-// trainings.
+// The error of an unsupported format lists all supported ones; so does the help, for cables, traces and trainings.
 func TestImportOfNothingKnown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hello.txt")
 	if err := os.WriteFile(path, []byte("hello\n"), 0o600); err != nil {

@@ -39,8 +39,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitPiped says that answers in a pipe are not read, where a question has no flag, and what oversubscription it
-// built.
+// TestInitPiped checks the note that answers in a pipe are not read if a question has no flag, and the printed
+// oversubscription.
 func TestInitPiped(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("answers", []byte("128\n"), 0o600); err != nil {

@@ -17,8 +17,8 @@ import (
 // endless makes the small scenario run for so long that a test ends it first.
 const endless = "workload.traffic.incast.bytes=30GB"
 
-// simulating starts a child and returns when it reports progress of a simulation whose name begins so; said
-// is what it announces from there on.
+// simulating starts a child and returns when it reports progress of a simulation whose name has a prefix. said is
+// its output from there on.
 func simulating(t *testing.T, name string, args ...string) (cmd *exec.Cmd, said *bufio.Scanner) {
 	t.Helper()
 	cmd = railyard(args...)
@@ -43,8 +43,7 @@ func simulating(t *testing.T, name string, args ...string) (cmd *exec.Cmd, said 
 	return nil, nil
 }
 
-// Ctrl-C tells what is left: with an earlier, finished run in the directory that one stays
-// and the new one is beside it.
+// Ctrl-C reports what is left: an earlier, finished run in the directory stays, and the new one is next to it.
 func TestInterrupted(t *testing.T) {
 	smallFile(t)
 	if code, _, errs := call(t, "run", "small.yaml", "--out", "run"); code != 0 {
@@ -52,7 +51,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args []string
-		name string // of the simulation that is interrupted
+		name string // of the interrupted simulation
 		want string
 	}{
 		{[]string{"run", "small.yaml", "--out", "run", "--force", "--set", endless}, "",
@@ -86,9 +85,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// The first Ctrl-C says how not to wait for what is written, and the second does not: it ends
-// a run that cannot even say so, because nobody reads what it says. That holds it at that
-// line, however busy the machine is.
+// The first Ctrl-C explains how not to wait for the writing, and the second ends the run. It works even for a run
+// that cannot print, because its output is not read. The run is blocked at that line, for any load on the host.
 func TestSecondInterrupt(t *testing.T) {
 	smallFile(t)
 	pipe := filepath.Join(t.TempDir(), "said")
@@ -146,7 +144,7 @@ func TestSecondInterrupt(t *testing.T) {
 	}
 }
 
-// fill writes to a pipe until it takes no byte more.
+// fill writes to a pipe until it is full.
 func fill(t *testing.T, pipe string) {
 	t.Helper()
 	fd, err := unix.Open(pipe, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

@@ -34,11 +34,11 @@ func killedAt(t *testing.T, n int, cmd *exec.Cmd) (seen []uint64) {
 	return seen
 }
 
-// traced runs a child under ptrace(2) and calls each where a thread enters or leaves a system call. It returns the
+// traced runs a child under ptrace(2) and calls each when a thread enters or leaves a system call. It returns the
 // exit status.
 func traced(t *testing.T, cmd *exec.Cmd, each func(thread int, call *syscallStop)) (code int) {
 	t.Helper()
-	runtime.LockOSThread() // a traced process obeys one thread
+	runtime.LockOSThread() // one thread controls a traced process
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Setpgid: true}
 	if err := cmd.Start(); errors.Is(err, unix.EPERM) {
@@ -68,7 +68,7 @@ func traced(t *testing.T, cmd *exec.Cmd, each func(thread int, call *syscallStop
 				unsafe.Sizeof(call), uintptr(unsafe.Pointer(&call)), 0, 0); failed == 0 {
 				each(thread, &call)
 			}
-		case st.StopSignal() == unix.SIGTRAP && trap >= 0, st.StopSignal() == unix.SIGSTOP: // of ptrace's own
+		case st.StopSignal() == unix.SIGTRAP && trap >= 0, st.StopSignal() == unix.SIGSTOP: // of ptrace itself
 		default:
 			signal = int(st.StopSignal())
 		}
@@ -84,7 +84,7 @@ func traced(t *testing.T, cmd *exec.Cmd, each func(thread int, call *syscallStop
 	}
 }
 
-// wait4 waits for threads and processes, whatever interrupts it.
+// wait4 waits for threads and processes, and retries when interrupted.
 func wait4(pid int, st *unix.WaitStatus) (int, error) {
 	for {
 		if n, err := unix.Wait4(pid, st, unix.WALL, nil); !errors.Is(err, unix.EINTR) {
@@ -102,10 +102,10 @@ type syscallStop struct {
 	args   [6]uint64
 }
 
-// enters reports whether the system call begins: number and args are set.
+// enters reports whether the system call begins, so that number and args are set.
 func (c *syscallStop) enters() bool { return c.op == 1 }
 
-// changes reports whether the system call begins and changes a file: standard output and error are none.
+// changes reports whether the system call begins and changes a file other than standard output and error.
 func (c *syscallStop) changes() bool {
 	switch {
 	case !c.enters() || !slices.Contains(changes, c.number):
@@ -118,9 +118,9 @@ func (c *syscallStop) changes() bool {
 	return true
 }
 
-// Killed before any change to a file, a run leaves its directory whole or not at all, the run before it
-// untouched until then, and one hidden folder at most, which the next run removes. RAILYARD_LONG=1 tries all
-// 167 of them, otherwise those at which one run takes the place of another, and every 24th.
+// Killed before any change to a file, a run leaves its directory complete or not at all. The previous run is
+// unchanged until then, and at most one hidden folder is left, which the next run removes. RAILYARD_LONG=1 tries
+// all 167 of them, otherwise those at which one run replaces another, and every 24th.
 func TestKilledAtAnyMoment(t *testing.T) {
 	smallFile(t)
 	os.Mkdir("in", 0o755)
@@ -152,8 +152,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	t.Logf("killed at %d moments", moments)
 }
 
-// turning reports whether one run takes the place of another there: the first two or the last of files that
-// are renamed, or what comes after those.
+// turning reports whether one run replaces another there: the first two or the last of renamed files, or the calls
+// after those.
 func turning(all []uint64, n int) bool {
 	renamed := func(n int) bool {
 		return n >= 1 && n <= len(all) && (all[n-1] == unix.SYS_RENAMEAT || all[n-1] == unix.SYS_RENAMEAT2)
@@ -164,7 +164,7 @@ func turning(all []uint64, n int) bool {
 	return renamed(n - 1)
 }
 
-// afterKill looks at what a killed run has left, and runs it again.
+// afterKill checks what a killed run has left, and runs it again.
 func afterKill(t *testing.T, out string, n int) {
 	t.Helper()
 	for _, dir := range []string{"run", "in/run", "new"} {

@@ -44,7 +44,7 @@ func portsOf(t *testing.T, name string) map[string]lab.PortStatus {
 	return m
 }
 
-// raise builds a lab and takes it down again at the end.
+// raise creates a lab and removes it at the end.
 func raise(t *testing.T, name string, args ...string) {
 	t.Helper()
 	s := filepath.Join(scenarios(t), "lab-2x2.yaml")
@@ -74,9 +74,8 @@ func reduce(t *testing.T, name string, args ...string) (rows []allreduce.Row) {
 	return rows
 }
 
-// Two spines, BGP, ECN: the congested ports mark, tshark sees the marks, CNPs
-// answer them, rates fall and come back; a cable that breaks under load moves
-// the traffic to the other spine, and every element is still right.
+// Two spines, BGP, ECN. The congested ports mark, tshark sees the marks, CNPs answer them, and rates fall and
+// recover. A cable that fails under load moves the traffic to the other spine, and every element is still correct.
 func TestRealLabFRR(t *testing.T) {
 	needsLab(t, "/usr/lib/frr/bgpd", "vtysh", "tshark")
 	t.Parallel()
@@ -130,7 +129,7 @@ func TestRealLabFRR(t *testing.T) {
 	}
 }
 
-// sending returns how to read what ports of a lab have sent, in bytes.
+// sending returns a function that reads the bytes that ports of a lab have sent.
 func sending(t *testing.T, name string, ports ...string) func() []int64 {
 	t.Helper()
 	s, err := lab.Load(name)
@@ -151,7 +150,7 @@ func sending(t *testing.T, name string, ports ...string) func() []int64 {
 	}
 }
 
-// marked reduces so much over a lab and says which trace of congestion is missing.
+// marked all-reduces given bytes over a lab and returns which trace of congestion is missing.
 func marked(t *testing.T, name string, mib int) (problems []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -187,7 +186,7 @@ func marked(t *testing.T, name string, mib int) (problems []string) {
 	return problems
 }
 
-// fellAndRose looks for a rate below half of the line and, later, one of it.
+// fellAndRose checks for a rate below half of the line rate and, later, one at line rate.
 func fellAndRose(t *testing.T, csv string) bool {
 	b, err := os.ReadFile(csv)
 	if err != nil {
@@ -204,8 +203,7 @@ func fellAndRose(t *testing.T, csv string) bool {
 	return rose
 }
 
-// Static routes, a link that goes down, and random loss by nftables on the way:
-// the result stays right.
+// Static routes, a link that goes down, and random loss by nftables on the path: the result stays correct.
 func TestRealLabStatic(t *testing.T) {
 	needsLab(t)
 	t.Parallel()
@@ -236,7 +234,7 @@ func TestRealLabStatic(t *testing.T) {
 	}
 }
 
-// What a crash leaves behind is removed, and what is not ours is not.
+// The remains of a crash are removed, and nothing else.
 func TestRealLabCrash(t *testing.T) {
 	needsLab(t)
 	t.Parallel()

@@ -24,7 +24,7 @@ func TestLabBadInput(t *testing.T) {
 	} {
 		code, _, errs := call(t, strings.Fields(args)...)
 		if os.Geteuid() != 0 {
-			continue // then every command says that it needs root
+			continue // without root every command reports that
 		}
 		if code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// The rendered BGP comes up in namespaces, unnumbered and numbered: every session
-// is established, a leaf reaches the other leaf's servers over both spines by the
-// right next hops, a spine by the one leaf.
+// The rendered BGP runs in namespaces, unnumbered and numbered. Every session is established. A leaf reaches the
+// other leaf's servers over both spines by the right next hops, and a spine by the one leaf.
 func TestRealLabBGP(t *testing.T) {
 	needsLab(t, "/usr/lib/frr/bgpd", "vtysh")
 	t.Parallel()
@@ -22,7 +21,7 @@ func TestRealLabBGP(t *testing.T) {
 	}
 }
 
-// sessionsComeUp raises a lab with BGP and looks at its sessions and routes.
+// sessionsComeUp creates a lab with BGP and checks its sessions and routes.
 func sessionsComeUp(t *testing.T, name, addressing string) {
 	t.Helper()
 	raise(t, name, "--routing", "frr", "--addressing", addressing)

@@ -11,8 +11,8 @@ import (
 	"railyard/internal/lab/load"
 )
 
-// Through the narrow ports of a lab each congestion control brings every element; marks are counted, and the
-// plot has a panel each.
+// Over the narrow ports of a lab each congestion control delivers every element. Marks are counted, and the plot
+// has a panel for each.
 func TestRealLabCompare(t *testing.T) {
 	needsLab(t)
 	t.Parallel()

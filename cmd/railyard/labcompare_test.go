@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Commands that could not write their plot say so before anything runs; a lab is not needed to hear it.
+// Commands that could not write their plot report that before anything runs, even without a lab.
 func TestLabCompareBadInput(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken.png")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A switch of a real lab goes down with all of its cables and comes back but for one that is out by itself; a
-// NIC that flaps is reachable behind it; what cannot be is refused.
+// A switch of a real lab goes down with all of its cables and recovers, except for a cable that has failed itself.
+// A NIC that flaps is reachable afterwards, and impossible failures are rejected.
 func TestRealLabFail(t *testing.T) {
 	needsLab(t)
 	t.Parallel()

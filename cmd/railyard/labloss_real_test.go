@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRealLabLoss loses packets on the way to each of four hosts, data and answers alike: an all-reduce of 1 MiB by
-// MRC takes at most twice as long as by RC where 1 % are lost, and less where 5 % are.
+// TestRealLabLoss drops packets on the path to each of four hosts, data and answers alike. An all-reduce of 1 MiB
+// by MRC takes at most twice as long as by RC with 1 % of loss, and less with 5 %.
 func TestRealLabLoss(t *testing.T) {
 	needsLab(t)
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestRealLabLoss(t *testing.T) {
 				t.Fatal(errs)
 			}
 		}
-		var rounds [2][]float64 // which packets are lost is chance: the median of three decides
+		var rounds [2][]float64 // the lost packets are random, so the median of three decides
 		for range 3 {
 			for i, transport := range []string{"rc", "mrc"} {
 				r := reduce(t, name, "--bytes", "1MiB", "--iters", "3", "--transport", transport, "--timeout", "14")[0]

@@ -14,14 +14,14 @@ import (
 	"railyard/internal/perftest"
 )
 
-// planes is a fabric of two planes with two leaves and two spines each, all of them namespaces with static
-// routes: nothing routes around what breaks.
+// planes is a fabric of two planes with two leaves and two spines each, all of them namespaces with static routes.
+// No routing avoids failures.
 type planes struct {
 	t    *testing.T
 	name string
 }
 
-// in names a namespace.
+// in returns the name of a namespace.
 func (f *planes) in(node string) string { return "ry-" + f.name + "-" + node }
 
 // do runs lines of ip, tc and sysctl in namespaces: "NODE: command".
@@ -39,7 +39,7 @@ func (f *planes) do(lines string) {
 	}
 }
 
-// cable joins two nodes by a veth pair, with an address at each end.
+// cable connects two nodes by a veth pair, with an address at each end.
 func (f *planes) cable(a, portA, addrA, b, portB, addrB string) {
 	f.t.Helper()
 	out, err := exec.Command("ip", "link", "add", portA, "netns", f.in(a), "mtu", "9000", "type", "veth",
@@ -105,7 +105,7 @@ func (f *planes) start(host string, args ...string) (*exec.Cmd, *heard) {
 	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
 	var out heard
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if _, err := cmd.StdinPipe(); err != nil { // it ends with us
+	if _, err := cmd.StdinPipe(); err != nil { // it ends with this process
 		f.t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
@@ -115,7 +115,7 @@ func (f *planes) start(host string, args ...string) (*exec.Cmd, *heard) {
 	return cmd, &out
 }
 
-// heard is what a process says, which may be read while it speaks.
+// heard is a process's output, which may be read while the process writes.
 type heard struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -133,7 +133,8 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// carried returns how many bytes the ports of a process's host have sent and received; says is what it says.
+// carried returns how many bytes the ports of a process's host have sent and received. says is the process's
+// output.
 func (f *planes) carried(pid int, says *heard) (sent, received int64) {
 	f.t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/dev", pid))
@@ -154,9 +155,8 @@ func (f *planes) carried(pid int, says *heard) (sent, received int64) {
 	return sent, received
 }
 
-// MRC moves away from what breaks, under load and with static routes: no WRITE fails, and what is sent soon
-// arrives again. How soon is the machine's affair where processes wait for their turn; package mrc's tests
-// time it.
+// MRC stops using failed paths, under load and with static routes. No WRITE fails, and data soon arrive again. The
+// delay depends on the host where processes wait for a processor; package mrc's tests measure it.
 func TestRealLabPlanes(t *testing.T) {
 	needsLab(t)
 	t.Parallel()
@@ -178,7 +178,7 @@ func TestRealLabPlanes(t *testing.T) {
 	}
 }
 
-// load breaks something under load, and mends it once no more than a tenth of what is sent is lost.
+// load causes a failure under load, and repairs it once no more than a tenth of the traffic is lost.
 func (f *planes) load(server int, what, breaks, mends string) {
 	f.t.Helper()
 	cmd, out := f.start("a", "rdma", "perf", "write", "--to", "10.0.2.1", "--transport", "mrc", "--planes",

@@ -12,11 +12,11 @@ import (
 	"railyard/internal/lab/load"
 )
 
-// byTraffic has events happen once so much has arrived that the planes' shares count, and ends the load when
-// traffic has left what broke for good, or so much has arrived since that it should have.
+// byTraffic triggers events once enough data have arrived for the planes' shares to be significant. It ends the
+// load when traffic has left the permanently failed part, or enough data have arrived since that it should have.
 func byTraffic() *load.Pace {
 	const least, most, lossy = 1 << 20, 256 << 20, 16 << 20 // bytes
-	var arrived int64                                       // when the event happened
+	var arrived int64                                       // when the event occurred
 	return &load.Pace{Happens: func(w *load.Watch) bool {
 		i := len(w.Samples) - 1
 		for last := w.Samples[i]; i > 0 && last.At-w.Samples[i].At < load.Around*time.Millisecond; i-- {
@@ -26,7 +26,7 @@ func byTraffic() *load.Pace {
 		return i > 0 && last.Total-first.Total > least && last.Path-first.Path > load.Begun &&
 			last.Total-w.Samples[0].Total > 8*least
 	}, Enough: func(w *load.Watch, ev *load.Event) bool {
-		if len(w.Samples)%32 > 0 { // judging looks at all of them
+		if len(w.Samples)%32 > 0 { // judging reads all of them
 			return false
 		}
 		came := w.Samples[len(w.Samples)-1].Total - arrived
@@ -38,9 +38,8 @@ func byTraffic() *load.Pace {
 	}}
 }
 
-// MRC moves away from a spine that has lost its way and from a drained plane, in a lab whose routes nobody
-// changes; before, its planes carry alike. How long it takes is the machine's affair; that it is said and
-// drawn is not.
+// MRC stops using a spine without a path and a drained plane, in a lab whose routes nobody changes. Before that,
+// its planes carry equal loads. The delay depends on the host; the test checks that it is reported and drawn.
 func TestRealLabRun(t *testing.T) {
 	needsLab(t)
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a lab cannot do is refused before anything is built.
+// Actions that a lab does not support are rejected before anything is built.
 func TestLabRunRefuses(t *testing.T) {
 	s := filepath.Join(scenarios(t), "lab-planes.yaml")
 	for args, want := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLargeSteps gives a step that no simulation takes to commands that simulate nothing: they take it; import notes
-// that run does not, and check fails. What simulates refuses it and names the slice.
+// TestLargeSteps gives a step that is too large for a simulation to commands that do not simulate: they accept it.
+// import notes that run does not, and check fails. Commands that simulate reject it and name the slice.
 func TestLargeSteps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const fabric = "fabric: {kind: rail-only, hosts: 128, host_link: {rate: 400Gbps}}\n"

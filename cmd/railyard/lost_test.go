@@ -28,8 +28,8 @@ jobs:
 events: [{link: 'rail-1:Eth1', at: 100us, up: false}]
 `
 
-// Interference with a job that loses a rank is told of the others, and of that one that it did; the exit
-// code is that of run. A job with GPUs that its work leaves out is said to have them.
+// Interference with a job that loses a rank reports the other jobs, and that this one lost a rank. The exit code is
+// that of run. A job whose work leaves GPUs idle is reported to have them.
 func TestInterferenceOfALostRank(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(lostJob), 0o600); err != nil {
@@ -57,8 +57,7 @@ func TestInterferenceOfALostRank(t *testing.T) {
 	}
 }
 
-// A run that loses a rank has an exit code of its own, and its directory is whole: nothing replaces it
-// without --force.
+// A run that loses a rank has its own exit code, and its directory is complete: it is replaced only with --force.
 func TestExitOfALostRank(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(lostRail), 0o600); err != nil {

@@ -99,10 +99,10 @@ func onTerminal(w io.Writer) bool {
 // maxFault is the maximum number of printed characters of an error.
 const maxFault = 1500
 
-// systemCall matches the name of a system call before the path that it was given.
+// systemCall matches the name of a system call before its path.
 var systemCall = regexp.MustCompile(`(^|: )(?:stat|lstat|open|openat|mkdir|rename|unlink|readlink|symlink) ([^:]+: )`)
 
-// complain prints one fault: in lines that people can read, and in a single one for programs.
+// complain prints one error, in several lines for people and in one line for programs.
 func complain(w io.Writer, fault string, wrapped bool) {
 	fault = systemCall.ReplaceAllString(fault, "$1$2")
 	if r := []rune(fault); len(r) > maxFault { // values quoted in it may have any length
@@ -125,7 +125,7 @@ func complain(w io.Writer, fault string, wrapped bool) {
 	fmt.Fprintf(w, "error: %s\n", fault)
 }
 
-// usual turns what people type at any program into what ours calls it.
+// usual converts common arguments of other programs to this program's.
 func usual(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -151,7 +151,7 @@ type parser struct {
 	kong     *kong.Kong
 }
 
-// newParser builds one, which takes 7 ms.
+// newParser builds a parser, which takes 7 ms.
 func newParser() (p *parser, release func()) {
 	p = &parser{}
 	var err error
@@ -217,7 +217,7 @@ func execute(args []string, e *env) int {
 	return exitFailed
 }
 
-// unprinted reports whether an error is only that standard output takes nothing.
+// unprinted reports whether an error is only that standard output accepts no data.
 func unprinted(e *env, err error) bool {
 	p, ok := e.stdout.(*printer)
 	return ok && err != nil && p.err != nil && strings.Contains(err.Error(), p.err.Error())
@@ -245,7 +245,7 @@ func (e *env) clock() time.Time {
 	return time.Now()
 }
 
-// threads sets how many processors run Go code, unless the process is not this command's.
+// threads sets how many processors run Go code, unless the process runs other commands, too.
 func (e *env) threads(n int) {
 	if !e.guest {
 		runtime.GOMAXPROCS(n)

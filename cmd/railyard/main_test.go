@@ -17,7 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// call runs the command line in this process and returns what it printed.
+// call runs the command line in this process and returns its output.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -34,7 +34,7 @@ func guest(stdout, stderr io.Writer) *env {
 // parsers are grammars that are used again, of two thousand command lines.
 var parsers = sync.Pool{New: func() any { p, _ := newParser(); return p }}
 
-// parserAgain returns a parser that may have read other command lines, as if it had read none.
+// parserAgain returns a parser in its initial state, which may have been used for other command lines.
 func parserAgain() (p *parser, release func()) {
 	p = parsers.Get().(*parser)
 	p.commands = commands{}
@@ -61,8 +61,8 @@ func scenarios(t *testing.T) string {
 	return dir
 }
 
-// A run leaves a whole directory, another run of the same seed the same bytes
-// apart from the wall clock, and nothing is overwritten without --force.
+// A run leaves a complete directory. Another run of the same seed gives equal bytes except for the wall clock, and
+// nothing is overwritten without --force.
 func TestRunDirectory(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	t.Chdir(t.TempDir())
@@ -103,7 +103,7 @@ func TestRunDirectory(t *testing.T) {
 	}
 }
 
-// withoutWall drops what the wall clock and the machine decide.
+// withoutWall removes values that depend on the wall clock and the host.
 func withoutWall(t *testing.T, b []byte) []byte {
 	var m map[string]any
 	if err := json.Unmarshal(b, &m); err != nil {
@@ -152,7 +152,7 @@ func TestTablesReadBack(t *testing.T) {
 	}
 }
 
-// Bad input: exit code 2, one line with its place, no run directory.
+// Bad input: exit code 2, one line with its position, no run directory.
 func TestBadInput(t *testing.T) {
 	dir := scenarios(t)
 	t.Chdir(t.TempDir())
@@ -249,8 +249,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Graphviz reads what topo --dot writes.
-// What looks at a fabric needs no workload; what runs one says that there is none.
+// Graphviz reads what topo --dot writes. Commands that read only the fabric need no workload; those that run one
+// report that there is none.
 func TestFabricWithoutWorkload(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(scenarios(t), "clusters", "converged.yaml"))
 	if err != nil {
@@ -279,8 +279,8 @@ func TestFabricWithoutWorkload(t *testing.T) {
 	}
 }
 
-// NICs whose ports are in planes of their own have an address per port, and no cable joins the planes;
-// a pair below common spines keeps its bundle and its peer link.
+// NICs whose ports are in separate planes have an address per port, and no cable connects the planes. A pair below
+// common spines keeps its bundle and its peer link.
 func TestRenderPlanes(t *testing.T) {
 	pairs := filepath.Join(t.TempDir(), "pairs.yaml")
 	const pod = "fabric: {kind: pod, hosts: 2, segments: 1, spines: 2, host_link: {rate: 400Gbps, " +
@@ -292,7 +292,7 @@ func TestRenderPlanes(t *testing.T) {
 		filepath.Join(scenarios(t), "clusters", "pollara.yaml"): 4, pairs: 0} {
 		dir, file := filepath.Join(t.TempDir(), "texts"), filepath.Base(scenario)
 		if code, _, errs := call(t, "config", "render", scenario, "--os", "nxos", "--out", dir, "--set",
-			"lb=dlb"); code != 0 { // which spraying in turn is not
+			"lb=dlb"); code != 0 { // unlike spraying in turn
 			t.Fatalf("%s: %d, %s", file, code, errs)
 		}
 		cables, err1 := os.ReadFile(filepath.Join(dir, "cabling.csv"))

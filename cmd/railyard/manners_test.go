@@ -16,7 +16,7 @@ import (
 	"railyard/internal/runner"
 )
 
-// dynamicBuffers is a SONiC switch as they ship: thresholds that follow the free buffer.
+// dynamicBuffers is a SONiC switch with its usual dynamic thresholds.
 const dynamicBuffers = `{"PORT": {"Ethernet0": {"lanes": "0"}}, "DEVICE_METADATA": {"localhost": {}},
 "BUFFER_POOL": {"ingress_lossless_pool": {"mode": "dynamic", "size": "12766208", "type": "ingress"}},
 "BUFFER_PROFILE": {"pg": {"pool": "ingress_lossless_pool", "dynamic_th": "-3", "size": "56368",
@@ -81,8 +81,7 @@ func commandsShown(t *testing.T) (list [][]string) {
 	}
 }
 
-// Whatever a command prints fits 100 columns, and as JSON has keys in snake case and
-// lists, where there are none, that are empty.
+// Every command's output fits 100 columns. As JSON it has keys in snake case, and empty lists for missing ones.
 func TestOutputOfAll(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z0-9_]+$`)
 	for _, args := range commandsShown(t) {
@@ -155,7 +154,7 @@ func TestOutputOfAll(t *testing.T) {
 	}
 }
 
-// What people type at any program works here too.
+// Common arguments of other programs work here, too.
 func TestUsualWords(t *testing.T) {
 	smallFile(t)
 	for want, args := range map[string][]string{"railyard " + runner.Release: {"--version"},
@@ -171,7 +170,7 @@ func TestUsualWords(t *testing.T) {
 	}
 }
 
-// A scenario comes from standard input as from a file, and its faults have a place there.
+// A scenario is read from standard input like from a file, and its errors have a position there.
 func TestStandardInput(t *testing.T) {
 	smallFile(t)
 	for _, c := range []struct {
@@ -193,8 +192,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// A report that cannot be printed is a failure, of any command; that a reader has had
-// enough of it is none.
+// A report that cannot be printed is a failure of any command. A reader that closes its end is not.
 func TestNothingPrinted(t *testing.T) {
 	smallFile(t)
 	for _, args := range [][]string{{"--help"}, {"version"}, {"check", "small.yaml"},
@@ -223,7 +221,7 @@ func TestNothingPrinted(t *testing.T) {
 	}
 }
 
-// What is damaged is the input's fault, whichever file of a run it is.
+// Damaged input is an input error, whichever file of a run it is.
 func TestDamagedRun(t *testing.T) {
 	smallFile(t)
 	if code, _, errs := call(t, "run", "small.yaml", "--out", "good"); code != 0 {
@@ -300,8 +298,7 @@ func TestCarriageReturns(t *testing.T) {
 	}
 }
 
-// Where there is no terminal a long simulation says once a minute how far it is, over all
-// simulations of a command.
+// Without a terminal a long simulation reports its progress once a minute, over all simulations of a command.
 func TestLineAMinute(t *testing.T) {
 	var errs bytes.Buffer
 	now := time.Unix(1_800_000_000, 0)
@@ -320,7 +317,7 @@ func TestLineAMinute(t *testing.T) {
 	}
 }
 
-// Faults fit the screen where somebody reads them, and are single lines for programs.
+// Errors fit the screen on a terminal, and are single lines for programs.
 func TestComplaints(t *testing.T) {
 	fault := "scenario.yaml:3:7: fabric.kind: " + strings.Repeat("a long story ", 30) + "end"
 	var people, programs bytes.Buffer

@@ -14,8 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// A run that would need more memory than it may use is refused with one line and exit 1,
-// and leaves nothing behind.
+// A run that would need more memory than permitted is rejected with one line and exit 1, and leaves no files.
 func TestMemory(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	t.Chdir(t.TempDir())
@@ -39,7 +38,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A run that comes to need more than was estimated is stopped, and says so.
+// A run that exceeds its estimated memory is stopped, and reports that.
 func TestMemoryExceeded(t *testing.T) {
 	plan, err := scenariofile.Plan(filepath.Join(scenarios(t), "fattree128-permutation.yaml"), nil, nil)
 	if err != nil {
@@ -58,14 +57,14 @@ func TestMemoryExceeded(t *testing.T) {
 	}
 }
 
-// The machine says how much memory it has left.
+// The host reports its available memory.
 func TestMachineMemory(t *testing.T) {
 	if m := runner.Memory(); m != 0 && (m < 50*unit.MB || m > 1e15) {
 		t.Errorf("%v", m)
 	}
 }
 
-// Within a shell's limit too it is one line, and no trace of Go's: exit 1.
+// Under a shell's limit it is also one line, without a Go stack trace: exit 1.
 func TestMemoryOfShell(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("a2a.yaml",
@@ -84,7 +83,7 @@ func TestMemoryOfShell(t *testing.T) {
 	}
 }
 
-// check takes a scenario whose run has no room here, and says so: exit 0.
+// check accepts a scenario whose run exceeds this host's memory, and reports that: exit 0.
 func TestCheckWithoutRoomForTheRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("large.yaml",

@@ -13,8 +13,7 @@ import (
 	"railyard/internal/swconf/sonic"
 )
 
-// Every model that scenarios can name is listed; what is counted as sourced is what one page after another
-// shows with a source.
+// Every model that scenarios can name is listed. The number of sourced figures equals that on the individual pages.
 func TestModels(t *testing.T) {
 	code, out, _ := call(t, "models")
 	if code != 0 {

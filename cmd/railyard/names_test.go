@@ -27,9 +27,9 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 `, sw, host)
 }
 
-// Names of nodes become folders of config render, network namespaces and interfaces of a
-// lab, host names of switches: they are host names (RFC 1123, section 2.1), or refused
-// where they stand, before anything is written.
+// Names of nodes become folders of config render, network namespaces and interfaces of a lab, and host names of
+// switches. They must be host names (RFC 1123, section 2.1), and others are rejected at their position before
+// anything is written.
 func TestNodeNames(t *testing.T) {
 	top := t.TempDir()
 	t.Chdir(top)
@@ -62,7 +62,7 @@ func TestNodeNames(t *testing.T) {
 	}
 }
 
-// A run's name becomes its directory's, whatever it is.
+// A run's name becomes its directory's name, for any characters.
 func TestRunNames(t *testing.T) {
 	smallFile(t)
 	for _, name := range []string{"..", "../../evil", "/etc", strings.Repeat("long", 100), `a\b`} {
@@ -81,7 +81,7 @@ func TestRunNames(t *testing.T) {
 	}
 }
 
-// No option overwrites a file that is there, unless --force says so.
+// No option overwrites an existing file without --force.
 func TestNothingOverwritten(t *testing.T) {
 	smallFile(t)
 	os.WriteFile("precious", []byte("mine"), 0o644)
@@ -97,7 +97,7 @@ func TestNothingOverwritten(t *testing.T) {
 	if b, _ := os.ReadFile("precious"); string(b) != "mine" {
 		t.Errorf("%q", b)
 	}
-	// What run replaces with --force are runs, and profiles of earlier ones.
+	// run replaces with --force only runs, and profiles of earlier ones.
 	code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "precious", "--force")
 	if b, _ := os.ReadFile("precious"); code != 2 || string(b) != "mine" ||
 		!strings.Contains(errs, "is not a CPU profile") {
@@ -120,7 +120,7 @@ func TestNothingOverwritten(t *testing.T) {
 	}
 }
 
-// A switch may not be called as a file that is written beside its folder.
+// A switch may not have the name of a file that is written next to its folder.
 func TestSwitchesAndFilesClash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	for _, files := range [][]design.File{

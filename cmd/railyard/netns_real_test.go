@@ -16,7 +16,7 @@ import (
 	"railyard/internal/lab"
 )
 
-// until waits for a condition. Five minutes are for one that never holds, not for a busy machine.
+// until waits for a condition. Five minutes are for a condition that never holds, not for a busy host.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -26,7 +26,7 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// needsLab skips where no lab can be made.
+// needsLab skips if no lab can be created.
 func needsLab(t *testing.T, programs ...string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -42,7 +42,7 @@ func needsLab(t *testing.T, programs ...string) {
 	}
 }
 
-// makesNamespaces tries once, after it has removed what test processes that were killed have left.
+// makesNamespaces tries once, after it has removed the remains of killed test processes.
 var makesNamespaces = sync.OnceValue(func() error {
 	sweepLabs()
 	probe := "ry-" + ownName("try")
@@ -55,7 +55,7 @@ var makesNamespaces = sync.OnceValue(func() error {
 // ownPrefix begins the names of tests' labs.
 const ownPrefix = "ryt"
 
-// ownName is a lab's name that no other test process has: the number of this one, and up to four letters and
+// ownName returns a lab's name that no other test process has: the number of this one, and up to four letters and
 // digits.
 func ownName(suffix string) string {
 	pid := strconv.FormatInt(int64(os.Getpid()), 36)
@@ -87,11 +87,11 @@ func sweepLabs() {
 	}
 }
 
-// network is a network namespace of a test's own: every port is free in it, whoever else runs here.
+// network is a separate network namespace for a test, in which every port is free.
 type network string
 
-// ownNetwork makes one with a loopback interface, and an address beside it: without one getaddrinfo(3) does
-// not resolve 127.0.0.1 either where it is told AI_ADDRCONFIG.
+// ownNetwork creates one with a loopback interface and an additional address. Without that address getaddrinfo(3)
+// with AI_ADDRCONFIG does not resolve 127.0.0.1 either.
 func ownNetwork(t *testing.T, suffix string) network {
 	t.Helper()
 	n := "ry-" + ownName(suffix)
@@ -108,7 +108,7 @@ func ownNetwork(t *testing.T, suffix string) network {
 	return network(n)
 }
 
-// endNetwork removes a namespace and ends what still runs in it.
+// endNetwork removes a namespace and ends processes that still run in it.
 func endNetwork(name string) {
 	pids, _ := exec.Command("ip", "netns", "pids", name).Output()
 	for _, p := range strings.Fields(string(pids)) {
@@ -119,7 +119,7 @@ func endNetwork(name string) {
 	_ = exec.Command("ip", "netns", "del", name).Run()
 }
 
-// command is a program to be run in the namespace; /sys stays as it is, unlike under ip netns exec.
+// command is a program to run in the namespace; unlike under ip netns exec, /sys does not change.
 func (n network) command(name string, args ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"--net=/run/netns/" + string(n), name}, args...)...)
 }

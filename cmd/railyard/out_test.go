@@ -22,7 +22,7 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 3}}}
 `
 
-// smallFile goes to a fresh folder and leaves the scenario there.
+// smallFile changes to a new folder and writes the scenario there.
 func smallFile(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -31,7 +31,7 @@ func smallFile(t *testing.T) {
 	}
 }
 
-// mounted mounts something, or skips the test where that is not allowed.
+// mounted mounts a file system, or skips the test if that is not permitted.
 func mounted(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -43,7 +43,7 @@ func mounted(t *testing.T, dir string, args ...string) {
 	t.Cleanup(func() { exec.Command("umount", "-l", dir).Run() })
 }
 
-// whole checks that a run directory has everything that its run.json lists, readable.
+// whole checks that a run directory has all files of its run.json, readable.
 func whole(dir string) (*result.Summary, error) {
 	s, err := result.ReadSummary(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func whole(dir string) (*result.Summary, error) {
 	return s, nil
 }
 
-// hidden lists what is left of places where files were written first.
+// hidden lists the remaining temporary folders.
 func hidden(dirs ...string) (left []string) {
 	for _, dir := range dirs {
 		list, _ := filepath.Glob(filepath.Join(dir, ".*"))
@@ -78,9 +78,9 @@ func hidden(dirs ...string) (left []string) {
 	return left
 }
 
-// Not every directory can be renamed: the current one, a mount point (a volume of Docker),
-// one behind a symbolic link. A run gets there all the same, replaces an earlier one with
-// --force, and removes nothing that runs have not written.
+// Not every directory can be renamed: the current one, a mount point (a volume of Docker), the target of a symbolic
+// link. A run is still written there, replaces an earlier one with --force, and removes only files that runs have
+// written.
 func TestOutAnywhere(t *testing.T) {
 	for name, where := range map[string]func(t *testing.T) string{
 		"a new one":       func(t *testing.T) string { return "a/b/new" },
@@ -138,7 +138,7 @@ func TestOutAnywhere(t *testing.T) {
 	}
 }
 
-// What is no run stays as it is, whatever is forced, and is refused before simulating.
+// A directory that is no run is unchanged even with --force, and is rejected before the simulation.
 func TestForceRemovesRunsOnly(t *testing.T) {
 	smallFile(t)
 	os.Mkdir("theirs", 0o755)
@@ -164,7 +164,7 @@ func TestForceRemovesRunsOnly(t *testing.T) {
 	}
 }
 
-// A place that takes nothing is noticed before a long simulation, not after it.
+// An unwritable directory is detected before a long simulation, not after it.
 func TestOutIsProbed(t *testing.T) {
 	smallFile(t)
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=64k", "none")
@@ -181,8 +181,8 @@ func TestOutIsProbed(t *testing.T) {
 	}
 }
 
-// A disk that is full when the run has ended: the report is printed, the run goes to
-// another folder, and no part of it stays where it was to be.
+// The disk is full when the run has ended. The report is printed, the run goes to another folder, and no part of it
+// stays in its directory.
 func TestDiskFull(t *testing.T) {
 	smallFile(t)
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=280k", "none")
@@ -216,7 +216,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// Whatever else cannot be written, what was computed is printed, and the exit code says it.
+// If nothing else can be written the results are still printed, and the exit code shows the error.
 func TestPrintedThoughNotWritten(t *testing.T) {
 	smallFile(t)
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=8k", "none")
@@ -239,7 +239,7 @@ func TestPrintedThoughNotWritten(t *testing.T) {
 	}
 }
 
-// Of several runs with one --out one gets it; the others are told before they simulate.
+// Of several runs with one --out one gets it; the others report an error before they simulate.
 func TestOneOut(t *testing.T) {
 	smallFile(t)
 	const runs = 4
@@ -258,7 +258,7 @@ func TestOneOut(t *testing.T) {
 					t.Error("two simulate for one directory")
 					ended()
 				}
-				<-others // whoever simulates has the directory until then
+				<-others // the simulating run has the directory until then
 			}).env()
 			e.guest = true
 			code := e.main([]string{"run", "small.yaml", "--set", "workload.traffic.incast.bytes=200MB",
@@ -285,8 +285,8 @@ func TestOneOut(t *testing.T) {
 	}
 }
 
-// A file that a command was writing when it was killed, or could not write, leaves nothing:
-// neither under its name nor under another. One that is there stays until then.
+// A file that a command was writing when it was killed, or could not write, leaves no file, neither under its name
+// nor under another. An existing one stays until the new one is complete.
 func TestFilesWhole(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=64k", "none")

@@ -169,7 +169,7 @@ type submitted struct {
 // inventory is the result of topo.
 type inventory struct {
 	topo.Inventory
-	Deadlock string `json:"deadlock,omitempty"` // a ring of buffers that may wait for one another
+	Deadlock string `json:"deadlock,omitempty"` // a possible cycle of buffers that wait for one another
 	Dark     int    `json:"circuits_dark_at_first,omitempty"`
 
 	Kinds []planner.CableKind `json:"kinds_of_cables,omitempty"`

@@ -47,7 +47,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// printed is a type that a command prints with --json, and the flags with which it does: none for the usual output.
+// printed is a type that a command prints with --json, and the flags for that; none for the usual output.
 type printed struct {
 	with string
 	what reflect.Type
@@ -64,7 +64,7 @@ func also[T any](list []printed, with string) []printed {
 var topoOutputs = also[[]topo.Domain](also[[]*scenario.Interior](also[[]*topo.PortMap](also[cabling.Difference](
 	prints[inventory](), "--against"), "--ports"), "--server"), "--failures")
 
-// outputTypes are the Go types of what commands print with --json.
+// outputTypes are the Go types of outputs that commands print with --json.
 var outputTypes = map[string][]printed{
 	"bench":             prints[benchResult](),
 	"calibrate":         prints[fitting.Report](),
@@ -124,8 +124,8 @@ var outputTypes = map[string][]printed{
 	"why":     prints[whyResult](),
 }
 
-// The schemas of what commands print with --json are those of the Go types, and every command with the flag has one.
-// -rewrite writes them; a field that goes away or changes its type breaks scripts.
+// The schemas of --json outputs follow from the Go types, and every command with the flag has one. -rewrite writes
+// them; a field that is removed or changes its type breaks scripts.
 func TestOutputs(t *testing.T) {
 	p, release := newParser()
 	defer release()
@@ -160,7 +160,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// broken lists the fields that scripts rely on and that went away, or have another type.
+// broken lists the fields used by scripts that were removed or have another type.
 func broken(before, now *reference.Outputs) (lines []string) {
 	for _, name := range slices.Sorted(maps.Keys(before.Commands)) {
 		is := map[string]string{}
@@ -245,7 +245,7 @@ func defined(of reflect.Type) string {
 	return strings.ReplaceAll(from, "/", ".") + "." + of.Name()
 }
 
-// maybe reports whether a key of a struct is that of an embedded pointer, which may be nil.
+// maybe reports whether a key of a struct belongs to an embedded pointer, which may be nil.
 func maybe(of reflect.Type, key string) bool {
 	for i := range of.NumField() {
 		if f := of.Field(i); f.Anonymous && f.Type.Kind() == reflect.Pointer {
@@ -259,7 +259,7 @@ func maybe(of reflect.Type, key string) bool {
 	return false
 }
 
-// reflected returns the schema of an output, and adds the definitions that it refers to.
+// reflected returns the schema of an output, and adds the definitions to which it refers.
 func reflected(t *testing.T, r *generator.Reflector, x printed, defs map[string]*reference.Output) *reference.Output {
 	b, err := json.Marshal(r.ReflectFromType(x.what))
 	if err != nil {
@@ -274,7 +274,7 @@ func reflected(t *testing.T, r *generator.Reflector, x printed, defs map[string]
 	return &s
 }
 
-// special returns the schemas of types that write themselves, and of interfaces.
+// special returns the schemas of types with their own encoding, and of interfaces.
 func special(of reflect.Type) *generator.Schema {
 	if unions[of] != nil {
 		return &generator.Schema{Ref: "#/$defs/" + defined(of)}
@@ -293,9 +293,9 @@ func special(of reflect.Type) *generator.Schema {
 	return nil
 }
 
-var validators sync.Map // of each command
+var validators sync.Map // validators by command
 
-// checkOutput validates what a command has printed with --json against its schema, by a library.
+// checkOutput validates a command's --json output against its schema, by a library.
 func checkOutput(t *testing.T, args []string, out string) {
 	t.Helper()
 	if !slices.Contains(args, "--json") {
@@ -303,7 +303,7 @@ func checkOutput(t *testing.T, args []string, out string) {
 	}
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(out))
 	if err != nil {
-		return // an error message, or output that was cut off
+		return // an error message, or truncated output
 	}
 	p, release := parserAgain()
 	defer release()
@@ -343,7 +343,7 @@ func validator(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// A field that goes away or changes its type is named, one that is added is not.
+// A field that is removed or changes its type is named; an added one is not.
 func TestOutputsBroken(t *testing.T) {
 	read := func(text string) *reference.Outputs {
 		o, err := reference.ReadOutputs([]byte(text))
@@ -369,7 +369,7 @@ topo: field removed: [].c`; got != want {
 	}
 }
 
-// railyard schema COMMAND prints what a command's output is checked against, or the nearest names.
+// railyard schema COMMAND prints the schema against which a command's output is checked, or the nearest names.
 func TestSchemaOfOutput(t *testing.T) {
 	for args, want := range map[string]string{
 		"schema sweep":      `"title": "Output of railyard sweep run --json"`,

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A capture of MRC tells of its paths; Wireshark's plugin for it is printed, and reads no file.
+// A capture of MRC shows its paths. Wireshark's plugin for MRC is printed without reading a file.
 func TestPcapMRC(t *testing.T) {
 	sample := filepath.Join("..", "..", "internal", "capture", "testdata", "mrc.pcapng")
 	code, out, errs := call(t, "pcap", sample)
@@ -43,7 +43,7 @@ func TestPcapMRC(t *testing.T) {
 	}
 }
 
-// A capture tells its story; what is none is refused in one line.
+// A capture is described; another file is rejected in one line.
 func TestPcapCommand(t *testing.T) {
 	lo := filepath.Join("..", "..", "internal", "capture", "testdata", "lo.pcap")
 	code, out, errs := call(t, "pcap", lo)
@@ -63,7 +63,7 @@ func TestPcapCommand(t *testing.T) {
 	if err := os.WriteFile(cut, b[:20000], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"", "--json"} { // what was read is reported, and that it is not all
+	for _, format := range []string{"", "--json"} { // what was read is reported, and that it is incomplete
 		code, out, errs := call(t, append([]string{"pcap", cut}, strings.Fields(format)...)...)
 		if code != exitInput || !strings.Contains(out, "WRITE va") || !strings.Contains(out, "ends within packet 8") ||
 			!strings.Contains(errs, "cut.pcap: ends within packet 8, at byte 20,000: truncated") {

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/capture"
 )
 
-// What sockets send by MRC is captured whole, every ICRC good, and told by the paths that it took.
+// Traffic that sockets send by MRC is captured completely, with every ICRC valid, and described by its paths.
 func TestRealPcapOfMRCSockets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// piped are the command lines of TestPipes: @NAME stands for an input of that name. Each parameter that names a file
-// to read has one, but for those in unpiped. ! stands before what is too little to calibrate by.
+// piped are the command lines of TestPipes; @NAME stands for an input of that name. Each parameter that names an
+// input file has a command line here, except those in unpiped. ! marks an input that is too small for calibrate.
 var piped = []string{
 	"check @net", "check @net --set workload.training.model=@model", "topo @net", "topo @net --prices @prices",
 	"topo @net --against @cables", "run @small --out out", "compare @small --set lb=ecmp,spray",
@@ -41,7 +41,7 @@ var piped = []string{
 	"diagnose @counters --cabling @cables", "explain @cables", "! explain @nccl --fabric @net",
 }
 
-// unpiped are parameters that name no file to read, or one that is a device's, a run's or a folder's.
+// unpiped are parameters that name no input file, or a device, a run or a folder.
 var unpiped = []string{
 	"--token-file", "--tls-cert", "--tls-key", "--tls-ca", "--volume", "init", "query", "report", "why", "serve", "sweep show", "sweep merge",
 	"worker", "validate", "lab", "rdma", "models", "docs", "completion", "plan circuits", "version", "schema",
@@ -50,7 +50,8 @@ var unpiped = []string{
 	"compare --config", "calibrate --inspector", "calibrate --capture",
 }
 
-// TestPipes gives every command that takes a file the same by a pipe, as <(…) of a shell does: it answers the same.
+// TestPipes gives every command that reads a file the same content by a pipe, as a shell's <(…) does. The output is
+// equal.
 func TestPipes(t *testing.T) {
 	texts := pipedTexts(t)
 	for _, line := range piped {
@@ -86,7 +87,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// A scenario that names a pipe cannot be run: import says so.
+// A scenario that names a pipe cannot run, and import reports that.
 func TestPipeImported(t *testing.T) {
 	dir := t.TempDir()
 	goal := pipedTexts(t)["goal"]
@@ -169,7 +170,7 @@ func anyLine(lines []string, part string) bool {
 	return false
 }
 
-// reads reports whether a flag names a file to read, by the word that stands for it and by its name.
+// reads reports whether a flag names a file to read, by its placeholder and by its name.
 func reads(f *kong.Flag) bool {
 	for _, w := range []string{"out", "plot", "html", "png", "svg", "parquet", "markdown", "junit", "pcap", "cpuprofile",
 		"rate-log", "rate-plot", "counters-dir", "scenario"} {
@@ -185,7 +186,7 @@ func reads(f *kong.Flag) bool {
 	return f.Name == "model"
 }
 
-// pipedTexts makes the inputs of TestPipes, most with the program itself.
+// pipedTexts creates the inputs of TestPipes, most of them with the program itself.
 func pipedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	shipped := scenarios(t)

@@ -121,8 +121,7 @@ func TestPlanBadInput(t *testing.T) {
 	}
 }
 
-// What plan fabric writes is accepted, has the GPUs it was asked for, and the
-// small ones run.
+// Scenarios of plan fabric are accepted, have the requested GPUs, and the small ones run.
 func TestPlanFabricScenarios(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -275,8 +274,8 @@ func TestPlanSearch(t *testing.T) {
 	}
 }
 
-// A fabric larger than what is simulated whole is cut to a slice, which says so, and
-// whose step is near the cost model's; the scenario's own workload does not matter.
+// A fabric larger than the maximum of a whole simulation is reduced to a slice. The output names the slice, whose
+// step is near the cost model's; the scenario's own workload is irrelevant.
 func TestPlanSearchSlice(t *testing.T) {
 	const built = "fabric: {kind: rail, hosts: 32, segments: 8, spines: 8, " +
 		"host_link: {rate: 400Gbps, cable: 3m}}"
@@ -328,7 +327,7 @@ fabric:
 	if len(ran) == 0 {
 		t.Error("nothing ran")
 	}
-	// Described by types, nodes and cables it is the same fabric, and cut alike.
+	// Described by types, nodes and cables the fabric and the slice are equal.
 	if again := search(described); !slices.Equal(again, ran) {
 		t.Errorf("%+v, built of rails %+v", again, ran)
 	}
@@ -354,7 +353,7 @@ func TestPlanCollective(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		for _, x := range r.Runs {
-			// Two servers: a tree or a hierarchy moves every byte over the NICs but once each way.
+			// Two servers: a tree or a hierarchy sends every byte over the NICs once in each direction.
 			if x.Skipped != "" || x.BusBW <= 0 || x.BusBW > 2*400 {
 				t.Errorf("%+v", x)
 			}
@@ -377,7 +376,7 @@ func TestPlanCollective(t *testing.T) {
 	}
 }
 
-// TestCollectiveRun checks that run simulates what plan collective prints, by the block that it notes.
+// TestCollectiveRun checks that run simulates the result of plan collective, with the block in its note.
 func TestCollectiveRun(t *testing.T) {
 	const fabric = "fabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps}}\nserver: {gpu: h100, gpus: 8, nics: 8}\n"
 	path, dir := filepath.Join(t.TempDir(), "fabric.yaml"), filepath.Join(t.TempDir(), "run")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The cost model is told what a congestion control wastes: steps take no less time than under none, and what
-// it is told stands in the output.
+// The cost model includes the waste of a congestion control: steps take at least as long as without any, and the
+// output has the waste.
 func TestPlanSearchUnderCongestionControl(t *testing.T) {
 	fabric := filepath.Join(scenarios(t), "cc-zoo.yaml")
 	seconds := map[string]float64{}

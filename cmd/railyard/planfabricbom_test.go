@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBillHasPrices: each line of a bill has the price of one part and of all, on the terminal and as JSON, and the
-// lines add up to the cost. What a check says of a routing that no switch has names what holds with ECMP.
+// TestBillHasPrices: each line of a bill has the price of one part and of all, on the terminal and as JSON. The
+// lines add up to the cost. For a routing that no switch supports, the check names the result with ECMP.
 func TestBillHasPrices(t *testing.T) {
 	args := []string{"plan", "fabric", "--gpus", "1024", "--switch", "64x800G", "--bom", "--check"}
 	_, out, _ := call(t, args...)

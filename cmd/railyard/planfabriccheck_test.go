@@ -8,8 +8,8 @@ import (
 	"railyard/internal/planner"
 )
 
-// No design of any kind deadlocks as it is written, with PFC on; a torus whose packets are not kept in
-// dimension order does, and the check says where.
+// No design of any kind deadlocks as written, with PFC on. A torus whose packets are not in dimension order does,
+// and the check names where.
 func TestDesignsDoNotDeadlock(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, args := range [][]string{{"--gpus", "1024"}, {"--gpus", "2000", "--switch", "32x400G"},

@@ -11,8 +11,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// The scenario of every design has the switches, cables, oversubscription and bisection that the design says, and
-// no port that its switches do not have.
+// The scenario of every design has the design's switches, cables, oversubscription and bisection, and no port that
+// its switches lack.
 func TestDesignsAreWhatTopoCounts(t *testing.T) {
 	kinds := map[string]int{}
 	models := []string{"32x100G", "32x400G", "64x400G", "64x800G", "128x400G", "128x200G", "144x800G", "12.8T", "51.2T",

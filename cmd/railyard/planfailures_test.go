@@ -24,7 +24,7 @@ transport: {timeout: 6, recovery: selective, write: only}
 workload: {traffic: {alltoall: {bytes: 6MB}}}
 `
 
-// failuresOf runs the command and reads what it says as JSON.
+// failuresOf runs the command and parses its JSON.
 func failuresOf(t *testing.T, args ...string) []failures.Variant {
 	t.Helper()
 	code, out, errs := call(t, append([]string{"plan", "failures", "s.yaml", "--json"}, args...)...)
@@ -35,8 +35,8 @@ func failuresOf(t *testing.T, args ...string) []failures.Variant {
 	return all
 }
 
-// Rails without spines hang on each of their switches, and pairs of switches take that from them: what
-// redundancy costs and brings, side by side. As many at a time as may be, it comes to the same.
+// Rails without spines depend on each of their switches, and pairs of switches avoid that: cost and benefit of
+// redundancy in one table. With any number of parallel simulations the result is equal.
 func TestPlanFailures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(failuresText), 0o600); err != nil {
@@ -67,7 +67,7 @@ func TestPlanFailures(t *testing.T) {
 	}
 }
 
-// The table names what is weak, and plots are pictures of both kinds.
+// The table names weak points, and plots are images of both formats.
 func TestPlanFailuresPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(failuresText), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// A scenario gives what no flag does: GPUs, replicas, the checkpoint's size and the step.
+// A scenario provides values without a flag: GPUs, replicas, the checkpoint's size and the step.
 func TestPlanGoodputOfAScenario(t *testing.T) {
 	file := filepath.Join(scenarios(t), "gpt13b-128.yaml")
 	plotted := filepath.Join(t.TempDir(), "goodput.png")
@@ -46,7 +46,7 @@ func TestPlanGoodputOfAScenario(t *testing.T) {
 	}
 }
 
-// What --rates-example prints is read back as what is used without.
+// The output of --rates-example parses to the default rates.
 func TestRatesExample(t *testing.T) {
 	code, out, _ := call(t, "plan", "goodput", "--rates-example")
 	var r goodput.Rates
@@ -61,8 +61,8 @@ func TestRatesExample(t *testing.T) {
 	}
 }
 
-// TestAsyncRemarks checks what is printed where asynchronous checkpoints gain nothing, and where a write takes longer
-// than Daly's interval: 5.67 TB to 5 GB/s take 18.9 min.
+// TestAsyncRemarks checks the notes if asynchronous checkpoints gain nothing, and if a write takes longer than
+// Daly's interval: 5.67 TB to 5 GB/s take 18.9 min.
 func TestAsyncRemarks(t *testing.T) {
 	for storage, want := range map[string][2]string{
 		"2TB/s":   {"Async gains nothing", "(Daly)"},

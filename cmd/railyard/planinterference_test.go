@@ -12,8 +12,8 @@ import (
 	"railyard/internal/study/interference"
 )
 
-// Messages are compared with the same ones of the job alone, in whatever order tables have them; one that
-// did not end in both runs counts in neither.
+// Messages are compared with the same ones of the job alone, for any order of the tables. A message that did not
+// end in both runs counts in neither.
 func TestSlowerBy(t *testing.T) {
 	row := func(msg int64, from string, posted, took int64) result.FlowRow {
 		return result.FlowRow{Message: msg, From: from, To: "z", Bytes: 1, Posted: posted,
@@ -33,8 +33,8 @@ func TestSlowerBy(t *testing.T) {
 	}
 }
 
-// Background traffic beside a job that takes the same cable: the last message ends when it would, and the
-// others say what the job cost them.
+// Background traffic next to a job on the same cable: the last message ends at its usual time, and the others show
+// the job's cost.
 func TestInterferenceOfBackground(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(`name: background
@@ -68,8 +68,8 @@ jobs:
 	}
 }
 
-// With several seeds each seed's jobs are those of a run of its own with this seed, the first one's are those of one
-// seed, and the table has the range.
+// With several seeds each seed's jobs equal those of a separate run with that seed. The first one's equal those of
+// a single seed, and the table has the range.
 func TestInterferenceOfSeeds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(`name: shared

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/study/load"
 )
 
-// Minimal routing takes little of the worst load, and UGAL by global queues nearly half; what a way of load
-// balancing does behind its saturation is not asked.
+// Minimal routing carries little of the worst load, and UGAL with global queues nearly half. A load balancing is
+// not measured beyond its saturation.
 func TestPlanLoad(t *testing.T) {
 	file := filepath.Join(scenarios(t), "dragonfly-load.yaml")
 	t.Chdir(t.TempDir())

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLowestZeRO lays a model out as a framework that has no stage 0 does, where no stage is given; a stage that is
-// given and that it lacks is refused.
+// TestLowestZeRO lays a model out as a framework without stage 0 does, if no stage is set. A set stage that the
+// framework lacks is rejected.
 func TestLowestZeRO(t *testing.T) {
 	net := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml")
 	for _, c := range []struct {
@@ -29,8 +29,8 @@ func TestLowestZeRO(t *testing.T) {
 	}
 }
 
-// TestSequenceParallel estimates the memory of one layout by score and by memory: both assume sequence parallelism and
-// print it, both do without it by the same flag.
+// TestSequenceParallel estimates the memory of one layout by score and by memory. Both assume sequence parallelism
+// and print it, and both omit it with the same flag.
 func TestSequenceParallel(t *testing.T) {
 	net := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml")
 	most := map[string]float64{}

@@ -17,7 +17,7 @@ server: {gpu: h100, gpus: 8, nics: 8}
 workload: {training: {model: llama-3.1-70b, tp: 8, pp: 8, dp: 4, global_batch: 64, efficiency: 45}}
 `
 
-// TestSearchWrites: a scenario that plan search writes is taken by check, or says what of it run takes.
+// TestSearchWrites: check accepts a scenario written by plan search, or names the part that run accepts.
 func TestSearchWrites(t *testing.T) {
 	t.Chdir(t.TempDir())
 	software, err := json.Marshal(workload.Softwares[0])
@@ -60,7 +60,7 @@ func TestSearchWrites(t *testing.T) {
 	}
 }
 
-// TestSearchWritesPart: of a step that is too large for run the file and the output have the command of a part.
+// TestSearchWritesPart: for a step that is too large for run, the file and the output have the command for a part.
 func TestSearchWritesPart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("net.yaml", []byte(searched), 0o600); err != nil {

@@ -10,9 +10,9 @@ import (
 	"railyard/internal/scenariofile"
 )
 
-// Traffic that is added up while a step is built is that of the whole step, for every schedule, state sharding,
-// algorithm and mixture of experts, with storage, and for jobs side by side; a step of more operations than a
-// simulation takes is counted too.
+// Traffic that is summed while a step is built equals that of the whole step: for every schedule, state sharding,
+// algorithm and mixture of experts, with storage, and for parallel jobs. A step of more operations than a
+// simulation accepts is counted, too.
 func TestTrafficIsCounted(t *testing.T) {
 	const fabric = "fabric: {kind: rail, hosts: 4, spines: 2, host_link: {rate: 400Gbps}}\n"
 	const llama = "training: {model: llama-2-7b, sequence: 512, micro_batch: 1, global_batch: 32, "

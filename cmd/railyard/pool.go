@@ -53,7 +53,8 @@ type task struct {
 // outside the collector: pages of the program's file.
 const budgetMB, programMB = 1900, 100
 
-// spread does tasks, as many at a time as there are processors and memory is enough for, with a bar, until Ctrl-C.
+// spread runs tasks with a progress bar, until Ctrl-C. It runs as many at a time as there are processors and as fit
+// the memory.
 func (e *env) spread(what string, tasks []task) error {
 	ctx, release := e.endable()
 	defer release()

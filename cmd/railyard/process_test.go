@@ -17,15 +17,16 @@ import (
 	"railyard/internal/ranks"
 )
 
-// hurriedLines is in the environment of a child whose clock hurries: how many progress lines it prints, below
-// 0 without end. It announces each line of standard error on standard output before it writes it.
+// hurriedLines is the environment variable of a child with a fast clock: how many progress lines it prints,
+// negative for endless. It announces each line of standard error on standard output before it writes it.
 const hurriedLines = "RAILYARD_TEST_HURRY"
 
-// heldFile is in the environment of a child that says how much memory it holds when it gets SIGUSR1: the file
-// into which it writes the bytes, a line.
+// heldFile is the environment variable of a child that reports its memory on SIGUSR1: the file into which it writes
+// the bytes, one line.
 const heldFile = "RAILYARD_TEST_HELD"
 
-// peakFile is in the environment of a child that writes into a file how much memory it held at most, as Linux says.
+// peakFile is the environment variable of a child that writes its maximum memory, as reported by Linux, into a
+// file.
 const peakFile = "RAILYARD_TEST_PEAK"
 
 // tellPeak writes the peak of the resident memory, as in "VmHWM:   123456 kB".
@@ -37,7 +38,7 @@ func tellPeak(file string) {
 	}
 }
 
-// tellHeld writes what the Go runtime has from the system and has not given back, each time it is asked.
+// tellHeld writes the memory that the Go runtime has from the system and has not returned, on each request.
 func tellHeld(file string) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR1)
@@ -54,7 +55,7 @@ func tellHeld(file string) {
 	}()
 }
 
-// TestMain lets the test binary be the program when it starts itself.
+// TestMain lets the test binary run as the program when it starts itself.
 func TestMain(m *testing.M) {
 	if os.Getenv("RAILYARD_CHILD") == "" {
 		os.Setenv("COLUMNS", "80") // transcripts are of a terminal's width
@@ -75,8 +76,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// railyard is the command line as a process: TestMain lets the test binary be it, and it
-// ends with its standard input.
+// railyard is the command line as a process, which TestMain runs in the test binary. It ends with its standard
+// input.
 func railyard(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
@@ -84,15 +85,15 @@ func railyard(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// hurried is a clock on which a minute passes each time that it is read, so that each progress report is
-// printed, until there were enough of them; and the standard error where they are seen.
+// hurried is a clock that advances a minute at each reading, so that each progress report is printed, until there
+// were enough of them. It is also the standard error to which they are written.
 type hurried struct {
 	out, errs io.Writer
 	tell      func(line string)
 
 	mu   sync.Mutex
 	at   time.Time
-	left int // progress lines; below 0 without end
+	left int // progress lines; negative for endless
 }
 
 func newHurried(out, errs io.Writer, lines int, tell func(line string)) *hurried {
@@ -105,13 +106,13 @@ func (h *hurried) now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.left == 0 {
-		return time.Time{} // nothing is due any more
+		return time.Time{} // no report is due any more
 	}
 	h.at = h.at.Add(time.Minute)
 	return h.at
 }
 
-// Write tells a line before it writes it.
+// Write announces a line before it writes it.
 func (h *hurried) Write(b []byte) (int, error) {
 	if isProgress(string(b)) {
 		h.mu.Lock()

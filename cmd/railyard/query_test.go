@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestQuery queries a run and a study as scripts do: tables, CSV, JSON, a table on the screen; a query that cannot be
-// is one line.
+// TestQuery queries a run and a study as scripts do: tables, CSV, JSON, a table on the screen. An invalid query is
+// one line.
 func TestQuery(t *testing.T) {
 	smallFile(t)
 	for _, args := range [][]string{{"run", "small.yaml", "--out", "r"},
@@ -38,7 +38,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestQueryCut queries a run whose summary names a table that lacks rows: each query of it warns, others do not.
+// TestQueryCut queries a run whose summary names a truncated table: each query of that table warns, others do not.
 func TestQueryCut(t *testing.T) {
 	smallFile(t)
 	if code, _, errs := call(t, "run", "small.yaml", "--out", "r"); code != exitOK {

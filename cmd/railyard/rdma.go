@@ -45,8 +45,8 @@ func interruptible() (context.Context, func()) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// oneThread runs Go code on one processor: a device is one lock, and waking a
-// second thread for each completion costs more than it brings.
+// oneThread runs Go code on one processor, because a device has one lock, and waking a second thread for each
+// completion costs more than it gains.
 func (e *env) oneThread() { e.threads(1) }
 
 // deviceError reports that a device could not be opened: the request is unsupported on this host.

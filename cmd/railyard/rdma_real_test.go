@@ -16,8 +16,7 @@ import (
 	"railyard/internal/ranks"
 )
 
-// serving starts a server at a loopback address that nobody uses, with flags; to is where clients
-// find it.
+// serving starts a server at an unused loopback address, with flags. to is its address for clients.
 func serving(t *testing.T, flags ...string) (server *exec.Cmd, to string) {
 	t.Helper()
 	server, to, _ = servingAt(t, func(n int) []string {
@@ -26,8 +25,8 @@ func serving(t *testing.T, flags ...string) (server *exec.Cmd, to string) {
 	return server, to
 }
 
-// servingAt starts a server at the first network n, of 250, whose address nobody uses: whoever has that has
-// the other addresses of it too.
+// servingAt starts a server at the first of 250 networks whose address is unused. The process that has this address
+// also has the network's other addresses.
 func servingAt(t *testing.T, flags func(n int) []string) (server *exec.Cmd, to string, n int) {
 	t.Helper()
 	var last error
@@ -54,7 +53,7 @@ func clientPlanes(to string) string {
 	return "127.40." + n + ",127.41." + n
 }
 
-// A server and each client, in processes of their own.
+// A server and clients, each in a separate process.
 func TestRealRdmaCommands(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)
@@ -73,7 +72,7 @@ func TestRealRdmaCommands(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", op, code, out, errs)
 		}
 	}
-	// as scenarios have it, 24
+	// as in scenarios, 24
 	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} {
 		file := filepath.Join(t.TempDir(), "dscp.pcapng")
 		code, _, errs := call(t, append([]string{"rdma", "perf", "write", "--to", to, "--timeout", "18",
@@ -180,7 +179,7 @@ func TestRealAllreduceByMRC(t *testing.T) {
 	}
 }
 
-// What cannot be had is one line and exit code 2.
+// An unavailable address is one line and exit code 2.
 func TestRealRdmaBadInput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -194,7 +193,7 @@ func TestRealRdmaBadInput(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rdma perf write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
 		{"rdma perf write --to 203.0.113.7 --addr 203.0.113.8", "not an address of this host"},
-		{"rdma perf write --to no..host", "no address for host"}, // no name server is asked for it
+		{"rdma perf write --to no..host", "no address for host"}, // no name server is queried for it
 		{"rdma serve --addr " + host + " --port 0", "in use"},
 		{"rdma perf write --to " + to + " --size 0B", "--size: 0B is out of range 1B–1GiB"},
 		{"rdma perf write --to " + to + " --size 64", "the unit is missing"},
@@ -243,7 +242,7 @@ func TestRealRdmaBadInput(t *testing.T) {
 	}
 }
 
-// Connections that say nothing keep nobody from being served.
+// Silent connections do not block others from being served.
 func TestRealServeWithIdleConnections(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)
@@ -260,8 +259,8 @@ func TestRealServeWithIdleConnections(t *testing.T) {
 	}
 }
 
-// A capture has the IP identifications of the wire, for which the ICRCs hold,
-// whichever end cuts batches into datagrams and whichever joins them.
+// A capture has the IP identifications of the wire, with which the ICRCs are valid, whichever end splits batches
+// into datagrams or joins them.
 func TestRealCapturesHoldTheirICRC(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

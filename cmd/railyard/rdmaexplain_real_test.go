@@ -12,7 +12,7 @@ import (
 	"railyard/internal/perftest/bench"
 )
 
-// What --explain prints is what happened: the PSNs and keys it shows are those of the packets that follow.
+// --explain prints real values: its PSNs and keys are those of the packets that follow.
 func TestRealExplainTellsTheExchange(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)
@@ -57,7 +57,7 @@ func json0(t *testing.T, v any) string {
 	return string(b)
 }
 
-// As text it fits the screen and says no more pairs than it says it does.
+// As text it fits the screen and lists the announced number of pairs.
 func TestRealExplainFits(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)
@@ -76,7 +76,7 @@ func TestRealExplainFits(t *testing.T) {
 	}
 }
 
-// The bench measures all it names, and draws it.
+// The bench measures everything it names, and draws it.
 func TestRealBenchMeasures(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "bench.svg")
@@ -90,7 +90,7 @@ func TestRealBenchMeasures(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
 	for i, r := range got.Rows {
-		if r.Median <= 0 && i != bench.UDP && i != bench.TCP { // iperf3 may not be here
+		if r.Median <= 0 && i != bench.UDP && i != bench.TCP { // iperf3 may not be installed
 			t.Errorf("%s: %v", r.Name, r)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A server gives the memory of its sessions back when they have ended; it kept
-// 1.09 GB for minutes. Hundreds of queue pairs are a session like any other.
+// A server frees the memory of its sessions when they have ended; before, it kept 1.09 GB for minutes. Hundreds of
+// queue pairs are a session like any other.
 func TestRealServeGivesMemoryBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "held")
 	t.Setenv(heldFile, file)

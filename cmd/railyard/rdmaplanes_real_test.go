@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A sender of MRC whose window lets it send one packet at a time still takes its planes in turn.
+// An MRC sender whose window permits one packet at a time still uses its planes in turn.
 func TestRealPlanesInTurn(t *testing.T) {
 	t.Parallel()
 	_, to, n := servingAt(t, func(n int) []string {
@@ -49,7 +49,7 @@ func TestRealPlanesInTurn(t *testing.T) {
 	}
 }
 
-// Peers that disagree on what they can do end with one line that says who has what.
+// Peers with incompatible features end with one line that lists the features of each.
 func TestRealPeersDisagree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

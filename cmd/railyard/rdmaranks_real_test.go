@@ -18,8 +18,7 @@ func needsChildren(t *testing.T) {
 	}
 }
 
-// childRank finds the process of a rank among this process's children, by an argument that no other test
-// gives.
+// childRank finds the process of a rank among this process's children, by an argument that no other test uses.
 func childRank(t *testing.T, rank, argument string) (child int) {
 	t.Helper()
 	until(t, "rank "+rank+" is started", func() bool {
@@ -39,14 +38,14 @@ func childRank(t *testing.T, rank, argument string) (child int) {
 	return child
 }
 
-// A rank that is killed ends all the others, and its name is said.
+// A killed rank ends all others, and its name is reported.
 func TestRealAllreduceRankDies(t *testing.T) {
 	needsChildren(t)
 	t.Parallel()
 	killed := make(chan bool)
 	go func() {
 		defer close(killed)
-		_ = syscall.Kill(childRank(t, "2", "--iters\x00987654"), syscall.SIGKILL) // as soon as it is there
+		_ = syscall.Kill(childRank(t, "2", "--iters\x00987654"), syscall.SIGKILL) // as soon as it exists
 	}()
 	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654")
 	<-killed
@@ -57,12 +56,12 @@ func TestRealAllreduceRankDies(t *testing.T) {
 	}
 }
 
-// A rank that is stopped ends the run within the patience, by its name, also when
-// the transport itself would try for hours (the review: 147 s, or for ever).
+// A stopped rank ends the run within the patience, by its name, even if the transport itself would retry for hours
+// (the review: 147 s, or for ever).
 func TestRealAllreduceRankStops(t *testing.T) {
 	needsChildren(t)
 	t.Parallel()
-	for patience := 2 * time.Second; ; patience *= 4 { // a busy machine may silence those that live
+	for patience := 2 * time.Second; ; patience *= 4 { // live ranks may be silent on a busy host
 		dir := t.TempDir()
 		stopped := make(chan bool)
 		go func() {
@@ -82,7 +81,7 @@ func TestRealAllreduceRankStops(t *testing.T) {
 	}
 }
 
-// inCapture returns how much rank 2 has written of its capture, which has another name until it is whole.
+// inCapture returns how much rank 2 has written of its capture, which has another name until it is complete.
 func inCapture(dir string) (bytes int64) {
 	files, _ := filepath.Glob(filepath.Join(dir, ".a-rank2.pcapng-*"))
 	for _, f := range files {

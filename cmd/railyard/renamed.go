@@ -7,8 +7,8 @@ import (
 	"railyard/internal/report"
 )
 
-// renamings lists commands that have another name now. Where now has a placeholder, the old command still exists and is
-// left out of help.
+// renamings lists commands that have another name now. If now has a placeholder, the old command still exists and
+// is omitted from help.
 var renamings = []struct{ old, now string }{
 	{"rdma write", "rdma perf write"},
 	{"rdma send", "rdma perf send"},

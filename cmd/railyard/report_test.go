@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A run on disk as text, page and plots; what cannot be read is said.
+// A stored run as text, page and plots; unreadable files are reported.
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run")
@@ -66,7 +66,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A packet that a run follows is told hop by hop, by the name that it was asked for and by its own.
+// A traced packet is described hop by hop, by the name in its request and by its own.
 func TestReportPacket(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "run")
 	if code, out, errs := call(t, "run", "../../scenarios/three-flows.yaml", "--out", run, "--follow", "0/+3",

@@ -137,7 +137,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time, keep fu
 		s, goErr, lost = job.Go(watch)
 		return goErr
 	})
-	job.Release() // before the output begins: a pipe that closes ends the program
+	job.Release() // before the output begins, because a closed pipe ends the program
 	lost = errors.Join(lost, keep(), count.write(e, job.Dir))
 	if err := c.print(e, job, s); err != nil {
 		return err
@@ -324,8 +324,8 @@ func (c *runCmd) follow(run *fidelity.Simulation) (*fidelity.Follower, error) {
 	return f, nil
 }
 
-// watched does what simulates a run with a progress bar, and ends it early, in order, on Ctrl-C. Writing millions of
-// flows takes long. A second Ctrl-C does not wait for it; the incomplete hidden files are removed by the next run.
+// watched simulates a run with a progress bar, and ends it early but orderly on Ctrl-C. Writing millions of flows
+// takes long. A second Ctrl-C does not wait for it; the incomplete hidden files are removed by the next run.
 func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) error) error {
 	ctx, release := e.endable()
 	defer release()

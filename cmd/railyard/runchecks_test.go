@@ -16,8 +16,8 @@ func TestExpectMissing(t *testing.T) {
 	}
 }
 
-// TestExpect runs a scenario with expectations that are met, and that are not; those that cannot be are refused before
-// anything is simulated.
+// TestExpect runs a scenario with expectations that are met, and some that are not. Invalid ones are rejected
+// before the simulation.
 func TestExpect(t *testing.T) {
 	smallFile(t)
 	for _, c := range []struct {

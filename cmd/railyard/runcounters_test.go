@@ -10,9 +10,8 @@ import (
 	"railyard/internal/counters"
 )
 
-// TestRunCountersOfADevice: SONiC lists every port of its device under its name and what the front says,
-// which neighbours hear; ports without a cable are down and count nothing; diagnose finds the far ends by
-// their aliases.
+// TestRunCountersOfADevice: SONiC lists every port of its device by name and front-panel label, which neighbours
+// receive. Ports without a cable are down and count nothing. diagnose finds the far ends by their aliases.
 func TestRunCountersOfADevice(t *testing.T) {
 	smallFile(t)
 	code, _, errs := call(t, "run", "small.yaml", "--out", "r", "--counters", "sonic", "--hwsku",
@@ -63,8 +62,7 @@ func TestRunCountersOfADevice(t *testing.T) {
 	}
 }
 
-// TestRunCounters: each device has a session before the run and after it, whose difference
-// is the run's.
+// TestRunCounters: each device has a session before the run and one after it, whose difference is the run's counts.
 func TestRunCounters(t *testing.T) {
 	smallFile(t)
 	code, _, errs := call(t, "run", "small.yaml", "--out", "r", "--counters", "eos")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// segmentsYAML is MRC whose packets say their ways, over two planes and parallel cables.
+// segmentsYAML is MRC whose packets name their paths, over two planes and parallel cables.
 const segmentsYAML = `name: ways
 fabric: {kind: graph, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m},
   graph: {hosts: [host-1, host-2, host-3, host-4],
@@ -37,7 +37,7 @@ switch:
 workload: {traffic: {incast: {fan_in: 3, bytes: 2MB}}}
 `
 
-// Captures of a fabric with IPv6 are told by pcap and read by tshark: flow labels of 20 bits, and MRC's
+// Captures of a fabric with IPv6 are described by pcap and decoded by tshark: flow labels of 20 bits, and MRC's
 // entropy values in them and in source ports.
 func TestIPv6Captures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ipv6.yaml")
@@ -95,13 +95,13 @@ func withSegments(t *testing.T, more string) string {
 	return file
 }
 
-// since85 are the words of FRR's locators that Debian's 8.4 does not know yet, since103 the lines of uSIDs.
+// since85 are words of FRR's locators that Debian's 8.4 does not support; since103 are the lines of uSIDs.
 var (
 	since85  = regexp.MustCompile(`(?m) block-len \d+ node-len \d+|^ +behavior usid\n`)
 	since103 = regexp.MustCompile(`(?ms)^  static-sids\n.*?^  exit\n`)
 )
 
-// FRR takes what is rendered of segments, as far as the version here knows them.
+// FRR accepts the rendered configuration of segments, as far as the installed version supports them.
 func TestVtyshSegments(t *testing.T) {
 	if _, err := exec.LookPath("vtysh"); err != nil {
 		t.Skip("vtysh is not installed")
@@ -138,8 +138,8 @@ func TestVtyshSegments(t *testing.T) {
 	}
 }
 
-// Switches that are read from what was rendered run as the scenario's do: trimming by hop, marks in the core,
-// and planes with their own networks. Lint finds nothing, show tells of the segments.
+// Switches parsed from the rendered configuration run like the scenario's: trimming by hop, marks in the core, and
+// planes with their own networks. Lint finds nothing, and show describes the segments.
 func TestSegmentsThroughTexts(t *testing.T) {
 	dir := t.TempDir()
 	plain := withSegments(t, "")

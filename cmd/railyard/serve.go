@@ -78,7 +78,7 @@ func (c *serveCmd) Run(e *env) error {
 	return serve(l, handler.HTTP(), handler.Close)
 }
 
-// serve answers until it is interrupted, and closes what answers.
+// serve answers until it is interrupted, and then closes the server.
 func serve(l net.Listener, s *http.Server, closed func()) error {
 	ctx, stop := interruptible()
 	defer stop()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRealServeToken: the printed address has a token, without which nobody on the machine is admitted; with
-// --no-token everybody is.
+// TestRealServeToken: the printed address has a token, without which no user of the host is admitted; with
+// --no-token everyone is.
 func TestRealServeToken(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
@@ -37,7 +37,7 @@ func TestRealServeToken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			q.Header.Set("Sec-Fetch-Mode", "cors") // a program that keeps no cookies, as that of .ci/run
+			q.Header.Set("Sec-Fetch-Mode", "cors") // a program without cookies, such as that of .ci/run
 			r, err := http.DefaultClient.Do(q)
 			if err != nil {
 				t.Fatal(err)

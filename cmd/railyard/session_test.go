@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Sessions are what somebody does with the commands, mistakes included, as a shell would show it: a line
-// $ cat FILE holds what the file says from there on, a line $ railyard ... is run, and what it prints is
-// kept behind it. -rewrite runs them anew; a reviewer reads the difference.
+// Sessions show typical uses of the commands, mistakes included, as in a shell. A line $ cat FILE stores the lines
+// below it in a file; a line $ railyard ... is run, and its output follows. -rewrite runs them anew, and a reviewer
+// reads the difference.
 func TestSessions(t *testing.T) {
 	shipped := scenarios(t)
 	pages, err := filepath.Glob("testdata/session-*.txt")
@@ -41,10 +41,10 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// ofMachine is what a report says of the machine.
+// ofMachine matches host-dependent values of a report.
 var ofMachine = regexp.MustCompile(`((?:packet-hops|as\s+flows)\s+in)\s+[0-9.]+\s+s,?\s+[^B]*MB`)
 
-// session plays a page again in the current folder and returns it with what is printed now.
+// session runs a page again in the current folder and returns it with the current output.
 func session(t *testing.T, page, shipped string) string {
 	t.Helper()
 	var out strings.Builder

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Runs with messages at random times have a plot of their slowdown over the size, each alone and compared; run
-// directories are plotted as simulated variants are. Others have none.
+// Runs with messages at random times have a plot of their slowdown over the size, single and compared. Run
+// directories are plotted like simulated variants. Others have none.
 func TestSlowdownPlots(t *testing.T) {
 	dir := t.TempDir()
 	load := filepath.Join(scenarios(t), "dragonfly-load.yaml")

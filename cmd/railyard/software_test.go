@@ -10,8 +10,8 @@ import (
 	"railyard/internal/planner"
 )
 
-// TestSoftwareOfRun: a simulated step by a framework takes what plan score estimates for it, within what both leave
-// out; what contradicts the framework is refused with its place.
+// TestSoftwareOfRun: a simulated step with a framework takes the time that plan score estimates for it, within what
+// both omit. Values that contradict the framework are rejected with their position.
 func TestSoftwareOfRun(t *testing.T) {
 	from, dir := scenarios(t), t.TempDir()
 	t.Chdir(dir)

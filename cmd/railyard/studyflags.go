@@ -14,8 +14,8 @@ type studyFlags struct {
 	workers.Placement
 }
 
-// keep has a pool keep its simulations in the directory, and leave them to the engine that flags choose. finish ends
-// that.
+// keep makes a pool store its simulations in the directory, and pass them to the engine that flags select. finish
+// ends that.
 func (c *studyFlags) keep(ctx context.Context, e *env, pool *study.Pool, command string, scenarios []string,
 	force bool) (finish func(), err error) {
 	if c.Dir == "" {

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/long"
 )
 
-// studies are commands whose simulations a directory keeps, each with the fewest that it has.
+// studies are commands whose simulations a directory stores, each with its minimum number.
 var studies = []struct {
 	args string
 	runs int
@@ -23,7 +23,7 @@ var studies = []struct {
 	{"calibrate --fabric cluster.yaml --nccl-tests nccl.txt --fit launch --aside 0 --largest 1MiB", 4},
 }
 
-// studyFiles goes to a fresh folder and leaves the scenarios of studies there.
+// studyFiles changes to a new folder and writes the scenarios of studies there.
 func studyFiles(t *testing.T) {
 	t.Helper()
 	smallFile(t)
@@ -41,14 +41,14 @@ func studyFiles(t *testing.T) {
 	}
 }
 
-// job is a job of two servers that exchange all they have.
+// job is a job of two servers that exchange all their data.
 func job(name string, first, second int) string {
 	host := []string{"host-1", "host-2", "host-3", "host-4"}
 	return "- {name: " + name + ", on: [" + host[first] + ", " + host[second] + "], traffic: {alltoall: {bytes: 1MB}}}\n"
 }
 
-// Killed before any change to a file, a study goes on from its directory: the output is that of a study that nobody
-// disturbed, and no simulation that has a record is made again. With --force all are. RAILYARD_LONG=1 tries all
+// Killed before any change to a file, a study continues from its directory. The output is that of an undisturbed
+// study, and no simulation with a record is repeated. With --force all are repeated. RAILYARD_LONG=1 tries all
 // changes.
 func TestKilledStudies(t *testing.T) {
 	studyFiles(t)
@@ -100,8 +100,8 @@ func TestStudyWorkers(t *testing.T) {
 	}
 }
 
-// A study of the same scenario takes the simulations that it shares with the one before. A directory of another study,
-// and an engine without a directory, its tool or its server, are one clear error.
+// A study of the same scenario reuses the simulations that it shares with the previous one. A directory of another
+// study, and an engine without a directory, its tool or its server, are one clear error.
 func TestStudyRefused(t *testing.T) {
 	studyFiles(t)
 	t.Setenv("PATH", t.TempDir())

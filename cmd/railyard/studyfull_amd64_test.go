@@ -8,9 +8,9 @@ import (
 	"railyard/internal/long"
 )
 
-// The study of a command that is on a disk which is full from any request on ends with one error that names a file or
-// folder and the reason; with space again the same command prints what an undisturbed one does. RAILYARD_LONG=1 tries
-// all requests of all commands, otherwise two of compare and of config tune, which writes files of its own.
+// A command's study on a disk that becomes full at any request ends with one error that names a file or folder and
+// the reason. With space again the same command prints the output of an undisturbed one. RAILYARD_LONG=1 tries all
+// requests of all commands, otherwise two of compare and of config tune, which writes its own files.
 func TestFullDiskStudies(t *testing.T) {
 	studyFiles(t)
 	for i, x := range studies {
@@ -36,7 +36,7 @@ func TestFullDiskStudies(t *testing.T) {
 			fresh()
 			made, code, errs := fullAt(t, n, study...)
 			if made < n {
-				continue // two workers do not ask for the same number each time
+				continue // two workers do not request the same number each time
 			}
 			if code == 0 || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "error: ") ||
 				!strings.Contains(errs, ": no space left on device") {

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/submission"
 )
 
-// tinyJob trains a small model on two servers of two GPUs, as its flags say.
+// tinyJob trains a small model on two servers of two GPUs, as its flags define.
 const tinyJob = `#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=2 --gpus-per-node=2
 export NCCL_IB_QPS_PER_CONNECTION=2 NCCL_IB_TC=96
@@ -21,7 +21,7 @@ srun python pretrain_gpt.py --num-layers 2 --hidden-size 512 --num-attention-hea
 const tinySite = "name: site\nfabric: {kind: rail, hosts: 2, segments: 2, spines: 2}\n" +
 	"server: {gpus: 2, nics: 2}\nseed: 7\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n"
 
-// What submit runs is the scenario that it writes: both take as long.
+// submit runs the scenario that it writes: both take equal time.
 func TestSubmitRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"job.sbatch": tinyJob, "site.yaml": tinySite} {
@@ -59,7 +59,7 @@ func TestSubmitRuns(t *testing.T) {
 	}
 }
 
-// Every line that submit prints fits 100 columns, for a large job and long names too, and is bounded.
+// Every line that submit prints fits 100 columns, even for a large job and long names, and their number is bounded.
 func TestSubmitFits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	long := strings.Repeat("very-long-", 5)

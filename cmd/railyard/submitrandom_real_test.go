@@ -17,8 +17,8 @@ import (
 	"railyard/internal/slurm"
 )
 
-// randomOptions draws what a job may ask for, as people combine it: most sets fit on six nodes of 32 cores
-// and eight GPUs, some do not.
+// randomOptions draws options of a job in realistic combinations. Most sets fit on six nodes of 32 cores and eight
+// GPUs, some do not.
 func randomOptions(r *rand.Rand) string {
 	var all []string
 	add := func(f string, args ...any) { all = append(all, fmt.Sprintf(f, args...)) }
@@ -75,7 +75,7 @@ func randomOptions(r *rand.Rand) string {
 	return strings.Join(all, " ")
 }
 
-// randomNodes draws so many of six nodes.
+// randomNodes draws n of six nodes.
 func randomNodes(r *rand.Rand, n int) string {
 	var names []string
 	for _, i := range r.Perm(6)[:n] {
@@ -85,8 +85,8 @@ func randomNodes(r *rand.Rand, n int) string {
 	return slurm.Fold(names)
 }
 
-// probeJob writes what Slurm gave a job, and starts its tasks, which say what they have. The last line says
-// that nothing follows.
+// probeJob writes what Slurm gave a job, and starts its tasks, which write what they have. The last line marks the
+// end.
 const probeJob = `#!/bin/bash
 {
   echo "A $SLURM_JOB_NODELIST $SLURM_TASKS_PER_NODE"
@@ -99,7 +99,7 @@ mv $1.part $1
 
 var sharesOf = regexp.MustCompile(`Nodes=(\S+) .*GRES=(?:gpu(?::h100)?:(\d+))?`)
 
-// ask lets the cluster start a job with such options, and says what it did.
+// ask makes the cluster start a job with such options, and returns what it did.
 func (c *slurmCluster) ask(probe, options string) string {
 	t := c.t
 	said := probe + ".said"
@@ -114,7 +114,7 @@ func (c *slurmCluster) ask(probe, options string) string {
 	var out []byte
 	refused, looked := false, 0
 	until(t, options+": the job ends, or cannot start", func() bool {
-		if looked++; looked%50 == 0 { // what is taken and never starts
+		if looked++; looked%50 == 0 { // accepted jobs that never start
 			b, _ := c.command("squeue", "-h", "-o", "%i %r").Output()
 			f := strings.Fields(string(b))
 			if len(f) == 2 && slices.Contains([]string{"PartitionConfig", "BadConstraints"}, f[1]) {
@@ -172,13 +172,13 @@ func (c *slurmCluster) ask(probe, options string) string {
 	return tellPlaces(nodes, tasks, has, in)
 }
 
-// agreeRandom asks a real Slurm with random options, and writes down what it did with -rewrite.
+// agreeRandom runs a real Slurm with random options, and with -rewrite records what it did.
 func (c *slurmCluster) agreeRandom(t *testing.T) {
 	probe := filepath.Join(c.dir, "asked")
 	if err := os.WriteFile(probe, []byte(probeJob), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sets := long.N(5, 20) // of those in the file, which hold by themselves; a job takes one or two seconds
+	sets := long.N(5, 20) // of those in the file, which are independent; a job takes one or two seconds
 	if v := os.Getenv("RAILYARD_SLURM_SETS"); v != "" {
 		sets, _ = strconv.Atoi(v)
 	}

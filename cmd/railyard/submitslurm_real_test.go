@@ -13,8 +13,8 @@ import (
 	"railyard/internal/submission"
 )
 
-// realJob is a script that Slurm runs and submit reads: an all-reduce of real processes, whose ranks are
-// Slurm's, and what each finds in its environment.
+// realJob is a script that Slurm runs and submit reads. It is an all-reduce of real processes, whose ranks are
+// Slurm's, and prints each one's environment.
 const realJob = `#!/bin/bash
 #SBATCH --job-name=ring -N 3
 #SBATCH --ntasks-per-node=2 --gpus-per-node=4
@@ -26,7 +26,7 @@ srun --gpus-per-task=2 bash -c 'export LOCAL_RANK=$SLURM_LOCALID; env -0 > %[1]s
   RAILYARD_CHILD=stdin exec %[2]s rdma allreduce --bytes 64KiB --iters 2 --addr 127.0.9.$((SLURM_PROCID + 1))'
 `
 
-// slurmCluster is a slurmctld with six slurmd in a network of its own.
+// slurmCluster is a slurmctld with six slurmd in its own network.
 type slurmCluster struct {
 	t          *testing.T
 	net        network
@@ -34,7 +34,7 @@ type slurmCluster struct {
 	conf, tree string
 }
 
-// startSlurm starts one in a folder, and waits until all nodes are idle.
+// startSlurm starts a cluster in a folder, and waits until all nodes are idle.
 func startSlurm(t *testing.T, suffix string) *slurmCluster {
 	t.Helper()
 	needsSlurm(t, "slurmctld", "slurmd", "sbatch", "salloc", "srun", "sinfo", "nsenter")
@@ -93,7 +93,7 @@ func (c *slurmCluster) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// batch runs a script to its end and returns what it printed.
+// batch runs a script to its end and returns its output.
 func (c *slurmCluster) batch(out string, args ...string) string {
 	c.t.Helper()
 	said, err := c.command("sbatch", append([]string{"-W", "-o", out}, args...)...).CombinedOutput()
@@ -104,8 +104,8 @@ func (c *slurmCluster) batch(out string, args ...string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// A real Slurm runs the same script, with an all-reduce over RoCEv2 as the job: submit has said who gets
-// which rank, node and GPUs, and every variable that each process then finds.
+// A real Slurm runs the same script, with an all-reduce over RoCEv2 as the job. submit has predicted the rank, node
+// and GPUs of each process, and every variable of its environment.
 func TestRealSlurmAgrees(t *testing.T) {
 	t.Parallel()
 	c := startSlurm(t, "slur")
@@ -145,7 +145,7 @@ func TestRealSlurmAgrees(t *testing.T) {
 	}
 }
 
-// agreeEnvironment compares what a process found with what it was said to find.
+// agreeEnvironment compares a process's environment with the predicted one.
 func agreeEnvironment(t *testing.T, file string, r *submission.Rank) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -183,7 +183,7 @@ func agreeEnvironment(t *testing.T, file string, r *submission.Rank) {
 	}
 }
 
-// idle waits until nodes have given back what the job before had, without which Slurm takes others.
+// idle waits until nodes have released the previous job, because Slurm would otherwise use others.
 func (c *slurmCluster) idle() {
 	c.t.Helper()
 	until(c.t, "all nodes are idle", func() bool {
@@ -192,7 +192,7 @@ func (c *slurmCluster) idle() {
 	})
 }
 
-// agreeChoices compares the nodes and the tasks on each with what is kept; -rewrite writes them down.
+// agreeChoices compares the nodes and the tasks on each with the stored ones; -rewrite records them.
 func (c *slurmCluster) agreeChoices(t *testing.T) {
 	probe := filepath.Join(c.dir, "probe")
 	if err := os.WriteFile(probe, []byte("#!/bin/bash\necho $SLURM_JOB_NODELIST $SLURM_TASKS_PER_NODE\n"),

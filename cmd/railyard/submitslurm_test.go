@@ -9,16 +9,16 @@ import (
 	"railyard/internal/slurm"
 )
 
-// What a real Slurm 22.05 did, one a line, behind => and the options that it was given. Both files are
-// written anew by RAILYARD_SLURM_SETS=300 go test -run TestRealSlurmAgrees -rewrite.
+// What a real Slurm 22.05 did, one a line, after => and its options. Both files are written anew by
+// RAILYARD_SLURM_SETS=300 go test -run TestRealSlurmAgrees -rewrite.
 const (
 	choices = "testdata/slurm_choices.txt" // nodes, and tasks on each
 	answers = "testdata/slurm_answers.txt" // random options; GPUs and ranks too
 )
 
-// realConf is a cluster of six nodes on this machine, each a slurmd of its own (docs/references.md, slurm); GPUs are
-// files. It has a folder, and ports of a network of its own; proctrack/pgid would take 3 s to see that a
-// batch job has ended. Railyard reads the same text.
+// realConf is a cluster of six nodes on this host, each with its own slurmd (docs/references.md, slurm); GPUs are
+// files. It has a folder, and ports of its own network. proctrack/pgid would take 3 s to detect the end of a batch
+// job. Railyard reads the same text.
 const realConf = `ClusterName=railyard
 SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort=6817
@@ -55,14 +55,15 @@ SwitchName=leaf2 Nodes=node[3-6]
 SwitchName=spine Switches=leaf[1-2]
 `
 
-// askedRank is one process: its node and the GPUs that it sees.
+// askedRank is one process: its node and its visible GPUs.
 type askedRank struct {
 	node  string
 	local int
 	gpus  string
 }
 
-// tellPlaces says who is where: nodes, tasks and GPUs of each, and the ranks in order, those alike together.
+// tellPlaces describes the placement: nodes, tasks and GPUs of each, and the ranks in order, with equal ones
+// grouped.
 func tellPlaces(nodes, tasks string, gpus []int, ranks []askedRank) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s tasks %s gpus %s ranks", nodes, tasks, strings.Trim(fmt.Sprint(gpus), "[]"))
@@ -84,7 +85,7 @@ func tellPlaces(nodes, tasks string, gpus []int, ranks []askedRank) string {
 	return b.String()
 }
 
-// answer returns what submit says of the same options.
+// answer returns submit's result for the same options.
 func answer(c *slurm.Cluster, options string) string {
 	r := &slurm.Request{}
 	var words []slurm.Word
@@ -131,7 +132,7 @@ func answer(c *slurm.Cluster, options string) string {
 	return tellPlaces(nodes, tasks, has, in)
 }
 
-// sixNodes is the cluster that both are asked about.
+// sixNodes is the cluster for both.
 func sixNodes(t *testing.T) *slurm.Cluster {
 	c := &slurm.Cluster{}
 	for i, text := range []string{fmt.Sprintf(realConf, ""), realTree} {
@@ -145,8 +146,7 @@ func sixNodes(t *testing.T) *slurm.Cluster {
 	return c
 }
 
-// What a real Slurm 22.05 did with random options on six nodes is what submit says, also where none is
-// installed.
+// submit's result for random options on six nodes equals that of a real Slurm 22.05, also where none is installed.
 func TestSlurmAnswers(t *testing.T) {
 	c := sixNodes(t)
 	for _, a := range recorded(t, answers) {
@@ -156,7 +156,7 @@ func TestSlurmAnswers(t *testing.T) {
 	}
 }
 
-// nodesTaken returns which nodes submit takes for options, and how many tasks it deals to each.
+// nodesTaken returns which nodes submit uses for options, and how many tasks it assigns to each.
 func nodesTaken(t *testing.T, options string) string {
 	t.Helper()
 	c, r := sixNodes(t), &slurm.Request{}
@@ -184,7 +184,7 @@ func nodesTaken(t *testing.T, options string) string {
 	return said
 }
 
-// recorded are the lines of a file of what Slurm did: options, and what is behind =>.
+// recorded are the lines of a file of Slurm's results: options, and the result after =>.
 func recorded(t *testing.T, file string) (all [][2]string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -201,8 +201,8 @@ func recorded(t *testing.T, file string) (all [][2]string) {
 	return all
 }
 
-// Options that people combine: submit takes the nodes that a real Slurm 22.05 took, and deals out tasks as it
-// did.
+// Realistic combinations of options: submit uses the nodes that a real Slurm 22.05 used, and distributes tasks as
+// it did.
 func TestSlurmChoices(t *testing.T) {
 	all := recorded(t, choices)
 	for _, c := range all {

@@ -47,7 +47,7 @@ func fullAt(t *testing.T, n int, args ...string) (requests, code int, errs strin
 	return requests, code, string(text)
 }
 
-// takesSpace reports whether the system call begins and needs space of a disk: not where the file is a socket.
+// takesSpace reports whether the system call begins and needs disk space. It does not if the file is a socket.
 func (c *syscallStop) takesSpace(pid int) bool {
 	switch {
 	case !c.changes():
@@ -59,10 +59,10 @@ func (c *syscallStop) takesSpace(pid int) bool {
 	return c.number == unix.SYS_OPENAT || c.number == unix.SYS_MKDIRAT || c.number == unix.SYS_LINKAT
 }
 
-// A study on a disk that is full from any request on ends with one error that names a file or folder and the reason;
-// with space again the same command goes on to the same bytes. RAILYARD_LONG=1 tries all requests, otherwise every
-// eighth of the first 32, which are those of the study's own files, and every 32nd. With a server it tries every 12th,
-// otherwise every 192nd.
+// A study on a disk that becomes full at any request ends with one error that names a file or folder and the
+// reason. With space again the same command continues to equal bytes. RAILYARD_LONG=1 tries all requests, otherwise
+// every eighth of the first 32, which are those of the study's own files, and every 32nd. With a server it tries
+// every 12th, otherwise every 192nd.
 func TestFullDiskSweep(t *testing.T) {
 	fullDisk(t, 30, func(n int) bool { return long.On() || n%8 == 3 && n <= 32 || n%32 == 3 })
 }
@@ -72,7 +72,7 @@ func TestFullDiskServer(t *testing.T) {
 	fullDisk(t, 90, func(n int) bool { return n%192 == 35 || long.On() && n%12 == 11 }, "--listen", "127.0.0.1:0")
 }
 
-// fullDisk tries some requests of a study that asks for space no less often than given.
+// fullDisk tries some requests of a study that requests space at least as often as given.
 func fullDisk(t *testing.T, least int, some func(n int) bool, flags ...string) {
 	smallFile(t)
 	study := append([]string{"sweep", "small.yaml", "--grid", "lb=ecmp,spray", "--seeds", "4", "--jobs", "2", "--keep",
@@ -101,7 +101,7 @@ func fullDisk(t *testing.T, least int, some func(n int) bool, flags ...string) {
 		}
 		made, code, errs := fullAt(t, n, study...)
 		if made < n {
-			continue // two workers do not ask for the same number each time
+			continue // two workers do not request the same number each time
 		}
 		notes, errs, _ := strings.Cut("\n"+errs, "\nerror: ")
 		if code == 0 || strings.Count(errs, "\n") != 1 || !strings.HasPrefix(errs, "full") ||

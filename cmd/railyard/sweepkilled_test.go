@@ -10,8 +10,8 @@ import (
 	"railyard/internal/long"
 )
 
-// Killed before any change to a file, a study goes on from what its directory has, to the same bytes.
-// RAILYARD_LONG=1 tries all changes, otherwise every 48th.
+// Killed before any change to a file, a study continues from its directory, to equal bytes. RAILYARD_LONG=1 tries
+// all changes, otherwise every 48th.
 func TestKilledSweep(t *testing.T) {
 	smallFile(t)
 	study := []string{"sweep", "small.yaml", "--grid", "lb=ecmp,spray", "--seeds", "4", "--jobs", "2", "--keep", "best:1",
@@ -53,8 +53,8 @@ func TestKilledSweep(t *testing.T) {
 	t.Logf("killed at %d of %d moments", moments, changes)
 }
 
-// A trial that cannot be simulated is set aside: the others end, output and exit status report it, and the same command
-// with more memory simulates it alone.
+// A trial that cannot be simulated is set aside. The others complete, output and exit status report it, and the
+// same command with more memory simulates it alone.
 func TestSweepSetsAside(t *testing.T) {
 	smallFile(t)
 	study := []string{"sweep", "small.yaml", "--set", "switch.buffer=1GB", "--grid", "fabric.hosts=4,2000", "--out", "aside"}

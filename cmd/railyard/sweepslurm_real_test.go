@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A real Slurm runs a study as an array, to the bytes of this process. A driver that is killed while the array waits
-// leaves it to the next, which submits nothing, or to the job behind the array.
+// A real Slurm runs a study as an array, to the bytes of this process. A driver that is killed while the array
+// waits leaves it to the next driver, which submits nothing, or to the job after the array.
 func TestRealSlurmSweep(t *testing.T) {
 	t.Parallel()
 	c := startSlurm(t, "slsw")

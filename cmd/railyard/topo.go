@@ -128,7 +128,7 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 // every is the value of --ports that means all switches, and of --server that means all servers.
 const every = "all"
 
-// ports prints which front-panel port of a switch is whose: rail, host, NIC and GPU.
+// ports prints the rail, host, NIC and GPU of each front-panel port of a switch.
 func (c *topoCmd) ports(e *env, g *topo.Graph) error {
 	name := c.Ports
 	if name == every {
@@ -183,7 +183,7 @@ func (e *env) unnamed(g *topo.Graph) {
 // mostDomains bounds how many failures are tried, each by a walk over the fabric.
 const mostDomains = 5_000
 
-// failures prints switches and racks with what each would take away.
+// failures prints switches and racks with the effect of their failure.
 func (c *topoCmd) failures(e *env, g *topo.Graph) error {
 	if n := len(g.Nodes) - len(g.Hosts); n > mostDomains {
 		return input.Fault(field.New("--failures", "%d switches; accepted: up to %d", n,

@@ -28,8 +28,7 @@ NodeName=host-[1-%[2]d] NodeAddr=127.0.0.1 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP
 `
 
-// Slurm reads the rendered topology.conf: every server is on one leaf, and the
-// root has them all.
+// Slurm reads the rendered topology.conf: every server is on one leaf, and the root has all of them.
 func TestRealSlurmTopology(t *testing.T) {
 	needsSlurm(t, "slurmctld", "scontrol", "nsenter")
 	t.Parallel()
@@ -52,7 +51,7 @@ func TestRealSlurmTopology(t *testing.T) {
 	}
 }
 
-// slurmShows starts slurmctld on a topology and returns what scontrol shows.
+// slurmShows starts slurmctld on a topology and returns the output of scontrol.
 func slurmShows(t *testing.T, net network, dir string, hosts int) string {
 	t.Helper()
 	conf := filepath.Join(dir, "slurm.conf")

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/study/tuning"
 )
 
-// Both halves of the best are written. A run with the servers' text alone is the simulation of that half, to
-// the picosecond, a run with both texts that of both as they are written, and lint has nothing against them.
+// Both halves of the best are written. A run with only the servers' configuration equals the simulation of the host
+// side, to the picosecond. A run with both configurations equals that of both as written, and lint has no finding.
 func TestTuneHalves(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	t.Chdir(t.TempDir())
@@ -71,8 +71,8 @@ func TestTuneHalves(t *testing.T) {
 	}
 }
 
-// The servers' half is written where the switches' language has no ports as fast as the fabric's, and what is
-// read again is what was simulated.
+// The host side is written even if the switches' language has no ports of the fabric's rate, and it parses to the
+// simulated values.
 func TestTuneHostsAlone(t *testing.T) {
 	s := filepath.Join(scenarios(t), "incast-seed.yaml")
 	t.Chdir(t.TempDir())
@@ -107,7 +107,7 @@ func TestTuneHostsAlone(t *testing.T) {
 	}
 }
 
-// A search whose best could not be written is refused before it, and not after all its simulations.
+// A search whose best result could not be written is rejected beforehand, not after all its simulations.
 func TestTuneForSONiCNeedsItsSwitches(t *testing.T) {
 	dir := t.TempDir()
 	for _, x := range []struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A search over Swift's parameters changes them, writes them down and goes on where it was.
+// A search over Swift's parameters changes them, writes them and resumes.
 func TestTuneSwift(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	t.Chdir(t.TempDir())
@@ -35,7 +35,7 @@ func TestTuneSwift(t *testing.T) {
 	code, _, errs = call(t, append(args, "--trials", "7")...)
 	has, err := os.ReadFile(records)
 	if more, ok := bytes.CutPrefix(has, had); code != 0 || err != nil || !ok || bytes.Count(more, []byte("\n")) < 2 ||
-		bytes.Count(more, []byte("\n")) > 5 { // two trials, and three of the halves if another one is the best
+		bytes.Count(more, []byte("\n")) > 5 { // two trials, and three of the sides if another one is the best
 		t.Errorf("going on: exit %d: %s, %v, %d records more", code, errs, err, bytes.Count(more, []byte("\n")))
 	}
 }

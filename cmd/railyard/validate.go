@@ -76,7 +76,7 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	return picked, nil
 }
 
-// compute runs checks, as many at a time as there are processors and memory is enough for.
+// compute runs checks, as many at a time as there are processors and as fit the memory.
 func compute(e *env, checks []validate.Check) ([]validate.Group, error) {
 	all, tasks := make([]validate.Group, len(checks)), make([]task, len(checks))
 	for i, c := range checks {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Groups that run at the same time are printed in the report's order, and what --quick leaves out is said in
-// the last line of the output and of the file.
+// Groups that run at the same time are printed in the report's order. Groups omitted by --quick are named in the
+// last line of the output and of the file.
 func TestValidate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.md")
 	var out, errs strings.Builder

@@ -8,7 +8,8 @@ import (
 	"railyard/internal/validate"
 )
 
-// Published runs of uet-htsim are drawn by number and seed, and the table and JSON say how far ours are off.
+// Published runs of uet-htsim are selected by number and seed, and the table and JSON have the simulator's
+// difference.
 func TestValidatePublishedRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"validate", "uet", "--random", "1", "--seed", "8"}

@@ -15,8 +15,8 @@ import (
 	"railyard/unit"
 )
 
-// TestWhy checks the account of a run, that a remedy which is tried saves what a run with its settings saves, and what
-// is said of folders that have no account.
+// TestWhy checks the account of a run, and that a tried remedy saves what a run with its settings saves. It also
+// checks the errors of folders without an account.
 func TestWhy(t *testing.T) {
 	call := func(args ...string) (string, string, int) {
 		code, out, errs := call(t, args...)
@@ -107,7 +107,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestSavingsAgree checks that summary.json, why and why --json have the same upper limits of remedies' savings, and
+// TestSavingsAgree checks that summary.json, why and why --json have equal upper limits of remedies' savings, and
 // that the busiest NIC's payload limits them. The page lists those of summary.json.
 func TestSavingsAgree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
@@ -147,8 +147,8 @@ func TestSavingsAgree(t *testing.T) {
 	}
 }
 
-// TestUnaccounted checks that a run without an account of lost time says why in its report and names no cause, that why
-// returns the same text, and that explain recommends why only for runs that have an account.
+// TestUnaccounted checks that a run without an account of lost time gives the reason in its report and names no
+// cause. why returns the same text, and explain recommends why only for runs with an account.
 func TestUnaccounted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for _, fidelity := range []string{"packet", "flow"} {
@@ -176,7 +176,7 @@ func TestUnaccounted(t *testing.T) {
 	}
 }
 
-// TestRefuted checks that why --try lists remedies which its simulation refutes apart from the others.
+// TestRefuted checks that why --try lists remedies that its simulation refutes separately.
 func TestRefuted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	if code, _, errs := call(t, "run", "../../scenarios/victim.yaml", "--out", dir); code != 0 {

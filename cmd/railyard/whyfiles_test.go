@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A run keeps the files that its scenario refers to: why needs nothing beside the run directory. Of those that are too
-// large the message names the file and the flag.
+// A run stores the files to which its scenario refers, so why needs nothing besides the run directory. For files
+// that are too large the message names the file and the flag.
 func TestWhyOfScenarioWithFiles(t *testing.T) {
 	const text = "fabric: {kind: rail, hosts: 4, spines: 1}\nserver: {gpus: 1, nics: 1}\n" +
 		"workload: {traffic: {background: {load: 20, sizes: s.txt, for: 50us}}}\n"

@@ -64,8 +64,8 @@ func (c *tape) story() (events []string, s *Story) {
 	return events, &t.Story
 }
 
-// The source's lost packet, small: PSN 7200 is dropped, NAK(7200), go-back-N, one
-// cumulative ACK; then a marked packet, a CNP, a damaged packet and a pause.
+// A short version of the source documents' lost packet: PSN 7200 is dropped, then NAK(7200), go-back-N, one
+// cumulative ACK. A marked packet, a CNP, a damaged packet and a pause follow.
 func TestStory(t *testing.T) {
 	c := newTape(t)
 	mtu := make([]byte, 1024)
@@ -122,7 +122,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// Requests for credit are told, grants counted, and both say how much it came to.
+// Requests for credit are described, grants are counted, and both have their totals.
 func TestCreditStory(t *testing.T) {
 	c := newTape(t)
 	c.put(false, roce.Header{Opcode: roce.CreditRequest, Credit: 70_000}, nil, 48<<2, nil)
@@ -140,8 +140,7 @@ func TestCreditStory(t *testing.T) {
 	}
 }
 
-// Selective repeat: what is reported missing is named, an ACK that waits before a
-// gap is an ACK and no news.
+// Selective repeat: the report names missing packets. An ACK before a gap is an ACK without news.
 func TestSelectiveStory(t *testing.T) {
 	c := newTape(t)
 	for _, psn := range []uint32{10, 11, 13, 14, 17} {
@@ -161,8 +160,7 @@ func TestSelectiveStory(t *testing.T) {
 	}
 }
 
-// A READ of three packets: the answers are the other direction's, the PSNs the
-// request's.
+// A READ of three packets: the answers belong to the other direction, and the PSNs to the request.
 func TestReadStory(t *testing.T) {
 	c := newTape(t)
 	c.put(false, roce.Header{Opcode: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 1, Len: 2500}, nil, 2,
@@ -182,7 +180,7 @@ func TestReadStory(t *testing.T) {
 	}
 }
 
-// What the kernel had not cut apart is cut here.
+// Segments that the kernel had not split are split here.
 func TestSplit(t *testing.T) {
 	var ib []byte
 	f := roce.Frame{Kind: roce.KindRoCEv2, Exact: true}

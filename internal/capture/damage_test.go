@@ -36,8 +36,8 @@ func taped(t *testing.T) (whole []byte, ends []int) {
 	return bytes.Clone(c.buf.Bytes()), ends
 }
 
-// Every prefix of a good capture tells what it holds: as many packets as are there whole, each with a
-// good ICRC, and that it is damaged where a packet is cut; what stops before the first is no capture.
+// Every prefix of a good capture describes its complete packets, each with a valid ICRC, and is reported as damaged
+// if a packet is truncated. A prefix before the first packet is no capture.
 func TestEveryPrefix(t *testing.T) {
 	whole, ends := taped(t)
 	for n := range len(whole) + 1 {
@@ -70,14 +70,15 @@ func TestEveryPrefix(t *testing.T) {
 	}
 }
 
-// A file that ends anywhere but between packets, or blocks, is said to be cut off, of either format.
+// A file that ends inside a packet or block is reported as truncated, in either format.
 func TestEveryCutIsSaid(t *testing.T) {
 	for _, name := range []string{"lo.pcap", "mrc.pcapng"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		length := func(at int) int { return 16 + int(binary.LittleEndian.Uint32(b[at+8:])) } // of a packet in a pcap
+		// of a packet in a pcap
+		length := func(at int) int { return 16 + int(binary.LittleEndian.Uint32(b[at+8:])) }
 		ends, at := map[int]bool{24: true}, 24
 		if filepath.Ext(name) == ".pcapng" {
 			length = func(at int) int { return int(binary.LittleEndian.Uint32(b[at+4:])) } // of a block
@@ -93,7 +94,7 @@ func TestEveryCutIsSaid(t *testing.T) {
 				said = err.Error()
 			} else {
 				tl := NewTeller(0, func(Event) {})
-				_ = tl.Tell(r, nil) // what it says is Damaged
+				_ = tl.Tell(r, nil) // what it describes is Damaged
 				said = tl.Story.Damaged
 			}
 			if (said == "") != ends[n] {
@@ -103,8 +104,8 @@ func TestEveryCutIsSaid(t *testing.T) {
 	}
 }
 
-// Damage in the middle of a capture of another program is said, or what is hit is; nothing is made up:
-// no packet is told whose ICRC is called good and is not one of the capture's.
+// Damage in the middle of another program's capture is reported, or the damaged packets are. No packet with a
+// supposedly valid ICRC is invented.
 func TestFlippedBits(t *testing.T) {
 	for _, name := range []string{"lo.pcap", "real.pcap"} {
 		whole, err := os.ReadFile(filepath.Join("testdata", name))
@@ -121,7 +122,7 @@ func TestFlippedBits(t *testing.T) {
 			return &tl.Story
 		}
 		good := count(whole).ICRCGood
-		for i := 24; i < len(whole); i += 7 { // behind the file's header
+		for i := 24; i < len(whole); i += 7 { // after the file's header
 			b := bytes.Clone(whole)
 			b[i] ^= 1 << (i % 8)
 			if s := count(b); s.ICRCGood > good {
@@ -201,8 +202,8 @@ func TestFramesRoundTrip(t *testing.T) {
 	})
 }
 
-// A go-back-N sender whose packets are lost at random, seen behind the loss: what the story counts as
-// missing and as sent again is what went missing and was sent again, however PSNs wrap.
+// A go-back-N sender whose packets are lost at random, captured after the loss. The description counts exactly the
+// missing and the retransmitted packets, also across a wrap of PSNs.
 func TestCountsOfGoBackN(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newTape(t)
@@ -217,7 +218,7 @@ func TestCountsOfGoBackN(t *testing.T) {
 			c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: (first + uint32(i)) & roce.PSNMask,
 				Syndrome: s}, nil, 2, nil)
 		}
-		put(0) // the first one arrives: from it the story learns where PSNs begin
+		put(0) // the first one arrives, from which the first PSN is known
 		seen, gaps, again := 0, 0, 0
 		for next := 1; next < n; {
 			upto := min(n, next+rapid.IntRange(1, 6).Draw(rt, "window"))
@@ -254,8 +255,8 @@ func TestCountsOfGoBackN(t *testing.T) {
 	})
 }
 
-// A capture file has its name when it is complete and not before, an existing one stays unless it is
-// meant, and nothing is left beside it.
+// A capture file gets its name only when it is complete. An existing one stays unless overwriting is requested, and
+// no other file is left.
 func TestCaptureFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.pcapng")
@@ -311,7 +312,7 @@ func TestCaptureFile(t *testing.T) {
 	}
 }
 
-// What repeats is said once, with how often; beyond the limit events are counted.
+// Repeated events are reported once with their number; beyond the limit events are only counted.
 func TestRepeatsAndLimit(t *testing.T) {
 	var got []string
 	tl := NewTeller(2, func(e Event) {

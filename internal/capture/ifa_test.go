@@ -28,8 +28,8 @@ func analyzed(n int, v6 bool) *roce.Frame {
 	return f
 }
 
-// TestTsharkIFA: Wireshark has no dissector of IFA. Its IP headers are right to it: protocol 131, the length of all
-// bytes, the checksum; what lies behind is as long as IFA, UDP and what UDP counts.
+// TestTsharkIFA: Wireshark has no dissector of IFA. Its IP headers match: protocol 131, the length of all bytes,
+// the checksum. The rest has the length of IFA plus UDP's.
 func TestTsharkIFA(t *testing.T) {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed")
@@ -54,7 +54,7 @@ func TestTsharkIFA(t *testing.T) {
 	}
 }
 
-// TestIFAStory: a capture says the first metadata and the first queue, and counts the bytes.
+// TestIFAStory: a description has the first metadata and the first queue, and counts the bytes.
 func TestIFAStory(t *testing.T) {
 	c := newTape(t)
 	for n := range 3 {

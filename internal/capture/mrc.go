@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// MRCFlow is the MRC part of one direction of a queue pair: its WRITEs with their paths, or the answers to those of the
-// other direction.
+// MRCFlow is the MRC part of one direction of a queue pair: its WRITEs with their paths, or the answers to the
+// other direction's WRITEs.
 type MRCFlow struct {
 	Writes int64 `json:"writes,omitempty"`
 	// WRITEs that arrived after a later one, and not retransmitted
@@ -63,8 +63,8 @@ const (
 	pathBad  = "ASSUMED_BAD"
 )
 
-// Limits of stored state for one direction, its paths and its packets in flight, and of checked queue pairs with one
-// number.
+// Limits of stored state for one direction (its paths and its packets in flight), and of checked queue pairs with
+// one number.
 const (
 	maxPaths  = 4096
 	maxSent   = 8192
@@ -82,7 +82,7 @@ type mrcStream struct {
 	distinct int64
 	sent     map[uint64]sent // the last maxSent PSNs
 	open     map[uint16]*mrcMessage
-	order    []*mrcMessage // as they began
+	order    []*mrcMessage // in the order of their beginning
 	paths    map[pathKey]*Path
 	rkey     uint32 // rkey of the last WRITE,
 	msn      uint16 // and its message
@@ -93,7 +93,7 @@ type mrcStream struct {
 	nacks                         [256]*run
 }
 
-// pathKey names a path: planes may have the same entropy values, and addresses of their own.
+// pathKey identifies a path. Planes may have equal entropy values, but have different addresses.
 type pathKey struct {
 	ev  roce.EV
 	src netip.Addr
@@ -142,7 +142,7 @@ func (s *stream) mrc() *mrcStream {
 	return s.more
 }
 
-// take takes a packet whose ICRC holds, or cannot be checked.
+// take processes a packet whose ICRC is valid or cannot be checked.
 func (m *mrcStream) take(us float64, p *Packet, f *roce.Frame) {
 	if f.Tunnel {
 		block, _ := roce.AppendSegments(nil, f.Outer.Dst)
@@ -193,7 +193,7 @@ func (m *mrcStream) path(ev roce.EV, p *Packet, f *roce.Frame) *Path {
 	return x
 }
 
-// by finds the path of an entropy value that an answer to an address names: its plane's, or any that has it.
+// by returns the path of an entropy value named in an answer to an address: its plane's, or any that has it.
 func (m *mrcStream) by(ev roce.EV, to netip.Addr) *Path {
 	if x := m.paths[pathKey{ev, to}]; x != nil || len(m.also) == 0 {
 		return x
@@ -206,8 +206,8 @@ func (m *mrcStream) by(ev roce.EV, to netip.Addr) *Path {
 	return nil
 }
 
-// continues reports whether a WRITE by other addresses is of this connection: by another plane. Numbers of queue
-// pairs repeat from host to host, but hardly with keys, PSNs and continued messages.
+// continues reports whether a WRITE with other addresses belongs to this connection, on another plane. Numbers of
+// queue pairs repeat from host to host, but hardly with keys, PSNs and continued messages.
 func (m *mrcStream) continues(f *roce.Frame) bool {
 	h, ahead := &f.BTH, roce.PSNDiff(f.BTH.PSN, uint32(m.next))
 	newer := int16(f.MRC.METH.MSN - m.msn)
@@ -218,7 +218,7 @@ func (m *mrcStream) continues(f *roce.Frame) bool {
 	return !seen || f.MRC.Again
 }
 
-// number extends a WRITE's PSN, and notes whether it is the highest so far.
+// number extends a WRITE's PSN, and records whether it is the highest so far.
 func (m *mrcStream) number(psn uint32) (n uint64, late bool) {
 	if !m.begun {
 		m.begun = true

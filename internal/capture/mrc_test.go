@@ -19,15 +19,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// script is an exchange of MRC that is written down packet by packet, as the NIC of the sender sees it: a
-// port to each of two planes. Entropy values name their plane and path: bit 20 and the lowest byte.
+// script is an exchange of MRC that is written packet by packet, as seen by the NIC of the sender, with a port to
+// each of two planes. Entropy values name their plane and path: bit 20 and the lowest byte.
 type script struct {
 	t        testing.TB
 	buf      bytes.Buffer
 	w        *Writer
 	at       time.Duration
 	v4, srv6 bool
-	planes   bool // each has addresses of its own
+	planes   bool // each has its own addresses
 	tos      uint8
 	spoil    func(b []byte) []byte
 }
@@ -48,7 +48,7 @@ func newScript(t testing.TB) *script {
 
 func evOf(plane, path int) roce.EV { return roce.EV(0x000a_0c00 | plane<<20 | path) }
 
-// put writes a packet; after is how long after the one before.
+// put writes a packet; after is the time since the previous one.
 func (s *script) put(after time.Duration, ev roce.EV, back bool, h roce.Header, m roce.MRC, body []byte) {
 	s.at += after
 	f := roce.Frame{Kind: roce.KindRoCEv2, BTH: h, MRC: m, Body: body}
@@ -94,7 +94,7 @@ func (s *script) write(ev roce.EV, again bool, msn uint16, first uint32, i, n in
 	s.put(250*time.Nanosecond, ev, false, h, m, make([]byte, packetBytes))
 }
 
-// sack answers: all up to cum has come, and what bits say from cum+1 on.
+// sack answers: everything up to cum has arrived, and bits are the following PSNs.
 func (s *script) sack(after time.Duration, cum uint32, bits uint64, ackOffset int16, ev roce.EV,
 	v roce.Verdict, more func(k *roce.SETH)) {
 	k := roce.SETH{Verdict: v, AckOffset: ackOffset, EV: ev, Source: tellQP, Dest: askQP, Cumulative: cum,
@@ -117,7 +117,7 @@ func (s *script) probe(ev roce.EV, id uint16) {
 		roce.MRC{PETH: roce.PETH{ID: id, Source: askQP, Dest: tellQP}}, nil)
 }
 
-// endpoint sends an endpoint operation from one side, or the answer of it.
+// endpoint sends an endpoint operation from one side, or its answer.
 func (s *script) endpoint(after time.Duration, ev roce.EV, back, answer bool, id uint32, op roce.EndpointOp,
 	mask uint32) {
 	h := roce.Header{Opcode: roce.MRCEndpointRequest, DestQP: roce.MRCEndpointQP, PSN: id}
@@ -128,13 +128,13 @@ func (s *script) endpoint(after time.Duration, ev roce.EV, back, answer bool, id
 	s.put(after, ev, back, h, m, nil)
 }
 
-// exchange is the sample: what is lost, trimmed, marked, probed and withdrawn in a few messages.
+// exchange is the sample: losses, trims, marks, probes and withdrawals in a few messages.
 func (s *script) exchange() {
 	const us, first = time.Microsecond, uint32(roce.PSNMask - 3)
 	psn := func(i int) uint32 { return (first + uint32(i)) & roce.PSNMask }
 	s.endpoint(0, evOf(0, 1), false, false, 1, roce.PortStatusUpdate, 0b11)
 	s.endpoint(us, evOf(0, 0x81), true, false, 7, roce.PortStatusUpdate, 0b11)
-	for i := range 8 { // message 3: eight packets by eight paths in turn
+	for i := range 8 { // message 3: eight packets on eight paths in turn
 		s.write(evOf(i%2, i/2), false, 3, first, i, 8, 0)
 	}
 	// PSN 0 was trimmed in the core, PSN 2 is lost with its path, PSN 3 was marked.
@@ -149,27 +149,27 @@ func (s *script) exchange() {
 	s.sack(6*us, psn(7), 0, 0, evOf(1, 1), roce.VerdictNone, nil)
 	ack := roce.Header{Opcode: roce.MRCAck, DestQP: askQP, PSN: psn(7), Syndrome: roce.Ack, MSN: 4}
 	s.put(us, evOf(0, 0x81), true, ack, roce.MRC{}, nil)
-	// The path of PSN 2 is given up, and comes back.
+	// The path of PSN 2 is withdrawn, and returns.
 	s.sack(us, psn(7), 0, 0, evOf(0, 3), roce.VerdictAlwaysSkip, nil)
 	s.probe(evOf(0, 3), 100)
 	s.probe(evOf(0, 3), 101)
 	s.sack(7*us, psn(7), 0, 101, evOf(0, 3), roce.VerdictNone, func(k *roce.SETH) { k.Probed = true })
-	// Plane 1 goes down at the far end while message 4, with an immediate, is under way.
+	// Plane 1 goes down at the far end while message 4, with an immediate, is in flight.
 	s.write(evOf(0, 3), false, 4, psn(8), 0, 3, 9)
 	s.write(evOf(1, 0), false, 4, psn(8), 1, 3, 9)
 	s.endpoint(us, evOf(0, 0x81), true, false, 8, roce.PortStatusUpdate, 0b01)
 	s.write(evOf(0, 0), true, 4, psn(8), 1, 3, 9)
 	s.write(evOf(0, 1), false, 4, psn(8), 2, 3, 9)
 	s.sack(5*us, psn(10), 0, 0, evOf(0, 1), roce.VerdictNone, nil)
-	// Reverse paths are kept by probes of entropy values; the second stays without an answer.
+	// Return paths are checked by probes of entropy values; the second probe gets no answer.
 	s.endpoint(us, evOf(0, 0x81), true, false, 9, roce.EVProbe, 0)
 	s.endpoint(3*us, evOf(0, 1), false, true, 9, roce.EVProbe, 0)
 	s.endpoint(us, evOf(1, 0x82), true, false, 10, roce.EVProbe, 0)
 	s.endpoint(us, evOf(0, 0x81), true, false, 11, roce.PortStatusUpdate, 0b11)
-	s.write(evOf(1, 2), false, 5, psn(11), 0, 2, 0) // message 5 stays unfinished
+	s.write(evOf(1, 2), false, 5, psn(11), 0, 2, 0) // message 5 stays incomplete
 }
 
-// told reads a capture back as events and a story.
+// told reads a capture as events and a summary.
 func (s *script) told() (events []string, st *Story) {
 	s.t.Helper()
 	if _, err := s.w.Close(); err != nil {
@@ -216,14 +216,14 @@ func TestMRCSample(t *testing.T) {
 	}
 }
 
-// What the sample tells, event by event.
+// The description of the sample, event by event.
 func TestMRCStory(t *testing.T) {
 	b, err := os.ReadFile("testdata/mrc.pcapng")
 	if err != nil {
 		t.Fatal(err)
 	}
 	events, st := tellAll(t, b)
-	slices.Sort(events) // they are told when they end, and stand where they began
+	slices.Sort(events) // messages are reported when they end, at the position of their start
 	text := "# A capture of MRC at the sender's ports to two planes: eight packets by eight paths, of\n" +
 		"# which one is trimmed, one lost and one marked; a path that is given up and comes back; a plane\n" +
 		"# that goes down at the far end; a message with an immediate, and one that stays unfinished.\n\n" +
@@ -240,13 +240,12 @@ func TestMRCStory(t *testing.T) {
 	story.Check(t, "mrc", text)
 }
 
-// Switches that cut payloads off are told apart from damage: by the DSCP they give, or because headers are
-// missing.
+// Trimmed packets are distinguished from damage: by their DSCP, or by missing headers.
 func TestMRCTrimmed(t *testing.T) {
 	s := newScript(t)
 	s.write(evOf(0, 0), false, 1, 100, 0, 9, 0)
 	cut := func(left int) func([]byte) []byte {
-		return func(b []byte) []byte { // as a switch does: another DSCP, the lengths as they are now
+		return func(b []byte) []byte { // as a switch does: another DSCP, the current lengths
 			var f roce.Frame
 			if err := f.Decode(b); err != nil {
 				t.Fatal(err)
@@ -271,7 +270,7 @@ func TestMRCTrimmed(t *testing.T) {
 	}
 }
 
-// A connection whose planes have addresses of their own is one, with the paths by which it runs.
+// A connection whose planes have different addresses is one connection, with its paths.
 func TestMRCPlanesByAddress(t *testing.T) {
 	s := newScript(t)
 	s.v4, s.planes = true, true
@@ -296,14 +295,14 @@ func TestMRCPlanesByAddress(t *testing.T) {
 		f.Messages != w.Messages || f.Again != w.Again || f.Missing != 0 || f.MRC.Paths[0].Port != "plane0" {
 		t.Errorf("%+v, %+v\n%s", f, f.MRC, strings.Join(events, "\n"))
 	}
-	for _, x := range st.Flows { // endpoint operations have no connection; all else is these two
+	for _, x := range st.Flows { // endpoint operations have no connection; all other packets belong to these two
 		if x.QP != roce.MRCEndpointQP && x != f && x.QP != askQP {
 			t.Errorf("%+v", x)
 		}
 	}
 }
 
-// Paths of segments are shown with what is ahead of the packet where it was captured.
+// Paths of segments are shown with the remaining segments at the capturing port.
 func TestMRCSegments(t *testing.T) {
 	s := newScript(t)
 	s.srv6 = true
@@ -316,7 +315,7 @@ func TestMRCSegments(t *testing.T) {
 	}
 }
 
-// Over IPv4, and of every prefix of the sample: what is there is told, and nothing that is not.
+// Over IPv4, and for every prefix of the sample, the description has exactly what is present.
 func TestMRCPrefixes(t *testing.T) {
 	for _, v4 := range []bool{false, true} {
 		s := newScript(t)
@@ -337,7 +336,7 @@ func TestMRCPrefixes(t *testing.T) {
 	}
 }
 
-// A sender whose packets are lost, repeated and put out of order at random: the story counts what happened.
+// A sender whose packets are lost, repeated and reordered at random: the summary counts what happened.
 func TestMRCCounts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScript(t)

@@ -12,7 +12,7 @@ import (
 // span is a time between two packets, which captures have in nanoseconds.
 func span(us float64) unit.Time { return unit.Time(math.Round(us*1e3)) * unit.Nanosecond }
 
-// lull ends a run of equal events: later ones are reported separately.
+// lull ends a run of equal events, after which events are reported separately.
 const lull = 20.0 // us
 
 // run is consecutive similar events, which are reported as one.
@@ -23,7 +23,7 @@ type run struct {
 	from, upto   uint64 // PSNs
 	ev, was      roce.EV
 	evs          map[roce.EV]bool
-	known, moved int64 // counts of retransmitted packets: their first path was seen; it is another path
+	known, moved int64 // counts of retransmitted packets: those whose first path was seen; those on another path
 	least, most  float64
 	tell         func(r *run) string
 }
@@ -78,7 +78,7 @@ func (t *Teller) writes(qp uint16, src, dst netip.Addr) *stream {
 	return nil
 }
 
-// data finds the WRITEs of an answer: those to the queue pair that one of its contexts names.
+// data finds the WRITEs of an answer: those to the queue pair named by one of its contexts.
 func (m *mrcStream) data(source, dest uint16) *mrcStream {
 	if m.peer != nil {
 		return m.peer.more
@@ -202,7 +202,7 @@ func (m *mrcStream) ack(us float64, number int64, h *roce.Header) {
 	m.say(us, number, "%v, PSN %d, MSN %d", h.Syndrome, h.PSN, h.MSN)
 }
 
-// trimmed processes a WRITE whose payload a switch trimmed: f has its BTH, and perhaps more.
+// trimmed processes a WRITE whose payload a switch trimmed. f has its BTH, and perhaps more.
 func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	m.flow.Trimmed++
 	psn, _ := m.number(f.BTH.PSN)
@@ -213,8 +213,8 @@ func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	m.trims.add(m.stream, us, p.Number, psn, ev, func(r *run) string { return "trimmed by a switch: " + r.packets() })
 }
 
-// looksTrimmed reports whether a switch trimmed a WRITE with an invalid ICRC: it has a DSCP that no complete WRITE
-// of the capture has, or less payload than its headers announce.
+// looksTrimmed reports whether a switch trimmed a WRITE with an invalid ICRC. It then has a DSCP that no complete
+// WRITE of the capture has, or less payload than its headers announce.
 func (t *Teller) looksTrimmed(f *roce.Frame) bool {
 	n := len(f.Payload())
 	switch f.BTH.Opcode {
@@ -240,7 +240,7 @@ func (m *mrcStream) probe(us float64, p *Packet, f *roce.Frame, id uint16) {
 	m.asked[id] = asked{ev, m.paths[pathKey{ev, f.IP.Src}], us, p.Number}
 }
 
-// answered takes the answer to a probe of this direction.
+// answered processes the answer to a probe of this direction.
 func (m *mrcStream) answered(us float64, number int64, id uint16, v roce.Verdict) {
 	a, ok := m.asked[id]
 	if !ok {

@@ -35,7 +35,7 @@ type Marked struct {
 // Limits of stored state of a capture.
 const (
 	maxNoted = 8 << 20 // marks and CNPs
-	votes    = 16      // acknowledgements that identify whose requests a queue pair answers
+	votes    = 16      // number of acknowledgements that identify whose requests a queue pair answers
 	inquired = 32      // acknowledgements that are checked for that
 	parallel = 1024    // checked queue pairs between two addresses
 	near     = 1 << 16 // PSNs
@@ -159,7 +159,7 @@ func (n *noter) way(k way) *noted {
 // against are the directions that lead back.
 func (n *noter) against(w *noted) []*noted { return n.between[way{w.port, w.dst, w.src, 0}] }
 
-// answered records that a direction acknowledges a PSN: if only one queue pair has requests near it, those are
+// answered records that a direction acknowledges a PSN. If only one queue pair has requests near it, those are
 // acknowledged.
 func (n *noter) answered(w *noted, psn uint32) {
 	against := n.against(w)
@@ -210,7 +210,7 @@ func (n *noter) join() {
 	}
 }
 
-// meant is the direction whose marks a queue pair's CNPs answer: the one it acknowledges, or the only one.
+// meant returns the direction whose marks a queue pair's CNPs answer: the one it acknowledges, or the only one.
 func (n *noter) meant(w *noted) *noted {
 	var found []*noted
 	for _, q := range n.against(w) {

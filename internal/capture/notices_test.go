@@ -17,12 +17,12 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// film is a classic pcap file, made packet by packet at given times.
+// film is a classic pcap file, written packet by packet at given times.
 type film struct {
 	t    *testing.T
 	buf  bytes.Buffer
 	w    *pcapgo.Writer
-	snap int // bytes kept of each packet; 0: all
+	snap int // captured bytes of each packet; 0: all
 }
 
 func newFilm(t *testing.T, snap int) *film {
@@ -66,8 +66,8 @@ func (f *film) notices() *Notices {
 	return n
 }
 
-// play has two queue pairs between the same hosts, one of which is marked: its CNP goes to a queue pair whose
-// number says nothing, and acknowledgements tell which that is. A third one's CNP nobody can place.
+// play has two queue pairs between the same hosts, one of which is marked. Its CNP goes to a queue pair with an
+// uninformative number, and acknowledgements identify that one. The CNP of a third one cannot be assigned.
 func (f *film) play() {
 	const a, b = "10.0.0.1", "10.0.0.2"
 	us := unit.Microsecond
@@ -99,7 +99,7 @@ func TestNote(t *testing.T) {
 			t.Errorf("%d bytes kept: %+v", snap, n)
 		}
 	}
-	// Nothing of the BTH is there: no packet says anything.
+	// The BTH is missing, so no packet is informative.
 	f := newFilm(t, 44)
 	f.play()
 	if n := f.notices(); n.Packets != 9 || n.RoCE != 0 || len(n.Pairs) > 0 {
@@ -107,7 +107,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// What a file is worth that ends in the middle of a packet, and one that is no capture.
+// The result for a file that ends inside a packet, and for one that is no capture.
 func TestNoteDamaged(t *testing.T) {
 	f := newFilm(t, 0)
 	f.play()

@@ -13,7 +13,7 @@ import (
 	"railyard/roce"
 )
 
-// A capture of two points sees each packet twice and tells of it once; what is sent again is told at both.
+// A capture of two points contains each packet twice and counts it once. Retransmissions are recognized at both.
 func TestTwoPoints(t *testing.T) {
 	var buf bytes.Buffer
 	w, err := NewWriter(&buf, "test", "rail-1:Eth1", "rail-1:Eth2")
@@ -71,7 +71,7 @@ func TestTwoPoints(t *testing.T) {
 	}
 }
 
-// Two packets of 4 KiB, 160 ns after one another, are one packet in 160 ns: the first came before its stamp.
+// Two packets of 4 KiB, 160 ns apart, are one packet in 160 ns, because the first arrived before its time stamp.
 func TestRateOfTwo(t *testing.T) {
 	c := newTape(t)
 	body := make([]byte, 4096)

@@ -19,7 +19,7 @@ import (
 
 // Packet is one captured packet.
 type Packet struct {
-	Number int64 // from 1, as tshark counts
+	Number int64 // from 1, as in tshark
 	At     time.Time
 	Cut    bool // the capture kept less than the wire carried
 	Frame  roce.Frame
@@ -53,7 +53,7 @@ type Reader struct {
 	used  int      // bytes of it used by the last packet
 }
 
-// counter counts the bytes of a file as they are read.
+// counter counts the bytes read from a file.
 type counter struct {
 	r io.Reader
 	n int64
@@ -152,8 +152,8 @@ const (
 	cooked2Len = 20
 )
 
-// Next reads a packet; its bytes are valid until the next call. io.EOF ends the capture; another error means that the
-// file is damaged from here on.
+// Next reads a packet; its bytes are valid until the next call. io.EOF ends the capture. Another error means that
+// the file is damaged from here on.
 func (r *Reader) Next(p *Packet) (err error) {
 	defer func() { // a damaged file must not cause a panic here
 		if x := recover(); x != nil {
@@ -192,7 +192,7 @@ func (r *Reader) broken(err error) error {
 // largest is the largest IP packet.
 const largest = 1 << 16
 
-// whole decodes a truncated packet, with zeros for the missing part; it counts as complete if its BTH is.
+// whole decodes a truncated packet, with zeros for the missing part. It counts as complete if its BTH is.
 func (r *Reader) whole(p *Packet, link layers.LinkType) {
 	if r.room == nil {
 		r.room = make([]byte, largest+256)

@@ -4,12 +4,11 @@ import (
 	"railyard/roce"
 )
 
-// mtus are the payloads that the segments of a batch may have: a path MTU, or
-// nothing, for acknowledgements.
+// mtus are the possible payloads of the segments of a batch: a path MTU, or zero for acknowledgements.
 var mtus = [...]int{4096, 2048, 1024, 512, 256, 0}
 
 // split divides a batch of segments that the kernel had not yet split when it was captured (UDP segmentation
-// offload, as on loopback). All but the last have one size; each has its own ICRC, computed with its own length,
+// offload, as on loopback). All but the last have one size. Each has its own ICRC, computed with its own length,
 // and consecutive IPv4 identifications. The size is found by trying; nil when none fits, and for ordinary packets.
 func split(f *roce.Frame) []roce.Frame {
 	if f.Kind != roce.KindRoCEv2 || !f.Exact || f.ComputeICRC() == f.ICRC {

@@ -107,7 +107,7 @@ func NewTeller(limit int, emit func(Event)) *Teller {
 	return &Teller{limit: limit, emit: emit, flows: map[flowKey]*stream{}, mrcs: map[uint16][]*stream{}}
 }
 
-// Tell reads a capture to its end and emits its messages. progress, unless nil, receives the number of packets.
+// Tell reads a capture to its end and reports its messages. progress, unless nil, receives the number of packets.
 func (t *Teller) Tell(r *Reader, progress func(packets int64)) error {
 	var p Packet
 	for {
@@ -157,7 +157,7 @@ func (t *Teller) take(p *Packet) {
 		}
 	case p.Err == roce.ErrTruncated && !p.Cut && f.BTH.Opcode.IsMRCWrite():
 		s.RoCE++
-		if st := t.stream(us, f); st != nil { // even headers are cut
+		if st := t.stream(us, f); st != nil { // even the headers are trimmed
 			st.flow.Packets++
 			st.mrc().trimmed(us, p, f)
 		}
@@ -233,7 +233,7 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 	st.take(us, p, f)
 }
 
-// say emits an event; a run of equal ones becomes one.
+// say reports an event; a run of equal ones becomes one.
 func (t *Teller) say(e Event) {
 	if t.holds && t.held.Who == e.Who && t.held.Text == e.Text {
 		t.held.Times = max(1, t.held.Times) + 1

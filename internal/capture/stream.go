@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// stream tracks one direction of a queue pair: its requests, and the answers to those of the other direction.
+// stream tracks one direction of a queue pair: its requests, and its answers to the other direction's requests.
 type stream struct {
 	t    *Teller
 	key  flowKey
@@ -52,8 +52,7 @@ type message struct {
 	gaps          gaps // READ: answers that were not captured
 }
 
-// maxOpen bounds the messages that wait for an acknowledgement that the capture
-// may not have.
+// maxOpen bounds the messages that wait for an acknowledgement, which the capture may lack.
 const maxOpen = 4096
 
 func newStream(t *Teller, k flowKey, us float64) *stream {
@@ -65,10 +64,10 @@ func (s *stream) say(us float64, number int64, format string, args ...any) {
 	s.t.say(Event{Micros: us, Packet: number, Who: s.who, Text: fmt.Sprintf(format, args...)})
 }
 
-// points counts a stream's packets at each capture point, by its number.
+// points counts a stream's packets at each capture point, by the point's number.
 type points map[int]int64
 
-// most is the count of the point that has seen most.
+// most returns the count of the point with the most packets.
 func (p points) most() (n int64) {
 	for _, k := range p {
 		n = max(n, k)
@@ -76,8 +75,8 @@ func (p points) most() (n int64) {
 	return n
 }
 
-// elsewhere reports whether a packet has been seen at another point of the same capture: as many packets have passed
-// here as the maximum there, and a request was seen before.
+// elsewhere reports whether a packet has been seen at another point of the same capture. This point has then had as
+// many packets as the maximum there, and a request was seen before.
 func (s *stream) elsewhere(p *Packet, h *roce.Header) bool {
 	kind, seen := 1, true
 	if !h.Opcode.IsResponse() && h.Opcode <= 0x1f {
@@ -330,7 +329,7 @@ func describe(h *roce.Header) string {
 	return "the end of a WRITE"
 }
 
-// kept processes a NIC's report of how long it holds received packets.
+// kept processes a NIC's report of its delay of received packets.
 func (s *stream) kept(us float64, number, ns int64) {
 	if ns > 0 && s.flow.FarDelay == 0 {
 		s.say(us, number, "the NIC keeps what arrives now for %d ns", ns)
@@ -338,7 +337,7 @@ func (s *stream) kept(us float64, number, ns int64) {
 	s.flow.FarDelay = max(s.flow.FarDelay, ns)
 }
 
-// answer processes a responder's packet: it belongs to the requests of the other direction.
+// answer processes a responder's packet, which belongs to the requests of the other direction.
 func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	h := &f.BTH
 	if h.Opcode == roce.Acknowledge && len(f.Payload()) == roce.FarDelayLen {
@@ -409,7 +408,7 @@ func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 	}
 }
 
-// acknowledged reports every message that ends at or before n. READs and atomics end with their own answer only.
+// acknowledged reports every message that ends at or before n. READs and atomics end only with their own answer.
 func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 	for len(s.open) > 0 && s.open[0].last <= n {
 		m := s.open[0]
@@ -445,8 +444,8 @@ func (s *stream) tell(m *message, us float64, end string) {
 	s.say(m.start, m.packet, "%s, %s", text, end)
 }
 
-// findPeer looks for the direction whose requests an answer with this PSN can
-// belong to: from the addressee to us, with that PSN sent and not long ago.
+// findPeer finds the direction to whose requests an answer with this PSN can belong: from the answer's destination
+// to its source, with that PSN sent recently.
 func (s *stream) findPeer(psn uint32) {
 	var found *stream
 	for _, c := range s.t.order {

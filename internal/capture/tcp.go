@@ -35,7 +35,7 @@ func tcpOf(data []byte, link layers.LinkType) *layers.TCP {
 	return t
 }
 
-// tcp takes a packet of TCP: it reports the first of a direction, retransmissions, gaps and marks.
+// tcp processes a TCP packet. It reports the first of a direction, retransmissions, gaps and marks.
 func (t *Teller) tcp(us float64, p *Packet) {
 	ip, h := &p.Frame.IP, p.TCP
 	key := tcpKey{netip.AddrPortFrom(ip.Src, uint16(h.SrcPort)), netip.AddrPortFrom(ip.Dst, uint16(h.DstPort))}

@@ -2,7 +2,7 @@ package capture
 
 import "railyard/roce"
 
-// lacksPayload reports whether a switch trimmed a WRITE or SEND of RC with an invalid ICRC: its payload is shorter
+// lacksPayload reports whether a switch trimmed an RC WRITE or SEND with an invalid ICRC. Its payload is shorter
 // than its headers announce (RETH's DMA length), or below the path MTU although other packets follow (IBTA 9.3.3,
 // 9.4.1).
 func lacksPayload(f *roce.Frame) bool {

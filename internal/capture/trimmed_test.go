@@ -8,8 +8,8 @@ import (
 	"railyard/roce"
 )
 
-// TestTrimmed: a packet of RC with less payload than its headers announce was trimmed; one that is whole and has a
-// wrong ICRC is damaged.
+// TestTrimmed: an RC packet with less payload than its headers announce was trimmed. A complete one with a wrong
+// ICRC is damaged.
 func TestTrimmed(t *testing.T) {
 	for _, c := range []struct {
 		op      roce.Opcode

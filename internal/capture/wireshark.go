@@ -13,7 +13,7 @@ import (
 //go:embed mrc.lua
 var dissector string
 
-// WiresharkPlugin is a dissector of MRC for Wireshark. Its tables are generated from the codec's tests, so that they
+// WiresharkPlugin is a dissector of MRC for Wireshark. Its tables are generated from the codec's tests, so they
 // cannot differ.
 func WiresharkPlugin() string {
 	var b strings.Builder

@@ -14,8 +14,7 @@ import (
 	"railyard/roce"
 )
 
-// tshark reads frames with the plugin loaded and returns its rows of fields; the first tells of malformed
-// packets.
+// tshark reads frames with the plugin loaded and returns its rows of fields. The first row has malformed packets.
 func tshark(t *testing.T, frames [][]byte, fields ...string) [][]string {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
@@ -80,9 +79,8 @@ func goldenPackets(t *testing.T) (names []string, frames [][]byte) {
 	return names, frames
 }
 
-// Wireshark with the plugin reads every field of packets that an independent builder made as it stands in
-// their bytes, finds nothing malformed, and what the fields come to; ordinary RoCEv2 stays with its own
-// dissector.
+// Wireshark with the plugin decodes every field of independently built packets as in their bytes, with nothing
+// malformed. Ordinary RoCEv2 is left to its own dissector.
 func TestTsharkMRC(t *testing.T) {
 	names, frames := goldenPackets(t)
 	var fields []string
@@ -144,8 +142,7 @@ func TestTsharkMRC(t *testing.T) {
 	}
 }
 
-// checkFields compares what tshark reads with the bits of the packet: fields of headers that it has, and
-// none of others.
+// checkFields compares tshark's fields with the bits of the packet: fields of its headers, and none of others.
 func checkFields(t *testing.T, name string, f *roce.Frame, row []string) {
 	t.Helper()
 	wire, at := f.AppendHead(nil), map[string]int{}
@@ -186,7 +183,7 @@ func checkFields(t *testing.T, name string, f *roce.Frame, row []string) {
 	}
 }
 
-// Whatever is cut off or flipped in a packet, the plugin runs through.
+// The plugin handles any truncated or flipped packet.
 func TestTsharkMRCDamage(t *testing.T) {
 	_, frames := goldenPackets(t)
 	var damaged [][]byte
@@ -199,7 +196,7 @@ func TestTsharkMRCDamage(t *testing.T) {
 		put := func(ib []byte) {
 			damaged = append(damaged, roce.AppendUDP(nil, &f.Ethernet, &f.IP, f.UDP.SrcPort, roce.Port, ib))
 		}
-		for n := 0; n <= len(ib); n += 3 { // as a switch leaves it
+		for n := 0; n <= len(ib); n += 3 { // as a switch trims it
 			put(ib[:n])
 		}
 		for i := range ib {
@@ -215,7 +212,7 @@ func TestTsharkMRCDamage(t *testing.T) {
 	}
 }
 
-// The plugin's tables are whole, and what is in Lua's source for them is gone.
+// The plugin's tables are complete, and no placeholder is left in its Lua source.
 func TestWiresharkPlugin(t *testing.T) {
 	text := WiresharkPlugin()
 	for _, f := range roce.MRCFields() {

@@ -77,9 +77,8 @@ func (w *Writer) write(at time.Time, iface int, out bool, frame []byte, comment 
 		Length: len(frame), InterfaceIndex: iface}, frame, o)
 }
 
-// Datagram writes a UDP datagram of a socket in the headers that the kernel
-// puts around it: MAC addresses are made up from the IP addresses. id is IPv4's
-// identification, over IPv6 the low half of the flow label.
+// Datagram writes a UDP datagram of a socket with the headers that the kernel adds; MAC addresses are derived from
+// the IP addresses. id is IPv4's identification, over IPv6 the low half of the flow label.
 func (w *Writer) Datagram(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +130,7 @@ func Create(path string, force bool, app string, names ...string) (*File, error)
 	return f, nil
 }
 
-// Close completes the file and gives it its name.
+// Close completes the file and renames it to its name.
 func (f *File) Close() (frames int64, err error) {
 	frames, err = f.Writer.Close()
 	for _, step := range []func() error{f.buf.Flush, func() error { return f.tmp.Chmod(0o644) }, f.tmp.Close} {

@@ -10,8 +10,8 @@ import (
 	"railyard/roce"
 )
 
-// A datagram of a socket is captured with what its header says beside addresses: over IPv4 its
-// identification, over IPv6 the flow label, in which MRC has half of the entropy value.
+// A socket's datagram is captured with its header: over IPv4 its identification, over IPv6 the flow label, in which
+// MRC has half of the entropy value.
 func TestDatagram(t *testing.T) {
 	for _, a := range []string{"10.0.0.1", "2001:db8::1"} {
 		var buf bytes.Buffer

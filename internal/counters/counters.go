@@ -42,7 +42,7 @@ func Say[T any](v T) Said[T] { return Said[T]{V: v, Is: true} }
 type Snapshot struct {
 	Device  string // hostname; the file's name if the output has none
 	Kind    Kind
-	Format  string // registry name; of merged ones all of them with + between
+	Format  string // registry name; for merged ones all names joined by +
 	Command string // command as typed; "" without a prompt
 	At      Moment
 	Ports   []Port // ports in the order of the output
@@ -75,7 +75,7 @@ func (m Moment) Add(t unit.Time) Moment {
 // Pools are the counters of a device as a whole.
 type Pools struct {
 	Shared, SharedPeak Count // bytes of the shared buffer
-	Size               Count // bytes that it has
+	Size               Count // its bytes
 }
 
 // Port is the counters of one interface.
@@ -85,20 +85,20 @@ type Port struct {
 	NetDev string // network interface that an RDMA device belongs to
 
 	Alias string // front panel label, which SONiC announces in LLDP; "" if it is Name
-	Lanes string // as SONiC numbers them: 0,1,2,3
-	FEC   string // as SONiC calls it
+	Lanes string // in SONiC's numbers: 0,1,2,3
+	FEC   string // by SONiC's name
 
 	Up       Said[bool]
-	Enabled  Said[bool] // by its configuration
+	Enabled  Said[bool] // as configured
 	Speed    Said[unit.Rate]
 	MTU      Said[unit.Bytes]
-	TxUtil   Said[float64] // share of its line rate that it sends, as the device measures it
+	TxUtil   Said[float64] // share of its line rate that it sends, as measured by the device
 	PFC      Said[bool]    // PFC runs, regardless of the configuration
 	Lossless Said[uint8]   // bitmap of the priorities that it runs for
 
 	RxPFC, TxPFC       [Priorities]Count // pause frames got and sent
-	RxPFCAll, TxPFCAll Count             // counts of all priorities, if only their sum is shown
-	RxDur, TxDur       [Priorities]Count // microseconds: how long it was paused, and how long its peer
+	RxPFCAll, TxPFCAll Count             // sums over all priorities, if only these are shown
+	RxDur, TxDur       [Priorities]Count // microseconds for which it was paused, and for which its peer was
 	RxPause, TxPause   Count             // 802.3x pauses, of all classes
 	Queues             [Priorities]Queue // egress
 	Groups             [Priorities]Group // ingress

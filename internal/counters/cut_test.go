@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCutShort: of a session that ends early, at the end of any of its lines, no counter is made up: what is
-// read of a port is what the whole session says of it, or not there.
+// TestCutShort: a session that ends early, after any of its lines, gives no wrong counter. A port's values are
+// those of the whole session, or missing.
 func TestCutShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		system := rapid.SampledFrom(Systems).Draw(t, "system")
@@ -22,7 +22,7 @@ func TestCutShort(t *testing.T) {
 		n := rapid.IntRange(1, len(lines)).Draw(t, "lines")
 		part, _, err := Read("x.txt", bytes.Join(lines[:n], nil))
 		if err != nil {
-			return // nothing but a prompt, or half of a document of JSON: refused as a whole
+			return // only a prompt, or half of a JSON document: rejected as a whole
 		}
 		says := map[[3]string]uint64{}
 		each := func(all []Snapshot, visit func(key [3]string, c *Count)) {
@@ -46,8 +46,8 @@ func TestCutShort(t *testing.T) {
 	})
 }
 
-// TestPartOfNumber: no digits of a number that is damaged, or that a line break divides, are a counter of their own,
-// and no cell is taken for its neighbour's.
+// TestPartOfNumber: digits of a damaged or broken number are never a separate counter, and no cell is mistaken for
+// its neighbour.
 func TestPartOfNumber(t *testing.T) {
 	const (
 		port  = "leaf1# show interface\nEthernet1/1 is up\n  MTU 9216 bytes, BW 100000000 Kbit , DLY 10 usec\n  RX\n"
@@ -83,7 +83,7 @@ func TestPartOfNumber(t *testing.T) {
 			"Ethernet0: rx pfc 1 137, rx pfc 2 773, rx pfc 3 813, rx pfc 4 719, rx pfc 5 439, rx pfc 6 427, " +
 				"rx pfc 7 610", true},
 		{pfc + "Ethernet0   8   137   773   813   719   439   427\n", "", true},
-		{pfc + "Ethernet0   847   137   773   719   439   427   610\n", "", true}, // nothing where 813 stood
+		{pfc + "Ethernet0   847   137   773   719   439   427   610\n", "", true}, // empty instead of 813
 		{nic + "     rx_prio3_pause: 8\n13\n", "", true},
 		{nic + "     rx_prio3_pause: 813\n1700000000.5\n", "eth0: rx pfc 3 813", true},
 		{nic + "     rx_prio3_pause: 81\n1700000000\n     rx_prio4_pause: 7\n", "eth0: rx pfc 4 7", true},
@@ -135,8 +135,8 @@ func TestPartOfNumber(t *testing.T) {
 	}
 }
 
-// TestRanBack: a counter that runs back was cleared, unless another one of its output went on, or its digits are the
-// first ones of the number before.
+// TestRanBack: a counter that decreased was cleared, unless another one of its output continued, or its digits are
+// the first ones of the earlier number.
 func TestRanBack(t *testing.T) {
 	for _, c := range []struct {
 		was, is     [2]uint64 // bytes received, pauses received

@@ -16,17 +16,17 @@ type Note struct {
 	Text string
 }
 
-// Diff is the difference of two snapshots of one device: its Snapshot holds the
-// differences, with the lines of the later one; gauges are the later ones.
+// Diff is the difference of two snapshots of one device. Its Snapshot holds the differences, with the lines of the
+// later one; gauges are the later ones.
 type Diff struct {
 	Snapshot
 	Took  Said[unit.Time] // time between the readings if both have a time
 	Notes []Note
 }
 
-// Delta returns the counts between two snapshots of a device. A counter that one of them does not show has no
-// difference: it is absent from the result. A wrapped counter continued; another one that runs backwards was cleared in
-// between, and only its value since then is known, which a note states.
+// Delta returns the counts between two snapshots of a device. A counter that one of them lacks has no difference
+// and is absent from the result. A wrapped counter continued. Another one that decreases was cleared in between,
+// and only its value since then is known, which a note states.
 func Delta(before, after Snapshot) (Diff, error) {
 	if before.Device != after.Device {
 		return Diff{}, &field.Error{File: after.File, Line: after.Line, Msg: fmt.Sprintf("is of %s, and %s is of %s: what one device counted is the difference of two snapshots of its own", after.Device,
@@ -128,7 +128,7 @@ func (d *Diff) less(p, was *Port) {
 	}
 }
 
-// truncates reports whether a number is the first digits of an earlier one, two or more: that of a line cut short.
+// truncates reports whether a number is the first two or more digits of an earlier one, as in a truncated line.
 func truncates(was, is uint64) bool {
 	return is > 9 && strings.HasPrefix(strconv.FormatUint(was, 10), strconv.FormatUint(is, 10))
 }

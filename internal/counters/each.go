@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Names of per-class counters, in the order of Each, built once: a port has 176 of them, and a comparison of two
-// snapshots of a fabric visits them for all ports several times.
+// Names of per-class counters, in the order of Each, are built once. A port has 176 of them, and a comparison of
+// two snapshots of a fabric visits them for all ports several times.
 var (
 	rxPFCNames, txPFCNames = naming("rx pfc %"), naming("tx pfc %")
 	rxDurNames, txDurNames = naming("rx pause duration %"), naming("tx pause duration %")

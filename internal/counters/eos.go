@@ -4,8 +4,8 @@ import (
 	"regexp"
 )
 
-// EOS. If no text output was publicly available, the JSON of the same command is read and written (| json), whose keys
-// are in Arista's own tests (anta).
+// EOS. If no text output was publicly available, the JSON of the same command is read and written (| json); its
+// keys are in Arista's own tests (anta).
 var eosFormats = []Format{
 	{Name: "eos-interfaces", System: "eos", About: "show interfaces: state, MTU, speed, link changes",
 		Command: "show interfaces",

@@ -43,7 +43,7 @@ var mlx5Names = []named{
 }
 
 // otherNames are the counter names of Broadcom's bnxt_en, AMD's ionic and Intel's ice (their drivers in the
-// kernel). Intel counts the frames that resume (xon) separately; they are not kept.
+// kernel). Intel counts the frames that resume (xon) separately; they are ignored.
 var otherNames = []named{
 	{"rx_pfc_ena_frames_pri%d", func(p *Port, i int) *Count { return &p.RxPFC[i] }},
 	{"tx_pfc_ena_frames_pri%d", func(p *Port, i int) *Count { return &p.TxPFC[i] }},
@@ -83,7 +83,7 @@ var otherNames = []named{
 	{"octets_rx_all", func(p *Port, _ int) *Count { return &p.RxBytes }},
 }
 
-// ethtoolNames finds a counter by what ethtool calls it.
+// ethtoolNames finds a counter by ethtool's name.
 var ethtoolNames = expand(mlx5Names, otherNames)
 
 type place struct {
@@ -110,7 +110,7 @@ func expand(lists ...[]named) map[string]place {
 var ethtoolLine = regexp.MustCompile(`^\s*(\S.*?):\s+(\S+)\s*$`)
 
 // readEthtool reads name: value. Hundreds of names are documented only in drivers; irrelevant ones are ignored. The
-// output has no interface name: the command has it, or it is the file's only one.
+// output has no interface name. The command has it, or the interface is the file's only one.
 func readEthtool(r *reading) {
 	name := r.section.port
 	if name == "" {
@@ -143,7 +143,7 @@ func readEthtool(r *reading) {
 }
 
 // unread are names of drivers' counters of lost packets and of link errors, of the whole interface.
-// rx_out_of_range_len_phy is excluded, as are bits corrected by FEC, which every link of 100G lanes counts;
+// rx_out_of_range_len_phy is excluded, and so are bits corrected by FEC, which every link of 100G lanes counts;
 // rx3_xdp_drop belongs to a ring.
 var unread = regexp.MustCompile(`^[a-z_]*(?:drop|discard|symbol_err|uncorrect)[a-z_]*$`)
 

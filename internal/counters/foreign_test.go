@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCommandsInCommon: systems have commands in common, and forms of one command; each output is of its device's
-// system, or is not read, whichever system's table has the command first.
+// TestCommandsInCommon: systems share commands and their forms. Each output belongs to its device's system or is
+// not parsed, whichever system's table has the command first.
 func TestCommandsInCommon(t *testing.T) {
 	const (
 		sonic = "admin@leaf1:~$ show pfc counters\n  Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7\n" +

@@ -16,7 +16,7 @@ var (
 	// otherHead is a heading without the name of an interface that can be read.
 	otherHead = regexp.MustCompile(`^\S+(?: \d+)* is (?:up|down|administratively down|errdisabled)\b`)
 
-	// ifPart matches lines that a paragraph has once, whatever it counts.
+	// ifPart matches lines that a paragraph has once, for any counters.
 	ifPart  = regexp.MustCompile(`^RX$|^TX$|\bPAUSE (?:in|out)put$`)
 	ifMTU   = regexp.MustCompile(`\bMTU (\d+) bytes\s*,\s*BW (\d+) [kK]bit`)
 	ifFlaps = regexp.MustCompile(`^(\d+) (interface resets|link status changes)`)
@@ -93,7 +93,7 @@ func readInterfaces(r *reading) {
 }
 
 // alone reports whether a number may begin after a text: not within a word, and not after another number, whose
-// digits would be part of it.
+// digits it could continue.
 func alone(before string) bool {
 	words := strings.TrimRight(before, " \t")
 	return words == "" || strings.ContainsAny(before[len(before)-1:], " \t,(") &&

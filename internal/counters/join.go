@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Join merges the outputs of several commands on one device, devices in order of appearance. If two outputs have the
-// same value, the later one wins: different counters belong to two times, which a note states. RDMA devices whose
-// interface is known are that interface.
+// Join merges the outputs of several commands on one device, devices in order of appearance. If two outputs have
+// the same value, the later one wins. Different counters belong to two times, which a note states. RDMA devices
+// whose interface is known are that interface.
 func Join(all []Snapshot) ([]Snapshot, []Note) {
 	var out []Snapshot
 	var notes []Note
@@ -61,7 +61,7 @@ func (s *Snapshot) add(o *Snapshot, byName map[string]int) (notes []Note) {
 	return notes
 }
 
-// Take adds another output's values for the same port; it returns a counter with contradicting values.
+// Take adds another output's values for the same port. It returns a counter with contradicting values.
 func (p *Port) Take(o *Port) (differs string, was, is uint64) {
 	if o.NetDev != "" {
 		p.NetDev = o.NetDev

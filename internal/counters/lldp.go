@@ -14,7 +14,7 @@ var mac = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4
 var nxosNeighbour = regexp.MustCompile(`^(.*?)\s+([A-Za-z][A-Za-z-]*[\d/.:]+)\s+(\d+)\s+` +
 	`((?:[RBTCWPSO](?:[, ]*[RBTCWPSO])*\s+)?)(\S.*?)\s*$`)
 
-// readNXOSLLDP reads a row a neighbour; a long name has a line of its own.
+// readNXOSLLDP parses one row per neighbour; a long name has a separate line.
 func readNXOSLLDP(r *reading) {
 	name, inside := "", false
 	for _, l := range r.lines {

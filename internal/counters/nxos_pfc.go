@@ -20,8 +20,8 @@ var (
 	watchGroup = regexp.MustCompile(`^\|\s*QOS GROUP (\d+)\b.*?(?:PFC-COS \[(\d)\])?`)
 )
 
-// readPFC reads a row an interface: mode, whether PFC runs and for which priorities (a bit
-// map), pause frames got and sent.
+// readPFC parses one row per interface: mode, whether PFC runs and for which priorities (a bit map), pause frames
+// received and sent.
 func readPFC(r *reading) {
 	for _, l := range r.lines {
 		s := strings.TrimSpace(l.text)
@@ -162,7 +162,7 @@ func writePFCDetail(w *bytes.Buffer, s *Snapshot) {
 	}
 }
 
-// readPFCQueue reads the watchdog's counters of each class: Shutdown counts how often it found the class stuck.
+// readPFCQueue parses the watchdog's counters of each class. Shutdown counts how often it found the class stuck.
 func readPFCQueue(r *reading) {
 	name, queue := "", -1
 	seen := map[string]bool{} // groups of the interface

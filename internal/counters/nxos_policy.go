@@ -19,9 +19,9 @@ var (
 	classQueue  = regexp.MustCompile(`q(\d)$`)
 )
 
-// readPolicyMap reads the sent, dropped and queued data of queueing policies' classes, and the packets that a
-// policy of type qos put into a qos-group. A class named by its owner does not identify its queue: it is ignored
-// with a note.
+// readPolicyMap parses the sent, dropped and queued data of the classes of queueing policies, and the packets that
+// a policy of type qos assigned to a qos-group. A class with a custom name does not identify its queue; it is
+// ignored with a note.
 func readPolicyMap(r *reading) {
 	name, class, way := "", "", ""
 	var seen [2]Count
@@ -75,7 +75,7 @@ func readPolicyMap(r *reading) {
 	}
 }
 
-// add sums up what several classes put into one queue.
+// add sums the counts that several classes have for one queue.
 func add(to *Count, c Count) {
 	c.V += to.V
 	*to = c

@@ -18,7 +18,7 @@ var (
 	portLine = regexp.MustCompile(`^\s*([A-Z][A-Za-z& ]+(?:Pkts|Bytes|Byts))\s+(\d+)\s*$`)
 )
 
-// readQueuing reads the egress queues of each interface, the drops at its ingress, and its pause frames by
+// readQueuing parses the egress queues of each interface, the drops at its ingress, and its pause frames by
 // priority. Queues are qos-groups, numbered as the queues in the default templates; rows name a PFC priority of
 // their own.
 func readQueuing(r *reading) {
@@ -117,7 +117,7 @@ func (r *reading) queueRow(q *Queue, s string, l line) {
 // digits matches a text that has numbers.
 var digits = regexp.MustCompile(`(?:^|\s)[0-9]`)
 
-// otherRow reads the losses of queues without a priority: the switch's own queues and those of mirrored packets.
+// otherRow parses the losses of queues without a priority: the switch's own queues and those of mirrored packets.
 func (r *reading) otherRow(group, s string, l line) {
 	cells := strings.Split(strings.Trim(s, "|"), "|")
 	label := strings.Join(strings.Fields(cells[0]), " ")

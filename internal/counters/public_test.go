@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// public are forms of outputs as public texts have them (tests of ntc-templates and sonic-utilities, drivers'
-// guides), retyped with other names and numbers; unknown is how many lines are told as not understood. All
-// that is read of them stands in want, and nothing else.
+// public are forms of outputs from public texts (tests of ntc-templates and sonic-utilities, drivers' guides),
+// retyped with other names and numbers. unknown is the number of lines reported as not understood. want contains
+// exactly what is parsed of them.
 var public = []struct {
 	name, text, want string
 	unknown          int
@@ -117,7 +117,7 @@ Interface Ethernet49/1 detected 1 LLDP neighbors:
 `, "Ethernet49/1 to spine-7.example.com Ethernet1", 0},
 }
 
-// TestPublic compares all that is read with what a person reads there.
+// TestPublic compares the parsed values with those that a person reads.
 func TestPublic(t *testing.T) {
 	for _, c := range public {
 		all, unknown, err := Read("x.txt", []byte(c.text))
@@ -140,7 +140,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// spelt returns what is known of a port but for its state.
+// spelt returns the known values of a port without its state.
 func spelt(p *Port) string {
 	var said []string
 	p.Each(func(name string, c *Count, _ bool) {

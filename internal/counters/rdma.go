@@ -50,7 +50,7 @@ var otherRDMA = []rdmaName{
 	{"resp_rx_outof_buf", 0, func(r *RoCE) *Count { return &r.OutOfBuffer }},
 }
 
-// Wraps reports whether a counter of that name, as Each gives it, has 32 bits.
+// Wraps reports whether a counter of that name in Each has 32 bits.
 func Wraps(name string) bool {
 	for _, n := range mlx5RDMA {
 		if n.name == name {
@@ -60,7 +60,7 @@ func Wraps(name string) bool {
 	return false
 }
 
-// count stores a counter by its name and returns where; unsupported ones are ignored.
+// count stores a counter by its name and returns its place; unsupported ones are ignored.
 func (r *RoCE) count(name string, c Count) *Count {
 	for _, list := range [][]rdmaName{mlx5RDMA, otherRDMA} {
 		for _, n := range list {
@@ -74,8 +74,7 @@ func (r *RoCE) count(name string, c Count) *Count {
 	return nil
 }
 
-// readRDMA reads link DEVICE/PORT and then names and values, in one line or, with -p, in
-// one each.
+// readRDMA parses link DEVICE/PORT followed by names and values, on one line or, with -p, on one line each.
 func readRDMA(r *reading) {
 	name, half := "", ""
 	last := (*Count)(nil)

@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// Limits of one file: its bytes, interfaces in all of its outputs, and reported unrecognized lines.
+// Limits of one file: its bytes, the interfaces in all of its outputs, and reported unrecognized lines.
 const (
 	MaxSize    = 64 << 20
 	maxPorts   = 20_000
@@ -178,14 +178,14 @@ var clock = regexp.MustCompile(`^[1-3]\d{9}\.\d+$`)
 var endsInNumber = regexp.MustCompile(`[0-9][,.]?$`)
 
 var (
-	// pager matches the prompt of a pager, behind which a carriage return overwrites it.
+	// pager matches the prompt of a pager, which a carriage return then overwrites.
 	pager = regexp.MustCompile(`^\s*--\s*[Mm]ore\s*--(?:\(\d+%\))?\s*$`)
 	// logged matches a message of the log of NX-OS and EOS, which the terminal prints between lines.
 	logged = regexp.MustCompile(`%[A-Z][A-Z0-9_]*-(?:[A-Z0-9_]+-)?[0-7]-[A-Z0-9_]+: `)
 )
 
-// printed returns a line without the prompt of a pager before it, and false if nothing else is in it, or it is a
-// message of the log.
+// printed returns a line without a pager's prompt before it. It returns false if nothing else is in the line, or it
+// is a log message.
 func printed(s string) (string, bool) {
 	if i := strings.LastIndexByte(s, '\r'); i >= 0 && pager.MatchString(s[:i]) {
 		return s[i+1:], true
@@ -288,7 +288,7 @@ func (t *text) split(data []byte) ([]section, error) {
 				flush()
 				cur = section{device: device, at: l.n, format: f}
 			}
-			cur.format = f // independent of the command, this is its output
+			cur.format = f // for any command, this is its output
 		}
 		cur.begun = cur.begun || cur.format.is(s)
 		cur.lines = append(cur.lines, l)
@@ -297,9 +297,9 @@ func (t *text) split(data []byte) ([]section, error) {
 	return out, nil
 }
 
-// settle sets the format of outputs with an ambiguous heading by their device's system. Systems have commands in
-// common, such as show interfaces counters, and a device runs one system, which headings identify. It returns
-// systems by device.
+// settle sets the format of outputs with an ambiguous heading by their device's system. Systems share commands,
+// such as show interfaces counters. A device runs one system, which headings identify. It returns systems by
+// device.
 func settle(all []section) map[string][]string {
 	systems := map[string][]string{}
 	for i := range all {
@@ -341,8 +341,8 @@ func typed(s string) (device, command string, ok bool) {
 // numbered are words that tables put before a # for a number, and no switch is called: QoS-Group# Bandwidth%.
 var numbered = regexp.MustCompile(`(?i)^(?:qos-?group|pg|queue|que|q|cos|class|vl|lane|priority|port|slot)$`)
 
-// heading reports whether a line with a word before a # is a heading and not a prompt: the word is one that tables
-// number, or words are in columns, three spaces or more apart.
+// heading reports whether a line with a word before a # is a heading and not a prompt. The word is then a table's
+// word for numbers, or words are in columns, three spaces or more apart.
 func heading(s, word, rest string) bool {
 	const column = "   "
 	return numbered.MatchString(word) || strings.Contains(rest, column) ||
@@ -375,8 +375,8 @@ func (f *Format) is(s string) bool {
 	return f.head.MatchString(s) || strings.HasSuffix(f.Name, "-interface") && ifHead.MatchString(s)
 }
 
-// goesOn reports whether a line that begins another format still belongs to the output: before its heading, only a line
-// of its own form.
+// goesOn reports whether a line that begins another format still belongs to the output. Before its heading, only a
+// line of its own form does.
 func (s *section) goesOn(line string) bool {
 	return s.format.is(line) && (s.begun || s.format.head.MatchString(line))
 }
@@ -397,7 +397,7 @@ func begins(s, rest string) *Format {
 	return nil
 }
 
-// literals are, by format, strings that a heading must contain: searching for them is faster than matching.
+// literals are, by format, strings that a heading must contain; searching for them is faster than matching.
 var literals = func() (all []string) {
 	for i := range formats {
 		all = append(all, "")
@@ -482,8 +482,8 @@ func (t *text) saySkipped() {
 	t.skipped = nil
 }
 
-// again reports whether a paragraph's heading or row comes a second time below the name of one interface: the name of
-// another is missing between both, and the counters of neither are read.
+// again reports whether a paragraph's heading or row occurs a second time below the name of one interface. The name
+// of another interface is then missing in between, and the counters of neither are read.
 func (r *reading) again(seen map[string]bool, heading, name string, l line) bool {
 	if !seen[heading] {
 		seen[heading] = true

@@ -13,18 +13,18 @@ type Format struct {
 	Name   string
 	System string // system that prints it: nxos, eos, sonic, host
 	About  string
-	// Command prints it; PORT is replaced by each port; empty if Show uses another command with the same content.
+	// Command prints it; PORT is replaced by each port. It is empty if Show uses another command with equal
+	// content.
 	Command string
 
 	command *regexp.Regexp // command as typed, abbreviated or not; its first group is the port
-	head    *regexp.Regexp // a line that begins only it, for files without prompts
+	head    *regexp.Regexp // a line that begins only this format, for files without prompts
 	tell    string         // for JSON: a key that no other output has
 	read    func(r *reading)
 	write   func(w *bytes.Buffer, s *Snapshot)
 }
 
-// formats in the order in which a system's are written. A command line is tried against
-// them in this order, too.
+// formats in the order in which a system's are written. A command line is also matched against them in this order.
 var formats = slices.Concat(always, nxosFormats, eosFormats, sonicFormats, hostFormats)
 
 // Formats lists them.
@@ -90,7 +90,7 @@ func (f *Format) names(p *Port) string {
 	return device
 }
 
-// session is one command and its output, if there is any.
+// session is one command and its output, if any.
 func (f *Format) session(b *bytes.Buffer, system, command string, s *Snapshot) {
 	var out bytes.Buffer
 	f.write(&out, s)

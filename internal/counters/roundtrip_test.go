@@ -15,7 +15,7 @@ import (
 // Properties are drawn 40 times, or 400 when long tests run.
 var _ = long.Draws(40, 400)
 
-// drawn is a snapshot of anything that a system may say.
+// drawn is a random snapshot of any system.
 func drawn(t *rapid.T, system string) Snapshot {
 	s := Snapshot{Device: "leaf-1", Kind: Switch, At: Moment{Seconds: 1700000000, Nanos: 5, Is: true}}
 	names := map[string]string{"nxos": "Ethernet1/%d", "eos": "Ethernet%d", "sonic": "Ethernet%d",
@@ -40,7 +40,7 @@ func drawn(t *rapid.T, system string) Snapshot {
 		p.MTU, p.Speed = Say(unit.Bytes(value()&0xffff)), Say(400*unit.Gbps)
 		p.Lossless = Say(uint8(value()))
 		p.Peer = Peer{Device: "spine-1.example.com.with.a.long.name"[:8+4*i], Port: "Ethernet1/7"}
-		if system == "sonic" { // whose ports announce what the front says
+		if system == "sonic" { // whose ports announce their front-panel labels
 			p.Alias, p.Lanes, p.FEC = fmt.Sprintf("etp%d", 1+i), "0,1,2,3", "rs"
 			p.Enabled = Say(p.Up.V || rapid.Bool().Draw(t, "enabled"))
 			p.Peer.Port, p.Peer.ID = "Ethernet8", "etp2"
@@ -50,8 +50,8 @@ func drawn(t *rapid.T, system string) Snapshot {
 	return s
 }
 
-// TestRoundTrip: what is read of what was written says the same, and written again it is
-// the same text, so nothing was left out.
+// TestRoundTrip: written output parses to equal values, and writing these again gives equal text, so nothing is
+// omitted.
 func TestRoundTrip(t *testing.T) {
 	for _, f := range Formats() {
 		t.Run(f.Name, func(t *testing.T) {
@@ -118,13 +118,12 @@ func same(t *rapid.T, want, got *Snapshot) {
 	}
 }
 
-// TestSession: a device's whole session is read back, command by command, and joins to
-// what was written.
+// TestSession: a device's whole session is parsed, command by command, and joins to the written snapshot.
 func TestSession(t *testing.T) {
 	for _, system := range Systems {
 		rapid.Check(t, func(t *rapid.T) {
 			s := drawn(t, system)
-			for i := range s.Ports { // an RDMA device without an interface stands alone
+			for i := range s.Ports { // an RDMA device without an interface is separate
 				s.Ports[i].NetDev = ""
 				s.Ports[i].Name = strings.Replace(s.Ports[i].Name, "mlx5_", "eth9", 1)
 				s.Ports[i].Name = strings.TrimSuffix(s.Ports[i].Name, "/1/1")

@@ -8,15 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sample is a text and values that must be read of it: "port counter" by the names that
-// Each gives.
+// sample is a text and the values that must be parsed: "port counter" by the names of Each.
 type sample struct {
 	name, text string
 	format     string
 	want       map[string]uint64
 }
 
-// samples are the forms of releases and tools other than those that are written.
+// samples are the forms of releases and tools that are not written.
 var samples = []sample{
 	{"queues with more columns, and a queue in one line", `leaf-1# show queuing interface e1/7
 Egress Queuing for Ethernet1/7 [System]
@@ -158,7 +157,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestBroken: whatever is cut out of a session, reading it ends without a panic.
+// TestBroken: for any part removed from a session, reading ends without a panic.
 func TestBroken(t *testing.T) {
 	p := Port{Name: "Ethernet1", PFC: Say(true), Up: Say(true), Peer: Peer{Device: "a", Port: "b"}}
 	p.Each(func(_ string, c *Count, _ bool) { *c = Of(7) })
@@ -171,8 +170,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestTorn: lines of a session may be lost, doubled, torn or mixed up; reading it says so
-// or passes over it, and never panics.
+// TestTorn: lines of a session may be lost, doubled, torn or reordered. Reading reports or skips that, and never
+// panics.
 func TestTorn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		system := rapid.SampledFrom(Systems).Draw(t, "system")
@@ -205,7 +204,7 @@ func TestTorn(t *testing.T) {
 	})
 }
 
-// TestTooLarge: a counter beyond 64 bits is told and not taken, and its neighbours in the row are.
+// TestTooLarge: a counter beyond 64 bits is reported and ignored, and its neighbours in the row are read.
 func TestTooLarge(t *testing.T) {
 	all, unknown, err := Read("x.txt", []byte("s# show interface counters errors\n\nPort       Align-Err    "+
 		"FCS-Err   Xmit-Err    Rcv-Err\nEth1/1             0         17 18446744073709551616       19\n"))

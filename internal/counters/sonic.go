@@ -98,7 +98,7 @@ var sonicFormats = []Format{
 		read:    sonicRows(rowLLDP), write: writeSonicLLDP},
 }
 
-// sonicRows reads tables with a function that parses a row under its headings and returns its error.
+// sonicRows parses tables with a function that parses a row under its headings and returns its error.
 func sonicRows(row func(r *reading, t *table, cells []string, l line) (wrong string)) func(*reading) {
 	return func(r *reading) {
 		var t table

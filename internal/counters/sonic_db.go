@@ -187,7 +187,7 @@ func (r *reading) portTable(db map[string]*hash) {
 	}
 }
 
-// hashes reads the entries of a dump, bare or with type and time to live around them.
+// hashes parses the entries of a dump, bare or with type and time to live around them.
 func (r *reading) hashes() (map[string]*hash, bool) {
 	w := r.walker()
 	out := map[string]*hash{}
@@ -256,7 +256,7 @@ func (w *walker) object(visit func(key string) error) error {
 	return err
 }
 
-// hash reads an entry's fields; those below "value" are its own.
+// hash parses an entry's fields; those below "value" are its own.
 func (w *walker) hash(h *hash, depth int) error {
 	return w.object(func(key string) error {
 		at := w.at()
@@ -323,7 +323,7 @@ func writeSonicDB(w *bytes.Buffer, s *Snapshot) {
 	w.WriteString("{\n" + strings.Join(d.entries, ",\n") + "\n}\n")
 }
 
-// saiFields are the counters of an object by their names; whole selects those without a priority.
+// saiFields are the counters of an object by their names. whole selects those without a priority.
 func saiFields(names []named, p *Port, k int, whole bool) (out [][2]string) {
 	for _, n := range names {
 		name := n.name

@@ -21,8 +21,8 @@ func rowPFC(r *reading, t *table, cells []string, l line) string {
 	return take(cells[1:], l, eight(to)...)
 }
 
-// rowPFCPriority reads the priorities of PORT_QOS_MAP's pfc_enable: none, or N/A if the port has no such key, means a
-// port without PFC.
+// rowPFCPriority parses the priorities of PORT_QOS_MAP's pfc_enable. None, or N/A if the port has no such key,
+// means a port without PFC.
 func rowPFCPriority(r *reading, _ *table, cells []string, l line) string {
 	const wrong = "is not a row of an interface and the priorities for which it runs PFC"
 	if len(cells) != 2 || cells[1] == "" && l.n == r.all.lines && !r.all.whole { // the file may end before it

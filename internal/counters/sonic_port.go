@@ -37,7 +37,7 @@ func rowInterface(r *reading, t *table, cells []string, l line) string {
 			to = &p.OutDiscards
 		case "FEC_UNCORR":
 			to = &p.Uncorrected
-		case "FEC_CORR", "FEC_SYMBOL_ERR": // what FEC corrected, and the symbols in which it was wrong
+		case "FEC_CORR", "FEC_SYMBOL_ERR": // what FEC corrected, and the wrong symbols
 			continue
 		case "TX_UTIL":
 			percent, is := strings.CutSuffix(cells[i], "%")
@@ -188,8 +188,8 @@ func writeSonicStatus(w *bytes.Buffer, s *Snapshot) {
 	g.write(w)
 }
 
-// rowLLDP reads a neighbour. A port that announces a MAC address is named by its description, if that is one word; so
-// is one of SONiC, which announces its alias.
+// rowLLDP reads a neighbour. A port that announces a MAC address is named by its description, if that is one word.
+// So is one of SONiC, which announces its alias.
 func rowLLDP(r *reading, t *table, cells []string, l line) string {
 	if len(cells) < 3 || cells[1] == "" {
 		return "names no neighbour"

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// rowQueue reads a queue's packets, bytes and drops. Queues of multicast and those above the eighth, which belong to
-// the switch's own processor, are ignored.
+// rowQueue reads a queue's packets, bytes and drops. Queues of multicast, and those above the eighth, which belong
+// to the switch's own processor, are ignored.
 func rowQueue(r *reading, t *table, cells []string, l line) string {
 	if len(cells) < 6 {
 		return "has fewer columns than the headings"

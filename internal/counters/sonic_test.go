@@ -48,8 +48,8 @@ func TestDelta(t *testing.T) {
 	}{
 		{10, 25, 0, 15, 0},
 		{1<<32 - 5, 7, 32, 12, 0}, // wrapped
-		{1<<32 - 5, 7, 0, 7, 1},   // cleared: it does not wrap there
-		{100, 7, 32, 7, 1},        // cleared: it was far from its top
+		{1<<32 - 5, 7, 0, 7, 1},   // cleared: this counter does not wrap there
+		{100, 7, 32, 7, 1},        // cleared: it was far from its maximum
 	} {
 		d, err := Delta(snap(c.before, c.bits), snap(c.after, c.bits))
 		if err != nil || d.Ports[0].RxPFC[3].V != c.want || len(d.Notes) != c.notes {
@@ -63,7 +63,7 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// TestSonicPFCPriority: a port without pfc_enable, or with an empty one, runs PFC for nothing.
+// TestSonicPFCPriority: a port without pfc_enable, or with an empty one, runs no PFC.
 func TestSonicPFCPriority(t *testing.T) {
 	const text = `admin@leaf1:~$ show pfc priority
 
@@ -95,7 +95,7 @@ Ethernet12   5
 	}
 }
 
-// TestGroups: commas group by three digits; what does not is a number that has been cut, and no smaller one.
+// TestGroups: commas group by three digits. Other groups are a truncated number, not a smaller one.
 func TestGroups(t *testing.T) {
 	for text, want := range map[string]uint64{"1": 1, "999": 999, "1,234": 1234, "12,345,678": 12345678, "1234": 1234} {
 		if c, ok := number(text, line{n: 1}); !ok || !c.Is || c.V != want {

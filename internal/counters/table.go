@@ -16,7 +16,7 @@ type table struct {
 	skewed bool // whether the last row has cells that are not below their headings
 }
 
-// next parses a line and returns the cells of a row, nil if it is not one. A line before dashes is a heading; dashes
+// next parses a line and returns the cells of a row; nil if it is none. A line before dashes is a heading; dashes
 // without a gap end the table.
 func (t *table) next(l line, following string) (cells []string) {
 	s := strings.TrimRight(l.text, " \t")
@@ -87,7 +87,7 @@ func (t *table) aligned(s string) bool {
 	return strings.TrimSpace(s[min(end, len(s)):]) == ""
 }
 
-// dashes returns the columns where fields begin and end.
+// dashes returns the columns at which fields begin and end.
 func dashes(s string) (out [][2]int) {
 	start := -1
 	for i := 0; i <= len(s); i++ {

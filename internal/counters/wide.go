@@ -9,7 +9,7 @@ import (
 // words are headings of tables in words, with their counters; nil is known and ignored.
 type words map[string]func(p *Port) *Count
 
-// wideWords are the columns of NX-OS' and EOS' tables of errors, discards, bytes and pauses: they do not contradict
+// wideWords are the columns of NX-OS' and EOS' tables of errors, discards, bytes and pauses; they do not contradict
 // one another.
 var wideWords = words{
 	"FCS-Err":      func(p *Port) *Count { return &p.CRC },
@@ -33,8 +33,8 @@ var wideWords = words{
 	"InMcastPkts": nil, "InBcastPkts": nil, "OutMcastPkts": nil, "OutBcastPkts": nil,
 }
 
-// readWide reads tables with a heading of words, the first of which is Port; a row has as many words. A heading begins
-// another table of the same output.
+// readWide parses tables with a heading of words, the first of which is Port. A row has as many words. A heading
+// begins another table of the same output.
 func readWide(r *reading) {
 	var heads []string
 	for _, l := range r.lines {

@@ -60,7 +60,8 @@ func (n *notMerged) Error() string {
 	return b.String()
 }
 
-// Texts reads a folder: configurations of switches, with FRR's files of SONiC switches.
+// Algorithms prints a row for each congestion control, with the mean over seeds. The hardware that each needs
+// follows, and why others are infeasible.
 func (c *Onto) Texts() (out []*Running, none []string, err error) {
 	files, err := configuration.Files([]string{c.Path})
 	if err != nil {

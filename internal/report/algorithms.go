@@ -123,7 +123,7 @@ func rowsOf(names []string, variants []result.Variant, why bool) *screen.Table {
 	return t
 }
 
-// mostSpread is the range of steps over seeds, relative to the mean, from which on the footer has it.
+// mostSpread is the range of steps over seeds, relative to the mean, from which on the footer mentions it.
 const mostSpread = 0.05
 
 // overSeeds describes the number of seeds of the means, and the variants whose steps differ far between seeds.

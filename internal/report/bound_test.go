@@ -8,8 +8,8 @@ import (
 	"railyard/internal/result"
 )
 
-// TestHeadOfBoundCollective checks that a collective at its bound has no main cause where its messages only share what
-// bounds it, and keeps the cause where it lies below the bound or something else holds it back.
+// TestHeadOfBoundCollective checks that a collective at its bound has no main cause if its messages only share what
+// bounds it. Below the bound, or with another limit, it has its cause.
 func TestHeadOfBoundCollective(t *testing.T) {
 	for _, c := range []struct {
 		bus   float64
@@ -97,8 +97,8 @@ func TestSavingAboveBound(t *testing.T) {
 	}
 }
 
-// TestHeadOfWait checks that a run whose time goes to another rank's computing names that rank, in the first line, the
-// table, the account and why, and no pipeline.
+// TestHeadOfWait checks a run whose time is spent waiting for another rank's computation. The first line, the
+// table, the account and why name that rank, and not the pipeline.
 func TestHeadOfWait(t *testing.T) {
 	five := result.Waited{Rank: 5, GPU: "host-1/gpu-6", Time: 65e7, Path: 95e7}
 	for _, c := range []struct {
@@ -109,7 +109,8 @@ func TestHeadOfWait(t *testing.T) {
 		{[]result.Waited{five, {Rank: 7, Time: 1e7}}, "waiting for rank 5"},
 		{[]result.Waited{{Rank: 5, Time: 4e8}, {Rank: 7, Time: 26e7}}, "waiting for ranks 5 and 7"},
 		{[]result.Waited{{Rank: 5, GPU: "host-1/gpu-6", Time: 65e7, Path: 95e7, Alike: 3}}, "waiting for rank 5 and 3 others"},
-		{[]result.Waited{{Rank: 5, Time: 65e7}}, "waiting for rank 5"}, // off the critical path of the last operation
+		// off the critical path of the last operation
+		{[]result.Waited{{Rank: 5, Time: 65e7}}, "waiting for rank 5"},
 		{nil, "waiting for the start of the work"},
 	} {
 		s := &result.Summary{Complete: true}
@@ -133,8 +134,8 @@ func TestHeadOfWait(t *testing.T) {
 	}
 }
 
-// TestHeadIsLargest checks that the first line names the cause that costs most, also if no run without it saves time,
-// and that causes that are all small are still named.
+// TestHeadIsLargest checks that the first line names the cause that costs most, even if no run without it saves
+// time, and that small causes are still named.
 func TestHeadIsLargest(t *testing.T) {
 	s := &result.Summary{Complete: true}
 	s.Chain, s.StepTime = &cause.Account{}, 1e9
@@ -155,8 +156,8 @@ func TestHeadIsLargest(t *testing.T) {
 	}
 }
 
-// TestOverlapping checks that a slow link of which other causes contain the cost is printed once, in its own row if it
-// has one.
+// TestOverlapping checks a slow link whose cost other causes contain. It is printed once, in its own row if it has
+// one.
 func TestOverlapping(t *testing.T) {
 	s := &result.Summary{Complete: true}
 	s.Chain, s.StepTime = &cause.Account{}, 1e9
@@ -179,8 +180,8 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
-// TestHeadOfBubble checks that a step whose pipeline's bubble costs more than any cause of the network names it, with
-// its share, and that why points at the schedule where no remedy of the network is left.
+// TestHeadOfBubble checks that a step whose pipeline bubble costs more than any network cause names the bubble,
+// with its share. why refers to the schedule if no remedy of the network is left.
 func TestHeadOfBubble(t *testing.T) {
 	for _, c := range []struct {
 		bubble, pause int64
@@ -221,7 +222,8 @@ func TestHeadOfSlowRank(t *testing.T) {
 		{[]result.SlowRank{five, of(7, 1e7)}, "slow ranks 5 and 7", "for both ranks together"},
 		{[]result.SlowRank{five, of(7, 8e8), of(2, 7e8)}, "slow ranks 5, 7 and 1 other", "for all 3 ranks together"},
 		{[]result.SlowRank{five, of(7, 8e8), of(6, 7e8)}, "slow ranks 5 to 7", "for all 3 ranks together"},
-		{[]result.SlowRank{five, of(7, 2e8), of(6, 1e8), of(4, 1e8)}, "slow ranks 5, 7 and 2 others", // one stands out
+		// one stands out
+		{[]result.SlowRank{five, of(7, 2e8), of(6, 1e8), of(4, 1e8)}, "slow ranks 5, 7 and 2 others",
 			"for all 4 ranks together"},
 	} {
 		s := &result.Summary{Complete: true}
@@ -250,7 +252,8 @@ func TestHeadOfSlowRank(t *testing.T) {
 	}
 }
 
-// What reuse simulated is never more than all: of short episodes it simulates more packet-hops than the run has.
+// What reuse simulated is never more than everything, although with short episodes it simulates more packet-hops
+// than the run has.
 func TestReusedShare(t *testing.T) {
 	for want, hops := range map[string]int64{"25.0 % of its packet-hops simulated": 250, "saves nothing": 2450} {
 		s := &result.Summary{Reused: &result.Reused{Episodes: 4, Simulated: 3, PacketHops: hops}}

@@ -64,8 +64,8 @@ func Commands(w io.Writer, list []swconf.Finding, configs []*swconf.Config) {
 	fmt.Fprintf(w, "%s commands for %d of %s\n", mark, known, unit.Plural(len(list), "finding"))
 }
 
-// Rules whose findings without commands are no decision of the switch's operator alone: of two switches, of which
-// either may be wrong, and those that have commands in other languages, or for other lines.
+// Rules whose findings without commands are not for the switch's operator alone to decide. They concern two
+// switches, either of which may be wrong, or have commands in other languages or for other lines.
 var (
 	ofTwo = []string{"autoneg-differs", "bgp-as-mismatch", "bgp-duplicate", "address-duplicate", "channel-ends",
 		"dscp-differs", "evpn-pair", "fec-differs", "link-subnet", "mlag", "mtu-differs", "pfc-deadlock",

@@ -25,13 +25,13 @@ type metric struct {
 	none    string // name in the closing line of zero rows; "": its name
 }
 
-// perToken is a row and a ranking where variants do not train the same: how long a token takes.
+// perToken is a row and a ranking for variants that train differently: time per token.
 var perToken = metric{name: "time per token", value: func(s *result.Summary) float64 {
 	return float64(s.StepTime) / float64(max(s.Tokens, 1))
 }, show: times}
 
-// slower is a row and a ranking of runs whose messages all begin at random times, where the end of the last message
-// has little meaning.
+// slower is a row and a ranking for runs whose messages all begin at random times, where the end of the last
+// message has little meaning.
 var slower = metric{name: "mean slowdown", value: func(s *result.Summary) float64 { return slowdownOf(s).Mean },
 	show: unit.ShowFactor, rare: true}
 
@@ -124,10 +124,10 @@ var counted = []metric{
 	{name: "idle GPUs", value: func(s *result.Summary) float64 { return float64(s.IdleGPUs) }, show: plain, rare: true},
 }
 
-// maxJobRows bounds how many jobs have a row of their own.
+// maxJobRows bounds how many jobs have a separate row.
 const maxJobRows = 12
 
-// ofJobs is a row for each job: how long its step took, where several run side by side.
+// ofJobs is a row for each job with its step time, if several run in parallel.
 func ofJobs(variants []result.Variant) (rows []metric) {
 	var names []string
 	for _, v := range variants {
@@ -240,14 +240,14 @@ func Compare(w io.Writer, title string, all []result.Variant) {
 	notes(w, all)
 }
 
-// group is a column: variants whose figures are the same.
+// group is a column: variants with equal figures.
 type group struct {
 	result.Variant
 	labels []string
 	head   string
 }
 
-// grouped merges variants whose rows are all equal; those that failed are columns of their own.
+// grouped merges variants whose rows are all equal; failed ones have separate columns.
 func grouped(all []result.Variant) (groups []group) {
 	rows := slices.Concat([]metric{completion}, ofJobs(all), timed, ofCauses(all), counted)
 	figures := func(v *result.Variant) (cells []string) {
@@ -301,8 +301,8 @@ func shownRows(all []result.Variant, per bool) (rows []metric, none []string) {
 	return rows, none
 }
 
-// columns is the table of some groups, with the difference to the first one: in a column for two groups, else in a row
-// below the step.
+// columns is the table of some groups, with the difference from the first one: in a column for two groups,
+// otherwise in a row below the step.
 func columns(some []group, rows []metric, all []group) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{{}}}
 	many := false
@@ -349,7 +349,7 @@ func columns(some []group, rows []metric, all []group) *screen.Table {
 	return t
 }
 
-// ranked returns the variants whose runs ended: stopped runs took less time and were not faster.
+// ranked returns the variants whose runs ended, because stopped runs took less time without being faster.
 func ranked(all []result.Variant) (variants []result.Variant) {
 	for _, v := range all {
 		if len(v.Runs) > 0 && !stopped(&v) {

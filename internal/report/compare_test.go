@@ -38,7 +38,8 @@ func TestCompareDifferentWork(t *testing.T) {
 	}
 }
 
-// Messages that begin at random times are compared by their slowdown: the end of the last one says when it began.
+// Messages that begin at random times are compared by their slowdown, because the end of the last one depends on
+// when it began.
 func TestCompareSlowdowns(t *testing.T) {
 	random := func(took int64, mean, p99 float64) []*result.Summary {
 		s := run(took, 0, 0, 0)
@@ -54,8 +55,8 @@ func TestCompareSlowdowns(t *testing.T) {
 	}
 }
 
-// TestCompareNotes checks that a comparison names the variants within the noise, the main cause of each, and whose ECN
-// thresholds are the default, in columns and in rows.
+// TestCompareNotes checks that a comparison names the variants within the noise, the main cause of each, and those
+// with default ECN thresholds, in columns and in rows.
 func TestCompareNotes(t *testing.T) {
 	of := func(step int64, why cause.ID, words string) *result.Summary {
 		s := run(step, 0, 0, 0)
@@ -91,8 +92,8 @@ func TestCompareNotes(t *testing.T) {
 	}
 }
 
-// TestCompareReceiver checks that a comparison blames the receiver's link only if it is busy for nearly the whole run
-// and no variant loses time that other paths save.
+// TestCompareReceiver checks that a comparison names the receiver's link only if it is busy for nearly the whole
+// run and no variant loses time that other paths save.
 func TestCompareReceiver(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Whether congestion control acted stands in every report but those of runs without one.
+// Every report says whether congestion control acted, except for runs without one.
 func TestControl(t *testing.T) {
 	cut := func(n int64) []result.Counter {
 		return []result.Counter{{Name: "cnps", Count: 7}, {Name: "cuts", Count: n}}

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Followed traces a packet hop by hop, for each transmission of it and of its acknowledgements.
+// Followed describes a packet hop by hop, for each transmission of it and of its acknowledgements.
 func Followed(w io.Writer, f *result.Followed) {
 	ends := " (no such queue pair)"
 	if f.From != "" {
@@ -37,7 +37,7 @@ func Followed(w io.Writer, f *result.Followed) {
 	}
 }
 
-// fate returns what transmissions have in common that differ in their times, queues and paths alone.
+// fate returns what is common to transmissions that differ only in their times, queues and paths.
 func fate(c *result.Copy) string {
 	marked, trimmed, dropped := false, false, ""
 	for _, h := range c.Hops {

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/story"
 )
 
-// A packet's way as people see it: one that was marked and trimmed, the one that went in its place, one that
-// a queue had no room for, one that the run's end overtook, and one that nobody sent.
+// A packet's path as printed: one that was marked and trimmed, its retransmission, one dropped at a full queue, one
+// in flight at the run's end, and one that was never sent.
 func TestFollowedPages(t *testing.T) {
 	us := func(x float64) int64 { return ms(x / 1000) }
 	way := func(from float64) []result.Hop {

@@ -14,7 +14,7 @@ import (
 type Grid struct {
 	Key      string           // key of the last list
 	Columns  []string         // its values
-	Rows     []string         // what else differs
+	Rows     []string         // other differing settings
 	Variants []result.Variant // len(Rows) times len(Columns)
 }
 

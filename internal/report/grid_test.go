@@ -7,8 +7,8 @@ import (
 	"railyard/internal/result"
 )
 
-// Variants of two lists are a grid with the second one's values as columns; failed ones say so in their place, and
-// NICs that dropped packets have a row below the steps.
+// Variants of two lists form a grid with the second list's values as columns. Failed ones say so in their cell, and
+// dropped packets of NICs have a row below the steps.
 func TestGrid(t *testing.T) {
 	lists := []string{"lb=ecmp,spray", "server.reorder.memory=1,2,3"}
 	var all []result.Variant

@@ -9,7 +9,8 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Host prints the settings of a server's NICs and of NCCL from its configuration, NIC by NIC, equal ones together.
+// Host prints the settings of a server's NICs and of NCCL from its configuration, NIC by NIC, with equal ones
+// together.
 func Host(w io.Writer, h *swconf.Host) {
 	Wrap(w, "", fmt.Sprintf("%s (host, %s)", h.Name(), h.File))
 	for _, v := range h.Views() {

@@ -39,8 +39,8 @@ func nameOf(s *result.Summary, id cause.ID) string {
 	return id.Get().Name
 }
 
-// slowRanks names the slow ranks of a step: as a range if they are adjacent and their excess over siblings differs
-// by at most a factor of two.
+// slowRanks names the slow ranks of a step. They are a range if they are adjacent and their excess over siblings
+// differs by at most a factor of two.
 func slowRanks(s *result.Step) string {
 	all := s.SlowRanks
 	switch len(all) {

@@ -177,8 +177,8 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 	}
 }
 
-// chance is the random difference between two simulations as a share of the step, below which a saving has no meaning:
-// any change shifts when packets meet.
+// chance is the random difference between two simulations as a share of the step, below which a saving has no
+// meaning. Any change shifts the times at which packets share a queue.
 const chance = 0.02
 
 // saves describes the saving of a run without a cause, and its source; "" if it is negligible.

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// network prints links, the signals of congestion, losses, and what congestion control did.
+// network prints links, the signals of congestion, losses, and the actions of congestion control.
 func network(w io.Writer, s *result.Summary) {
 	l := s.Links
 	fmt.Fprintln(w)
@@ -200,7 +200,7 @@ func Listed(all []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(all[:most], " "), len(all)-most)
 }
 
-// control prints what congestion control did, by service; nothing of a run without one.
+// control prints the actions of congestion control, by service; nothing for a run without one.
 func control(w io.Writer, all []result.Control) {
 	for i := range all {
 		c := &all[i]

@@ -34,7 +34,7 @@ func mean(x []float64) (sum float64) {
 // mostNear is the maximum number of variants that noise names.
 const mostNear = 4
 
-// noise names the variants whose difference to the best is not significant over seeds.
+// noise names the variants whose difference from the best is not significant over seeds.
 func noise(by metric, best *result.Variant, variants []result.Variant) string {
 	if len(best.Runs) < 2 || best.Failed != "" {
 		return ""

@@ -73,7 +73,7 @@ func Story(w io.Writer, all []result.Happened) {
 	}
 }
 
-// Meetings prints the first ports that several jobs used at the same time; rest is the file that lists all of them.
+// Meetings prints the first ports that several jobs used at the same time. rest is the file that lists all of them.
 func Meetings(w io.Writer, all []result.Meeting, most int, rest string) {
 	if len(all) == 0 || most == 0 {
 		return

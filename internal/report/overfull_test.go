@@ -8,7 +8,7 @@ import (
 	"railyard/internal/result"
 )
 
-// TestOverfull: a comparison names variants whose training does not fit the GPUs' memory, the fastest too.
+// TestOverfull: a comparison names variants whose training does not fit the GPUs' memory, including the fastest.
 func TestOverfull(t *testing.T) {
 	run := func(step int64) []*result.Summary {
 		s := &result.Summary{Name: "a", Complete: true}

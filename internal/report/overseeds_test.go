@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// TestSpreadOverSeeds checks that a footer of means names the variants whose seeds lie apart, and no others.
+// TestSpreadOverSeeds checks that a footer of means names exactly the variants whose seeds differ much.
 func TestSpreadOverSeeds(t *testing.T) {
 	of := func(label string, steps ...unit.Time) (v result.Variant) {
 		v.Label = label

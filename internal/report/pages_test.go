@@ -19,7 +19,7 @@ import (
 // ms is a time in the run directory's picoseconds.
 func ms(x float64) int64 { return int64(x * float64(unit.Millisecond)) }
 
-// training is a step as a run of some hundred GPUs leaves it behind.
+// training is a step as left by a run of some hundred GPUs.
 func training() *result.Summary {
 	s := &result.Summary{Name: "pod64-llama2-7b", Version: "test", Complete: true, Seed: 1,
 		LB: "ecmp", GPUs: 64,
@@ -55,8 +55,8 @@ func training() *result.Summary {
 	return s
 }
 
-// What people see of a run, as they see it: a training step, a run that is stuck in a deadlock and was
-// interrupted, a faulty fabric; variants with seeds side by side; a search; findings. 80 columns at most.
+// Printed results of a run: a training step, a run in a deadlock that was interrupted, a faulty fabric, variants
+// with seeds, a search, findings. They have at most 80 columns.
 func TestPages(t *testing.T) {
 	stuck := training()
 	stuck.Name, stuck.Complete, stuck.Collectives, stuck.MFU, stuck.Params = "cyclic", false, nil, 0, 0
@@ -134,7 +134,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// fits holds a page to a screen of 80 columns and to figures that are some.
+// fits checks that a page fits a screen of 80 columns and has valid figures.
 func fits(t interface{ Errorf(string, ...any) }, page string) {
 	for _, line := range strings.Split(page, "\n") {
 		if n := len([]rune(line)); n > 80 {
@@ -148,7 +148,7 @@ func fits(t interface{ Errorf(string, ...any) }, page string) {
 	}
 }
 
-// fill puts anything that may be in a summary into it: zeros, ones, and what no run would reach.
+// fill fills a summary with random values: zeros, ones, and values that no run reaches.
 func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -182,14 +182,14 @@ func fill(t *rapid.T, v reflect.Value) {
 		v.SetFloat(rapid.SampledFrom([]float64{0, 1e-9, 0.5, 1}).Draw(t, "float"))
 	case reflect.Uint64:
 		v.SetUint(rapid.SampledFrom([]uint64{0, 1, 1 << 40}).Draw(t, "uint"))
-	case reflect.Int: // of ranks, of links: bounded by what fits a fabric
+	case reflect.Int: // of ranks or of links: bounded by the size of a fabric
 		v.SetInt(rapid.SampledFrom([]int64{0, 1, 64, 32_768}).Draw(t, "count"))
 	case reflect.Int64:
 		v.SetInt(rapid.SampledFrom([]int64{0, 1, 999, 1_000, 123_456_789, 987_654_321}).Draw(t, "int"))
 	}
 }
 
-// parts keeps what makes up a step within it.
+// parts keeps the parts of a step within it.
 func parts(s *result.Step) {
 	for _, p := range []*int64{&s.Compute, &s.ExposedComm, &s.ExposedTP, &s.ExposedPP, &s.ExposedDP,
 		&s.ExposedCP,
@@ -204,14 +204,14 @@ func parts(s *result.Step) {
 	}
 }
 
-// Whatever a run leaves behind, also one that ended before it began: no line is wider than the screen,
-// and no figure is a division by nothing.
+// For any summary, even of a run that ended before it began, no line is wider than the screen, and no figure is a
+// division by zero.
 func TestAnySummaryFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &result.Summary{}
 		fill(t, reflect.ValueOf(s).Elem())
 		parts(&s.Step)
-		for i := range s.Collectives { // TestNothingAboveItsBound holds runs to it
+		for i := range s.Collectives { // TestNothingAboveItsBound checks runs for that
 			c := &s.Collectives[i]
 			c.AlgBW, c.BusBW = 3.7e11*c.AlgBW, 3.7e11*c.BusBW
 			c.Bound, c.BoundWhy = max(c.Bound, c.BusBW), "its NIC"

@@ -11,7 +11,7 @@ import (
 // otherPaths are the causes that load balancing relieves, if paths with spare capacity exist.
 var otherPaths = [...]cause.ID{cause.Collision, cause.Oversubscription, cause.FailedCapacity, cause.SlowLink}
 
-// receiver reports the receiver's link that limits the first, the fastest, if such a link limits all variants: it is
+// receiver reports that the receiver's link limits the fastest variant if such a link limits all variants. It is
 // busy for nearly the whole run, uplinks are not, and no cause that other paths relieve costs time.
 func receiver(w io.Writer, first *result.Summary, variants []result.Variant) {
 	for _, v := range variants {

@@ -77,7 +77,7 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	}
 }
 
-// advices prints a table of remedies, or of refuted ones, and returns why some failed, and whether it has estimates.
+// advices prints a table of remedies, or of refuted ones. It returns why some failed, and whether it has estimates.
 func advices(w io.Writer, s *result.Summary, head string, style screen.Style, all []Advice) (failed []string,
 	estimates bool) {
 	if len(all) == 0 {
@@ -110,7 +110,8 @@ func advices(w io.Writer, s *result.Summary, head string, style screen.Style, al
 	return failed, estimates
 }
 
-// ofCause names the cause that a remedy is for, and the least step time with the remedy; "–": no run is without it.
+// ofCause names the cause that a remedy is for, and the least step time with the remedy. "–": there is no run
+// without the cause.
 func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 	c, ok := cause.Find(a.Cause)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// TestWrap checks that text is broken at spaces, within 80 columns, behind its indent, that a percent sign stays with
-// its number, and that a word longer than a line has one of its own.
+// TestWrap checks that text is broken at spaces, within 80 columns, after its indent, and that a percent sign stays
+// with its number. A word longer than a line has its own line.
 func TestWrap(t *testing.T) {
 	var b strings.Builder
 	long := strings.Repeat("x", 120)
@@ -32,7 +32,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// A labelled text's further lines stand below its first word.
+// Further lines of a labelled text begin below its first word.
 func TestLabelled(t *testing.T) {
 	var b strings.Builder
 	report.Labelled(&b, "      why: ", strings.Repeat("because ", 20))
@@ -49,8 +49,7 @@ func summary(step unit.Time) *result.Summary {
 		Step: result.Step{StepTime: int64(step)}, Links: result.LinkUse{Max: 0.5, UplinkMax: 0.5}}
 }
 
-// The report of a run says what happened and is silent about what did not: each
-// line below comes with its cause and goes with it.
+// The report of a run prints only what happened: each line below appears exactly with its cause.
 func TestTextSaysWhatHappened(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(s *result.Summary)
@@ -103,7 +102,7 @@ func TestTextSaysWhatHappened(t *testing.T) {
 	}
 }
 
-// One screen, 100 columns at most, however large the numbers and long the names.
+// One screen, at most 100 columns, for any numbers and names.
 func TestTextFitsTheScreen(t *testing.T) {
 	s := summary(3 * unit.Second)
 	s.Name, s.Complete, s.Slowest = strings.Repeat("long-name-", 20), false,
@@ -130,8 +129,7 @@ func TestTextFitsTheScreen(t *testing.T) {
 	}
 }
 
-// Variants stand side by side with the mean over their seeds, and the verdict
-// is drawn from the same figures.
+// Variants are next to each other with the mean over their seeds, and the conclusion uses the same figures.
 func TestCompare(t *testing.T) {
 	with := func(step unit.Time, change func(s *result.Summary)) *result.Summary {
 		s := summary(step)
@@ -206,8 +204,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Many variants are put below each other, and labels too long for a column get
-// numbers; no line is wider than the screen.
+// Many variants are printed below each other, and labels too long for a column get numbers. No line is wider than
+// the screen.
 func TestCompareFitsTheScreen(t *testing.T) {
 	var variants []result.Variant
 	for i := range 12 {
@@ -228,7 +226,7 @@ func TestCompareFitsTheScreen(t *testing.T) {
 	}
 }
 
-// A finding is read from its place to its cure.
+// A finding is printed in the order place, cause, remedy.
 func TestFindings(t *testing.T) {
 	var b strings.Builder
 	report.Findings(&b, []swconf.Finding{{Severity: swconf.Error, Rule: "pfc-headroom", File: "leaf.cfg",
@@ -246,11 +244,11 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// itself names a switch by its file.
+// the finding names the switch by its file
 func itself(file string) string { return file }
 
-// Findings of many switches that differ in the switch and in lines are printed once, with all switches; another remedy
-// or another neighbor's AS number keeps them apart.
+// Findings of many switches that differ only in the switch and in lines are printed once, with all switches.
+// Another remedy or another neighbor's AS number separates them.
 func TestFindingsOfManySwitches(t *testing.T) {
 	name := func(file string) string { return strings.TrimSuffix(file, ".cfg") }
 	find := func(file string, line int, text, fix string) swconf.Finding {
@@ -280,7 +278,7 @@ func TestFindingsOfManySwitches(t *testing.T) {
 	}
 }
 
-// Findings that differ in the names of ports only are printed once, with all places; other numbers keep them apart.
+// Findings that differ only in the names of ports are printed once, with all places; other numbers separate them.
 func TestFindingsOfManyPorts(t *testing.T) {
 	var list []swconf.Finding
 	for i, m := range []string{"Ethernet1 pauses none, its neighbour leaf-1 Ethernet5 pauses 3",
@@ -299,8 +297,7 @@ func TestFindingsOfManyPorts(t *testing.T) {
 	}
 }
 
-// A search prints the scenario as it is, the best trial once, and says how much of
-// a long front it leaves out.
+// A search prints the unchanged scenario, the best trial once, and how much of a long front it omits.
 func TestTuning(t *testing.T) {
 	front := make([]tune.Trial, 20)
 	for i := range front {

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/result"
 )
 
-// TestSteps checks that a step of computing alone names it, and that one of transfers alone has no table.
+// TestSteps checks that a step of computation alone names it, and that one of transfers alone has no table.
 func TestSteps(t *testing.T) {
 	for want, of := range map[bool]result.Step{true: {StepTime: 9, Compute: 9}, false: {StepTime: 9, ExposedOther: 9}} {
 		var b strings.Builder

@@ -27,8 +27,8 @@ var severities = map[swconf.Severity]struct {
 var whose = regexp.MustCompile(`neighbour \S+|\b(?:Ethernet|Eth|swp|et-|port-channel|Port-Channel)\d[\w/:.-]*`)
 
 // Findings prints what lint found, errors first: rule and message, the place with its line, cause and remedy.
-// Findings that differ in the names of ports or in the switch are printed once, with all places in the first file and
-// all switches. line returns a line of a file, or "", and name the switch whose file it is.
+// Findings that differ only in the names of ports or in the switch are printed once, with all places in the first
+// file and all switches. line returns a line of a file, or "". name returns the switch of a file.
 func Findings(w io.Writer, list []swconf.Finding, line func(file string, n int) string, name func(file string) string) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b swconf.Finding) int {
@@ -82,8 +82,8 @@ func shape(message, name string) string {
 	return regexp.MustCompile(`(^|[\s"'(])`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(message, "${1}*")
 }
 
-// onSwitches returns the switches of equal findings, the places in the file of the first, and how many ports other
-// than the first the messages name.
+// onSwitches returns the switches of equal findings, the places in the file of the first, and how many further
+// ports the messages name.
 func onSwitches(group []swconf.Finding, name func(file string) string) (switches []string, at string, ports int) {
 	first := group[0]
 	var files, more []string
@@ -197,7 +197,7 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		t := screen.Table{Indent: "  ", Columns: []screen.Column{{Head: "DSCP"}, {Head: "CoS", Left: true, Rare: true},
 			{Head: "group"}, {Head: "queue", Left: true}, {Head: "scheduling", Left: true},
 			{Head: "ECN marking", Left: true}, {Head: "PFC", Left: true}}}
-		most := 0 // the row with most DSCPs stands for all others
+		most := 0 // the row with most DSCPs represents all others
 		for i, r := range v.Rows {
 			if len(r.DSCP) > len(v.Rows[most].DSCP) {
 				most = i
@@ -289,7 +289,7 @@ func treatments(rows []swconf.Row) (out []string) {
 	return out
 }
 
-// worded rewrites a value of a view for people; --json keeps it.
+// worded converts a value of a view for printing; --json keeps it.
 func worded(s string) string {
 	switch s {
 	case "no":

@@ -17,7 +17,7 @@ import (
 func Text(w io.Writer, s *result.Summary) {
 	screen.Painted(w, screen.Answer, "", answer(s))
 	outcome(w, s.Outcome, s.GPUs)
-	if s.Outcome == nil { // else there is no step time
+	if s.Outcome == nil { // otherwise there is no step time
 		steps(w, s)
 	}
 	jobs(w, s.Jobs, s.Outcome)
@@ -83,8 +83,9 @@ func answer(s *result.Summary) string {
 // nearBound is the minimum share of a collective's bound at which the bound is the limit.
 const nearBound = 0.95
 
-// AtBound reports whether a run is one collective or set of flows near its bound, which then limits it, and no cause.
-// Waits of its messages for one another's NIC or NVLink are not a loss there: the bound contains them, too.
+// AtBound reports whether a run is one collective or set of flows near its bound. The bound then limits it, and no
+// cause does. Waits of its messages for one another's NIC or NVLink are no loss there, because the bound contains
+// them, too.
 func AtBound(s *result.Summary) bool {
 	c := s.Collectives
 	if s.MFU > 0 || len(c) != 1 || c[0].Bound <= 0 || c[0].BusBW < nearBound*c[0].Bound || s.Chain == nil {
@@ -202,7 +203,7 @@ func MainCause(s *result.Summary) string {
 	return name
 }
 
-// ByCost returns the causes of time above line rate that an account has, the one that costs most first.
+// ByCost returns an account's causes of time above line rate, the one that costs most first.
 func ByCost(c *cause.Account) []cause.ID {
 	all := c.Ranked()
 	slices.SortStableFunc(all, func(a, b cause.ID) int { return cmp.Compare(ownCost(c, b), ownCost(c, a)) })
@@ -235,7 +236,7 @@ func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 		step := dur(j.StepTime)
 		switch {
 		case j.Complete:
-		case ended != nil: // the rest of it hangs: there will be no step
+		case ended != nil: // the other operations hang, so there will be no step
 			step, note = unit.NotApplicable, "fails; last operation ended at "+at(j.End)
 		default:
 			note = "incomplete"
@@ -387,7 +388,7 @@ func footer(w io.Writer, s *result.Summary) {
 		float64(s.PeakMemory)/1e6))
 }
 
-// reused prints how much of a run was simulated, and how far an audit found the rest off.
+// reused prints how much of a run was simulated, and the audited error of the remainder.
 func reused(w io.Writer, s *result.Summary, of *result.Reused) {
 	screen.Painted(w, screen.Baseline, "", fmt.Sprintf(
 		"%s packets, %s packet-hops, %s of them simulated, in %.1f s, %.0f MB", count(s.Packets), count(s.PacketHops),

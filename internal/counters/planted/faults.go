@@ -1,7 +1,7 @@
 package planted
 
-// Faults is the table. A cable has two ends; a NIC that violates its cable's agreement may be reported at its own end
-// or at the switch's, if only one end shows it.
+// Faults is the table. A cable has two ends. A NIC that violates its cable's agreement may be reported at its own
+// end or at the switch's, if only one end shows it.
 var Faults = []Fault{
 	{Name: "healthy-rail", Base: "rail"},
 	{Name: "healthy-clos", Base: "clos"},

@@ -18,7 +18,7 @@ type Fault struct {
 	Sets    []string
 	Cause   string
 	// Culprits are the acceptable findings, any of them: a device, or one of its ports in the scenario's names
-	// (leaf-1:Eth3), both ends for a cable.
+	// (leaf-1:Eth3); for a cable both ends.
 	Culprits []string
 	Open     bool // whether the run may not end: queue pairs fail, or are blocked
 }
@@ -38,7 +38,7 @@ type Culprit struct{ Device, Port string }
 // Scenario returns the complete scenario of a fault.
 func (f *Fault) Scenario() string { return Bases[f.Base] + f.Changes }
 
-// Simulate runs a fault; switches print as system does.
+// its victims are blocked for ever
 func (f *Fault) Simulate(system string) (*Seen, error) {
 	d, err := scenario.Parse(f.Name+".yaml", []byte(f.Scenario()), f.Sets)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *Fault) Simulate(system string) (*Seen, error) {
 	return s.As(system)
 }
 
-// As is the same run where switches are of another system.
+// As is the same run with switches of another system.
 func (s *Seen) As(system string) (*Seen, error) {
 	o := &Seen{Run: s.Run, fault: s.fault, census: s.census}
 	o.Before, o.After = s.census.Snapshots(system)

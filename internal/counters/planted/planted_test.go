@@ -7,15 +7,15 @@ import (
 	"railyard/internal/counters"
 )
 
-// port is what a port counted during the run.
+// port is a port's counts during the run.
 type port struct {
 	*counters.Port
 	device string
 	host   bool
 }
 
-// shows is by cause what the counters of one of its culprits must show, so that a fault
-// that the simulation does not bring about is no entry of the table.
+// shows is, by cause, what the counters of one of its culprits must show. A fault without effect in the simulation
+// is no entry of the table.
 var shows = map[string]func(p port) bool{
 	"incast": func(p port) bool { return p.Queues[3].Marked.V > 10 },
 	"storm": func(p port) bool {
@@ -36,7 +36,7 @@ var shows = map[string]func(p port) bool{
 	"polarised":      func(p port) bool { return p.Queues[3].TxPackets.V == 0 && p.Speed.V > 0 },
 }
 
-// TestPlanted: each fault shows at one of its culprits; a healthy fabric shows nothing.
+// TestPlanted: each fault is visible at one of its culprits; a healthy fabric shows nothing.
 func TestPlanted(t *testing.T) {
 	systems := []string{"nxos", "eos", "sonic"}
 	for i := range Faults {
@@ -68,7 +68,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// ports returns what the culprits' ports counted, as read back from what devices print.
+// ports returns the counts of the culprits' ports, parsed from the devices' output.
 func ports(t *testing.T, s *Seen, system string) (out []port) {
 	before, after := s.Sessions(system)
 	for _, c := range s.Culprits {
@@ -96,7 +96,7 @@ func ports(t *testing.T, s *Seen, system string) (out []port) {
 	return out
 }
 
-// TestTable: 30 faults at least, of every cause, on two fabrics; names tell them apart.
+// TestTable: at least 30 faults, of every cause, on two fabrics, with unique names.
 func TestTable(t *testing.T) {
 	names, causes, planted := map[string]bool{}, map[string]bool{}, 0
 	fabrics := map[string]bool{}

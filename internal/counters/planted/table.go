@@ -16,8 +16,8 @@ workload:
     flows:
 `
 
-// rail is three segments with four hosts each under two spines, clos a fat tree of three tiers with 16 hosts, up to the
-// rate of its fabric links.
+// rail is three segments with four hosts each under two spines. clos is a fat tree of three tiers with 16 hosts, up
+// to the rate of its fabric links.
 const (
 	rail = `
 fabric: {kind: rail, segments: 3, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},

@@ -38,7 +38,7 @@ func Calibration(r *fitting.Report, path string, force bool) error {
 	return output.Write(path, force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
-// byGroup keeps points of one kind together, sorted by size.
+// byGroup groups points by kind, sorted by size.
 func byGroup(points []fitting.Point) (out [][]fitting.Point) {
 	for _, p := range points {
 		if len(out) == 0 || out[len(out)-1][0].Group != p.Group {

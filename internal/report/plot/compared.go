@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Comparison writes the plots of a comparison into a directory: three of the curves of its variants, by number; one
-// of the slowdown if all have messages at random times; one of the steps if it is a grid. paths are the written
-// files, also if a later one fails.
+// Comparison writes the plots of a comparison into a directory: three of the curves of its variants, by number. It
+// adds one of the slowdown if all have messages at random times, and one of the steps if it is a grid. paths are
+// the written files, even if a later one fails.
 func Comparison(dir, title string, of map[int]Curves, g *report.Grid, force bool) (paths []string, err error) {
 	var all []Curves
 	for _, n := range slices.Sorted(maps.Keys(of)) {

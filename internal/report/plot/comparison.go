@@ -51,8 +51,8 @@ func NewCurves(label string, s *result.Summary, t *result.Tables) Curves {
 	return c
 }
 
-// longestQueue draws the longest queue in each sample of the switch port whose peak is highest, the one that the
-// summary reports.
+// longestQueue draws the longest queue in each sample of the switch port with the highest peak, which the summary
+// also reports.
 func (c *Curves) longestQueue(t *result.Tables) {
 	best := -1
 	for i := range t.Ports {
@@ -103,7 +103,7 @@ func (c *Curves) ratesOf(s *result.Summary, t *result.Tables) {
 	}
 }
 
-// thinned keeps of each stretch of a long curve the lowest and the highest point, in their order.
+// thinned keeps, of each section of a long curve, the lowest and the highest point, in their order.
 func thinned(points plotter.XYs) plotter.XYs {
 	if len(points) <= maxCurve {
 		return points
@@ -242,15 +242,15 @@ func AddLine(p *plot.Plot, name string, points plotter.XYs, i int) error {
 	return nil
 }
 
-// drawn is a plot on a canvas of its own.
+// drawn is a plot on its own canvas.
 func drawn(p *plot.Plot) *vgimg.Canvas {
 	img := image(24*vg.Centimeter, 12*vg.Centimeter)
 	p.Draw(draw.Crop(draw.New(img), 2*vg.Millimeter, -6*vg.Millimeter, 2*vg.Millimeter, -2*vg.Millimeter))
 	return img
 }
 
-// Rates draws what congestion control allows the first queue pairs of each run: the lowest to the highest rate, and
-// their mean, all to one scale.
+// Rates draws the rates that congestion control permits for the first queue pairs of each run: the lowest to the
+// highest rate, and their mean, all on one scale.
 func Rates(all []Curves) (*vgimg.Canvas, error) {
 	s := strips{tint: tint("#aecae3"), show: func(v float64) string { return unit.Rate(v).Show() }}
 	lowest, of := math.Inf(1), ""

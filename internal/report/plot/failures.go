@@ -47,8 +47,8 @@ func faded(n int, from color.RGBA) (all []color.Color) {
 // harms are the columns.
 var harms = []string{"step time", "GPUs isolated", "retransmitted"}
 
-// Failures writes a heat map: a row per failure, worst first, variant by variant; each column has its
-// own scale, from 0 to its largest value.
+// Failures writes a heat map: a row per failure, worst first, variant by variant. Each column has its own scale,
+// from 0 to its largest value.
 func Failures(f io.Writer, path string, all []*failures.Variant) error {
 	var rows []failures.Row
 	var names []string

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/plot/font/liberation"
 )
 
-// TestFonts: each of the fonts that gonum/plot links, ten of which are names of the other two, has the glyphs of plots.
+// TestFonts: each of the fonts that gonum/plot links, ten of which are aliases of the other two, has the glyphs of
+// plots.
 func TestFonts(t *testing.T) {
 	all := liberation.Collection()
 	if len(all) != 12 {

@@ -25,8 +25,8 @@ const (
 	fan       = 0.7
 )
 
-// moves reports whether a parameter changes the first objective at points that have all others in common; a study
-// without such points says nothing of it.
+// moves reports whether a parameter changes the first objective between points that are equal in all others.
+// Without such points a study gives no information about it.
 func moves(a *sweep.Analysis, axes []*axis, k int) bool {
 	seen, compared := map[string]float64{}, false
 	for i := range a.Ranking {
@@ -114,8 +114,8 @@ func orOne(v float64) float64 {
 	return v
 }
 
-// side places points on a parameter's axis, from 0 to 1: at their value, in the order of their places on the next axis.
-// NaN: a point does not set it.
+// side places points on a parameter's axis, from 0 to 1: at their value, ordered by their positions on the next
+// axis. NaN: a point does not set it.
 func (x *axis) side(points []int, next []float64) []float64 {
 	out, of := make([]float64, len(points)), make([][]int, len(x.values))
 	for at, i := range points {
@@ -150,7 +150,7 @@ func (l plates) Plot(c draw.Canvas, p *plot.Plot) {
 	l.Labels.Plot(c, p)
 }
 
-// bent joins places by curves that leave and reach axes level; a place without a value is passed over.
+// bent connects positions by curves that are horizontal at the axes; a position without a value is skipped.
 func bent(places plotter.XYs) (line plotter.XYs) {
 	places = slices.DeleteFunc(places, func(p plotter.XY) bool { return math.IsNaN(p.Y) })
 	for i := 0; i+1 < len(places); i++ {
@@ -162,7 +162,7 @@ func bent(places plotter.XYs) (line plotter.XYs) {
 	return append(line, places[len(places)-1])
 }
 
-// poles draws the axes, the values on them, and their names.
+// poles draws the axes, their values, and their names.
 func poles(p *plot.Plot, a *sweep.Analysis, axes []*axis, best, worst float64) error {
 	var ticks []plot.Tick
 	var at plotter.XYLabels

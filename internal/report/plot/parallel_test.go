@@ -8,7 +8,8 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// TestMoves checks that a parameter that changes no point is no axis, and that random points say nothing of one.
+// TestMoves checks that a parameter that changes no point is no axis, and that random points give no information on
+// one.
 func TestMoves(t *testing.T) {
 	ranking := func(means ...float64) *sweep.Analysis {
 		a := &sweep.Analysis{}
@@ -28,7 +29,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestSide checks that lines of a value are side by side without crossing on their way to the next axis.
+// TestSide checks that lines of a value are next to each other without crossing before the next axis.
 func TestSide(t *testing.T) {
 	x := &axis{values: []string{"10KB", "20KB"}, of: []string{"20KB", "10KB", "20KB", "", "20KB"}}
 	next := []float64{0.2, 0.9, 1, 0.5, 0.2}

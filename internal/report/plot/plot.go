@@ -1,4 +1,4 @@
-// Package plot draws studies and runs as PNG or SVG: a function for each returns a plot, and Write writes it in the
+// Package plot draws studies and runs as PNG or SVG. A function for each returns a plot, and Write writes it in the
 // format of the file's extension. Colours are Okabe and Ito's, distinguishable with any colour vision.
 package plot
 

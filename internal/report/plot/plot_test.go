@@ -33,8 +33,8 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// TestLongestQueue checks that the queue drawn of a run is that of the port with the highest peak, also where one is
-// longer in the mean, from the first sample on, and that it reaches the peak that comparisons print.
+// TestLongestQueue checks that the drawn queue of a run is that of the port with the highest peak, even if another
+// one is longer on average. It starts at the first sample and reaches the peak printed by comparisons.
 func TestLongestQueue(t *testing.T) {
 	tables := &result.Tables{
 		Ports: []result.PortRow{{Name: "host", Role: "host", QueuePeak: 900_000},
@@ -62,7 +62,7 @@ func TestMeansAreNamed(t *testing.T) {
 	}
 }
 
-// TestZippedKeysAreOneAxis checks that keys which advance together are an axis of a heat map, and no mean over one.
+// TestZippedKeysAreOneAxis checks that keys which advance together are one axis of a heat map, and not averaged.
 func TestZippedKeysAreOneAxis(t *testing.T) {
 	var names []string
 	for _, x := range joined([]*axis{{name: "wred_min", zip: "w"}, {name: "lb"}, {name: "wred_max", zip: "w"}, {name: "mtu"}}) {
@@ -90,8 +90,8 @@ func TestMarksAreWhole(t *testing.T) {
 	}
 }
 
-// TestStrips checks that a peak keeps its height, that between samples nothing is drawn, and that times on the axis are
-// 1, 2 or 5 of a unit apart.
+// TestStrips checks that a peak keeps its height, that nothing is drawn between samples, and that ticks on the time
+// axis are 1, 2 or 5 units apart.
 func TestStrips(t *testing.T) {
 	low, mean, high := columns([]stretch{{0, 1, 4}, {1, 2, 9}, {8, 10, 3}, {8, 10, 5}}, 0, 10, 5)
 	if got := fmt.Sprint(low, mean, high); got != "[4 0 0 0 3] [6.5 0 0 0 4] [9 0 0 0 5]" {
@@ -109,8 +109,8 @@ func TestStrips(t *testing.T) {
 	}
 }
 
-// TestScale checks that the top of a scale is the next round value, and that a legend takes the corner with fewest
-// points.
+// TestScale checks that the top of a scale is the next round value, and that a legend is in the corner with the
+// fewest points.
 func TestScale(t *testing.T) {
 	for v, want := range map[float64]float64{0: 1, 1: 1, 1.15e6: 1.2e6, 1.29e6: 1.5e6, 865e3: 1e6, 2e11: 2e11,
 		0.97: 1} {

@@ -22,8 +22,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Run writes the plots of a run into a directory: its busiest ports over time, the time of its collectives by cause,
-// and the slowdown of messages at random times over their size. paths are the written files, also if a later one fails.
+// Run writes the plots of a run into a directory: its busiest ports over time, the time of its collectives by
+// cause, and the slowdown of messages at random times over their size. paths are the written files, even if a later
+// one fails.
 func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err error) {
 	var drawings []drawing
 	for _, queue := range []bool{false, true} {
@@ -66,7 +67,7 @@ func Run(r *web.Directory, dir, ext string, force bool) (paths []string, err err
 	return paths, nil
 }
 
-// drawing is a figure before it is PNG or SVG; name is that of its file.
+// drawing is a figure before its conversion to PNG or SVG; name is that of its file.
 type drawing struct {
 	name string
 	high vg.Length

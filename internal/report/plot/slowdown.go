@@ -62,8 +62,8 @@ func sizeClasses(flows []result.FlowRow) (out []sizeClass) {
 	return out
 }
 
-// slowdownPlot draws the percentiles of the slowdown over the size of messages. Of one run each percentile has a
-// colour, of several each run has one, and each percentile its dashes.
+// slowdownPlot draws the percentiles of the slowdown over the size of messages. For one run each percentile has a
+// colour. For several each run has a colour, and each percentile its dashes.
 func slowdownPlot(all []Curves) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = "message, bytes", "slowdown: time over time on an idle fabric"

@@ -6,7 +6,7 @@ import (
 	"railyard/internal/result"
 )
 
-// Classes have equally many messages, as many as a 99th percentile needs, and messages of one size are in one class.
+// Classes have equally many messages, enough for a 99th percentile, and messages of one size are in one class.
 // Messages that did not end are in none.
 func TestSizeClasses(t *testing.T) {
 	var flows []result.FlowRow

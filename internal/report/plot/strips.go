@@ -19,17 +19,17 @@ import (
 // Colours of the page's light theme (web/src/tokens.css): ink, notes, lines, queue above WRED min, load.
 var ink, faint, rule, amber, blue = tint("#191c21"), tint("#656d78"), tint("#e2e1dc"), tint("#e8b434"), tint("#4c86ba")
 
-// stretch is a value that holds from a time to another, in picoseconds.
+// stretch is a value that applies from one time to another, in picoseconds.
 type stretch struct{ from, to, value float64 }
 
-// strip is one of several curves below each other on one time axis, from zero to most, which all share.
+// strip is one of several curves below each other on one time axis, from zero to a common maximum.
 type strip struct {
 	name, note string
 	on         []stretch // points of a band: those of several curves together
 	band       bool      // whether the band spans the lowest to highest value at a time, with the mean as a line
 }
 
-// strips are curves below each other, each with its name at its left.
+// strips are curves below each other, each with its name on the left.
 type strips struct {
 	title, note string
 	all         []strip
@@ -57,7 +57,7 @@ func headed(to vg.CanvasSizer, title, note string) draw.Canvas {
 	return draw.Crop(c, margin, -margin, 0, -headHigh)
 }
 
-// say draws words whose baseline begins, or with text.XRight ends, at a point.
+// say draws text whose baseline begins or, with text.XRight, ends at a point.
 func say(c draw.Canvas, tint color.Color, size font.Length, at vg.Point, align text.XAlignment, words string) {
 	c.FillText(draw.TextStyle{Color: tint, Font: font.From(plot.DefaultFont, size), Handler: plot.DefaultTextHandler,
 		XAlign: align}, at, words)
@@ -71,7 +71,7 @@ func box(c draw.Canvas, tint color.Color, x, y, wide, high vg.Length) {
 // high is the height of the figure.
 func (s *strips) high() vg.Length { return headHigh + footHigh + vg.Length(len(s.all))*stripHigh }
 
-// image draws the strips on a canvas of their own.
+// image draws the strips on their own canvas.
 func (s *strips) image() *vgimg.Canvas {
 	img := image(figureWide, s.high())
 	s.draw(img)
@@ -107,7 +107,7 @@ func (s *strips) draw(on vg.CanvasSizer) {
 		y := func(v float64) vg.Length { return base + vg.Length(v/max(top, 1e-9))*(stripHigh-3*vg.Millimeter) }
 		say(c, ink, 10.5, vg.Point{X: c.Min.X, Y: base + 8*vg.Millimeter}, text.XLeft, one.name)
 		say(c, faint, 9, vg.Point{X: c.Min.X, Y: base + 4*vg.Millimeter}, text.XLeft, one.note)
-		n := int((right - left) / 0.7) // at most one value each 0.7 points
+		n := int((right - left) / 0.7) // at most one value per 0.7 points
 		x := func(k int) vg.Length { return left + (right-left)*vg.Length(k)/vg.Length(n) }
 		low, mean, high := columns(one.on, from, to, n)
 		var over, under, line []vg.Point
@@ -156,8 +156,8 @@ func round(v float64) float64 {
 	return 10 * base
 }
 
-// columns returns the lowest, mean and highest value in each of n parts of a range: a peak keeps its height. Where
-// nothing is, it is zero.
+// columns returns the lowest, mean and highest value in each of n parts of a range, so a peak keeps its height.
+// Without a value it is zero.
 func columns(on []stretch, from, to float64, n int) (low, mean, high []float64) {
 	low, mean, high = make([]float64, n), make([]float64, n), make([]float64, n)
 	count := make([]float64, n)

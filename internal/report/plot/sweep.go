@@ -20,9 +20,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sweep draws a study into its directory: a curve over the only parameter, or a heat map over the two that count most,
-// parallel coordinates, the Pareto front of two objectives, and the parameters by how much they count. It returns the
-// written files.
+// Sweep draws a study into its directory. It has a curve over the only parameter or a heat map over the two most
+// important ones, parallel coordinates, the Pareto front of two objectives, and the parameters by importance. It
+// returns the written files.
 func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 	if len(a.Ranking) < 2 {
 		return nil, nil
@@ -41,7 +41,7 @@ func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 		}
 		path := filepath.Join(s.Dir, p.name)
 		high := 13.0
-		if p.name == "sensitivity.png" { // a row of bars takes no more than its room
+		if p.name == "sensitivity.png" { // a row of bars fits its space
 			high = min(high, 4+1.4*float64(len(a.Effects)))
 		}
 		drawn.Title.TextStyle.Font.Size, drawn.Title.Padding = 12, vg.Points(6)
@@ -56,13 +56,13 @@ func Sweep(s *sweep.Study, a *sweep.Analysis) (paths []string, err error) {
 // axis is a parameter with the values of the ranked points.
 type axis struct {
 	name   string
-	values []string // different ones, in their order
+	values []string // distinct values, in their order
 	of     []string // by ranked point; "" if a point does not set it
 	log    bool     // whether the axis is logarithmic
 	zip    string   // parameters of the same word advance together; "" varies alone
 }
 
-// sweepAxes returns the parameters with several values that change the first objective, those that count most first.
+// sweepAxes returns the parameters with several values that change the first objective, the most important first.
 func sweepAxes(s *sweep.Study, a *sweep.Analysis) (axes []*axis) {
 	var keys []string
 	for _, c := range s.Columns() {
@@ -163,7 +163,7 @@ func joined(axes []*axis) (out []*axis) {
 	return out
 }
 
-// heat draws the first objective over the two parameters that count most, the mean over all others.
+// heat draws the first objective over the two most important parameters, averaged over all others.
 func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	axes = joined(axes)
 	if len(axes) < 2 {
@@ -204,7 +204,7 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 		p.Title.Text += fmt.Sprintf(" ± standard deviation of %d seeds", n)
 	}
 	p.Title.Text += ": yellow " + table.Quantity(low, o.Kind) + ", red " + table.Quantity(high, o.Kind)
-	p.Title.Text = strings.Replace(p.Title.Text, "\nmean: ", "\n", 1) // of one point and one seed a cell
+	p.Title.Text = strings.Replace(p.Title.Text, "\nmean: ", "\n", 1) // one point and one seed per cell
 	if slices.Contains(g.n, 0) {
 		p.Title.Text += ", grey: no point"
 	}
@@ -219,15 +219,15 @@ func heat(a *sweep.Analysis, axes []*axis) (*plot.Plot, error) {
 	return p, nil
 }
 
-// ember are the colours from the smallest value to the largest: none is the white of the paper, and dark letters are
-// legible on all of them.
+// ember are the colours from the smallest value to the largest. None is the white of the paper, and dark letters
+// are legible on all of them.
 type ember int
 
 func (n ember) Colors() []color.Color {
 	return faded(int(n), color.RGBA{R: 255, G: 240, B: 190, A: 255})
 }
 
-// write prints each cell's value into it, if there is room.
+// write prints each cell's value into it if it fits.
 func (g *sweepGrid) write(p *plot.Plot, kind space.Kind) error {
 	if g.cols > 8 || g.rows > 16 {
 		return nil

@@ -97,7 +97,7 @@ func (x *axis) numeric() bool {
 	})
 }
 
-// at returns the place of a value: its size, or its number among words.
+// at returns the position of a value: its size, or its number among words.
 func (x *axis) at(v string) float64 {
 	if x.numeric() {
 		q, _ := space.Quantity(v)
@@ -106,7 +106,7 @@ func (x *axis) at(v string) float64 {
 	return float64(slices.Index(x.values, v))
 }
 
-// marks labels values at their positions, up to a maximum, with the first and the last among them.
+// marks labels values at their positions, up to a maximum, including the first and the last.
 func (x *axis) marks(most int) (ticks []plot.Tick) {
 	last := len(x.values) - 1
 	n := min(most, len(x.values))

@@ -36,8 +36,7 @@ func (g grid) Z(c, r int) float64 {
 	return math.NaN()
 }
 
-// Traffic writes a heat map per kind of parallelism that sends, and one of all of it,
-// on one colour scale.
+// Traffic writes a heat map for each kind of parallelism that sends, and one of all traffic, on one colour scale.
 func Traffic(t *planner.Traffic, name, path string, force bool) error {
 	kinds := []int{}
 	for k, b := range t.Kinds {
@@ -77,8 +76,8 @@ func Traffic(t *planner.Traffic, name, path string, force bool) error {
 	return output.Write(path, force, func(f io.Writer) error { return paint(f, path, tiles, bar) })
 }
 
-// scale is the range of the colours: from the smallest cell of any map to somewhat above the largest, because the
-// palette ends in white, the colour of pairs without traffic.
+// scale is the range of the colours, from the smallest cell of any map to somewhat above the largest. The palette
+// ends in white, which is the colour of pairs without traffic.
 func scale(t *planner.Traffic, kinds []int) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, k := range kinds {

@@ -1,8 +1,8 @@
 // Package screen formats text for readers: paragraphs and tables of a terminal's width, colours and bars.
 //
-// A writer that implements Screen sets the width of lines, and whether colours and bars may be printed; Of returns
-// that, and for any other writer 80 columns without either. Output into a file or a pipe has no colours and no bars,
-// and its paragraphs are not wrapped (the transcripts in testdata follow that).
+// A writer that implements Screen sets the width of lines, and whether colours and bars may be printed. Of returns
+// these settings; for any other writer it returns 80 columns without either. Output into a file or a pipe has no
+// colours and no bars, and its paragraphs are not wrapped (the transcripts in testdata follow that).
 //
 //	screen.Labelled(w, "Remedy: ", "fewer senders at a time")
 //	t := screen.Table{Columns: []screen.Column{{Head: "Link"}, {Head: "ECN marks"}}}
@@ -10,8 +10,8 @@
 //	t.Print(w)
 //
 // Widths are widths of grapheme clusters (Unicode Standard Annex 29, as github.com/rivo/uniseg measures them),
-// without the escape sequences of colours. Tables are this package's own because the shown columns depend on width
-// and content, which table writers leave to their callers.
+// without the escape sequences of colours. Tables are implemented here because the shown columns depend on width
+// and content. Table writers leave that to their callers.
 package screen
 
 import (

@@ -15,8 +15,8 @@ type shown struct {
 
 func (s *shown) Layout() Layout { return s.layout }
 
-// TestWrapping checks that lines are as wide as the screen at most, that nothing is lost, that numbers keep their
-// units, and that a file's lines are as long as their text.
+// TestWrapping checks that lines fit the screen, that nothing is lost, that numbers keep their units, and that a
+// file's lines are as long as their text.
 func TestWrapping(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z→µ]{1,12}|[0-9]{1,3} (µs|%|GB/s|M),?`), 1, 60).Draw(t, "words")
@@ -46,7 +46,7 @@ func TestWrapping(t *testing.T) {
 	})
 }
 
-// TestTable checks alignment, columns that come with width and contents, and a last column that wraps.
+// TestTable checks alignment, columns that appear with width and contents, and a last column that wraps.
 func TestTable(t *testing.T) {
 	table := Table{Columns: []Column{{Head: "Link"}, {Head: "rate", Spare: true}, {Head: "ECN marks"},
 		{Head: "paused", Rare: true}, {Head: "cause", Left: true}}}
@@ -72,7 +72,7 @@ rail-1:Eth5 → spine-1  400 Gbit/s        129  incast of three flows that end a
 	}
 }
 
-// TestColour checks that colours and bars are printed where a screen has them, and take no columns.
+// TestColour checks that colours and bars are printed only on a screen that supports them, and take no columns.
 func TestColour(t *testing.T) {
 	on := Layout{Color: true, Bars: true}
 	if s := on.Paint(Error, "lost"); s != "\x1b[31mlost\x1b[0m" || Width(s) != 4 {

@@ -10,7 +10,7 @@ import (
 type Column struct {
 	Head  string
 	Left  bool
-	Rare  bool // left out where all its cells are empty, zero or do not apply
+	Rare  bool // omitted if all its cells are empty, zero or do not apply
 	Spare bool // omitted if the screen is too narrow, the last one first
 }
 
@@ -35,7 +35,7 @@ func (t *Table) AddStyled(style Style, cells ...string) {
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return len(t.rows) }
 
-// nothing reports whether a cell holds no more than a zero.
+// nothing reports whether a cell contains only a zero.
 func nothing(cell string) bool {
 	number, _, _ := strings.Cut(cell, " ")
 	return number == "" || number == "0" || number == "–" || number == "-" || number == "0.0"

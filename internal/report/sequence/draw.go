@@ -116,7 +116,7 @@ func (s *Sequence) step(p *page, i int) {
 	p.arrow(from, y, to, down, tint)
 }
 
-// write draws a line of text, with a background that hides other lines if over is set.
+// write draws a line of text. If over is set, a background hides other lines.
 func (p *page) write(x, y vg.Length, s string, size float64, c color.Color, align draw.XAlignment, over bool) {
 	if s == "" {
 		return

@@ -76,7 +76,7 @@ func (r run) reverse(port int32) int32 {
 // mostSteps bounds a cascade.
 const mostSteps = 40
 
-// pauses is the first cascade of pauses from its root on: each paused port and its cause, until all resume.
+// pauses is the first cascade of pauses, from its root on: each paused port and its cause, until all resume.
 func pauses(r run, s *Sequence) error {
 	rows, err := table[result.PauseRow](r, "pauses")
 	if err != nil {
@@ -143,8 +143,8 @@ func (r run) sent(rows []result.PauseRow, p *result.PauseRow) int64 {
 	return at
 }
 
-// marks returns how the slowest message's queue pair, or the one with most rate reductions, reacted to marks at the
-// port where its packets waited longest, and when its rate had recovered.
+// marks returns a queue pair's reaction to marks at the port where its packets waited longest, and when its rate
+// had recovered. It is the slowest message's queue pair, or the one with most rate reductions.
 func marks(r run, s *Sequence) error {
 	if r.Summary.CNPs == 0 {
 		return errors.New("no CNP was sent in this run")
@@ -209,8 +209,8 @@ func (r run) rates(qp int32) (rates, cuts []result.SignalRow, err error) {
 	return rates, cuts, nil
 }
 
-// noRate is why a run with a number of signal samples has none of a rate: its fidelity records no signals, or its
-// congestion control has no rate.
+// noRate returns why a run with a number of signal samples has none of a rate. Its fidelity records no signals, or
+// its congestion control has no rate.
 func noRate(s *result.Summary, signals int) error {
 	if signals == 0 && s.Fidelity != "" && s.Fidelity != "packet" {
 		return fmt.Errorf("fidelity %s records no rates; simulate the run with --set fidelity=packet", s.Fidelity)
@@ -218,8 +218,8 @@ func noRate(s *result.Summary, signals int) error {
 	return fmt.Errorf("congestion control %s has no rate: this sequence is of controls by rate", s.Congestion)
 }
 
-// slowed is the queue pair of the slowest message, if marks reduced its rate; else the one reduced most often; nil
-// where marks reduced none.
+// slowed returns the queue pair of the slowest message if marks reduced its rate, else the one reduced most often.
+// It returns nil if marks reduced none.
 func (r run) slowed(qps []result.QPRow) (q *result.QPRow, err error) {
 	flows, err := table[result.FlowRow](r, "flows")
 	if err != nil {
@@ -245,8 +245,8 @@ func (r run) slowed(qps []result.QPRow) (q *result.QPRow, err error) {
 	return q, nil
 }
 
-// marked is the first interval with marks, before a reduction of the rate, at the port where a queue pair's packets
-// waited longest, or the next of its path. first is the sample of that reduction.
+// marked returns the first interval with marks before a reduction of the rate, at the port where a queue pair's
+// packets waited longest, or at the next port of its path. first is the sample of that reduction.
 func (r run) marked(q *result.QPRow, rates []result.SignalRow) (mark result.LinkRow, first int, err error) {
 	paths, err := table[result.PathRow](r, "paths")
 	if err != nil {
@@ -284,7 +284,8 @@ func (r run) marked(q *result.QPRow, rates []result.SignalRow) (mark result.Link
 	return mark, 0, errors.New("links.parquet has no mark on its path before a reduction of its rate")
 }
 
-// slows adds the samples of a rate: the first after the mark, the lowest, half of line rate again, and 99 % of it.
+// slows adds the samples of a rate: the first after the mark, the lowest, the return to half of line rate, and to
+// 99 % of it.
 func (s *Sequence) slows(q *result.QPRow, rates, cuts []result.SignalRow, first int) {
 	add := func(x *result.SignalRow, label, detail string) {
 		s.add(x.At, x.At, q.From, q.From, Mark, label, detail)

@@ -25,7 +25,8 @@ func (r run) kernel() (set func(key string) string, ok bool) {
 	return set, r.Manifest.Resolved["transport.kind"] == "tcp"
 }
 
-// hosts is the path of a message's bytes inside both servers: by the kernel, or by NICs that access GPU memory.
+// hosts is the path of a message's bytes inside both servers: through the kernel, or through NICs that access GPU
+// memory.
 func hosts(r run, s *Sequence) error {
 	f, err := r.followed(func(f *packetOf) bool { return slices.ContainsFunc(f.Copies, whole) })
 	if err != nil {

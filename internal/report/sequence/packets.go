@@ -56,7 +56,7 @@ func (r run) followed(want func(*packetOf) bool) (*packetOf, error) {
 	return nil, errNoneFollowed
 }
 
-// place finds the message of a packet: the MTU determines the number of packets of each message of a queue pair.
+// place finds the message of a packet. The MTU determines the number of packets of each message of a queue pair.
 func (r run) place(p *packetOf, flows []result.FlowRow) error {
 	mtu, err := strconv.ParseInt(r.Manifest.Resolved["transport.mtu"], 10, 64)
 	if err != nil || mtu <= 0 {
@@ -88,7 +88,7 @@ const psnMask = 1<<24 - 1
 func node(port string) string { name, _, _ := strings.Cut(port, ":"); return name }
 func peer(port string) string { _, name, _ := strings.Cut(port, " → "); return name }
 
-// nicOr is a NIC's name in place of its server's.
+// nicOr returns a NIC's name in place of its server's.
 func nicOr(f *packetOf, node string) string {
 	switch node {
 	case server(f.From):
@@ -99,7 +99,7 @@ func nicOr(f *packetOf, node string) string {
 	return node
 }
 
-// between adds the lanes of a traced packet: its sender's, the switches on its paths, its receiver's.
+// between adds the lanes of a traced packet: those of its sender, the switches on its paths, and its receiver.
 func (s *Sequence) between(f *packetOf) {
 	s.QP = f.QP
 	s.lane(f.From)
@@ -162,7 +162,7 @@ func (s *Sequence) copied(f *packetOf, c *result.Copy, kind Kind) {
 	}
 }
 
-// packet is one packet from the GPU that posted its message to the GPU that has it.
+// packet is one packet from the GPU that posted its message to the GPU that receives it.
 func packet(r run, s *Sequence) error {
 	f, err := r.followed(func(f *packetOf) bool { return slices.ContainsFunc(f.Copies, whole) })
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Sequence) posted(f *packetOf) {
 		fmt.Sprintf("queue pair %d", f.QP))
 }
 
-// ends adds the end of a message, and puts steps in order.
+// ends adds the end of a message, and sorts the steps.
 func (s *Sequence) ends(m *result.FlowRow) {
 	if m.Done >= 0 {
 		s.add(m.Done, m.Done, m.To, m.To, Here, "message complete", fmt.Sprintf("%s after it was posted; %s at line rate",

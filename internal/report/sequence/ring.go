@@ -9,9 +9,9 @@ import (
 	"railyard/internal/result"
 )
 
-// ring is the first ring all-reduce whose transfers all use the network: the chunk that each rank sends in each round,
-// the sum, and the time. Chunk k starts at rank k: in round r of the reduce-scatter rank i sends chunk i-r, a sum of
-// r+1 ranks; in the all-gather chunk i+1-r, complete (Patarasuk and Yuan, JPDC 2009).
+// ring is the first ring all-reduce whose transfers all use the network: the chunk that each rank sends in each
+// round, the sum, and the time. Chunk k starts at rank k. In round r of the reduce-scatter rank i sends chunk i-r,
+// a sum of r+1 ranks. In the all-gather it sends chunk i+1-r, complete (Patarasuk and Yuan, JPDC 2009).
 func ring(r run, s *Sequence) error {
 	all, err := table[result.CollectiveRow](r, "collectives")
 	if err != nil {
@@ -50,13 +50,13 @@ func ring(r run, s *Sequence) error {
 	return errors.New("no ring all-reduce completed in this run")
 }
 
-// lap is the messages of one rank to the next one, a message a round.
+// lap is the messages of one rank to the next one, one per round.
 type lap struct {
 	from, to string
 	sent     []result.FlowRow
 }
 
-// lapsOf are a ring's, in its order, or nil if they are not all in flows.parquet. Rings of other ranks run at the
+// lapsOf returns a ring's laps in its order, or nil if flows.parquet lacks some. Rings of other ranks run at the
 // same time. Of the rings that run completely within the time of the collective it is the one that ends with it.
 func lapsOf(c *result.CollectiveRow, flows []result.FlowRow) (best []lap) {
 	by, order := map[string]*lap{}, []string{}

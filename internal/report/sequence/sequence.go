@@ -1,7 +1,7 @@
 // Package sequence describes parts of a run as sequence diagrams: senders, receivers, contents and times. A
-// [Sequence] has lanes, which are GPUs, NICs and switches, and steps between them, each from a table of the run:
-// nothing is drawn that did not happen. [Names] lists the sequences, [Run.Of] builds one, [Sequence.Text] prints
-// it, [Sequence.SVG] and [Sequence.PNG] draw it.
+// [Sequence] has lanes (GPUs, NICs and switches) and steps between them, each from a table of the run. Only real
+// events are drawn. [Names] lists the sequences, and [Run.Of] builds one. [Sequence.Text] prints it; [Sequence.SVG]
+// and [Sequence.PNG] draw it.
 package sequence
 
 import (
@@ -66,7 +66,8 @@ func (s *Sequence) add(at, until int64, from, to string, kind Kind, label, detai
 		Label: label, Detail: detail})
 }
 
-// when formats the time of a step: relative to the first packet, if three digits would not distinguish the times.
+// when formats the time of a step. It is relative to the first packet if three digits would not distinguish the
+// times.
 func (s *Sequence) when(x *Step) string {
 	first := slices.IndexFunc(s.Steps, func(y Step) bool { return y.Kind != Here })
 	if s.Timeless {
@@ -105,7 +106,7 @@ func table[T any](r run, name string) ([]T, error) {
 	return rows, nil
 }
 
-// kind is one of the sequences: its title, and its constructor.
+// kind is one of the sequences: its title and its constructor.
 type kind struct {
 	name, shows string
 	make        func(run, *Sequence) error

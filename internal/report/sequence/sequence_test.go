@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whoever follows the chunks of a ring by what its arrows say has the whole sum of every chunk at every rank in the
-// end, and no arrow says more or less than what its sender has by then.
+// The chunks of a ring, followed along its arrows, give the complete sum of every chunk at every rank. Each arrow
+// has exactly what its sender has by then.
 func TestChunksAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(2, mostRing).Draw(rt, "ranks")
@@ -31,7 +31,7 @@ func TestChunksAddUp(t *testing.T) {
 		if err := s.rounds(&c, lapsOf(&c, flows)); err != nil {
 			rt.Fatal(err)
 		}
-		has := make([]map[string]map[int]bool, n) // by rank and chunk: whose share is in it
+		has := make([]map[string]map[int]bool, n) // by rank and chunk: the ranks whose share is in it
 		for i := range has {
 			has[i] = map[string]map[int]bool{}
 			for k := range n {
@@ -65,7 +65,7 @@ func TestChunksAddUp(t *testing.T) {
 	})
 }
 
-// A ring of which one transfer is missing, or goes to another rank, is not told.
+// A ring with a missing or misdirected transfer is not shown.
 func TestNoRing(t *testing.T) {
 	c := result.CollectiveRow{Ranks: 2, End: 1e9}
 	whole := []result.FlowRow{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "a", To: "b"}, {From: "b", To: "a"}}
@@ -81,8 +81,8 @@ func TestNoRing(t *testing.T) {
 	}
 }
 
-// TestRingsAtOnce checks that of two rings at the same time the one that ends with its collective is drawn, and that
-// messages of two queue pairs are one transfer of a round.
+// TestRingsAtOnce: of two rings at the same time the one that ends with its collective is drawn. Messages of two
+// queue pairs are one transfer of a round.
 func TestRingsAtOnce(t *testing.T) {
 	c := result.CollectiveRow{Ranks: 2, End: 90}
 	var flows []result.FlowRow
@@ -104,7 +104,7 @@ func TestRingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNoRate checks the reason why a run has no samples of a rate: of its fidelity or of its congestion control.
+// TestNoRate checks the reason why a run has no samples of a rate: its fidelity or its congestion control.
 func TestNoRate(t *testing.T) {
 	for want, s := range map[string]*result.Summary{
 		"fidelity reuse records no rates; simulate the run with --set fidelity=packet": {
@@ -142,8 +142,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// The message of a packet follows from the packets that messages before it took, and its last one from its bytes; a
-// message without bytes is a packet.
+// The message of a packet follows from the number of packets of earlier messages, and its last packet from its
+// bytes. An empty message is one packet.
 func TestPlace(t *testing.T) {
 	r := &Run{Manifest: &result.Manifest{Resolved: map[string]string{"transport.mtu": "1024"}}}
 	flows := []result.FlowRow{{QP: 1, Message: 9}, {QP: 0, Message: 1, Bytes: 2049, Posted: 5},

@@ -44,7 +44,7 @@ func Calibration(w io.Writer, r *fitting.Report, out string, set []string) {
 	}
 }
 
-// calibrationAnswer describes the calibration's effect on the error: of held-out points, or else of fitted ones.
+// calibrationAnswer describes the calibration's effect on the error of held-out points, or else of fitted ones.
 func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	of, name := "aside", "held-out point"
 	if _, ok := r.Errors[of]; !ok {
@@ -73,7 +73,8 @@ func calibrationAnswer(w io.Writer, r *fitting.Report) {
 	}
 	say := fmt.Sprintf("Calibration %s %s: %s before, %s after (%s)", change, what, show(x[0]), show(x[1]),
 		unit.Plural(n, name))
-	if y, ok := r.Errors["fitted"]; ok && change == "reduces" && y[1] > y[0] { // the error of the fitted points grew
+	// the error of the fitted points grew
+	if y, ok := r.Errors["fitted"]; ok && change == "reduces" && y[1] > y[0] {
 		say = fmt.Sprintf("Calibration is mixed, %s: %s before, %s after (%s), %s before, %s after (%s)",
 			strings.TrimPrefix(what, "the "), show(x[0]), show(x[1]), unit.Plural(n, name), show(y[0]), show(y[1]),
 			unit.Plural(len(r.Points)-n, "fitted point"))

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/calibrate/fitting"
 )
 
-// A calibration that makes the fitted points worse is not said to reduce the error.
+// A calibration that makes the fitted points worse is not reported as reducing the error.
 func TestMixedCalibration(t *testing.T) {
 	for want, fitted := range map[string][2]float64{
 		"Calibration reduces the error: 36.6 % before, 35.1 % after (1 held-out point)":                            {0.339, 0.33},
@@ -23,7 +23,7 @@ func TestMixedCalibration(t *testing.T) {
 	}
 }
 
-// A share that was fitted where the other of NVLink and NICs was not depends on the algorithm that ran, and the report
+// If only one of the shares of NVLink and NICs was fitted, it depends on the algorithm of the run, and the report
 // says so.
 func TestUndecidedShares(t *testing.T) {
 	for name, refused := range map[string]string{"nvlink_share": "nic_share", "nic_share": "nvlink_share",

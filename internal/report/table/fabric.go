@@ -120,8 +120,8 @@ func listed(w io.Writer, heading string, all []planner.Design, say func(*planner
 	}
 }
 
-// fabricAnswer returns the number of designs, and the cheapest with an oversubscription up to the maximum, or none: for
-// 1:1 with full bisection. If none has it, the cheapest of all.
+// fabricAnswer returns the number of designs, and the cheapest with an oversubscription up to the maximum, or none.
+// For 1:1 it requires full bisection. If none has it, the cheapest of all.
 func fabricAnswer(in *planner.FabricInput, fits []planner.Design) string {
 	nics := fmt.Sprintf("%dG NICs", in.NICRate)
 	if n := in.NICPorts; n > 1 {
@@ -196,7 +196,7 @@ func fabricParts(w io.Writer, in *planner.FabricInput, d *planner.Design, more *
 	report.Wrap(w, "", fmt.Sprintf("%s: %s; cabled for %s%s", d.Name, d.Title, unit.Plural(d.Cabled(), "GPU"), room))
 	line := func(n int, what string, price, total float64) {
 		money := func(v float64) string { return unit.ShowMoney(v, in.Prices.Currency) }
-		if len([]rune(what)) > 48 { // the prices have a line of their own
+		if len([]rune(what)) > 48 { // the prices have a separate line
 			fmt.Fprintf(w, "  %7s  %s\n", unit.ShowCount(n), what)
 			fmt.Fprintf(w, "  %57s %9s %9s\n", "", money(price), money(total))
 			return

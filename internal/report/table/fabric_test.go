@@ -7,8 +7,8 @@ import (
 	"railyard/internal/planner"
 )
 
-// TestFabricAnswer checks that the cheapest design is one whose oversubscription is not above the maximum, and that one
-// below it counts.
+// TestFabricAnswer checks that the cheapest design has an oversubscription of at most the maximum, and that a lower
+// one counts, too.
 func TestFabricAnswer(t *testing.T) {
 	for _, c := range []struct {
 		ratio float64

@@ -1,4 +1,4 @@
-// Package table prints results as tables for a terminal: a function for each kind of result, named after it
+// Package table prints results as tables for a terminal. It has a function for each kind of result, named after it
 // (Failures, Loads, Layouts, Fabrics, Calibration …), with the writer as its first argument. Package screen
 // determines widths and colours. Reports of runs are in package report.
 package table
@@ -69,7 +69,7 @@ func failureTable(w io.Writer, rows []failures.Row, head string) {
 	}
 }
 
-// element names what fails: its kind with its tier, unless the kind is of one tier, and its name.
+// element names what fails: its kind with its tier, unless the kind has one tier, and its name.
 func element(r *failures.Row) string {
 	kind := r.Kind
 	if kind == "switch" || kind == "card" {

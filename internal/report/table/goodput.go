@@ -137,7 +137,7 @@ func intervals(w io.Writer, r *days.Report) {
 	fmt.Fprintln(w, "* chosen. Columns from write on: loss, % of the time")
 }
 
-// percent is a share for a table whose unit is in its head.
+// percent is a share for a table whose unit is in its heading.
 func percent(share float64) string {
 	if share == 0 {
 		return "0"

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// gigabytes prints a rate of NVLink as its makers do.
+// gigabytes prints a rate of NVLink in its manufacturers' unit.
 func gigabytes(rate int64) string { return unit.Digits(float64(rate)/8e9) + " GB/s" }
 
 // own removes the server's name from an element's.

@@ -99,7 +99,7 @@ func nearest(w io.Writer, in *planner.SearchInput, n *planner.Nearest) {
 	}
 }
 
-// asFast counts the configurations whose order a search does not settle.
+// asFast counts the configurations that a search cannot order.
 func asFast(w io.Writer, all []planner.Candidate) {
 	const share = 0.05
 	n := 0

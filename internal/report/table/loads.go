@@ -13,7 +13,7 @@ import (
 	"railyard/unit"
 )
 
-// Interference prints how much jobs slow one another down, and at which ports they meet.
+// Interference prints how much jobs slow one another down, and at which ports.
 func Interference(w io.Writer, x *interference.Result, top int) {
 	screen.Painted(w, screen.Answer, "", interferenceAnswer(x))
 	if len(x.Seeds) > 0 {

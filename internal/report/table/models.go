@@ -14,7 +14,7 @@ import (
 // modelColumn is a figure in the list of a kind's models, or a count and its unit.
 type modelColumn struct{ head, key, of string }
 
-// modelLists are the heads of the lists of models, by kind, and the figures that they show.
+// modelLists are the headings of the lists of models, by kind, and their figures.
 var modelLists = map[string]struct {
 	head    string
 	figures []modelColumn

@@ -6,7 +6,7 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// The scenario counts among what is within the noise of the best point.
+// The scenario counts among the points within the noise of the best.
 func TestNoiseOfScenario(t *testing.T) {
 	ranked := func(mean float64, seeds ...float64) sweep.Ranked {
 		return sweep.Ranked{Stats: []sweep.Stat{{Mean: mean}}, Seeds: seeds}

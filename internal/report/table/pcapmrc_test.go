@@ -8,7 +8,7 @@ import (
 	"railyard/internal/capture"
 )
 
-// What became of paths is told worst first, those along segments always, and no more than a reader reads.
+// The outcomes of paths are listed worst first, and those along segments always. The number of rows is limited.
 func TestPrintMRC(t *testing.T) {
 	m := capture.MRCFlow{Writes: 30, OutOfOrder: 4, Trimmed: 2, Block: "fcbbbb00", Probes: 1,
 		Paths: []*capture.Path{

@@ -21,8 +21,8 @@ import (
 // maxExplained is the maximum number of queue pairs in the table of a set-up.
 const maxExplained = 8
 
-// Setup prints how the queue pairs of a session were connected: the calls for one of them in order, and the state that
-// each end has of the other.
+// Setup prints how the queue pairs of a session were connected: the calls for one of them in order, and each end's
+// state of the other.
 func Setup(w io.Writer, s *perftest.Setup) {
 	fmt.Fprintln(w, "Connection setup of a queue pair: calls on this host")
 	t := screen.Table{Columns: []screen.Column{{}, {Left: true}, {Head: "µs"}, {Left: true}}}

@@ -123,7 +123,8 @@ func memory(w io.Writer, label string, s *planner.Scored) {
 		unit.Digits(float64(s.Memory)/1e9), unit.Digits(float64(s.Limit)/1e9), fit, 100*planner.MostMemory))
 }
 
-// Measured prints how far the cost model is from measured trainings, by class, and which of them it does not take.
+// Measured prints the cost model's difference from measured trainings, by class, and which trainings it does not
+// support.
 func Measured(w io.Writer, all []planner.Measured) {
 	classes := planner.Accuracies(all)
 	total := classes[len(classes)-1]
@@ -220,7 +221,7 @@ func Adjusted(w io.Writer, a *planner.Adjusted, name string) {
 	report.Wrap(w, "", "Other figures move no estimate by 1 %, or are more than one for two trainings.")
 }
 
-// measuredBy prints classes, their sum left out.
+// measuredBy prints classes without their sum.
 func measuredBy(w io.Writer, head string, classes []planner.Accuracy, held bool) {
 	t := screen.Table{Columns: []screen.Column{{Head: head, Left: true}, {Head: "rows"}, {Head: "estimated"},
 		{Head: "RMS"}, {Head: "mean"}}}

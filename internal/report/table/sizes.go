@@ -49,8 +49,8 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 	line("Source", g.Source)
 }
 
-// shownStages is the number of pipeline stages up to which a table shows all, and endStages the number of a longer
-// one's at each end.
+// shownStages is the number of pipeline stages up to which a table shows all. endStages is the number of stages
+// shown at each end of a longer one.
 const shownStages, endStages = 8, 3
 
 // Memory prints the memory of each pipeline stage, in GB.

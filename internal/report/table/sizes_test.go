@@ -13,7 +13,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// What a plan says first: figures with three digits, a unit each.
+// The first lines of a plan: figures with three digits and a unit each.
 func TestAnswers(t *testing.T) {
 	var b strings.Builder
 	Size(&b, &planner.Size{Params: 8e9, Active: 2e9, Tokens: 15.6e12, FLOPs: 9.996e23, GPU: "h100", GPUs: 20_582,
@@ -32,7 +32,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestCollectiveErrors checks that collectives as flows have the error to expect, of each algorithm; those by packets
+// TestCollectiveErrors checks that collectives as flows have the expected error of each algorithm; those by packets
 // have none.
 func TestCollectiveErrors(t *testing.T) {
 	said := func(e *result.Expected) string {

@@ -11,7 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Speed prints what simulations took on this computer, each with what other simulators took.
+// Speed prints the times of simulations on this computer, each with the times of other simulators.
 func Speed(w io.Writer, rows []speed.Row) {
 	screen.Painted(w, screen.Answer, "", speedAnswer(rows))
 	fmt.Fprintln(w)

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// Peers stand below the run that does their work, with how many times as long they take and a source.
+// Other simulators are below the run with the same work, with their relative time and a source.
 func TestSpeed(t *testing.T) {
 	var out strings.Builder
 	Speed(&out, []speed.Row{

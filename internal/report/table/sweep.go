@@ -127,7 +127,7 @@ func sweepAnswer(s *sweep.Study, a *sweep.Analysis) string {
 	return say + asGood(a)
 }
 
-// pointsOf counts the points of a finished study, and those without a result: refused, failed or with a lost rank.
+// pointsOf counts the points of a finished study, and those without a result: rejected, failed or with a lost rank.
 func pointsOf(a *sweep.Analysis) string {
 	say := unit.Plural(a.Points, "point")
 	if n := a.Points - len(a.Ranking); n > 0 && a.Rung == 0 { // rungs eliminate points that have results

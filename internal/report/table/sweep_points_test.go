@@ -7,8 +7,9 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// TestSweepAnswerCounts checks that the answer of a study names the points without a result: refused, failed or with a
-// lost rank. Points that a rung eliminated are no such points, and an unfinished study counts those that ended.
+// TestSweepAnswerCounts checks that the answer of a study names the points without a result: refused, failed or
+// with a lost rank. Points that a rung eliminated are not counted there, and an unfinished study counts completed
+// ones.
 func TestSweepAnswerCounts(t *testing.T) {
 	for _, c := range []struct {
 		points, open, rung int

@@ -9,7 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// A failure that loses a rank, one that only slows, one without an end: each in its words, with what is weak below.
+// A failure that loses a rank, one that only slows down, and one without an end, each with its text, and the weak
+// points below.
 func TestFailures(t *testing.T) {
 	v := &failures.Variant{Label: "unchanged", Base: 0.5, At: 0.25,
 		Rows: []failures.Row{
@@ -37,7 +38,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Of more rows than a terminal shows the others are counted.
+// Rows beyond those that a terminal shows are counted.
 func TestManyRows(t *testing.T) {
 	v := &failures.Variant{Rows: make([]failures.Row, maxFailureRows+3)}
 	var b strings.Builder
@@ -47,7 +48,7 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// What was not simulated says why; a slice says what was added for the rest.
+// A configuration that was not simulated has its reason; a slice names what was added for the remainder.
 func TestSimulated(t *testing.T) {
 	var b strings.Builder
 	simulated(&b, []layouts.Simulated{{Layout: "TP8", Seconds: 2, MFU: 0.4, Estimate: 2.2, Slice: "2 of 16 segments",

@@ -71,10 +71,10 @@ func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 	report.Halves(w, rows, words)
 }
 
-// share formats the part of the saved time that a side brings, negative if it costs time.
+// share formats a side's part of the saved time, negative if it costs time.
 func share(percent float64) string { return unit.ShowShare(percent / 100) }
 
-// together describes the gain that neither half has alone.
+// together describes the gain of both sides together beyond their sum.
 func together(s tuning.Shares) string {
 	switch sum := s.Switches + s.Hosts; {
 	case sum < 90:

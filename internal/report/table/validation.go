@@ -58,8 +58,7 @@ func Validation(w io.Writer, groups []validate.Group) {
 	}
 }
 
-// validationRows prints rows below a title: the claim, its figures, its source, and the name of the reason of a
-// difference.
+// validationRows prints rows below a title: the claim, its figures, its source, and the reason for a difference.
 func validationRows(w io.Writer, title string, rows []validate.Row) {
 	fmt.Fprintln(w, title)
 	const below = "           "
@@ -92,8 +91,8 @@ func BlameWords(j *validate.Judged) string {
 		share(j.Blamed), share(j.Saved), j.Without)
 }
 
-// Blame prints the verdicts by cause, the worst scenarios with the next command for each, and the reasons why others
-// were not judged. Of a report that was made for one scenario it prints only that.
+// Blame prints the verdicts by cause, the worst scenarios with the next command for each, and the reasons why
+// others were not judged. Of a report that was made for one scenario it prints only that scenario.
 func Blame(w io.Writer, r *validate.BlameReport, shown []*validate.Judged, one bool,
 	next func(*validate.Judged) string) {
 	if !one {

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Values lists the possible values of a flag or an argument, by its name and its placeholder; its input is the word to
-// complete and those before it. It lists none if a shell completes file names.
+// Values lists the possible values of a flag or an argument, by its name and its placeholder. Its input is the word
+// to complete and the words before it. It lists none if a shell completes file names.
 type Values func(name, holder, last string, before []string) []string
 
 // Complete returns the words that the last word of a command line may become, sorted.

@@ -68,7 +68,7 @@ func Called(v *kong.Value) string {
 	return strings.ToUpper(v.Name)
 }
 
-// inRange holds a number, or each of a list, to its range.
+// inRange checks a number, or each of a list, against its range.
 func inRange(v *kong.Value) error {
 	text := v.Tag.Get("range")
 	if text == "" {
@@ -117,7 +117,7 @@ func bound(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// number reads a numeric flag; false: it is none, or not given.
+// number parses a numeric flag; false: it is not numeric, or not set.
 func number(v reflect.Value) (float64, bool) {
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -14,7 +14,7 @@ import (
 
 // Parse reads a command line into the structs of a program and returns the context even with an error. With --help
 // it calls help and reports true. It has the steps of kong.Kong.Parse except hooks. kong finds hooks by the names
-// of methods, and the linker then keeps all exported methods of the program, 8 MB.
+// of methods. The linker would then keep all exported methods of the program, 8 MB.
 func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *kong.Context, helped bool, err error) {
 	if ctx, err = kong.Trace(k, negatives(k.Model, args)); err == nil {
 		err = ctx.Error
@@ -34,7 +34,7 @@ func Parse(k *kong.Kong, args []string, help func(*kong.Context) error) (ctx *ko
 	return ctx, false, complete(ctx)
 }
 
-// negative matches a value that kong takes for a short flag, of which no program here has one of a digit.
+// negative matches a value that kong mistakes for a short flag; no short flag here is a digit.
 var negative = regexp.MustCompile(`^-[.0-9]`)
 
 // negatives joins a flag and the negative value after it: --gpus -8 is --gpus=-8.
@@ -107,7 +107,7 @@ func complete(ctx *kong.Context) error {
 	return nil
 }
 
-// listed checks that each value that is set is in the list of accepted ones.
+// listed checks that each set value is in the list of accepted ones.
 func listed(v *kong.Value, target reflect.Value) error {
 	if v.Enum == "" || !v.Set && !v.HasDefault {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A command line is complete when what is required is there, each value is in its list and no two flags of a group are
-// set; --help is enough by itself.
+// A command line is complete if required values are present, each value is in its list and no two flags of a group
+// are set. --help alone is enough.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "missing: COMMAND",

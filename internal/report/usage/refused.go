@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// rewordings replaces the parser's descriptions of values, in types of its language, by readable ones.
+// rewordings replaces the parser's descriptions of values, which name Go types, by readable ones.
 var rewordings = []struct {
 	form *regexp.Regexp
 	text string
@@ -73,7 +73,7 @@ func (p *parser) refused(ctx *kong.Context, err error) (what, next string) {
 	return of.Path() + ": " + text, "more: railyard " + of.Path() + " --help"
 }
 
-// elsewhere lists flags that a command has not, by command and flag, and what to write instead.
+// elsewhere lists flags that a command lacks, by command and flag, and what to write instead.
 var elsewhere = map[string]string{
 	"compare --out":       "compare writes no run directory; plots: --png DIR, data: --json",
 	"plan failures --out": "plots: --plot FILE, data: --json",
@@ -83,8 +83,8 @@ var elsewhere = map[string]string{
 	"run --html":          "the report of a run: railyard report RUN --html FILE",
 }
 
-// unknown returns the refusal of an unknown command of a group, or of the program: with commands of that name in other
-// groups, or similar ones.
+// unknown returns the error of an unknown command of a group, or of the program. It names commands of that name in
+// other groups, or similar ones.
 func (p *parser) unknown(of *kong.Node, word string) (what, next string) {
 	word, similar, _ := strings.Cut(word, ", ")
 	var in []string

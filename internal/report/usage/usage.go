@@ -112,8 +112,8 @@ func (w helpScreen) command(n *kong.Node) {
 // continued matches a command's line break in the source of examples.
 var continued = regexp.MustCompile(` *\\\n *`)
 
-// example prints a line of examples: the note of a command that does not fit the screen on a line above it, the command
-// with the continuations of a shell.
+// example prints a line of examples with the continuations of a shell. The note of a command that does not fit the
+// screen is on a line above it.
 func (w helpScreen) example(line string) {
 	if command, note, ok := strings.Cut(line, "  # "); ok && screen.Width(line) > w.layout.Width {
 		fmt.Fprintf(w, "  # %s\n", note)
@@ -191,7 +191,7 @@ func placed(p *kong.Value, name string) string {
 	return name
 }
 
-// flagGroups assigns flags to groups by name; a group tag takes precedence, and others are Options.
+// flagGroups assigns flags to groups by name. A group tag takes precedence, and other flags are Options.
 var flagGroups = map[string]string{
 	"set": "Input", "seed": "Input", "format": "Input", "fabric": "Input", "config": "Input", "os": "Input",
 	"cabling": "Input", "host": "Input", "link": "Input", "cluster": "Input", "prices": "Input", "rates": "Input",

@@ -8,8 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Numbers beyond their range tag are refused with the flag's name and the range; those within, and flags that are not
-// given, are not.
+// Numbers beyond their range tag are rejected with the flag's name and the range. Others, and unset flags, are not.
 func TestRange(t *testing.T) {
 	for text, want := range map[string]string{"--n 7": "", "": "", "--n 0": "--n: 0 is out of range 1–8",
 		"--n 9": "--n: 9 is out of range 1–8", "--share 1.5": "--share: 1.5 is out of range 0–1",

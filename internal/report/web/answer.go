@@ -28,8 +28,8 @@ type Answer struct {
 	Main    string   `json:"main,omitempty"`
 	AtBound bool     `json:"at_bound,omitempty"`
 	Idle    []string `json:"idle,omitempty"`
-	// Lost is the time above line rate on the critical path; Rows are the terminal's, Below those below 0.5 %. Bound
-	// describes the contents of the bound for a run of one collective near it, which is not a loss.
+	// Lost is the time above line rate on the critical path. Rows are the terminal's, and Below are those below 0.5
+	// %. Bound describes the contents of the bound for a run of one collective near it, which is not a loss.
 	Bound string    `json:"bound,omitempty"`
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
@@ -49,7 +49,7 @@ type Answer struct {
 	Rate     *RatePicture    `json:"rate,omitempty"` // of a run without pauses
 }
 
-// StepPart is a part of the step along its critical path, and its causes: they sum to the part.
+// StepPart is a part of the step along its critical path, and its causes, which sum to the part.
 type StepPart struct {
 	Key    string      `json:"key"` // compute, tp, pp, dp, ep, cp, transfers, storage, idle
 	Name   string      `json:"name"`
@@ -63,7 +63,7 @@ type LossRow struct {
 	After bool   `json:"after"`
 	Name  string `json:"name"`
 	Time  int64  `json:"time_ps"`
-	Saves string `json:"saves"` // by a run without the cause, with how that is known; "" where none is stated
+	Saves string `json:"saves"` // saving of a run without the cause, with its source; "" if none is stated
 }
 
 // CauseTime is the time of a cause.
@@ -72,8 +72,8 @@ type CauseTime struct {
 	Time int64  `json:"time_ps"`
 }
 
-// Place is a port where a loss arose, and when it was worst there: of those that lost most to it, one that the slowest
-// message met, so that the page speaks of one port.
+// Place is a port where a loss occurred, and the time of its maximum there. Of the ports that lost most to it, it
+// is one on the path of the slowest message, so that the page refers to one port.
 type Place struct {
 	Port int32  `json:"port"`
 	Name string `json:"name"`

@@ -28,8 +28,8 @@ server: {gpus: 8, nics: 8}
 workload: {traffic: {alltoall: {bytes: 512KiB}}}
 `
 
-// TestAnswer checks every figure of the answer against the files of runs of 3, 8, 10 and 64 GPUs: parts are the
-// critical path's, causes the account's, pictures those of the tables.
+// TestAnswer checks every figure of the answer against the files of runs of 3, 8, 10 and 64 GPUs. Parts are the
+// critical path's, causes the account's, and pictures those of the tables.
 func TestAnswer(t *testing.T) {
 	s, name := server(t, "")
 	names := []string{name}
@@ -54,8 +54,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestRemediesAtMost checks that the page has the remedies of summary.json, and that no variant saves more than each
-// says.
+// TestRemediesAtMost checks that the page has the remedies of summary.json, and that no variant saves more than its
+// stated maximum.
 func TestRemediesAtMost(t *testing.T) {
 	s, _ := server(t, "")
 	run := func(r request) (*result.Summary, string) {
@@ -98,8 +98,8 @@ func TestRemediesAtMost(t *testing.T) {
 	}
 }
 
-// TestAnswerIsTheTerminal checks that the answer has the rows of the time above line rate, the savings, the expected
-// error and the counters that the terminal prints, row by row.
+// TestAnswerIsTheTerminal checks that the answer has the terminal's rows of time above line rate, savings, expected
+// error and counters.
 func TestAnswerIsTheTerminal(t *testing.T) {
 	s, name := server(t, "")
 	names := map[string]bool{name: false}
@@ -265,7 +265,7 @@ func checkAnswer(t *testing.T, dir string, a *Answer) {
 	}
 }
 
-// TestFit checks that a table has the sums that it is scaled to, whatever the seed.
+// TestFit checks that a table has the sums to which it is scaled, for any seed.
 func TestFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, m := rapid.IntRange(1, 6).Draw(t, "rows"), rapid.IntRange(1, 8).Draw(t, "columns")
@@ -319,7 +319,7 @@ func TestVariants(t *testing.T) {
 		!slices.Equal(all[0].Sets, j.Sets) {
 		t.Errorf("%+v", all)
 	}
-	if back := get(done.Run); len(back) != 0 { // the other way it takes a setting away
+	if back := get(done.Run); len(back) != 0 { // the reverse removes a setting
 		t.Errorf("%+v", back)
 	}
 	for body, want := range map[string]string{`{"of": "../x"}`: "not the name of a run", `{"of": "none"}`: "unknown run"} {
@@ -330,8 +330,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestTiers checks quantiles, shares and culprits of tiers against the samples: a tier's maximum over time is the
-// longest queue of its ports, the share above a threshold is a count, shares of bytes held add up.
+// TestTiers checks quantiles, shares and culprits of tiers against the samples. A tier's maximum over time is the
+// longest queue of its ports, the share above a threshold is a count, and shares of held bytes add up.
 func TestTiers(t *testing.T) {
 	s, name := server(t, "")
 	dir := filepath.Join(s.Root, name)
@@ -360,7 +360,7 @@ func TestTiers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, n := range v.Flows { // one by one: under way in a part of the column
+	for c, n := range v.Flows { // one by one: in flight for a part of the column
 		from, to, want := float64(c)*v.Width, float64(c+1)*v.Width, int64(0)
 		for _, x := range flows {
 			if float64(x.Posted) < to && (x.Done < 0 || float64(x.Done) > from) {

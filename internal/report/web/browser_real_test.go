@@ -15,9 +15,9 @@ import (
 	"railyard/internal/study/sweep"
 )
 
-// TestRealScripts runs the page's own arithmetic without a browser: what failures cut off, on random fabrics against
-// looking at every pair of NICs (web/e2e/failures.mjs), and what the editor completes, at every key of every shipped
-// scenario (web/e2e/complete.mjs).
+// TestRealScripts runs the page's own computations without a browser. It compares the effect of failures on random
+// fabrics with a check of every pair of NICs (web/e2e/failures.mjs). It checks the editor's completions at every
+// key of every shipped scenario (web/e2e/complete.mjs).
 func TestRealScripts(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -37,9 +37,8 @@ func TestRealScripts(t *testing.T) {
 	}
 }
 
-// Every view in a real browser: figures against the tables, the pause cascade in its
-// order, keyboard alone, no console error, no request off the machine, no serious
-// accessibility fault (web/e2e/views.mjs).
+// Every view in a real browser: figures against the tables, the pause cascade in its order, keyboard alone, no
+// console error, no request to other hosts, no serious accessibility fault (web/e2e/views.mjs).
 func TestRealBrowser(t *testing.T) {
 	scripted := browser(t)
 	s, name := server(t, "")
@@ -143,8 +142,8 @@ func TestRealForms(t *testing.T) {
 	scripted("forms.mjs", h.URL+"/", "../scenarios/configs/seed-dcqcn.cfg")
 }
 
-// TestRealRemedy goes from an empty folder to a comparison by the pointer alone: a run, its cause, a remedy simulated,
-// both compared, in under three minutes (web/e2e/remedy.mjs counts clicks and seconds).
+// TestRealRemedy goes from an empty folder to a comparison by the pointer alone, in under three minutes: a run, its
+// cause, a simulated remedy, and both compared (web/e2e/remedy.mjs counts clicks and seconds).
 func TestRealRemedy(t *testing.T) {
 	scripted := browser(t)
 	text, err := os.ReadFile("../../../scenarios/three-flows.yaml")
@@ -162,7 +161,7 @@ func TestRealRemedy(t *testing.T) {
 	scripted("remedy.mjs", h.URL+"/")
 }
 
-// browser returns how a script of web/e2e is run in Chromium; it skips the test where something is not installed.
+// browser returns how a script of web/e2e is run in Chromium. It skips the test if a program is not installed.
 func browser(t *testing.T) func(script string, args ...string) {
 	web, err := filepath.Abs("../../../web")
 	if err != nil {

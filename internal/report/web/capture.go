@@ -28,7 +28,7 @@ type wanted struct {
 	from   int64 // ps
 	skip   int64
 	filter []string
-	jump   string // what to look for
+	jump   string // kind of the searched packet
 	after  int64  // the number of the packet before
 }
 
@@ -114,7 +114,7 @@ func (r *Directory) packets(q url.Values) (any, error) {
 	return out, nil
 }
 
-// is reports whether a packet is of a kind that one jumps to.
+// is reports whether a packet is of a kind that can be searched.
 func (x *Packet) is(kind string) bool {
 	switch kind {
 	case "nak", "pause", "cnp":
@@ -127,7 +127,7 @@ func (x *Packet) is(kind string) bool {
 	return false
 }
 
-// matches reports whether a packet has each word of a filter: qp=N, psn=N, psn>N, psn<N, a kind that one jumps to, or a
+// matches reports whether a packet has each word of a filter: qp=N, psn=N, psn>N, psn<N, a searchable kind, or a
 // part of its kind and ends.
 func (x *Packet) matches(filter []string) bool {
 	for _, w := range filter {

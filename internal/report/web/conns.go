@@ -13,7 +13,7 @@ import (
 const maxConns = 100
 
 // conns closes the longest-waiting connection when there are too many, so that idle clients cannot block others. A
-// connection waits until its request is in, with its body, and again when it has its answer.
+// connection waits until its request, including the body, has arrived, and again when it has its answer.
 type conns struct {
 	mu   sync.Mutex
 	next int
@@ -92,7 +92,7 @@ func (c *conns) mark(conn net.Conn, busy bool) {
 	}
 }
 
-// shed closes what waits longest until few enough are left.
+// shed closes the longest-waiting connections until few enough are left.
 func (c *conns) shed() {
 	for len(c.at) > maxConns {
 		var oldest net.Conn
@@ -102,7 +102,7 @@ func (c *conns) shed() {
 			}
 		}
 		if oldest == nil {
-			return // all are being processed: they end
+			return // all are being processed and will end
 		}
 		delete(c.at, oldest)
 		oldest.Close()

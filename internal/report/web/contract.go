@@ -2,8 +2,8 @@ package web
 
 import "railyard/internal/result"
 
-// The data of the page are declared here and in result, and nowhere else: TestContract writes web/src/contract.ts from
-// these types, and fails when it is out of date.
+// The data of the page are declared only here and in result. TestContract writes web/src/contract.ts from these
+// types, and fails when it is out of date.
 
 // Info is the common data of every view of a run.
 type Info struct {
@@ -27,7 +27,7 @@ type Grid struct {
 	Data   string  `json:"data"` // base64, port by port
 }
 
-// PortView is one port over time, and who went through it.
+// PortView is one port over time, and the queue pairs that used it.
 type PortView struct {
 	Port   result.PortRow `json:"port"`
 	Series [][6]float64   `json:"series"` // start, length, share of line rate, queue, marks, share paused
@@ -83,7 +83,7 @@ type StepLoss struct {
 	Remedy   *result.Remedy `json:"remedy,omitempty"`
 }
 
-// CauseInfo names a cause: its key in accounts, with _ps, and how it is drawn.
+// CauseInfo names a cause: its key in accounts, with _ps, and its colour.
 type CauseInfo struct {
 	Key   string `json:"key"`
 	Name  string `json:"name"`
@@ -91,7 +91,7 @@ type CauseInfo struct {
 	About string `json:"about"`
 }
 
-// CollectiveSum is the sum of all instances of one name: its times are sums, its end is the end of all in sequence.
+// CollectiveSum is the sum of all instances of one name. Its times are sums; its end is the end of all in sequence.
 type CollectiveSum struct {
 	result.CollectiveRow
 	Count int `json:"count"`
@@ -103,7 +103,8 @@ type Critical struct {
 	To         int64                `json:"to_ps"`
 	Path       []result.CriticalRow `json:"path"`
 	Operations int                  `json:"operations"` // number of operations in the pieces
-	// Shares are, by piece of communication, the shares of Causes in the time of the collectives of its class then.
+	// Shares are, by piece of communication, the shares of Causes in the time of the collectives of its class at
+	// that time.
 	Causes []string    `json:"causes"`
 	Shares [][]float64 `json:"shares"`
 }
@@ -125,8 +126,8 @@ type Ranks struct {
 	Spans   [][5]int64 `json:"spans"` // rank, start, end, class and name as numbers of names
 	Ranks   int32      `json:"ranks"`
 	LeftOut int        `json:"left_out"`
-	Shorter int64      `json:"shorter_ps"` // omitted spans are not longer than this
-	Paused  [][2]int64 `json:"paused"`     // when any port is
+	Shorter int64      `json:"shorter_ps"` // omitted spans are at most this long
+	Paused  [][2]int64 `json:"paused"`     // when any port is paused
 }
 
 // Total is the servers' sent bytes, and the switches' marks, pauses and drops, over time.

@@ -17,8 +17,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write web/src/contract.ts anew")
 
-// The page's types are those of contract.go and of what it names, whatever the field or
-// its JSON tag is called there: the compiler of the page finds what no longer fits.
+// The page's types are those of contract.go and of the types that it names, with the fields' JSON names. The page's
+// compiler finds what no longer fits.
 func TestContract(t *testing.T) {
 	const path = "../../../web/src/contract.ts"
 	var g typescript
@@ -89,8 +89,8 @@ func (g *typescript) name(t reflect.Type) string {
 	panic(fmt.Sprintf("the page cannot read a %v", t))
 }
 
-// declare writes an interface behind those that it names, and returns its name: the package's before it where
-// another type has the same.
+// declare writes an interface after those that it names, and returns its name, prefixed by the package's if another
+// type has the same name.
 func (g *typescript) declare(t reflect.Type) string {
 	if g.done == nil {
 		g.done, g.used = map[reflect.Type]bool{}, map[string]reflect.Type{}

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// exampleName is the run that the server simulates itself, for those who have none. No folder of a run is called so.
+// exampleName is the run that the server simulates itself, for users without runs. No folder of a run is called so.
 const exampleName = "~example"
 
-// exampleScenario is the example step, in half a second: four GPUs, so that the ring's chunks are A to D, and an uplink
-// slower than a host's link, so that a queue passes WRED min and rates fall and recover.
+// exampleScenario is the example step, in half a second. It has four GPUs, so the ring's chunks are A to D, and an
+// uplink slower than a host's link, so a queue passes WRED min and rates fall and recover.
 const exampleScenario = `name: example
 about: four GPUs train a small model; their ring crosses uplinks that are slower than the hosts' links
 seed: 1
@@ -29,10 +29,11 @@ workload: {training: {model: gpt3-125m, dp: 4, global_batch: 4, sequence: 1024, 
 output: {sample: 20us}
 `
 
-// exampleTrace traces a packet that is marked at the uplink, and the last one of a chunk, whose answer completes it.
+// exampleTrace traces a packet that is marked at the uplink, and the last one of a chunk, whose acknowledgement
+// completes the chunk.
 var exampleTrace = Trace{Follow: []string{"1/+1340", "1/+1525"}}
 
-// example is the server's own run, simulated when it is first looked at.
+// example is the server's own run, simulated when it is first opened.
 type example struct {
 	mu  sync.Mutex
 	dir string
@@ -84,6 +85,6 @@ func (e *example) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.dir != "" {
-		_ = os.RemoveAll(e.dir) // temporary: what cannot be removed is the system's
+		_ = os.RemoveAll(e.dir) // temporary: the system removes what remains
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The server has a run of its own that shows every sequence of the story but failures, is not listed, and is gone with
-// the server; a variant of it is a run like others.
+// The server has its own run, which shows every sequence except failures. It is not listed, and is removed with the
+// server; a variant of it is an ordinary run.
 func TestExample(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s, err := New(Config{Root: t.TempDir(), Version: "test"})

@@ -17,8 +17,8 @@ import (
 	"railyard/internal/report/sequence"
 )
 
-// HTML returns one file with the page and the views of one run in it. Views that depend on a choice (a port, a queue
-// pair) are in it for those that lost most.
+// HTML returns one file with the page and the views of one run. Views that depend on a choice (a port, a queue
+// pair) are included for those that lost most.
 func (r *Directory) HTML() ([]byte, error) {
 	data := map[string]json.RawMessage{}
 	put := func(view, query string) error {

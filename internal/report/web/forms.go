@@ -35,7 +35,7 @@ type form struct {
 	Failing pasted.FailuresForm `json:"failing"`
 }
 
-// answer decodes a form and answers it by do, which may go on after it was given up but holds the only place then.
+// answer decodes a form and answers it by do. do may continue after it was abandoned, but then keeps the only slot.
 func (s *Server) answer(w http.ResponseWriter, q *http.Request, most time.Duration,
 	do func(ctx context.Context, f *form) (any, error)) {
 	b, err := io.ReadAll(q.Body)

@@ -10,7 +10,7 @@ import (
 	"railyard/internal/pasted"
 )
 
-// posted sends a form as the page would.
+// posted sends a form like the page.
 func posted(t *testing.T, s *Server, path string, f form) (code int, body string) {
 	t.Helper()
 	b, err := json.Marshal(f)
@@ -21,7 +21,7 @@ func posted(t *testing.T, s *Server, path string, f form) (code int, body string
 	return w.Code, w.Body.String()
 }
 
-// Forms are answered, refused with the reason where the input is at fault, and guarded as all writes are.
+// Forms are answered, or rejected with the reason for bad input, and protected like all writes.
 func TestForms(t *testing.T) {
 	s, err := New(Config{Root: t.TempDir()})
 	if err != nil {
@@ -73,7 +73,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// One form is worked on at a time, and one whose page has left is given up.
+// One form is processed at a time, and one whose page has gone is abandoned.
 func TestFormsWait(t *testing.T) {
 	s, err := New(Config{Root: t.TempDir()})
 	if err != nil {
@@ -85,6 +85,6 @@ func TestFormsWait(t *testing.T) {
 	if code != http.StatusUnprocessableEntity || !strings.Contains(body, "try again") {
 		t.Error(code, body)
 	}
-	s.Close() // though it goes on
+	s.Close() // although it continues
 	<-s.asking
 }

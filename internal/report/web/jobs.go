@@ -39,7 +39,7 @@ type Simulation struct {
 	Left       float64 `json:"seconds_left"` // estimated from the delivered bytes; 0: unknown
 	SoFar      *SoFar  `json:"so_far,omitempty"`
 	Of         string  `json:"of,omitempty"` // the run that it is a variant of
-	// Sets are the settings in which it differs from that run, or from its scenario.
+	// Sets are the settings by which it differs from that run, or from its scenario.
 	Sets     []string `json:"sets,omitempty"`
 	dir      string   // reserved
 	stopping *atomic.Bool
@@ -64,7 +64,7 @@ const (
 	maxJobs    = 100
 )
 
-// maxSoFar is the maximum number of operations of runs that are summarized while they run: it takes long.
+// maxSoFar is the maximum number of operations of a run that is summarized while it runs, because that takes long.
 const maxSoFar = 1_000_000
 
 type jobs struct {
@@ -85,8 +85,8 @@ func newJobs(root, version string) *jobs {
 	return j
 }
 
-// resolve builds the plan of a scenario. Only shipped files that it names are read: a page must not be able to read
-// files next to the runs.
+// resolve builds the plan of a scenario. Only shipped files that it names are read, because a page must not be able
+// to read files next to the runs.
 func resolve(r request) (*scenario.Plan, error) {
 	d, err := r.document()
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *request) document() (*scenario.Document, error) {
 	return scenario.Parse("scenario", []byte(r.Text), r.Sets)
 }
 
-// read reads a file that the scenario names, if it is a shipped one.
+// read reads a file that the scenario names if it is a shipped one.
 func (r *request) read(name string) ([]byte, error) {
 	if r.files != nil {
 		if text, err := r.files(name); err == nil {
@@ -150,7 +150,7 @@ func (j *jobs) start(r request) (Simulation, error) {
 	return *x, nil
 }
 
-// leave gives back the place of a job that runs by now, or never will.
+// leave frees the slot of a job that runs by now, or never will.
 func (j *jobs) leave() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

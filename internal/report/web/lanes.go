@@ -19,7 +19,7 @@ type Lanes struct {
 	Port    int32   `json:"port"`
 	Name    string  `json:"name"`
 	WREDMin int64   `json:"wred_min_bytes"` // of Port; 0: none
-	// LongestAt is the middle of the sample with the longest queue, the others are the starts of the first samples
+	// LongestAt is the middle of the sample with the longest queue. The others are the starts of the first samples
 	// with a mark, a pause or a drop; -1: none.
 	LongestAt  int64 `json:"longest_at_ps"`
 	FirstMark  int64 `json:"first_mark_ps"`
@@ -160,7 +160,7 @@ func (r *Directory) through(port int32) ([]Through, error) {
 	return out[:min(maxLaneQPs, len(out))], nil
 }
 
-// total returns what servers send into the network, and what switches mark and pause.
+// total returns the bytes that servers send into the network, and the marks and pauses of switches.
 func (r *Directory) total(q url.Values) (any, error) {
 	n, err := number(q, "cols", columns, 1, 2000)
 	if err != nil {

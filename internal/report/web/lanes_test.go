@@ -8,8 +8,8 @@ import (
 	"railyard/internal/result"
 )
 
-// Lanes are the samples of the run: marks and pauses add up to the summary's, the queue is the longest that was
-// sampled, and the queue pairs named are those that waited at its port, the longest first.
+// Lanes are the samples of the run. Marks and pauses add up to the summary's, and the queue is the longest sampled
+// one. The named queue pairs are those that waited at its port, the longest first.
 func TestLanes(t *testing.T) {
 	s, name := server(t, "")
 	dir := filepath.Join(s.Root, name)
@@ -79,7 +79,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-2, bytes: 1MB},
   {from: host-2/gpu-1, to: host-4/gpu-2, bytes: 1MB}, {from: host-3/gpu-1, to: host-4/gpu-2, bytes: 1MB}]}}
 `
 
-// Drops over time add up to those of the ports, and the port that dropped most is named first.
+// Drops over time add up to those of the ports, and the port with most drops is named first.
 func TestLanesDrops(t *testing.T) {
 	s, _ := server(t, "")
 	j, err := s.jobs.start(request{Text: dropping})

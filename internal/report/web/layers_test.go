@@ -21,8 +21,8 @@ func addr(v6 bool, nic byte) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, 0, 0, nic})
 }
 
-// Whatever carries a packet (IPv4, IPv6, tags, segments in an outer header), fields follow one another from
-// the first byte to the last, lie in the frame, and say what its headers say.
+// For any encapsulation (IPv4, IPv6, tags, segments in an outer header), fields are consecutive from the first byte
+// to the last, are in the frame, and match its headers.
 func TestLayersOfAnyFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v6 := rapid.Bool().Draw(t, "IPv6")
@@ -93,7 +93,7 @@ func TestLayersOfAnyFrame(t *testing.T) {
 	}
 }
 
-// What has no published format is told by what the simulator wrote beside it.
+// A packet without a published format is described by the simulator's comment.
 func TestPacketsThatAreNotSpelledOut(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "srd")
 	capturedAs(t, dir, "transport=srd")

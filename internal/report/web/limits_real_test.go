@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Connections that say nothing, half a request, or nothing more after their answer,
-// keep nobody from being answered: 256 of them held every file of the process.
+// Connections that are silent, send half a request, or stay open after their answer do not block others from being
+// answered. 256 of them used all files of the process.
 func TestRealIdleConnectionsGiveWay(t *testing.T) {
-	const patience = 10 * time.Minute // against a true hang
+	const patience = 10 * time.Minute // a timeout for a real hang
 	client := http.Client{Timeout: patience}
 	s, _ := server(t, "")
 	for name, says := range map[string]string{"nothing": "", "half a request": "GET / HTTP",
@@ -25,7 +25,7 @@ func TestRealIdleConnectionsGiveWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := s.HTTP()
-		h.ReadHeaderTimeout = time.Hour // they are not to give way because their time has run out
+		h.ReadHeaderTimeout = time.Hour // they must not be closed because their time has run out
 		h.ReadTimeout, h.IdleTimeout = time.Hour, time.Hour
 		open := atomic.Int32{}
 		changed := h.ConnState

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Pipes among the runs keep no request waiting, whatever they are called.
+// Pipes among the runs block no request, whatever their name.
 func TestPipesAmongRuns(t *testing.T) {
 	s, name := server(t, "")
 	for _, f := range []string{"run.json", "summary.json", "topology.json", "ports.parquet",
@@ -35,7 +35,7 @@ func TestPipesAmongRuns(t *testing.T) {
 	}
 }
 
-// What a page sends is bounded as a file is.
+// A request's body is bounded like a file.
 func TestScenariosOfThePageAreBounded(t *testing.T) {
 	s, _ := server(t, "")
 	for text, want := range map[string]string{

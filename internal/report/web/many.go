@@ -20,14 +20,14 @@ import (
 // Many is any number of runs, or the points of a study, by the settings in which they differ and by their figures.
 type Many struct {
 	Title   string       `json:"title"`
-	Axes    []ManyAxis   `json:"axes"`    // settings that differ, those that explain most first
+	Axes    []ManyAxis   `json:"axes"`    // differing settings, those that explain most first
 	More    int          `json:"more"`    // settings that differ beyond Axes
 	Figures []ManyFigure `json:"figures"` // figures that some point has
 	By      []int        `json:"by"`      // numbers of the figures that rank: the objectives
 	Points  []ManyPoint  `json:"points"`  // the best first
 	Of      int          `json:"of"`      // points that have results, of which Points may be a part
 	Base    *ManyPoint   `json:"base,omitempty"`
-	Unlike  []string     `json:"unlike"`   // what makes step times compare the work instead of the fabric
+	Unlike  []string     `json:"unlike"`   // reasons why step times compare the work instead of the fabric
 	LeftOut []string     `json:"left_out"` // runs that cannot be read, with the reason
 	Study   *StudyState  `json:"study,omitempty"`
 }
@@ -38,7 +38,7 @@ type ManyAxis struct {
 	Short string   `json:"short"`
 	Typed []string `json:"typed"` // in the form of --set
 	Shown []string `json:"shown"`
-	Share float64  `json:"share"` // of the variance of the first objective; −1 where points are too few
+	Share float64  `json:"share"` // of the variance of the first objective; −1 if there are too few points
 }
 
 // ManyFigure is a figure of a point.
@@ -52,13 +52,13 @@ type ManyFigure struct {
 // ManyPoint is a run or a point of a study.
 type ManyPoint struct {
 	Name    string    `json:"name"`    // of the run; point N of a study
-	At      []int     `json:"at"`      // by axis: the number of its value, -1 without one
+	At      []int     `json:"at"`      // by axis: the index of its value, -1 without one
 	Figures []float64 `json:"figures"` // means over the seeds
 	Low     float64   `json:"low"`     // of the first objective over the seeds
 	High    float64   `json:"high"`
 	Seeds   []float64 `json:"seeds,omitempty"` // the first objective by seed, of several
-	Tie     bool      `json:"tie"`             // it equals the best point's, or the seeds cannot tell both apart
-	// Over is the difference of the first objective to the best point's and half of its 95 % confidence interval,
+	Tie     bool      `json:"tie"`             // it equals the best point's, or the seeds do not distinguish them
+	// Over is the difference of the first objective from the best point's and half of its 95 % confidence interval,
 	// paired by seed; absent with one seed.
 	Over   *[2]float64 `json:"over,omitempty"`
 	Causes []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
@@ -66,7 +66,8 @@ type ManyPoint struct {
 	Runs []string `json:"runs,omitempty"`
 }
 
-// Limits of the page's data at a time. A part of more points is the best half and others spread over the rest.
+// Limits of the page's data at a time. A part of more points is the best half and others spread over the remaining
+// ones.
 const (
 	maxMany     = 2000
 	maxManyRuns = 500
@@ -113,7 +114,7 @@ func compared(root string, names []string) (*Many, error) {
 	return m, nil
 }
 
-// base takes a point by its name to compare others with.
+// base selects a point by its name as the base of comparisons.
 func (m *Many) base(name string) {
 	if i := slices.IndexFunc(m.Points, func(p ManyPoint) bool { return p.Name == name }); i >= 0 {
 		m.Base = &m.Points[i]
@@ -173,7 +174,7 @@ func readOne(root, name string) (x one, err error) {
 	return x, result.CheckSummary(&m, &x.summary, dir)
 }
 
-// unlike names what differs in the work of runs, whose step times then compare the work instead of the fabric.
+// unlike names differences in the work of runs, whose step times then compare the work instead of the fabric.
 func unlike(all []one) []string {
 	out := []string{}
 	for _, k := range []struct {
@@ -189,7 +190,7 @@ func unlike(all []one) []string {
 	return out
 }
 
-// differing returns the settings that differ: those of all runs before those of one algorithm alone.
+// differing returns the differing settings: those of all runs before those of a single algorithm.
 func differing(all []one) (keys []string) {
 	absent := map[string]int{}
 	for i := range all {
@@ -240,7 +241,7 @@ func (m *Many) axis(key string, values []string, share float64) {
 	m.Axes = append(m.Axes, a)
 }
 
-// settle orders axes, places points on them, and keeps the figures that some point has: by are objectives by name.
+// settle orders axes, places points on them, and keeps the figures that some point has. by are objectives by name.
 func (m *Many) settle(keys []string, value func(point int, key string) string, figures []sweep.Means, by []string,
 	better map[string]bool) {
 	for i, short := range sweeptable.Short(keys) {

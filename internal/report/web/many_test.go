@@ -30,7 +30,7 @@ lb: ecmp
 workload: {traffic: {incast: {bytes: 100KB, fan_in: 3}}}
 `
 
-// decoded asks the server and decodes what it answers.
+// decoded sends a request to the server and decodes the answer.
 func decoded[T any](t *testing.T, s *Server, path string) (v T) {
 	t.Helper()
 	w := ask(s, "GET", path, "", nil)
@@ -43,8 +43,8 @@ func decoded[T any](t *testing.T, s *Server, path string) (v T) {
 	return v
 }
 
-// Many runs are ranked by step time, with the settings in which they differ, those that explain most first, and the
-// figures of their summaries.
+// Many runs are ranked by step time, with their differing settings, those that explain most first, and the figures
+// of their summaries.
 func TestManyRuns(t *testing.T) {
 	s, first := server(t, "")
 	names := []string{first}
@@ -100,8 +100,8 @@ func TestManyRuns(t *testing.T) {
 	}
 }
 
-// studyOf makes a study of three in a folder, with the seeds of the scenario and of each value of lb, and simulates
-// nothing.
+// studyOf makes a study of three points in a folder, with the seeds of the scenario and of each value of lb,
+// without simulating.
 func studyOf(t *testing.T, dir string) *sweep.Study {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "three.yaml")
@@ -127,8 +127,8 @@ func (h halfway) Simulate(_ context.Context, _ *sweep.Study, trials []*sweep.Tri
 	return h(trials)
 }
 
-// A study fills while its trials end: a point appears when all its seeds have, and what the page shows changes with
-// the journal. It is no run, and only a folder of the server is read.
+// A study fills while its trials end. A point appears when all its seeds have ended, and the page changes with the
+// journal. It is no run, and only a folder of the server is read.
 func TestStudyFills(t *testing.T) {
 	s, _ := server(t, "")
 	x := studyOf(t, filepath.Join(s.Root, "which"))
@@ -147,7 +147,8 @@ func TestStudyFills(t *testing.T) {
 			if n != 4 {
 				continue
 			}
-			m := decoded[Many](t, s, "/api/studies/which") // the scenario and a point, and one seed of the next
+			// the scenario and a point, and one seed of the next point
+			m := decoded[Many](t, s, "/api/studies/which")
 			if len(m.Points) != 1 || m.Base == nil || m.Study.Open != 3 || m.Points[0].Low != 997 ||
 				m.Points[0].High != 998 || m.Points[0].Causes[0].Time != 997 {
 				t.Errorf("while it runs: %+v", m)
@@ -182,8 +183,8 @@ func TestStudyFills(t *testing.T) {
 	}
 }
 
-// A study of another command is its simulations by their settings, or by their labels where settings do not tell them
-// apart.
+// Another command's study shows its simulations by their settings, or by their labels if settings do not
+// distinguish them.
 func TestOtherStudy(t *testing.T) {
 	s, _ := server(t, "")
 	path := filepath.Join(t.TempDir(), "three.yaml")
@@ -245,7 +246,8 @@ func TestOtherStudy(t *testing.T) {
 	}
 }
 
-// A point of a study leads to the runs that the study keeps; nothing else within a study is a run, and none is deleted.
+// A point of a study links to the stored runs of the study. Nothing else within a study is a run, and none is
+// deleted.
 func TestStudyRuns(t *testing.T) {
 	s, name := server(t, "")
 	x := studyOf(t, filepath.Join(s.Root, "which"))

@@ -14,7 +14,7 @@ import (
 // Messages are a run's selectable messages, the slowest first.
 type Messages struct {
 	Messages []Message `json:"messages"`
-	Count    int       `json:"count"` // of those that match
+	Count    int       `json:"count"` // of the matching ones
 	MTU      int64     `json:"mtu_bytes"`
 }
 
@@ -23,8 +23,8 @@ type Message struct {
 	result.FlowRow
 	First   int64 `json:"first_packet"` // packets of the queue pair before it
 	Packets int64 `json:"packets"`
-	// Earlier counts the earlier messages of the queue pair that were not complete when it was posted; Behind is the
-	// time until the last of them was.
+	// Earlier counts the earlier messages of the queue pair that were not complete when it was posted. Behind is
+	// the time until the last of them was.
 	Earlier int   `json:"earlier"`
 	Behind  int64 `json:"behind_ps"`
 }
@@ -93,8 +93,8 @@ func contains(words []string, texts ...string) bool {
 	return true
 }
 
-// number counts the packets of messages, and those of their queue pairs before them: a queue pair sends messages in the
-// order in which they are posted.
+// number counts the packets of messages, and those of their queue pairs before them. A queue pair sends messages in
+// the order of posting.
 func (r *Directory) number(list []Message, rows []result.FlowRow) {
 	mtu := r.mtu()
 	packets := func(m *result.FlowRow) int64 { return max(1, (m.Bytes+mtu-1)/mtu) }

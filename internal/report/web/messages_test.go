@@ -6,8 +6,8 @@ import (
 	"railyard/internal/result"
 )
 
-// TestMessagesBehindOthers checks how long a message waits behind earlier ones of its queue pair: message 2 is posted
-// at 20 and starts when message 1 is complete, at 90; messages of other queue pairs and complete ones do not count.
+// TestMessagesBehindOthers checks how long a message waits for earlier ones of its queue pair. Message 2 is posted
+// at 20 and starts when message 1 is complete, at 90. Messages of other queue pairs and complete ones do not count.
 func TestMessagesBehindOthers(t *testing.T) {
 	rows := []result.FlowRow{{Message: 0, QP: 1, Bytes: 1, Posted: 0, Done: 15},
 		{Message: 1, QP: 1, Bytes: 1, Posted: 10, Done: 90},

@@ -42,7 +42,7 @@ func (r *Directory) critical(q url.Values) (any, error) {
 	return c, nil
 }
 
-// longest parts a list into the most longest items and the rest, both in their order.
+// longest splits a list into the most longest items and the others, both in their order.
 func longest[T any](list []T, most int, length func(T) int64) (kept, left []T) {
 	if len(list) <= most {
 		return list, nil
@@ -72,7 +72,7 @@ type halt struct {
 	from, to          int64
 }
 
-// halts pairs pauses with their ends; one without an end lasts to the end of the run. A port that is paused for two
+// halts pairs pauses with their ends. One without an end lasts to the end of the run. A port that is paused for two
 // priorities is paused while one of them is.
 func (r *Directory) halts() ([]halt, int, error) {
 	rows, err := table[result.PauseRow](r, "pauses")
@@ -110,7 +110,7 @@ func (r *Directory) halts() ([]halt, int, error) {
 	return r.paused, len(rows), nil
 }
 
-// pauseColumns lists the ports that are paused in the middle of each column of a grid, which bounds the data for any
+// pauseColumns lists the ports that are paused in the middle of each column of a grid. This bounds the data for any
 // number of pauses.
 func (r *Directory) pauseColumns() (any, error) {
 	halts, count, err := r.halts()
@@ -153,8 +153,8 @@ func (r *Directory) whenPaused(from, to, near int64) ([][2]int64, error) {
 // maxSpans is the maximum number of sent spans of ranks.
 const maxSpans = 60_000
 
-// rankSpans returns the activity of some ranks in a window; spans of one kind closer than a two-thousandth of it are
-// merged. If there are too many, the longest of the whole window are sent.
+// rankSpans returns the activity of some ranks in a window. Spans of one kind closer than a two-thousandth of it
+// are merged. If there are too many, the longest of the whole window are sent.
 func (r *Directory) rankSpans(q url.Values) (any, error) {
 	from, to, err := r.window(q)
 	if err != nil {

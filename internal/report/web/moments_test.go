@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// made is a run of tables that a test made.
+// made is a run of tables made by a test.
 func made(step int64, tables map[string]any) *Directory {
 	return &Directory{Name: "made", Summary: result.Summary{Step: result.Step{StepTime: step}},
 		tables: tables}
@@ -33,9 +33,10 @@ func viewed(t *testing.T, r *Directory, view, query string, into any) {
 	}
 }
 
-// TestCriticalPathIsWhole: of 60,000 pieces 5,000 are sent. They lie end to end from the beginning to the end of the
-// window, have all ranks, and stand for every operation; what is longer than a 2,500th of the window is a piece of its
-// own. Ten ranks vanished when neighbours were merged, and 38.7 ms of pod64's step when the shortest were left out.
+// TestCriticalPathIsWhole: of 60,000 pieces 5,000 are sent. They are contiguous from the beginning to the end of
+// the window, have all ranks, and represent every operation. A span longer than a 2,500th of the window is a
+// separate piece. Ten ranks vanished when neighbours were merged, and 38.7 ms of pod64's step when the shortest
+// were omitted.
 func TestCriticalPathIsWhole(t *testing.T) {
 	const pieces = 60_000
 	var rows []result.CriticalRow
@@ -73,8 +74,8 @@ func TestCriticalPathIsWhole(t *testing.T) {
 	}
 }
 
-// A window with more spans than are sent is drawn to its end, the longest first, and says
-// what is missing: it ended after 60,000 spans, somewhere in the middle.
+// A window with more spans than are sent is drawn to its end, the longest first, and reports what is missing.
+// Before, it ended after 60,000 spans, somewhere in the middle.
 func TestTimeLineReachesItsEnd(t *testing.T) {
 	var rows []result.RankRow
 	for i := range int64(maxSpans + 5000) {
@@ -95,8 +96,8 @@ func TestTimeLineReachesItsEnd(t *testing.T) {
 	}
 }
 
-// Every pause that a column of the scrubber shows is sent, also behind the first 20,000
-// events; in between a port is not paused.
+// Every pause that a column of the scrubber shows is sent, also after the first 20,000 events. Between pauses a
+// port is not paused.
 func TestPausesOfALongRun(t *testing.T) {
 	const events, period = 60_000, 1000
 	var rows []result.PauseRow
@@ -148,7 +149,7 @@ func TestPausesOfALongRun(t *testing.T) {
 	}
 }
 
-// A grid of many ports has fewer columns, and says so where the page counts in columns.
+// A grid of many ports has fewer columns, and reports that where the page counts in columns.
 func TestColumnsOfManyPorts(t *testing.T) {
 	r := made(1_000_000, map[string]any{"links": []result.LinkRow{{Port: 69_999, Start: 500_000,
 		Length: 100_000, Bytes: 1250}}, "pauses": []result.PauseRow{}})
@@ -166,7 +167,7 @@ func TestColumnsOfManyPorts(t *testing.T) {
 	}
 }
 
-// A hundred starts at once build as many fabrics as may run, not a hundred.
+// A hundred simultaneous starts build as many fabrics as may run, not a hundred.
 func TestStartsAreBoundedBeforeTheyAreBuilt(t *testing.T) {
 	s, _ := server(t, "")
 	large := `{"text":"fabric: {kind: fat-tree, k: 16, host_link: {rate: 100Gbps, cable: 3m}}\nworkload: {traffic: {permutation: {bytes: 100MB}}}"}`

@@ -1,9 +1,9 @@
 // Package web shows run directories as pages: a local server, and single files that
 // open from disk. Everything a page shows comes from a run directory.
 //
-// The answer (answer.go, parts.go) is the step along its critical path by class, each class divided among the causes of
-// the account: rows are the sums of critical.parquet, columns those of summary.json. The table between is fitted from
-// the losses of each class's collectives on the path, and rounded so that both sums are exact.
+// The answer (answer.go, parts.go) is the step along its critical path by class, each class divided among the
+// causes of the account. Rows are the sums of critical.parquet, columns those of summary.json. The table between is
+// fitted from the losses of each class's collectives on the path, and rounded so that both sums are exact.
 package web
 
 import (
@@ -22,7 +22,7 @@ import (
 	"railyard/internal/result"
 )
 
-// maxRows bounds its rows: a small file can hold very many.
+// maxRows bounds the rows of a table, because a small file can have very many.
 const maxRows = 20_000_000
 
 // Directory is one run directory; its tables are read on first use.
@@ -68,7 +68,7 @@ func Open(dir string) (*Directory, error) {
 	return r, nil
 }
 
-// check refuses a topology whose numbers do not fit the tables.
+// check rejects a topology whose numbers do not fit the tables.
 func (r *Directory) check() error {
 	nodes, ports := len(r.Topology.Nodes), int32(len(r.ports))
 	for i, l := range r.Topology.Links {
@@ -165,8 +165,8 @@ type Entry struct {
 	Pauses   int64     `json:"pfc_pauses"`
 	Drops    int64     `json:"drops"`
 	Seed     uint64    `json:"seed"`
-	// Fidelity names the model used instead of packets, and the expected error; Sets are the settings besides the
-	// scenario; Main is the largest cost, as the terminal names it; "" at a bound.
+	// Fidelity names the model used instead of packets, and the expected error. Sets are the settings in addition
+	// to the scenario. Main is the largest cost, by the terminal's name; "" at a bound.
 	Fidelity string      `json:"fidelity,omitempty"`
 	Sets     []string    `json:"sets"`
 	Main     string      `json:"main_cause"`

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/cause"
 )
 
-// withCauses adds the colors and names of causes that extensions add to the page; without any it stays as it is.
+// withCauses adds the colors and names of causes from extensions to the page; without any the page is unchanged.
 func withCauses(page string) string { return pageWith(page, cause.FromOutside()) }
 
 func pageWith(page string, causes []*cause.Cause) string {

@@ -7,7 +7,8 @@ import (
 	"railyard/internal/cause"
 )
 
-// TestWithCauses checks that the page is as it was without causes from outside; with one it carries its color and name.
+// TestWithCauses checks that the page is unchanged without causes from extensions. With one it has its color and
+// name.
 func TestWithCauses(t *testing.T) {
 	const page = "<html><head></head><body></body></html>"
 	if withCauses(page) != page {

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/result"
 )
 
-// Large tables of structs are sent as columns: a field's name once, a value that all rows have once, strings by their
-// numbers in a list, and numbers that rise by a constant step as two. web/src/unpack.ts restores the rows.
+// Large tables of structs are sent as columns: a field's name once, a value that all rows share once, strings by
+// their numbers in a list, and numbers that rise by a constant step as two. web/src/unpack.ts restores the rows.
 
 // Packed is the info of a run with its large tables as columns.
 type Packed struct {
@@ -45,7 +45,7 @@ type column struct {
 	All  any      `json:"all,omitempty"`
 }
 
-// pack makes the columns of a slice of structs; fields named in without are left out.
+// pack makes the columns of a slice of structs, without the fields named in without.
 func pack(rows any, without ...string) packedTable {
 	v := reflect.ValueOf(rows)
 	c := packedTable{Rows: v.Len(), Columns: map[string]column{}}
@@ -113,7 +113,7 @@ func packColumn(rows int, at func(int) reflect.Value) column {
 	return column{All: all}
 }
 
-// info returns the common data of every view of a run, with columns if the page requests them.
+// info returns the common data of every view of a run, as columns if the page requests them.
 func (r *Directory) info(q url.Values) any {
 	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
 	if !q.Has("packed") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPacked makes rows of the columns that the page reads, and holds them to those of the plain view.
+// TestPacked makes rows of the page's columns, and compares them with those of the plain view.
 func TestPacked(t *testing.T) {
 	s, name := server(t, "")
 	get := func(query string) (body []byte, v map[string]any) {

@@ -31,7 +31,7 @@ type Packet struct {
 	From   string  `json:"from"`   // NIC, or address
 	To     string  `json:"to"`     // likewise
 	Sender string  `json:"sender"` // node that sent it on the captured cable
-	Peer   string  `json:"peer"`   // and the one that received it
+	Peer   string  `json:"peer"`   // and its receiver
 	Again  bool    `json:"again"`  // the same packet was seen here before
 	QP     uint32  `json:"qp"`
 	PSN    uint32  `json:"psn"`
@@ -42,15 +42,15 @@ type Packet struct {
 	Fields []Field `json:"fields"`
 }
 
-// maxPackets is the maximum number of packets per response, maxHead the bytes of each: all headers, also those of a
-// packet in a tunnel.
+// maxPackets is the maximum number of packets per response, and maxHead the maximum bytes of each: all headers,
+// also those of a packet in a tunnel.
 const (
 	maxPackets = 1000
 	maxHead    = 160
 )
 
-// place names who sent a packet on the captured cable and whose NICs it goes between:
-// the simulator's addresses count ports and NICs.
+// place names the sender of a packet on the captured cable, and the NICs between which it is sent. The simulator's
+// addresses number ports and NICs.
 func (r *Directory) place(x *Packet, raw []byte) {
 	if len(raw) < 14 || raw[6] != 0x02 || raw[7] != 0x52 {
 		return
@@ -65,8 +65,8 @@ func (r *Directory) place(x *Packet, raw []byte) {
 	}
 }
 
-// nicOf is the number, from 1, of the NIC that a simulated address belongs to: 10.0.0.3, or the same four
-// bytes at the end of fd00::/96.
+// nicOf returns the number, from 1, of the NIC of a simulated address: 10.0.0.3, or the same four bytes at the end
+// of fd00::/96.
 func nicOf(text string) int {
 	a, err := netip.ParseAddr(text)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"railyard/roce"
 )
 
-// Every byte of a packet of MRC from the BTH on is explained once, but for reserved ones, with what the
-// fields say.
+// Every byte of an MRC packet from the BTH on is explained once, except reserved ones, with the fields' values.
 func TestLayersOfMRC(t *testing.T) {
 	f := roce.Frame{Kind: roce.KindRoCEv2, BTH: roce.Header{Opcode: roce.MRCSack, DestQP: 0x11, PSN: 9},
 		MRC: roce.MRC{SETH: roce.SETH{Verdict: roce.VerdictSkipOnce, AckOffset: -2, EV: 0xc123, Cumulative: 9,

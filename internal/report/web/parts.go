@@ -10,7 +10,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// partOf are the parts of a step in the order of the bar, and the classes of the critical path that they hold.
+// partOf are the parts of a step in the order of the bar, and their classes of the critical path.
 var partOf = []struct {
 	key, name string
 	classes   []string
@@ -40,8 +40,8 @@ func partIndex(class string) int {
 }
 
 // stepParts divides the step along its critical path by blocking operation, and each part among the causes of the
-// step's account. Both sums are exact: parts are those of critical.parquet, causes those of summary.json. Which part a
-// cause's time belongs to follows the collectives that ran while the path waited for their class.
+// step's account. Both sums are exact: parts are those of critical.parquet, causes those of summary.json. The part
+// of a cause's time follows from the collectives that ran while the path waited for their class.
 func (r *Directory) stepParts() ([]StepPart, error) {
 	path, err := table[result.CriticalRow](r, "critical")
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][
 			seed[at][id] += share * float64(c.Lost.Of(cause.ID(id)))
 		}
 	}
-	const least = 1e-6 // what any part may have of any cause, for what no collective accounts for
+	const least = 1e-6 // minimum of a cause in any part, for time that no collective accounts for
 	out := make([][]float64, len(rows))
 	for k, i := range rows {
 		s := seed[i]
@@ -160,7 +160,7 @@ func (r *Directory) seeds(rows []int, along []pieces, chain *cause.Account) ([][
 	return out, nil
 }
 
-// fit scales a table until its rows and columns have given sums, and rounds it so that they have them exactly.
+// fit scales a table until its rows and columns have given sums, and rounds it so that they are exact.
 func fit(seed [][]float64, rows, columns []int64) [][]int64 {
 	scale := func(sum float64, to int64, at func(k int) *float64, n int) {
 		if sum <= 0 {
@@ -201,7 +201,7 @@ func fit(seed [][]float64, rows, columns []int64) [][]int64 {
 			left[i], down[j] = left[i]-out[i][j], down[j]-out[i][j]
 		}
 	}
-	// What rounding left goes where most is, then wherever there is room.
+	// The remainder of the rounding goes to the largest cell, then wherever the sums permit.
 	for _, pass := range []bool{true, false} {
 		for i := range out {
 			for j := range columns {

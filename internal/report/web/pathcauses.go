@@ -13,7 +13,8 @@ const mixColumns = 2000
 // mix is the time of causes by column of a window, of one class of operations.
 type mix [][cause.Max]float64
 
-// mixes averages, by class and column, what collectives lost their time to, weighted by their time in the column.
+// mixes averages, by class and column, the causes of lost time of collectives, weighted by their time in the
+// column.
 func (r *Directory) mixes(from, to int64) (map[string]mix, error) {
 	rows, err := r.accounts()
 	if err != nil {
@@ -51,8 +52,8 @@ func over(from, to, start, end int64, f func(col int, ps float64)) {
 	}
 }
 
-// shares are the causes of a piece of the critical path as shares of its time; false for computing and where no
-// collective accounts for it.
+// shares returns the causes of a piece of the critical path as shares of its time. It returns false for computation
+// and where no collective accounts for it.
 func shares(all map[string]mix, p *result.CriticalRow, from, to int64) (of [cause.Max]float64, ok bool) {
 	m := all[p.Class]
 	if m == nil || p.Peer < 0 {
@@ -105,8 +106,8 @@ func (c *Critical) explained(all map[string]mix) {
 	}
 }
 
-// losing is the shortest window with nine tenths of the time above line rate on the critical path, and a margin; nil
-// where that is most of the run.
+// losing returns the shortest window with nine tenths of the time above line rate on the critical path, and a
+// margin. It returns nil if that is most of the run.
 func (r *Directory) losing() (*[2]int64, error) {
 	path, err := table[result.CriticalRow](r, "critical")
 	if err != nil {

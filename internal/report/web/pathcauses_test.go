@@ -6,8 +6,8 @@ import (
 	"railyard/internal/result"
 )
 
-// A piece of the path has the causes of the collectives of its class then, computing has none; the window that opens
-// the time line holds what was lost, at most a tenth of it outside.
+// A piece of the path has the causes of the collectives of its class at that time; computation has none. The
+// initial window of the time line contains the losses, with at most a tenth outside.
 func TestPathByCause(t *testing.T) {
 	all := func(instance int32, parts ...any) (rows []result.CauseRow) {
 		for i := 0; i < len(parts); i += 2 {
@@ -33,7 +33,7 @@ func TestPathByCause(t *testing.T) {
 	})
 	var got Critical
 	viewed(t, r, "critical", "", &got)
-	// In the first half of its time the data-parallel piece has both collectives, then the first alone.
+	// In the first half of its time the data-parallel piece has both collectives, then only the first.
 	want := [][]float64{nil, {1, 0}, {0.625, 0.375}, nil}
 	if len(got.Causes) != 2 || got.Causes[0] != "line_rate" || got.Causes[1] != "incast" || len(got.Shares) != 4 {
 		t.Fatalf("%+v", got)

@@ -23,8 +23,8 @@ func (c *Curve) Most(queue bool) (most float64) {
 	return most
 }
 
-// Busy returns from when to when a port sent, and the share of line rate meanwhile, where that is at most half of the
-// run; −1 where it is more.
+// Busy returns from when to when a port sent, and its share of line rate meanwhile, if that is at most half of the
+// run; −1 if it is more.
 func (c *Curve) Busy(run int64) (from, to, share float64) {
 	from = float64(run)
 	for _, p := range c.Points {

@@ -11,8 +11,8 @@ import (
 	"railyard/internal/result"
 )
 
-// TestPlots checks that plots of a run have the values that the page draws: ports over time, as shares of line rate and
-// in bytes, and the causes of collectives as shares of their time.
+// TestPlots checks that plots of a run have the page's values: ports over time, as shares of line rate and in
+// bytes, and the causes of collectives as shares of their time.
 func TestPlots(t *testing.T) {
 	s, name := server(t, "")
 	r, err := Open(filepath.Join(s.Root, name))

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/result"
 )
 
-// A run of a version that had a table of rates shows them as the signals that they were.
+// A run of a version with a table of rates shows them as signals.
 func TestRatesOfEarlierVersions(t *testing.T) {
 	r := &Directory{Name: "old", Manifest: result.Manifest{Tables: []string{"rates"}},
 		tables: map[string]any{"rates": []rateRow{

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/result"
 )
 
-// pauseOf is a pause: its port, and when it began.
+// pauseOf is a pause: its port and its start.
 type pauseOf struct {
 	port int32
 	at   int64

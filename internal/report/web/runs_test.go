@@ -15,7 +15,7 @@ server: {gpus: 2, nics: 2}
 workload: {training: {model: llama-2-7b, tp: 2, pp: 8, sequence: 256, global_batch: 16}}
 `
 
-// pods stand at places: a pod and a rack. The servers of a pod share NVLink.
+// pods have locations: a pod and a rack. The servers of a pod share NVLink.
 const pods = `name: pods
 fabric:
   types: {host: {gpus: 1, nics: 1, nic_rate: 100Gbps, domain: pod}, rtsw: {role: leaf}, ctsw: {role: spine}}
@@ -45,7 +45,7 @@ switch: {buffer: 400KB, queues: {3: {lossless: false, xoff: 0B, limit: 40KB, wre
 workload: {traffic: {alltoall: {bytes: 4MB}}}
 `
 
-// Runs that end otherwise: two jobs that meet, a job whose rail's switch goes down, a torus whose pauses
+// Runs that end differently: two jobs that share ports, a job whose rail's switch goes down, a torus whose pauses
 // wait for one another.
 var endings = map[string]string{
 	"met": `fabric: {kind: rail, hosts: 2, segments: 2, spines: 1, uplinks: 1}
@@ -125,7 +125,7 @@ func captured(t *testing.T, dir string) {
 	capturedAs(t, dir)
 }
 
-// capturedAs is the same with other values.
+// capturedAs is captured with other settings.
 func capturedAs(t *testing.T, dir string, sets ...string) {
 	t.Helper()
 	r := built(t, flows, sets...)

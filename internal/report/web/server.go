@@ -36,7 +36,7 @@ var bundle embed.FS
 type Config struct {
 	Root      string            // folder of run directories
 	Version   string            // of Railyard
-	Token     string            // every request must carry it; "": every request of this host is admitted
+	Token     string            // every request must have it; "": every request of this host is admitted
 	Scenarios map[string]string // shipped scenarios by file name
 	Files     scenario.ReadFile // files that shipped scenarios name; nil: none
 	Schema    []byte            // JSON Schema of scenarios
@@ -50,14 +50,14 @@ type Server struct {
 	mux  *http.ServeMux
 	jobs *jobs
 
-	checking sync.Mutex // one scenario at a time is resolved: large ones take long
+	checking sync.Mutex // one scenario at a time is resolved, because large ones take long
 	mu       sync.Mutex
 	open     map[string]*opened
 	studying sync.Mutex // one study at a time is read
 	studies  map[string]*analysed
 
 	asking   chan struct{} // one slot for the form in progress
-	patience time.Duration // until a form waits no more for the one before it
+	patience time.Duration // time for which a form waits for the previous one
 	own      example
 	ended    context.Context
 	end      context.CancelFunc
@@ -195,8 +195,8 @@ func (z *zipped) close() {
 	}
 }
 
-// admits checks the token, or, without one, that the request's host is this one: a foreign page whose name resolves to
-// 127.0.0.1 is refused.
+// admits checks the token or, without one, that the request's host is this one. A foreign page whose name resolves
+// to 127.0.0.1 is thus rejected.
 func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	if s.Token == "" {
 		host := q.Host
@@ -215,7 +215,8 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 		http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.Token, Path: "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode})
 		mode := q.Header.Get("Sec-Fetch-Mode")
-		if q.URL.Path == "/" && (mode == "" || mode == "navigate") { // who keeps no cookies needs no other address
+		// a client without cookies needs no other address
+		if q.URL.Path == "/" && (mode == "" || mode == "navigate") {
 			http.Redirect(w, q, "/", http.StatusSeeOther)
 			return false
 		}
@@ -231,7 +232,7 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	return false
 }
 
-// cookieOf returns the name of the cookie with the token: cookies of a host are shared by all of its ports.
+// cookieOf returns the name of the cookie with the token, because cookies of a host are shared by all of its ports.
 func cookieOf(q *http.Request) string {
 	_, port, err := net.SplitHostPort(q.Host)
 	if err != nil {
@@ -333,7 +334,7 @@ func (s *Server) run(name string) (*Directory, error) {
 	return r, nil
 }
 
-// local refuses names other than those of a directory in the directory of runs.
+// local rejects names other than those of a directory in the directory of runs.
 func local(name string) error {
 	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") ||
 		!filepath.IsLocal(name) {

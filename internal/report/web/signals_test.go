@@ -7,8 +7,8 @@ import (
 	"railyard/internal/result"
 )
 
-// A queue pair's view has its own signals in the order of the table, each thinned to what a chart shows with
-// its values beside their times; a run of an earlier version, without the table, has none and is no fault.
+// A queue pair's view has its own signals in the order of the table, each reduced to a chart's resolution, with
+// values and times. A run of an earlier version without the table has none, which is no error.
 func TestSignalsOfAQueuePair(t *testing.T) {
 	var rows []result.SignalRow
 	for i := range int64(3*maxSeries + 1) {

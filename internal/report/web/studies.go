@@ -20,9 +20,9 @@ import (
 type StudyState struct {
 	Name     string    `json:"name"`
 	Scenario string    `json:"scenario"`
-	Command  string    `json:"command,omitempty"` // another than sweep, whose simulations are the points
+	Command  string    `json:"command,omitempty"` // a command other than sweep, whose simulations are the points
 	Seeds    int       `json:"seeds"`
-	Points   int       `json:"points"` // without the scenario as it is
+	Points   int       `json:"points"` // without the unchanged scenario
 	Trials   int       `json:"trials"`
 	Done     int       `json:"done"`
 	Failed   int       `json:"failed"` // lost, failed and refused ones
@@ -209,8 +209,8 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 	return m, nil
 }
 
-// otherStudy compares the simulations of another command than sweep. Labels are an axis if settings do not distinguish
-// them, as of a component that fails.
+// otherStudy compares the simulations of another command than sweep. Labels are an axis if settings do not
+// distinguish them, as for a failing component.
 func otherStudy(name, command, path string, records []*sweep.Record, at time.Time) *Many {
 	m := &Many{Title: name, LeftOut: []string{}, Axes: []ManyAxis{}, Points: []ManyPoint{}, Unlike: []string{},
 		Figures: []ManyFigure{}, By: []int{},
@@ -246,7 +246,7 @@ func otherStudy(name, command, path string, records []*sweep.Record, at time.Tim
 	return m
 }
 
-// keptOf returns the run directories that a study keeps of points, as STUDY/NAME.
+// keptOf returns the stored run directories of a study's points, as STUDY/NAME.
 func keptOf(x *sweep.Study, points []sweep.Ranked) [][]string {
 	out := make([][]string, len(points))
 	at := map[int]int{}
@@ -261,8 +261,8 @@ func keptOf(x *sweep.Study, points []sweep.Ranked) [][]string {
 	return out
 }
 
-// runDir returns the directory of a run: NAME is in the folder of runs, STUDY/NAME is kept by a study of that folder.
-// It refuses names that point elsewhere and directories that are or contain links.
+// runDir returns the directory of a run. NAME is in the folder of runs; STUDY/NAME is stored by a study of that
+// folder. It rejects names that point elsewhere and directories that are or contain links.
 func runDir(root, name string) (string, error) {
 	dir, trial, kept := root, name, false
 	if study, within, ok := strings.Cut(name, "/"); ok {
@@ -284,7 +284,8 @@ func runDir(root, name string) (string, error) {
 	return dir, plain(dir)
 }
 
-// part returns the ranked points that the page gets: all, or the best half of maxMany and others spread over the rest.
+// part returns the ranked points for the page: all, or the best half of maxMany and others spread over the
+// remaining ones.
 func part(all []sweep.Ranked) (out []sweep.Ranked) {
 	const best = maxMany / 2
 	every := 1 + (len(all)-best)/(maxMany-best)
@@ -296,12 +297,12 @@ func part(all []sweep.Ranked) (out []sweep.Ranked) {
 	return out
 }
 
-// differ reports whether values, of which "" is none, are not all the same.
+// differ reports whether values, of which "" is none, are not all equal.
 func differ(values []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
 }
 
-// works names which of the keys that vary change the work itself, so that step times do not compare the fabric.
+// works names the varying keys that change the work itself, so that step times do not compare the fabric.
 func works(keys []string) []string {
 	out := []string{}
 	for _, key := range keys {

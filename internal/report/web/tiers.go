@@ -10,15 +10,15 @@ import (
 	"railyard/internal/result"
 )
 
-// Tiers is a fabric too large to be drawn node by node: of the ports of each tier, quantiles over time and the share
-// above a threshold. Idle ports count.
+// Tiers is a fabric too large to be drawn node by node. For the ports of each tier it has quantiles over time and
+// the share above a threshold. Idle ports count.
 type Tiers struct {
 	From   int64   `json:"from_ps"`
 	To     int64   `json:"to_ps"`
 	Width  float64 `json:"width_ps"`  // of a column
 	Sample int64   `json:"sample_ps"` // shortest sample interval of the run; 0: no samples
 	Ports  int     `json:"ports"`
-	Half   int     `json:"half_ports"` // number that together holds half of all queued bytes
+	Half   int     `json:"half_ports"` // number of ports that together hold half of all queued bytes
 	Flows  []int64 `json:"flows"`      // messages under way in any part of a column
 	Tiers  []Tier  `json:"tiers"`
 	// Culprits are the ports with the largest bytes held x time.
@@ -88,7 +88,7 @@ var quantiles = []float64{0.5, 0.9, 0.99, 1}
 const (
 	tierColumns = 120
 	maxCulprits = 8
-	leastHeld   = 0.0005 // share of all bytes held x time from which on a port is one
+	leastHeld   = 0.0005 // minimum share of all bytes held x time of a listed port
 )
 
 // tierOf numbers the tiers of ports, upwards first, and names them.
@@ -281,7 +281,7 @@ func (r *Directory) culprits(held []float64, total float64) (out []Culprit, half
 	return out, half, nil
 }
 
-// groups sums ports up by the place of their node, or by the pod in its name.
+// groups sums ports by the location of their node, or by the pod in its name.
 func (r *Directory) groups(of []int, tiers int, queue []float32, configs [][2]int64) (out []Group) {
 	at, index := map[string]int{}, map[string]int{}
 	for _, n := range r.Topology.Nodes {

@@ -42,8 +42,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// deficiencies simulate colour vision of one kind (Machado, Oliveira and Fernandes 2009, table 1, severity 1), on
-// linear RGB.
+// deficiencies simulate one kind of colour vision deficiency (Machado, Oliveira and Fernandes 2009, table 1,
+// severity 1), on linear RGB.
 var deficiencies = map[string][3][3]float64{
 	"none":         {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
@@ -51,7 +51,7 @@ var deficiencies = map[string][3][3]float64{
 	"tritanopia":   {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
 }
 
-// lab converts a colour as somebody with a deficiency sees it to CIELAB, D65.
+// lab converts a colour, as seen with a deficiency, to CIELAB, D65.
 func lab(t *testing.T, color string, see [3][3]float64) (out [3]float64) {
 	n, err := strconv.ParseUint(color[1:], 16, 32)
 	if err != nil {
@@ -82,7 +82,7 @@ func lab(t *testing.T, color string, see [3][3]float64) (out [3]float64) {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColourVision checks that causes which often stand side by side differ by 10 or more in CIELAB, with any colour
+// TestColourVision checks that causes which are often adjacent differ by 10 or more in CIELAB, with any colour
 // vision, in both themes. Ten colours that all differ more are not to be had.
 func TestColourVision(t *testing.T) {
 	often := []string{"compute", "line_rate", "latency", "rate_not_given_back", "hash_collision", "oversubscription",

@@ -60,5 +60,5 @@ func (t *Trace) attach(run fidelity.Run) (*fidelity.Capture, *fidelity.Follower,
 	return tap, follow, nil
 }
 
-// ends reports whether a simulation has passed the window that it was run for.
+// ends reports whether a simulation has passed its window.
 func (t *Trace) ends(now unit.Time) bool { return t != nil && t.Stop && int64(now) > t.To }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTrace picks a run's slowest message, follows its first and last packet in a run of the same scenario that ends
-// with the message, and captures a port of its path.
+// TestTrace selects a run's slowest message and traces its first and last packet in a run of the same scenario that
+// ends with the message. It captures a port of its path.
 func TestTrace(t *testing.T) {
 	s, name := server(t, "")
 	get := func(path string, v any) {
@@ -83,7 +83,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestCaptureFilter holds filters and jumps of a capture to its packets.
+// TestCaptureFilter checks filters and searches of a capture against its packets.
 func TestCaptureFilter(t *testing.T) {
 	root := t.TempDir()
 	capturedAs(t, filepath.Join(root, "run"), "transport.recovery=go-back-n")

@@ -11,8 +11,8 @@ import (
 	"railyard/internal/result"
 )
 
-// trash is the directory, next to the runs, of deleted runs. It is emptied when the server ends; until then a deletion
-// can be undone.
+// trash is the directory, next to the runs, of deleted runs. It is emptied when the server ends. Until then a
+// deletion can be undone.
 const trash = ".railyard-deleted"
 
 // deletable refuses directories that are not a run of Railyard, and a run in progress.
@@ -43,7 +43,7 @@ func (s *Server) deleteRun(w http.ResponseWriter, q *http.Request) {
 	send(w, map[string]bool{"ok": true}, err)
 }
 
-// restoreRun takes a run out of the trash.
+// restoreRun moves a run out of the trash.
 func (s *Server) restoreRun(w http.ResponseWriter, q *http.Request) {
 	name := q.PathValue("run")
 	err := local(name)
@@ -68,7 +68,7 @@ func (s *Server) listDeleted(w http.ResponseWriter, _ *http.Request) {
 	send(w, names, err)
 }
 
-// move renames a run's directory; a run of that name at the other place is not replaced.
+// move renames a run's directory; an existing run of that name is not replaced.
 func (s *Server) move(from, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

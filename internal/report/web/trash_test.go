@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDelete deletes a run, undoes that, and holds the guards: names that lead elsewhere, other origins, a folder that
-// is no run, a name that is taken again.
+// TestDelete deletes a run, undoes that, and checks the guards: names that lead elsewhere, other origins, a folder
+// that is no run, a name that is used again.
 func TestDelete(t *testing.T) {
 	s, name := server(t, "")
 	listed := func() bool {

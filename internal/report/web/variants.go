@@ -16,7 +16,7 @@ import (
 // Variant is another run of a run's scenario and seed, with other settings.
 type Variant struct {
 	Run      string   `json:"run"`
-	Sets     []string `json:"sets"` // in which it differs
+	Sets     []string `json:"sets"` // its differing settings
 	StepTime int64    `json:"step_time_ps"`
 }
 
@@ -46,7 +46,7 @@ func (s *Server) variants(w http.ResponseWriter, q *http.Request) {
 				sets = append(sets, k+"="+other[k])
 			}
 		}
-		back := false // a setting of the run that the other has not
+		back := false // a setting of the run that the other lacks
 		for k := range base {
 			_, has := other[k]
 			back = back || !has
@@ -69,7 +69,7 @@ func settings(sets []string) map[string]string {
 	return out
 }
 
-// variant makes the request for a run like another one, with further settings.
+// variant makes the request for a run equal to another one, with further settings.
 func (s *Server) variant(r request) (request, error) {
 	of, err := s.run(r.Of)
 	if err != nil {

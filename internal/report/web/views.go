@@ -129,7 +129,7 @@ const (
 	maxCells = 8_000_000
 )
 
-// columns returns the number of time columns of a grid of this run when n are requested. Every response with columns
+// columns returns the number of time columns of a grid of this run if n are requested. Every response with columns
 // contains the number.
 func (r *Directory) columns(n int64) int { return max(1, min(int(n), maxCells/max(1, len(r.ports)))) }
 
@@ -199,7 +199,7 @@ func (r *Directory) grid(q url.Values) (any, error) {
 // maxSeries is the maximum number of points of a curve.
 const maxSeries = 4000
 
-// port is one port over time and the queue pairs whose packets went through it.
+// port is one port over time and the queue pairs whose packets it carried.
 func (r *Directory) port(q url.Values) (any, error) {
 	id, err := number(q, "id", 0, 0, int64(len(r.ports)-1))
 	if err != nil {
@@ -218,7 +218,7 @@ func (r *Directory) port(q url.Values) (any, error) {
 	for i := range links {
 		l := &links[i]
 		if int64(l.Port) == id && l.Length > 0 && l.Start < to && l.Start+l.Length > from {
-			// A packet is counted in the sample in which it starts: a short one may seem too full.
+			// A packet is counted in the sample in which it starts, so a short sample may seem too full.
 			use := math.Min(1, float64(l.Bytes)*8e12/float64(l.Length)/rate)
 			series = append(series, [6]float64{float64(l.Start), float64(l.Length), use, float64(l.Longest()),
 				float64(l.Marks), float64(l.Paused) / float64(l.Length)})
@@ -244,8 +244,8 @@ func (r *Directory) port(q url.Values) (any, error) {
 	return PortView{r.ports[id], series, list[:min(200, count)], count}, nil
 }
 
-// thin merges neighbouring points until few enough are left: the longest queue,
-// the sums of marks, means of the rest.
+// thin merges neighbouring points until few enough are left: the longest queue, the sums of marks, and means of
+// other values.
 func thin(s [][6]float64) [][6]float64 {
 	for len(s) > maxSeries {
 		half := s[:0]
@@ -324,7 +324,7 @@ func (r *Directory) rates(qp int32) (all []Series, err error) {
 	return thinned(all), nil
 }
 
-// signals returns a queue pair's, each thinned to a chart's resolution.
+// signals returns a queue pair's signals, each reduced to a chart's resolution.
 func (r *Directory) signals(qp int32) (all []Series, err error) {
 	all = []Series{}
 	if !slices.Contains(r.Manifest.Tables, "signals") {
@@ -347,7 +347,7 @@ func (r *Directory) signals(qp int32) (all []Series, err error) {
 	return thinned(all), nil
 }
 
-// thinned leaves as many points as a chart can show.
+// thinned keeps as many points as a chart can show.
 func thinned(all []Series) []Series {
 	for i := range all {
 		for s := &all[i]; len(s.At) > maxSeries; {
@@ -392,11 +392,11 @@ func (r *Directory) flows() (any, error) {
 	return Flows{out, len(rows)}, nil
 }
 
-// maxAlike is the maximum number of instances of one name among those that lost most: a step has thousands of equal
-// ones.
+// maxAlike is the maximum number of instances of one name among those that lost most, because a step has thousands
+// of equal ones.
 const maxAlike = 8
 
-// accounts returns the collectives with what each lost to which cause.
+// accounts returns the collectives with each one's losses by cause.
 func (r *Directory) accounts() ([]result.CollectiveRow, error) {
 	rows, err := table[result.CollectiveRow](r, "collectives")
 	if err != nil {

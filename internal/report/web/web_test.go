@@ -27,7 +27,7 @@ output: {sample: 2us}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 9}}}
 `
 
-// server starts one on a folder with a finished run, started as a page would.
+// server starts a server on a folder with a finished run, which was started like by a page.
 func server(t *testing.T, token string) (*Server, string) {
 	t.Helper()
 	s, err := New(Config{Root: t.TempDir(), Version: "test", Token: token,
@@ -69,7 +69,7 @@ func ask(s *Server, method, path, body string, change func(*http.Request)) *http
 	return w
 }
 
-// What the page shows is what the summary and the tables say.
+// The page shows the values of the summary and the tables.
 func TestViewsAgreeWithTables(t *testing.T) {
 	s, name := server(t, "")
 	dir := filepath.Join(s.Root, name)
@@ -171,8 +171,7 @@ func TestViewsAgreeWithTables(t *testing.T) {
 	}
 }
 
-// Nothing but the page itself may write, nobody but this machine reads without the
-// token, and no path leads out of the folder.
+// Only the page itself may write, only this host may read without the token, and no path leads out of the folder.
 func TestSecurity(t *testing.T) {
 	s, name := server(t, "")
 	for _, h := range []string{"evil.example", "10.0.0.1", "127.0.0.1.evil.example"} {
@@ -293,8 +292,8 @@ func TestBrokenRuns(t *testing.T) {
 	}
 }
 
-// Jobs say where a scenario is wrong, are bounded in number, and leave what they have
-// when they are cancelled.
+// Jobs report the position of a scenario's error, are bounded in number, and leave partial results when they are
+// cancelled.
 func TestJobs(t *testing.T) {
 	s, _ := server(t, "")
 	w := ask(s, "POST", "/api/check", `{"text":"fabric:\n  kind: rails\nlb: spry\n"}`, nil)
@@ -309,7 +308,7 @@ func TestJobs(t *testing.T) {
 		t.Errorf("%s", w.Body)
 	}
 	long := strings.Replace(cascade, "2MB", "20GB", 1)
-	now := time.Unix(1e10, 0) // behind that of the run there is
+	now := time.Unix(1e10, 0) // later than the existing run's
 	s.jobs.now = func() time.Time { return now }
 	var ids []string
 	for range maxRunning {
@@ -324,7 +323,7 @@ func TestJobs(t *testing.T) {
 		!strings.Contains(w.Body.String(), "running already") {
 		t.Errorf("a third one: %d %s", w.Code, w.Body)
 	}
-	for { // what there is so far, while it runs and somebody looks
+	for { // partial results, while it runs and is observed
 		list := s.jobs.list()
 		if list[0].SoFar != nil && list[0].SoFar.Marks > 0 && len(list[0].SoFar.Hottest) > 0 {
 			break
@@ -352,7 +351,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// A simulation that is asked for when the server stops does not begin: nobody would wait for it.
+// A simulation requested while the server stops does not begin, because no one would wait for it.
 func TestNothingBeginsBehindClose(t *testing.T) {
 	s, err := New(Config{Root: t.TempDir(), Version: "test", Schema: []byte("{}")})
 	if err != nil {
@@ -373,7 +372,7 @@ func mustJSON(v any) []byte {
 	return b
 }
 
-// The one file holds the page and the data and refers to nothing outside.
+// The one file contains the page and the data and refers to nothing outside.
 func TestHTML(t *testing.T) {
 	s, name := server(t, "")
 	r, err := Open(filepath.Join(s.Root, name))
