@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/result"
 	"railyard/internal/topo"
+	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -209,10 +210,15 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 // overtaken reports whether packets go again because they overtake one another, and go-back-N takes that for loss:
 // nothing was lost, or gaps were reported much more often than packets were lost.
 func (b *blamer) overtaken() bool {
-	if b.r.seen.Packets == nil || !b.r.plan.Mixes() {
+	c, s := &b.r.seen.Counted, b.r.plan.Default()
+	switch {
+	case b.r.seen.Packets == nil || s.Carried != nil || b.r.plan.RC.Recovery != rc.GoBackN:
+		return false
+	case !b.dropped() && c.Naks > 0: // a flow that moves to another path, too
+		return true
+	case !b.r.plan.Mixes():
 		return false
 	}
-	c := &b.r.seen.Counted
 	return !b.dropped() || c.Naks > 2*(c.Drops+c.Trims)
 }
 

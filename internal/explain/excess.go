@@ -210,7 +210,7 @@ func (m *model) open(v without) ([]excess, [][]fluid.Limit) {
 			ended(x, number, at)
 		case next < len(m.times) && m.times[next] == at:
 			m.changed(net, at, v)
-			for _, c := range m.moved[at] {
+			for _, c := range m.moves(at, v) {
 				over[c] = m.over(c, at, v)
 				list := m.b.share.byQP[c]
 				first := sort.Search(len(list), func(i int) bool { return m.b.share.done(list[i]) >= at })

@@ -57,7 +57,7 @@ func (m *model) hops(starts []int32, dst int32, over spreadOver, f func(hop *top
 	if fronts == nil {
 		if fronts = over.routes.Fronts(); over.least {
 			fronts = over.routes.Weighted(func(link, from int) float64 {
-				return float64(max(1, m.usual(m.b.r.port(link, from), over.routes == m.whole)))
+				return float64(max(1, m.weightOf(m.b.r.port(link, from), over)))
 			})
 		}
 		m.fronts[over] = fronts
@@ -97,10 +97,12 @@ func (m *model) portsOver(hop *topo.Hop) []int32 {
 	return ports
 }
 
-// spreadOver is routes over which switches spread bytes: evenly, or each to the least loaded of its own ports.
+// spreadOver is routes over which switches spread bytes: evenly, or each to the least loaded of its own ports in a state
+// of links.
 type spreadOver struct {
 	routes *topo.Routes
 	least  bool
+	state  int
 }
 
 // usual returns the mean rate of a port during the run, with whole as if it never failed.

@@ -102,6 +102,8 @@ type model struct {
 	nicAt                           map[int32]int32       // by port to a NIC with PCIe that limits: the NIC
 	formerly                        map[int32][]formerWay // by port between switches: who had it before routes changed
 	moved                           map[unit.Time][]int32 // connections that take other ways since then
+	states                          []unit.Time           // from which on links have other rates; none: one state
+	broken                          unit.Time             // when routes first avoid something
 	wholeAt                         unit.Time             // routes were those where nothing is broken; Never: unknown
 }
 
@@ -115,14 +117,15 @@ type wayOf struct {
 	sets, full            []int32     // of the fabric, as balancing could use it, and were nothing broken
 	// The same ports, each with its share where packets are spread evenly, and where switches send to their least
 	// loaded ports; the second: were nothing broken.
-	even, least        [2][][]fluid.Use
-	scale              []float64 // by ports: what of its load it would have were nothing broken
-	one, window, grant int32     // its caps, and its receiver's credit; -1: it has none
-	owned              int32     // cap of its transport's own window; -1: none
-	cores              int32     // what its hosts' cores carry of it; -1: it takes none
-	hosts              unit.Time // that its hosts take for a message beside
-	pcie               []int32   // out of memory of the sender, and into the receiver's, where they limit
-	sends              int       // of pcie: how many are the sender's
+	even               [2][][]fluid.Use
+	least              [2][][][]fluid.Use // by state of links
+	scale              []float64          // by ports: what of its load it would have were nothing broken
+	one, window, grant int32              // its caps, and its receiver's credit; -1: it has none
+	owned              int32              // cap of its transport's own window; -1: none
+	cores              int32              // what its hosts' cores carry of it; -1: it takes none
+	hosts              unit.Time          // that its hosts take for a message beside
+	pcie               []int32            // out of memory of the sender, and into the receiver's, where they limit
+	sends              int                // of pcie: how many are the sender's
 	latency            unit.Time
 	was                []pastWay // before routes changed
 }
@@ -135,6 +138,7 @@ type excess struct {
 	began unit.Time
 	fluid unit.Time       // when the fluid had moved it
 	took  unit.Time       // until its last bit was sent
+	again cause.ID        // behind resends; LineRate: nothing
 	paced [len(upTo)]bool // it took no less than a part of its way takes, whatever comes behind
 }
 
@@ -170,6 +174,7 @@ func (b *blamer) newModel() *model {
 	slices.Sort(m.times)
 	m.times = slices.Compact(m.times)
 	m.kinds()
+	m.setStates()
 	pcie := m.pcie()
 	m.discards = r.plan.RC.Recovery != rc.Selective && r.plan.Default().Carried == nil
 	uneven := m.whole != nil
@@ -183,8 +188,9 @@ func (b *blamer) newModel() *model {
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
 	type route struct{ node, loc, port int32 }
 	type found struct {
-		sets        [2][]int32
-		even, least [2][][]fluid.Use
+		sets  [2][]int32
+		even  [2][][]fluid.Use
+		least [2][][][]fluid.Use
 	}
 	known := map[route]found{}
 	m.ways = make([]wayOf, len(r.seen.Conns))
@@ -214,8 +220,9 @@ func (b *blamer) newModel() *model {
 					break
 				}
 				f.sets[i], f.even[i] = m.walk(int32(c), spreadOver{routes: routes})
-				if m.evenly {
-					_, f.least[i] = m.walk(int32(c), spreadOver{routes, true})
+				for state := 0; m.evenly && state < max(1, len(m.states)); state++ {
+					_, least := m.walk(int32(c), spreadOver{routes, true, state})
+					f.least[i] = append(f.least[i], least)
 				}
 			}
 			known[k] = f
@@ -388,11 +395,12 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	}
 	add(egress, false)
 	balanced := v.has(cause.Collision) && !v.stays || moved || len(w.ports) == 0 && then == nil
+	near := len(w.sets) == 0 && !v.has(cause.Collision) && !v.has(cause.FailedCapacity) // one switch is its path
 	switch {
 	case then != nil:
 		buf = append(buf, then.ports...)
-	case balanced && m.evenly && (v.has(cause.Collision) || m.b.r.plan.LB.Name == "spray"):
-		spread(w.shares(v))
+	case balanced && m.evenly && (v.has(cause.Collision) || m.blindly()):
+		spread(m.shares(w, at, v))
 	case balanced && v.has(cause.FailedCapacity):
 		for _, s := range w.full {
 			add(s, true)
@@ -412,7 +420,7 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	}
 	switch {
 	case v.has(cause.Incast):
-	case w.arrive != nil && !balanced:
+	case w.arrive != nil && (!balanced || near):
 		buf = append(buf, w.arrive...)
 	default:
 		add(ingress, true)
@@ -443,19 +451,6 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 		add(w.grant, false)
 	}
 	return buf
-}
-
-// shares returns the ports of a connection with their shares where packets are spread one by one. Without collisions
-// switches send to the least loaded of their own ports (cause.Collision), of which slow ones take less.
-func (w *wayOf) shares(v without) [][]fluid.Use {
-	routes := 0
-	if v.has(cause.FailedCapacity) {
-		routes = 1
-	}
-	if v.has(cause.Collision) && !v.has(cause.SlowLink) {
-		return w.least[routes]
-	}
-	return w.even[routes]
 }
 
 // send lists what a message uses of what its connection does. Packets that a switch trims leave the NIC twice, which

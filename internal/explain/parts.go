@@ -22,10 +22,8 @@ func (m *model) divide() {
 	}
 }
 
+// divideOne books what a message lost, and notes what is behind its resends.
 func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
-	if lost <= 0 {
-		return
-	}
 	b, r := m.b, m.b.r
 	msg, met := &r.seen.Messages[x], r.trouble(x)
 	add := func(id cause.ID, d unit.Time, reaction bool, behind cause.ID) {
@@ -48,9 +46,15 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 			queue = id // round trips are longer by what acknowledgements wait
 		}
 	}
-	add(b.again(), met.Late, false, m.behind(b.again(), queue))
+	add(b.again(), met.Late, false, m.behind(msg.Conn, b.again(), queue))
 	if n := len(e.of); n > 0 && 2*e.of[n-1].time > met.Late { // otherwise the message went on behind it
 		e.of[n-1].beside = met.Late - e.of[n-1].time
+	}
+	if e.again = cause.LineRate; met.Again > met.Trimmed {
+		e.again = m.behind(msg.Conn, b.resent(&met), queue)
+	}
+	if lost <= 0 {
+		return
 	}
 	add(cause.HostCores, m.ways[msg.Conn].hosts, false, cause.LineRate)
 	w := &window{e.began, msg.Done}
@@ -67,7 +71,7 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		if resent := b.resent(&met); met.Again > 0 && m.windowed(msg.Conn) &&
 			(queue == cause.Recovering || resent == cause.Reordering ||
 				resent == cause.Retransmission && 2*m.waited(x) < 1 &&
-					m.behind(resent, queue) == cause.LineRate) {
+					m.behind(msg.Conn, resent, queue) == cause.LineRate) {
 			trigger = resent
 		} else if id := m.acknowledged(x, &met); id != cause.LineRate {
 			trigger = id
@@ -83,10 +87,15 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 			add(cause.Pause, paused, false, m.behindPause(msg.Conn, at, w))
 			window -= paused
 		}
+		root := cause.ID(cause.LineRate)
+		switch trigger {
+		case cause.Reordering, cause.Retransmission, cause.Trimmed:
+			root = m.behind(msg.Conn, trigger, queue)
+		}
 		if trigger != cause.Recovering {
 			own = 1 - m.filled(x, &met)
 			full := unit.Time(float64(window) * (1 - own))
-			add(trigger, full, true, cause.LineRate)
+			add(trigger, full, true, root)
 			window -= full
 		}
 		late, behind := m.unanswered(x, e)
@@ -98,10 +107,10 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 		if n := len(e.of); window > late && n > 0 && e.of[n-1].id == cause.Window && 4*e.of[n-1].time > met.Window {
 			e.of[n-1].beside = max(0, unit.Time(own*float64(met.Window))-e.of[n-1].time)
 		}
-		add(trigger, part(met.Held), trigger != cause.Recovering, cause.LineRate)
+		add(trigger, part(met.Held), trigger != cause.Recovering, root)
 	}
 	rest := m.rest(x, &met, w)
-	add(rest, lost, false, m.behind(rest, queue))
+	add(rest, lost, false, m.behind(msg.Conn, rest, queue))
 	// A trimmed packet or one ahead of others is answered at once: what that costs are round trips.
 	if n := len(e.of); n > 0 && (rest == cause.Trimmed || rest == cause.Reordering) && e.of[n-1].id == rest {
 		e.of[n-1].trips, e.of[n-1].waits = true, m.waited(x)
@@ -109,12 +118,14 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 }
 
 // behind is why packets were lost or trimmed: the queue that had no room, where that is why.
-func (m *model) behind(id, queue cause.ID) cause.ID {
+func (m *model) behind(conn int32, id, queue cause.ID) cause.ID {
 	c := &m.b.r.seen.Counted
 	full := c.Drops - c.DropsCorrupt - c.DropsDown - c.DropsNoRoute - c.DropsStorm + c.Trims
 	switch {
 	case id == cause.Retransmission && m.b.down():
 		return cause.FailedCapacity
+	case id == cause.Reordering:
+		return m.before(conn, -1) // paths are as long as one another but for their queues
 	case queue == cause.Recovering || queue == id:
 	case id == cause.Retransmission && !m.lost: // what came late was taken for lost
 		return queue

@@ -26,7 +26,7 @@ func (m *model) past() {
 	began := unit.Time(0)
 	for i := range r.seen.Moves {
 		move := &r.seen.Moves[i]
-		if m.wholeAt == unit.Never && len(r.downAt(began)) == 0 {
+		if m.wholeAt == unit.Never && !r.avoidsAt(began) {
 			m.wholeAt = began
 		}
 		began = move.At
@@ -66,7 +66,10 @@ func (w *wayOf) then(at unit.Time) *pastWay {
 
 // rerouted moves messages in flight to their new paths.
 func (p *replay) rerouted() {
-	for _, c := range p.m.moved[p.now] {
+	for _, c := range p.m.moves(p.now, p.v) {
+		if p.uses[c] == nil {
+			continue
+		}
 		p.uses[c] = p.m.over(c, p.now, p.v)
 		if flow := p.under[0][c]; flow > 0 {
 			p.net.Move(p.now, flow-1, p.uses[c])
@@ -78,4 +81,17 @@ func (p *replay) rerouted() {
 			}
 		}
 	}
+}
+
+// avoidsAt reports whether routes avoid a link at a time.
+func (r *reading) avoidsAt(at unit.Time) bool {
+	down := map[int]bool{}
+	for i := range r.plan.Events {
+		if e := &r.plan.Events[i]; e.Heard && e.At+e.Converge <= at {
+			if down[e.Link] = !e.Up; e.Up {
+				delete(down, e.Link)
+			}
+		}
+	}
+	return len(down) > 0
 }

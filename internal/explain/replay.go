@@ -304,7 +304,7 @@ func (p *replay) moved(k int, x int32) {
 	sends := p.m.bytes(x, p.v) / p.m.bytes(x, without{})
 	e := &p.m.extra[x]
 	// Shared links limit a message for a share of the fluid's time: reactions to their queues are as much shorter.
-	shorter := min(1, float64(fluid-p.began[x])/float64(max(1, e.fluid-e.began)))
+	shorter := e.shorter(fluid - p.began[x])
 	still := func(id cause.ID) float64 { return shorter * p.still(x, id) }
 	other := func(id cause.ID) float64 {
 		switch {
@@ -409,10 +409,36 @@ func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 func (m *model) bytes(x int32, v without) float64 {
 	msg, met := &m.b.r.seen.Messages[x], m.b.r.trouble(x)
 	bytes := m.b.r.wireBytes(msg.Bytes)
-	if met.Again > met.Trimmed && m.discards && !m.b.down() && !v.has(m.b.resent(&met)) {
+	if met.Again > met.Trimmed && m.discards && !m.b.down() && !m.leaves(x, m.b.resent(&met), v) {
 		bytes += unit.Bytes(met.Again-met.Trimmed) * m.b.r.wireBytes(m.b.r.seen.Rules.MTU)
 	}
 	return float64(bytes)
+}
+
+// leaves reports whether a replay leaves out why packets of a message went again, or what is behind that.
+func (m *model) leaves(x int32, id cause.ID, v without) bool {
+	if v.has(id) || v.deep>>id&1 == 0 {
+		return v.has(id)
+	}
+	again := m.extra[x].again
+	return again != cause.LineRate && v.has(again)
+}
+
+// queueing are causes of queues.
+const queueing = 1<<cause.Collision | 1<<cause.Oversubscription | 1<<cause.FailedCapacity | 1<<cause.SlowLink |
+	1<<cause.Incast
+
+// isQueued reports whether a part is the time of a queue, or of a window or credit that was used up because of one.
+func (p *excessPart) isQueued() bool {
+	if p.id == cause.Window || p.id == cause.Credit {
+		return !p.reaction && p.behind != cause.LineRate
+	}
+	return !p.reaction && queueing>>p.id&1 == 1
+}
+
+// shorter returns how much of its fluid time in the run a message has in a replay, at most 1.
+func (e *excess) shorter(fluid unit.Time) float64 {
+	return min(1, float64(fluid)/float64(max(1, e.fluid-e.began)))
 }
 
 // without returns what is left of what a message took beside the time that the fluid takes now. Where another link is
@@ -420,8 +446,9 @@ func (m *model) bytes(x int32, v without) float64 {
 // longer than in the run the largest window limits the fluid, it is not full beside. What paces hold up goes with the
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
 // links are others, a reaction to what is not left out is there for as long as shared links still limit the message;
-// one to pauses stays, since without it a replay that leaves out pauses as well would be longer. Round trips are trip
-// times as long, and where links are others their waits go as reactions do.
+// one to pauses stays, since without it a replay that leaves out pauses as well would be longer. Queues of what is not
+// left out are as much shorter as the fluid's time. Round trips are trip times as long, and where links are others their
+// waits go as reactions do.
 func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, trip float64,
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
@@ -436,6 +463,9 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, tr
 			time := p.time + min(p.beside, max(0, e.fluid-e.began-fluid))
 			if p.reaction && p.id != cause.Pause && v.elsewhere() && !v.has(p.id) {
 				time = unit.Time(float64(time) * still(p.id))
+			}
+			if p.isQueued() && v.elsewhere() {
+				time = unit.Time(e.shorter(fluid) * float64(time))
 			}
 			if p.id == cause.Window && !p.reaction {
 				time = max(0, time-capped)

@@ -45,6 +45,13 @@ var drawn = []struct {
 	{"needless-pauses.yaml", cause.Pause},
 	{"resent-by-full-nics.yaml", cause.Collision},
 	{"trimmed-and-discarded.yaml", cause.Collision},
+	{"near-by-several-ports.yaml", cause.Latency},
+	{"overtaken-on-full-uplinks.yaml", cause.Oversubscription},
+	{"overtaking-flowlets.yaml", cause.Collision},
+	{"credit-beside-a-slow-spine.yaml", cause.Collision},
+	{"slow-from-midway.yaml", cause.Collision},
+	{"ways-before-a-failure.yaml", cause.Retransmission},
+	{"shorter-queues.yaml", cause.PCIe},
 }
 
 // savings reads a drawn scenario.
