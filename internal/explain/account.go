@@ -307,19 +307,27 @@ func (a *accounts) divide(to *cause.Account, took unit.Time, in func(p *replay) 
 		}
 		return min(max(d, 0), took)
 	}
-	left := took
+	least := min(a.m.grain, unit.Time(facts.LeastCost*float64(took))) // replays tell no shorter times apart
 	for id, p := range a.alone {
-		if p != nil {
-			to.Saving[id] += int64(took - long(p))
+		if p == nil {
+			continue
+		}
+		if saved := took - long(p); saved > least {
+			to.Saving[id] += int64(saved)
 		}
 	}
+	left, before := took, took
 	for _, t := range a.taken {
-		if d := min(long(t.p), left); t.reaction {
-			to.Reaction[t.id] += int64(left - d)
-		} else {
-			to.Own[t.id] += int64(left - d)
+		d := min(long(t.p), before)
+		cost := before - d
+		if before = d; cost <= least {
+			continue
 		}
-		left = min(long(t.p), left)
+		if left -= cost; t.reaction {
+			to.Reaction[t.id] += int64(cost)
+		} else {
+			to.Own[t.id] += int64(cost)
+		}
 	}
 	var own cause.Account
 	rest(&own)
