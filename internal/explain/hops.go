@@ -97,8 +97,8 @@ func (m *model) portsOver(hop *topo.Hop) []int32 {
 	return ports
 }
 
-// spreadOver is routes over which switches spread bytes: evenly, or each to the least loaded of its own ports in a state
-// of links.
+// spreadOver is routes over which switches spread bytes: evenly, or each to the least loaded of its own ports in a
+// state of links.
 type spreadOver struct {
 	routes *topo.Routes
 	least  bool

@@ -115,6 +115,19 @@ func (m *model) divideOne(x int32, e *excess, lost unit.Time) {
 	if n := len(e.of); n > 0 && (rest == cause.Trimmed || rest == cause.Reordering) && e.of[n-1].id == rest {
 		e.of[n-1].trips, e.of[n-1].waits = true, m.waited(x)
 	}
+	if met.Trimmed > 0 && !m.windowed(msg.Conn) {
+		m.again(e, msg.Conn, m.behind(msg.Conn, cause.Trimmed, queue))
+	}
+}
+
+// again notes that trimmed packets of a message go again a round trip later, of which the fluid hides a part for as
+// long as it takes.
+func (m *model) again(e *excess, conn int32, behind cause.ID) {
+	last := len(e.of) - 1
+	if last < 0 || e.of[last].id != cause.Trimmed || e.of[last].reaction {
+		e.of, last = append(e.of, excessPart{id: cause.Trimmed, behind: behind}), last+1
+	}
+	e.of[last].beside = max(0, 2*m.ways[conn].latency-e.of[last].time)
 }
 
 // behind is why packets were lost or trimmed: the queue that had no room, where that is why.

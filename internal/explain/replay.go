@@ -447,8 +447,8 @@ func (e *excess) shorter(fluid unit.Time) float64 {
 // bytes that are sent, of which a run without resends has a share; pauses are due to what others send as well. Where
 // links are others, a reaction to what is not left out is there for as long as shared links still limit the message;
 // one to pauses stays, since without it a replay that leaves out pauses as well would be longer. Queues of what is not
-// left out are as much shorter as the fluid's time. Round trips are trip times as long, and where links are others their
-// waits go as reactions do.
+// left out are as much shorter as the fluid's time. Round trips are trip times as long, and where links are others
+// their waits go as reactions do.
 func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, trip float64,
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {

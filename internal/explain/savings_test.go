@@ -52,6 +52,7 @@ var drawn = []struct {
 	{"slow-from-midway.yaml", cause.Collision},
 	{"ways-before-a-failure.yaml", cause.Retransmission},
 	{"shorter-queues.yaml", cause.PCIe},
+	{"hidden-round-trips.yaml", cause.Collision},
 }
 
 // savings reads a drawn scenario.
