@@ -62,8 +62,8 @@ func (a *AccessLists) Takes(name string) (*Taken, bool) {
 	return l.Takes(), true
 }
 
-// AccessList is the effect of an access list on RoCE packets, which are UDP to port 4791, by their DSCP. The
-// first entry that takes a packet decides; what none takes is denied.
+// AccessList is the effect of an access list on RoCE packets, which are UDP to port 4791, by their DSCP. The first
+// matching entry decides; a packet without one is denied.
 type AccessList struct {
 	entries map[int64]aclLine // by their numbers
 	numbers map[aclLine]int64
@@ -79,10 +79,10 @@ type aclLine struct {
 // Taken is the set of RoCE packets that an access list permits.
 type Taken struct {
 	DSCP, decided [64]bool
-	// Partly: entries match on more than a DSCP and a port (an address, say), so packets of one DSCP may be permitted
-	// or not. Such an entry decides nothing here.
+	// Partly: entries match on more than a DSCP and a port (an address, for example), so packets of one DSCP may be
+	// permitted or denied. Such an entry decides nothing here.
 	Partly bool
-	ByPort bool // an entry takes RoCE's packets by their port
+	ByPort bool // an entry matches RoCE's packets by their port
 }
 
 // Add takes an entry after its permit or deny: "udp any any eq 4791 dscp 26". It is placed by its number, or after
@@ -150,8 +150,8 @@ func (l *Taken) add(permit bool, entry string) {
 	}
 }
 
-// ByList notes that a class takes packets by an access list: by their port, which tables of DSCPs do not
-// show, or by more than is simulated.
+// ByList notes that a class takes packets by an access list: by their port, which tables of DSCPs do not show, or
+// by fields that are not simulated.
 func (c *Config) ByList(class string, name Said[string], l *Taken) {
 	say := func(to *[]Said[string], format string) {
 		s := Say(fmt.Sprintf(format, class, name.V), name.At)
@@ -190,8 +190,8 @@ func (e *aclEntry) address() bool {
 	return false
 }
 
-// port reads a condition on a port, if one follows, and reports whether it is understood. For the destination port,
-// it is known whether RoCE's is included.
+// port parses a condition on a port, if one follows, and reports whether it is understood. For the destination
+// port, it is known whether RoCE's is included.
 func (e *aclEntry) port(by *bool) bool {
 	counts := map[string]int{"eq": 1, "neq": 1, "gt": 1, "lt": 1, "range": 2}
 	if len(e.words) == 0 || counts[e.words[0]] == 0 {
@@ -221,8 +221,8 @@ func (e *aclEntry) port(by *bool) bool {
 	return true
 }
 
-// marks parses the rest: DSCPs or a precedence, all of them without a condition, and whether these are the only
-// conditions.
+// marks parses the remaining conditions: DSCPs or a precedence (without one, all DSCPs), and whether these are the
+// only conditions.
 func (e *aclEntry) marks() (set [64]bool, all bool) {
 	for d := range set {
 		set[d] = true

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The first entry that takes a packet decides; entries that ask for more decide nothing and are told.
+// The first matching entry decides. Entries with further conditions decide nothing and are reported.
 func TestAccessList(t *testing.T) {
 	every := func() (all []int) {
 		for d := range 64 {
@@ -66,7 +66,7 @@ func TestAccessList(t *testing.T) {
 	}
 }
 
-// Entries stand by their numbers, whatever order they are typed in, and go by number or by what they say.
+// Entries are ordered by their numbers, however they are typed, and are removed by number or by content.
 func TestAccessListNumbers(t *testing.T) {
 	var l AccessList
 	takes := func() (got []int) {
@@ -98,8 +98,7 @@ func TestAccessListNumbers(t *testing.T) {
 	step("by words", 48)
 }
 
-// Long lists that are typed from the end, and taken away again, are read as soon as others: each step looks
-// at one entry.
+// Long lists typed in reverse, and removed again, are parsed as fast as others, because each step reads one entry.
 func TestLongAccessList(t *testing.T) {
 	const n = 300_000
 	var l AccessList
@@ -110,7 +109,7 @@ func TestLongAccessList(t *testing.T) {
 		l.Remove(i, false, "")
 	}
 	l.Add(math.MaxInt64, true, "ip any any dscp 7")
-	l.Add(0, true, "ip any any dscp 7") // no number is left behind it
+	l.Add(0, true, "ip any any dscp 7") // no number is left after it
 	for d, is := range l.Takes().DSCP {
 		if is != (d != 7) {
 			t.Errorf("DSCP %d: %v", d, is)

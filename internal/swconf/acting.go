@@ -37,8 +37,8 @@ type Acting struct {
 	QoS, MTU, PFC *Port
 }
 
-// Acting returns the port whose QoS, MTU and PFC apply at a physical port: itself, or its port channel. A channel that
-// the configuration names and never opens has no settings, so its members' apply.
+// Acting returns the port whose QoS, MTU and PFC apply at a physical port: the port itself, or its port channel. A
+// channel that the configuration names and never opens has no settings, so its members' apply.
 func (c *Config) Acting(p *Port) Acting {
 	a := Acting{p, p, p}
 	b := c.Bundle(p.Channel.V)
@@ -57,7 +57,7 @@ func (c *Config) Acting(p *Port) Acting {
 	return a
 }
 
-// Idle is a line of an interface that does nothing there, because another one counts.
+// Idle is a line of an interface without effect, because another one applies.
 type Idle struct {
 	At   Place
 	Text string

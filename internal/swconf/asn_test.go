@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// RFC 5396, section 2: asdot writes numbers below 65536 plainly and others as two halves; a reader takes
-// either. RFC 4893 reserves 0.
+// RFC 5396, section 2: asdot writes numbers below 65536 plainly and others as two halves; a parser accepts either.
+// RFC 4893 reserves 0.
 func TestASN(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint32Min(1).Draw(t, "AS")
@@ -26,7 +26,7 @@ func TestASN(t *testing.T) {
 	}
 }
 
-// FRR: external is any AS but one's own, internal one's own, auto whichever the other end has.
+// FRR: external is any AS except one's own, internal is one's own, and auto is the AS of the other end.
 func TestRemoteAS(t *testing.T) {
 	for _, c := range []struct {
 		remote   string

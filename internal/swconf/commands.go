@@ -9,8 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// command is a remedy as whole commands, by language: {port}, {as}, {peer}, {group} and {value} are placeholders,
-// and a newline begins a command below another. SONiC's are commands of its shell, and of FRR's for routing.
+// command is a remedy as complete commands, by language. {port}, {as}, {peer}, {group} and {value} are
+// placeholders, and a newline begins a command below another. SONiC's are commands of its shell, and of FRR's for
+// routing.
 type command map[OS]string
 
 // Commands that fix a finding wherever it is (the vendors' command references).
@@ -74,7 +75,7 @@ func (x command) in(os OS, values ...string) []string {
 	return strings.Split(strings.NewReplacer(values...).Replace(x[os]), "\n")
 }
 
-// routing returns commands of BGP: SONiC's are FRR's.
+// routing returns commands of BGP; for SONiC those of FRR.
 func (x command) routing(c *Config, values ...string) []string {
 	os := c.OS
 	if os == SONiC {
@@ -111,8 +112,8 @@ func (c *Config) words(n int) string { return strings.TrimLeft(c.line(n), " \t")
 // indent returns the number of characters before a line's first word.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// beside returns the commands that enter lines in the section of a configuration line: the lines that open its
-// blocks are first. There are none for a line outside any block, and where blocks do not show.
+// beside returns the commands that enter lines in the section of a configuration line, beginning with the lines
+// that open its blocks. There are none for a line outside any block, and where blocks do not show.
 func (c *Config) beside(at Place, lines ...string) (out []string) {
 	own := c.line(at.Line)
 	if at.File != c.File || own == "" || !slices.Contains(indented, c.OS) {
@@ -144,7 +145,7 @@ var (
 	averages = regexp.MustCompile(`(\bweight) \S+`)
 )
 
-// marks returns the commands that give a queue other thresholds, of the ECN that it has.
+// marks returns the commands that set other thresholds for a queue with ECN.
 func (c *Config) marks(w Said[WRED], want mark) []string {
 	own := c.words(w.At.Line)
 	switch {
@@ -173,7 +174,7 @@ func (c *Config) marks(w Said[WRED], want mark) []string {
 	return nil
 }
 
-// speedValue is a rate as a language's command for a port's speed takes it.
+// speedValue is a rate in the form of a language's command for a port's speed.
 func speedValue(os OS, r unit.Rate) string {
 	switch os {
 	case EOS, Junos:
@@ -184,8 +185,8 @@ func speedValue(os OS, r unit.Rate) string {
 	return fmt.Sprint(int64(r / unit.Mbps))
 }
 
-// commandMTU returns the commands by which the target of a line takes packets of a size: a port, several ports, or
-// a class.
+// commandMTU returns the commands by which the target of a line accepts packets of a size: a port, several ports,
+// or a class.
 func (c *Config) commandMTU(at Place, p *Port, packet unit.Bytes) []string {
 	mtu := fmt.Sprintf("mtu %d", mtuFor(c, packet))
 	if own := c.line(at.Line); at == p.At && slices.Contains(indented, c.OS) && strings.HasPrefix(own, "interface") {
@@ -202,8 +203,8 @@ var codePoint = regexp.MustCompile(`\bcode-point ([01]{3})\b`)
 // pausePriority is the priority of a line that pauses one.
 var pausePriority = regexp.MustCompile(`\b(pfc-cos|priority|switch-priority) (\d)\b`)
 
-// pauseInstead returns the commands by which the ports of a treatment pause the priority of a queue in place of the
-// wrong one, from the line that pauses that one.
+// pauseInstead returns the commands by which the ports of a treatment pause a queue's priority instead of the wrong
+// one, from the line that pauses the wrong one.
 func (c *Config) pauseInstead(q *QoS, queue int, wrong Said[int]) (out []string) {
 	own, right := c.words(wrong.At.Line), q.Queues[queue].Net
 	one := strings.TrimSpace(pausePriority.ReplaceAllString(own, fmt.Sprintf("${1} %d", queue)))

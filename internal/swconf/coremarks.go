@@ -24,8 +24,8 @@ func (q *QoS) marks() bool {
 	return false
 }
 
-// marking returns the QoS of ports that mark, and one of these, where others like q do not, and which these
-// are; nil where all mark, or none.
+// marking returns the QoS of ports that mark, one of these ports, and the ports like q's that do not. It returns
+// nil if all mark, or none.
 func (c *Config) marking(q *QoS) (marks *QoS, at *Port, without []*Port) {
 	same := q.unmarked()
 	for _, p := range c.Ports {
@@ -43,7 +43,7 @@ func (c *Config) marking(q *QoS) (marks *QoS, at *Port, without []*Port) {
 	return marks, at, without
 }
 
-// Unmarked are the ports whose ECN is left out while others' is not.
+// Unmarked are the ports whose ECN is omitted while others have it.
 func (c *Config) Unmarked() (ports map[*Port]bool) {
 	q, _ := c.Typical()
 	if q == nil {

@@ -31,7 +31,7 @@ type Finding struct {
 	Fix      string   `json:"fix"`
 	// commands that fix it on the file's switch, in its language; none: Fix has none
 	Commands []string  `json:"commands,omitempty"`
-	on       *[]string // the same, one by one
+	on       *[]string // the same one by one
 }
 
 // Sort orders findings by file, line and rule and drops repetitions.

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// wording is a remedy as each language writes it, and in words for a language that has no line here.
+// wording is a remedy in each language's form, and in words for a language without a line here.
 type wording struct {
 	words string
 	by    map[OS]string
@@ -93,7 +93,7 @@ var (
 	fixWeight = wording{"average over no time", map[OS]string{NXOS: "weight 0", EOS: "weight 0"}}
 )
 
-// mtuFor returns the MTU with which a port takes packets of a size, within the limit of its language.
+// mtuFor returns the MTU with which a port accepts packets of a size, within the limit of its language.
 func mtuFor(c *Config, packet unit.Bytes) int64 { return int64(min(packet+c.header(), mostMTU(c.OS))) }
 
 // fixMTU returns the command by which a port takes packets of a size.
@@ -142,8 +142,9 @@ func fixPausing(c *Config, p *Port, priorities uint8, mode PFCMode) string {
 	return fmt.Sprintf("PFC for priority %s on the port", Priorities(priorities))
 }
 
-// pausing returns the commands by which a port pauses priorities: what another port of the switch, like, has that
-// pauses them, if the port lacks it, or all lines that the port lacks, with the PFC mode of its neighbour.
+// pausing returns the commands by which a port pauses priorities. They are the lines of like, another port of the
+// switch that pauses them, if the port lacks these. Otherwise they are all lines that the port lacks, with the PFC
+// mode of its neighbour.
 func pausing(c *Config, p *Port, priorities uint8, mode PFCMode) (lines []string, like *Port) {
 	for _, o := range c.Ports {
 		if like == nil && o != p && !o.Down.V && o.Paused()&priorities == priorities {
@@ -198,8 +199,8 @@ func fixRemote(c *Config, as uint32) string {
 	return fmt.Sprintf("remote-as %d", as)
 }
 
-// size formats bytes in the customary unit: in thousands if they are whole ones, as 256 kbytes of a switch are, else in
-// bytes.
+// size formats bytes in the customary unit: in thousands if they are whole ones, such as a switch's 256 kbytes,
+// otherwise in bytes.
 type size unit.Bytes
 
 func (s size) String() string {

@@ -9,12 +9,12 @@ import (
 )
 
 // Host is the configuration of a server's NICs and of the software that sends by them: the host side of a switch's
-// configuration. Package hostconf fills it from scripts and from what tools print, and writes it.
+// configuration. Package hostconf fills it from scripts and the output of tools, and writes it.
 type Host struct {
 	File     string
 	Hostname Said[string]
 	NICs     []*HostNIC
-	Env      []HostVar // variables of NCCL, in the order in which they are set; the last of a name counts
+	Env      []HostVar // variables of NCCL, in the order in which they are set; the last one of a name applies
 	Notes    []string  // assumptions
 	Faults   []Finding // findings of the reader itself
 	Unknown  []Unknown
@@ -23,8 +23,8 @@ type Host struct {
 	Total    int // lines with content
 }
 
-// HostNIC is one NIC, by its network device and its RDMA device; settings for every NIC of the host belong to one
-// called *.
+// HostNIC is one NIC, by its network device and its RDMA device. Settings for every NIC of the host belong to one
+// named *.
 type HostNIC struct {
 	Dev, RDMA string
 	Kind      string // NIC family: mlx5, bnxt, ionic; "": unknown
@@ -158,12 +158,12 @@ type Marked struct {
 	DSCP uint8
 	At   Place
 	By   string
-	// Partly: it holds for programs that have rdma_cm make their connections, which NCCL does not
+	// Partly: it applies to programs that connect by rdma_cm, which NCCL does not
 	Partly bool
 }
 
-// DataDSCP returns the DSCP of RoCE data: a setting of the whole device precedes NCCL's, and that precedes the one of
-// rdma_cm's connections.
+// DataDSCP returns the DSCP of RoCE data. A setting of the whole device precedes NCCL's, and that precedes the one
+// of rdma_cm's connections.
 func (h *Host) DataDSCP(n *HostNIC) (m Marked, ok bool) {
 	tc, asked := h.number("NCCL_IB_TC")
 	switch {
@@ -198,8 +198,8 @@ func (h *Host) number(name string) (Said[int], bool) {
 // Number is a variable of the environment that holds a number up to 255.
 func (h *Host) Number(name string) (Said[int], bool) { return h.number(name) }
 
-// Priority returns the priority of packets with a DSCP, and the deciding position, if it is configured. Without a map
-// ConnectX takes the upper three bits of the DSCP (its firmware's default), Broadcom's and Pensando's NICs take
+// Priority returns the priority of packets with a DSCP, and the deciding position, if it is configured. Without a
+// map ConnectX uses the upper three bits of the DSCP (its firmware's default). Broadcom's and Pensando's NICs use
 // priority 0.
 func (n *HostNIC) Priority(dscp uint8) (uint8, Place) {
 	m := n.DSCP[dscp&63]
@@ -254,7 +254,7 @@ func (h *Host) Rows(n *HostNIC) (rows []HostRow) {
 		r := HostRow{Priority: i, DSCP: ranges(dscps[i]), PFC: onOff(n.PFC[i]), ECN: halves(n.NP[i], n.RP[i]),
 			Class: n.class(i), For: h.purpose(n, i)}
 		if r.DSCP != "" || n.PFC[i].V || n.NP[i].V || n.RP[i].V ||
-			r.For != "" { // otherwise nothing uses it
+			r.For != "" { // otherwise it is unused
 			if r.DSCP == "" {
 				r.DSCP = "none"
 			}

@@ -18,7 +18,7 @@ func onOff(s Said[bool]) string {
 	return "off"
 }
 
-// halves is ECN's both halves: the one that answers marks with CNPs, and the one that slows down.
+// halves formats both parts of ECN: the one that answers marks with CNPs, and the one that slows down.
 func halves(np, rp Said[bool]) string {
 	switch {
 	case !np.Is() && !rp.Is():
@@ -134,7 +134,7 @@ func (n *HostNIC) sizes() string {
 	return strings.Join(s, ",")
 }
 
-// buffers returns which receive buffer each priority has, where all are known.
+// buffers returns the receive buffer of each priority, if all are known.
 func (n *HostNIC) buffers() string {
 	var s []string
 	for _, b := range n.Buffer {

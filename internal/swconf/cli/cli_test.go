@@ -50,8 +50,8 @@ func read(t *testing.T, text string) (said string, unknown []cli.Unknown) {
 	return strings.Join(list, "; "), unknown
 }
 
-// A word that is a command is that one, and no abbreviation of a longer one, also where its own line is
-// malformed: ip adress is not ipv6 adress.
+// A word that is a command is never an abbreviation of a longer one, even if its own line is malformed: ip adress
+// is not ipv6 adress.
 func TestWholeWords(t *testing.T) {
 	var said []string
 	root := cli.NewMode("config-if")
@@ -71,7 +71,7 @@ func TestWholeWords(t *testing.T) {
 	}
 }
 
-// A family knows what may follow its first words; of many the nearest is named, of few all are.
+// A family lists the words that may follow its first words. Of many words the error names the nearest, of few all.
 func TestFamilies(t *testing.T) {
 	passed := 0
 	root := cli.NewMode("config-if").Families(func(*cli.Match) { passed++ }, map[string]string{
@@ -95,8 +95,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// What an engineer may type: keywords in full or abbreviated, in any case, words in
-// quotes, a command undone, modes by indentation or by order, prompts of a session.
+// Typical input: keywords in full or abbreviated, in any case, quoted words, negated commands, modes by indentation
+// or by order, prompts of a session.
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"in full":           {"interface e1\n  mtu 9216\n", "interface e1; mtu 9216 at column 7"},
@@ -127,7 +127,7 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			said, unknown := read(t, c.text)
 			for _, u := range unknown {
-				if !strings.HasPrefix(u.Line.Text, "banner") { // no rule of this router takes it
+				if !strings.HasPrefix(u.Line.Text, "banner") { // no rule of this parser matches it
 					t.Errorf("line %d is unknown: %s", u.Line.Num, u.Why)
 				}
 			}
@@ -138,7 +138,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A table is made once: its commands speak of what the line above opened it for.
+// A table is created once, and its commands refer to the object for which the previous line opened it.
 func TestModeOf(t *testing.T) {
 	var said []string
 	say := func(m *cli.Match) { said = append(said, fmt.Sprint(m.Of, " ", m.Line.Text)) }
@@ -147,7 +147,7 @@ func TestModeOf(t *testing.T) {
 	peer.On("family", func(m *cli.Match) *cli.Mode { return family.Of(m.Of.(string) + "'s family") })
 	root := cli.NewMode("global").Set("as <n:int> <name>", say)
 	root.On("peer <name>", func(m *cli.Match) *cli.Mode { return peer.Of(m.Word("name")) })
-	for _, c := range root.Commands() { // which a test enters by themselves
+	for _, c := range root.Commands() { // which a test enters separately
 		of := c.Enter(&cli.Line{Text: "peer z", Words: []cli.Word{{Text: "peer"}, {Text: "z"}}})
 		if of != nil {
 			of.Commands()[0].Enter(&cli.Line{Text: "as 3", Words: []cli.Word{{Text: "as"}, {Text: "3"}}})
@@ -165,7 +165,7 @@ func TestModeOf(t *testing.T) {
 	}
 }
 
-// What no rule takes is named with its place and with what would fit there.
+// Unmatched input is reported with its position and what is accepted there.
 func TestUnknown(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -200,8 +200,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// What stands indented below an unknown command is unknown with it: it is not taken
-// for a command of the mode around.
+// Lines indented below an unknown command are unknown, too: they are not matched as commands of the outer mode.
 func TestBelowAnUnknownCommand(t *testing.T) {
 	said, unknown := read(t, "tunnel 7\n  hostname a\nhostname b\n")
 	if said != "name b" || len(unknown) != 2 {
@@ -209,7 +208,7 @@ func TestBelowAnUnknownCommand(t *testing.T) {
 	}
 }
 
-// What is no configuration text is refused with its place, before any rule sees it.
+// A file that is no configuration text is rejected with its position before any rule reads it.
 func TestRefusedTexts(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {" \n", "x.cfg: is empty"},
@@ -227,7 +226,7 @@ func TestRefusedTexts(t *testing.T) {
 	}
 }
 
-// A text that opens section after section is cut off and not worked through.
+// A text that opens section after section is rejected without being processed.
 func TestTooManySections(t *testing.T) {
 	lines, err := cli.Scan("x.cfg", []byte(strings.Repeat("interface e\n", 20_000)))
 	if err != nil {
@@ -239,7 +238,7 @@ func TestTooManySections(t *testing.T) {
 	}
 }
 
-// A pattern that cannot work is a mistake of ours and found when it is written.
+// An impossible pattern is a bug of this program and found when it is written.
 func TestBadPatterns(t *testing.T) {
 	for _, pattern := range []string{"a ] b", "a [b", "a ] [ b", "a <b> b"} {
 		func() {
@@ -277,9 +276,9 @@ func ExampleMode() {
 	// leaf.cfg:3:17: found "many", expected "minimum-threshold", a whole number
 }
 
-// no needs no value: it undoes the command that its words name. Of two rules that could be meant, the
-// one with more of its words counts, even where another one, or an abbreviation of it, takes the line
-// to its end; of two with as many the one that takes it to its end.
+// no needs no value: it negates the command named by its words. Of two matching rules, the one with more full words
+// wins, even if another one, or an abbreviation of it, matches the line to its end. With equal numbers it is the
+// one that matches to the end.
 func TestNoWithoutItsValue(t *testing.T) {
 	var said []string
 	rule := func(m *cli.Mode, pattern string) {
@@ -312,7 +311,7 @@ func TestNoWithoutItsValue(t *testing.T) {
 	}
 }
 
-// A text is read in whatever letters editors write it, and so are its places.
+// A text in any encoding of editors is parsed, with correct positions.
 func TestLetters(t *testing.T) {
 	const plain = "interface e1\n  description Büro\n  mtu 9216\n"
 	const want = `interface e1; text "Büro"; mtu 9216 at column 7`
@@ -341,8 +340,8 @@ func TestLetters(t *testing.T) {
 	}
 }
 
-// Modes follow commands: a section whose lines stand beside its command is the same as one whose lines stand
-// below it, also in one text, and a line that both know is the inner one's where nothing says otherwise.
+// Modes follow commands: a section with unindented lines equals one with indented lines, even mixed in one text. A
+// line known to both modes belongs to the inner one by default.
 func TestModesFollowCommands(t *testing.T) {
 	router := func(said *[]string) *cli.Mode {
 		say := func(s string) { *said = append(*said, s) }
@@ -376,16 +375,16 @@ func TestModesFollowCommands(t *testing.T) {
 			"port tree; down; e2; port tree; port mtu 4",
 		"policy p\nclass a\n  mtu 1\nclass b\n  mtu 2\ninterface e1\n  mtu 3\n": "policy; class a; " +
 			"class mtu 1; class b; class mtu 2; e1; port mtu 3",
-		// exits leave what was opened, and nothing that was not
+		// exits leave exactly the open sections
 		"conf\ninterface e1\ntree x\nmtu 3\nexit\npolicy p\nclass a\nmtu 1\nexit\nclass b\nexit\nexit\n" +
 			"tree y\nend\nconf t\ntree z\n": "conf; e1; port tree; port mtu 3; policy; class a; " +
 			"class mtu 1; class b; tree; conf; tree",
-		// empty sections of an indented text hold nothing of what follows
+		// empty sections of an indented text contain none of the following lines
 		"interface e1\n  mtu 3\ninterface e2\ntree y\n": "e1; port mtu 3; e2; tree",
-		// in full outside goes before an abbreviation inside, which counts elsewhere
+		// a full match outside precedes an abbreviation inside, which applies elsewhere
 		"interface e1\nmtu 3\npolicy p\nclass a\nmtu 1\ninterface e2\n" +
 			"policy-i 7\n": "e1; port mtu 3; policy; class a; class mtu 1; e2; policy-id 7",
-		// behind a line that is not known
+		// after an unknown line
 		"policy p\nclass a\nfrob\nmtu 1\ninterface e1\n down\n": "policy; class a; class mtu 1; e1; down",
 	} {
 		lines, err := cli.Scan("x", []byte(text))
@@ -400,7 +399,7 @@ func TestModesFollowCommands(t *testing.T) {
 	}
 }
 
-// An unknown line comes with the commands that begin as it does, four at most, as one writes them.
+// An unknown line is reported with up to four commands that begin as it does, in their written form.
 func TestCommandsNear(t *testing.T) {
 	m := cli.NewMode("port")
 	do := func(*cli.Match) {}

@@ -27,8 +27,8 @@ func (m *Mode) Commands() (out []Command) {
 // Skipped reports whether everything in a mode is passed over.
 func (m *Mode) Skipped() bool { return m == skipped }
 
-// Sample returns a line that matches the command. word returns the text of a captured word, pick selects one of
-// several keywords, with all optional parts; below 0 without.
+// Sample returns a line that matches the command. word returns the text of a captured word. pick selects one of
+// several keywords, with all optional parts; negative: without them.
 func (c Command) Sample(word func(capture string) string, pick int) string {
 	return sample(c.nodes, word, pick)
 }

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// meanings are the compiled patterns. Modes are created anew for each configuration, whose commands close over it; the
-// meaning of patterns is constant. It is computed once: patterns are part of the program, so their number is bounded.
-// Configurations are read concurrently, so the lists only grow at their heads.
+// meanings are the compiled patterns. Modes are created anew for each configuration, whose commands close over it;
+// the meaning of patterns is constant. It is computed once. Patterns are part of the program, so their number is
+// bounded. Configurations are read concurrently, so the lists only grow at their heads.
 type meanings [1 << 10]atomic.Pointer[meaning]
 
 var (
@@ -22,7 +22,7 @@ var (
 type meaning struct {
 	key      string
 	pattern  string
-	no, only bool // understands "no"; fits nothing else
+	no, only bool // accepts "no"; matches nothing else
 	nodes    []node
 	next     *meaning
 }
@@ -38,7 +38,7 @@ func (all *meanings) meaning(key string, translate func(key string) meaning) *me
 	}
 	m := translate(key)
 	m.key, m.next = key, head
-	list.CompareAndSwap(head, &m) // the first result counts; others are computed again
+	list.CompareAndSwap(head, &m) // the first result is stored; others are dropped
 	return &m
 }
 

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode converts a text to UTF-8: editors write UTF-16 with a mark, some tools without one, and older editors one byte
-// per letter (Latin-1, with the quotes and dashes of Windows-1252). A text with control characters is not converted,
-// for Check to refuse.
+// Decode converts a text to UTF-8. Editors write UTF-16 with a mark, some tools without one, and older editors one
+// byte per letter (Latin-1, with the quotes and dashes of Windows-1252). A text with control characters is not
+// converted, for Check to refuse.
 func Decode(text []byte) []byte {
 	switch {
 	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
@@ -34,8 +34,8 @@ func Decode(text []byte) []byte {
 	return out
 }
 
-// zeros reports by the beginning whether a text is ASCII in 16-bit units without a mark: every second byte is zero,
-// from the first or the second on, and no other.
+// zeros reports by the beginning whether a text is ASCII in 16-bit units without a mark: exactly every second byte
+// is zero, from the first or the second on.
 func zeros(text []byte, from int) bool {
 	const some = 8
 	text = text[:min(len(text)&^1, 4096)]
@@ -64,8 +64,8 @@ func wide(text []byte, high int) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// narrow reports whether bytes can be a text of a byte per letter: there are no terminal control characters, and most
-// are ASCII.
+// narrow reports whether bytes can be a text of one byte per letter: without terminal control characters, and
+// mostly ASCII.
 func narrow(text []byte) bool {
 	high := 0
 	for _, b := range text {

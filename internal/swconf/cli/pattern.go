@@ -13,13 +13,12 @@ import (
 //
 //	random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]
 //
-// A pattern that begins with [no] accepts "no" and "default" before the command, which restore the switch's default; a
-// line with them matches no other pattern, and may stop early (no random-detect). One that begins with no accepts only
-// that form.
+// A pattern that begins with [no] accepts "no" and "default" before the command, which restore the switch's
+// default. A line with them matches no other pattern, and may stop early (no random-detect). One that begins with
+// no accepts only that form.
 //
-// Plain words are keywords and may be abbreviated; <name> captures a word,
-// <name:int> and <name:num> a number, <name:a|b> one of several keywords (the
-// full one is captured), <name...> the rest of the line; [ ] is optional.
+// Plain words are keywords and may be abbreviated. <name> captures a word, <name:int> and <name:num> a number,
+// <name:a|b> one of several keywords (the full one is captured), and <name...> the remaining line. [ ] is optional.
 type node struct {
 	kind  kind
 	text  string   // keyword, or name of the capture
@@ -107,19 +106,19 @@ type Match struct {
 	Of      any  // argument that opened the command's mode
 	args    []capture
 	space   [6]capture
-	// exact counts keywords written out in full, loose the abbreviated ones.
+	// exact counts full keywords, loose the abbreviated ones.
 	exact, loose int
 	early        bool // a "no" form that stops before the pattern ends
 	whole        bool // whether its first word cannot be abbreviated
 }
 
-// capture is a word of a line by the name that its pattern gives it.
+// capture is a word of a line with the name from its pattern.
 type capture struct {
 	name string
 	Word
 }
 
-// get finds a capture: the last of a name counts.
+// get returns a capture: the last one of a name.
 func (m *Match) get(name string) (Word, bool) {
 	for i := len(m.args) - 1; i >= 0; i-- {
 		if m.args[i].name == name {
@@ -171,7 +170,7 @@ type miss struct {
 // most is the maximum number of listed accepted words; of more, the nearest is listed.
 const most = 8
 
-// said returns the accepted words instead of the one found.
+// said returns the accepted words in place of the one found.
 func (m *miss) said(found string) string {
 	var words, all []string
 	for _, n := range m.want {

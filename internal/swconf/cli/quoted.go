@@ -2,9 +2,9 @@ package cli
 
 import "strings"
 
-// Quoted returns the index of the line that closes a quote which line i of a shell's commands opens, i if it opens none
-// or no line closes it. text is line i with those that continue it; a line that begins another command is not in the
-// quote.
+// Quoted returns the index of the line that closes a quote opened by line i of shell commands; i if it opens none
+// or no line closes it. text is line i with its continuation lines. A line that begins another command is not in
+// the quote.
 func Quoted(lines []string, i int, text, command string) int {
 	const most = 256 // lines of a banner
 	quote := unclosed(text)

@@ -32,12 +32,11 @@ type rule struct {
 // NewMode makes an empty mode.
 func NewMode(name string) *Mode { return &Mode{Name: name, table: &table{}} }
 
-// Of is the mode opened for an object, which its commands find in Match.Of: a table is made once and not for each
-// of sixty thousand interfaces.
+// Of is the mode opened for an object, which its commands find in Match.Of. A table is thus created once, and not
+// for each of sixty thousand interfaces.
 func (m *Mode) Of(v any) *Mode { return &Mode{m.Name, m.table, v} }
 
-// On adds a command. do is called for each line that fits and returns the mode
-// that the command opens, or nil.
+// On adds a command. do is called for each matching line and returns the mode that the command opens, or nil.
 func (m *Mode) On(pattern string, do func(*Match) *Mode) *Mode {
 	m.rules, m.fits = append(m.rules, rule{commands.meaning(pattern, translate), do}), nil
 	return m
@@ -58,9 +57,9 @@ func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
 	return m
 }
 
-// Families adds commands like Skip: by their beginning, the words that may follow, separated by bars, or none if any
-// may. Other words are refused by the device, so the line is not a known one: ip adress 10.0.0.1/31 leaves a port
-// without its address.
+// Families adds commands like Skip: by their beginning, the words that may follow, separated by bars, or none if
+// any may. The device rejects other words, so the line is unknown: ip adress 10.0.0.1/31 leaves a port without its
+// address.
 func (m *Mode) Families(read func(*Match), families map[string]string) *Mode {
 	for _, head := range slices.Sorted(maps.Keys(families)) {
 		pattern := head
@@ -89,7 +88,7 @@ type Unknown struct {
 	Near []string // commands that begin as the line does, without optional parts
 }
 
-// frame is an open mode. Its lines so far determine how its contents are written: indented, or not.
+// frame is an open mode. Its lines so far determine whether its contents are written indented.
 type frame struct {
 	mode   *Mode
 	indent int
@@ -112,9 +111,9 @@ const (
 )
 
 // Read feeds lines to the rules, beginning in the root mode, and returns the lines that no rule matches. On the
-// switch a line belongs to the innermost mode that accepts it, regardless of indentation. Tables are less complete
-// than switches, so indentation decides if a section is indented; otherwise, or after a prompt, commands alone do.
-// A word that could mean two commands is not guessed. The line is nil unless it exceeds the limit of sections.
+// switch a line belongs to the innermost mode that accepts it, for any indentation. Tables are less complete than
+// switches, so indentation decides if a section is indented. Otherwise, or after a prompt, only commands decide. A
+// word that could mean two commands is not guessed. The line is nil unless it exceeds the limit of sections.
 func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	var unknown []Unknown
 	r := reader{stack: []frame{{mode: root, indent: -1, body: below}}}
@@ -165,8 +164,8 @@ type reader struct {
 	flat  bool    // sections of this configuration are not indented
 }
 
-// exit leaves the innermost mode. An ignored line may have opened a section: if no line is indented below it, it has
-// not.
+// exit leaves the innermost mode. An ignored line may have opened a section. If no line is indented below it, it
+// has not.
 func (r *reader) exit() {
 	n := len(r.stack)
 	for n > 1 && r.stack[n-1].body == empty && (r.stack[n-1].mode == skipped || r.stack[n-1].mode.rules == nil) {
@@ -175,7 +174,7 @@ func (r *reader) exit() {
 	r.stack = r.stack[:max(n-1, 1)]
 }
 
-// depth returns the number of open modes that a line belongs below by its indentation.
+// depth returns the number of open modes below which a line belongs by its indentation.
 func (r *reader) depth(l *Line) int {
 	depth := len(r.stack)
 	for l.Indent >= 0 && depth > 1 && r.stack[depth-1].indent >= l.Indent {
@@ -194,7 +193,7 @@ func (r *reader) open(depth int) int {
 	return n
 }
 
-// took records how the mode of a line is written, and leaves the modes inside it.
+// took records how the lines of a mode are indented, and leaves the modes inside it.
 func (r *reader) took(l *Line, at, depth int) {
 	f := &r.stack[at]
 	switch {
@@ -208,8 +207,8 @@ func (r *reader) took(l *Line, at, depth int) {
 }
 
 // dispatch finds the mode that accepts a line: the open ones, from the innermost, then deeper ones that its
-// indentation has left. A full command takes precedence over an abbreviation: class, of a policy, is not class-map,
-// and router, below a protocol, not router-id.
+// indentation has left. A full command precedes an abbreviation: class, of a policy, is not class-map, and router,
+// below a protocol, is not router-id.
 func (r *reader) dispatch(l *Line, depth int) (next *Mode, at int, bad *Unknown) {
 	open := r.open(depth)
 	var found *Match
@@ -256,8 +255,8 @@ func (r *reader) order(l *Line, depth, open int) iter.Seq[int] {
 // better prefers the complaint that got further into the line.
 func better(a, b *Unknown) bool { return a != nil && a.Col > b.Col }
 
-// match finds the rule for a line: most keywords written out in full wins; two rules that fit equally well through
-// different abbreviations are ambiguous. The reason why no rule matches is computed on request.
+// match finds the rule for a line; most full keywords win. Two rules that match equally well through different
+// abbreviations are ambiguous. The reason why no rule matches is computed on request.
 func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	words, no, reset := l.Words, false, false
 	if len(words) > 1 {
@@ -270,7 +269,7 @@ func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" is not accepted before this command"}
 	}
 	var best *Match
-	var deaf *rule // fits best but for the "no", so well
+	var deaf *rule // the best match except for the "no"
 	said := 0
 	var hit, rival *rule
 	furthest := miss{at: -1}
@@ -348,7 +347,7 @@ const mostNear = 4
 // maxFits is the maximum number of cached first words of a configuration.
 const maxFits = 4096
 
-// fitting are the rules that a line with a first word can mean. If the word is a complete command it abbreviates no
+// fitting are the rules that a line with a first word can mean. A word that is a complete command abbreviates no
 // longer one: ip does not match ipv6.
 func (t *table) fitting(word string) []int {
 	if list, known := t.fits[word]; known {
@@ -376,8 +375,8 @@ func (t *table) fitting(word string) []int {
 	return list
 }
 
-// index sorts added rules by their first keywords, at the first lookup, because many modes of a language are created
-// for configurations without a line of them.
+// index sorts added rules by their first keywords at the first lookup, because many modes are created for
+// configurations without a line of them.
 func (t *table) index() {
 	if t.heads == nil {
 		t.heads = map[string][]int{}

@@ -41,7 +41,7 @@ type Line struct {
 	Indent int // columns before the first word; -1 after a prompt
 	Words  []Word
 	Text   string   // without the indentation, prompt and trailing blanks
-	Body   []string // further lines of a banner, unchanged, with the one that ends it
+	Body   []string // further lines of a banner, unchanged, including the last one
 }
 
 // prompt matches the prompt before commands in a session's transcript.
@@ -103,7 +103,7 @@ func Text(file string, text []byte) ([]byte, error) {
 	return LineEnds(text), nil
 }
 
-// LineEnds normalizes line ends to line feeds: without any line feed, carriage returns alone end lines, as in some
+// LineEnds normalizes line ends to line feeds. Without any line feed, carriage returns alone end lines, as in some
 // terminal recordings. The byte order mark of some editors is removed.
 func LineEnds(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -113,8 +113,8 @@ func LineEnds(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
-// Scan splits text into commands: comments (! and #) and blank lines are omitted, prompts and carriage returns removed;
-// the body of a banner is part of its first line.
+// Scan splits text into commands. Comments (! and #) and blank lines are omitted, and prompts and carriage returns
+// removed. The body of a banner is part of its first line.
 func Scan(file string, text []byte) ([]Line, error) {
 	text, err := Text(file, text)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Texts are read side by side, as config lint reads the files of a fabric: what stands below commands that
-// are passed over is all readers' own. (They remembered its first words in one map, and two of them could end
-// with "concurrent map writes".)
+// Texts are parsed in parallel, as config lint reads the files of a fabric. All parsers share the list of ignored
+// commands. (They stored its first words in one map, and parallel parsing could end with "concurrent map writes".)
 func TestReadSideBySide(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// ars is adaptive routing and switching: an object defines how flows move, binding a profile enables it, and ports
-// participate by a profile of their own (dellemc.enterprise_sonic, sonic_ars).
+// ars is adaptive routing and switching. An object defines how flows move, binding a profile enables it, and ports
+// participate with their own profile (dellemc.enterprise_sonic, sonic_ars).
 type ars struct {
 	bound swconf.Said[bool]
 	mode  swconf.Said[string]

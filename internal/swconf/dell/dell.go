@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// Looks reports whether text looks like it.
+// Looks reports whether text looks like this language.
 func Looks(text swconf.Text) int {
 	return text.Score("qos map dscp-tc ", "qos map tc-queue ", "qos map tc-pg ", "qos wred-policy ",
 		"qos scheduler-policy ", "qos-map dscp-tc ", "roce enable", "interface-naming standard",

@@ -15,10 +15,10 @@ func facts(text string) string {
 	return tell.Facts(c)
 }
 
-// What the lines say, and what is told of malformed ones.
+// The meaning of the lines, and the reports on malformed ones.
 func TestLines(t *testing.T) { story.Cases(t, "lines", facts) }
 
-// What roce enable makes comes from the platform's sheet, each map whole and with its source.
+// The result of roce enable comes from the platform's sheet, each map whole and with its source.
 func TestDefaultsAreWhole(t *testing.T) {
 	for key, n := range map[string]int{"roce_dscp_to_tc": 64, "roce_cos_to_tc": 8, "tc_to_queue": 8,
 		"roce_shares": 8, "roce_pfc": 8} {
@@ -34,7 +34,7 @@ func TestDefaultsAreWhole(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, never a panic, and its lines are all accounted for.
+// Any text is parsed or rejected without a panic, and its lines are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add("roce enable\nqos map dscp-tc R\n dscp 0-25,27-63 traffic-class 0\ninterface range Eth1/1-1/4\n" +
 		" qos-map dscp-tc R\n priority-flow-control priority 3\n")

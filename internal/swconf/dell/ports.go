@@ -20,7 +20,7 @@ var (
 	breakout = regexp.MustCompile(`(?i)^breakout port (\d+/\d+) mode \d+x(\d+)G`)
 )
 
-// openInterface opens Eth1/3, Ethernet12, a range of them, PortChannel10, and others, which are passed over.
+// openInterface opens Eth1/3, Ethernet12, a range of them, PortChannel10, and others, which are skipped.
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	text := m.Word("names")
 	if f := breakout.FindStringSubmatch(text); f != nil {

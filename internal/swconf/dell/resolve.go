@@ -16,7 +16,7 @@ var known = platform.Of("dell", "")
 // defaults are the names that roce enable gives everything.
 const defaults = "ROCE"
 
-// roceTable is one of its maps.
+// roceTable adds one of its maps.
 func (p *parser) roceTable(key string, n int) *table {
 	t := &table{at: p.roce.At}
 	to, _ := known.Map(key, n)
@@ -131,8 +131,8 @@ func (p *parser) resolve() {
 	p.peers.Resolve(c.BGP)
 }
 
-// excerpt detects partial configurations, such as the output of show running-configuration interface: maps and policies
-// of kinds that it defines none of are elsewhere.
+// excerpt detects partial configurations, such as the output of show running-configuration interface. Maps and
+// policies of undefined kinds are then elsewhere.
 func (p *parser) excerpt() {
 	c := p.c
 	if c.Hostname.Is() {
@@ -147,7 +147,7 @@ func (p *parser) excerpt() {
 	c.Part = len(c.Refs) < all
 }
 
-// watch takes a port's watchdog for the switch's, which the model has one of.
+// watch uses a port's watchdog for the switch, because the model has one.
 func (p *parser) watch(u *uses) {
 	w := &p.c.Watchdog
 	if !u.wd.V {

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// Two halls whose routers are cabled to each other, and spines in a ring below: cables within a
-// tier above the leaves join switches of different ASes, or their sessions would not come up.
+// Two halls whose routers are cabled to each other, and spines in a ring below. Cables within a tier above the
+// leaves connect switches of different ASes, because their sessions would otherwise not come up.
 func TestNeighboursOfATierAreInTwoASes(t *testing.T) {
 	per := func(key, value string) site.Pairs { return site.Pairs{{Key: key, Value: value}} }
 	routers := site.Rule{From: "router-1", To: "router-2", Count: 2}
@@ -50,8 +50,8 @@ func TestNeighboursOfATierAreInTwoASes(t *testing.T) {
 	}
 }
 
-// Leaves in a row, each two below a spine of their own: between the ends ways go down and up again,
-// and no way may pass an AS twice. Where all spines are above all leaves they share one.
+// Leaves in a row, each two below a separate spine. Between the ends paths go down and up again, and no path may
+// pass an AS twice. If all spines are above all leaves they share one AS.
 func TestNoWayPassesAnASTwice(t *testing.T) {
 	x := site.Pairs{{Key: "x", Value: "3"}}
 	row := []site.Rule{{From: "leaf", To: "spine", Same: []string{"x"}},

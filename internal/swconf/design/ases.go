@@ -3,7 +3,7 @@ package design
 import "slices"
 
 // valleys reports whether packets between some leaves must take a path down and up again. A path passes switches
-// that share an AS at most once, so they cannot share one then: RFC 7938, section 5.2.2, assumes fabrics in which
+// that share an AS at most once, so they cannot share one then. RFC 7938, section 5.2.2, assumes fabrics in which
 // all paths lead up and then down.
 func (d *Design) valleys() bool {
 	words := (len(d.Switches) + 63) / 64
@@ -32,7 +32,7 @@ func (d *Design) valleys() bool {
 		}
 	}
 	slices.Reverse(rising)
-	for _, s := range rising { // and then those reachable through a switch above
+	for _, s := range rising { // and then those reachable through an upper switch
 		for _, up := range above[s.Node] {
 			union(below[s.Node], below[up])
 		}

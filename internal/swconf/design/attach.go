@@ -20,12 +20,13 @@ const (
 	PeerChannel = 2000
 	firstVLAN   = 101
 	lastVLAN    = 3999 // MLAG has 4094 for itself
-	portVLANs   = 600  // between the VLANs of a NIC's first port and of its second: more than there are rails
-	vniBase     = 10_000
+	// distance between the VLANs of a NIC's first port and of its second: more than there are rails
+	portVLANs = 600
+	vniBase   = 10_000
 )
 
-// attach gives every NIC its addresses: a /31 to its one switch, or a VLAN where rails are VLANs or a bundle ends
-// on two switches.
+// attach gives every NIC its addresses: a /31 to its one switch, or a VLAN if rails are VLANs or a bundle ends on
+// two switches.
 func (d *Design) attach() error {
 	g := d.Graph
 	d.planes = g.Planes()
@@ -99,7 +100,7 @@ type nicPort struct {
 	port *Port
 }
 
-// add gives a server a NIC, or a port of one, that hangs off these ports.
+// add gives a server a NIC, or a port of one, connected to these ports.
 func (h *Host) add(n HostNIC, ports ...nicPort) {
 	for _, p := range ports {
 		name := fmt.Sprintf("Eth%d", p.port.Number)
@@ -112,7 +113,7 @@ func (h *Host) add(n HostNIC, ports ...nicPort) {
 	h.NICs = append(h.NICs, n)
 }
 
-// inPlanes reports whether a NIC's switches are in separate planes: its ports are then routed individually, and the
+// inPlanes reports whether a NIC's switches are in separate planes. Its ports are then routed individually, and the
 // switches need no links between them.
 func (d *Design) inPlanes(nic *topo.NIC) bool {
 	if d.Apart {
@@ -149,7 +150,7 @@ func (d *Design) nicPorts(nic *topo.NIC) (out []nicPort) {
 	return out
 }
 
-// switchesOf are the switches a NIC hangs off, in order of their names' nodes.
+// switchesOf returns the switches to which a NIC is connected, in order of their names' nodes.
 func (d *Design) switchesOf(nic *topo.NIC) (out []*Switch) {
 	for _, i := range nic.Links {
 		l := d.Graph.Links[i]
@@ -277,8 +278,8 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	return out, nil
 }
 
-// joinPairs adds the links between the switches of a pair, which the simulated fabric does not have: MLAG needs them,
-// and EVPN if no other path connects them.
+// joinPairs adds the links between the switches of a pair, which the simulated fabric does not have. MLAG needs
+// them, and EVPN if no other path connects the switches.
 func (d *Design) joinPairs() error {
 	for _, s := range d.Switches {
 		if s.Peer == nil || !s.First || d.Multihome == ESI && s.Routed() {

@@ -44,7 +44,7 @@ type Fabric struct {
 	Multihome  string
 	Segments   bool // packets contain their path (SRv6), and routes are static
 	Apart      bool // each port of a NIC is routed individually, also where two would form a bundle
-	// Modes are the PFC modes of ports whose switch has a configuration of its own.
+	// Modes are the PFC modes of ports whose switch has its own configuration.
 	Modes map[topo.LinkEnd]swconf.PFCMode
 	// Naming returns port names; nil: the language's.
 	Naming func(*panel.Panel, panel.Jack) string
@@ -125,11 +125,11 @@ type Port struct {
 	Rail     int
 	Mapped   bool                      // a map assigns the port to its rail
 	PFC      swconf.PFCMode            // PFC of the switch's own configuration, if Own; else negotiated
-	Own      bool                      // the switch has a configuration of its own
+	Own      bool                      // the switch has its own configuration
 	Headroom [queue.Classes]unit.Bytes // headroom of each lossless class, for the port's cable
 }
 
-// FarNumber is the number at the far end, 0 at a server's.
+// FarNumber is the number at the far end, 0 for a server's.
 func (p *Port) FarNumber() int { return p.far }
 
 // VLAN is a rail where rails are VLANs, or a rail's subnet below a pair.
@@ -151,7 +151,7 @@ type Host struct {
 // HostNIC is one NIC.
 type HostNIC struct {
 	Index   int
-	Port    int      // number of a port of a NIC whose ports have addresses of their own; 0: the whole NIC
+	Port    int      // number of a port of a NIC whose ports have separate addresses; 0: the whole NIC
 	Ports   []string // ports of the switch: rail-1:Eth3
 	Own     []string // ports of the server: nic1
 	Addr    netip.Prefix
@@ -234,9 +234,9 @@ func add(a netip.Addr, n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
 }
 
-// numberASes follows RFC 7938: a private AS per leaf, one that the switches of the top tier share, one per pod
-// between. In a graph without regular tiers every switch has its own. So it has if a link connects two switches of
-// a tier above the leaves, which would not peer within one AS, and if paths lead down and up again.
+// numberASes follows RFC 7938: a private AS per leaf, one shared by the switches of the top tier, and one per pod
+// in between. In a graph without regular tiers every switch has a separate AS. It also has one if a link connects
+// two switches of a tier above the leaves, which would not peer within one AS, or if paths lead down and up again.
 func (d *Design) numberASes() {
 	const leaf, upper, irregular = 4_200_010_001, 4_200_000_000, 4_200_020_001
 	top := 0
@@ -342,7 +342,7 @@ func (d *Design) port(s *Switch, link int) *Port {
 		Prop: l.Propagation(), PFC: mode, Own: own}
 }
 
-// number gives a cable between switches its /31, where cables have one.
+// number gives a cable between switches its /31 if cables have one.
 func (d *Design) number(a, b *Port) {
 	if d.Addressing != Numbered {
 		return
@@ -353,9 +353,10 @@ func (d *Design) number(a, b *Port) {
 	d.nextLink = add(d.nextLink, 2)
 }
 
-// spec returns a switch's Spec with the headroom that links need, for classes with a fixed pause threshold, and on
-// SONiC, whose profiles always contain it, for all. Each port has its own; the Spec, which has one for all, has that of
-// the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
+// spec returns a switch's Spec with the headroom that links need, for classes with a fixed pause threshold. On
+// SONiC, whose profiles always contain headroom, it is for all classes. Each port has its own headroom; the Spec,
+// which has one for all, has that of the longest and fastest. On SONiC it is at least the result of SONiC's own
+// calculation.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec, through := d.Spec(s.Node), d.Graph.Nodes[s.Node].Through(d.Pipeline)
 	for i := range spec.Queues {
@@ -461,7 +462,7 @@ type Writer struct {
 	strings.Builder
 	D    *Design
 	S    *Switch
-	Step int // columns of one level of indentation
+	Step int // columns per level of indentation
 }
 
 // Line writes a command at a level of indentation.
@@ -471,8 +472,8 @@ func (w *Writer) Line(level int, format string, args ...any) {
 	w.WriteByte('\n')
 }
 
-// Description returns a port's description, in words that lint parses (swconf.Described): its far end, and its rail if
-// a map decides that.
+// Description returns a port's description in a form that lint parses (swconf.Described): its far end, and its rail
+// if a map determines that.
 func (p *Port) Description() string {
 	to := "to " + p.FarName + " " + p.FarLabel
 	if p.Mapped {

@@ -14,11 +14,11 @@ import (
 	"railyard/unit"
 )
 
-// kinds are the fabrics that are designed here, with the ports of a NIC in each.
+// kinds are the fabrics designed here, with the ports of a NIC in each.
 var kinds = map[string]int{"single-rail": 1, "dual-rail": 2, "rail-only": 1, "rail": 1, "pod": 2,
 	"fat-tree": 1, "dragonfly": 1}
 
-// each designs every kind of fabric in every way of addressing and attaching.
+// each designs every kind of fabric with every addressing and attachment.
 func each(t *testing.T, check func(t *testing.T, d *design.Design)) {
 	for kind, ports := range kinds {
 		for _, addressing := range []string{design.Unnumbered, design.Numbered} {
@@ -46,7 +46,7 @@ func each(t *testing.T, check func(t *testing.T, d *design.Design)) {
 	}
 }
 
-// No address is given out twice, whatever it is for.
+// No address is assigned twice.
 func TestAddressesAreUnique(t *testing.T) {
 	each(t, func(t *testing.T, d *design.Design) {
 		owner := map[netip.Addr]string{}
@@ -79,8 +79,7 @@ func TestAddressesAreUnique(t *testing.T) {
 	})
 }
 
-// The two ends of a cable know each other: port numbers, and in a numbered fabric the
-// two addresses of one /31 (RFC 3021).
+// The two ends of a cable agree: port numbers and, in a numbered fabric, the two addresses of one /31 (RFC 3021).
 func TestCablesHaveTwoEnds(t *testing.T) {
 	each(t, func(t *testing.T, d *design.Design) {
 		for _, s := range d.Switches {
@@ -117,8 +116,8 @@ func TestCablesHaveTwoEnds(t *testing.T) {
 	})
 }
 
-// AS numbers follow RFC 7938, section 5.2.1: private ones (RFC 6996), no two neighbours
-// in one, a leaf's for itself.
+// AS numbers follow RFC 7938, section 5.2.1: private ones (RFC 6996), different for neighbours, a separate one for
+// each leaf.
 func TestASNumbers(t *testing.T) {
 	each(t, func(t *testing.T, d *design.Design) {
 		leaf := map[uint32]string{}
@@ -141,7 +140,7 @@ func TestASNumbers(t *testing.T) {
 	})
 }
 
-// A NIC reaches its gateway without routing: both lie in its subnet, and are not one.
+// A NIC reaches its gateway without routing: both are in its subnet and differ.
 func TestGatewaysAreNear(t *testing.T) {
 	each(t, func(t *testing.T, d *design.Design) {
 		nics := 0
@@ -166,7 +165,7 @@ func TestCablingPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		peers := 0 // cables of a pair to itself, which the graph does not have: MLAG's, or ESI's underlay
+		peers := 0 // cables within a pair, which the graph does not have: those of MLAG, or of ESI's underlay
 		for _, s := range d.Switches {
 			for _, p := range s.Ports {
 				if s.First && p.Far == s.Peer {
@@ -198,7 +197,7 @@ func TestCablingPlan(t *testing.T) {
 	})
 }
 
-// A way of addressing that nobody knows is refused with those that are.
+// An unknown addressing is rejected with the known ones.
 func TestUnknownAddressing(t *testing.T) {
 	_, err := design.Make(design.Fabric{Graph: &topo.Graph{}, Addressing: "ipx"})
 	if err == nil || !strings.Contains(err.Error(), `"ipx" is not known; accepted: unnumbered, p2p`) {

@@ -5,7 +5,7 @@ import (
 	"railyard/unit"
 )
 
-// asic is the chip whose cells and delays SONiC's calculation counts.
+// asic returns the chip whose cells and delays SONiC's calculation uses.
 func (d *Design) asic(s *Switch) queue.ASIC {
 	if a, ok := queue.ASICNamed(d.ASIC); ok {
 		return a
@@ -17,8 +17,8 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 	return queue.ASICFor(fastest)
 }
 
-// InCells is a port's headroom by SONiC's own calculation, which is above that of whole frames: packets of 64 bytes
-// fill a cell of the chip's buffer each.
+// InCells is a port's headroom by SONiC's own calculation. It exceeds that of whole frames, because packets of 64
+// bytes fill a cell of the chip's buffer each.
 type InCells struct {
 	ASIC        queue.ASIC
 	Rate        unit.Rate

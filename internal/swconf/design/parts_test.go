@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// Port channels, pairs and headroom are told as the ports have them, in every kind of fabric.
+// Port channels, pairs and headroom are returned as the ports have them, in every kind of fabric.
 func TestPartsOfSwitches(t *testing.T) {
 	each(t, func(t *testing.T, d *design.Design) {
 		paired := false
@@ -68,7 +68,7 @@ func TestPartsOfSwitches(t *testing.T) {
 	})
 }
 
-// The headroom that most ports keep; of two as frequent the greater.
+// The headroom of most ports; of two equally frequent values the greater.
 func TestMost(t *testing.T) {
 	port := func(n unit.Bytes) *design.Port {
 		p := &design.Port{}
@@ -87,7 +87,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// What cannot be designed or written is an Error that says what is accepted, or which switch it is.
+// The error of an impossible design names what is accepted, or the switch.
 func TestRefusals(t *testing.T) {
 	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1}, Hosts: 1,
 		Segments: 1,
@@ -110,7 +110,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Lines stand as many columns to the right as their level says.
+// Lines are indented by the columns of their level.
 func TestLines(t *testing.T) {
 	w := &design.Writer{Step: 3}
 	w.Line(0, "a %d", 1)
@@ -121,8 +121,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// In a fabric of several languages a description names the port of the neighbour as the neighbour's configuration does,
-// if the switch itself is written in its own language; else all are written in one.
+// In a fabric of several languages a description names the neighbour's port as the neighbour's configuration does,
+// if the switch itself is written in its own language. Otherwise all are written in one.
 func TestDescriptionsNamePortsOfTheirSwitch(t *testing.T) {
 	for own, want := range map[string]string{panel.NXOS: "Ethernet31/1", panel.SONiC: "Ethernet1/31"} {
 		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1}, Hosts: 2, Segments: 2,

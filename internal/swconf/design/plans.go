@@ -152,8 +152,8 @@ type clabFile struct {
 	} `yaml:"topology"`
 }
 
-// containerlab writes the fabric as a topology file for containerlab: switches
-// with their configurations, servers as Linux containers with addresses.
+// containerlab writes the fabric as a topology file for containerlab: switches with their configurations, and
+// servers as Linux containers with addresses.
 func (d *Design) containerlab() (string, error) {
 	var f clabFile
 	f.Name = strings.Map(func(r rune) rune {
@@ -231,8 +231,8 @@ func (d *Design) containerlab() (string, error) {
 }
 
 // slurm writes topology.conf for TopologyPlugin=topology/tree. Slurm supports trees of switches with every node on
-// one leaf. So servers with equal switches, a segment of rails for example, are one leaf; above it are the parts
-// that a tier connects, and one root.
+// one leaf. Servers with equal switches, such as a segment of rails, are thus one leaf. Above it are the parts that
+// a tier connects, and one root.
 func (d *Design) slurm() (string, error) {
 	group := map[string][]string{}
 	at := map[string]*Switch{}

@@ -8,15 +8,15 @@ import (
 )
 
 // Segments configure packets whose outer destination names the switches of their path (SRv6 with NEXT-CSID, RFC
-// 9800; MRC's third way to forward, docs/references.md, mrc): a block of 32 bits in which each switch is 16 of
-// them, its uSID. A switch that is first in the address shifts the others to the front (uN) and forwards the packet
+// 9800; MRC's third way to forward, docs/references.md, mrc). It is a block of 32 bits in which each switch has 16
+// bits, its uSID. A switch that is first in the address shifts the others to the front (uN). It forwards the packet
 // by a static route of /48 to a neighbour's uSID. The last one removes the outer header and reaches the NIC by its
 // own link. Nothing converges, so there is no BGP.
 //
-// If two switches are connected by several links, each has a uSID for each of them, so that a path selects the link.
+// If two switches are connected by several links, each has a uSID per link, so that a path selects the link.
 
-// block is the prefix of all uSIDs of a fabric, linkBlock that of the addresses of its links: unique local ones (RFC
-// 4193), the first as in RFC 9800's and vendors' examples.
+// block is the prefix of all uSIDs of a fabric, and linkBlock that of the addresses of its links. Both are unique
+// local (RFC 4193), the first as in RFC 9800's and vendors' examples.
 var (
 	block     = netip.MustParseAddr("fcbb:bb00::")
 	linkBlock = netip.MustParseAddr("fd00:64::")
@@ -28,10 +28,10 @@ const (
 	NodeLen  = 16
 )
 
-// mostSIDs is the number of global uSIDs: those from 0xe000 on are local to a switch (RFC 9800, 0 ends the list).
+// mostSIDs is the number of global uSIDs. Those from 0xe000 on are local to a switch (RFC 9800, 0 ends the list).
 const mostSIDs = 0xe000 - 1
 
-// SID is one of a switch's.
+// SID is a SID of a switch.
 type SID struct {
 	Name   string
 	Prefix netip.Prefix // of /48
@@ -88,14 +88,14 @@ func (d *Design) segments() error {
 	return nil
 }
 
-// other is the port at the far end of a cable between switches.
+// other returns the port at the far end of a cable between switches.
 func (p *Port) other() *Port {
 	for _, q := range p.Far.Ports {
 		if q.Kind == ToSwitch && q.Number == p.far {
 			return q
 		}
 	}
-	panic("design: a cable has one end") // cable makes both
+	panic("design: a cable has one end") // a cable always has both ends
 }
 
 func usid(n int) netip.Prefix {
@@ -111,9 +111,9 @@ func linkAddr(n int) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom16(b), 127)
 }
 
-// Unsayable refuses features without public syntax in EOS and NX-OS: uSIDs (NX-OS's locators, of L3VPNs with
-// functions of their own, shift no lists, and EOS's guides have none), and ECN of only some ports, which is written
-// once for all of them here.
+// Unsayable rejects features without public syntax in EOS and NX-OS: uSIDs, and ECN of only some ports, which is
+// written once for all of them here. NX-OS's locators, of L3VPNs with their own functions, do not shift lists, and
+// EOS's guides have none.
 func (s *Switch) Unsayable(os swconf.OS) error {
 	switch {
 	case len(s.SIDs) > 0:

@@ -8,10 +8,10 @@ import (
 	"railyard/unit"
 )
 
-// Trunk is a layer 3 port channel to another switch: addresses and sessions are its own, its ports' cables
+// Trunk is a layer 3 port channel to another switch. It has its own addresses and sessions, and its ports' cables
 // only carry it.
 type Trunk struct {
-	ID      int // port channel's number; both ends may have another
+	ID      int // port channel's number; the other end may have another
 	Ports   []*Port
 	Far     *Switch
 	FarEnd  *Trunk
@@ -89,8 +89,8 @@ func ChannelName(os swconf.OS, id int) string {
 		swconf.SONiC: "PortChannel%d", swconf.FRR: "bond%d", swconf.NVUE: "bond%d"}[os], id)
 }
 
-// Aggregated returns the number of a port channel in Junos, whose switches support few: 0 for the peer link, servers'
-// numbers unchanged, those to switches from 101.
+// Aggregated returns the number of a port channel in Junos, whose switches support few: 0 for the peer link,
+// unchanged for servers, from 101 for switches.
 func Aggregated(id int) int {
 	switch {
 	case id == PeerChannel:
@@ -132,8 +132,8 @@ func (s *Switch) Sessions(os swconf.OS) (out []Session) {
 	return out
 }
 
-// language is the language of another switch, for a switch whose configuration is in its own: the fabric has
-// several. Otherwise all switches are written in one.
+// language returns the language of another switch, for a switch whose configuration is in its own, because the
+// fabric has several. Otherwise all switches are written in one.
 func (s *Switch) language(far *Switch, os swconf.OS) swconf.OS {
 	if s.Panel == nil || s.Panel.System != string(os) || far == nil || far.Panel == nil || far.Panel.System == "" {
 		return os

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Ports of NICs without a bundle have VLANs, subnets and addresses of their own in every language, and
-// nothing of a pair: no channel, no peer link. What is written is read back without a finding.
+// Ports of NICs without a bundle have separate VLANs, subnets and addresses in every language, and no channel or
+// peer link. What is written is read back without a finding.
 func TestPortsApart(t *testing.T) {
 	for _, kind := range []string{"pod", "dual-rail"} {
 		g := fabric(t, kind)
@@ -53,7 +53,7 @@ func TestPortsApart(t *testing.T) {
 	}
 }
 
-// Both ports in one VLAN, and a port in a channel, are found where they stand.
+// Both ports in one VLAN, and a port in a channel, are found at their lines.
 func TestPortsApartFindings(t *testing.T) {
 	g := fabric(t, "pod")
 	g.Apart()

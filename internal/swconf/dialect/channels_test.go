@@ -36,7 +36,7 @@ func TestChannelsRoundTrip(t *testing.T) {
 	for _, os := range dialect.Written() {
 		least := 2
 		if os == "nvue" {
-			least = 1 // more is refused, see TestRefused
+			least = 1 // more is rejected, see TestRefused
 		}
 		g := channelledBy(t, least)
 		for _, addressing := range []string{design.Unnumbered, design.Numbered} {
@@ -69,7 +69,7 @@ func TestChannelsRoundTrip(t *testing.T) {
 	}
 }
 
-// neighbours counts a text's sessions.
+// neighbours counts a configuration's sessions.
 func neighbours(c *swconf.Config) int {
 	if c.BGP == nil {
 		return 0
@@ -77,7 +77,7 @@ func neighbours(c *swconf.Config) int {
 	return len(c.BGP.Neighbors)
 }
 
-// What is wrong with a channel is found at its line, and what differs without harm is not.
+// Errors of a channel are found at their lines, and harmless differences are not.
 func TestChannelFindings(t *testing.T) {
 	g := channelled(t)
 	member := func(n int) string { return fmt.Sprintf("  channel-group %d mode active\n", n) }

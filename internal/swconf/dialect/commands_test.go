@@ -40,8 +40,8 @@ var otherwise = []fault{
 	{"sonic", leaf, `"speed": "400000"`, `"speed": "100000"`, "", "speed-differs"},
 }
 
-// Commands of a finding, entered on its switch, mend it: of every injected fault, in every language that is commands.
-// Those of SONiC go to its shell, which nothing here reads.
+// The commands of a finding fix it when entered on its switch: for every injected fault, in every language of
+// commands. Those of SONiC are for its shell and are not parsed here.
 func TestCommandsMendTheirFindings(t *testing.T) {
 	fixed := map[string]bool{}
 	for _, os := range dialect.Written() {

@@ -8,8 +8,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// onDevice is a fabric whose switches are SN5600 where they run SONiC, which is told what a switch is; other
-// languages are not.
+// onDevice is a fabric whose SONiC switches are SN5600, because only SONiC needs the device.
 func onDevice(g *topo.Graph, os swconf.OS) (*topo.Graph, error) {
 	if os != swconf.SONiC {
 		return g, nil

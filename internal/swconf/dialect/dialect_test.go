@@ -21,7 +21,7 @@ import (
 // Properties are drawn 40 times, or 400 when long tests run.
 var _ = long.Draws(40, 400)
 
-// spec returns what the source documents configure, with the watchdog on.
+// spec returns the source documents' configuration, with the watchdog on.
 func spec() queue.Spec {
 	s := queue.Default()
 	s.Watchdog.On = true
@@ -92,7 +92,7 @@ func lint(g *topo.Graph, cs []*swconf.Config) []swconf.Finding {
 		Base: spec()})
 }
 
-// balanced is a mode of dynamic load balancing if a language has it, or one that it has, or none.
+// balanced is a mode of dynamic load balancing if a language supports it, else one that it supports, or none.
 func balanced(os, mode string) string {
 	switch {
 	case os == "sonic" || os == "frr":
@@ -103,8 +103,8 @@ func balanced(os, mode string) string {
 	return mode
 }
 
-// What is rendered for every kind of fabric, language, addressing and
-// multihoming is read back without a finding and as an equal Spec.
+// The rendered configuration of every kind of fabric, language, addressing and multihoming parses without a finding
+// and to an equal Spec.
 func TestRoundTrip(t *testing.T) {
 	for _, kind := range []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree"} {
 		g := fabric(t, kind)
@@ -116,10 +116,10 @@ func TestRoundTrip(t *testing.T) {
 						pair := kind == "dual-rail" || kind == "pod"
 						if pair && (os == "frr" && multihome == design.MLAG || os == "sonic" &&
 							multihome == design.ESI) {
-							continue // refused, see TestRefused
+							continue // rejected, see TestRefused
 						}
 						if dlb != "" && dlb != balanced(os, dlb) {
-							continue // refused, see TestRefusedByNVUE, TestNoPolicyIsDropped
+							continue // rejected, see TestRefusedByNVUE, TestNoPolicyIsDropped
 						}
 						t.Run(name, func(t *testing.T) {
 							d, err := plan(g, spec(), swconf.OS(os), addressing, multihome, dlb)
@@ -201,8 +201,8 @@ func TestRoundTripRandomSpecs(t *testing.T) {
 	})
 }
 
-// What random Specs once found: EOS lost headroom and fixed limits when every
-// queue was strict, SONiC lost the watchdog when no queue was lossless.
+// Faults once found by random Specs: EOS lost headroom and fixed limits when every queue was strict, and SONiC lost
+// the watchdog when no queue was lossless.
 func TestRoundTripOfPastFindings(t *testing.T) {
 	strict, lossy := spec(), spec()
 	for i := range strict.Queues {
@@ -427,7 +427,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Nothing a file holds may panic or hang the reader, the rules or the table.
+// No content of a file may make the parser, the rules or the table panic or hang.
 func FuzzConfig(f *testing.F) {
 	for _, os := range dialect.Written() {
 		d, err := plan(fabric(f, "rail"), spec(), swconf.OS(os), design.Numbered, "",

@@ -23,8 +23,8 @@ var ecnTexts = map[swconf.OS][3]string{
 	swconf.NVUE: {"min-threshold 150000", "max-threshold 3000000", "probability 7"},
 }
 
-// ECN thresholds in valid order and wrong are found on one switch of four and on all of them, with the scenario's
-// switches and, on one, without; what a language or a chip rounds is not.
+// Correctly ordered but wrong ECN thresholds are found on one switch of four and on all of them, with the
+// scenario's switches and, on one, without. Rounding by a language or a chip is no finding.
 func TestWrongThresholds(t *testing.T) {
 	g := fabric(t, "rail")
 	scenario := func(int) *queue.Spec { s := spec(); return &s }
@@ -46,7 +46,7 @@ func TestWrongThresholds(t *testing.T) {
 		}
 		for _, x := range []struct {
 			low, high, percent string
-			rules              string // that warn with the scenario
+			rules              string // rules that warn with the scenario
 		}{
 			{"150000", "3000000", "7", ""},
 			{"153600", "3000000", "7", ""}, // 150 KiB
@@ -141,7 +141,7 @@ func TestWrongFillLevels(t *testing.T) {
 	}
 }
 
-// Without a scenario no memory is known: thresholds above what the largest chip's queue can hold are found.
+// Without a scenario no memory is known, but thresholds above the largest chip's possible queue are found.
 func TestThresholdsBeyondEveryChip(t *testing.T) {
 	d, err := plan(fabric(t, "rail"), spec(), swconf.EOS, design.Numbered, "", "")
 	if err != nil {
@@ -162,7 +162,7 @@ func TestThresholdsBeyondEveryChip(t *testing.T) {
 	}
 }
 
-// Of two switches of a tier that differ by more than a factor of two, nobody knows which is right: both are named.
+// If two switches of a tier differ by more than a factor of two, either may be wrong, so both are named.
 func TestTwoSwitchesMarkApart(t *testing.T) {
 	g := fabric(t, "rail")
 	texts := maps.Clone(ecnTexts)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// differing are the lines in which two texts differ, of each; where lines were only taken out or put in, the
-// other text has the line before.
+// differing are the lines in which two texts differ, for each. If lines were only removed or added, the other text
+// has the previous line.
 func differing(a, b string) (inA, inB []int) {
 	la, lb := strings.Split(a, "\n"), strings.Split(b, "\n")
 	head := 0
@@ -19,7 +19,7 @@ func differing(a, b string) (inA, inB []int) {
 		tail++
 	}
 	ma, mb := la[head:len(la)-tail], lb[head:len(lb)-tail]
-	common := make([][]int, len(ma)+1) // longest common subsequences of what follows
+	common := make([][]int, len(ma)+1) // longest common subsequences of the rest
 	for i := range common {
 		common[i] = make([]int, len(mb)+1)
 	}
@@ -48,7 +48,7 @@ func differing(a, b string) (inA, inB []int) {
 	return inA, inB
 }
 
-// span is the numbers from one on below another, or the one before the first where there are none.
+// span is the numbers from one up to another, or the one before the first if there are none.
 func span(from, to int) (out []int) {
 	if from == to {
 		return []int{max(0, from-1)}
@@ -59,8 +59,7 @@ func span(from, to int) (out []int) {
 	return out
 }
 
-// excerpt shows the first of some lines of a text with what is around them and the headings that they are
-// below, as a block of Markdown.
+// excerpt shows the first of some lines of a text with its context and its headings, as a block of Markdown.
 func excerpt(text string, marks []int) string {
 	const around, most = 2, 3
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -77,7 +76,7 @@ func excerpt(text string, marks []int) string {
 			shown[i] = true
 		}
 		deep := indent(lines[min(m, len(lines)-1)])
-		for i := m - 1; i >= 0 && (deep > 0 || i >= m-around); i-- { // nothing that is below another heading
+		for i := m - 1; i >= 0 && (deep > 0 || i >= m-around); i-- { // a line that is below no other heading
 			if d := indent(lines[i]); d < deep || i >= m-around && d == deep {
 				shown[i], deep = true, d
 			}
@@ -102,7 +101,7 @@ func excerpt(text string, marks []int) string {
 	return b.String() + "```\n"
 }
 
-// wrapped breaks prose into lines that fit the terminal, each behind a prefix.
+// wrapped breaks prose into lines that fit the terminal, each after a prefix.
 func wrapped(prefix, prose string) string {
 	var b strings.Builder
 	line := prefix

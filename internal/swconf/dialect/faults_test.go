@@ -11,7 +11,7 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// fault is one mistake put into a good fabric: in one file, old becomes new.
+// fault is one error in a correct fabric: in one file, old becomes new.
 type fault struct {
 	os       swconf.OS
 	file     string // of the switch
@@ -26,14 +26,14 @@ const (
 	spine = "spine-1"
 )
 
-// wredLine and pauseLine are the lines most faults concern.
+// wredLine and pauseLine are the lines of most faults.
 const (
 	wredLine = "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability " +
 		"7 weight 0 ecn"
 	pauseLine = "pause-threshold 3500000 resume-threshold 100000"
 )
 
-// port1 is the head of a leaf's first interface in NX-OS, up to where it differs.
+// port1 is the beginning of a leaf's first interface in NX-OS, up to where it differs.
 const port1 = "interface Ethernet1/1\n  description to host-1 nic1\n  no switchport\n"
 
 var faults = []fault{
@@ -204,8 +204,7 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// Of two switches, the one that does not map a DSCP is the one that is told,
-// whichever comes first.
+// Of two switches, the one that does not map a DSCP is reported, whichever comes first.
 func TestDSCPDiffersOfTwo(t *testing.T) {
 	const with = "hostname a\nclass-map type qos match-any R\n  match dscp 24\n" +
 		"class-map type qos match-any X\n  match dscp 10\npolicy-map type qos P\n  class R\n" +
@@ -273,7 +272,7 @@ func TestUnnumberedWithoutIPv6(t *testing.T) {
 	}
 }
 
-// Without a fabric the descriptions of interfaces tell the cables.
+// Without a fabric the cables follow from the descriptions of interfaces.
 func TestCablesFromDescriptions(t *testing.T) {
 	d, err := plan(fabric(t, "rail"), spec(), swconf.NXOS, design.Numbered, "", "")
 	if err != nil {

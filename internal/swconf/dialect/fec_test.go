@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// codedPorts are texts of one switch with one port, its cable's far end in the description, and where the
-// lines of the port go; how each language writes FEC and autonegotiation.
+// codedPorts are texts of one switch with one port, its cable's far end in the description, and the position of the
+// port's lines. They contain each language's form of FEC and autonegotiation.
 var codedPorts = []struct {
 	os                       swconf.OS
 	text                     string
@@ -43,8 +43,8 @@ var codedPorts = []struct {
 		"set interfaces et-0/0/0 ether-options no-auto-negotiation"},
 }
 
-// TestCodesOfCables: a cable whose ends are told different codes is an error in every language that says
-// them, one of which says nothing, or leaves it to the transceiver, is none.
+// TestCodesOfCables: a cable whose ends have different codes is an error in every language that sets codes. A cable
+// with an unset end, or one left to the transceiver, is no error.
 func TestCodesOfCables(t *testing.T) {
 	for _, x := range codedPorts {
 		found := func(a, b string) (rules []string) {

@@ -2,8 +2,9 @@ package dialect
 
 import "railyard/internal/swconf"
 
-// foreign are recognized but unsupported languages: a text with more of their phrases than of any supported language's
-// belongs to them. Marks are phrases of a single language, and weigh more than a few words that languages share.
+// foreign are recognized but unsupported languages. A text with more of their phrases than of any supported
+// language's belongs to them. Marks are phrases of a single language, and weigh more than a few words that
+// languages share.
 var foreign = []struct {
 	name           string
 	marks, phrases []string

@@ -11,9 +11,9 @@ import (
 	"railyard/unit"
 )
 
-// sonicImage is in the manner of what a SONiC image starts with: lossless traffic
-// classes 3 and 4, DSCP 24 in class 1 and 48 in class 6 (docs/references.md, configurations), old
-// references in brackets, keys for several ports, dynamic thresholds.
+// sonicImage is in the style of a SONiC image's default: lossless traffic classes 3 and 4, DSCP 24 in class 1 and
+// 48 in class 6 (docs/references.md, configurations), old references in brackets, keys for several ports, dynamic
+// thresholds.
 const sonicImage = `{
   "DEVICE_METADATA": {"localhost": {"hostname": "leaf0", "hwsku": "X", "type": "ToRRouter",
     "bgp_asn": "65100"}},
@@ -48,7 +48,7 @@ const sonicImage = `{
   "SURPRISE": {"a": {}}
 }`
 
-// frrRunning is what FRR itself prints.
+// frrRunning is FRR's own output.
 const frrRunning = `Building configuration...
 
 Current configuration:
@@ -148,8 +148,8 @@ func rulesOf(cs ...*swconf.Config) map[string]int {
 	return m
 }
 
-// SAI resumes at max(xon, limit - xon_offset), and SONiC's profiles say both with static and with
-// dynamic thresholds: neither is passed over.
+// SAI resumes at max(xon, limit - xon_offset). SONiC's profiles set both with static and with dynamic thresholds,
+// and neither is ignored.
 func TestSONiCResumes(t *testing.T) {
 	const dynamic, static = `"dynamic_th": "0"`, `"static_th": "500000"`
 	for text, want := range map[string]struct{ xoff, xon, offset, at unit.Bytes }{

@@ -9,8 +9,8 @@ import (
 
 const eosPorts = `Ethernet\d+(/\d+){0,2}|Port-Channel\d+|Loopback\d+|Vlan\d+|Vxlan1`
 
-// Whatever is rendered for EOS, for every kind of fabric and every feature, are commands of the table in the
-// modes where it has them, token by token; and the table has no command that nothing tries.
+// All EOS output, for every kind of fabric and every feature, consists of commands of the table in their modes,
+// token by token. Every command of the table is used.
 func TestEOSGrammar(t *testing.T) {
 	g := readGrammar(t, "testdata/eos-grammar.txt", eosPorts)
 	g.step = 3

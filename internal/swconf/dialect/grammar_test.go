@@ -18,11 +18,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A grammar is what a device takes, by mode, as a table tells it that knows nothing of our readers.
+// A grammar is the set of commands that a device accepts, by mode, from a table independent of the parsers.
 type grammar struct {
 	rules map[string][]*grammarRule
 	port  *regexp.Regexp
-	step  int // columns that a mode's lines stand further in
+	step  int // indentation of a mode's lines, in columns
 }
 
 type grammarRule struct {
@@ -55,7 +55,7 @@ func readGrammar(t *testing.T, file, port string) *grammar {
 	return g
 }
 
-// check holds a text against the grammar: every line fits a command of the mode in which it stands.
+// check checks a text against the grammar: every line matches a command of its mode.
 func (g *grammar) check(text string) error {
 	modes := []string{"global"}
 	for i, line := range strings.Split(text, "\n") {
@@ -81,7 +81,7 @@ func (g *grammar) check(text string) error {
 	return nil
 }
 
-// fits reports whether words are what the tokens want, one by one.
+// fits reports whether words match the tokens, one by one.
 func (g *grammar) fits(tokens, words []string) bool {
 	if len(tokens) == 0 {
 		return len(words) == 0
@@ -146,8 +146,8 @@ func (g *grammar) word(token, word string) bool {
 
 const nxosPorts = `Ethernet\d+/\d+(/\d+)?|port-channel\d+|loopback\d+|Vlan\d+|mgmt0|nve1`
 
-// fabrics holds what is rendered for every kind of fabric, addressing, multihoming and balancing to the
-// table, and returns what does so with another design, and how many texts there were.
+// fabrics checks the output for every kind of fabric, addressing, multihoming and balancing against the table. It
+// returns a function that checks another design, and the number of texts.
 func (g *grammar) fabrics(t *testing.T, os swconf.OS) (try func(*design.Design, error), tried *int) {
 	tried = new(int)
 	try = func(d *design.Design, err error) {
@@ -180,8 +180,8 @@ func (g *grammar) fabrics(t *testing.T, os swconf.OS) (try func(*design.Design, 
 	return try, tried
 }
 
-// Whatever is rendered for NX-OS, for every kind of fabric and every feature, are commands of the table
-// in the modes where it has them, token by token; and the table has no command that nothing tries.
+// All NX-OS output, for every kind of fabric and every feature, consists of commands of the table in their modes,
+// token by token. Every command of the table is used.
 func TestNXOSGrammar(t *testing.T) {
 	g := readGrammar(t, "testdata/nxos-grammar.txt", nxosPorts)
 	try, tried := g.fabrics(t, swconf.NXOS)
@@ -221,7 +221,7 @@ func TestNXOSGrammar(t *testing.T) {
 	}
 }
 
-// The table itself tells right from wrong.
+// The table itself distinguishes right from wrong.
 func TestGrammarRefuses(t *testing.T) {
 	g := readGrammar(t, "testdata/nxos-grammar.txt", nxosPorts)
 	for text, want := range map[string]bool{

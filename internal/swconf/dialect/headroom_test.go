@@ -15,9 +15,9 @@ import (
 	"railyard/unit"
 )
 
-// A SONiC port keeps the headroom of its own cable, not of the longest: 3 m to servers and 2 km to a
-// spine in another hall. The Spec of what is read again has the most, and a buffer that has no room
-// for the longest at every port has room for this.
+// A SONiC port has the headroom for its own cable, not for the longest: 3 m to servers and 2 km to a spine in
+// another hall. The parsed Spec has the maximum. A buffer that cannot hold the longest cable's headroom at every
+// port can hold this.
 func TestHeadroomOfEveryCable(t *testing.T) {
 	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}, Hosts: 60,
 		Segments: 1, Spines: 2, Uplinks: 1, Pods: 1,
@@ -80,8 +80,8 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 	t.Error("no such file")
 }
 
-// A port of EOS or NX-OS keeps the headroom of its own cable, too, in a profile that it shares with ports on
-// cables alike; what is written says the same when it is read.
+// A port of EOS or NX-OS also has the headroom for its own cable, in a profile that it shares with ports on equal
+// cables. The output parses to equal values.
 func TestHeadroomOfEveryPort(t *testing.T) {
 	for _, os := range []swconf.OS{swconf.EOS, swconf.NXOS} {
 		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}, Hosts: 4,
@@ -129,7 +129,7 @@ func TestHeadroomOfEveryPort(t *testing.T) {
 	}
 }
 
-// shared is a queue as EOS has it: by shares of what is free, which resume by themselves.
+// shared is a queue of EOS: with shares of the free buffer, which resume by themselves.
 func shared(k *queue.Class) {
 	k.XOn, k.XOnOffset, k.Limit = min(k.XOn, k.XOff), 0, 0
 	if k.XOff == 0 {
@@ -140,15 +140,15 @@ func shared(k *queue.Class) {
 	}
 }
 
-// fitted holds what EOS made of a Spec to it, and takes the differences out: it polls at least twice in its
-// other times, and pauses at a share that holds what xOFF did.
+// fitted compares EOS's version of a Spec with the original, and removes the permitted differences: it polls at
+// least twice per other time, and pauses at a share that holds the bytes of xOFF.
 func fitted(t *testing.T, file string, got, want *queue.Spec) {
 	t.Helper()
 	if got.Watchdog.Poll > want.Watchdog.Poll || 2*got.Watchdog.Poll > want.Watchdog.Detect {
 		t.Errorf("%s polls every %v", file, got.Watchdog.Poll)
 	}
 	got.Watchdog.Poll = want.Watchdog.Poll
-	want.MTU = min(want.MTU, 9214) // which is the most
+	want.MTU = min(want.MTU, 9214) // which is the maximum
 	k, old := &got.Queues[3], want.Queues[3]
 	if holds := k.Alpha / (1 + k.Alpha) * float64(got.Buffer); holds < float64(old.XOff) ||
 		holds > 2.1*float64(old.XOff) && k.Alpha > 1./128 {
@@ -157,8 +157,8 @@ func fitted(t *testing.T, file string, got, want *queue.Spec) {
 	k.XOff, k.XOn, k.Alpha = old.XOff, old.XOn, old.Alpha
 }
 
-// TestHeadroomOfCells checks that what is rendered for SONiC notes headroom above that of whole frames, which other
-// languages have: the chip, the figure of its longest port, and that of whole frames.
+// TestHeadroomOfCells checks that SONiC output has a note on headroom above that of whole frames, which other
+// languages have. The note has the chip, the figure of its longest port, and that of whole frames.
 func TestHeadroomOfCells(t *testing.T) {
 	for os, want := range map[swconf.OS]string{
 		swconf.SONiC: "xoff is SONiC's own calculation for spectrum3, up to ",

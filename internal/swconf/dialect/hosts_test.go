@@ -10,7 +10,7 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// server is a server's script that goes with the rendered switches: DSCP 24 in priority 3, CNPs with 48.
+// server is a server's script for the rendered switches: DSCP 24 in priority 3, CNPs with 48.
 const server = `#!/bin/bash
 mlnx_qos -i eth0 --trust dscp
 mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0
@@ -63,17 +63,17 @@ var hostEdges = []struct {
 		"--dscp2prio set,24,4 --pfc 0,0,0,1,1"}, nil},
 }
 
-// coded has every port of a rendered switch say its FEC.
+// coded makes every port of a rendered switch set its FEC.
 var coded = []string{"  speed 400000\n", "  speed 400000\n  fec rs-fec\n"}
 
-// gids is what show_gids prints of a NIC.
+// gids is show_gids' output for a NIC.
 const gids = `$ show_gids mlx5_0
 mlx5_0	1	2	0000:0000:0000:0000:0000:ffff:0a00:0002	10.0.0.2  	v1	eth0
 mlx5_0	1	3	0000:0000:0000:0000:0000:ffff:0a00:0002	10.0.0.2  	v2	eth0
 `
 
-// A server in a rendered fabric: its script breaks a rule or just does not, on the switch that its cables
-// end at, and the good one breaks none.
+// A server in a rendered fabric: its script breaks a rule or just does not, at the switch of its cables. The
+// correct script breaks none.
 func TestServersInFabric(t *testing.T) {
 	g := fabric(t, "pod")
 	d, err := plan(g, spec(), "nxos", design.Unnumbered, design.MLAG, "")
@@ -92,7 +92,7 @@ func TestServersInFabric(t *testing.T) {
 			t.Fatal(err)
 		}
 		cs := switches
-		if rule == "host-priority" || rule == "host-fec" { // the switch pauses two, or says its FEC
+		if rule == "host-priority" || rule == "host-fec" { // the switch pauses two priorities, or sets its FEC
 			cs = nil
 			change := pausing("4")
 			if rule == "host-fec" {

@@ -31,15 +31,15 @@ func junosSpec(rt *rapid.T) queue.Spec {
 	return s
 }
 
-// TestJunosRoundTrip draws switches: what is rendered comes back equal, from set commands and from braces, and fill
-// levels are the thresholds' shares of what the queue may take.
+// TestJunosRoundTrip draws switches. The output parses to equal values, from set commands and from braces, and fill
+// levels are the thresholds' shares of the queue's maximum.
 func TestJunosRoundTrip(t *testing.T) {
 	g := fabric(t, "rail")
 	rapid.Check(t, func(rt *rapid.T) {
 		s := junosSpec(rt)
 		if rapid.IntRange(0, 9).Draw(rt, "one queue") == 0 {
 			s.DSCP = [64]uint8{}
-			for i := range s.Queues[1:] { // where no packet comes, nothing is lossless
+			for i := range s.Queues[1:] { // a queue without packets is not lossless
 				k := &s.Queues[i+1]
 				k.Lossless, k.XOn, k.XOff = false, 0, 0
 			}
@@ -122,7 +122,7 @@ func TestJunosThresholds(t *testing.T) {
 	}
 }
 
-// TestJunosPairs renders MC-LAG and ESI-LAG: both forms of the text have the pair and its bundles, and another
+// TestJunosPairs renders MC-LAG and ESI-LAG. Both forms of the text have the pair and its bundles, and another
 // chassis ID, service ID, ESI or system ID is found.
 func TestJunosPairs(t *testing.T) {
 	g := fabric(t, "dual-rail")
@@ -177,8 +177,8 @@ func TestJunosPairs(t *testing.T) {
 	}
 }
 
-// TestWatchdogOfJunos: the times are the nearest that Junos takes, and a note says so where they are others. The three
-// values are the polling interval, and polls until detection, and the time until traffic goes on.
+// TestWatchdogOfJunos: the times are the nearest that Junos accepts, and a note reports differences. The three
+// values are the polling interval, the polls until detection, and the time until traffic continues.
 func TestWatchdogOfJunos(t *testing.T) {
 	const ms = unit.Millisecond
 	for _, c := range []struct {
@@ -214,8 +214,8 @@ func TestWatchdogOfJunos(t *testing.T) {
 	}
 }
 
-// TestPFCModes: NX-OS gets the PFC mode of the switch's own configuration, auto where it has none. Other languages turn
-// PFC on, and a note names the ports where the configuration does not.
+// TestPFCModes: NX-OS gets the PFC mode of the switch's own configuration, auto if it has none. Other languages
+// turn PFC on, and a note names the ports whose configuration does not.
 func TestPFCModes(t *testing.T) {
 	g := fabric(t, "rail")
 	for _, os := range dialect.Written() {
@@ -246,7 +246,7 @@ func TestPFCModes(t *testing.T) {
 	}
 }
 
-// TestRefusedByJunos: what no statement expresses is refused with what is accepted.
+// TestRefusedByJunos: a value that no statement expresses is rejected with what is accepted.
 func TestRefusedByJunos(t *testing.T) {
 	for want, change := range map[string]func(*queue.Spec){
 		"256 to 9216":         func(s *queue.Spec) { s.MTU = 9300 },

@@ -12,9 +12,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Texts of a few kilobytes or megabytes that kept the readers busy for minutes: ranges
-// of interfaces, sections, unknown lines by the thousand. They are refused with the line
-// that is too much, or read in no time; lint and show included.
+// Texts of a few kilobytes or megabytes that occupied the parsers for minutes: ranges of interfaces, sections,
+// thousands of unknown lines. They are rejected with the excess line, or parsed at once, including lint and show.
 func TestTextsThatTakeTooLong(t *testing.T) {
 	nx, ar := "feature lldp\nhostname a\n", "! device: a (DCS)\nhostname a\n"
 	lines := func(n int, format string) string {
@@ -59,7 +58,7 @@ func TestTextsThatTakeTooLong(t *testing.T) {
 				Base: queue.Default()})
 			cfg.Views()
 		}
-		if took := spent() - began; took > time.Minute { // where lines are compared with all others
+		if took := spent() - began; took > time.Minute { // if lines are compared with all others
 			t.Errorf("%s: took %v", name, took)
 		}
 	}
@@ -74,8 +73,8 @@ func stairs(n int, line string) string {
 	return b.String()
 }
 
-// spent returns what this process took of processors so far: other than the time that passes it does not grow with
-// what else the machine has to do.
+// spent returns the processor time of this process. Unlike elapsed time it does not grow with other load on the
+// host.
 func spent() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -35,8 +35,8 @@ set interfaces irb unit 101 family inet address 10.2.0.%[1]d/24 vrrp-group 1 vir
 `, n, 1-n, status)
 }
 
-// TestMCLAG changes one line of the second switch of a Junos pair: the pair as it is has no finding of the rule, and
-// each change has one, at the line of a switch.
+// TestMCLAG changes one line of the second switch of a Junos pair. The unchanged pair has no finding of the rule,
+// and each change has one, at the line of a switch.
 func TestMCLAG(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", ""},
@@ -63,7 +63,7 @@ func TestMCLAG(t *testing.T) {
 		{"address 10.1.0.1/30", "address 10.1.0.2/30", "iccp local-ip-addr 10.1.0.1 is the address of no interface"},
 		{"irb unit 4094 family", "lo0 unit 0 family", ""},
 		{"irb unit 4094 family", "et-0/0/9 unit 0 family", ""},
-		{"10.1.0.0 interface ae0", "10.1.0.0 interface et-0/0/31", ""}, // no statement of its own
+		{"10.1.0.0 interface ae0", "10.1.0.0 interface et-0/0/31", ""}, // no separate statement
 	} {
 		found := second(t, mclag, c.old, c.new, "mlag")
 		if c.want == "" && found != "" || !strings.Contains(found, c.want) {
@@ -91,7 +91,7 @@ set interfaces irb unit 101 family inet address 10.2.0.%[1]d/24 virtual-gateway-
 `, n)
 }
 
-// TestSegments changes the second of two switches that share an Ethernet segment, and finds what is not alike.
+// TestSegments changes the second of two switches that share an Ethernet segment, and finds the differences.
 func TestSegments(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"", "", ""},
@@ -115,7 +115,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// second returns what rules say of two switches, a line of the second one changed.
+// second returns the rules' findings on two switches after a change of one line of the second.
 func second(t *testing.T, text func(int) string, old, new string, rules ...string) (found string) {
 	var cs []*swconf.Config
 	for i, text := range []string{text(0), strings.Replace(text(1), old, new, 1)} {

@@ -39,7 +39,7 @@ interface Ethernet1/2
   channel-group 10 mode active
 `
 
-// found are the rules that say something of a text, with the line of each.
+// found are the rules with findings on a text, with the line of each.
 func found(t *testing.T, text, rule string) (lines []string) {
 	t.Helper()
 	c, err := dialect.Parse("leaf.cfg", []byte(text), "nxos")
@@ -56,7 +56,7 @@ func found(t *testing.T, text, rule string) (lines []string) {
 	return lines
 }
 
-// What counts at members is the channel's: policies only there, MTU and PFC there first.
+// The channel's settings apply at its members: policies only there, MTU and PFC there first.
 func TestMembers(t *testing.T) {
 	const member, policy = "interface Ethernet1/2\n", "  service-policy type qos input CLASSIFY\n"
 	with := func(line string) string { return strings.Replace(bundled, member, member+line, 1) }
@@ -98,7 +98,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Bundles whose policies stand at their members, as they were rendered once, are told as errors.
+// Bundles whose policies are at their members, as an earlier version rendered them, are errors.
 func TestMemberFindings(t *testing.T) {
 	g := fabric(t, "dual-rail")
 	for _, multihome := range []string{design.MLAG, design.ESI} {

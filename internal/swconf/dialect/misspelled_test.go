@@ -10,16 +10,16 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// word is a keyword, as languages of command lines have them: names in rendered texts are in capitals, or
-// stand behind the commands below.
+// word is a keyword of a command-line language. Names in rendered texts are in capitals, or follow the commands
+// below.
 var (
 	spelled = regexp.MustCompile(`^[a-z][a-z-]{3,}$`)
 	named   = regexp.MustCompile(`^(hostname|description|neighbor \S+ description|banner|alias|class)\b`)
 )
 
-// A keyword of a rendered text without its second letter is no word of its language: the line is told as
-// not understood, or its value as none that is accepted, and the rest says what it said. A pattern that
-// takes anything in the place of a keyword would let a switch run without what the line is there for.
+// A keyword of a rendered text without its second letter is no word of its language. The line is reported as not
+// understood, or its value as not accepted, and the other lines keep their meaning. A pattern that accepts any word
+// in place of a keyword would let a switch run without the line's purpose.
 func TestMisspelledKeywords(t *testing.T) {
 	for _, os := range []swconf.OS{swconf.NXOS, swconf.EOS, swconf.FRR} {
 		tried, met := 0, map[string]bool{}
@@ -55,7 +55,7 @@ func TestMisspelledKeywords(t *testing.T) {
 					}
 					return c
 				}
-				passed := func(i int) bool { // known, and without bearing: what it says is not read
+				passed := func(i int) bool { // known but irrelevant: its content is not parsed
 					text := strings.TrimLeft(lines[i], " ")
 					anything := with(i, lines[i][:len(lines[i])-len(text)]+"zzz")
 					without := with(i, "")

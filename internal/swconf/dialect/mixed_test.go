@@ -10,7 +10,7 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// mixed renders the leaves of a fabric in NX-OS and the spines in EOS, each text changed, and lints them.
+// mixed renders the leaves of a fabric in NX-OS and the spines in EOS, changes each text, and lints them.
 func mixed(t *testing.T, specs func(int) *queue.Spec, change func(name, text string) string) []swconf.Finding {
 	t.Helper()
 	g := fabric(t, "rail")
@@ -45,7 +45,7 @@ func ofRule(list []swconf.Finding, rule string) (messages []string) {
 	return messages
 }
 
-// Two languages as they are rendered for one fabric agree about PFC: EOS, which has it on, announces it to NX-OS, which
+// Two languages rendered for one fabric agree on PFC: EOS, which has it on, announces it to NX-OS, which
 // negotiates. Without dcbx mode NX-OS receives nothing.
 func TestForcedPFCThatIsAnnounced(t *testing.T) {
 	same := func(_, text string) string { return text }
@@ -58,8 +58,8 @@ func TestForcedPFCThatIsAnnounced(t *testing.T) {
 	}
 }
 
-// A queue's thresholds are compared with those of its packets in the scenario and on other switches, whatever the
-// number of their queue there.
+// A queue's thresholds are compared with those of its packets in the scenario and on other switches, for any queue
+// number there.
 func TestThresholdsOfAnotherQueueNumber(t *testing.T) {
 	moved := func(name, text string) string {
 		if !strings.HasPrefix(name, "seg-") {
@@ -93,7 +93,7 @@ func TestThresholdsOfAnotherQueueNumber(t *testing.T) {
 	}
 }
 
-// The commands that lint prints at NX-OS ports that negotiate with EOS ports without DCBX mend all findings of both
+// The commands that lint prints at NX-OS ports that negotiate with EOS ports without DCBX fix all findings of both
 // ends.
 func TestCommandsForForcedPFC(t *testing.T) {
 	more := map[string]string{}
@@ -110,8 +110,9 @@ func TestCommandsForForcedPFC(t *testing.T) {
 	}
 }
 
-// A part of a configuration whose ports negotiate PFC by default gets commands that pause with any neighbor, at all of
-// its ports: a neighbor that forces PFC on may announce nothing. A line about PFC that is not read is a warning.
+// A part of a configuration whose ports negotiate PFC by default gets commands that pause with any neighbor, at all
+// of its ports, because a neighbor that forces PFC on may announce nothing. A line about PFC that is not read is a
+// warning.
 func TestCommandsForPFCByDefault(t *testing.T) {
 	text := `hostname spine
 class-map type qos match-any ROCEv2
@@ -158,7 +159,7 @@ interface Ethernet1/2
 	}
 }
 
-// Of two switches, the other one is named where a DSCP goes elsewhere: one is not most.
+// With two switches, the other one is named if a DSCP is in another queue there, because one is no majority.
 func TestDSCPOfTwoSwitches(t *testing.T) {
 	var cs []*swconf.Config
 	for name, q := range map[string]string{"a": "3", "b": "0"} {

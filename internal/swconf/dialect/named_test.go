@@ -33,8 +33,8 @@ func modelled(t testing.TB, model, os string, split int) *topo.Graph {
 	return g
 }
 
-// Ports of a known model are written as the device calls them, whole and broken out, in every language; what
-// is written is read back, with every cable at its port, and says what was designed.
+// Ports of a known model are written by the device's names, whole and broken out, in every language. The output
+// parses with every cable at its port, and equals the design.
 func TestPortsAsOnTheDevice(t *testing.T) {
 	want := map[string][]string{ // leaf-1: the second cable of its first port, and its first whole port
 		"nxos":  {"interface Ethernet1/1/2", "interface Ethernet1/9", "breakout module 1 port 1 map 200g-2x"},
@@ -83,7 +83,7 @@ func TestPortsAsOnTheDevice(t *testing.T) {
 	}
 }
 
-// Parts that no switch has are refused, with what there is; SONiC asks its device.
+// Impossible parts are rejected with the possible ones; SONiC's depend on its device.
 func TestPartsThatNoPortHas(t *testing.T) {
 	for _, c := range []struct {
 		os    swconf.OS
@@ -127,7 +127,7 @@ func TestPartsThatNoPortHas(t *testing.T) {
 	}
 }
 
-// A port that the text lacks is named as the switch calls it.
+// A port missing in the text is named by the switch's name for it.
 func TestMissingPortIsNamed(t *testing.T) {
 	g := modelled(t, "tomahawk4", "", 2)
 	d, err := plan(g, spec(), swconf.NXOS, design.Unnumbered, "", "")
@@ -151,7 +151,7 @@ func TestMissingPortIsNamed(t *testing.T) {
 	}
 }
 
-// The graph itself has the names of a switch whose system is known, and numbers where it is not.
+// The graph itself has the port names of a switch whose system is known, and numbers otherwise.
 func TestNamesInTheGraph(t *testing.T) {
 	for _, c := range []struct{ model, os, first, second string }{
 		{"n9k-c9364d-gx2a", "", "Ethernet1/1/1", "Ethernet1/1/2"},

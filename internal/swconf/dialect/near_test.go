@@ -9,10 +9,9 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// edges is, for each rule, a change of a good fabric that breaks it and one that comes as near as
-// possible and does not: the last value that is right, the same line where it does not matter, another
-// way to say the same. A change is a list of old and new texts in one switch's file, all of them applied
-// wherever they stand.
+// edges is, for each rule, a change of a correct fabric that breaks it, and one that comes as near as possible
+// without breaking it: the last correct value, the same line where it is irrelevant, another form of the same
+// setting. A change is a list of old and new texts in one switch's file, applied at every occurrence.
 var edges = []struct {
 	rule      string
 	os        swconf.OS
@@ -155,7 +154,7 @@ var edges = []struct {
 		[]string{"router bgp ", "route-map A permit 10\nexit\nroute-map A permit 20\nexit\nrouter bgp "}},
 	{"duplicate-definition", "nxos", leaf, []string{"policy-map type qos CLASSIFY\n",
 		"class-map type qos match-all CNP\npolicy-map type qos CLASSIFY\n"},
-		[]string{"policy-map type qos CLASSIFY\n", // what is opened again goes on
+		[]string{"policy-map type qos CLASSIFY\n", // a section that is opened again continues
 			"class-map type qos match-any CNP\n  match dscp 48\nclass-map type qos CNP\n" +
 				"policy-map type qos CLASSIFY\npolicy-map type qos CLASSIFY\n  class ROCE\n  class ROCE\n"}},
 	{"bad-value", "nxos", leaf, []string{"ip address 10.0.0.0/31", "ip address 10.0.0.0/33"},
@@ -190,7 +189,7 @@ func pausing(classes ...string) []string {
 	return []string{at, text + at}
 }
 
-// Every rule speaks where it must and is silent beside it.
+// Every rule has a finding exactly for its edge and none for the near one.
 func TestEdgesOfRules(t *testing.T) {
 	g := fabric(t, "rail")
 	texts, parsed := map[swconf.OS]map[string]string{}, map[swconf.OS]map[string]*swconf.Config{}
@@ -205,9 +204,9 @@ func TestEdgesOfRules(t *testing.T) {
 			parsed[os][c.File] = c
 		}
 	}
-	// of bundles: TestMemberFindings; of NICs' ports: TestPortsApartFindings
-	// SONiC's: TestTrimmingFindings; of designs with segments: TestSegmentFindings
-	// of what is cabled: TestNICsInPortsOfRails; of channels: TestChannelFindings
+	// rules of bundles: TestMemberFindings; of NICs' ports: TestPortsApartFindings; SONiC's: TestTrimmingFindings;
+	// of designs with segments: TestSegmentFindings; of cabling: TestNICsInPortsOfRails; of channels:
+	// TestChannelFindings
 	covered := map[string]bool{"pfc-deadlock": true, "trimming": true, "srv6-sid": true, "srv6-way": true,
 		"fec-differs": true, "autoneg-differs": true, // TestCodesOfCables, TestRulePages
 		"rail-port": true, "channel-ends": true, "nic-vlans": true,
@@ -254,7 +253,7 @@ func TestEdgesOfRules(t *testing.T) {
 		}
 	}
 	for _, r := range swconf.Rules() {
-		if !covered[r.ID] && !strings.HasPrefix(r.ID, "host-") { // those have TestServersInFabric
+		if !covered[r.ID] && !strings.HasPrefix(r.ID, "host-") { // those are in TestServersInFabric
 			t.Errorf("rule %s is not tried", r.ID)
 		}
 		if swconf.RuleByID(r.ID) == nil || r.Short == "" {

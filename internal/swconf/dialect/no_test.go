@@ -15,11 +15,11 @@ import (
 	"railyard/internal/swconf/nxos"
 )
 
-// language is what the tests below need of a command-line language.
+// language is a command-line language as the tests below need it.
 type language struct {
 	parse        func(file string, text []byte) (*swconf.Config, error)
 	commands     func() *cli.Mode
-	before, last string            // makes what is said visible in the Config
+	before, last string            // makes a setting visible in the Config
 	words        map[string]string // for captures
 }
 
@@ -41,7 +41,7 @@ var languages = map[string]language{
 	"frr": {frr.Parse, frr.Commands, "", "line vty\n", map[string]string{"name": "swp1"}},
 }
 
-// word returns what stands for a capture of a mode.
+// word returns a sample for a capture of a mode.
 func (l language) word(m *cli.Mode, capture string) string {
 	common := map[string]string{"prefix": "10.0.0.0/31", "addr": "10.0.0.1", "id": "10.0.0.1",
 		"peer": "10.0.0.9", "who": "10.0.0.9", "mac": "00:11:22:33:44:55",
@@ -57,7 +57,7 @@ func (l language) word(m *cli.Mode, capture string) string {
 	return common[capture]
 }
 
-// said returns what a Config says, without the places where.
+// said returns the content of a Config without positions.
 func said(c *swconf.Config) string {
 	c = &swconf.Config{OS: c.OS, Hostname: c.Hostname, LLDP: c.LLDP, Watchdog: c.Watchdog, Buffer: c.Buffer,
 		HashSeed: c.HashSeed, DLB: c.DLB, Ports: c.Ports, BGP: c.BGP, QoS: c.QoS}
@@ -89,8 +89,8 @@ func said(c *swconf.Config) string {
 	return b.String()
 }
 
-// visit goes through all commands of a language with the lines that lead to them, of each mode once: by a
-// name and so many commands, however it was entered.
+// visit goes through all commands of a language with the lines that lead to them, each mode once. A mode is
+// identified by a name and its number of commands, however it was entered.
 func visit(l language, m *cli.Mode, lines []string, entered map[string]bool, f func(m *cli.Mode,
 	lines []string, c cli.Command, sample string)) {
 	mode := fmt.Sprint(m.Name, " ", len(m.Commands()))
@@ -125,17 +125,16 @@ func visit(l language, m *cli.Mode, lines []string, entered map[string]bool, f f
 	}
 }
 
-// no puts a word before a line's first.
+// no puts a word before the first word of a line.
 func no(word, line string) string {
 	text := strings.TrimLeft(line, " ")
 	return line[:len(line)-len(text)] + word + " " + text
 }
 
-// Of every command of every language: either it understands no and default, which then
-// take away what it has said and leave what there was before, or the line with them is
-// reported as not understood. In no case, however short the line is cut, does no say
-// anything of its own. ("no random-detect", "no match dscp 24" and "no mtu" set the value.) Without long
-// tests each command has one line, with one of its keywords by turn.
+// For every command of every language: either it supports no and default, which then remove its setting and restore
+// the previous one, or the line with them is reported as not understood. In no case, however much the line is
+// shortened, does no set anything itself. ("no random-detect", "no match dscp 24" and "no mtu" set the value.)
+// Without long tests each command has one line, with its keywords in turn.
 func TestNoNeverSets(t *testing.T) {
 	for name, l := range languages {
 		tried, effective, bases := 0, 0, map[string]string{}
@@ -176,7 +175,7 @@ func TestNoNeverSets(t *testing.T) {
 					!opensPort && !answers(c) && (set != base || left != after) {
 					t.Errorf("%s %q: %q leaves something of %q", name, lines, off, line)
 				}
-				if after != base && set != base && !answers(c) { // set == base: it was said before
+				if after != base && set != base && !answers(c) { // set == base: it was set before
 					t.Errorf("%s %q: %q says something", name, lines, off)
 				}
 				f := strings.Fields(off)
@@ -195,7 +194,7 @@ func TestNoNeverSets(t *testing.T) {
 	}
 }
 
-// answers are commands that hold unless told not to: their no is what says something.
+// answers are commands that are on by default, so their no is the setting.
 func answers(c cli.Command) bool {
 	for _, p := range []string{"lldp run", "lldp <what", "bgp ebgp-requires-policy", "bgp bestpath",
 		"neighbor <who> activate", "neighbor <peer> activate",
@@ -207,8 +206,7 @@ func answers(c cli.Command) bool {
 	return false
 }
 
-// The examples, as an engineer meets them: what no took away is gone, and what
-// is not understood is named with its line.
+// The examples: a setting removed by no is gone, and a line that is not understood is named.
 func TestNoInSwitchTexts(t *testing.T) {
 	queue := "policy-map type queuing x\n  class type queuing c-out-8q-q3\n" +
 		"    bandwidth remaining percent 60\n" +

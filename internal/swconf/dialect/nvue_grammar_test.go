@@ -16,7 +16,7 @@ import (
 	"railyard/internal/swconf/nvue"
 )
 
-// nvueWords says what a word of a command must be for each kind of the table.
+// nvueWords checks a word of a command for each kind of the table.
 var nvueWords = map[string]func(string) bool{
 	"<n>":      func(s string) bool { n, err := strconv.ParseInt(s, 10, 64); return err == nil && n >= 0 },
 	"<as>":     func(s string) bool { n, err := strconv.ParseUint(s, 10, 32); return err == nil && n > 0 },
@@ -36,8 +36,8 @@ var nvueWords = map[string]func(string) bool{
 	},
 }
 
-// Every command that is written for any kind of fabric stands in the table that was made from NVIDIA's
-// reference, word for word, and every line of the table is written for one of them.
+// Every command written for any kind of fabric is in the table made from NVIDIA's reference, word for word, and
+// every line of the table is used.
 func TestNVUEGrammar(t *testing.T) {
 	text, err := os.ReadFile("../nvue/testdata/grammar.txt")
 	if err != nil {
@@ -117,7 +117,7 @@ func TestNVUEGrammar(t *testing.T) {
 	}
 }
 
-// What the table says is what the reader takes, too.
+// The parser accepts the table, too.
 func TestNVUEReadsItsTable(t *testing.T) {
 	text, err := os.ReadFile("../nvue/testdata/grammar.txt")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// A port that takes a priority's PFC off, or goes by VLAN tags, although a template that others share says otherwise,
-// is reported at its own line.
+// A port that removes a priority's PFC, or classifies by VLAN tags, despite a template shared with others, is
+// reported at its own line.
 func TestOverrideIsReportedAtThePort(t *testing.T) {
 	for _, x := range []struct {
 		os        swconf.OS
@@ -87,7 +87,7 @@ set interfaces et-0/0/1 unit 0 family inet address 10.0.0.2/31
 	}
 }
 
-// The remedy for a port without PFC is all lines that it lacks: below its interface they leave nothing to report.
+// The remedy for a port without PFC is all lines that it lacks; entered below its interface they leave no finding.
 func TestRemedyOfPausingIsWhole(t *testing.T) {
 	const profile, trust, lines = "   service-profile ROCE\n", "   qos trust dscp\n", "   priority-flow-control on\n" +
 		"   priority-flow-control priority 3 no-drop\n"
@@ -131,7 +131,7 @@ func TestRemedyOfPausingIsWhole(t *testing.T) {
 	}
 }
 
-// eosProfile is two ports with one profile; the second may say something of its own behind it.
+// eosProfile is two ports with one profile; the second may have its own settings after it.
 const eosProfile = `hostname leaf-1
 qos map dscp 24 to traffic-class 3
 qos profile ROCE
@@ -157,7 +157,8 @@ var shares = strings.Replace(eosProfile, "interface Ethernet1/1", `   tx-queue 1
       bandwidth percent 25
 interface Ethernet1/1`, 1)
 
-// A configuration without pause thresholds is not warned of those that a scenario assumes: of its xOFF there is a note.
+// A configuration without pause thresholds gets no warning about those that a scenario assumes; its xOFF gets a
+// note.
 func TestAssumedThresholds(t *testing.T) {
 	for wred, want := range map[string]string{"100 kbytes maximum-threshold 700": "",
 		"100 kbytes maximum-threshold 3600": string(swconf.Info)} {

@@ -18,18 +18,18 @@ import (
 	"railyard/unit"
 )
 
-// pageFolder is where the pages of rules are, from here.
+// pageFolder is the relative path of the rules' pages.
 const pageFolder = "../../../docs/rules/"
 
-// A scene is a fabric whose texts are right, in which a page's example is a change.
+// A scene is a fabric with correct texts, in which a page's example is a change.
 type scene struct {
 	g       *topo.Graph
 	texts   map[string]string
 	plugged []swconf.Plugged
 }
 
-// An example shows a rule: the change of one switch's text that breaks it, and where there is one another
-// that comes near and does not.
+// An example shows a rule: a change of one switch's text that breaks it and, if possible, another that comes near
+// without breaking it.
 type example struct {
 	scene     *scene
 	rule      string
@@ -133,7 +133,7 @@ const serverName = "host-1"
 
 const pfcOff = "priority-flow-control mode off\n"
 
-// examples are one for each rule: what stands here, or the first of its edges.
+// examples has one example for each rule: an entry here, or the first of its edges.
 func examples(t *testing.T) []example {
 	all := scenes(t)
 	const policy = "  service-policy type qos input CLASSIFY\n"
@@ -200,7 +200,7 @@ func examples(t *testing.T) []example {
 	return out
 }
 
-// TestRulePages: each rule has a page, whose bad example it complains about and whose good ones it does not.
+// TestRulePages: each rule has a page; its bad example has a finding, and its good ones have none.
 func TestRulePages(t *testing.T) {
 	pages := map[string]string{}
 	for _, x := range examples(t) {
@@ -262,7 +262,7 @@ func (x *example) page(t *testing.T) string {
 	return b.String()
 }
 
-// path is the file of the switch that has what the example changes.
+// path returns the file of the switch that has the text to change.
 func (x *example) path(t *testing.T) string {
 	var in []string
 	for path, text := range x.scene.texts {
@@ -277,7 +277,7 @@ func (x *example) path(t *testing.T) string {
 	return in[0]
 }
 
-// findings are those of the example's rule with one file's text instead.
+// findings returns those of the example's rule with one file's text replaced.
 func (x *example) findings(t *testing.T, path, text string) []swconf.Finding {
 	in := swconf.Input{Graph: x.scene.g, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096, Base: spec(),
 		Plugged: x.scene.plugged}
@@ -312,7 +312,7 @@ func (x *example) findings(t *testing.T, path, text string) []swconf.Finding {
 	return slices.DeleteFunc(swconf.Lint(in), func(f swconf.Finding) bool { return f.Rule != x.rule })
 }
 
-// replaced makes the changes of an edge, all of them wherever they stand.
+// replaced makes the changes of an edge at every occurrence.
 func replaced(t *testing.T, rule, text string, change []string) string {
 	for i := 0; i < len(change); i += 2 {
 		if !strings.Contains(text, change[i]) {
@@ -323,5 +323,5 @@ func replaced(t *testing.T, rule, text string, change []string) string {
 	return text
 }
 
-// sentence begins with a capital.
+// sentence capitalizes the first letter.
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Of a port with guaranteed bandwidth and one without, which share a profile, the finding is at the second.
+// If a port with guaranteed bandwidth and one without share a profile, the finding is at the second.
 func TestFloorOfAnotherPort(t *testing.T) {
 	c, err := dialect.Parse("eos.cfg", []byte(`hostname x
 qos map dscp 26 to traffic-class 3

@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Where one port of many does no PFC for the class of data, its own line is the place of the finding, and no line that
-// the healthy ports share; the remedy does not touch those.
+// If one port of many has no PFC for the data class, the finding is at its own line, and not at a line shared by
+// the correct ports. The remedy does not change those.
 func TestOnePortWithoutPFC(t *testing.T) {
 	g := fabric(t, "rail")
 	for _, x := range []struct {

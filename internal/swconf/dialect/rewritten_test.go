@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// A configuration read from elsewhere means the same when it is written again,
-// in its own language and in the others.
+// A configuration from elsewhere has an equal meaning when it is written again, in its own language and in the
+// others.
 func TestRewrittenConfigurationsKeepTheirMeaning(t *testing.T) {
 	for _, file := range []string{"seed-dcqcn.cfg", "running-config.cfg"} {
 		text, err := os.ReadFile("../nxos/testdata/" + file)

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// rightTexts are texts that devices run as they are, or parts of such, and come near to what rules at level
-// error look for. None of them may be called an error by that rule: at most it is advice.
+// rightTexts are complete or partial texts that devices run, and that come near to what rules of level error look
+// for. None of them may be an error of that rule, at most advice.
 var rightTexts = []struct {
 	rule, why string
 	texts     []string
@@ -21,7 +21,7 @@ var rightTexts = []struct {
 system qos
   service-policy type queuing input IN
 `}},
-	// nobody but a scenario says where such a switch pauses and resumes
+	// only a scenario sets where such a switch pauses and resumes
 	{"threshold-order", "no pause thresholds", []string{lossless + `policy-map type queuing OUT
   class type queuing c-out-8q-q3
     bandwidth remaining percent 50
@@ -42,7 +42,7 @@ system qos
   service-policy type queuing input IN
   service-policy type queuing output OUT
 `}},
-	// NX-OS negotiates PFC unless it is told not to: ports that are not RoCE's say so
+	// NX-OS negotiates PFC by default, so ports without RoCE disable it
 	{"pfc-interface", "a port to elsewhere", []string{lossless + `interface Ethernet1/48
   description to the campus
   priority-flow-control mode off

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// segmented is a design whose packets say their ways.
+// segmented is a design whose packets name their paths.
 func segmented(g *topo.Graph, s queue.Spec, os swconf.OS) (*design.Design, error) {
 	g, err := onDevice(g, os)
 	if err != nil {
@@ -35,8 +35,8 @@ func core() queue.Spec {
 	return s
 }
 
-// A packet that names the switches of a way, as a NIC writes it, takes that way cable by cable through what
-// was rendered and read back: whatever the fabric, and whichever of several parallel cables.
+// A packet that names the switches of a path, as a NIC writes it, takes that path link by link with the rendered
+// and parsed configuration: for any fabric and any of several parallel cables.
 func TestSegmentsArrive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kind := rapid.SampledFrom([]string{"rail", "fat-tree"}).Draw(rt, "kind")
@@ -101,7 +101,7 @@ func (w *walk) leaves() (nodes []int) {
 	return nodes
 }
 
-// up are the cables of a switch to others.
+// up returns the cables of a switch to others.
 func (w *walk) up(n int) (links []int) {
 	for l, link := range w.g.Links {
 		if (link.A == n || link.B == n) && w.g.Nodes[link.A+link.B-n].Role != topo.Host {
@@ -118,7 +118,7 @@ func (w *walk) own(n int) (sids []netip.Prefix) {
 	return sids
 }
 
-// names is the uSID that a switch has a way to by a cable.
+// names returns a uSID to which a switch has a path by a cable.
 func (w *walk) names(t *rapid.T, n, link int) netip.Prefix {
 	port := w.of[n].Plugged(w.g.Nodes[n].Panel, w.g.Jack(link, n))
 	for _, r := range w.of[n].Routes {
@@ -130,8 +130,8 @@ func (w *walk) names(t *rapid.T, n, link int) netip.Prefix {
 	return netip.Prefix{}
 }
 
-// follow forwards as switches do: the first uSID is the switch's own and is shifted out, the next one's
-// route says the cable. It returns switches and cables in turn.
+// follow forwards as switches do: the first uSID is the switch's own and is shifted out, and the next one's route
+// determines the cable. It returns switches and cables alternately.
 func (w *walk) follow(t *rapid.T, at int, sids []netip.Prefix) (way []int) {
 	for {
 		mine := false
@@ -167,7 +167,7 @@ func (w *walk) follow(t *rapid.T, at int, sids []netip.Prefix) (way []int) {
 	}
 }
 
-// Queues that trim, and marks at ports to switches alone, come back as they were.
+// Trimming queues, and marks only at ports to switches, parse unchanged.
 func TestCoreMarksComeBack(t *testing.T) {
 	d, err := segmented(fabric(t, "rail"), core(), swconf.SONiC)
 	if err != nil {
@@ -178,7 +178,7 @@ func TestCoreMarksComeBack(t *testing.T) {
 		got, notes, err := c.Spec(spec())
 		want := core()
 		said := strings.Contains(strings.Join(notes, "\n"), "mark nothing while others do")
-		if strings.HasPrefix(c.Name(), "spine") { // nobody's last hop
+		if strings.HasPrefix(c.Name(), "spine") { // not the last hop of any path
 			want.CoreMarks, want.Trim.LastHop = false, want.Trim.DSCP
 		}
 		if err != nil || got != swconf.Normal(want) || said != want.CoreMarks {
@@ -187,7 +187,7 @@ func TestCoreMarksComeBack(t *testing.T) {
 	}
 }
 
-// The others say what they cannot say, and a fabric what it cannot name.
+// Other languages report unsupported settings, and a fabric what it cannot name.
 func TestSegmentsRefused(t *testing.T) {
 	lossy := core()
 	lossy.Queues[3].Trim, lossy.Trim = false, queue.Trim{}
@@ -216,13 +216,13 @@ func TestSegmentsRefused(t *testing.T) {
 	}
 }
 
-// What is wrong with segments is found at its line, in both languages.
+// Errors of segments are found at their lines, in both languages.
 func TestSegmentFindings(t *testing.T) {
 	g := fabric(t, "rail")
 	for _, c := range []struct {
 		os              swconf.OS
 		file, old, with string
-		rule, want      string // none: nothing is found
+		rule, want      string // "": no finding
 	}{
 		{"sonic", leaf, `default|fcbb:bb00:5::/48`, `default|fcbb:bb00:9::/48`, "srv6-way",
 			"which has no such SID"},
@@ -248,7 +248,7 @@ func TestSegmentFindings(t *testing.T) {
 			"fcbb:bb00:5::/200", "bad-value", "an IPv6 prefix"},
 		{"frr", leaf, "block-len 32 node-len 16", "block-len 32 node-len 24", "bad-value", "as long as " +
 			"block-len"},
-		{"frr", leaf, "fd00:64::1 swp3", "fd00:64::1", "", ""}, // whose port its address tells
+		{"frr", leaf, "fd00:64::1 swp3", "fd00:64::1", "", ""}, // its address determines its port
 		{"frr", leaf, "ipv6 route fcbb:bb00:5::/48", "no ipv6 route fcbb:bb00:5::/48", "srv6-way",
 			"no route to a SID of it"},
 	} {

@@ -13,9 +13,9 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// Configurations that nobody of this project wrote, where there are some (RAILYARD_SHARED): every line is
-// read, passed over or told, in the language that the file is in; and how many of each kind there are is
-// a page, so that a rule which is too narrow or too wide shows as a change of it.
+// Configurations by other authors, if available (RAILYARD_SHARED): every line is parsed, ignored or reported, in
+// the language of the file. The counts of each kind are stored, so that a rule that becomes too narrow or too wide
+// shows as a change.
 func TestOthersConfigurations(t *testing.T) {
 	files := published.Files(t, "configs", "*", "*")
 	var page strings.Builder

@@ -14,11 +14,11 @@ import (
 	"railyard/unit"
 )
 
-// segmentsOf is how large the fabric of BenchmarkLint is: 13 make 62,976 ports of 520 switches.
+// segmentsOf is the size of BenchmarkLint's fabric: 13 give 62,976 ports of 520 switches.
 var segmentsOf = flag.Int("segments", 1, "segments per pod of BenchmarkLint's fabric, 13 for 62,976 ports")
 
-// What it costs to check a fabric's configurations, part by part: reading the texts, the rules against the
-// cables, the rules against the texts alone.
+// The cost of checking a fabric's configurations by part: parsing, the rules with cables, the rules on the texts
+// alone.
 func BenchmarkLint(b *testing.B) {
 	cable := topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 64,

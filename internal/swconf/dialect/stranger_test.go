@@ -8,12 +8,12 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// cumulusFile is what switchd's files are called.
+// cumulusFile is the message for switchd's files.
 const cumulusFile = "a file of Cumulus Linux's switchd, as traffic.conf and qos_features.conf are " +
 	"(what nv config show prints is read)"
 
-// TestStrangers: a text of an operating system that is not read is named with what it looks like, though it
-// says much that languages which are read say, too.
+// TestStrangers: a text of an unsupported operating system is reported by its probable name, although much of it is
+// valid in supported languages.
 func TestStrangers(t *testing.T) {
 	for name, text := range map[string]string{
 		"Cisco IOS-XR": "!! IOS XR 7.5.2\nhostname r\npolicy-map OUT\n class ROCE\n  bandwidth " +
@@ -53,8 +53,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestExcerptsOfEOS: an excerpt that names ports as no other switch does is EOS's, though its words are
-// others', too.
+// TestExcerptsOfEOS: an excerpt with EOS's unique port names is EOS's, although other languages share its words.
 func TestExcerptsOfEOS(t *testing.T) {
 	for _, text := range []string{
 		"interface Management1\n   vrf MGMT\nclass-map type qos match-any A\n   match vlan 200\n",

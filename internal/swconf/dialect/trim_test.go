@@ -26,7 +26,7 @@ func trims(limit unit.Bytes, t queue.Trim) queue.Spec {
 	return swconf.Normal(s)
 }
 
-// SONiC says what a switch trims, and what it said is read back; the others say that they cannot.
+// SONiC's trimming settings are written and parse unchanged; other languages report that they have none.
 func TestTrimming(t *testing.T) {
 	g := fabric(t, "rail")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -45,7 +45,7 @@ func TestTrimming(t *testing.T) {
 				continue
 			}
 			want := s
-			if strings.HasPrefix(c.Name(), "spine") { // nobody's last hop
+			if strings.HasPrefix(c.Name(), "spine") { // not the last hop of any path
 				want.Trim.LastHop = want.Trim.DSCP
 			}
 			if err != nil || got.Trim != want.Trim || got.Queues[3] != want.Queues[3] {
@@ -88,7 +88,7 @@ func TestTrimming(t *testing.T) {
 	}
 }
 
-// What is wrong with a text that trims is found at its line.
+// Errors of a trimming configuration are found at their lines.
 func TestTrimmingFindings(t *testing.T) {
 	g := fabric(t, "rail")
 	d, err := plan(g, trims(40_000, queue.Trim{Size: 128, DSCP: 46, LastHop: 46}), swconf.SONiC,

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// A "no" that stands alone, twice or behind default is no command of any switch:
-// it was taken for an abbreviation of no-shutdown, and understood.
+// A "no" alone, twice, or after default is no command of any switch. It was mistaken for an abbreviation of
+// no-shutdown.
 func TestNoStandsOnceBeforeACommand(t *testing.T) {
 	for os, port := range map[swconf.OS]string{
 		swconf.NXOS: "Ethernet1/1",

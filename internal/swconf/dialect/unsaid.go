@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// speeds are the rates of ports of a language's switches, in Gbit/s: IEEE 802.3's, if such switches exist. FRR sets
-// none, so that it is left out.
+// speeds are the port rates of a language's switches, in Gbit/s: those of IEEE 802.3 for which such switches exist.
+// FRR sets none, so that it is left out.
 var speeds = map[swconf.OS][]unit.Rate{
 	swconf.NXOS:  {1, 10, 25, 40, 50, 100, 200, 400, 800},
 	swconf.EOS:   {1, 10, 25, 40, 50, 100, 200, 400, 800},
@@ -25,7 +25,7 @@ var speeds = map[swconf.OS][]unit.Rate{
 // maps are the breakouts of NX-OS (interface breakout module; batfish's grammar has these).
 var maps = []string{"10g-4x", "25g-4x", "50g-2x", "50g-4x", "100g-2x", "100g-4x", "200g-2x", "200g-4x", "400g-2x"}
 
-// brokenOut refuses parts of a port that cannot exist: switches split lanes in halves, and SONiC's as their device
+// brokenOut rejects impossible parts of a port: switches split lanes in halves, and SONiC's as their device
 // defines.
 func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
 	n := p.Jack.Parts
@@ -42,7 +42,7 @@ func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
 	return nil
 }
 
-// ports refuses rates and parts that no port has, and limits that no text has.
+// ports rejects rates and parts that no port has, and limits that no configuration has.
 func ports(d *design.Design, s *design.Switch) error {
 	if s.Spec.Timed {
 		return design.Refuse(d.OS, s, "limits that shorten with a port's rate (switch.limits_in_time): its limits are bytes; --set switch.limits_in_time=false keeps them")
@@ -64,11 +64,11 @@ func ports(d *design.Design, s *design.Switch) error {
 }
 
 // balancing is the load balancing of a language's switches: modes, and the policies (lb) that they implement. Per
-// packet, NX-OS and EOS send to the port that their dynamic rate estimate, or load and queue, call best (Nexus 9000
+// packet, NX-OS and EOS send to the best port by their dynamic rate estimate, or by load and queue (Nexus 9000
 // Unicast Routing Configuration Guide, Dynamic Load Balancing: "the path with least link utilization"; Arista's DLB
-// on ECMP groups: "measuring the amount of data transmitted from a given port and packets enqueued"), and Cumulus'
-// adaptive routing to the port of the best grade; none sends packets in turn or at random, and none of what is
-// written has tables of buckets that keep flows (resilient hashing).
+// on ECMP groups: "measuring the amount of data transmitted from a given port and packets enqueued"). Cumulus'
+// adaptive routing sends to the port of the best grade. None sends packets in turn or at random, and none of the
+// rendered languages has tables of buckets that keep flows (resilient hashing).
 var balancing = map[swconf.OS]struct{ modes, policies []string }{
 	swconf.NXOS:  {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
 	swconf.EOS:   {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
@@ -78,7 +78,7 @@ var balancing = map[swconf.OS]struct{ modes, policies []string }{
 	swconf.FRR:   {nil, []string{"ecmp"}},
 }
 
-// balances refuses load balancing that a language has no command for, where there is any.
+// balances rejects load balancing without a command in a language that has commands for load balancing.
 func balances(d *design.Design) error {
 	mode, balanced := d.Balanced()
 	if !balanced || !slices.ContainsFunc(d.Switches, (*design.Switch).Routed) {
@@ -120,8 +120,8 @@ func pfcModes(d *design.Design) (notes []string) {
 	return notes
 }
 
-// headrooms returns notes on headroom of classes with a dynamic pause threshold that NX-OS computes: its pause
-// buffer-size takes one only with a fixed threshold.
+// headrooms returns notes on headroom of classes with a dynamic pause threshold, which NX-OS computes: its pause
+// buffer-size accepts one only with a fixed threshold.
 func headrooms(d *design.Design) (notes []string) {
 	var on [queue.Classes][]string
 	var most [queue.Classes]unit.Bytes

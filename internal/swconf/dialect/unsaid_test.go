@@ -14,7 +14,7 @@ import (
 	"railyard/unit"
 )
 
-// built is two rails of so many servers below a spine.
+// built is two rails of n servers below a spine.
 func built(t *testing.T, os swconf.OS, lb string, hosts int, rate unit.Rate) *design.Design {
 	t.Helper()
 	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1},
@@ -38,7 +38,7 @@ func built(t *testing.T, os swconf.OS, lb string, hosts int, rate unit.Rate) *de
 	return d
 }
 
-// A speed that no port has, and lanes that no chip has, are refused with the port.
+// An impossible speed or number of lanes is rejected with the port.
 func TestPortsThatNoSwitchHas(t *testing.T) {
 	for _, c := range []struct {
 		os    swconf.OS
@@ -51,7 +51,7 @@ func TestPortsThatNoSwitchHas(t *testing.T) {
 		{swconf.EOS, 4, 1500 * unit.Mbps, "runs at 1.5Gbps"},
 		{swconf.SONiC, 4, 300 * unit.Gbps, "runs at 300Gbps"},
 		{swconf.NXOS, 4, 1600 * unit.Gbps, "runs at 1.6Tbps"},
-		{swconf.SONiC, 4, 1600 * unit.Gbps, "the switch model is not set"}, // a faster one than fits it
+		{swconf.SONiC, 4, 1600 * unit.Gbps, "the switch model is not set"}, // too fast for the port
 		{swconf.FRR, 4, 600 * unit.Gbps, ""},
 		{swconf.SONiC, 127, 100 * unit.Gbps, ""},
 		{swconf.NXOS, 128, 100 * unit.Gbps, ""},
@@ -63,13 +63,13 @@ func TestPortsThatNoSwitchHas(t *testing.T) {
 	}
 }
 
-// told are the policies that are more than hashing, and the languages that have a line for them.
+// told are the policies beyond hashing, and the languages that have a line for them.
 var told = map[string][]string{"flowlet": {"nxos", "eos", "junos"},
 	"spray-least": {"nxos", "eos", "nvue", "junos"},
 	"dlb":         {"nxos", "eos", "nvue", "junos"}, "spray": nil, "spray-random": nil, "ecmp-resilient": nil}
 
-// Every policy in every language: it is in the text of every switch that has paths to choose from, or refused
-// with what the language can say. What switches do without being told, hashing, is written everywhere.
+// Every policy in every language is in the text of every switch that has a choice of paths, or is rejected with
+// what the language supports. Hashing, the default of switches, is accepted everywhere.
 func TestNoPolicyIsDropped(t *testing.T) {
 	for _, os := range dialect.Written() {
 		for _, lb := range route.Names() {
@@ -79,7 +79,7 @@ func TestNoPolicyIsDropped(t *testing.T) {
 				t.Errorf("lb %s: told %q, and the table says %v", lb, p.DLB, more)
 			}
 			if route.Is[route.Riser](p) || route.Is[route.Informed](p) || route.Is[route.EVReader](p) {
-				continue // refused by config render itself, in all languages (TestRenderedBalancing)
+				continue // rejected by config render itself, in all languages (TestRenderedBalancing)
 			}
 			d := built(t, swconf.OS(os), lb, 4, 400*unit.Gbps)
 			files, err := dialect.Render(d)

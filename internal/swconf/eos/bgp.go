@@ -80,7 +80,7 @@ func familyOf(m *cli.Match) swconf.Family {
 	return swconf.OtherFamily
 }
 
-// openVRF reads a VRF's part of BGP: neighbours of its own, groups of the switch.
+// openVRF parses a VRF's part of BGP, with the VRF's neighbours and the switch's groups.
 func (p *parser) openVRF(b *swconf.BGP, m *cli.Match) *cli.Mode {
 	if m.No {
 		for _, n := range b.Neighbors[:len(b.Neighbors):len(b.Neighbors)] {
@@ -126,7 +126,7 @@ func (p *parser) stopRule(r *cli.Mode, vrf string) {
 // neighborRules read neighbours and their groups, of the switch or of a VRF.
 func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP, peers *swconf.Peers) {
 	get := func(m *cli.Match) *swconf.Neighbor {
-		if m.No { // which makes none
+		if m.No { // which creates none
 			return peers.Known(m.Word("who"))
 		}
 		return peers.Get(b, m.Word("who"), p.c.At(m, "who"))
@@ -230,7 +230,7 @@ func (p *parser) unnumbered(b *swconf.BGP, peers *swconf.Peers, m *cli.Match) {
 	}
 }
 
-// announced parses announcements: below router bgp and in its family ipv4, which are one.
+// announced parses announcements: below router bgp and in its family ipv4, which are equivalent.
 func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	r.Set("[no] redistribute <what:aggregate|attached-host|bgp|connected|dhcp|dynamic|igmp|isis|ospf|ospf3|ospfv3|rip|static|user> [ <more...> ]", func(m *cli.Match) {
 		p.ofRoutes(m)

@@ -25,7 +25,7 @@ func (w *writer) buffers() {
 	}
 }
 
-// profileOf returns a port's buffer profile: by its headroom if that is not most ports'.
+// profileOf returns a port's buffer profile, by its headroom if that differs from most ports'.
 func (w *writer) profileOf(p *design.Port) string {
 	name, most := fabric, w.S.Most()
 	for i, h := range p.Headroom {
@@ -65,8 +65,8 @@ func (w *writer) bufferProfile(name string, headroom [queue.Classes]unit.Bytes) 
 var shares = []float64{1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2, 4, 8}
 
 // fitBuffers rounds the buffers of a switch to EOS's values: shares of the free buffer, and one headroom for all
-// priority groups. An xOFF in bytes becomes the smallest share that lets a single priority group hold as much; the
-// switch's Spec is changed accordingly.
+// priority groups. An xOFF in bytes becomes the smallest share with which a single priority group holds as much.
+// The switch's Spec is changed accordingly.
 func fitBuffers(s *design.Switch) (notes []string, err error) {
 	for i := range s.Spec.Queues {
 		k := &s.Spec.Queues[i]
@@ -96,7 +96,8 @@ func fitBuffers(s *design.Switch) (notes []string, err error) {
 	return notes, nil
 }
 
-// oneHeadroom gives all lossless queues of a port the most that one of them needs: EOS has one for all.
+// oneHeadroom gives all lossless queues of a port the maximum that one of them needs, because EOS has one value for
+// all.
 func oneHeadroom(s *design.Switch) {
 	var spec unit.Bytes
 	for i := range s.Spec.Queues {

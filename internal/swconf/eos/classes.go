@@ -13,7 +13,7 @@ import (
 type class struct {
 	dscp  [64]bool
 	cos   [8]bool
-	lists []swconf.Said[string] // access lists whose packets it takes too: "ip NAME"
+	lists []swconf.Said[string] // access lists whose packets it also matches: "ip NAME"
 	other bool                  // matches other properties than marks
 }
 
@@ -31,7 +31,7 @@ type act struct {
 	tc    swconf.Said[int]
 }
 
-// classRules read class-maps, policy-maps and the access lists that these look at.
+// classRules parses class-maps, policy-maps and their access lists.
 func (p *parser) classRules(r *cli.Mode) {
 	r.On("[no] class-map type <what:qos|quality-of-service> match-any <name>", p.openClass)
 	r.On("[no] policy-map type <what:qos|quality-of-service> <name>", p.openPolicy)
@@ -131,7 +131,7 @@ func (p *parser) openPolicy(m *cli.Match) *cli.Mode {
 			}
 			return nil
 		}
-		if i < 0 { // the same again continues it, in its position
+		if i < 0 { // a repeated class continues it, in its position
 			i = len(x.acts)
 			x.acts = append(x.acts, &act{class: m.Word("name"), at: p.c.At(m, "name")})
 		}
@@ -174,7 +174,7 @@ func (p *parser) openQueuePolicy(m *cli.Match) *cli.Mode {
 var entries = []string{"permit", "deny", "remark", "counters", "statistics", "fragment-rules",
 	"<seq:int> <what:permit|deny|remark>"}
 
-// takes reports whether a class of a policy takes packets of a DSCP, and of a CoS.
+// takes reports whether a class of a policy matches packets of a DSCP, and of a CoS.
 func (p *parser) takes(name string) (dscp [64]bool, cos [8]bool) {
 	k := p.classes[name]
 	if k == nil {

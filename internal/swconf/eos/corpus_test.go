@@ -14,8 +14,8 @@ import (
 	"railyard/internal/swconf/tell"
 )
 
-// What public texts say, in numbers: the answers were held against text and guide by hand. No text that is
-// right has a finding at level error; those that have one are wrong as the answer says.
+// The meaning of public texts, in numbers. The expected values were compared with text and guide by hand. A correct
+// text has no finding at level error. Those that have one are wrong, as the expected values say.
 func TestCorpus(t *testing.T) {
 	corpus := published.Path(t, "configs", "eos")
 	story.Cases(t, "corpus", func(name string) string {
@@ -32,7 +32,7 @@ func TestCorpus(t *testing.T) {
 	})
 }
 
-// summary returns what matters of a configuration, without a name or an address of it.
+// summary returns the relevant settings of a configuration, without names and addresses.
 func summary(c *swconf.Config) string {
 	var s []string
 	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }

@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What EOS's lines say: of ports, of queues in profiles and under interfaces, of buffers, of BGP; and what is
-// told of malformed ones.
+// The meaning of EOS's lines on ports, on queues in profiles and under interfaces, on buffers, and on BGP, and the
+// reports on malformed ones.
 func TestLines(t *testing.T) {
 	for _, page := range []string{"ports", "queues", "routing", "texts", "faults"} {
 		t.Run(page, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A range of interfaces is each of them, in whatever way it is written.
+// A range of interfaces is each of them, in any notation.
 func TestRangesOfPorts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.IntRange(1, 60).Draw(t, "from")
@@ -101,7 +101,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// What EOS cannot say of a Spec is refused with its key, before a file is written.
+// A Spec that EOS cannot express is rejected with its key, before a file is written.
 func TestRefusedSpecs(t *testing.T) {
 	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1},
 		Hosts: 1, Segments: 1,
@@ -129,7 +129,7 @@ func TestRefusedSpecs(t *testing.T) {
 	}
 }
 
-// What the text leaves open and the simulation fills in is told.
+// Values that the text does not set and the simulation assumes are reported.
 func TestNotes(t *testing.T) {
 	const open = "hostname a\npriority-flow-control pause watchdog default timeout 0.2\n" +
 		"interface Ethernet1\n no switchport\n mtu 9214\n priority-flow-control on\n" +
@@ -159,7 +159,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, never a panic, and its lines are all accounted for.
+// Any text is parsed or rejected without a panic, and its lines are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add("qos profile A\n   tx-queue 3\n      bandwidth percent 50\ninterface Et1-4,Et7\n" +
 		"   service-profile A\n")
@@ -172,8 +172,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Transmit queues are strict unless a line takes that away, and one that shares makes all below it share
-// (platform eos.json, tx_priority): what show says and what a simulated switch does.
+// Transmit queues are strict unless a line changes that. A queue that shares makes all lower ones share, too
+// (platform eos.json, tx_priority). Both show and the simulated switch follow this.
 func TestPriorityUnsaid(t *testing.T) {
 	for _, c := range []struct{ queues, want string }{
 		{"", "7 strict by default, 6 strict by default, 5 strict by default, 4 strict by default, " +
@@ -213,7 +213,7 @@ func TestPriorityUnsaid(t *testing.T) {
 	}
 }
 
-// TestQueuedBy: a port's queues are those of its profile, of the policy-map of what goes out, or of its own lines.
+// TestQueuedBy: a port's queues are those of its profile, of its egress policy-map, or of its own lines.
 func TestQueuedBy(t *testing.T) {
 	const maps = "policy-map type tx-queue OUT\n class tx-queue 3\n  bandwidth percent 50\nqos profile R\n tx-queue 3\n" +
 		"  bandwidth percent 50\ninterface Ethernet1\n"

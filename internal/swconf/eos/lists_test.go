@@ -7,8 +7,8 @@ import (
 	"railyard/internal/queue"
 )
 
-// Classes by access lists take RoCE's packets by their DSCP, or by the UDP port that all of them go to; what
-// else such lists ask for is said and decides nothing.
+// Classes by access lists match RoCE's packets by their DSCP, or by their common UDP port. Other conditions of such
+// lists are reported and ignored.
 func TestClassesByAccessList(t *testing.T) {
 	const text = `hostname x
 ip access-list L

@@ -65,7 +65,7 @@ func newParser(file string) *parser {
 	p.lists = swconf.NewAccessLists(p.pass)
 	p.c.LLDP.V, p.c.Floors = true, true
 	p.c.Strict = p.platform.Word("tx_priority") == "strict"
-	// a channel's setting applies if it is set, and else its members'
+	// a channel's setting applies if it is set, otherwise its members'
 	p.c.Bundling = swconf.Bundling{MTU: swconf.ChannelFirst}
 	for i := range p.toQueue {
 		p.toQueue[i] = i
@@ -96,7 +96,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
-// oldGroup reads peer-group, as releases before 4.23 print it, as the two words that it is now.
+// oldGroup parses peer-group, as releases before 4.23 print it, as today's two words.
 func oldGroup(l *cli.Line) {
 	for i, w := range l.Words {
 		if i >= 2 && i <= 3 && w.Text == "peer-group" && l.Words[i-2].Text == "neighbor" &&
@@ -193,7 +193,7 @@ func (p *parser) generalRules(r *cli.Mode) {
 	})
 }
 
-// routeRules read what BGP's policies are made of.
+// routeRules parses the rules of BGP's policies.
 func (p *parser) routeRules(r *cli.Mode) {
 	r.On("[no] route-map <name> <action:permit|deny> [ <seq:int> ]", p.openRouteMap)
 	r.On("[no] route-map <name>", p.openRouteMap)

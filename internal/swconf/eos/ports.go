@@ -15,8 +15,7 @@ var portForm = regexp.MustCompile(
 	`(?i)^(et|eth|ethernet|po|port-channel|lo|loopback|vl|vlan|ma|management|vx|vxlan|tunnel|tu|dps|gre|` +
 		`recirc-channel|unconnectedethernet|fabric|internal|register|test)\s*([0-9].*)$`)
 
-// openInterface opens Ethernet3, Ethernet3/1, Et1-4 and others, which are
-// passed over.
+// openInterface opens Ethernet3, Ethernet3/1, Et1-4 and others, which are skipped.
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	f := portForm.FindStringSubmatch(m.Word("names"))
 	if f != nil && !strings.HasPrefix(strings.ToLower(f[1]), "et") &&
@@ -176,7 +175,8 @@ func (p *parser) port(m *cli.Match, name string) *swconf.Port {
 	return q
 }
 
-// interfaceMode is the table of lines below interfaces, opened for some: it is created once, and not for each of them.
+// interfaceMode is the table of lines below interfaces, opened for some. It is created once, and not for each of
+// them.
 func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	if p.below == nil {
 		p.below = p.portRules()
@@ -340,8 +340,8 @@ func speed(s string) (unit.Rate, bool) {
 	return unit.Rate(n) * unit.Gbps, err == nil && n < 100_000
 }
 
-// encoding parses the FEC of a port: two lines allow both, and the transceiver selects; no removes all, or only the
-// named one.
+// encoding parses the FEC of a port. Two lines permit both codes, and the transceiver selects one. no removes all,
+// or only the named one.
 func encoding(p *parser) func(*swconf.Port, *cli.Match) {
 	return func(q *swconf.Port, m *cli.Match) {
 		how := m.Word("how")

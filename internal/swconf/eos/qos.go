@@ -54,7 +54,7 @@ func (p *parser) cosMap(m *cli.Match) {
 	p.toClass(m, p.cosTC[:], set[:], ok, tail, "a list of CoS values and their class, as in 3 to traffic-class 3")
 }
 
-// toClass sets the traffic class, named in tail, of the values in a set, or removes it; want describes the accepted
+// toClass sets the traffic class, named in tail, of the values in a set, or removes it. want describes the accepted
 // form.
 func (p *parser) toClass(m *cli.Match, classes []swconf.Said[int], set []bool, ok bool, tail, want string) {
 	var tc int
@@ -79,7 +79,7 @@ func (p *parser) toClass(m *cli.Match, classes []swconf.Said[int], set []bool, o
 	}
 }
 
-// trafficClass parses one by its number, or by its configured name.
+// trafficClass parses a traffic class by its number or its configured name.
 func (p *parser) trafficClass(m *cli.Match, at, word string) (int, bool) {
 	tc, err := strconv.Atoi(word)
 	if n, named := p.tcNames[word]; named {
@@ -92,7 +92,7 @@ func (p *parser) trafficClass(m *cli.Match, at, word string) (int, bool) {
 	return tc, true
 }
 
-// queue parses one by its number, or by its configured name.
+// queue parses a queue by its number or its configured name.
 func (p *parser) queue(m *cli.Match) (int, bool) {
 	n, err := strconv.Atoi(m.Word("n"))
 	if q, named := p.queueNames[m.Word("n")]; named {
@@ -118,7 +118,7 @@ func (p *parser) names(of map[string]int) func(*cli.Match) {
 	}
 }
 
-// unsimulated notes a line that bears on packets and that no simulated switch does.
+// unsimulated notes a line that affects packets and that is not simulated.
 func (p *parser) unsimulated(m *cli.Match) {
 	text := m.Line.Text
 	p.c.Apart = slices.DeleteFunc(p.c.Apart, func(s swconf.Said[string]) bool {
@@ -149,8 +149,8 @@ func eight(s string) (set [8]bool, ok bool) {
 	return set, ok
 }
 
-// classMap reads "3 4 to tx-queue 3"; what else a traffic class is written to, marks that leave the
-// switch and PFC priorities, queues no packet.
+// classMap parses "3 4 to tx-queue 3". Other targets of a traffic class, such as marks and PFC priorities, affect
+// no queue.
 func (p *parser) classMap(m *cli.Match) {
 	list, tail, ok := strings.Cut(m.Word("list"), " to ")
 	set, fine := eight(list)
@@ -195,7 +195,7 @@ func (p *parser) classMap(m *cli.Match) {
 	}
 }
 
-// pfc turns it on, or off with all its priorities (no priority-flow-control).
+// pfc turns PFC on, or off with all its priorities (no priority-flow-control).
 func (p *parser) pfc(q *profile, m *cli.Match) {
 	swconf.Switch(p.c, m, &q.pfc, "on", true)
 	if m.No && !m.Has("on") {
@@ -363,8 +363,7 @@ func late(m *cli.Match) swconf.WRED {
 	return swconf.WRED{MinText: text, MaxText: text, Percent: 100, ECN: true}
 }
 
-// thresholds returns the thresholds of a line of random detection, in bytes if they are or can be converted to
-// bytes.
+// thresholds returns the thresholds of a line of random detection in bytes, if they can be converted.
 func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
 	w.Weight = int(min(m.Int("w"), 1000))
 	low, ok1 := p.size(m.Num("min"), m.Word("u1"))
@@ -379,7 +378,7 @@ func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
 }
 
 // size is an amount in bytes. A segment is the chip's allocation unit, which depends on the model. A time cannot be
-// converted, because the bytes that leave a queue in it depend on the others.
+// converted, because the bytes that leave a queue in it depend on the other queues.
 func (p *parser) size(n float64, u string) (unit.Bytes, bool) {
 	scale, ok := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}[u]
 	if u == "segments" {

@@ -96,7 +96,7 @@ func (w *writer) qos() {
 				w.Line(2, "bandwidth percent %d", k.Weight)
 			}
 		}
-		if k.Lossless && spec.Watchdog.On { // without it the watchdog does not look at the queue
+		if k.Lossless && spec.Watchdog.On { // without it the watchdog does not monitor the queue
 			w.Line(2, "bandwidth guaranteed %d", floorKbps)
 		}
 		if r := k.WRED; r.Max > 0 && r.ECN {
@@ -121,11 +121,11 @@ func (w *writer) qos() {
 	}
 }
 
-// floorKbps is the guaranteed bandwidth of a monitored queue: a starved queue would look stuck, and EOS monitors none
-// without it. The least that guides give.
+// floorKbps is the guaranteed bandwidth of a monitored queue. A starved queue would look stuck, and EOS monitors
+// none without it. The least that guides give.
 const floorKbps = 100
 
-// fitWatchdog holds the watchdog of a switch to the times that EOS takes. A longer polling interval is reduced to EOS's
+// fitWatchdog rounds the watchdog of a switch to EOS's times. A longer polling interval is reduced to EOS's
 // maximum; the switch's Spec is changed accordingly.
 func fitWatchdog(s *design.Switch) error {
 	w := &s.Spec.Watchdog
@@ -169,7 +169,7 @@ func fitMTU(s *design.Switch) []string {
 	return []string{fmt.Sprintf("EOS takes MTUs to %.0f: packets without their Ethernet header", most)}
 }
 
-// share writes alpha as EOS does: 1/8, 1, 2; others as a decimal.
+// share formats alpha like EOS: 1/8, 1, 2; others as a decimal.
 func share(a float64) string {
 	if a > 0 && a < 1 && 1/a == math.Round(1/a) {
 		return fmt.Sprintf("1/%.0f", 1/a)
@@ -271,7 +271,7 @@ func (w *writer) interfaces() {
 		w.Line(0, "interface Port-Channel%d", c.Channel)
 		w.Line(1, "description %s %s", c.FarName, c.VLAN.Name)
 		w.Line(1, "switchport access vlan %d", c.VLAN.ID)
-		w.Line(1, "service-profile %s", fabric) // members have it too, because either may count
+		w.Line(1, "service-profile %s", fabric) // members have it too, because either may apply
 		switch {
 		case evpn && s.Peer != nil:
 			w.Line(1, "link tracking group %s downstream", fabric)
@@ -380,7 +380,7 @@ func (w *writer) bgp() {
 	}
 	if evpn {
 		w.Line(1, "address-family evpn")
-		if s.Peer == nil { // ends no tunnel, and passes others' routes on
+		if s.Peer == nil { // ends no tunnel, and passes on received routes
 			w.Line(2, "bgp next-hop-unchanged")
 		}
 		w.Line(2, "neighbor FABRIC activate")

@@ -51,7 +51,7 @@ func (p *parser) resolve() {
 	p.parts()
 }
 
-// subs classifies packets of subinterfaces with settings of their own; unset values are their interface's.
+// subs classifies packets of subinterfaces with their own settings; unset values are their interface's.
 func (p *parser) subs() {
 	for _, s := range p.c.Subs {
 		own := p.ports[s]
@@ -70,7 +70,7 @@ func (p *parser) subs() {
 	}
 }
 
-// parts removes undefined references of a configuration without a hostname: it is a part of one.
+// parts removes undefined references of a configuration without a hostname, because it is partial.
 func (p *parser) parts() {
 	c := p.c
 	if c.Part = !c.Hostname.Is(); !c.Part {
@@ -83,7 +83,7 @@ func (p *parser) parts() {
 	c.Refs = slices.DeleteFunc(c.Refs, func(r swconf.Ref) bool { return !kinds[r.Kind] })
 }
 
-// perPort reports whether only profiles and interfaces turn the watchdog on, and nothing does for all ports.
+// perPort reports whether only profiles and interfaces turn the watchdog on, and no line does for all ports.
 func (p *parser) perPort() bool {
 	for _, q := range p.profiles {
 		if q.watch.V && q.watch.At == p.c.Watchdog.On.At {
@@ -116,7 +116,7 @@ func (p *parser) layers(port *swconf.Port) (out []*profile) {
 	return out
 }
 
-// profileAt names the profile that counts at a port: its channel's, or its own.
+// profileAt returns the effective profile of a port: its channel's, or its own.
 func (p *parser) profileAt(port *swconf.Port) swconf.Said[string] {
 	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil && p.uses[b].Is() {
 		return p.uses[b]
@@ -220,7 +220,7 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 	return q
 }
 
-// scheduler names what schedules the queues of a port: its profile, else the policy-map of egress, else its own
+// scheduler returns what schedules the queues of a port: its profile, else the egress policy-map, else its own
 // lines.
 func (p *parser) scheduler(port *swconf.Port, layers []*profile) string {
 	var output swconf.Said[string]
@@ -230,8 +230,8 @@ func (p *parser) scheduler(port *swconf.Port, layers []*profile) string {
 	return cmp.Or(p.profileAt(port).V, output.V, "interface")
 }
 
-// served sets the default priority of queues: strict, down to the first that shares, which makes all below it share too
-// (platform, tx_priority).
+// served sets the default priority of queues: strict, down to the first that shares, which makes all lower ones
+// share too (platform, tx_priority).
 func served(q *swconf.QoS) {
 	for i := len(q.Queues) - 1; i >= 0; i-- {
 		k := &q.Queues[i]
@@ -252,7 +252,7 @@ func shared(q *swconf.QoS) (sum int) {
 	return sum
 }
 
-// fill sets a queue's values from a layer if earlier ones did not.
+// fill sets a queue's values from a layer if earlier layers did not.
 func fill(k, from *swconf.Queue) {
 	if from.At.Line == 0 {
 		return
@@ -363,7 +363,7 @@ func (x *profile) speaks() (at swconf.Place) {
 	return at
 }
 
-// maps returns the switch's maps of DSCPs and CoS to traffic classes: by default the platform's.
+// maps returns the switch's maps of DSCPs and CoS to traffic classes, by default the platform's.
 func (p *parser) maps() (dscp [64]swconf.Said[int], cos [8]swconf.Said[int]) {
 	dscp, cos = p.toTC, p.cosTC
 	if m, ok := p.platform.Map("dscp_to_tc", 64); ok {

@@ -10,10 +10,10 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Traffic policies (Arista, "Traffic Policies"; words as in aristanetworks/avd, traffic-policies): matches of
-// addresses, protocols, ports and DSCPs, of which the first that matches a packet sets its traffic class, or drops
-// it. Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP. A match of other protocols
-// or ports matches none of them; one with an address matches some, so that it decides nothing here.
+// Traffic policies (Arista, "Traffic Policies"; words as in aristanetworks/avd, traffic-policies) have matches of
+// addresses, protocols, ports and DSCPs. The first one that matches a packet sets its traffic class, or drops it.
+// Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP. A match of other protocols or
+// ports matches no RoCE packet; one with an address matches some, so it decides nothing here.
 type trafficPolicy struct{ matches []*trafficMatch }
 
 type trafficMatch struct {

@@ -101,8 +101,8 @@ func (p *parser) portWatchdog(r *cli.Mode, each func(func(*profile, *cli.Match))
 		}))
 }
 
-// watched sets the switch's times from its ports if it sets none of its own, and compares the ports. EOS's default
-// times are undocumented: they stay unset.
+// watched sets the switch's times from its ports if it has none itself, and compares the ports. EOS's default times
+// are undocumented: they stay unset.
 func (p *parser) watched() {
 	w := &p.c.Watchdog
 	for _, port := range p.c.Ports {

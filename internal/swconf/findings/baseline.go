@@ -1,5 +1,5 @@
-// Package findings stores lint's findings: SARIF for code review (WriteSARIF), and a Baseline of accepted findings, in
-// lint's JSON or SARIF, against which a later run is compared.
+// Package findings stores lint's findings: SARIF for code review (WriteSARIF), and a Baseline of accepted findings,
+// in lint's JSON or SARIF, with which a later run is compared.
 package findings
 
 import (
@@ -19,8 +19,8 @@ import (
 	"railyard/unit"
 )
 
-// Baseline is an earlier list of accepted findings: lint's own JSON or SARIF. A finding belongs to it if rule, file and
-// words are the same, at any line. Run in another folder lint calls the same file otherwise: then one path has to be
+// Baseline is an earlier list of accepted findings: lint's own JSON or SARIF. A finding belongs to it if rule, file
+// and words are equal, at any line. In another folder lint names the same file differently. One path must then be
 // the end of the other.
 type Baseline struct {
 	were  []swconf.Finding // as read
@@ -125,10 +125,10 @@ func (b *Baseline) sarif(text []byte) error {
 type Comparison struct {
 	Fresh, known []swconf.Finding // in order
 	gone         []int            // numbers of the baseline's findings that no longer occur
-	byEnd        int              // whether known ones are found by the end of their file's path alone
+	byEnd        int              // whether known ones are found only by the end of their file's path
 }
 
-// Split compares. Of several that read the same as many are known as there were.
+// Split compares. Of several equal findings as many are known as the baseline has.
 func (b *Baseline) Split(list []swconf.Finding) Comparison {
 	var c Comparison
 	prints, words := open(b.is), open(b.words)
@@ -171,7 +171,7 @@ func open(prints []string) map[string][]int {
 	return by
 }
 
-// take takes the first unmatched finding that fits, and reports whether there is one.
+// take returns the first unmatched finding that fits, and reports whether there is one.
 func take(among []int, taken []bool, fits func(int) bool) bool {
 	for _, i := range among {
 		if !taken[i] && fits(i) {

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// A baseline that was written on Windows holds on Linux, and the other way round.
+// A baseline written on Windows applies on Linux, and the reverse.
 func TestBaselinePathsOfAllSystems(t *testing.T) {
 	print := func(file string) string {
 		return fingerprint(&swconf.Finding{Rule: "mtu-small", File: file, Message: "m"})
@@ -20,7 +20,7 @@ func TestBaselinePathsOfAllSystems(t *testing.T) {
 	}
 }
 
-// One path may be the end of the other, names whole; two files of the same name in two folders are two.
+// One path may be the end of the other, with whole names. Two files of one name in two folders are different.
 func TestBaselineOfAnotherFolder(t *testing.T) {
 	f := func(file, message string) swconf.Finding {
 		return swconf.Finding{Rule: "mtu-small", File: file, Message: message}

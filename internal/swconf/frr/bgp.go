@@ -148,8 +148,8 @@ func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
 	})
 }
 
-// defaults parses the profile of defaults and the release: if eBGP needs no policies (FRR's manual, BGP,
-// ebgp-requires-policy; RFC 8212 since 7.4) its running configuration does not contain it.
+// defaults parses the profile of defaults and the release. If eBGP needs no policies (FRR's manual, BGP,
+// ebgp-requires-policy; RFC 8212 since 7.4) its running configuration does not contain the setting.
 func (p *parser) defaults(r *cli.Mode) {
 	r.Set("[no] frr defaults <profile:datacenter|traditional>", func(m *cli.Match) {
 		p.free, p.named = m.Word("profile") == "datacenter" && !m.No, true

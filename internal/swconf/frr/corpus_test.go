@@ -11,7 +11,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// public is what public texts say, by reading them and FRR's manual. Texts of SONiC have no neighbours:
+// public is the meaning of public texts, by reading them and FRR's manual. Texts of SONiC have no neighbours:
 // bgpcfgd adds them, and applies the prefix lists, when it runs.
 var public = map[string]struct {
 	hostname              string
@@ -47,7 +47,7 @@ var public = map[string]struct {
 	"sonic-zebra_frr.conf":           {hostname: "switch-t0"},
 }
 
-// Public texts are read as FRR reads them, and none of them is called wrong: all of these run.
+// Public texts are parsed as FRR does, and none of them is called wrong, because all of these run.
 func TestPublicTexts(t *testing.T) {
 	for _, f := range published.Files(t, "configs", "frr", "*") {
 		text, err := os.ReadFile(f)
@@ -67,7 +67,7 @@ func TestPublicTexts(t *testing.T) {
 		}
 		want, known := public[filepath.Base(f)]
 		if !known {
-			continue // of a newer set: no error is asked of it, and no table
+			continue // of a newer set: without expected errors and a table
 		}
 		var unknown, objects []string
 		for _, u := range c.Unknown {

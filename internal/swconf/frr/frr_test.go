@@ -27,12 +27,12 @@ func read(t testing.TB, text string) *swconf.Config {
 
 const bgp = "router bgp 65001\n"
 
-// What FRR's lines say.
+// The meaning of FRR's lines.
 func TestLines(t *testing.T) {
 	story.Cases(t, "lines", func(text string) string { return tell.Facts(read(t, text)) })
 }
 
-// Names that lines refer to are there, and those that nothing defines are noted, for lint to say.
+// Names to which lines refer are defined, or noted for lint to report.
 func TestNames(t *testing.T) {
 	c := read(t, "route-map OUT permit 10\n match ip address prefix-list LO\nexit\n"+
 		"ip prefix-list LO seq 5 permit 10.0.0.0/8 le 32\n"+bgp+
@@ -66,8 +66,8 @@ func TestTwoRouters(t *testing.T) {
 	}
 }
 
-// A switch of any fabric is written so that reading it tells the design: its ports, their far ends, its
-// addresses and every session with the AS at its other end.
+// The configuration of a switch of any fabric parses to the design: its ports, their far ends, its addresses and
+// every session with the AS at its other end.
 func TestWrittenSwitchesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1},
@@ -146,7 +146,7 @@ func TestNoMLAG(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, never a panic, and its lines are all accounted for.
+// Any text is parsed or rejected without a panic, and its lines are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add("router bgp 65001\n neighbor swp1 interface remote-as external\n address-family ipv4 unicast\n")
 	f.Add("interface swp1\n ip address 10.0.0.1/31\n no ip address\nno interface swp1\n")
@@ -158,8 +158,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Neighbours in other ASes that have policies in and out need no more; those without are named, and a port
-// may borrow its switch's loopback address.
+// Neighbours in other ASes with policies in and out need no more, and those without are named. A port may borrow
+// its switch's loopback address.
 func TestPolicies(t *testing.T) {
 	lint := func(text string) (all []string) {
 		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{read(t, text)}, DataDSCP: 24,
@@ -196,8 +196,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Policies by themselves are a part of a text: the lists that they name may stand in another. Beside BGP they
-// are missing, and so is a route-map anywhere.
+// Policies alone are a partial text, whose lists may be in another. With BGP, undefined lists are missing, and so
+// is an undefined route-map anywhere.
 func TestPartsNameWhatIsElsewhere(t *testing.T) {
 	const policy = "route-map OUT permit 10\n match ip address prefix-list LOOPBACKS\n"
 	for text, missing := range map[string]int{

@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// ifupdown parses /etc/network/interfaces, a file next to frr.conf if Linux has the ports (ifupdown2's manual), or
+// ifupdown parses /etc/network/interfaces (ifupdown2's manual), a file next to frr.conf if Linux has the ports, or
 // before it in one combined file: addresses, MTU, bonds and their members.
 func (p *parser) ifupdown(r *cli.Mode) {
 	r.On("iface <name> [ <afi:inet|inet6> <method> ]", func(m *cli.Match) *cli.Mode {
@@ -18,7 +18,7 @@ func (p *parser) ifupdown(r *cli.Mode) {
 		address := func(m *cli.Match) { p.c.Address(m, port, p.bad) }
 		r.Set("address <prefix>", func(m *cli.Match) {
 			if _, err := netip.ParseAddr(m.Word("prefix")); err != nil {
-				address(m) // else its netmask is on another line
+				address(m) // otherwise its netmask is on another line
 			}
 		})
 		r.Set("alias <text...>", func(m *cli.Match) { port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) })

@@ -20,7 +20,7 @@ func (p *talker) peer(m *cli.Match) *swconf.Neighbor {
 	return p.peers.Get(p.b, m.Word("peer"), p.c.At(m, "peer"))
 }
 
-// known returns the neighbor or group of a line; FRR requires that other lines create it: with its AS, its
+// known returns the neighbor or group of a line. FRR requires that other lines create it: with its AS, its
 // interface or its group.
 func (p *talker) known(m *cli.Match) *swconf.Neighbor { return p.peers.Known(m.Word("peer")) }
 

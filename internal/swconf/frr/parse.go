@@ -78,8 +78,8 @@ func (p *parser) finish() {
 	}
 }
 
-// elsewhere removes undefined prefix-lists of route-maps in a configuration without BGP: it is a part, as policies
-// alone are, and its lists may be in another.
+// elsewhere removes undefined prefix-lists of route-maps in a configuration without BGP. Such a configuration is
+// partial, and its lists may be in another.
 func (p *parser) elsewhere() {
 	have := map[string]bool{}
 	for _, o := range p.c.Objects {
@@ -176,8 +176,8 @@ func bond(name string) (n int, ok bool) {
 	return n, ok && err == nil
 }
 
-// port returns the port or bond of a line's name: an existing one, or a new one. Other interfaces than front panel
-// ports and bonds are parsed and ignored.
+// port returns the port or bond of a line's name, created if new. Other interfaces than front panel ports and bonds
+// are parsed and ignored.
 func (p *parser) port(m *cli.Match) *swconf.Port {
 	c := p.c
 	port := c.Port(m.Word("name"))

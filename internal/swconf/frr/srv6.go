@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// segments writes a switch's uSIDs and the static routes to its neighbours' (FRR's manual, zebra and
-// staticd): locators of F3216 take FRR 8.5, static-sids 10.3.
+// segments writes a switch's uSIDs and the static routes to its neighbours' (FRR's manual, zebra and staticd):
+// locators of F3216 need FRR 8.5, static-sids 10.3.
 func (w *writer) segments() {
 	if len(w.S.SIDs) == 0 {
 		return

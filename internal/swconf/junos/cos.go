@@ -33,14 +33,14 @@ type class struct {
 	queue    swconf.Said[int]
 	lossless swconf.Said[bool]
 	priority swconf.Said[int]
-	multi    bool // whether it is for multicast, with queues of its own
+	multi    bool // whether it is for multicast, with its own queues
 }
 
 // classifier gives code points their classes.
 type classifier struct {
 	at    swconf.Place
 	to    [64]swconf.Said[string]
-	basis string // the classifier that it begins with
+	basis string // the classifier on which it is based
 }
 
 type drop struct {
@@ -104,7 +104,7 @@ func (c *cos) init() {
 	}
 }
 
-// standing is the class that Junos itself puts in a queue, or "".
+// standing returns the class that Junos itself assigns to a queue, or "".
 func (c *cos) standing(queue int) string {
 	for _, n := range []string{"best-effort", "fcoe", "no-loss", "network-control"} {
 		if c.classes[n].queue.V == queue {

@@ -10,10 +10,10 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// filters are the firewall filters that classify packets: a packet that matches a term at a port has its class,
-// overriding the classifier. Their effect is computed for RoCE's packets, which are UDP to port 4791, by DSCP. A
-// term of other protocols or ports matches none of them; one with an address matches some, so that it decides
-// nothing here.
+// filters are the firewall filters that classify packets. A packet that matches a term at a port has the term's
+// class, which overrides the classifier. Their effect is computed for RoCE's packets, which are UDP to port 4791,
+// by DSCP. A term of other protocols or ports matches no RoCE packet; one with an address matches some, so it
+// decides nothing here.
 type filters struct {
 	terms map[string]map[string]*term // by family and name, by term
 	order map[string][]string
@@ -38,7 +38,7 @@ type oneOf struct{ asked, holds bool }
 
 func (o *oneOf) add(holds bool) { o.asked, o.holds = true, o.holds || holds }
 
-// fails reports whether no packet of RoCE meets it.
+// fails reports whether no packet of RoCE meets the condition.
 func (o oneOf) fails() bool { return o.asked && !o.holds }
 
 // rocePort is the UDP destination port of RoCEv2 (IBTA annex A17).

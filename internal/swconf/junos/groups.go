@@ -41,8 +41,8 @@ const (
 	maxSteps     = 50_000_000 // comparisons of their patterns with names
 )
 
-// inherited returns the statements of groups, before those of the configuration itself, which override them. Outer
-// levels precede inner ones, and in a list of groups the last precedes the first, which wins.
+// inherited returns the statements of groups, followed by those of the configuration itself, which override them.
+// Outer levels precede inner ones, and in a list of groups the last precedes the first, which wins.
 func (p *parser) inherited(own []*tree.Statement) (out [][]tree.Word) {
 	list := slices.Clone(p.applied)
 	slices.Reverse(list)

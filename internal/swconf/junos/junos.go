@@ -27,7 +27,7 @@ func Looks(text swconf.Text) int {
 	return n + text.Score("et-0/0/", "xe-0/0/")
 }
 
-// strange is a line that is neither of the hierarchy nor a command.
+// strange is a line that belongs neither to the hierarchy nor to the commands.
 type strange struct {
 	word tree.Word
 	why  string

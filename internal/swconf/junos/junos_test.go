@@ -26,16 +26,16 @@ func facts(text string) string {
 		c.Passed))
 }
 
-// What the statements say, and what is told of malformed ones.
+// The meaning of the statements, and the reports on malformed ones.
 func TestLines(t *testing.T) { story.Cases(t, "lines", facts) }
 
-// What was typed, what groups give, what filters and bundles do, what Junos would refuse.
+// Typed statements, groups, filters and bundles, and what Junos rejects.
 func TestTyped(t *testing.T) { story.Cases(t, "typed", facts) }
 
-// MC-LAG, ICCP and Ethernet segments, and what is wrong with them.
+// MC-LAG, ICCP and Ethernet segments, and their errors.
 func TestMultihome(t *testing.T) { story.Cases(t, "multihome", facts) }
 
-// What is known of the system comes from the platform's sheet.
+// The system's known properties come from the platform's sheet.
 func TestDefaults(t *testing.T) {
 	for _, key := range []string{"best_effort", "fcoe", "no_loss", "network_control", "mtu",
 		"watchdog_polling_ms"} {
@@ -56,7 +56,7 @@ var paths = []string{"system host-name a", "interfaces et-0/0/0 mtu 9216", "inte
 	"class-of-service interfaces et-* congestion-notification-profile P",
 	"routing-options autonomous-system 65001", "protocols bgp group G neighbor 10.0.0.1 peer-as 65002"}
 
-// Braces say what set commands say, however deep the blocks are cut.
+// Braces equal set commands, for any nesting of the blocks.
 func TestBothForms(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, len(paths)).Draw(rt, "n")
@@ -83,7 +83,7 @@ func TestBothForms(t *testing.T) {
 	})
 }
 
-// Any text is read or refused, never a panic, and its lines are all accounted for.
+// Any text is parsed or rejected without a panic, and its lines are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add("set " + strings.Join(paths, "\nset ") + "\ndeactivate interfaces et-0/0/0\n")
 	f.Add("groups { G { interfaces { <*> { mtu 9216; } } } }\napply-groups [ G H ];\ninterfaces { " +

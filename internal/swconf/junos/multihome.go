@@ -162,7 +162,7 @@ func (p *parser) within(m *tree.Match, name string, low, high int64) swconf.Said
 	return tree.Say(m, name, int(n))
 }
 
-// alike records a value that must be equal on both switches of a shared bundle, the last one that is set.
+// alike records the last value set, which must be equal on both switches of a shared bundle.
 func alike(q *swconf.Port, m *tree.Match, at, what, value string) {
 	q.Alike = swconf.Agreed(q.Alike, swconf.Alike{What: what, Said: tree.Say(m, at, value)})
 }
@@ -290,7 +290,7 @@ func (p *parser) twice(at swconf.Place, what string, q, old *swconf.Port, first 
 		"both bundles are one to the other switch: Junos refuses the commit", "another "+what)
 }
 
-// shared checks a bundle of the pair, and takes from it which of the two the switch is.
+// shared checks a bundle of the pair, from which it learns which of the two the switch is.
 func (p *parser) shared(q *swconf.Port, b *bundle) {
 	h, c := &p.multi, p.c
 	say := func(at swconf.Place, fix, format string, args ...any) {

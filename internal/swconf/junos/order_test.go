@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// where is the place at which something stands: it differs with the order.
+// where matches the position of a setting, which differs with the order.
 var where = regexp.MustCompile(`(?m)^\s*line \d+ column \d+: `)
 
-// sorted returns what a text of set commands says, whatever the order in which it says it; lines are not counted.
+// sorted returns the meaning of set commands for any order; lines are not counted.
 func sorted(t *rapid.T, commands []string) string {
 	c, err := Parse("a", []byte(strings.Join(commands, "\n")+"\n"))
 	if err != nil {
@@ -33,8 +33,8 @@ func sorted(t *rapid.T, commands []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestOrder: a tree has no order. Commands say the same in any order and said twice, what is set and deleted,
-// or set and deactivated, was never there, and what is deleted first and set then is.
+// TestOrder: a tree has no order. Commands have one meaning in any order and if repeated. A setting that is set and
+// deleted, or set and deactivated, has no effect. One that is deleted and then set has.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.Permutation(paths).Draw(t, "paths")

@@ -51,7 +51,7 @@ func (p *parser) overlayRows(g *tree.Grammar) {
 	})
 }
 
-// numbered checks the VLANs: each ID belongs to one, and both switches of a pair give it one VNI.
+// numbered checks the VLANs: each ID belongs to one, and both switches of a pair assign it the same VNI.
 func (p *parser) numbered() {
 	ids := map[int]string{}
 	names := slices.SortedFunc(maps.Keys(p.multi.vlans), func(a, b string) int {

@@ -92,7 +92,7 @@ func (p *parser) once(at swconf.Place, s swconf.Severity, rule, message, why, fi
 	}
 }
 
-// pause is PFC's input: a priority by its 802.1p code point, or by the DSCPs whose class has one.
+// pause parses PFC's input: a priority by its 802.1p code point, or by the DSCPs whose class has one.
 func (p *parser) pause(q *swconf.QoS, x *cnp) {
 	k := &p.cos
 	for prio, list := range x.stops {
@@ -156,8 +156,8 @@ func (p *parser) pause(q *swconf.QoS, x *cnp) {
 	}
 }
 
-// stop makes a queue lossless by a priority. Pauses of the priority that the output part maps to the queue stop it;
-// without such a part, pauses of priorities 3 and 4 stop the queues of these numbers.
+// stop makes a queue lossless by a priority. Pauses of the priority that the output part maps to the queue stop it.
+// Without such a part, pauses of priorities 3 and 4 stop the queues of these numbers.
 func (p *parser) stop(q *swconf.QoS, x *cnp, queue, prio int, at swconf.Place) {
 	to := &q.Queues[queue&7]
 	to.Pause = swconf.Say(prio, at)

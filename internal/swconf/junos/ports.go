@@ -192,7 +192,7 @@ func (p *parser) unitRows(g *tree.Grammar) {
 		p.units[m.Word("if")] = true
 		p.port(m, m.Word("if"))
 	}
-	bare := func(m *tree.Match) { // carries nothing: it has no address
+	bare := func(m *tree.Match) { // without an address it carries nothing
 		if p.port(m, m.Word("if")); !p.units[m.Word("if")] {
 			p.units[m.Word("if")] = false
 		}

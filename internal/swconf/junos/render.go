@@ -105,7 +105,7 @@ func (w *writer) port(p *design.Port, whole map[int32]bool) {
 	w.set("interfaces %s description \"%s\"", p.Name, p.Description())
 	if c := channel(p); c > 0 {
 		w.set("interfaces %s ether-options 802.3ad %s", p.Name, name(c))
-		return // the rest is the bundle's
+		return // the other settings belong to the bundle
 	}
 	w.set("interfaces %s mtu %d", p.Name, w.S.Spec.MTU)
 	if p.VLAN != nil {
@@ -116,7 +116,7 @@ func (w *writer) port(p *design.Port, whole map[int32]bool) {
 	w.routed(p.Name, p.Addr, p.Kind == design.ToSwitch)
 }
 
-// routed writes the addresses of a layer 3 interface; one to a switch without an address has a link-local one.
+// routed writes the addresses of a layer 3 interface. One to a switch without an address has a link-local one.
 func (w *writer) routed(name string, addr netip.Prefix, toSwitch bool) {
 	switch {
 	case addr.IsValid():
@@ -189,7 +189,7 @@ func (w *writer) vlans() {
 	}
 }
 
-// iccp returns the addresses of a pair's ICCP session, the switch's and its peer's: a /30 of its own for each pair.
+// iccp returns the addresses of a pair's ICCP session, the switch's and its peer's: a separate /30 for each pair.
 func iccp(s *design.Switch) (own, peer netip.Addr) {
 	n := 4 * (s.PairID - 1)
 	first := netip.AddrFrom4([4]byte{169, 254, byte(n >> 8), byte(n + 1)})
@@ -280,8 +280,8 @@ func (w *writer) routing() {
 	}
 }
 
-// overlay writes the EVPN sessions: a group of their own, whose next hops a switch without tunnels does not change;
-// next hops of the underlay are its own.
+// overlay writes the EVPN sessions: a separate group, whose next hops a switch without tunnels does not change.
+// Next hops of the underlay are the switch's own.
 func (w *writer) overlay() {
 	const bgp = "protocols bgp group EVPN "
 	w.set(bgp + "type external")

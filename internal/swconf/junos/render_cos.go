@@ -112,7 +112,7 @@ func threshold(alpha float64) int {
 	return -1
 }
 
-// room returns the bytes that a queue alone may take of the buffer, by its dynamic threshold. A lossless queue drops
+// room returns the bytes that a lone queue may use of the buffer, by its dynamic threshold. A lossless queue drops
 // nothing: its threshold is the largest.
 func room(spec *queue.Spec, i int) (bytes float64, threshold10 int) {
 	n := 10

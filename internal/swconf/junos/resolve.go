@@ -82,7 +82,7 @@ func (p *parser) treat() {
 			p.named(u.pattern, u.at)
 		}
 	}
-	for _, port := range c.Ports { // a split port carries nothing itself
+	for _, port := range c.Ports { // a split port itself carries nothing
 		if whole, _, ok := strings.Cut(port.Name, ":"); ok && c.Port(whole) != nil {
 			c.Port(whole).Down = swconf.Say(true, port.At)
 		}

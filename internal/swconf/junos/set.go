@@ -52,7 +52,7 @@ func Commands(file string, text []byte) ([]Command, error) {
 	return out, nil
 }
 
-// properties takes apart a forwarding class on one line, as the hierarchy prints it.
+// properties splits a forwarding class on one line, as the hierarchy prints it.
 func properties(words []string) (out [][]string) {
 	if len(words) < 6 || strings.Join(words[:3], " ") != "class-of-service forwarding-classes class" {
 		return [][]string{words}

@@ -91,7 +91,7 @@ func scan(file, text string) (out []token, lines int, err error) {
 			j := i
 			for j < len(text) && strings.IndexByte(" \t\r\n{};\"", text[j]) < 0 {
 				if text[j] == ']' && strings.IndexByte(text[i:j], '[') < 0 {
-					break // ends a list; et-0/0/[0-3] holds its own
+					break // ends a list; et-0/0/[0-3] contains its own
 				}
 				j++
 			}

@@ -69,7 +69,7 @@ func (p *parser) bufferRows(g *tree.Grammar) {
 	g.Pass(c+"ingress percent", c+"egress percent", c+"percent")
 }
 
-// taken returns an interface's setting of a kind: by its name, or by the first pattern that it matches.
+// taken returns an interface's setting of a kind: by its name, or by the first pattern that matches it.
 func (k *cos) taken(name, kind string) (s swconf.Said[string]) {
 	for _, u := range k.uses {
 		if u.kind != kind {
@@ -187,7 +187,7 @@ func (k *cos) sort(q *swconf.QoS, kind string, x *classifier) {
 	}
 }
 
-// lossy records that a configuration has no lossless classes on purpose: it defines classes, of which none is lossless,
+// lossy records that a configuration has no lossless classes on purpose: it defines classes, none of them lossless,
 // pauses nothing and marks.
 func (k *cos) lossy(q *swconf.QoS) {
 	var at swconf.Place

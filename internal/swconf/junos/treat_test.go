@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// roce is a switch's text in which data of a DSCP have a class; more adds to it.
+// roce is a switch's text in which data of a DSCP have a class; more is added to it.
 func roce(dscp, class int, more string) string {
 	return fmt.Sprintf(`set interfaces et-0/0/0 mtu 9216
 set interfaces et-0/0/0 unit 0 family inet address 10.0.0.0/31
@@ -36,8 +36,8 @@ set class-of-service interfaces et-* unit * classifiers dscp C
 %[3]s`, dscp, class, more, "set class-of-service congestion-notification-profile P")
 }
 
-// What runs is what the text says: the DSCP's queue is lossless and marks, CNPs go first, whatever the
-// numbers; without the profile nothing is paused, without the scheduler's word nothing is marked.
+// The simulation follows the text: the DSCP's queue is lossless and marks, and CNPs are first, for any numbers.
+// Without the profile nothing is paused, and without the scheduler's setting nothing is marked.
 func TestSpec(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dscp := rapid.SampledFrom([]int{8, 18, 24, 26, 34, 40}).Draw(rt, "dscp")
@@ -75,7 +75,7 @@ func TestSpec(t *testing.T) {
 	})
 }
 
-// What a group gives an interface is what the interface would say itself.
+// A group's setting of an interface equals the interface's own.
 func TestGroupsSayTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(rt, "ports")
@@ -103,7 +103,7 @@ func TestGroupsSayTheSame(t *testing.T) {
 	})
 }
 
-// A text that is cut anywhere is read or refused with its place; nothing panics, and all lines are counted.
+// A text truncated anywhere is parsed or rejected with its position. Nothing panics, and all lines are counted.
 func TestCutAnywhere(t *testing.T) {
 	whole := roce(26, 3, "set groups G interfaces <*> mtu 9000\nset apply-groups G\n")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -118,11 +118,11 @@ func TestCutAnywhere(t *testing.T) {
 	})
 }
 
-// What pauses stop without an output part, and what it says with one.
+// The queues that pauses stop without an output part, and with one.
 func TestStops(t *testing.T) {
 	for _, c := range []struct {
 		output string
-		want   swconf.Severity // of the finding about it; "" is none
+		want   swconf.Severity // severity of its finding; "" is none
 	}{{"", swconf.Warning}, {"flow-control-queue 4", ""}, {"flow-control-queue 5", swconf.Warning},
 		{"flow-control-queue [ 3 4 ]", ""}} {
 		text := strings.Replace(roce(26, 4, ""), "flow-control-queue 4", c.output, 1)
@@ -145,8 +145,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// A port that classifies by the tags of packets is not held against one that goes by DSCPs: the uplink of a
-// storage switch was an error. One that maps a DSCP otherwise is.
+// A port that classifies by VLAN tags is not compared with one that uses DSCPs: the uplink of a storage switch was
+// an error. A port with another map of the DSCP is.
 func TestTagsAgainstDSCPs(t *testing.T) {
 	const port = `set interfaces et-0/0/9 mtu 9216
 set interfaces et-0/0/9 unit 0 family ethernet-switching interface-mode trunk
