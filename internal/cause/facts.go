@@ -9,24 +9,27 @@ import (
 // Facts holds the facts of a run that remedies and counterfactuals need. internal/facts fills it from a resolved
 // plan, and Lost from what the run counted.
 type Facts struct {
-	Transport  string // roce, mrc, srd, falcon
-	OwnControl bool   // the transport's congestion control is its own, and cannot be turned off
-	CC         string // congestion control's name, "none" without
-	Delays     bool   // targets or windows of that control follow round-trip times
-	Credits    bool   // receivers grant credit
-	LB         string // path choice: ecmp, flowlet, spray, …
-	Recovery   string // go-back-n, selective; RC only
-	Overtakes  bool   // packets of a flow may overtake one another
-	NakAfter   int    // selective: packets after a gap before it counts as loss
-	Flight     int    // packets in flight that the transport's own setting permits; 0: it has none
-	Window     int    // selective: packets that overtake a gap on the longest path; 0: the window suffices
-	Mixes      bool   // whether packets of a flow overtake one another, and go-back-N treats that as loss
-	WriteOnly  bool   // each packet carries its address
-	Lossless   bool   // PFC protects the queue of data
-	PFC        bool   // PFC protects some queue
-	Trims      bool   // the queue of data trims
-	Scheduled  bool   // a scheduled fabric
-	Queue      string // number of the queue of data
+	Transport  string  // roce, mrc, srd, falcon
+	OwnControl bool    // the transport's congestion control is its own, and cannot be turned off
+	CC         string  // congestion control's name, "none" without
+	Delays     bool    // targets or windows of that control follow round-trip times
+	Credits    bool    // receivers grant credit
+	LB         string  // path choice: ecmp, flowlet, spray, …
+	Recovery   string  // go-back-n, selective; RC only
+	Overtakes  bool    // packets of a flow may overtake one another
+	NakAfter   int     // selective: packets after a gap before it counts as loss
+	Flight     int     // packets in flight that the transport's own setting permits; 0: it has none
+	Telemetry  bool    // packets keep their paths, whose switches fit the header of INT
+	Named      bool    // acknowledgements name packets, which limits Flight
+	MaxWindow  float64 // largest window of congestion control, in bandwidth-delay products; 0: no such parameter
+	Window     int     // selective: packets that overtake a gap on the longest path; 0: the window suffices
+	Mixes      bool    // whether packets of a flow overtake one another, and go-back-N treats that as loss
+	WriteOnly  bool    // each packet carries its address
+	Lossless   bool    // PFC protects the queue of data
+	PFC        bool    // PFC protects some queue
+	Trims      bool    // the queue of data trims
+	Scheduled  bool    // a scheduled fabric
+	Queue      string  // number of the queue of data
 	XOff       unit.Bytes
 	Limit      unit.Bytes // limit of the data queue; 0: dynamic, by alpha
 
@@ -145,6 +148,8 @@ func sprays(f *Facts) Change {
 	switch {
 	case f.Scheduled:
 		return Change{Impossible: "a scheduled fabric already sprays cells over all links"}
+	case f.LB == "dimension-order" || f.LB == "minimal":
+		return otherPaths(f)
 	case f.Transport != "roce":
 		return Change{Says: "spraying over all paths", Set: []string{"lb=spray-least"}}
 	}
@@ -155,6 +160,21 @@ func sprays(f *Facts) Change {
 	}
 	inAnyOrder(f, &c)
 	return c
+}
+
+// otherPaths are the paths that fixed routing of a torus or a dragonfly leaves unused.
+func otherPaths(f *Facts) Change {
+	switch f.LB {
+	case "dimension-order":
+		c := Change{Says: "adaptive minimal paths", Set: []string{"lb=minimal-adaptive"}, Also: []ID{Reordering}}
+		if f.Transport == "roce" {
+			inAnyOrder(f, &c)
+		}
+		return c
+	case "minimal":
+		return Change{Says: "paths through other groups, by load", Set: []string{"lb=ugal"}}
+	}
+	return Change{Impossible: "switches already choose among all paths"}
 }
 
 // inAnyOrder adds what NICs need to place packets in any order.
@@ -211,6 +231,9 @@ func controls(f *Facts, names ...string) (all []Change) {
 		"swift": "NICs with hardware timestamps"}
 	for _, cc := range names {
 		if cc == "swift" && f.SlowPCIe { // Swift counts the wait for PCIe as queueing, without end
+			continue
+		}
+		if cc == "hpcc" && !f.Telemetry {
 			continue
 		}
 		if f.Transport == "roce" && !f.Scheduled && f.CC != cc {

@@ -17,14 +17,17 @@ var oversubscription = Cause{ID: Oversubscription, Key: "oversubscription", Name
 		}
 		return c
 	},
-	Remedies: func(f *Facts) []Change {
+	Remedies: func(f *Facts) (all []Change) {
+		if c := otherPaths(f); c.IsPossible() {
+			all = append(all, c)
+		}
 		switch {
 		case f.Uplinks > 0:
-			return []Change{{Says: "twice as many uplinks", Needs: "twice as many spine ports and cables",
-				Set: []string{fmt.Sprintf("fabric.uplinks=%d", 2*f.Uplinks)}}}
+			all = append(all, Change{Says: "twice as many uplinks", Needs: "twice as many spine ports and cables",
+				Set: []string{fmt.Sprintf("fabric.uplinks=%d", 2*f.Uplinks)}})
 		case f.FabricRate > 0 && f.Kind != "" && f.Kind != "graph":
-			return []Change{{Says: "links between switches twice as fast", Needs: "switches and cables of that rate",
-				Set: []string{fmt.Sprintf("fabric.fabric_link.rate=%v", 2*f.FabricRate)}}}
+			all = append(all, Change{Says: "links between switches twice as fast", Needs: "switches and cables of that rate",
+				Set: []string{fmt.Sprintf("fabric.fabric_link.rate=%v", 2*f.FabricRate)}})
 		}
-		return nil
+		return all
 	}}

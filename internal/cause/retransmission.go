@@ -25,7 +25,7 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 		if f.bitErrors() {
 			all = append(all, edit("replace the cables and transceivers with bit errors", NoBitErrors))
 		}
-		if f.full() && !f.Lossless && f.Transport == "roce" && f.Queue != "" {
+		if f.full() && !f.Lossless && !f.Trims && f.Transport == "roce" && f.Queue != "" {
 			all = append(all, Change{Says: "PFC for the queue of data", Needs: "buffer for headroom",
 				Set: []string{"switch.pfc=true", "switch.queues." + f.Queue + ".lossless=true"}})
 		}

@@ -22,6 +22,10 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		return c
 	},
 	Remedies: func(f *Facts) (all []Change) {
+		if f.MaxWindow > 0 && f.MaxWindow < 4 {
+			all = append(all, Change{Says: "a larger window of congestion control",
+				Set: []string{fmt.Sprintf("cc.%s.max_window=4", f.CC)}})
+		}
 		if wide := widest(f); wide != "" {
 			all = append(all, Change{Says: "the transport's largest window", Set: []string{wide},
 				Needs: "NICs that track as many packets"})
@@ -36,6 +40,9 @@ func widest(f *Facts) string {
 	switch {
 	case f.Transport == "roce" && f.Recovery == "selective":
 		key, most = "transport.window", 65536
+		if f.Named {
+			most = 32768
+		}
 	case f.Transport == "srd":
 		key, most = "transport.srd.window", 16384
 	case f.Transport == "falcon":

@@ -4,12 +4,14 @@ import (
 	"math/bits"
 	"strconv"
 
+	"railyard/cc"
 	"railyard/internal/cause"
 	"railyard/internal/coll"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -42,8 +44,9 @@ func Of(p *scenario.Plan) *cause.Facts {
 		}
 	}
 	if p.RC.Recovery == rc.Selective {
-		f.Recovery, f.Flight = "selective", p.RC.Window
+		f.Recovery, f.Flight, f.Named = "selective", p.RC.Window, p.RC.Named
 	}
+	f.MaxWindow, _ = s.Values["max_window"].(float64)
 	number := p.Spec.DSCP[s.DSCP]
 	queue := &p.Spec.Queues[number]
 	f.Queue = strconv.Itoa(int(number))
@@ -78,6 +81,10 @@ func Of(p *scenario.Plan) *cause.Facts {
 	f.Window = window(roundTrip.Seconds()*float64(f.HostRate)/8/float64(p.RC.MTU), p.RC.Window)
 	delete(tiers, edge)
 	f.Switches = len(tiers)
+	_, hosts := roce.StampRate(f.HostRate)
+	_, switches := roce.StampRate(f.FabricRate)
+	f.Telemetry = !p.LB.Reorders(p.LBValues) && hosts && (switches || f.FabricRate == 0) &&
+		2*len(tiers)+1 <= cc.MostHops && f.Kind != "torus" && f.Kind != "dragonfly"
 	stored := unit.Time(2*len(tiers)+1) * unit.Serialize(unit.Bytes(p.RC.MTU), max(f.HostRate, unit.Gbps))
 	f.Far = roundTrip/2 > 10*stored
 	if t := file.Workload.Traffic; t != nil && t.Collective != nil {

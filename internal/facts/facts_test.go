@@ -116,19 +116,20 @@ func TestRetransmissionRemedies(t *testing.T) {
 	}
 }
 
-// The largest window is no remedy where it is set already.
+// The largest window is no remedy where it is set already, and never above what acknowledgements can name.
 func TestLargestWindow(t *testing.T) {
 	for set, want := range map[string]string{
-		"transport=srd transport.srd.window=1024":                             "transport.srd.window=16384",
-		"transport=falcon transport.falcon.window=1024":                       "transport.falcon.window=4096",
-		"transport=falcon transport.falcon.window=4096":                       "",
-		"transport=mrc transport.mrc.psn_range=32640":                         "",
+		"transport=srd transport.srd.window=1024":       "transport.srd.window=16384",
+		"transport=falcon transport.falcon.window=1024": "transport.falcon.window=4096",
+		"transport=falcon transport.falcon.window=4096": "",
+		"transport=mrc transport.mrc.psn_range=32640":   "",
+		"transport=uec": "transport.window=32768",
 		"transport.recovery=selective transport.window=32768":                 "transport.window=65536",
 		"transport.recovery=selective transport.window=65536 transport.qps=1": "",
 	} {
 		got := ""
 		for _, r := range cause.Window.Get().Remedies(Of(planOf(t, rails, strings.Fields(set)...))) {
-			if len(r.Set) == 1 && (strings.Contains(r.Set[0], "window=") || strings.Contains(r.Set[0], "psn_range=")) {
+			if len(r.Set) == 1 && (strings.Contains(r.Set[0], ".window=") || strings.Contains(r.Set[0], "psn_range=")) {
 				got = r.Set[0]
 			}
 		}
