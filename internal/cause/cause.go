@@ -34,6 +34,7 @@ const (
 	ReorderMemory
 	Trimmed
 	SharedNIC
+	OnePort
 	PCIe
 	HostCores
 	LateRank
@@ -77,7 +78,7 @@ type Cause struct {
 // all lists the causes by ID, those of extensions last; each built-in one has its own file.
 var all = []*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
 	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
-	&trimmed, &sharedNIC, &pcie, &hostCores, &lateRank, &slowRank}
+	&trimmed, &sharedNIC, &onePort, &pcie, &hostCores, &lateRank, &slowRank}
 
 // All returns the causes in order.
 func All() []*Cause { return all }

@@ -47,7 +47,7 @@ func (a *accounts) last() *replay {
 // removable are the causes that a replay can leave out.
 var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision, cause.Oversubscription,
 	cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission, cause.Reordering,
-	cause.ReorderMemory, cause.Trimmed, cause.PCIe, cause.HostCores, cause.Latency}
+	cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.HostCores, cause.Latency}
 
 // newAccounts replays the run without one cause after the other. What is saved of all operations decides the order.
 func (b *blamer) newAccounts() *accounts {
@@ -225,8 +225,8 @@ func (a *accounts) leaveOut(v without, all []candidate, reacts [cause.Max]bool, 
 
 // plainer are the causes that say more of what is wrong than others that save as much, and these behind them.
 var plainer = [...]cause.ID{cause.FailedCapacity, cause.SlowLink, cause.PCIe, cause.Pause, cause.Retransmission,
-	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.Collision, cause.Incast, cause.Window, cause.Credit,
-	cause.Oversubscription, cause.Recovering, cause.HostCores, cause.Latency}
+	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.Collision, cause.Incast, cause.Window,
+	cause.Credit, cause.Oversubscription, cause.Recovering, cause.HostCores, cause.Latency}
 
 // ahead moves elements before those right in front of them that they come ahead of.
 func ahead[T any](all []T, before func(x, y T) bool) {
@@ -259,6 +259,9 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 		}
 		if w.cores >= 0 {
 			there[cause.HostCores] = true
+		}
+		if w.bundle > 1 {
+			there[cause.OnePort] = true
 		}
 		if len(w.sets) > 0 {
 			there[cause.Oversubscription] = true

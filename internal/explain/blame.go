@@ -161,6 +161,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		return "retransmission of trimmed packets"
 	case cause.PCIe:
 		return "PCIe between GPU and NIC is slower than the link"
+	case cause.OnePort:
+		return b.onePort()
 	case cause.HostCores:
 		return "host cores: system calls, copies through host memory, packets and interrupts"
 	case cause.SharedNIC:

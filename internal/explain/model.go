@@ -31,7 +31,7 @@ func (w without) reactionTo(id cause.ID) bool { return w.reactions>>id&1 == 1 }
 // elsewhere reports whether messages meet at other links than in the run.
 func (w without) elsewhere() bool {
 	for _, id := range []cause.ID{cause.Collision, cause.Oversubscription, cause.Incast, cause.SlowLink,
-		cause.FailedCapacity, cause.PCIe} {
+		cause.FailedCapacity, cause.PCIe, cause.OnePort} {
 		if w.has(id) {
 			return true
 		}
@@ -127,7 +127,9 @@ type wayOf struct {
 	pcie               []int32            // out of memory of the sender, and into the receiver's, where they limit
 	sends              int                // of pcie: how many are the sender's
 	latency            unit.Time
-	was                []pastWay // before routes changed
+	was                []pastWay  // before routes changed
+	bundle             int        // ports of its NIC where fewer queue pairs use one each; 0: more do, or all use all
+	around             [2][]int32 // sets of the fabric by all these ports; the second: were nothing broken
 }
 
 // excess is what a message took beyond its fluid time, by cause and reaction to a cause; part is what of its bytes
@@ -231,6 +233,7 @@ func (b *blamer) newModel() *model {
 		w.ingressAll = m.set(b.share.nicPorts(dst, false))
 		w.ingress = w.ingressAll
 		m.own(int32(c), w)
+		m.bundled(int32(c), w)
 		w.pcie, w.sends = slices.Concat(pcie[src][0], pcie[dst][1]), len(pcie[src][0])
 	}
 	m.past()
@@ -417,6 +420,10 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 			u.Holds = true
 			buf = append(buf, u)
 		}
+	}
+	if v.has(cause.OnePort) && w.bundle > 1 {
+		ingress, one = w.ingressAll, false
+		buf = w.overBundle(buf, v)
 	}
 	switch {
 	case v.has(cause.Incast):

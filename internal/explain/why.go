@@ -181,6 +181,9 @@ func (b *blamer) worthNaming(w *result.Slowest, row *result.CollectiveRow) bool 
 			most = max(most, row.Lost.Of(c.ID))
 		}
 	}
+	if most > 0 && most == row.Lost.Own[cause.OnePort] {
+		return true // its ideal is that of the port
+	}
 	beyond := w.Time - w.Behind - w.Ideal + row.Lost.Of(cause.Latency) // which the ideal includes
 	return float64(most) >= facts.LeastCost*float64(w.Time) && most <= beyond
 }

@@ -22,6 +22,7 @@ export const names: [string, string][] = [
   ["reorder_memory", "reorder memory overflow"],
   ["trimmed", "trimmed packets"],
   ["shared_nic", "shared NIC or NVLink port"],
+  ["one_port", "one port of a bundle"],
   ["pcie", "PCIe"],
   ["host_cores", "host cores"],
   ["late", "late rank"],
