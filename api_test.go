@@ -19,11 +19,11 @@ import (
 var public = []string{"unit", "param", "cc", "cc/cctest", "entropy", "transport", "transport/transporttest",
 	"transport/window", "extend", "extend/extendtest", "simulate", "roce", "rc"}
 
-// surface is the committed listing of their exported names.
+// surface is the committed listing of the exported names.
 const surface = "testdata/api.txt"
 
-// TestAPI compares the public surface with testdata/api.txt: a line that is gone or changed breaks extensions, and its
-// diff is the review. `go test . -run TestAPI -rewrite` writes it.
+// TestAPI compares the public surface with testdata/api.txt. A removed or changed line breaks extensions, and the
+// diff of the file is the review. `go test . -run TestAPI -rewrite` writes it.
 func TestAPI(t *testing.T) {
 	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}
 	for _, p := range public {
@@ -63,8 +63,8 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// exported lists the exported objects of a package with their types, and of types the exported fields and methods, also
-// of those that are aliases of internal ones.
+// exported lists the exported objects of a package with their types. For types it lists the exported fields and
+// methods, also for aliases of internal types.
 func exported(p *types.Package) (lines []string) {
 	qualify := func(of *types.Package) string {
 		if of == p {

@@ -23,14 +23,14 @@ func checkLength(t *testing.T, file string) {
 	}
 }
 
-// long is what files above 500 lines may have until somebody takes them apart.
+// long has the permitted lengths of files above 500 lines until they are split.
 var long = map[string]int{"internal/sim/sim_test.go": 581}
 
-// columns is what an editor beside another one shows; a tab counts four.
+// columns is the width of an editor next to another one; a tab counts four.
 const columns = 120
 
-// wide is how many lines above that a package may have. Packages that are not listed have
-// none; the numbers below are what is left to do, and only go down.
+// wide is the permitted number of longer lines per package. Unlisted packages have none. The numbers below are the
+// remaining work, and only decrease.
 var wide = map[string]int{ // lines of scenarios inside literals
 	"internal/host":       1,
 	"internal/report/web": 3,
@@ -38,13 +38,13 @@ var wide = map[string]int{ // lines of scenarios inside literals
 	"internal/sim":        7,
 }
 
-// tagged is a struct tag with a key: one literal, which Go has no way to break.
+// tagged is a struct tag with a key: one literal, which Go cannot break.
 var tagged = regexp.MustCompile("`[a-z]+:\"")
 
 // literal is a string, which is exempt: its length is the reader's of the output, and cut strings cannot be searched.
 var literal = regexp.MustCompile(`"(\\.|[^"\\])*"|` + "`[^`]*`")
 
-// TestColumns keeps lines within what a reader sees whole.
+// TestColumns keeps lines within a reader's view.
 func TestColumns(t *testing.T) {
 	files, err := exec.Command("git", "ls-files", "*.go").Output()
 	if err != nil {

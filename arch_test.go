@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// allowed is who may import whom inside the module; unit and internal/field may be
-// imported by everybody. It is DESIGN's picture and ARCHITECTURE.md's.
+// allowed lists the permitted imports inside the module. Every package may import unit and internal/field. It
+// matches the pictures of DESIGN and ARCHITECTURE.md.
 var allowed = map[string][]string{
 	"unit":           {},
 	"internal/field": {},
@@ -248,7 +248,7 @@ var allowed = map[string][]string{
 	"internal/ci/figures":  {},
 	"internal/ci/mutants":  {},
 	"internal/ci/same":     {},
-	"internal/ci/arrow":    {}, // a module of its own
+	"internal/ci/arrow":    {}, // a separate module
 	"scenarios":            {},
 	"docs/rules":           {},
 	"docs":                 {},
@@ -271,7 +271,7 @@ var allowed = map[string][]string{
 	"internal/report/usage":  {"internal/manual", "internal/report/screen"},
 }
 
-// edge packages may touch the outside world; all others are cores.
+// edge packages may access the outside world; all others are cores.
 var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby",
 	"internal/perftest", "internal/perftest/bench", "internal/ranks", "internal/allreduce",
 	"internal/allreduce/rates", "internal/allreduce/launch", "internal/lab", "internal/lab/load", "internal/result", "internal/runner",
@@ -290,14 +290,14 @@ var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "int
 	"internal/devices",
 	"internal/identify", "internal/importing", "internal/query", "internal/prometheus", "internal/assemble", "extend/extendtest", "simulate", "internal/manual"}
 
-// banned is what no core may import: the world, the clock, locks.
+// banned lists imports that no core may have: the outside world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall",
 	"os/exec", "os/signal"}
 
 // TestImports keeps the import direction and the purity of the cores.
 func TestImports(t *testing.T) {
 	for pkg, imports := range imports(t) {
-		if strings.HasPrefix(pkg, "cmd/") { // commands may import all, and no package imports them
+		if strings.HasPrefix(pkg, "cmd/") { // commands may import all packages, and no package imports them
 			continue
 		}
 		ok, known := allowed[pkg]
@@ -317,14 +317,15 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// imports returns what the non-test files of each package import.
+// imports returns the imports of each package's non-test files.
 func imports(t *testing.T) map[string][]string {
 	out := map[string][]string{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		skip := []string{".git", "runs", "testdata", "examples", "release", "liberation"} // the last three are modules
+		// the last three are modules
+		skip := []string{".git", "runs", "testdata", "examples", "release", "liberation"}
 		if d.IsDir() && slices.Contains(skip, d.Name()) {
 			return fs.SkipDir
 		}
@@ -347,8 +348,8 @@ func imports(t *testing.T) map[string][]string {
 	return out
 }
 
-// TestTidy holds the house rules that need no linter: no package of leftovers,
-// no file too long to be one thing, no machine's path in the repo.
+// TestTidy checks the house rules that need no linter: no package of miscellaneous code, no file with several
+// subjects, no path of a host in the repository.
 func TestTidy(t *testing.T) {
 	files, err := exec.Command("git", "ls-files").Output()
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// TestClock keeps tests apart that wait for something real: sockets, programs, a clock. They are called
-// TestReal… and lie in files *_real_test.go, which CI runs alone and may run again. All others give the same
-// result however busy the machine is: they read no clock but that of testing/synctest. No test listens at a
-// port that another checkout's could have.
+// TestClock separates tests that wait for something real: sockets, programs, a clock. They are called TestReal… and
+// lie in files *_real_test.go, which CI runs alone and may run again. All others give equal results under any load
+// on the host, because they read no clock other than testing/synctest's. No test listens at a port that another
+// checkout's test may use.
 func TestClock(t *testing.T) {
 	for _, file := range testFiles(t) {
 		wrong, err := breaches(file, nil)
@@ -51,17 +51,17 @@ func testFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// clocks are by import path what waits for the wall clock, or reads it.
+// clocks are, by import path, the functions that wait for the wall clock or read it.
 var clocks = map[string][]string{
 	"time": {"Now", "Sleep", "After", "Since", "Until", "Tick", "NewTimer", "NewTicker", "AfterFunc"},
 	"context": {"WithTimeout", "WithDeadline", "WithTimeoutCause",
 		"WithDeadlineCause"},
 }
 
-// deadlines are methods of connections that do.
+// deadlines are methods of connections that set a wall-clock deadline.
 var deadlines = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}
 
-// breaches returns what a test file does that TestClock forbids, each with its place. src is its text, or
+// breaches returns the violations of TestClock's rules in a test file, each with its position. src is its text, or
 // nil.
 func breaches(file string, src any) (wrong []string, err error) {
 	set := token.NewFileSet()
@@ -132,7 +132,7 @@ var (
 	portFlag = regexp.MustCompile(`--(?:port|listen)[ =](?:\S*:)?(\d+)\b`)
 )
 
-// fixedPorts reports ports in the arguments of a function that listens: of addresses, numbers, and Port: N.
+// fixedPorts reports ports in the arguments of a function that listens: in addresses, numbers, and Port: N.
 func fixedPorts(args []ast.Expr, say func(token.Pos, string, ...any)) {
 	for _, a := range args {
 		ast.Inspect(a, func(n ast.Node) bool {
@@ -163,7 +163,7 @@ func portFlags(list []ast.Expr, say func(token.Pos, string, ...any)) {
 	}
 }
 
-// text returns what a literal says, "" where it is no string.
+// text returns the value of a literal, "" if it is no string.
 func text(l *ast.BasicLit) string {
 	s, err := strconv.Unquote(l.Value)
 	if err != nil || l.Kind != token.STRING {
@@ -172,14 +172,14 @@ func text(l *ast.BasicLit) string {
 	return s
 }
 
-// isPort reports whether a text is a port that one can listen at, other than 0.
+// isPort reports whether a text is a port at which a program can listen, other than 0.
 func isPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && n > 0
 }
 
-// TestClockSees shows that the rules find what they forbid, and nothing else. § stands for the two signs of a
-// flag, which are not to be found here.
+// TestClockSees shows that the rules find exactly what they forbid. § stands for the two signs of a flag, which
+// must not be found here.
 func TestClockSees(t *testing.T) {
 	for _, c := range []struct{ file, imports, body, want string }{
 		{"a_test.go", `"time"`, `func TestA(*testing.T) { time.Sleep(1) }`,

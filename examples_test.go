@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestExtensions runs the tests of each example of an extension, in its own module: they compile against the public
+// TestExtensions runs the tests of each example extension in its own module. They compile against the public
 // packages alone and pass the conformance tests.
 func TestExtensions(t *testing.T) {
 	mods, err := filepath.Glob("examples/*/go.mod")

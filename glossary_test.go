@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// A replaced lists expressions that texts do not use, and what they write for them.
+// A replaced lists expressions that texts do not use, and their replacements.
 type replaced struct{ phrases, write string } // phrases are separated by "; "
 
-// glossary lists what has a better word, by kind. A word with a second, good meaning is listed with the words around it
-// that show the bad one.
+// glossary lists expressions with a better word, by kind. A word with a second, good meaning is listed with the
+// surrounding words of the bad one.
 var glossary = []replaced{
 	// A program, device or file does not speak.
 	{"tell; tells; told; telling", "report, receive, name"},
@@ -62,7 +62,7 @@ var glossary = []replaced{
 	{"leftover; alike; as it is", "best effort, equivalent, without failure"},
 }
 
-// quoted are words of others: names of flags and scenarios, values, syntax of devices.
+// quoted are quotations: names of flags and scenarios, values, syntax of devices.
 var quoted = regexp.MustCompile(`--onto|NCCL_DEBUG=INFO|info from state|name: ways|INFO:? INIT|^by itself$`)
 
 // A phrase is an expression of an entry of the glossary.

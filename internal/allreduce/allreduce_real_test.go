@@ -17,7 +17,7 @@ import (
 	"railyard/verbs"
 )
 
-// device opens one at a loopback address that nobody uses.
+// device opens a device at an unused loopback address.
 func device(t *testing.T) *verbs.Device {
 	t.Helper()
 	for addr := netip.MustParseAddr("127.88.0.1"); ; addr = addr.Next() {
@@ -31,10 +31,10 @@ func device(t *testing.T) *verbs.Device {
 	}
 }
 
-// patience guards against a true hang.
+// patience is a timeout for a real hang.
 const patience = 10 * time.Minute
 
-// world runs all ranks in this process, each with a device of its own.
+// world runs all ranks in this process, each with a separate device.
 func world(t *testing.T, n int, change func(rank int, s *Spec)) (rows []Row, errs []error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -61,7 +61,7 @@ func worldUntil(ctx context.Context, t *testing.T, n int, change func(rank int, 
 		if r == 0 {
 			s.Listener = l
 		}
-		s.Connect.Timeout = 18 // a second: all ranks share this process, and may get little time
+		s.Connect.Timeout = 18 // a second, because all ranks share this process and may get little time
 		if change != nil {
 			change(r, s)
 		}
@@ -107,8 +107,8 @@ func TestRealRing(t *testing.T) {
 	}
 }
 
-// Ranks that cannot work together say why instead of hanging, and rank 0, which waits for others, ends when
-// it is interrupted.
+// Ranks with incompatible settings report why instead of hanging. Rank 0, which waits for others, ends when it is
+// interrupted.
 func TestRealMismatch(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), patience)
 	defer interrupt()
@@ -129,13 +129,13 @@ func TestRealMismatch(t *testing.T) {
 	}
 }
 
-// A rank that joins and is then gone ends all others, which say its name, although the transport between
-// them would wait for hours.
+// A rank that joins and then disappears ends all others, which report its name, although the transport between them
+// would wait for hours.
 func TestRealRankIsGone(t *testing.T) {
 	_, errs := world(t, 4, func(r int, s *Spec) {
 		s.Patience = time.Hour
 		s.Connect.Timeout = 31
-		if r == 2 { // an observer in place of the rank: its own spec cannot run
+		if r == 2 { // an observer in place of the rank, whose own spec cannot run
 			job, at := s.job(), s.Rendezvous
 			s.Rank, s.World = 0, 1
 			go leaves(t, 2, 4, job, at)
@@ -148,7 +148,7 @@ func TestRealRankIsGone(t *testing.T) {
 	}
 }
 
-// leaves joins a world as a rank like all others and is then gone.
+// leaves joins a world like all other ranks and then disappears.
 func leaves(t *testing.T, rank, world int, job, at string) {
 	c, err := net.Dial("tcp", at)
 	if err != nil {
@@ -168,7 +168,7 @@ func leaves(t *testing.T, rank, world int, job, at string) {
 	}
 }
 
-// Connections that say nothing keep no rank from joining.
+// Silent connections do not prevent ranks from joining.
 func TestRealRendezvousWithIdleConnections(t *testing.T) {
 	rows, errs := world(t, 3, func(r int, s *Spec) {
 		for i := 0; r == 0 && i < 300; i++ {

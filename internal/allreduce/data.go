@@ -86,8 +86,8 @@ func (typed[T]) reduce(dst, a, b []byte, op Op) {
 	}
 }
 
-// value returns a rank's contribution to an element: small integers, so that sums and products of up to a thousand
-// ranks are exact in every type and order. Products are of ones and a single two.
+// value returns a rank's contribution to an element. It is a small integer, so sums and products of up to a
+// thousand ranks are exact in every type and order. Products are of ones and a single two.
 func value(rank int, i int64, op Op) int64 {
 	if op == Prod {
 		if i%61 == int64(rank)%61 && rank < 4 {

@@ -15,7 +15,7 @@ import (
 )
 
 // report is a message between ranks after they have joined. Other ranks report to rank 0 that they are at a
-// barrier, with their measurements; rank 0 reports that all are. A heartbeat only shows that its sender is alive,
+// barrier, with their measurements. Rank 0 reports that all are. A heartbeat only shows that its sender is alive,
 // and a farewell that it is done.
 type report struct {
 	Beat    bool    `json:"beat,omitempty"`
@@ -31,7 +31,7 @@ type peer struct {
 	rank    int
 	c       net.Conn
 	in      *bufio.Reader
-	writing chan bool   // holds one value while a line is written; tests' clocks stop at a mutex
+	writing chan bool   // holds one value while a line is written, because tests' clocks stop at a mutex
 	reports chan report // closed at its farewell
 }
 
@@ -49,20 +49,20 @@ func (p *peer) say(v any) error {
 	return verbs.WriteLine(p.c, v)
 }
 
-// pulse monitors the ranks after they have joined: rank 0 all others, others rank 0. The first failure anywhere ends
-// its context everywhere, with the same cause.
+// pulse monitors the ranks after they have joined: rank 0 monitors all others, and others monitor rank 0. The first
+// failure anywhere ends its context everywhere, with the same cause.
 type pulse struct {
 	ctx      context.Context
 	rank     int
 	peers    []*peer // rank 0: the other ranks from 1 on; other ranks: rank 0
 	patience time.Duration
 	cancel   context.CancelCauseFunc
-	fate     sync.Mutex // held while the context ends: end waits for the goroutines that fail starts
+	fate     sync.Mutex // held while the context ends, because end waits for the goroutines that fail starts
 	ears     sync.WaitGroup
 	mouths   sync.WaitGroup
 }
 
-// newPulse starts the heartbeats. They end with end.
+// newPulse starts the heartbeats. They end when end is called.
 func newPulse(ctx context.Context, rank int, peers []*peer, patience time.Duration) *pulse {
 	p := &pulse{rank: rank, peers: make([]*peer, len(peers)), patience: patience}
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -140,8 +140,8 @@ func (p *pulse) fail(why error) {
 	}
 }
 
-// gather collects a value of every rank at rank 0 (by rank) and lets the other ranks continue: a barrier with a
-// result. Others receive only their own value.
+// gather collects a value of every rank at rank 0 (by rank) and lets the other ranks continue. It is a barrier with
+// a result. Others receive only their own value.
 func (p *pulse) gather(own report) ([]report, error) {
 	all := make([]report, 1, len(p.peers)+1)
 	all[0] = own
@@ -174,8 +174,8 @@ func (p *pulse) gather(own report) ([]report, error) {
 	return all, nil
 }
 
-// end sends farewells and closes the connections after the other ranks have closed theirs: closing a connection
-// with unread data discards sent data.
+// end sends farewells, and closes the connections after the other ranks have closed theirs. Closing a connection
+// with unread data would discard sent data.
 func (p *pulse) end() {
 	p.fate.Lock()
 	well := p.ctx.Err() == nil

@@ -41,14 +41,14 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.close(); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// dial returns the near end of a connection that was accepted.
+// dial returns the near end of an accepted connection.
 func (p *pipes) dial() net.Conn {
 	near, far := net.Pipe()
 	p.accepts <- socket{far}
 	return socket{near}
 }
 
-// socket is an end of a pipe. It takes deadlines when the peer has closed, as sockets do.
+// socket is an end of a pipe. It accepts deadlines when the peer has closed, as sockets do.
 type socket struct{ net.Conn }
 
 func (s socket) SetDeadline(at time.Time) error     { return unlessClosed(s.Conn.SetDeadline(at)) }
@@ -64,12 +64,12 @@ func unlessClosed(err error) error {
 	return err
 }
 
-// Ranks that cannot work together say why instead of hanging; rank 0 waits for the others as long as it was
-// told to, and names those that did not join.
+// Ranks with incompatible settings report why instead of hanging. Rank 0 waits for the others as long as
+// configured, and names those that did not join.
 func TestMismatch(t *testing.T) {
 	for what, c := range map[string]struct {
 		change func(r int, s *Spec)
-		says   map[string]int // what how many ranks are told
+		says   map[string]int // expected message, and the number of ranks that receive it
 	}{
 		"other size": {func(r int, s *Spec) { s.Sizes[0] += 4 * int64(r) }, map[string]int{
 			"rank 1: rank 0 reports: rank 0 runs [4 40] bytes of float32, sum, 1+2 times, rank 1 runs [8 40]":  1,
@@ -115,7 +115,7 @@ func TestMismatch(t *testing.T) {
 	}
 }
 
-// pulses joins ranks, rank 0 with all others, but for one that only its connection stands for.
+// pulses joins ranks, rank 0 with all others, except one that only has a connection.
 func pulses(n, silent int, patience time.Duration) (live []*pulse, mute []net.Conn) {
 	var hub []*peer
 	for r := 1; r < n; r++ {
@@ -138,18 +138,18 @@ func pulses(n, silent int, patience time.Duration) (live []*pulse, mute []net.Co
 	return live, mute
 }
 
-// A rank that joins and is then silent, as one that is stopped or cut off, ends all others when their
-// patience has run out, and they say which it was: without heartbeats they waited for ever. So it is with
-// rank 0, through which all the others talk.
+// A rank that joins and is then silent, because it is stopped or disconnected, ends all others after their
+// patience, and they report which rank it was. Without heartbeats they waited for ever. The same holds for rank 0,
+// through which all others communicate.
 func TestSilentRank(t *testing.T) {
 	for _, c := range []struct {
 		ranks, silent int
-		reads         bool // what is said to the silent one goes into its socket's buffer
+		reads         bool // messages to the silent rank go into its socket's buffer
 	}{{4, 2, true}, {4, 2, false}, {2, 1, true}, {2, 0, true}, {2, 0, false}, {4, 0, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			const patience = 1500 * time.Millisecond
 			want, most := fmt.Sprintf("rank %d sent nothing for %v", c.silent, patience), patience
-			if !c.reads { // what is said to it is given up after this
+			if !c.reads { // messages to it are abandoned after this time
 				most = 5 * time.Second
 			}
 			live, mute := pulses(c.ranks, c.silent, patience)
@@ -181,7 +181,7 @@ func TestSilentRank(t *testing.T) {
 	}
 }
 
-// Ranks that compute for long are not silent: they have heartbeats. Then all meet, and part.
+// Ranks that compute for long are not silent: they have heartbeats. Then all join, and end.
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const patience = 300 * time.Millisecond

@@ -1,9 +1,9 @@
 // Package allreduce runs a ring all-reduce on real data between processes, over
 // the queue pairs of package verbs, and checks every element of the result.
 //
-// The ranks find each other as the source documents describe: rank 0 listens on TCP (MASTER_ADDR, MASTER_PORT) and
-// the others connect. Each rank announces its queue pairs and memory, and rank 0 sends each its neighbours. After
-// that TCP carries the start signal, the results, and heartbeats: a rank that is silent for Spec.Patience ends all
+// The ranks find each other as in the source documents: rank 0 listens on TCP (MASTER_ADDR, MASTER_PORT) and the
+// others connect. Each rank announces its queue pairs and memory, and rank 0 sends each its neighbours. Afterwards
+// TCP carries the start signal, the results, and heartbeats. A rank that is silent for Spec.Patience ends all
 // others, which report its name.
 package allreduce
 
@@ -48,7 +48,7 @@ type JoinError struct{ Err error }
 func (e *JoinError) Error() string { return e.Err.Error() }
 func (e *JoinError) Unwrap() error { return e.Err }
 
-// rendezvous meets the other ranks. wait bounds how long the last may take.
+// rendezvous connects the ranks. wait bounds the time until the last one joins.
 func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) ([]*peer, *welcome, error) {
 	if h.World == 1 {
 		return nil, &welcome{Next: h.Prev, Prev: h.Next}, nil
@@ -70,7 +70,7 @@ func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) ([
 	return join(ctx, c, h, wait)
 }
 
-// join announces a rank to rank 0 on an open connection, which it closes unless the rank is accepted.
+// join announces a rank to rank 0 on an open connection, which is closed unless the rank is accepted.
 func join(ctx context.Context, c net.Conn, h *hello, wait time.Duration) ([]*peer, *welcome, error) {
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()

@@ -11,18 +11,18 @@ import (
 	"railyard/verbs"
 )
 
-// ring is this rank's place in the ring: queue pairs to the next rank, which it
-// writes to, and from the previous one, which writes into stage and result.
+// ring is this rank's position in the ring. It has queue pairs to the next rank, to which it writes, and from the
+// previous one, which writes into stage and result.
 //
-// The buffers are cut into one chunk per rank, each chunk into slices. In the first world-1 steps (reduce-scatter)
-// step s of rank r sends chunk r-s and receives chunk r-s-1 into the stage, where it is added to the rank's own; in
+// The buffers are cut into one chunk per rank, each chunk into slices. In the first world-1 steps (reduce-scatter),
+// step s of rank r sends chunk r-s. It receives chunk r-s-1 into the stage, where it is added to the rank's own. In
 // the second world-1 steps (all-gather) it sends chunk r+1-s and receives chunk r-s directly into the result. A
-// slice is sent as soon as the slice it depends on is there. Each slice is a WRITE with immediate, which contains
-// the all-reduce (odd or even), the step and the slice. So several queue pairs, and the previous rank itself, may
-// be ahead.
+// slice is sent as soon as the slice on which it depends has arrived. Each slice is a WRITE with immediate, which
+// contains the all-reduce (odd or even), the step and the slice. Several queue pairs, and the previous rank itself,
+// may therefore be ahead.
 //
-// No further flow control is needed: a stage slot is used once per all-reduce. The previous rank can be at most one
-// all-reduce ahead, when this rank has read its whole stage (all of its chunks have passed here).
+// No further flow control is needed: a stage slot is used once per all-reduce. The previous rank is at most one
+// all-reduce ahead, once this rank has read its whole stage (all of its chunks have passed here).
 type ring struct {
 	rank, world int
 	dev         *verbs.Device
@@ -45,7 +45,7 @@ type ring struct {
 	flying  int // sends not yet complete
 	backlog []job
 	turn    uint32 // parity of the all-reduce
-	early   []job  // slices of the next one: the previous rank is already there
+	early   []job  // early slices of the next all-reduce, which the previous rank has begun
 	wc      []verbs.WC
 }
 
@@ -135,15 +135,14 @@ func (r *ring) prepare(bytes int) {
 	r.spoil()
 }
 
-// spoil overwrites the result, so that a correct one proves a later all-reduce.
+// spoil overwrites the result, so that a later correct result proves a later all-reduce.
 func (r *ring) spoil() {
 	for i := range r.result[:r.bytes] {
 		r.result[i] = 0xee
 	}
 }
 
-// span returns the bytes of a slice of a chunk; both ends may be cut by the end
-// of the buffer.
+// span returns the bytes of a slice of a chunk; the end of the buffer may truncate both.
 func (r *ring) span(chunk, slice int) (from, to int) {
 	from = min(chunk*r.chunk+slice*r.slice, (chunk+1)*r.chunk, r.bytes)
 	return from, min(from+r.slice, (chunk+1)*r.chunk, r.bytes)
@@ -247,7 +246,7 @@ func (r *ring) wait(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// arrived processes a slice that the previous rank has written, and forwards the slices that it completes.
+// arrived processes a slice written by the previous rank, and forwards the slices that it completes.
 func (r *ring) arrived(j job) error {
 	if j.step >= r.steps() || j.slice >= r.slices() {
 		return fmt.Errorf("rank %d: the previous rank sent slice %d of step %d, which does not exist", r.rank,
@@ -263,7 +262,7 @@ func (r *ring) arrived(j job) error {
 	return r.post(job{j.step + 1, j.slice})
 }
 
-// post sends a slice, or keeps it until the send queue has room.
+// post sends a slice, or queues it until the send queue has a free entry.
 func (r *ring) post(j job) error {
 	if r.flying >= sendDepth*len(r.next) || len(r.backlog) > 0 {
 		r.backlog = append(r.backlog, j)
@@ -291,7 +290,7 @@ func (r *ring) post(j job) error {
 	return err
 }
 
-// unblock posts what had to wait, as far as there is room.
+// unblock posts queued slices as far as there are free entries.
 func (r *ring) unblock() error {
 	for n := len(r.backlog); n > 0 && r.flying < sendDepth*len(r.next); n-- {
 		j := r.backlog[0]

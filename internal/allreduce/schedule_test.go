@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// someRing draws what a ring needs to know of its buffer.
+// someRing draws a ring's parameters of its buffer.
 func someRing(t *rapid.T) []*ring {
 	world := rapid.IntRange(2, 9).Draw(t, "world")
 	bytes := 4 * rapid.IntRange(1, 2000).Draw(t, "elements")
@@ -25,7 +25,7 @@ func someRing(t *rapid.T) []*ring {
 	return all
 }
 
-// Slices of chunks are the buffer, each byte once, whole elements each, however little the last ones hold.
+// Slices of chunks cover the buffer, each byte once, in whole elements, however short the last ones are.
 func TestSpansAreTheBuffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := someRing(t)[0]
@@ -37,7 +37,7 @@ func TestSpansAreTheBuffer(t *testing.T) {
 					t.Fatalf("slice %d of chunk %d is %d to %d", s, c, from, to)
 				}
 				if from == to {
-					continue // behind the end of the buffer
+					continue // after the end of the buffer
 				}
 				if from != next {
 					t.Fatalf("slice %d of chunk %d begins at %d, the one before ended at %d", s,
@@ -52,9 +52,8 @@ func TestSpansAreTheBuffer(t *testing.T) {
 	})
 }
 
-// The schedule, played by hand with real elements: a rank passes on what it has just received, and when
-// all steps are done everybody has the reduction, in every type and operation that is offered, bit for
-// bit as check counts it.
+// The schedule runs with real elements: a rank forwards what it has just received. When all steps are done every
+// rank has the reduction, for every type and operation, bit for bit as check computes it.
 func TestScheduleReduces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(Types()).Draw(t, "type")
@@ -94,7 +93,7 @@ func TestScheduleReduces(t *testing.T) {
 				t.Fatalf("%s %s of %d: rank %d has %d wrong elements", op, name, world, i, n)
 			}
 		}
-		// One element that is off is one that is counted.
+		// One wrong element counts as one.
 		at := rapid.IntRange(0, per*world/k.size()-1).Draw(t, "off")
 		data[0][at*k.size()+k.size()-1] ^= 0x01
 		if n := k.wrong(data[0], world, first, op); n != 1 {
@@ -103,8 +102,8 @@ func TestScheduleReduces(t *testing.T) {
 	})
 }
 
-// Sums and products are exact in every type whatever the order in which ranks are added: float32 holds
-// whole numbers up to 2^24, and no element of a thousand ranks comes near.
+// Sums and products are exact in every type for any order of ranks: float32 represents integers up to 2^24, and no
+// element of a thousand ranks is near that.
 func TestContributionsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i := rapid.Int64Range(0, 1<<50).Draw(t, "element")
@@ -123,7 +122,7 @@ func TestContributionsAreExact(t *testing.T) {
 	})
 }
 
-// The check finds a wrong element: it is not satisfied by anything.
+// The check finds a wrong element.
 func TestCheckFindsErrors(t *testing.T) {
 	k := kinds["float32"]
 	got := make([]byte, 400)
@@ -142,8 +141,7 @@ func TestCheckFindsErrors(t *testing.T) {
 	}
 }
 
-// Max and min of floats that are none are none, as in IEEE 754-2019 and Go: a NaN that one rank has
-// comes out at all.
+// Max and min with a NaN are NaN, as in IEEE 754-2019 and Go: one rank's NaN reaches the result.
 func TestNaNGoesThrough(t *testing.T) {
 	k := kinds["float64"]
 	a, b, out := make([]byte, 16), make([]byte, 16), make([]byte, 16)
@@ -195,7 +193,7 @@ func TestSpecsThatCannotRun(t *testing.T) {
 	}
 }
 
-// Whoever does not belong to a job is told why, rank by rank.
+// A rank that does not belong to a job is told why.
 func TestWhoMayJoin(t *testing.T) {
 	own := &hello{Speak: 1, World: 3, Job: "all-reduce of 4 bytes"}
 	have := make([]*hello, 3)

@@ -1,8 +1,8 @@
 // Package assemble builds Railyard with extensions: packages of other modules whose init functions register with
 // package railyard/extend.
 //
-// A Build writes the input of the Go tool into a temporary folder: a go.mod like Railyard's own that also requires
-// the extensions, with replace directives to their folders, and an overlay that adds a file with their imports to
+// A Build writes the input of the Go tool into a temporary folder. It is a go.mod like Railyard's that also
+// requires the extensions, with replace directives to their folders, and an overlay file with their imports in
 // internal/loaded. Check runs the conformance tests of what they register, Build links the program. Neither changes
 // a file of the source.
 package assemble
@@ -68,7 +68,7 @@ func New(source, from string, with []string, out string) (*Build, error) {
 	return b, err
 }
 
-// above returns the nearest folder at or above another one that is Railyard's source, or "".
+// above returns the nearest folder at or above another one that has Railyard's source, or "".
 func above(dir string) string {
 	for {
 		if moduleOf(dir) == "railyard" {
@@ -211,8 +211,8 @@ var (
 	panicLine   = regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered.*)?$`)
 )
 
-// fault returns one error for a failure of the Go tool: the first place that does not compile, the first
-// conformance test that fails, or else its first line of output.
+// fault returns one error for a failure of the Go tool: the first position that does not compile, the first failed
+// conformance test, or else its first line of output.
 func (b *Build) fault(out []byte, err error) error {
 	who := strings.Join(b.modules, ", ")
 	if m := testLine.FindSubmatch(out); m != nil {

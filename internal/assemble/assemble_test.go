@@ -39,8 +39,8 @@ func build(t *testing.T, example, old, new string) (*Build, error) {
 	return b, b.Open()
 }
 
-// TestCheck runs the conformance tests of the examples, and of copies that do not compile, break the contract, register
-// twice, or register nothing: each is one error of one line.
+// TestCheck runs the conformance tests of the examples, and of copies that do not compile, break the contract,
+// register twice, or register nothing. Each copy gives one error of one line.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct{ example, old, new, want string }{
 		{"custom-cc", "", "", "vegas"},

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// allOf is how a finding tells the cables of a device at once.
+// allOf matches a finding about all cables of a device.
 var allOf = regexp.MustCompile(`all of its (\d+) cables?`)
 
-// accounted returns how many cables of either side the findings are about.
+// accounted returns how many cables of either side have findings.
 func accounted(d *Difference) (design, cabled int) {
 	for _, f := range d.Findings {
 		switch f.Kind {
@@ -34,7 +34,7 @@ func accounted(d *Difference) (design, cabled int) {
 	return design, cabled
 }
 
-// change plugs some of the cables otherwise: a row is two devices and their ports.
+// change reconnects some of the cables; a row is two devices and their ports.
 func change(t *rapid.T, rows [][]string) (out [][]string) {
 	free := 100
 	for _, r := range rows {
@@ -79,8 +79,8 @@ func listOf(rows [][]string) (out []string) {
 	return out
 }
 
-// However a fabric is plugged, each cable of the design and each that there is counts once: as right, or
-// in one finding. With the two sides exchanged as much is right, and what was missing is unexpected.
+// For any cabling, each cable of the design and each actual cable counts once: as right, or in one finding. With
+// the two sides exchanged equally many are right, and missing cables become unexpected.
 func TestEveryCableCountsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := someCables(t)
@@ -119,7 +119,7 @@ func findings(d *Difference) string {
 	return strings.Join(out, "\n")
 }
 
-// Two cables whose far ends are exchanged are one finding, whichever two they are, and nothing else is.
+// Two cables with exchanged far ends are one finding, for any two cables, and there is no other.
 func TestOneExchange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := split(someCables(t))

@@ -15,7 +15,7 @@ var astraMark = regexp.MustCompile(`(?m)^npus_count\s*:`)
 func looksAstra(_, text string) bool { return astraMark.MatchString(text) }
 
 // readAstra reads network.yml of ASTRA-sim's analytical backend: dimensions, the first fastest. If there are
-// several, the first is inside the servers. Each NPU has a NIC in every further one, which must be a Switch,
+// several, the first is inside the servers. Each NPU has a NIC in every further dimension, which must be a Switch,
 // because servers are not connected to one another here. A dimension's switch connects the NPUs that differ only in
 // that dimension.
 func readAstra(b *builder, text string) error {
@@ -90,7 +90,7 @@ func readAstra(b *builder, text string) error {
 	return nil
 }
 
-// astraNumbers reads a list of as many numbers as there are dimensions.
+// astraNumbers parses a list of one number per dimension.
 func astraNumbers(t *tree, n int) (out []float64, err error) {
 	w := t.words()
 	if len(w) != n || n == 0 || n > 8 {

@@ -14,10 +14,10 @@ type builder struct {
 	c          *Cabling
 	file       string // which is read
 	ends       map[endKey]int
-	open       map[[2]int][]int // from, to: one-sided cables whose far port is not known
+	open       map[[2]int][]int // from, to: one-sided cables whose far port is unknown
 	notes      map[string]int
 	rates      map[endKey]unit.Rate // rates of ports, by inventories
-	own        map[string]bool      // devices with output of their own
+	own        map[string]bool      // devices with their own output
 	claims     []claim              // of neighbour tables
 	management bool                 // management networks are cabling too
 }
@@ -72,8 +72,8 @@ func (b *builder) is(node int, k Kind, role string) {
 	}
 }
 
-// cable adds a cable, unless one of its ports has one already: then both are one cable reported by its two ends, or
-// they contradict each other.
+// cable adds a cable, unless one of its ports already has one. In that case both are one cable reported by its two
+// ends, or they contradict each other.
 func (b *builder) cable(x Cable) {
 	if x.A.Node == x.B.Node {
 		b.note(x.At, "%s is cabled to itself: left out", b.c.Nodes[x.A.Node].Name)
@@ -130,15 +130,16 @@ func (b *builder) register(k endKey, cable int) {
 	}
 }
 
-// fits reports whether an entry is about a cable with one end at the same port, and the other port unknown on one side.
+// fits reports whether an entry describes a cable with one end at the same port, if one side does not know the
+// other port.
 func (b *builder) fits(i int, x Cable) bool {
 	old := b.c.Cables[i]
 	same := old.A.Node == x.A.Node && old.B.Node == x.B.Node || old.A.Node == x.B.Node && old.B.Node == x.A.Node
 	return same && (old.guess || x.guess)
 }
 
-// half finds a one-sided cable in the other direction whose far port is unknown: a neighbour that announces a MAC
-// address instead of its port's name.
+// half finds a one-sided cable in the other direction whose far port is unknown, because a neighbour announces a
+// MAC address instead of its port's name.
 func (b *builder) half(x Cable) (int, bool) {
 	k := [2]int{x.B.Node, x.A.Node}
 	if !x.guess || len(b.open[k]) == 0 {

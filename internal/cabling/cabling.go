@@ -98,7 +98,7 @@ func (c *Cabling) Node(name string) int {
 	return -1
 }
 
-// End names an end: leaf-1:Eth3.
+// End returns the name of an end: leaf-1:Eth3.
 func (c *Cabling) End(e End) string {
 	if e.Port == "" {
 		return c.Nodes[e.Node].Name

@@ -15,8 +15,8 @@ func looksClab(_, text string) bool {
 var clabSwitches = regexp.MustCompile(`^(vr-|cisco_|nokia_|juniper_|arista_|sonic|ceos|srl|crpd|xrd|` +
 	`cumulus|dell_|aruba|huawei_|mikrotik|cvx|ovs-bridge|bridge$)`)
 
-// readClab reads a containerlab topology. It has no rates and no lengths; linux nodes are servers unless their name or
-// their files show that they route.
+// readClab reads a containerlab topology. It has no rates and no lengths. linux nodes are servers unless their name
+// or their files show that they route.
 func readClab(b *builder, text string) error {
 	root, err := parseTree(text)
 	if err != nil {

@@ -15,7 +15,7 @@ type Naming func(number int) string
 type Finding struct {
 	Kind   string `json:"kind"`             // one of the kinds below
 	Design string `json:"design,omitempty"` // the cable in the design
-	Cabled string `json:"cabled,omitempty"` // as it is
+	Cabled string `json:"cabled,omitempty"` // actual cable
 	Place  string `json:"place,omitempty"`  // source line
 }
 
@@ -49,7 +49,7 @@ type diff struct {
 	node []int             // node of the design for each node of c; -1: none
 	port map[endKey]string // port name in the design for each port of c; none if unknown
 	used []bool            // matched cables of the design
-	done []bool            // and those cabled
+	done []bool            // and likewise the actual cables
 	out  *Difference
 }
 
@@ -78,8 +78,8 @@ func Compare(design, cabled *Cabling, namings []Naming) *Difference {
 	return x.out
 }
 
-// nodes finds the design's nodes: by name, by name without domain, and in either case of letters
-// unless two names differ in nothing else.
+// nodes finds the design's nodes: by name, by name without domain, and in either case of letters unless two names
+// differ only in that.
 func (x *diff) nodes() {
 	exact, fold := map[string]int{}, map[string]int{}
 	for i, n := range x.d.Nodes {
@@ -108,7 +108,7 @@ func (x *diff) nodes() {
 	}
 }
 
-// ports finds out how each device names its ports.
+// ports determines how each device names its ports.
 func (x *diff) ports(namings []Naming) {
 	here, there := map[int][]string{}, map[int][]string{}
 	gather := func(c *Cabling, into map[int][]string) {
@@ -183,10 +183,10 @@ func naturally(a, b string) int {
 	return trailing(a) - trailing(b)
 }
 
-// as returns an actual end in the design's names; its port is "" if unknown.
+// as returns an actual end by the design's names; its port is "" if unknown.
 func (x *diff) as(e End) End { return End{x.node[e.Node], x.port[endKey{e.Node, e.Port}]} }
 
-// is reports whether a cabled end may be the design's.
+// is reports whether an actual end may be the design's.
 func is(c, d End) bool { return c.Node == d.Node && (c.Port == "" || c.Port == d.Port) }
 
 // same removes correct cables: with both ports, then with the known part.
@@ -240,7 +240,7 @@ func (x *diff) designed(i int) string {
 	return x.d.End(k.A) + " to " + x.d.End(k.B)
 }
 
-// joins reports whether both are between the same nodes.
+// joins reports whether both cables are between the same nodes.
 func (x *diff) joins(d, c Cable) bool {
 	a, b := x.node[c.A.Node], x.node[c.B.Node]
 	return a >= 0 && b >= 0 && nodesOf(a, b) == nodesOf(d.A.Node, d.B.Node)
@@ -327,7 +327,7 @@ func (x *diff) swap(i int, a, b End, near map[int][]int, cabled map[[2]int][]int
 	}
 }
 
-// other is a cable's other end.
+// other returns a cable's other end.
 func other(k Cable, e End) End {
 	if is(e, k.A) {
 		return k.B
@@ -335,7 +335,7 @@ func other(k Cable, e End) End {
 	return k.A
 }
 
-// rest reports what only one side has. Cables of a device without a file are one finding.
+// rest reports the cables of only one side. Cables of a device without a file are one finding.
 func (x *diff) rest() {
 	seen := map[int]bool{}
 	for _, n := range x.node {

@@ -22,7 +22,7 @@ func rails(t *testing.T) *topo.Graph {
 	return g
 }
 
-// plugged is a list of the graph's cables as NX-OS names ports, changed on the way.
+// plugged is a list of the graph's cables with NX-OS's port names, with some changed.
 func plugged(g *topo.Graph, change func(rows [][4]string) [][4]string) []File {
 	var rows [][4]string
 	nx := func(node int, port string) string {
@@ -39,8 +39,8 @@ func plugged(g *topo.Graph, change func(rows [][4]string) [][4]string) []File {
 	return []File{{"as-built.csv", []byte(text)}}
 }
 
-// Names are found in either case of letters, unless two of the design differ in nothing else: those are
-// told apart as they are written, and one that is written in a third way is none of them.
+// Names are found in either case of letters, unless two of the design differ only in that. Those two are
+// distinguished as written, and a third spelling is neither of them.
 func TestNamesInOtherLetters(t *testing.T) {
 	list := func(rows ...string) *Cabling {
 		c, err := Read([]File{{"x.csv", []byte("a,b\n" + strings.Join(rows, "\n") + "\n")}}, "")
@@ -72,7 +72,7 @@ func TestNamesInOtherLetters(t *testing.T) {
 	}
 }
 
-// Each way to plug it wrong is told with both ends' names.
+// Each kind of wrong cable is reported with both ends' names.
 func TestCompare(t *testing.T) {
 	g := rails(t)
 	nxos := func(n int) string { return fmt.Sprintf("Ethernet1/%d", n) }

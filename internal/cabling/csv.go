@@ -62,7 +62,7 @@ var notWord = regexp.MustCompile(`[^a-z0-9]+`)
 // inner matches where a word begins within a header.
 var inner = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// headerOf finds the columns of a header: by what, their place and the header's words.
+// headerOf finds the columns of a header: their meaning, their position and the header's words.
 func headerOf(row []string) (at map[string]int, words []string) {
 	at = map[string]int{}
 	plain := func(cell string) string {
@@ -185,7 +185,7 @@ func looksCSV(_, text string) bool {
 	return a && z
 }
 
-// readCSV reads a list of cables: a line each, two devices, and what else the header names.
+// readCSV parses a list of cables: one per line, with two devices and the other columns of the header.
 func readCSV(b *builder, text string) error {
 	t, err := openTable(text)
 	if err == io.EOF {
@@ -245,7 +245,7 @@ func readCSV(b *builder, text string) error {
 	}
 }
 
-// kinds takes devices that stand in one column only for what its header calls them.
+// kinds sets the kind of devices that occur in only one column by the column's header.
 func (b *builder) kinds(in, other map[string]bool, header string) {
 	kind := Unknown
 	switch header {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Headers name the ends of cables in many ways; of two ends that a column of one name could be, each has its own.
+// Headers name the ends of cables in many ways. If a column name fits both ends, each end gets one column.
 func TestHeaders(t *testing.T) {
 	for _, header := range []string{"server,server_port,switch,switch_port,speed", "Server Name,NIC,Switch Name,Switch Port,speed",
 		"host,host_port,tor,tor_port,rate", "node,node_interface,leaf,leaf_interface,speed", "leaf,leaf_port,spine,spine_port,speed",
@@ -34,7 +34,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// A column that describes cables and is not read is a note with its place; others are not.
+// An ignored column that describes cables is a note with its position; other columns are not.
 func TestUnreadColumns(t *testing.T) {
 	for header, want := range map[string]string{
 		"server,port,switch,Switch Port (breakout)": "columns that are not read: port, switch_port_breakout",
@@ -51,7 +51,7 @@ func TestUnreadColumns(t *testing.T) {
 	}
 }
 
-// A header that says what the devices of its column are decides their kinds, but not of a device in both columns.
+// A header that names the kind of its column's devices decides it, but not for a device in both columns.
 func TestHeadersOfKinds(t *testing.T) {
 	for header, want := range map[string][2]Kind{"server,switch": {Server, Switch}, "from,to": {Unknown, Unknown},
 		"server_name,leaf": {Server, Switch}, "leaf,spine": {Switch, Switch}} {

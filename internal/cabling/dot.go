@@ -352,7 +352,7 @@ var (
 	labelRate  = regexp.MustCompile(`(\d+(?:\.\d+)?\s*[kMGT](?:bps|b/s|bit/s|bE|b|)?)\b`)
 )
 
-// edge adds an edge's cables: Railyard's own label contains their number and total rate.
+// edge adds an edge's cables. Railyard's own label contains their number and total rate.
 func (d *dot) edge(w word, a, z End, attrs map[string]string) error {
 	for _, p := range []struct {
 		port *string
@@ -398,7 +398,7 @@ func (d *dot) edge(w word, a, z End, attrs map[string]string) error {
 	return nil
 }
 
-// back reports whether an arrow is the other direction of one that was there already.
+// back reports whether an arrow is the other direction of an earlier one.
 func (d *dot) back(a, z End) bool {
 	if d.seen[[2]End{z, a}] > 0 {
 		d.seen[[2]End{z, a}]--

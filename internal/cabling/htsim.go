@@ -24,7 +24,7 @@ type htsimTier struct {
 }
 
 // readHtsim reads a .topo file of htsim's fat tree and expands it to the fabric. Switches of the first tier take
-// servers in order; those of a pod are meshed with the pod's second tier (all of it, with two tiers). The ith
+// servers in order. Those of a pod are meshed with the pod's second tier (all of it, with two tiers). The ith
 // switch of a pod's second tier connects to every core whose number has the same remainder.
 func readHtsim(b *builder, text string) error {
 	top := map[string]int{}

@@ -149,7 +149,7 @@ func (g *infra) components(d *tree, choice string) (n int) {
 	return n
 }
 
-// bandwidths are the units of a link's rate; transfers have one bit per lane, and the number of lanes is not given.
+// bandwidths are the units of a link's rate. Transfers have one bit per lane, and the number of lanes is not given.
 var bandwidths = map[string]float64{"gigabits_per_second": 1e9, "giga_bits_per_second": 1e9,
 	"gigabytes_per_second": 8e9, "giga_bytes_per_second": 8e9}
 
@@ -201,7 +201,7 @@ func (g *infra) links() error {
 	return nil
 }
 
-// link returns the cable of a name; a name that no link has would give them no rate.
+// link returns the cable of a name. An unknown name would give cables without a rate.
 func (g *infra) link(at *tree, name string) (x Cable, err error) {
 	if name != "" && !slices.Contains(g.named, name) {
 		e := field.Choice("", name, g.named, "unknown link %s", field.Quote(name))
@@ -311,7 +311,7 @@ func (g *infra) edge(e *tree) error {
 	case "many2many":
 		for _, p := range a {
 			for _, q := range z {
-				if len(a) > 1 || len(z) > 1 { // a port cannot hold several cables: leave its name out
+				if len(a) > 1 || len(z) > 1 { // a port cannot hold several cables, so its name is omitted
 					p.Port, q.Port = "", ""
 				}
 				if x.A, x.B = p, q; p.Node != q.Node {

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/field"
 )
 
-// Neighbour tables contain one end of each cable; the device is named by the prompt before the command (leaf-1# show
-// lldp neighbors), or by the file.
+// Neighbour tables contain one end of each cable. The device is named by the prompt before the command (leaf-1#
+// show lldp neighbors), or by the file.
 var (
 	prompt = regexp.MustCompile(`^(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*?)(?:\([^)]*\))?(?::[^\s#$>]*)?` +
 		`\s*[#$>]\s*(?:sudo\s+)?sh\w*\s+lldp\b`)
@@ -29,7 +29,7 @@ func looksSONiC(_, text string) bool { return sonic.MatchString(text) }
 // everyFile matches the names of files whose folder has the device's name.
 var everyFile = regexp.MustCompile(`(?i)^(show|sh|lldp|lldpcli|neighbou?rs?|table|output)([-_. ]|$)`)
 
-// deviceOf returns the device in a file's name: leaf-1.txt, leaf-1_lldp.json, or, if all files have one name, its
+// deviceOf returns the device in a file's name: leaf-1.txt, leaf-1_lldp.json. If all files have one name, it is the
 // directory: leaf-1/show_lldp_neighbors.txt.
 func deviceOf(file string) string {
 	file = strings.ReplaceAll(file, "\\", "/")
@@ -80,14 +80,14 @@ type claim struct {
 	kind                       Kind
 }
 
-// neighbour stores a port's neighbour until all files are read. Names occur with domains and without, and a device
-// with a table here is a switch or a server by its own output.
+// neighbour stores a port's neighbour until all files are read. Names occur with domains and without. A device with
+// a table here is a switch or a server by its own output.
 func (b *builder) neighbour(at Place, device, port, far, farPort string, k Kind) {
 	b.claims = append(b.claims, claim{at, device, port, far, farPort, k})
 }
 
-// manages reports whether a claim is of a management network: by the name of a port or of a device, or by eth0 of a
-// switch.
+// manages reports whether a neighbour belongs to a management network: by the name of a port or of a device, or by
+// eth0 of a switch.
 func (b *builder) manages(c *claim) bool {
 	if mgmt.MatchString(c.port) || mgmt.MatchString(c.farPort) || mgmtDevice(c.device) || mgmtDevice(c.far) {
 		return true
@@ -133,7 +133,7 @@ func (b *builder) believe() {
 var nxosRow = regexp.MustCompile(`^(.*?)\s+([A-Za-z][A-Za-z-]*[\d/.:]+)\s+(\d+)\s+` +
 	`((?:[RBTCWPSO](?:[, ]*[RBTCWPSO])*\s+)?)(\S.*?)\s*$`)
 
-// readNXOS reads show lldp neighbors of NX-OS, where a long name has a line of its own.
+// readNXOS parses show lldp neighbors of NX-OS, where a long name has a separate line.
 func readNXOS(b *builder, text string) error {
 	name := ""
 	return b.neighbours(text, nxosHead, func(b *builder, device string, at Place, line string) error {
@@ -233,7 +233,7 @@ func readSONiC(b *builder, text string) error {
 	})
 }
 
-// dashes returns the columns where fields begin and end.
+// dashes returns the columns at which fields begin and end.
 func dashes(line string) (out [][2]int) {
 	start := -1
 	for i := 0; i <= len(line); i++ {

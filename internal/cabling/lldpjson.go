@@ -8,8 +8,8 @@ func looksLLDPJSON(_, text string) bool {
 	return isJSON(text) && strings.Contains(text[:min(len(text), 400)], `"lldp"`)
 }
 
-// readLLDPJSON reads lldpcli's two JSON forms. In json a container of one element collapses to
-// the element, names are keys; in json0 every level is a list and a name is a value.
+// readLLDPJSON reads lldpcli's two JSON forms. In json a container of one element collapses to the element, and
+// names are keys. In json0 every level is a list and a name is a value.
 func readLLDPJSON(b *builder, text string) error {
 	root, err := parseTree(text)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// malformed is a text per fault and format, and the whole of what is said about it.
+// malformed is a text per fault and format, and its complete error.
 var malformed = []struct{ format, file, text, want string }{
 	{"csv", "x.csv", "from,to,count\na,b,2x\n",
 		`x.csv:2:5: "2x" is not a number of cables; accepted: 1 to 1024`},
@@ -186,7 +186,7 @@ func netboxLength(length, unit string) string {
 		length + "\", \"length_unit\": \"" + unit + "\"}]"
 }
 
-// What is malformed is refused with the file, line and column where it stands, in each format.
+// Malformed input is rejected with its file, line and column, in each format.
 func TestMalformed(t *testing.T) {
 	met := map[string]bool{}
 	for _, c := range malformed {

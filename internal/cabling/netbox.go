@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// NetBox exports devices, interfaces and cables separately; together they contain the kinds of devices, the speeds of
-// ports and their connections.
+// NetBox exports devices, interfaces and cables separately. Together they contain the kinds of devices, the speeds
+// of ports and their connections.
 
 func netboxKind(words []string) string {
 	has := func(all ...string) bool {
@@ -100,8 +100,8 @@ func (b *builder) device(at Place, name, role, model string) {
 
 var ethernetType = regexp.MustCompile(`^\d[\d.]*[mgt]?base`)
 
-// portRate parses a port's speed in kb/s, as the API returns it, or with its unit, as in tables; or the name of its
-// type: 400gbase-x-osfp. Types other than Ethernet, and virtual ones, have none.
+// portRate parses a port's speed in kb/s, as the API returns it, or with its unit, as in tables. It also parses the
+// name of the port's type: 400gbase-x-osfp. Types other than Ethernet, and virtual ones, have none.
 func (b *builder) portRate(at Place, device, port, speed, kind string) (err error) {
 	var r unit.Rate
 	switch kbps, no := strconv.ParseFloat(speed, 64); {
@@ -275,7 +275,7 @@ func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 			end  *End
 			many int
 		}{{&c.A, n / len(from)}, {&c.B, n / len(to)}} {
-			if e.many > 1 { // a split port: its lanes have names of their own
+			if e.many > 1 { // a split port, whose lanes have separate names
 				e.end.Port += "/" + strconv.Itoa(i%e.many+1)
 			}
 		}

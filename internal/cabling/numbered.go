@@ -142,8 +142,8 @@ func readHPCC(b *builder, text string) error {
 	return nil
 }
 
-// readSimAI reads SimAI's topology. GPUs that hang off one NVSwitch are a server; its NVLinks
-// are the server's and no cables.
+// readSimAI reads SimAI's topology. GPUs attached to one NVSwitch are a server. Its NVLinks belong to the server
+// and are no cables.
 func readSimAI(b *builder, text string) error {
 	counts, gpu, switches, cables, err := b.wires(text, 5)
 	if err != nil {

@@ -29,8 +29,7 @@ func show(c *Cabling) string {
 	return strings.Join(out, "; ")
 }
 
-// samples are small files in each format, in a folder of its name, as the people or programs
-// whose format it is write them.
+// samples are small files in each format, in a folder of its name, in the style of their usual authors.
 func samples(t testing.TB, format string) (out []File) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join("testdata", format, "*"))
@@ -47,7 +46,7 @@ func samples(t testing.TB, format string) (out []File) {
 	return out
 }
 
-// Each format is recognised, and says what it says: a page for all of them.
+// Each format is recognised and parsed, with one expected page for all of them.
 func TestFormats(t *testing.T) {
 	p := &strings.Builder{}
 	fmt.Fprintln(p, "# What import reads from a small file of each format (testdata beside it): nodes with")
@@ -76,7 +75,7 @@ func TestFormats(t *testing.T) {
 	story.Check(t, "formats", p.String())
 }
 
-// What cannot be is refused with its place and what would be accepted.
+// Impossible input is rejected with its position and what is accepted.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"x", "", "x: is empty"},
@@ -107,8 +106,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// htsim's fat tree of three tiers: 16 servers, 8 switches of two, 8 above, 4 of four on top, and
-// the i-th of a pod at every second core.
+// htsim's fat tree of three tiers: 16 servers, 8 switches of two, 8 above, 4 of four at the top, and the i-th of a
+// pod at every second core.
 func TestHtsimThreeTiers(t *testing.T) {
 	text := "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n" +
 		"Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n" +
@@ -123,7 +122,7 @@ func TestHtsimThreeTiers(t *testing.T) {
 	}
 }
 
-// More nodes or cables than can be simulated end the reading where they are.
+// Reading ends at the position where there are more nodes or cables than can be simulated.
 func TestTooMany(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"t.conf", strings.Repeat("SwitchName=a Nodes=h[1-150000]\nSwitchName=b Nodes=g[1-150000]\n", 100),
@@ -150,8 +149,8 @@ func words(n int, head string) string {
 
 const nxosTable = "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
 
-// Two devices that tell of each other have one cable between them, whichever way they write
-// its ports and each other's name; a port that announces its MAC is found from its own side.
+// Two devices that report each other have one cable between them, for any spelling of its ports and names. A port
+// that announces its MAC is found from its own side.
 func TestBothEnds(t *testing.T) {
 	a := nxosTable + "spine-1.example.com  Eth1/1          120        BR          Ethernet1/7\n" +
 		"spine-1.example.com  Eth1/2          120        BR          00:11:22:33:44:55\n"
@@ -166,7 +165,7 @@ func TestBothEnds(t *testing.T) {
 	}
 }
 
-// Ends that contradict each other are one finding with both places.
+// Contradicting ends are one finding with both positions.
 func TestContradiction(t *testing.T) {
 	a := nxosTable + "spine-1              Eth1/1          120        BR          Ethernet1/7\n"
 	z := nxosTable + "leaf-2               Eth1/7          120        BR          Ethernet1/1\n"
@@ -184,7 +183,7 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
-// NetBox's three exports belong together.
+// NetBox's three exports form one cabling.
 func TestNetboxTables(t *testing.T) {
 	c, err := Read([]File{
 		{"devices.csv", []byte("name,role,device_type\nsw9,Leaf,SN5600\nbox,GPU server,\nspare,Leaf,\n")},
@@ -200,8 +199,8 @@ func TestNetboxTables(t *testing.T) {
 	}
 }
 
-// A port's speed counts before its type, in kb/s or as tables show it; a speed of 0 or none is not said,
-// and a type without a letter, as Ethernet's slow ones are called, is in Mb/s.
+// A port's speed precedes its type, in kb/s or as tables show it. A speed of 0 or none is unset. A type without a
+// letter, as for Ethernet's slow ones, is in Mb/s.
 func TestNetboxSpeeds(t *testing.T) {
 	for speed, want := range map[string]string{"400000000,": "400Gbps", "100 Gbps,": "100Gbps",
 		"25000000,100gbase-x-qsfp28": "25Gbps", ",1000base-t": "1Gbps", ",100base-tx": "100Mbps",
@@ -216,7 +215,7 @@ func TestNetboxSpeeds(t *testing.T) {
 	}
 }
 
-// Interfaces alone say what is cabled, each from its own end, past the patch panel between.
+// Interfaces alone contain the cables, each from its own end, across a patch panel between them.
 func TestNetboxInterfaces(t *testing.T) {
 	side := func(dev, port, far, farPort string) string {
 		return fmt.Sprintf(`{"name": %q, "device": {"name": %q}, "type": {"value": "400gbase-x-osfp"},
@@ -232,7 +231,7 @@ func TestNetboxInterfaces(t *testing.T) {
 	}
 }
 
-// In a directed graph an arrow back is the same cable, a second one there is another.
+// In a directed graph an arrow back is the same cable, and a second one in the same direction is another cable.
 func TestDigraph(t *testing.T) {
 	text := "digraph { leaf1 -> spine1; spine1 -> leaf1; leaf1 -> spine1; h1 -> leaf1 [label=\"2x 800G\"] }"
 	c, err := Read([]File{{"g.dot", []byte(text)}}, "")
@@ -241,8 +240,8 @@ func TestDigraph(t *testing.T) {
 	}
 }
 
-// A graph begins in the ways that the language has, its name may be a sign in quotation marks, and arrows
-// there and back are one cable only where the graph is directed.
+// A graph begins in any form of the language, and its name may be a quoted sign. Arrows in both directions are one
+// cable only if the graph is directed.
 func TestDotHeads(t *testing.T) {
 	for head, want := range map[string]int{"graph": 2, "strict graph": 2, "GRAPH net": 2, "digraph": 1,
 		"strict digraph g": 1, `digraph "{"`: 1, `graph "a" + "b"`: 0, "strict": 0, "": 0} {
@@ -266,8 +265,8 @@ func TestDeviceOf(t *testing.T) {
 	}
 }
 
-// lldpcli's other form, where every level is a list and every value is wrapped; a port that gives
-// its MAC address goes by its description. Names of devices are the files'.
+// lldpcli's other form, in which every level is a list and every value is wrapped. A port with a MAC address is
+// named by its description. Names of devices are the files'.
 func TestLLDPJSON0(t *testing.T) {
 	text := `{"lldp": [{"interface": [{"name": "eth0", "via": "LLDP", "chassis": [{
  "id": [{"type": "mac", "value": "00:00:00:00:00:02"}], "name": [{"value": "tor-2.example.com"}],
@@ -279,8 +278,7 @@ func TestLLDPJSON0(t *testing.T) {
 	}
 }
 
-// FuzzRead gives every reader every text: nothing panics, nothing hangs, and what comes out
-// holds together.
+// FuzzRead gives every parser any text: no panic, no hang, and the result is consistent.
 func FuzzRead(f *testing.F) {
 	for _, format := range Names() {
 		s := string(samples(f, format)[0].Text)
@@ -315,13 +313,13 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// shared is the folder of other simulators' inputs, where there is one.
+// shared is the folder of other simulators' inputs, if available.
 func shared(t *testing.T, name string) []byte {
 	t.Helper()
 	return published.Read(t, name)
 }
 
-// Files of other simulators have the counts that they say.
+// Files of other simulators have their stated counts.
 func TestOthersFiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"hpcc/topology.txt":          "66 nodes, 65 cables",
@@ -350,8 +348,8 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// TestManagementNetworks checks that neighbour tables' management networks are left out in one line, by ports and by
-// names of switches, and read where they are wanted; a server's eth0 at a leaf is fabric.
+// TestManagementNetworks checks that management networks in neighbour tables are omitted with one note, by ports
+// and by names of switches, and read on request. A server's eth0 at a leaf belongs to the fabric.
 func TestManagementNetworks(t *testing.T) {
 	table := []File{{"leaf-1.txt", []byte(`leaf-1.mgmt.example.com# show lldp neighbors
 Port          Neighbor Device ID       Neighbor Port ID    TTL

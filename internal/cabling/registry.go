@@ -85,7 +85,7 @@ func read(files []File, format string, management bool) (c *Cabling, err error) 
 		if total += len(f.Text); total > MaxTotal {
 			return nil, &field.Error{File: f.Name, Msg: "with this file there are more than 256 MiB to read"}
 		}
-		f.Text = bytes.TrimPrefix(f.Text, []byte("\ufeff")) // some editors put it there
+		f.Text = bytes.TrimPrefix(f.Text, []byte("\ufeff")) // some editors write it there
 		fm, err := pick(f, format)
 		if err == nil {
 			if b.file = f.Name; !slices.Contains(b.c.Formats, fm.Name) {
@@ -126,7 +126,7 @@ func Looks(f File) string {
 }
 
 // family returns the group of formats that may be combined. Two files of a whole fabric would count every cable
-// twice, but neighbour tables describe one device, and NetBox's tables one kind of object.
+// twice. Neighbour tables, however, describe one device, and NetBox's tables one kind of object.
 func family(format string) string {
 	for _, f := range []string{"lldp", "netbox"} {
 		if strings.HasPrefix(format, f) {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// graph draws servers and leaves, and between them cables of which each has ports of its own, in a
-// random order and from either end.
+// graph draws servers and leaves, and cables between them, each with its own ports, in a random order and from
+// either end.
 func graph(t *rapid.T) *Cabling {
 	hosts, leaves := rapid.IntRange(1, 5).Draw(t, "hosts"), rapid.IntRange(1, 4).Draw(t, "leaves")
 	var nodes []Node
@@ -37,7 +37,7 @@ func graph(t *rapid.T) *Cabling {
 		}
 		cables = append(cables, x)
 	}
-	for i := range len(nodes) { // each node has a cable: lists of cables know no others
+	for i := range len(nodes) { // each node has a cable, because lists of cables contain no others
 		add(i%hosts, hosts+i%leaves)
 		add(min(i, hosts-1), max(i, hosts))
 	}
@@ -54,7 +54,7 @@ func each(c *Cabling, head string, line func(a, z Node, x Cable) string) string 
 	return s.String()
 }
 
-// heads writes what each node hears, one file each; servers have no tables of a switch, but lldpcli.
+// heads writes the neighbours of each node, one file each; servers have lldpcli instead of a switch's tables.
 func heads(c *Cabling, head string, line func(port, far, farPort string) string, tail string) (out []File) {
 	for n := range c.Nodes {
 		if c.Nodes[n].Kind == Server && tail == "" {
@@ -78,7 +78,7 @@ func heads(c *Cabling, head string, line func(port, far, farPort string) string,
 
 func gbps(r unit.Rate) string { return fmt.Sprintf("%dGbps", r/unit.Gbps) }
 
-// writers write a cabling as others do; which of rates, lengths and ports a format can hold.
+// writers write a cabling in the formats of others, with which of rates, lengths and ports a format can hold.
 var writers = map[string]struct {
 	rates, lengths, ports bool
 	write                 func(c *Cabling) []File
@@ -185,7 +185,7 @@ var writers = map[string]struct {
 	}},
 }
 
-// plainNames are the names without what a format adds or cannot hold.
+// plainNames are the names without a format's additions and omissions.
 func plainNames(c *Cabling) *Cabling {
 	out := &Cabling{byName: map[string]int{}, Cables: c.Cables}
 	for i, n := range c.Nodes {
@@ -195,8 +195,8 @@ func plainNames(c *Cabling) *Cabling {
 	return out
 }
 
-// A cabling that is written in a format and read again is the same; infragraph and HPCC have numbers
-// for names, SimAI, htsim, ASTRA-sim and Slurm cannot hold any graph.
+// A cabling written in a format parses to an equal one. infragraph and HPCC have numbers for names; SimAI, htsim,
+// ASTRA-sim and Slurm cannot hold every graph.
 func TestRoundTrip(t *testing.T) {
 	names := slices.Sorted(maps.Keys(writers))
 	rapid.Check(t, func(t *rapid.T) {
@@ -232,7 +232,7 @@ func joined(c *Cabling) map[string]string {
 	return out
 }
 
-// In which order lines, or the files of several devices, come does not matter.
+// The order of lines, or of the files of several devices, is irrelevant.
 func TestOrderDoesNotMatter(t *testing.T) {
 	head := map[string]int{"csv": 1, "hpcc": 2, "lldp-eos": 1, "lldp-nxos": 1, "lldp-sonic": 2}
 	names := slices.Sorted(maps.Keys(head))
@@ -258,7 +258,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// A slice names what it says, with any step.
+// A slice expands to its names, with any step.
 func TestSlices(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -12,8 +12,8 @@ var slurmMark = regexp.MustCompile(`(?im)^\s*SwitchName=`)
 
 func looksSlurm(_, text string) bool { return slurmMark.MatchString(text) }
 
-// readSlurm reads topology.conf (topology.conf(5)): which switch has which nodes and switches below it. The file is a
-// tree, one cable to each; parallel cables, ports, rates and further switches of a segment are not in it.
+// readSlurm parses topology.conf (topology.conf(5)): the nodes and lower switches of each switch. The file is a
+// tree with one cable to each. It lacks parallel cables, ports, rates and further switches of a segment.
 func readSlurm(b *builder, text string) error {
 	b.note(Place{File: b.file}, "topology.conf is a tree without ports, rates and parallel cables")
 	return lines(text, func(n int, line string) error {

@@ -19,8 +19,8 @@ const (
 )
 
 // tree is a YAML or JSON value with its place. The YAML library's parser takes time in proportion to the square of
-// a mapping's keys, and inventories have thousands. Its scanner does not, and topologies need no more of YAML than
-// this.
+// a mapping's keys, and inventories have thousands. Its scanner does not have this problem, and topologies need no
+// more of YAML than this.
 type tree struct {
 	line, col int
 	text      string // of a scalar
@@ -45,7 +45,7 @@ type key struct {
 	val  *tree
 }
 
-// get is a mapping's value, or an empty one.
+// get returns a mapping's value, or an empty one.
 func (t *tree) get(names ...string) *tree {
 	for _, n := range names {
 		next := &tree{line: t.line, col: t.col}
@@ -190,7 +190,7 @@ func (p *parser) value() *tree {
 	return out
 }
 
-// pair adds a key to a mapping, which may have it once: of two values one would be lost.
+// pair adds a key to a mapping, which may have it once, because one of two values would be lost.
 func (p *parser) pair(out *tree, met map[string]*tree, k *token.Token, v *tree) {
 	at := &tree{line: k.Position.Line, col: max(k.Position.Column, 1), text: k.Value}
 	if before := met[k.Value]; before != nil {

@@ -71,11 +71,11 @@ func parseLength(s, unitName string) (int64, error) {
 	return int64(math.Round(f)), nil
 }
 
-// mostMM is the longest cable there is, 1000 km.
+// mostMM is the maximum length of a cable, 1000 km.
 const mostMM = 1_000_000_000
 
-// lengthOf returns the cable length for a light delay in picoseconds (1.98e8 m/s, docs/references.md, headroom), to the
-// millimetre, which is 5 ps: other simulators contain delays.
+// lengthOf returns the cable length for a light delay in picoseconds (1.98e8 m/s, docs/references.md, headroom), to
+// the millimetre, which is 5 ps, because other simulators contain delays.
 func lengthOf(text string, ps float64) (int64, error) {
 	mm := math.Round(ps * 0.198)
 	if !(ps >= 0 && mm <= mostMM) {
@@ -84,7 +84,7 @@ func lengthOf(text string, ps float64) (int64, error) {
 	return int64(mm), nil
 }
 
-// serverWords and switchWords begin names as people give them.
+// serverWords and switchWords begin common names.
 var (
 	serverWords = regexp.MustCompile(`(?i)^(host|gpu|dgx|hgx|server|srv|node|compute|cn|worker|` +
 		`h|npu|client|storage|login|fs)[-_.]?\d*([-_.]|$)`)

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Rates as switches, inventories and people write them; bits alone, Mb/s and Gb/s are told apart by how
-// much a cable can be.
+// Rates as written by switches, inventories and people. For a number without a unit, the possible rates of a cable
+// decide between bits, Mb/s and Gb/s.
 func TestRateWords(t *testing.T) {
 	for text, want := range map[string]unit.Rate{"400Gbps": 400 * unit.Gbps, "400G": 400 * unit.Gbps,
 		"400GbE": 400 * unit.Gbps, "400GE": 400 * unit.Gbps, "400 Gbit/s": 400 * unit.Gbps,
@@ -33,7 +33,7 @@ func TestRateWords(t *testing.T) {
 	}
 }
 
-// Lengths with a unit are what they say, without one they have the column's; feet are to the millimetre.
+// Lengths with a unit have that unit, otherwise the column's; feet are converted to the millimetre.
 func TestLengthWords(t *testing.T) {
 	for _, c := range []struct {
 		text, column string
@@ -52,8 +52,8 @@ func TestLengthWords(t *testing.T) {
 	}
 }
 
-// What a name says a node is: words of the field at their places, and nothing where a word is a part of
-// another one.
+// The kind of a node by its name: words of the field at their positions, and none if a word is only part of
+// another.
 func TestNodesByName(t *testing.T) {
 	for name, want := range map[string]string{"leaf-1": "switch leaf", "dc1-spine-03": "switch spine",
 		"ToR12": "switch leaf", "tor-12": "switch leaf", "super-spine-1": "switch super-spine",
@@ -104,8 +104,8 @@ func listed(t *rapid.T, rows []string) *Cabling {
 	return c
 }
 
-// What is cabled as designed differs in nothing, in whatever order and from whichever end it is told;
-// of cables that are taken out or put in, each is told once, and no other.
+// A cabling equal to the design has no differences, for any order and from either end. Each removed or added cable
+// is reported once, and no other.
 func TestCompareCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := someCables(t)

@@ -13,7 +13,7 @@ func Line(p unsafe.Pointer)
 //go:noescape
 func Lines(p unsafe.Pointer, n int)
 
-// Apart prefetches the line in which an address lies and the one after the next.
+// Apart prefetches the line of an address and the second line after it.
 //
 //go:noescape
 func Apart(p unsafe.Pointer)

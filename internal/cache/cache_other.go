@@ -10,5 +10,5 @@ func Line(unsafe.Pointer) {}
 // Lines does nothing either.
 func Lines(unsafe.Pointer, int) {}
 
-// Apart does nothing either.
+// Apart also does nothing.
 func Apart(unsafe.Pointer) {}

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// TestLines: whatever address is asked for, nothing happens but that it may be in a cache: not beyond the end
-// of memory that is ours, and not at nil.
+// TestLines: prefetching any address has no effect other than caching, even beyond the end of the process's memory
+// and at nil.
 func TestLines(t *testing.T) {
 	b := make([]byte, 100)
 	for i := range b {

@@ -14,12 +14,12 @@ type Account struct {
 	// Reaction is the time that congestion control kept rates reduced because of a cause, by that cause. The sum is
 	// shown as CC recovering, and saved with its cause.
 	Reaction [Max]int64
-	// Saving is the time that a run without a cause alone is expected to save (Cause.Without): up to Costs, and
-	// less where another cause takes equally long. What several causes save does not add up.
+	// Saving is the time that a run without only this cause is expected to save (Cause.Without): up to Costs, and
+	// less if another cause takes equally long. What several causes save does not add up.
 	Saving [Max]int64
 }
 
-// Of returns the time shown as a cause's: for CC recovering all reactions, for others their own time.
+// Of returns the time shown for a cause: for CC recovering all reactions, for others their own time.
 func (a *Account) Of(id ID) int64 {
 	if id != Recovering {
 		return a.Own[id]
@@ -39,7 +39,7 @@ func (a *Account) Costs(id ID) int64 {
 	return a.Own[id] + a.Reaction[id]
 }
 
-// Expects reports whether an account has the savings of runs without its causes: accounts of earlier versions have
+// Expects reports whether an account has the savings of runs without its causes. Accounts of earlier versions have
 // none.
 func (a *Account) Expects() bool {
 	for _, ps := range a.Saving {
@@ -102,8 +102,8 @@ func (a *Account) Ranked() (ids []ID) {
 	return ids
 }
 
-// Overlapped returns failed and slow links whose repair alone saves more than ten times what they cost beyond other
-// causes: with those removed they hardly matter.
+// Overlapped returns failed and slow links whose repair alone saves more than ten times their cost in addition to
+// other causes. With those causes removed they hardly matter.
 func (a *Account) Overlapped() (ids []ID) {
 	for _, id := range []ID{FailedCapacity, SlowLink} {
 		if a.Saving[id] > 10*a.Costs(id) {
@@ -113,9 +113,9 @@ func (a *Account) Overlapped() (ids []ID) {
 	return ids
 }
 
-// MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order; for
-// reactions "hash_collision_reaction_ps", and for the saving of runs without them "hash_collision_saving_ps".
-// Causes without any are omitted.
+// MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order.
+// Reactions have "hash_collision_reaction_ps", and savings of runs without them "hash_collision_saving_ps". Causes
+// without any are omitted.
 func (a Account) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -141,7 +141,7 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes; unknown names, of other versions, are passed over.
+// UnmarshalJSON reads MarshalJSON's output; unknown names, of other versions, are skipped.
 func (a *Account) UnmarshalJSON(text []byte) error {
 	var m map[string]int64
 	if err := json.Unmarshal(text, &m); err != nil {

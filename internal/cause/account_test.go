@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw fills an account.
+// draw fills an account with random values.
 func draw(t *rapid.T) (a Account) {
 	for i := range all {
 		a.Own[i] = rapid.Int64Range(0, 1e12).Draw(t, "own")
@@ -21,8 +21,8 @@ func draw(t *rapid.T) (a Account) {
 	return a
 }
 
-// TestAccounts checks that accounts read back from JSON as they were, that sums add up, and that no time
-// counts twice: what is shown of all causes is the whole, and so is what all of them cost.
+// TestAccounts checks that accounts parse from JSON unchanged, that sums add up, and that no time counts twice. The
+// times of all causes sum to the whole, and so do their costs.
 func TestAccounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := draw(t), draw(t)

@@ -30,13 +30,14 @@ type Input struct {
 	Sockets func(link, node int) string
 }
 
-// Assumed tells which DSCPs are UsualDSCPs'.
+// Assumed reports which DSCPs are those of UsualDSCPs.
 type Assumed struct{ Data, CNP bool }
 
 // UsualDSCPs returns the DSCPs that these switches assign to RoCE data and CNPs, among the common ones: 24 or 26,
 // and 48 (docs/references.md, configurations). Maps of SONiC's images have 3 and 4 lossless, AMD's guides 10. If
 // neither 24 nor 26 is lossless, data have the lowest of the DSCPs that most ports pause; the CNPs' DSCP is then
-// unknown. If none is lossless, the same holds for DSCPs of queues with ECN, others than 24 and 26 if it is one queue.
+// unknown. If none is lossless, the DSCPs of queues with ECN are used likewise; others than 24 and 26 only if it is
+// one queue.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
 	for _, of := range []func(*Queue) bool{
 		func(q *Queue) bool { return q.Pause.Is() }, func(q *Queue) bool { return q.WRED.V.ECN },
@@ -49,7 +50,7 @@ func UsualDSCPs(configs []*Config) (data, cnp int) {
 		}
 	}
 	data, most := 24, 0
-	for d := range 64 { // lossless DSCPs of most ports: uplinks of dual ToRs have DSCPs of their own
+	for d := range 64 { // lossless DSCPs of most ports, because uplinks of dual ToRs have others
 		if n := losslessPorts(configs, d); n > most {
 			data, most = d, n
 		}
@@ -147,7 +148,7 @@ type linter struct {
 	hostSides []hosted  // hosts with their switches, computed on first use
 }
 
-// cable is a link of the fabric, or one derived from descriptions, between two ends.
+// cable is a link between two ends, from the fabric or from descriptions.
 type cable struct {
 	i    int // number of the switch in the fabric
 	a, b end
@@ -176,7 +177,7 @@ func Lint(in Input) []Finding {
 	return Sort(l.findings)
 }
 
-// join adds to a switch the routing from a separate FRR file, as on SONiC, and returns these files: they are not
+// join adds to a switch the routing from a separate FRR file, as on SONiC, and returns these files, which are no
 // switches.
 func (in *Input) join() map[*Config]bool {
 	routing := map[string]*Config{}
@@ -211,8 +212,7 @@ func (l *linter) say(at Place, fix, format string, args ...any) {
 		Message: fmt.Sprintf(format, args...), Why: l.rule.Why, Fix: fix, on: l.on})
 }
 
-// variant is one distinct treatment of packets in a configuration, and a port
-// that has it.
+// variant is one distinct treatment of packets in a configuration, and a port with it.
 type variant struct {
 	c    *Config
 	q    *QoS
@@ -338,7 +338,7 @@ func (l *linter) name(of map[int]*Config) {
 	}
 }
 
-// cables visits the cables of the fabric, each once. An end without a configuration, or a server's, has a nil c.
+// cables visits the cables of the fabric, each once. An end without a configuration, or at a server, has a nil c.
 // Without a fabric the links are derived from the descriptions of interfaces.
 func (l *linter) cables(visit func(a, b *end)) { l.numbered(func(_ int, a, b *end) { visit(a, b) }) }
 
@@ -378,7 +378,7 @@ func (l *linter) plugs() []cable {
 		}
 	}
 	l.name(of)
-	out := make([]cable, 0, len(l.Graph.Links)) // never grows: ends point at one another
+	out := make([]cable, 0, len(l.Graph.Links)) // never grows, because ends point at one another
 	for i, k := range l.Graph.Links {
 		if of[k.A] == nil && of[k.B] == nil {
 			continue

@@ -2,7 +2,7 @@ package swconf
 
 import "fmt"
 
-// alike compares the settings of a shared port channel that must be equal on both switches: each value that both have,
+// alike compares the settings of a shared port channel that must be equal on both switches: each value set on both,
 // and the access VLAN.
 func alike(say func(at Place, fix, format string, args ...any), what string, c, o *Config, b, p *Port) {
 	compare(func(name string, x, y Said[string]) {
@@ -38,8 +38,8 @@ func (l *linter) switches(c, o *Config) {
 	}, c.Alike, o.Alike)
 }
 
-// evpnPair compares the switches that have an Ethernet segment in common (RFC 7432, sections 5 and 8.3: all of a
-// segment's switches use one redundancy mode).
+// evpnPair compares the switches with a common Ethernet segment (RFC 7432, sections 5 and 8.3: all of a segment's
+// switches use one redundancy mode).
 func (l *linter) evpnPair() {
 	type end struct {
 		c *Config

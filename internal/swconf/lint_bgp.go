@@ -35,7 +35,7 @@ func (l *linter) bgpRelax() {
 			if n.Remote.V == "external" {
 				external++
 			}
-			if number, ok := ASN(n.Remote.V); ok { // however it is written
+			if number, ok := ASN(n.Remote.V); ok { // in any notation
 				as[fmt.Sprint(number)] = true
 			} else {
 				as[n.Remote.V] = true
@@ -52,7 +52,7 @@ func (l *linter) bgpRelax() {
 func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if !n.Active && !n.Down.V && !c.Part { // in a part of a configuration, families may be elsewhere
+			if !n.Active && !n.Down.V && !c.Part { // in a partial configuration families may be elsewhere
 				l.say(n.At, fixFamily.routing(c), "neighbour %s is in no address family", n.Name())
 				if n.VRF == "" && !n.Group.Is() {
 					l.paste(setFamily.routing(c, "peer", n.Name()))
@@ -62,8 +62,8 @@ func (l *linter) bgpInactive() {
 	})
 }
 
-// bgpSilent finds switches that announce nothing of their own. A switch of a tier without servers has no routes of
-// its own to announce: it passes on received ones.
+// bgpSilent finds switches that announce no route of their own. A switch of a tier without servers has no own
+// routes to announce, and passes on received ones.
 func (l *linter) bgpSilent() {
 	l.routed(func(c *Config, b *BGP) {
 		if len(b.Main()) > 0 && !b.Connected.V && len(b.Networks) == 0 && !b.Others.V {
@@ -92,7 +92,7 @@ func (l *linter) bgpUnnumbered() {
 	})
 }
 
-// bgpPolicy looks at neighbours in other ASes, as far as they have no policies.
+// bgpPolicy checks neighbours in other ASes that lack policies.
 func (l *linter) bgpPolicy() {
 	l.routed(func(c *Config, b *BGP) {
 		if !b.NeedsPolicy || b.NoPolicy.V {
@@ -156,8 +156,8 @@ func (b *BGP) neighbour(p, far *Port) *Neighbor {
 	return nil
 }
 
-// bgpAS compares remote-as with the AS number at the other end. bgpAS compares the AS numbers of both ends of sessions.
-// If at least two neighbours of a switch all use another number for it, the switch's own is the wrong one.
+// bgpAS compares the AS numbers of both ends of sessions. If at least two neighbours of a switch all use another
+// number for it, the switch's own is wrong.
 func (l *linter) bgpAS() {
 	seen := map[*Neighbor]bool{}
 	type fault struct {
@@ -250,8 +250,8 @@ func (l *linter) bgpMissing() {
 	})
 }
 
-// shares reports whether a switch may share its AS number with another on purpose. One of its neighbours is in its
-// own AS, as in a pair, or it accepts routes that contain the number.
+// shares reports whether a switch may share its AS number with another on purpose. A neighbour is in its own AS, as
+// in a pair, or it accepts routes that contain the number.
 func (b *BGP) shares() bool {
 	for _, n := range b.Neighbors {
 		if as, ok := ASN(n.Remote.V); n.Loops || n.Remote.V == "internal" || ok && as == b.own(n) {
@@ -273,7 +273,7 @@ func (l *linter) bgpDuplicate() {
 			return
 		}
 		if o := leaves[b.ASN.V]; o != nil && !b.shares() {
-			say := l.advise // spines may replace it (as-override): their configurations show it, if present
+			say := l.advise // spines may replace it (as-override), which their configurations show if present
 			if l.spines() {
 				say = l.say
 			}
@@ -330,8 +330,8 @@ func (l *linter) linkSubnet() {
 	})
 }
 
-// evpnNextHop looks at switches that pass EVPN routes from one neighbour in another AS to the next, and end
-// no tunnels themselves (Cisco, VXLAN BGP EVPN over eBGP: set ip next-hop unchanged).
+// evpnNextHop checks switches that pass EVPN routes between neighbours in other ASes and end no tunnels themselves
+// (Cisco, VXLAN BGP EVPN over eBGP: set ip next-hop unchanged).
 func (l *linter) evpnNextHop() {
 	l.routed(func(c *Config, b *BGP) {
 		var lacks []*Neighbor
@@ -346,7 +346,7 @@ func (l *linter) evpnNextHop() {
 			}
 		}
 		if c.OS != NXOS && c.OS != EOS && c.OS != Junos || c.VTEP.V || c.OS != NXOS && c.Part || evpn < 2 {
-			return // defaults of other languages are unknown here
+			return // the defaults of other languages are unknown
 		}
 		said := map[Place]bool{} // a range is reported once
 		for _, n := range lacks {
@@ -394,8 +394,8 @@ func (l *linter) evpnSegment() {
 	}
 }
 
-// ASN parses an AS number, plain or as two halves with a dot (asplain and asdot, RFC 5396): NX-OS, EOS and FRR accept
-// either and print the configured form.
+// ASN parses an AS number, plain or as two halves with a dot (asplain and asdot, RFC 5396). NX-OS, EOS and FRR
+// accept both and print the configured form.
 func ASN(s string) (uint32, bool) {
 	if hi, lo, ok := strings.Cut(s, "."); ok {
 		h, err1 := strconv.ParseUint(hi, 10, 16)
@@ -412,7 +412,7 @@ func ASN(s string) (uint32, bool) {
 	return uint32(n), n > 0
 }
 
-// takes reports whether a remote-as of own lets far be the neighbour's AS: a number, or FRR's
+// takes reports whether a remote-as permits far as the neighbour's AS, given the own AS. It is a number, or FRR's
 // external, internal and auto.
 func takes(remote string, own, far uint32) bool {
 	switch remote {

@@ -2,7 +2,7 @@ package swconf
 
 import "strings"
 
-// routing is the interface that routes at an end of a cable. FRR's configurations do not list a bond's ports: the
+// routing is the interface that routes at an end of a cable. FRR's configurations do not list a bond's ports; the
 // fabric does, and the bond's description names its far end.
 func (l *linter) routing(e *end) *Port {
 	if e.c.OS == FRR && e.link.Channel > 0 && !e.port.routed() {
@@ -15,7 +15,7 @@ func (l *linter) routing(e *end) *Port {
 	return e.c.routing(e.port)
 }
 
-// channels compares layer 3 port channels with one another and the fabric: a channel must be one at both ends, lead
+// channels compares layer 3 port channels with one another and the fabric. A channel must be one at both ends, lead
 // to a single switch, and have equal minimum links.
 func (l *linter) channels() {
 	leads := map[*Port]*Port{} // from a routed channel to the channel at the far end

@@ -44,7 +44,7 @@ func (l *linter) pfcClass() {
 			!v.q.Lossy.V && !q.Trim.V {
 			say := l.meant(v)
 			if v.q.paused() == 0 && l.pauses(v.c, l.DataDSCP) {
-				say = l.advise // a port of another kind: others of the switch have it lossless
+				say = l.advise // a port of another kind, while others of the switch have it lossless
 			}
 			mapped := func(o *QoS) Place { return o.DSCP[l.DataDSCP].At }
 			if n, prio := v.pausing(data, mapped); n > 0 {
@@ -78,7 +78,7 @@ func (l *linter) pfcClass() {
 }
 
 // pausing counts the switch's ports that pause a queue and classify by the lines of a treatment that does not pause
-// it. The priority is one of those that they pause.
+// it. The priority must be one that they pause.
 func (v variant) pausing(i int, of func(*QoS) Place) (ports, prio int) {
 	for _, p := range v.c.Ports {
 		if q := p.QoS; v.port != nil && q != nil && !p.Down.V && q.Queues[i].Pause.Is() && of(q) == of(v.q) {
@@ -101,14 +101,14 @@ func (l *linter) atPorts(v variant, say func(at Place, fix, format string, args 
 	}
 }
 
-// unpaused returns the line that prevents a port from pausing priorities: the one that removes the first of them,
-// PFC's, or the port's first.
+// unpaused returns the line that prevents a port from pausing priorities: the line that removes the first of them,
+// else PFC's, else the port's first line.
 func (p *Port) unpaused(priorities uint8) Place {
 	return first(p.Unpaused[bits.TrailingZeros8(priorities)&7], p.PFC.At, p.At)
 }
 
-// pausedDSCP returns the first DSCP that lines put into a queue with PFC, in place of another one; the queue is -1 for
-// none.
+// pausedDSCP returns the first DSCP that lines assign to a queue with PFC, in place of another one. The queue is -1
+// for none.
 func (q *QoS) pausedDSCP(instead int) (queue, dscp int) {
 	for d, m := range q.DSCP {
 		if d != instead && m.Is() && q.Queues[m.V&7].Pause.Is() {
@@ -118,7 +118,7 @@ func (q *QoS) pausedDSCP(instead int) (queue, dscp int) {
 	return -1, 0
 }
 
-// moved is the remedy if another DSCP is lossless than the one of RoCE data.
+// moved is the remedy if a DSCP other than that of RoCE data is lossless.
 func (l *linter) moved(queue, dscp int) string {
 	return fmt.Sprintf("put DSCP %d into queue %d, as DSCP %d is; or, if the NICs send DSCP %d, set --data-dscp %d, transport.data_dscp in the scenario",
 		l.DataDSCP, queue, dscp, dscp, dscp)
@@ -147,8 +147,7 @@ func (l *linter) pfcInterface() {
 	}
 }
 
-// wanted reports whether a port takes part in RoCE: it is cabled, or it
-// classifies.
+// wanted reports whether a port takes part in RoCE, because it is cabled or classifies.
 func (l *linter) wanted(c *Config, p *Port) bool {
 	return l.cabled(c, p) || p.QoS != nil && p.QoS.Input.Is()
 }
@@ -304,7 +303,7 @@ func (l *linter) noClassification() {
 				continue
 			}
 			say := l.say
-			if with > 0 { // there may be no RoCE on it: a keepalive link, an uplink
+			if with > 0 { // it may have no RoCE: a keepalive link, an uplink
 				say = l.advise
 			}
 			say(p.At, "apply the classification to the port", "%s applies no classification", p.Name)
@@ -319,7 +318,7 @@ func (l *linter) noClassification() {
 	}
 }
 
-// mapped reports whether DSCPs are given queues, be it by the switch for all of its ports.
+// mapped reports whether DSCPs are assigned to queues, possibly by the switch for all of its ports.
 func (q *QoS) mapped() bool {
 	return slices.ContainsFunc(q.DSCP[:], func(s Said[uint8]) bool { return s.Is() })
 }

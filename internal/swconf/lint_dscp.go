@@ -11,11 +11,11 @@ import (
 func (l *linter) dscpUnmapped() {
 	l.variants(func(v variant) {
 		if !v.roce() || !v.q.Input.Is() || v.q.Trust.V == TrustCOS || v.q.Default && v.q.paused() == 0 {
-			return // tags decide, or nothing is lossless and the platform's map holds
+			return // tags decide, or nothing is lossless and the platform's map applies
 		}
 		pauses := func(_ int, q *Queue) bool { return q.Pause.Is() }
 		if v.q.byCOS(pauses) {
-			return // of CNPs too, which have the data's tag
+			return // also of CNPs, which have the data's tag
 		}
 		check := func(dscp int, what, flag string, assumed bool, belongs func(i int, q *Queue) bool) {
 			m := &v.q.DSCP[dscp]
@@ -57,8 +57,9 @@ func (c *Config) maps(dscp int) bool {
 	return slices.ContainsFunc(c.Ports, func(p *Port) bool { return p.QoS != nil && p.QoS.DSCP[dscp].Is() })
 }
 
-// treatment is the treatment of a packet at a switch. Numbers of queues are names: what has to agree from end to
-// end is whether it is lossless, by which PFC priority on the wire (IEEE 802.1Qbb), its scheduling and its marking.
+// treatment is the treatment of a packet at a switch. Queue numbers are only names. End to end, four properties
+// must agree: whether the queue is lossless, its PFC priority on the wire (IEEE 802.1Qbb), its scheduling and its
+// marking.
 type treatment struct {
 	lossless             bool
 	priority             int // of PFC
@@ -122,7 +123,7 @@ func (l *linter) dscpDiffers() {
 		from, to uint8
 		fix, on  string
 		silent   bool // no line maps them
-		// whether it is not RoCE's, and mapped by another map of the same configuration, or lossless nowhere
+		// whether it is not RoCE's, and mapped by another map of the same configuration or lossless nowhere
 		apart  bool
 		unused bool // whether it is not RoCE's, and no line of any switch maps it
 		lossy  bool // here and elsewhere
@@ -151,7 +152,7 @@ func (l *linter) dscpDiffers() {
 		for _, v := range all {
 			m, t := v.q.DSCP[d], v.treats(d)
 			if right[m.V] || t.like(most) {
-				continue // alike, or by other settings of one queue, which other rules compare
+				continue // equal, or different in other settings of one queue, which other rules compare
 			}
 			lossy := !most.lossless && !t.lossless
 			if unused && lossy {
@@ -202,8 +203,8 @@ func (l *linter) dscpDiffers() {
 	}
 }
 
-// remap is the remedy for a DSCP that most switches have in a queue: its own of that number, if it treats packets as
-// theirs do, or another one that does. on names them.
+// remap is the remedy for a DSCP that most switches have in another kind of queue: the switch's own queue of that
+// number, if it treats packets as theirs do, or another one that does. on names these switches.
 func (v variant) remap(to uint8, most treatment, on string) string {
 	own := slices.IndexFunc(v.q.Queues[:], func(q Queue) bool { return v.serves(&q) == most })
 	if k := &v.q.Queues[to&7]; v.serves(k) == most || own < 0 && v.serves(k).like(most) {
@@ -215,7 +216,7 @@ func (v variant) remap(to uint8, most treatment, on string) string {
 	return fmt.Sprintf("map it to a queue that is %v as on %s, or change all", most, on)
 }
 
-// elsewhere is the queue in which most switches treat a DSCP as they do: that of v's own language, if any.
+// elsewhere is the queue in which most switches have the same treatment of a DSCP, in v's own language if any.
 func elsewhere(all []variant, v variant, d int, most treatment) uint8 {
 	var own, others []uint8
 	for _, o := range all {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Numbers of queues are names. Switches of two languages that treat a DSCP alike in two queues are right; what differs
-// is found with the treatment that is wanted, in a queue that the switch has.
+// Numbers of queues are names. Switches of two languages that treat a DSCP equally in two queues are correct. A
+// difference is reported with the required treatment, in an existing queue of the switch.
 func TestTreatmentAndNotNumberOfQueue(t *testing.T) {
 	move := func(q *QoS, from, to int) {
 		q.Queues[to], q.Queues[from] = q.Queues[from], Queue{}
@@ -19,7 +19,7 @@ func TestTreatmentAndNotNumberOfQueue(t *testing.T) {
 	for _, x := range []struct {
 		what string
 		set  func(q *QoS) // of the two EOS leaves
-		want string       // what the rule says of the first, and its remedy
+		want string       // the rule's message on the first one, and its remedy
 	}{
 		{"CNPs strict in queue 6", func(q *QoS) { move(q, 7, 6) }, ""},
 		{"data in queue 4, by PFC priority 3", func(q *QoS) { move(q, 3, 4) }, ""},

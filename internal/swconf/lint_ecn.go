@@ -56,8 +56,8 @@ func (m mark) String() string {
 	return low + " to " + high + percent
 }
 
-// peerGroup is the key of switches that should mark equally: system, model, tier and rate of the port, and the
-// packets, because queues with one number may have different ones.
+// peerGroup is the key of switches that should mark equally: system, model, tier, rate of the port, and the
+// packets. The packets are included because queues of one number may have different ones.
 type peerGroup struct {
 	os    OS
 	model string
@@ -66,7 +66,7 @@ type peerGroup struct {
 	dscp  int // DSCP of these packets, or -1 minus the queue's number for a queue without one
 }
 
-// carried returns the DSCP of the packets in a queue: data's, or the lowest that a line maps; -1 for none.
+// carried returns the DSCP of the packets in a queue: the data's, or the lowest mapped one; -1 for none.
 func (l *linter) carried(q *QoS, queue int) int {
 	if q.DSCP[l.DataDSCP].Is() && queue == l.data(q) {
 		return l.DataDSCP
@@ -84,8 +84,8 @@ func (g peerGroup) String() string {
 // defaultWRED is the WRED of a scenario without one.
 var defaultWRED = func() queue.WRED { s := queue.Default(); return s.Queues[s.DSCP[24]].WRED }()
 
-// ecnDiffers compares the ECN of each queue with the scenario's, or, if that is unknown, with that of most switches of
-// the same kind.
+// ecnDiffers compares the ECN of each queue with the scenario's or, if that is unknown, with that of most switches
+// of the same kind.
 func (l *linter) ecnDiffers() {
 	usual := l.usualMarks()
 	l.queues(func(v variant, i int, q *Queue) {
@@ -143,7 +143,7 @@ type ownMark struct {
 	c *Config
 }
 
-// other returns the ECN of the group's other switches than c.
+// other returns the ECN of the group's switches other than c.
 func (u usualMarks) other(c *Config) (out []ownMark) {
 	for _, x := range u.all {
 		if x.c != c {
@@ -153,8 +153,8 @@ func (u usualMarks) other(c *Config) (out []ownMark) {
 	return out
 }
 
-// far reports whether a threshold is above twice or below half of that of every other mark; of two switches that differ
-// less, each may be meant.
+// far reports whether a threshold is above twice or below half of that of every other mark. If two switches differ
+// less, each may be intended.
 func (m mark) far(others []ownMark) bool {
 	apart := func(a, b float64) bool { return max(a, b) > 2*min(a, b) }
 	for _, o := range others {
@@ -190,8 +190,8 @@ func (u usualMarks) has(m mark) bool {
 	return false
 }
 
-// usualMarks counts the switches of each group by their ECN. Ports to hosts and to switches may have their own: a
-// switch counts for each.
+// usualMarks counts the switches of each group by their ECN. Ports to hosts and to switches may have different
+// ones, so a switch counts for each.
 func (l *linter) usualMarks() map[peerGroup]usualMarks {
 	type use struct {
 		g peerGroup
@@ -259,9 +259,9 @@ const fewPackets = 4
 // ports). Memory outside the chip (deep buffers) is larger.
 const largestBuffer = 256 * unit.MB
 
-// ecnRange finds marking of uncongested queues, and marking that begins above a queue's capacity. The threshold of a
-// share, alpha of the free memory, lets one queue or priority group have alpha / (1 + alpha) of it all. Lossless queues
-// in a memory of known size are threshold-order's.
+// ecnRange finds marking of uncongested queues, and marking that begins above a queue's capacity. With the
+// threshold of a share, alpha of the free memory, one queue or priority group can have alpha / (1 + alpha) of the
+// whole memory. Lossless queues in a memory of known size are threshold-order's.
 func (l *linter) ecnRange() {
 	few := fewPackets * unit.Bytes(l.PathMTU+Headers)
 	l.queues(func(v variant, i int, q *Queue) {

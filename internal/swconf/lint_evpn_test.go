@@ -2,8 +2,8 @@ package swconf
 
 import "testing"
 
-// A switch between leaves of other ASes keeps next hops, to each of them; one that ends tunnels, has one such
-// neighbour or neighbours of its own AS need not.
+// A switch between leaves of other ASes keeps next hops to each of them. It need not if it ends tunnels, has one
+// such neighbour, or neighbours of its own AS.
 func TestEVPNNextHop(t *testing.T) {
 	spine := func(change func(*Config)) int {
 		c := &Config{OS: NXOS, File: "x.cfg", BGP: &BGP{ASN: Say(uint32(65000), at(1)),
@@ -51,7 +51,7 @@ func TestEVPNNextHop(t *testing.T) {
 	}
 }
 
-// Ethernet segments need multihoming and an uplink that is watched, be it a port, a channel or a part of one.
+// Ethernet segments need multihoming and a monitored uplink: a port, a channel or a part of one.
 func TestEVPNSegment(t *testing.T) {
 	for what, c := range map[string]struct {
 		shares, segment bool

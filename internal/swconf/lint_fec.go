@@ -4,8 +4,8 @@ import "strings"
 
 // fecOf maps the names in configurations to codes: NX-OS's fec, EOS's error-correction encoding, SONiC's PORT.fec,
 // NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec. Reed-Solomon has several
-// codes, and a link's speed and lanes select one (IEEE 802.3 clauses 91, 108, 119, 134): two ends configured for it
-// agree. Names not listed, such as auto, set no code.
+// codes, and a link's speed and lanes select one (IEEE 802.3 clauses 91, 108, 119, 134), so two ends configured for
+// it agree. Names not listed, such as auto, set no code.
 var fecOf = map[string]string{
 	"rs": "RS-FEC", "rs-fec": "RS-FEC", "rs-cons16": "RS-FEC", "rs-ieee": "RS-FEC", "reed-solomon": "RS-FEC",
 	"fec91": "RS-FEC", "fec119": "RS-FEC",
@@ -50,7 +50,7 @@ func (l *linter) negoDiffers() {
 	})
 }
 
-// hostFEC finds NICs with another code than the ports that they may be connected to.
+// hostFEC finds NICs with another code than the ports to which they may be connected.
 func (l *linter) hostFEC() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		code := codeOf(n.FEC)

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The two figures of rule headroom are of the same frames: they differ by the bytes that arrive within the response
-// time of IEEE 802.3, 31B.3.7, in quanta of 64 bytes, less preambles and gaps. Headroom below the second figure may
-// suffice for RoCE's frames, which are shorter than the MTU: a third figure is their requirement.
+// The two figures of rule headroom are for the same frames. They differ by the bytes that arrive within the
+// response time of IEEE 802.3, 31B.3.7, in quanta of 64 bytes, minus preambles and gaps. Headroom below the second
+// figure may suffice for RoCE's frames, which are shorter than the MTU; the third figure is their requirement.
 func TestHeadroomOfTwoResponses(t *testing.T) {
 	two := regexp.MustCompile(` needs (\S+) if its neighbor takes the whole response time of IEEE 802.3 ` +
 		`to obey a pause, (\S+) if none(?: \((\S+) with frames of path MTU 4096\))?$`)

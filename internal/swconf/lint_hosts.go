@@ -23,7 +23,7 @@ type hosted struct {
 	l      *linter
 	h      *Host
 	sides  []side
-	cabled bool // whether a fabric describes the cables; else all given switches are compared
+	cabled bool // whether a fabric describes the cables; otherwise all given switches are compared
 	partly bool // the last check failed at some of the possible switches
 	faults []hostFault
 }
@@ -76,7 +76,7 @@ func (l *linter) sided() []hosted {
 	if l.hostSides != nil {
 		return l.hostSides
 	}
-	var all []side // for each switch, the settings of most of its ports
+	var all []side // for each switch: the settings of most of its ports
 	for _, c := range l.Configs {
 		if q, p := c.Typical(); c.HasQoS() && q != nil && (variant{c, q, p}).roce() {
 			all = append(all, side{variant{c, q, p}})
@@ -99,8 +99,8 @@ func (l *linter) sided() []hosted {
 	return l.hostSides
 }
 
-// sharing gives hosts without variables of their own the variables of files with nothing else, as one nccl.conf for
-// all. Such files alone are compared with the switches as any NIC is.
+// sharing gives hosts without their own variables those of files with nothing else, such as one nccl.conf for all.
+// Such files alone are compared with the switches as any NIC is.
 func sharing(all []*Host) (out []*Host) {
 	var common *Host
 	for _, h := range all {
@@ -128,7 +128,7 @@ func sharing(all []*Host) (out []*Host) {
 	return out
 }
 
-// cabledSides are the ports that cables end at, by the node at the other end.
+// cabledSides are the ports at the ends of cables, by the node at the other end.
 func (l *linter) cabledSides() map[int][]side {
 	out := map[int][]side{}
 	l.numbered(func(i int, a, b *end) {
@@ -194,7 +194,7 @@ func (s side) classifies() bool {
 	return false
 }
 
-// hostTrust finds NICs that look at VLAN tags where switches look at DSCPs.
+// hostTrust finds NICs that use VLAN tags while switches use DSCPs.
 func (l *linter) hostTrust() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		if n.Trust.V != "pcp" {
@@ -245,7 +245,7 @@ func lossless(q *QoS) string {
 	return ranges(d)
 }
 
-// hostPFC finds NICs that do not pause what their data have.
+// hostPFC finds NICs that do not pause the priority of their data.
 func (l *linter) hostPFC() {
 	if l.Lossy {
 		return
@@ -277,7 +277,7 @@ func (l *linter) hostPFCDiffers() {
 	})
 }
 
-// hostPriority finds data whose priority is one in the NIC and another at the switch.
+// hostPriority finds data whose priority in the NIC differs from that at the switch.
 func (l *linter) hostPriority() {
 	l.hosts(func(x *hosted, n *HostNIC) {
 		m, ok := x.h.DataDSCP(n)

@@ -12,7 +12,7 @@ import (
 // hat is a place in a host's text.
 func hat(line int) Place { return Place{File: "h.sh", Line: line, Col: 1} }
 
-// node is a host as it should be at the switch of leaf(): DSCP 24 in priority 3, CNPs with 48.
+// node is a correct host at the switch of leaf(): DSCP 24 in priority 3, CNPs with 48.
 func node() (*Host, *HostNIC) {
 	n := &HostNIC{Dev: "eth0", RDMA: "mlx5_0", Kind: "mlx5", At: hat(1), Trust: Say("dscp", hat(2)),
 		Class: Say(uint8(98), hat(3)), CNPDSCP: Say(uint8(48), hat(4)), MTU: Say(unit.Bytes(9000), hat(5)),
@@ -39,7 +39,7 @@ func (h *Host) set(name, value string) {
 	}
 }
 
-// Each rule about hosts has a host that breaks it, with its line, beside one that breaks none.
+// Each rule about hosts has a host that breaks it, with its line, and one that breaks none.
 func TestHostRules(t *testing.T) {
 	check := func(name string, want []string, change func(h *Host, n *HostNIC, c *Config)) {
 		h, n := node()
@@ -86,7 +86,7 @@ func TestHostRules(t *testing.T) {
 			n.CNPDSCP.V = 47
 		}},
 		{"host-cnp-class:4", func(_ *Host, _ *HostNIC, c *Config) { c.QoS.Queues[7] = Queue{} }},
-		{"", func(_ *Host, _ *HostNIC, c *Config) { // strict there, unless the text says otherwise
+		{"", func(_ *Host, _ *HostNIC, c *Config) { // strict there by default
 			c.OS, c.QoS.Queues[7] = EOS, Queue{}
 		}},
 		{"host-ecn:10", func(_ *Host, n *HostNIC, _ *Config) { n.NP[3].V = false }},
@@ -129,8 +129,8 @@ func TestHostRules(t *testing.T) {
 	}
 }
 
-// A rule's words say what is at both ends, NICs with one fault on one line are one finding, and a host of
-// the fabric is held against the ports of its cables alone.
+// A rule's message describes both ends, and NICs with one fault on one line are one finding. A host of the fabric
+// is compared only with the ports of its cables.
 func TestHostWords(t *testing.T) {
 	h, n := node()
 	m := *n
@@ -155,8 +155,8 @@ func TestHostWords(t *testing.T) {
 	}
 }
 
-// A host that nobody says the switch of is wrong where it is wrong at all of them; where it suits one, that
-// may be its own, and the other is another fabric's.
+// A host without a known switch is wrong if it is wrong at all of them. If it suits one, that may be its own, and
+// the others belong to another fabric.
 func TestHostOfAnotherSwitch(t *testing.T) {
 	h, _ := node()
 	own, other := leaf(), leaf()

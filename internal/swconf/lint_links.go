@@ -35,7 +35,7 @@ func (l *linter) pfcOneEnd() {
 	})
 }
 
-// pfcOn is the command of NX-OS, the only language that negotiates PFC, by which a port does not.
+// pfcOn is the command of NX-OS, the only language that negotiates PFC, by which a port does not negotiate.
 const pfcOn = "priority-flow-control mode on"
 
 func (l *linter) pfcModeDiffers() {
@@ -152,8 +152,8 @@ func (l *linter) lldpOff() {
 	}
 }
 
-// unasked returns the commands that set PFC on at all ports that negotiate it by default: LLDP is of use only where the
-// neighbor announces PFC.
+// unasked returns the commands that set PFC on at all ports that negotiate it by default, because LLDP only helps
+// if the neighbor announces PFC.
 func (c *Config) unasked() (lines []string) {
 	for _, p := range c.Ports {
 		if p.PFC.V == PFCAuto && !p.PFC.Is() && p.Paused() != 0 && !p.Down.V {
@@ -203,9 +203,8 @@ var roleWords = []struct {
 }{{"leaf", 1}, {"rail", 1}, {"tor", 1}, {"spine", 2}, {"agg", 2}, {"core", 3}, {"superspine", 3},
 	{"super-spine", 3}, {"super", 3}}
 
-// namedTier returns the tier in a name, 0 for none. Names are usually written from the large to the small, so the
-// last word counts: storage-spine-1, which contains tor, is a spine. Of words that end at one place the longest
-// counts.
+// namedTier returns the tier in a name, 0 for none. Names usually go from large to small parts, so the last word
+// counts: storage-spine-1, which contains tor, is a spine. Of words that end at one position the longest counts.
 func namedTier(name string) (tier int) {
 	name = strings.ToLower(name)
 	last, length := 0, 0
@@ -330,7 +329,8 @@ func (l *linter) undefined() {
 		for _, r := range c.Refs {
 			if !have[[2]string{r.Kind, r.Name}] {
 				say := l.say
-				if !kinds[r.Kind] { // in a part that defines no name of the kind, the definitions may be elsewhere
+				// in a partial configuration without a definition of the kind, the definitions may be elsewhere
+				if !kinds[r.Kind] {
 					say = l.sayOf(c)
 				}
 				say(r.At, "define it, or correct the name", "%s %s is applied and not defined", r.Kind, r.Name)

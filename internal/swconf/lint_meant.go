@@ -8,8 +8,8 @@ import (
 	"railyard/internal/topo"
 )
 
-// ofFabrics are rules about the requirements of a RoCE fabric. A switch that is apparently not part of one, and
-// neither pauses nor marks packets, may omit them: there they are advice.
+// ofFabrics are rules about the requirements of a RoCE fabric. A switch that is apparently not part of a RoCE
+// fabric, and neither pauses nor marks packets, may omit them, so there they are advice.
 var ofFabrics = []string{"bgp-no-multipath", "bgp-silent", "no-classification", "dscp-unmapped", "mtu-small",
 	"cnp-not-strict", "cnp-in-roce-queue", "dscp-differs", "bgp-neighbor-missing"}
 
@@ -30,7 +30,7 @@ func (l *linter) soften() {
 	}
 }
 
-// advise reports like say findings that a configuration alone does not prove: without a fabric it is a warning.
+// advise is say for findings that a configuration alone does not prove: without a fabric they are warnings.
 func (l *linter) advise(at Place, fix, format string, args ...any) {
 	l.say(at, fix, format, args...)
 	if f := &l.findings[len(l.findings)-1]; l.Graph == nil && f.Severity == Error {
@@ -45,7 +45,7 @@ func (l *linter) warn(n int) {
 	}
 }
 
-// sayOf is say for a complete configuration, and advise for a part, where missing settings may be elsewhere.
+// sayOf is say for a complete configuration, and advise for a partial one, where missing settings may be elsewhere.
 func (l *linter) sayOf(c *Config) func(at Place, fix, format string, args ...any) {
 	if c.Part {
 		return l.advise
@@ -72,8 +72,8 @@ func (c *Config) carriesRoCE() bool {
 	return slices.ContainsFunc(all, func(q *QoS) bool { return q != nil && (q.paused() != 0 || q.marks()) })
 }
 
-// byCOS reports whether a queue that belongs to a kind of packets gets them by their 802.1p priority, while
-// nothing of the kind is classified by its DSCP.
+// byCOS reports whether a queue of a kind of packets gets them by their 802.1p priority, while none of the kind is
+// classified by its DSCP.
 func (q *QoS) byCOS(belongs func(i int, q *Queue) bool) bool {
 	byDSCP, byCOS := false, false
 	for d := range q.DSCP {
@@ -113,7 +113,7 @@ func (l *linter) other(c *Config) *Config {
 	return l.Configs[0]
 }
 
-// portsApart looks at NICs whose ports make no bundle: each has a VLAN of its own, and none is in a channel.
+// portsApart checks NICs whose ports form no bundle: each has its own VLAN, and none is in a channel.
 func (l *linter) portsApart() {
 	if l.Graph == nil {
 		return
@@ -149,7 +149,7 @@ func (l *linter) portsApart() {
 }
 
 // pfcDeadlock checks whether packets of RoCE data, on their shortest paths over the fabric's links, form a circular
-// pause dependency, with the PFC settings of both ends of each link.
+// pause dependency. It uses the PFC settings of both ends of each link.
 func (l *linter) pfcDeadlock() {
 	if l.Graph == nil {
 		return
@@ -190,7 +190,7 @@ func (l *linter) pfcDeadlock() {
 		strings.Join(ports, ", "))
 }
 
-// priority is the one that an end pauses and obeys for RoCE data, as a bit; 0: none.
+// priority returns the one that an end pauses and obeys for RoCE data, as a bit; 0: none.
 func (l *linter) priority(e *end) uint8 {
 	if e.port == nil || e.port.QoS == nil || !e.port.QoS.DSCP[l.DataDSCP].Is() {
 		return 0

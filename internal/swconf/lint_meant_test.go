@@ -9,7 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// severity is the worst that is said by a rule of a configuration alone.
+// severity is the maximum severity of a rule's findings on a configuration alone.
 func severity(c *Config, rule string) (worst Severity) {
 	for _, f := range linted(c) {
 		if f.Rule == rule && (worst == "" || f.Severity == Error) {
@@ -19,7 +19,7 @@ func severity(c *Config, rule string) (worst Severity) {
 	return worst
 }
 
-// What only a RoCE fabric needs is an error where a text pauses or marks, and advice elsewhere.
+// A requirement of RoCE fabrics only is an error if a configuration pauses or marks, and otherwise advice.
 func TestMeantForRoCE(t *testing.T) {
 	bgp := &BGP{ASN: Say(uint32(65000), at(50)), Neighbors: []*Neighbor{{At: at(51), Active: true,
 		Remote: Say("65001", at(51))}, {At: at(52), Active: true, Remote: Say("65001", at(52)), Port: "x"}}}
@@ -41,7 +41,7 @@ func TestMeantForRoCE(t *testing.T) {
 	}
 }
 
-// Packets that are classified by their tag need no DSCP; a priority that leads to the queue may pause it.
+// Packets classified by their tag need no DSCP, and a priority that leads to the queue may pause it.
 func TestByCOS(t *testing.T) {
 	c := leaf()
 	c.QoS.DSCP[24], c.QoS.DSCP[48] = Said[uint8]{}, Said[uint8]{}
@@ -105,7 +105,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// Where a text has another DSCP lossless than the data's, pausing the default class as well is no remedy.
+// If a configuration has another DSCP lossless than the data's, pausing the default class as well is no remedy.
 func TestDataOfAnotherDSCP(t *testing.T) {
 	for rule, zero := range map[string]Said[uint8]{"dscp-unmapped": {}, "pfc-class": Say(uint8(0), at(20))} {
 		c := leaf()
@@ -119,7 +119,7 @@ func TestDataOfAnotherDSCP(t *testing.T) {
 	}
 }
 
-// A queue that no line feeds, paused in place of the data's, lacks no ECN: the wrong priority is the fault.
+// A queue without packets, paused instead of the data's, does not lack ECN: the fault is the wrong priority.
 func TestWrongPriorityIsOneFault(t *testing.T) {
 	c := leaf()
 	c.QoS.Queues[4] = Queue{Name: "q4", At: at(61), Pause: Say(4, at(62))}
@@ -133,7 +133,7 @@ func TestWrongPriorityIsOneFault(t *testing.T) {
 	}
 }
 
-// SONiC's database and the FRR file beside it have one AS number.
+// SONiC's database and its FRR file have one AS number.
 func TestTwoNumbersOfOneSwitch(t *testing.T) {
 	for asn, want := range map[uint32]Severity{65000: "", 65001: Warning} {
 		db, frr := leaf(), &Config{OS: FRR, File: "frr.conf", Hostname: Say("leaf", at(99)),
@@ -151,7 +151,7 @@ func TestTwoNumbersOfOneSwitch(t *testing.T) {
 	}
 }
 
-// The table of a port has its watchdog, as the rule has: a port's changes no other's.
+// The table of a port has its watchdog, like the rule; a port's watchdog changes no other's.
 func TestWatchdogOfAllPorts(t *testing.T) {
 	c := leaf()
 	q := *c.Ports[0]
@@ -170,8 +170,8 @@ func TestWatchdogOfAllPorts(t *testing.T) {
 	}
 }
 
-// A part of a text says nothing of what runs: LLDP is missed where a port asks for it by name, and is noted where it
-// asks by default.
+// A partial text does not show the running configuration. Missing LLDP is reported if a port requests it by name,
+// and noted if it does by default.
 func TestLLDPOfParts(t *testing.T) {
 	for _, c := range []struct {
 		part bool
@@ -187,7 +187,7 @@ func TestLLDPOfParts(t *testing.T) {
 	}
 }
 
-// Thresholds that no device takes are errors; those that one takes and runs are advice.
+// Thresholds that no device accepts are errors; those that one accepts and runs are advice.
 func TestThresholdLevels(t *testing.T) {
 	for _, c := range []struct {
 		what string

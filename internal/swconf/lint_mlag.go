@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mlag checks the settings that combine two switches for bundles: all are required, the peer link must be a channel
+// mlag checks the settings that combine two switches for bundles. All are required, the peer link must be a channel
 // with members, bundles of the pair need one, and both switches must agree.
 func (l *linter) mlag() {
 	l.mlagPairs()
@@ -38,7 +38,7 @@ func (l *linter) mlag() {
 		if len(lacks) > 0 {
 			l.say(g.At, "set it", "the MLAG of %s has no %s", c.Name(), strings.Join(lacks, ", "))
 		}
-		channel := c.OS != Junos || strings.HasPrefix(g.Link.V, "ae") // a port of Junos needs no statement of its own
+		channel := c.OS != Junos || strings.HasPrefix(g.Link.V, "ae") // a port of Junos needs no separate statement
 		if g.Link.Is() && !c.Part && channel && !c.linked(g.Link.V) {
 			l.say(g.Link.At, "put the cables to the other switch into it",
 				"the peer link %s of %s has no member", g.Link.V, c.Name())
@@ -46,7 +46,7 @@ func (l *linter) mlag() {
 	}
 }
 
-// pairWords are the language's words for the domain, its own end, the peer and the peer link.
+// pairWords returns the language's words for the domain, its own end, the peer and the peer link.
 func (c *Config) pairWords() [4]string {
 	if c.OS == Junos {
 		return [4]string{"switch-options service-id", "iccp local-ip-addr", "iccp peer",

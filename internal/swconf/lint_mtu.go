@@ -6,11 +6,11 @@ import (
 	"railyard/unit"
 )
 
-// jumbo is the MTU that switches have where they carry RoCE, if nothing else limits it.
+// jumbo is the usual MTU of switches with RoCE, if nothing else limits it.
 const jumbo unit.Bytes = 9216
 
-// mostMTU is the maximum MTU of a language, in its own terms: Arista's user manual has 9214 (platform, mtu_max),
-// the references of other vendors 9216. Some switches take more on some chips.
+// mostMTU is the maximum MTU of a language, by its own definition: Arista's user manual has 9214 (platform,
+// mtu_max), and the references of other vendors have 9216. Some switches take more on some chips.
 func mostMTU(os OS) unit.Bytes {
 	if os == EOS {
 		return 9214
@@ -18,8 +18,8 @@ func mostMTU(os OS) unit.Bytes {
 	return jumbo
 }
 
-// header is the part of an MTU that is no packet: Junos counts the Ethernet header of an interface (Junos Interfaces
-// User Guide, default MTU of Ethernet), the other languages the packet alone.
+// header is the part of an MTU that is not the packet. Junos counts the Ethernet header of an interface (Junos
+// Interfaces User Guide, default MTU of Ethernet); the other languages count only the packet.
 func (c *Config) header() unit.Bytes {
 	if c.OS == Junos {
 		return 14
@@ -27,10 +27,10 @@ func (c *Config) header() unit.Bytes {
 	return 0
 }
 
-// packet is the longest packet that a port takes, without its Ethernet header.
+// packet returns the longest packet that a port accepts, without its Ethernet header.
 func (e *end) packet() unit.Bytes { return e.port.MTU.V - e.c.header() }
 
-// mtu formats the MTU of a port, and what it includes if that is not the packet alone.
+// mtu formats the MTU of a port, and what it includes if that is not only the packet.
 func (e *end) mtu() string {
 	if e.c.header() > 0 {
 		return fmt.Sprintf("%d with the Ethernet header", e.port.MTU.V)
@@ -38,7 +38,8 @@ func (e *end) mtu() string {
 	return fmt.Sprint(int64(e.port.MTU.V))
 }
 
-// holds is the longest packet of an end if a frame of RoCE fits, else the longest that its language has an MTU for.
+// holds returns the longest packet of an end if a frame of RoCE fits, otherwise the longest for which its language
+// has an MTU.
 func (l *linter) holds(e *end) unit.Bytes {
 	if e.port.MTU.Is() && l.fits(e) {
 		return e.packet()
@@ -52,7 +53,7 @@ func (c *Config) needs(path int) unit.Bytes { return unit.Bytes(path+inIP) + c.h
 // fits reports whether an end takes RoCE packets of the path MTU.
 func (l *linter) fits(e *end) bool { return e.port.MTU.V >= e.c.needs(l.PathMTU) }
 
-// farPacket is the packet that a port takes if it takes the packets of its neighbour.
+// farPacket returns the required packet of a port that accepts the packets of its neighbour.
 func (l *linter) farPacket(p *Port) unit.Bytes {
 	packet := jumbo
 	l.ends(func(e, far *end) {
@@ -63,8 +64,8 @@ func (l *linter) farPacket(p *Port) unit.Bytes {
 	return packet
 }
 
-// mtuDiffers compares the packets that both ends of a cable take. Without an end that RoCE's frames do not fit, it is a
-// note.
+// mtuDiffers compares the packets that both ends of a cable accept. If RoCE's frames fit both ends, the difference
+// is a note.
 func (l *linter) mtuDiffers() {
 	l.ends(func(e, far *end) {
 		a, b := e.port.MTU, far.port.MTU

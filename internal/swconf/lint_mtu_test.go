@@ -18,9 +18,9 @@ func facing(os, far OS, mtu, theirs unit.Bytes) []*Config {
 	return []*Config{a, b}
 }
 
-// MTUs of two languages are compared by the packets that they take: EOS and NX-OS count them without the Ethernet
-// header, Junos with it. What no frame of RoCE meets is a note. A remedy is in the language and within the limit of its
-// port, and applying it leaves nothing.
+// MTUs of two languages are compared by the accepted packets: EOS and NX-OS exclude the Ethernet header, and Junos
+// includes it. A difference that affects no frame of RoCE is a note. A remedy is in the language and within the
+// limit of its port, and applying it leaves no finding.
 func TestMTUOfTwoLanguages(t *testing.T) {
 	for _, x := range []struct {
 		os, far     OS

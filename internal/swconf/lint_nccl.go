@@ -48,7 +48,7 @@ func (l *linter) hostClassUnset() {
 	})
 }
 
-// hostDiffers finds hosts that mark their packets as no others do.
+// hostDiffers finds hosts whose packets have a mark that no other host uses.
 func (l *linter) hostDiffers() {
 	type mark struct {
 		dscp uint8

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// NICs are held against the rails that descriptions give to ports; ports without, and switches that nobody
-// configures, are nobody's.
+// NICs are compared with the rails in the descriptions of ports. Ports without one, and unconfigured switches, are
+// skipped.
 func TestNICsInPortsOfRails(t *testing.T) {
 	for _, c := range []struct{ port, server, socket, want string }{
 		{"Ethernet1", "host-1", "nic1", ""},
 		{"Ethernet2", "host-1", "nic2p1", ""},
-		{"Ethernet3", "host-1", "nic1", ""}, // says nothing of rails
+		{"Ethernet3", "host-1", "nic1", ""}, // has no rail
 		{"Ethernet9", "host-1", "nic1", ""}, // not configured
 		{"Ethernet1", "host-1", "nic2p1", "Ethernet1 is rail 1's, and host-1 nic2p1 of rail 2 is cabled"},
 		{"Ethernet2", "host-1", "nic1", "Ethernet2 is rail 2's, and host-1 nic1 of rail 1 is cabled into it"},

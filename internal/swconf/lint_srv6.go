@@ -2,7 +2,7 @@ package swconf
 
 import "net/netip"
 
-// srv6 looks at each switch's own SIDs.
+// srv6 checks each switch's own SIDs.
 func (l *linter) srv6() {
 	owner := map[netip.Prefix]*Config{}
 	var block netip.Prefix
@@ -88,8 +88,8 @@ func (l *linter) srv6Route(c *Config, r Route) {
 	})
 }
 
-// local reports whether a SID is one of the locator's block that every switch has for itself: RFC 9800 reserves the
-// uSIDs from 0xe000 on for them, where locators have 32 + 16 bits.
+// local reports whether a SID is one of the locator's block that is local to every switch. RFC 9800 reserves the
+// uSIDs from 0xe000 on for these, if locators have 32 + 16 bits.
 func local(locator, sid netip.Prefix) bool {
 	if locator.Bits() != 48 || sid.Bits() < 48 {
 		return false

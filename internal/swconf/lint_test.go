@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// at is a place of its own for each line.
+// at is a separate position for each line.
 func at(line int) Place { return Place{File: "x.cfg", Line: line, Col: 3} }
 
-// leaf is a switch as it should be, whose text stands line by line: data in queue 3, CNPs in queue 7.
+// leaf is a correct switch, whose text is listed line by line: data in queue 3, CNPs in queue 7.
 func leaf() *Config {
 	q := &QoS{Input: Say("trust", at(1)), Output: Say("out", at(2))}
 	q.DSCP[24], q.DSCP[48] = Say(uint8(3), at(24)), Say(uint8(7), at(48))
@@ -41,8 +41,8 @@ func linted(c ...*Config) []Finding {
 		Base: queue.Default()})
 }
 
-// Each rule near its edge: a value that is just wrong is found with its rule, on its line, and the one beside
-// it is not.
+// Each rule near its edge: a value that is just wrong is found by its rule, on its line, and the adjacent value is
+// not.
 func TestRulesAtTheirEdges(t *testing.T) {
 	for _, f := range linted(leaf()) {
 		t.Errorf("the good switch: %+v", f)
@@ -116,7 +116,7 @@ func TestRulesAtTheirEdges(t *testing.T) {
 	}
 }
 
-// What is shut down is no finding, and FRR, which says nothing of queues, has none about them.
+// Disabled items are no finding, and FRR, which has no queues, has none about them.
 func TestWhatDoesNotCount(t *testing.T) {
 	c := leaf()
 	c.QoS.Queues[3].WRED.V.ECN = false
@@ -140,7 +140,7 @@ func TestWhatDoesNotCount(t *testing.T) {
 	}
 }
 
-// The value that most have, the first of equally common ones.
+// The value that most have; of equally common ones the first.
 func TestMajority(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 20).Draw(t, "values")
@@ -162,11 +162,11 @@ func TestMajority(t *testing.T) {
 	})
 }
 
-// The switch of a text is its Spec: what is said is taken, what is not is the platform's and named in a note.
+// The Spec of a configuration has its settings, and the platform's values for unset ones, which a note names.
 func TestSpecOfText(t *testing.T) {
 	c := leaf()
 	s, notes, err := c.Spec(queue.Default())
-	if err != nil || len(notes) != 1 { // one port alone
+	if err != nil || len(notes) != 1 { // only one port
 		t.Fatal(err, notes)
 	}
 	k := s.Queues[3]
@@ -192,8 +192,8 @@ func TestSpecOfText(t *testing.T) {
 	}
 }
 
-// A switch whose watchdog waits shorter than its platform polls unasked polls as often as that; what the text
-// says of polling stays.
+// A switch whose watchdog period is shorter than its platform's default polling polls at that period; a configured
+// polling interval stays.
 func TestWatchdogPolls(t *testing.T) {
 	c := leaf()
 	c.Watchdog.Poll = Said[unit.Time]{V: 200 * unit.Millisecond}
@@ -208,7 +208,7 @@ func TestWatchdogPolls(t *testing.T) {
 	}
 }
 
-// A text may name so many interfaces and say so much of them, not one more; what is over stays over.
+// The number of interfaces in a text and of settings on them is bounded; after the bound everything is rejected.
 func TestRoom(t *testing.T) {
 	c := &Config{}
 	if !c.Room(at(1), MaxPorts) || c.Room(at(2), MaxPorts+1) || c.Room(at(3), 1) || c.over != at(2) {
@@ -225,8 +225,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A name's definitions and uses go with it, those of another kind stay; descriptions that treat packets alike
-// have one fingerprint wherever they stand.
+// A name is removed with its definitions and uses, and names of another kind stay. Descriptions of equal treatments
+// have one fingerprint, wherever they are.
 func TestObjectsAndFingerprints(t *testing.T) {
 	c := &Config{}
 	c.Define("a", "x", at(1), false)
@@ -254,8 +254,8 @@ func TestObjectsAndFingerprints(t *testing.T) {
 	}
 }
 
-// TestBufferSum checks the sums at their edges: headroom of two ports equal to the buffer is a warning, xOFF beyond the
-// rest of it a note, and SONiC, which shares headroom, has neither of these from headroom alone.
+// TestBufferSum checks the sums at their edges. Headroom of two ports equal to the buffer is a warning, and xOFF
+// beyond the remainder a note. SONiC, which shares headroom, has neither from headroom alone.
 func TestBufferSum(t *testing.T) {
 	for _, x := range []struct {
 		os         OS

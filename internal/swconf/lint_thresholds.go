@@ -10,11 +10,11 @@ import (
 )
 
 // thresholdOrder checks the order of thresholds: xON < WRED min < WRED max < xOFF. A violation is reported on both
-// lines that take part in it. A warning is a setting that devices accept and run: a pause that ends where it began
-// (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both), which flaps, and marks that begin below xON, which are
-// only early. A switch whose configuration has no pause thresholds has its own (Cisco, Nexus 9000 QoS guide 10.5:
-// pause buffer-size is optional below 100 m), which a scenario only assumes: WRED above the assumed xOFF is a note,
-// and its xON is not compared.
+// lines involved. A warning is a setting that devices accept and run. One is a pause that ends at its start
+// threshold, which flaps (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both). The other is marks that begin
+// below xON, which are only early. A switch whose configuration has no pause thresholds computes its own (Cisco,
+// Nexus 9000 QoS guide 10.5: pause buffer-size is optional below 100 m), and a scenario only assumes them. WRED
+// above the assumed xOFF is a note, and its xON is not compared.
 func (l *linter) thresholdOrder() {
 	const fix = "keep xON < WRED minimum < WRED maximum < xOFF, for example 100, 150, 3000 and 3500 kbytes"
 	l.queues(func(v variant, i int, q *Queue) {
@@ -25,7 +25,7 @@ func (l *linter) thresholdOrder() {
 			}
 			return
 		}
-		if w.V.Min > w.V.Max { // one value for both thresholds is a step
+		if w.V.Min > w.V.Max { // equal thresholds are a step
 			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is above its maximum %v", i,
 				w.V.Min, w.V.Max)
 			last := &l.findings[len(l.findings)-1]
@@ -77,10 +77,10 @@ func (l *linter) thresholdOrder() {
 	})
 }
 
-// dynamicXOff compares the WRED maximum of a queue with the most ingress bytes that its PFC threshold ever allows. The
-// threshold is alpha times the free buffer: a single priority group pauses at alpha / (1 + alpha) of the whole. That is
-// a warning: if several ports send to the queue, it may fill before any of their groups pauses, and public
-// configurations of SONiC have such settings.
+// dynamicXOff compares the WRED maximum of a queue with the most ingress bytes that its PFC threshold ever allows.
+// The threshold is alpha times the free buffer: a single priority group pauses at alpha / (1 + alpha) of the whole.
+// That is a warning, because if several ports send to the queue it may fill before any of their groups pauses.
+// Public configurations of SONiC have such settings.
 func (l *linter) dynamicXOff(queue int, w *Said[WRED], alpha float64, buffer unit.Bytes) {
 	most, n := alpha/(1+alpha)*float64(buffer), len(l.findings)
 	if buffer == 0 || float64(w.V.Max) < most {
@@ -100,7 +100,7 @@ func (l *linter) buffer(c *Config) unit.Bytes {
 	return l.Base.Buffer
 }
 
-// resumes reports a pause that ends above its start, which devices refuse, or exactly there.
+// resumes reports a pause whose end threshold is above its start, which devices reject, or equal to it.
 func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
 	n := len(l.findings)
 	l.say(at, "a resume threshold some packets below the pause threshold",
@@ -133,9 +133,10 @@ func (l *linter) thresholdBuffer() {
 	})
 }
 
-// bufferSum adds up what lossless classes of all ports hold before and after their pauses. With more than the buffer, a
-// static xOFF is no longer sure to act (Zhu et al., SIGCOMM 2015, section 4: the threshold is below the buffer without
-// headroom, divided among the ports' classes). SONiC shares headroom among ports, and its sum is no reservation.
+// bufferSum adds the bytes that lossless classes of all ports hold before and after their pauses. With more than
+// the buffer, a static xOFF may not be reached in time (Zhu et al., SIGCOMM 2015, section 4: the threshold is below
+// the buffer without headroom, divided among the ports' classes). SONiC shares headroom among ports, and its sum is
+// no reservation.
 func (l *linter) bufferSum() {
 	for _, c := range l.Configs {
 		buffer := l.buffer(c)
@@ -228,9 +229,9 @@ func (l *linter) headroom() {
 				}
 				worst[g.At] = need
 				// The standard's response time is the maximum: faster ports need less, and images contain values
-				// for chips known to their makers. A scenario names the time, or runs with the standard's, and
-				// loses packets there. RoCE's packets are no longer than its path MTU, whatever the port's MTU
-				// (SONiC assumes 1024 bytes).
+				// for chips known to their makers. A scenario sets the time, or uses the standard's, and loses
+				// packets there. RoCE's packets are no longer than its path MTU, whatever the port's MTU (SONiC
+				// assumes 1024 bytes).
 				frame := min(mtu, max(unit.Bytes(l.PathMTU), 256)+Headers)
 				atOnce, n, or := queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame), len(l.findings), ""
 				quick := l.Response == 0 && l.Specs == nil && g.V.Headroom >= atOnce
@@ -253,8 +254,8 @@ func (l *linter) headroom() {
 	}
 }
 
-// inTime describes the response time for which a port needs its headroom, and the requirement of a neighbor that needs
-// none: with frames of the port's MTU, and with RoCE's if only that is covered.
+// inTime describes the response time for which a port needs its headroom, and the requirement of a neighbor that
+// responds at once: with frames of the port's MTU, and with RoCE's if only that is covered.
 func inTime(have, none, ofRoCE unit.Bytes, pathMTU int) string {
 	say := fmt.Sprintf(" if its neighbor takes the whole response time of IEEE 802.3 to obey a pause, %v if none", none)
 	if have < none {
@@ -271,7 +272,7 @@ func (l *linter) ecnMissing() {
 	}
 	l.queues(func(v variant, i int, q *Queue) {
 		if !q.Pause.Is() || v.q.Trust.V == TrustCOS && !v.q.Output.Is() {
-			return // or a part of a configuration, for storage classified by tags: its queues are elsewhere
+			return // or a partial configuration, for storage classified by tags, whose queues are elsewhere
 		}
 		fix := fixECN.in(v.c)
 		say := l.say
@@ -338,8 +339,8 @@ func (l *linter) bandwidthLeft() {
 	})
 }
 
-// shareAt returns the line of a queue's share, or of another queue that only this treatment has, if the first is shared
-// with other ports of the switch.
+// shareAt returns the line of a queue's share, or of another queue's that only this treatment has, if the first is
+// shared with other ports of the switch.
 func (v variant) shareAt(queue int) Place {
 	at := func(q *QoS, i int) Place { return q.Queues[i].Share.At }
 	shared := func(i int) bool {
@@ -355,8 +356,8 @@ func (v variant) shareAt(queue int) Place {
 	return at(v.q, queue)
 }
 
-// shares adds up what strict priority leaves, and finds the queues with the
-// smallest share above 0 and with the biggest.
+// shares sums the bandwidth that strict priority leaves, and finds the queues with the smallest positive share and
+// with the largest.
 func (l *linter) shares(visit func(v variant, sum, small, big int)) {
 	l.variants(func(v variant) {
 		sum, small, big := 0, -1, -1

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Maps that have 24 and 26 lossless do not decide: what the other switches have does. Where neither is, what
-// is lossless is data's.
+// Maps with 24 and 26 lossless do not decide; the other switches' maps do. If neither is, the lossless one is the
+// data's.
 func TestUsualDSCPsOfMost(t *testing.T) {
 	of := func(dscps ...int) *Config {
 		q := &QoS{}
@@ -36,7 +36,7 @@ func TestUsualDSCPsOfMost(t *testing.T) {
 		{[]*Config{of(26), of(24), of(26)}, 26, 48},
 		{[]*Config{of(26)}, 26, 48},
 		{[]*Config{of(40)}, 40, Unsaid},
-		{[]*Config{marked(3, 26)}, 26, 48}, // the wrong queue is paused, or none: ECN is RoCE's too
+		{[]*Config{marked(3, 26)}, 26, 48}, // the wrong queue is paused, or none; ECN also belongs to RoCE
 		{[]*Config{marked(3, 24, 26)}, 24, 48},
 		{[]*Config{marked(3, 34, 40)}, 34, Unsaid},
 		{[]*Config{marked(3, 40), marked(2, 10)}, 24, 48}, // two queues do not decide
@@ -47,7 +47,7 @@ func TestUsualDSCPsOfMost(t *testing.T) {
 	}
 }
 
-// EOS schedules most queues strictly unless a text says otherwise: silence is no error there.
+// EOS schedules most queues strictly by default, so a missing setting is no error there.
 func TestCNPQueueOfWhichEOSSaysNothing(t *testing.T) {
 	for _, x := range []struct {
 		os   OS
@@ -68,8 +68,8 @@ func TestCNPQueueOfWhichEOSSaysNothing(t *testing.T) {
 	}
 }
 
-// A DSCP that no line of a switch maps is said to go to its queue by default, at the line that classifies a port and
-// not at the map of another DSCP.
+// A DSCP that no line of a switch maps is reported to be in its default queue, at the line that classifies a port
+// and not at the map of another DSCP.
 func TestDSCPByDefault(t *testing.T) {
 	a, b, c := leaf(), leaf(), leaf()
 	for _, o := range []*Config{b, c} {
@@ -90,8 +90,8 @@ func TestDSCPByDefault(t *testing.T) {
 	}
 }
 
-// Two maps of classes that nobody pauses are no error: packets are dropped at either hop. Two queues that treat them
-// alike are none at all.
+// Two different maps of classes that no port pauses are no error, because packets are dropped at either hop. Two
+// queues with equal treatment are no difference.
 func TestMapsOfLossyClassesDiffer(t *testing.T) {
 	for _, x := range []struct {
 		dscp int
@@ -115,8 +115,8 @@ func TestMapsOfLossyClassesDiffer(t *testing.T) {
 	}
 }
 
-// A cause is the finding's own: thresholds in the wrong order have nothing to do with PFC, and a DSCP that no line
-// names is said to be assumed.
+// A finding's cause is specific: thresholds in the wrong order do not involve PFC, and a DSCP that no line names is
+// reported as assumed.
 func TestCausesAndAssumptions(t *testing.T) {
 	c := leaf()
 	c.QoS.Queues[3].WRED.V.Min = 4_000_000

@@ -39,11 +39,11 @@ func (l *linter) watchdogFloor() {
 	}
 }
 
-// watches reports whether the watchdog monitors a port: the switch has it on, and the port has, by a line of its own
-// or by its language. NX-OS needs both lines (source documents, chapter 11).
+// watches reports whether the watchdog monitors a port: the switch has it on, and the port does, by its own line or
+// by its language. NX-OS needs both lines (source documents, chapter 11).
 func (c *Config) watches(p *Port) bool { return c.Watchdog.On.V && p.Watchdog.V }
 
-// guards reports whether the watchdog monitors ports: one, or those that the configuration does not contain.
+// guards reports whether the watchdog monitors any port, or the ports are missing in the configuration.
 func (c *Config) guards() bool {
 	return c.Watchdog.On.V && (len(c.Ports) == 0 || slices.ContainsFunc(c.Ports, c.watches))
 }
@@ -113,7 +113,7 @@ func (c *Config) unwatched() (ports []*Port) {
 	return ports
 }
 
-// watching returns the commands that turn the watchdog on for a port: a line that turns it off is removed.
+// watching returns the commands that enable the watchdog for a port; a line that disables it is removed.
 func (c *Config) watching(p *Port) []string {
 	if own := c.words(p.Watchdog.At.Line); c.OS == EOS && strings.HasSuffix(own, "watchdog disable") {
 		return c.beside(p.Watchdog.At, "no "+own)

@@ -57,7 +57,7 @@ type Config struct {
 	Buffer   Said[unit.Bytes] // packet memory; most switches' configurations do not contain it
 	Trim     Trim
 	HashSeed Said[string] // of ECMP
-	Hash     Said[string] // fields that ECMP hashes, as the language names them
+	Hash     Said[string] // fields that ECMP hashes, by the language's names
 	DLB      *DLB
 	Ports    []*Port
 	Bundles  []*Port // port channels, by their Number
@@ -73,10 +73,10 @@ type Config struct {
 	Alike    []Alike // settings that must be equal on switches with shared port channels
 	Objects  []Object
 	Refs     []Ref
-	Bundling Bundling       // which settings count at members of port channels
+	Bundling Bundling       // which settings apply at members of port channels
 	Idle     []Idle         // members' settings without effect
-	Apart    []Said[string] // lines that bear on packets and that no simulated switch does
-	ByPort   []Said[string] // classes that take RoCE's packets by their UDP port, in words
+	Apart    []Said[string] // lines that affect packets and that are not simulated
+	ByPort   []Said[string] // classes that match RoCE's packets by their UDP port, in words
 	Faults   []Finding      // findings of the dialect itself
 	Unknown  []Unknown
 	Read     int    // lines that were understood
@@ -92,15 +92,15 @@ type Config struct {
 	over     Place // place at which the configuration exceeded its limits
 }
 
-// MaxPorts is the maximum number of interfaces of a configuration, maxSaid of settings on them: a command for a range
-// of interfaces counts for each.
+// MaxPorts is the maximum number of interfaces of a configuration. maxSaid is that of settings on them; a command
+// for a range of interfaces counts for each.
 const (
 	MaxPorts = 4096
 	maxSaid  = 1_000_000
 )
 
-// Room reports whether a line may set a value on n interfaces; after the first refusal every later call is refused, and
-// the configuration is an error.
+// Room reports whether a line may set a value on n interfaces. After the first rejection every later call is
+// rejected, and the configuration is an error.
 func (c *Config) Room(at Place, ports int) bool {
 	c.spent += ports
 	if c.over.Line == 0 && (len(c.Ports) > MaxPorts || ports > MaxPorts || c.spent > maxSaid) {
@@ -205,7 +205,7 @@ type Port struct {
 	Least    Said[int]  // minimum of active members: with fewer, the port channel is down
 	VLAN     Said[int]
 	PFC      Said[PFCMode]
-	Unpaused [8]Place // lines that take a PFC priority off the port, though a profile turns it on
+	Unpaused [8]Place // lines that remove a PFC priority from the port despite a profile
 	Watchdog Said[bool]
 	LLDPOff  Said[bool]
 	DCBX     Said[string]   // ieee, cee, auto
@@ -249,7 +249,7 @@ type QoS struct {
 	COS     [8]Said[uint8]       // 802.1p priority of tagged packets
 	Trust   Said[Trust]          // which marking classifies packets without Input
 	Feeds   [queue.Classes]Place // the line that sends DSCPs to a queue
-	Ratio   bool                 // shares are relative, whatever their sum
+	Ratio   bool                 // shares are relative, with any sum
 	Stops   [8]Said[uint8]       // the queue paused by a PFC priority, if it is mapped
 	Lossy   Said[bool]           // RoCE is configured as lossy
 	Queues  [queue.Classes]Queue
@@ -325,11 +325,11 @@ type Neighbor struct {
 	Group   Said[string]
 	Active  bool         // whether the neighbor is activated in an address family
 	Off     bool         // removed from IPv4 unicast by name
-	On      Family       // address families that it is put in by name
+	On      Family       // address families to which it is added by name
 	VRF     string       // "" is the default one: addresses and AS numbers may repeat in another
 	Local   Said[string] // AS number announced to it instead of the switch's (local-as)
 	Down    Said[bool]   // shut down
-	Loops   bool         // takes routes with the switch's own AS in them (allowas-in)
+	Loops   bool         // accepts routes that contain the switch's own AS (allowas-in)
 	Maps    []Ref        // route-maps for EVPN routes sent to it
 	Keeps   Said[bool]   // EVPN routes sent to it keep their next hop
 	Overlay bool         // active in families that carry no underlay's routes only, as EVPN

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Peers collects the neighbours of languages that configure one in many lines and create it on first mention, as FRR
-// and EOS do.
+// Peers collects the neighbours of languages that configure one in many lines and create it on first mention, such
+// as FRR and EOS.
 type Peers struct {
 	peers, groups map[string]*Neighbor // peers by VRF and name
 	vrf           string
@@ -72,8 +72,8 @@ func (p *Peers) Get(b *BGP, name string, at Place) *Neighbor {
 	return n
 }
 
-// Resolve gives members what their groups have. IPv4 unicast is active for every neighbour that is not removed from it,
-// unless the switch's default is off; other families are active for neighbours added to them.
+// Resolve gives members what their groups have. IPv4 unicast is active for every neighbour that is not removed from
+// it, unless the switch's default is off. Other families are active for neighbours added to them.
 func (p *Peers) Resolve(b *BGP) {
 	if b == nil {
 		return
@@ -112,8 +112,7 @@ type Cable struct {
 	A, B     *Port
 }
 
-// farEnd finds "to spine-1 Ethernet1/1" at the end of a description, as render
-// writes it and many engineers do.
+// farEnd finds "to spine-1 Ethernet1/1" at the end of a description, as render and many engineers write it.
 var farEnd = regexp.MustCompile(`(?:^|\b)to (\S+) (\S+)$`)
 
 // Described finds the cables between switches in the descriptions of their

@@ -69,8 +69,8 @@ func Assign[T any](c *Config, m *cli.Match, to *Said[T], name string, v T) {
 	*to = SaidAt(c, m, name, v)
 }
 
-// Switch sets a feature that a line enables. no is a value of its own, with its position, which overrides the
-// default; default is none.
+// Switch sets a feature that a line enables. no is a separate value with its position, which overrides the default;
+// default removes both.
 func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
 	*to = SaidAt(c, m, name, v && !m.No)
 	if m.Default {
@@ -78,7 +78,7 @@ func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
 	}
 }
 
-// Agree records a value, of that name, that must be equal on the other switch; "no" removes it.
+// Agree records a value, by name, that must be equal on the other switch; "no" removes it.
 func Agree(c *Config, m *cli.Match, list *[]Alike, what, name string) {
 	*list = Agreed(*list, Alike{what, SaidAt(c, m, name, m.Word(name))})
 	if m.No {
@@ -86,7 +86,7 @@ func Agree(c *Config, m *cli.Match, list *[]Alike, what, name string) {
 	}
 }
 
-// Agreed is a list with a value at its end, in place of one of its name.
+// Agreed returns a list with a value at its end, in place of one of its name.
 func Agreed(list []Alike, a Alike) []Alike {
 	return append(slices.DeleteFunc(list, func(b Alike) bool { return b.What == a.What }), a)
 }
@@ -118,8 +118,8 @@ func Contrary(c *Config, kind, name string, at, first Place) {
 		"set the same both times")
 }
 
-// Text is a text to be searched for many phrases, most of which it does not contain: it stores its trigrams, and only
-// phrases whose trigrams occur are searched.
+// Text is a text in which many phrases are searched, most of which it does not contain. It stores its trigrams, and
+// only phrases whose trigrams occur are searched.
 type Text struct {
 	s     string
 	grams *[1 << 16 / 64]uint64
@@ -135,7 +135,7 @@ func Searched(s string) Text {
 	return t
 }
 
-// gram returns the index of three letters; others may be remembered there, too.
+// gram returns the index of three letters; several trigrams may share an index.
 func gram(a, b, c byte) uint16 { return uint16(a)<<11 ^ uint16(a)>>5 ^ uint16(b)<<5 ^ uint16(c) }
 
 // From returns the text from an offset on.
@@ -170,8 +170,8 @@ func (c *Config) Refer(m *cli.Match, kind, name string) {
 	c.Use(kind, m.Word(name), c.At(m, name))
 }
 
-// Address adds an address of a port, or removes it with "no"; "no" without one removes all. bad reports a word that is
-// not an address.
+// Address adds an address of a port, or removes it with "no"; "no" without an address removes all. bad reports a
+// word that is not an address.
 func (c *Config) Address(m *cli.Match, port *Port, bad func(m *cli.Match, name, what string)) {
 	if m.No && !m.Has("prefix") {
 		port.Addrs = nil

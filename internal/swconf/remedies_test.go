@@ -16,7 +16,7 @@ func balancing(os OS, name, mode, mac string) *Config {
 	return c
 }
 
-// A neighbor's AS number is a statement of its own in Junos.
+// A neighbor's AS number is a separate statement in Junos.
 func TestRemoteRemedy(t *testing.T) {
 	for os, want := range map[OS]string{Junos: "peer-as 65001", NXOS: "remote-as 65001", SONiC: "remote-as 65001"} {
 		if got := fixRemote(&Config{OS: os}, 65001); got != want {
@@ -25,7 +25,8 @@ func TestRemoteRemedy(t *testing.T) {
 	}
 }
 
-// The DLB MAC is of NX-OS: a switch of another language needs none, and a remedy is in the language of its switch.
+// The DLB MAC exists only in NX-OS, so a switch of another language needs none. A remedy is in the language of its
+// switch.
 func TestBalancersOfSeveralLanguages(t *testing.T) {
 	const own = "00:00:00:00:00:01"
 	list := linted(balancing(NXOS, "a", "per-packet", own), balancing(NXOS, "b", "per-packet", own),

@@ -11,8 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// Row is one queue of the table that show prints: what becomes of the packets
-// of some DSCPs.
+// Row is one queue in show's table: the treatment of packets of some DSCPs.
 type Row struct {
 	DSCP     string `json:"dscp"`
 	COS      string `json:"cos,omitempty"` // 802.1p priorities of tagged packets
@@ -81,7 +80,7 @@ func (c *Config) Views() []View {
 		}
 	}
 	for _, p := range c.Subs {
-		if p.QoS != nil { // ports with a classification of their own
+		if p.QoS != nil { // ports with their own classification
 			add(p.QoS, p)
 		}
 	}
@@ -119,7 +118,7 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 	return rows
 }
 
-// away names the classification that another text has.
+// away names the classification in another file.
 func (q *QoS) away() string {
 	if q.Away.V == "" {
 		return "not configured"
@@ -257,7 +256,7 @@ func Switches(names []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// runs splits names into those whose numbers follow one another.
+// runs splits names into runs of consecutive numbers.
 func runs(names []string) (out [][]string) {
 	for i := 0; i < len(names); {
 		head, n, ok := numbered(names[i])

@@ -12,7 +12,7 @@ import (
 )
 
 // Typical returns the QoS of most ports that classify received packets, and a port that has it, preferably one with
-// PFC; the switch's own QoS if no port classifies.
+// PFC. If no port classifies it returns the switch's own QoS.
 func (c *Config) Typical() (*QoS, *Port) {
 	count := map[*QoS]int{}
 	port := map[*QoS]*Port{}
@@ -119,8 +119,8 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	return Normal(spec), notes, nil
 }
 
-// watchdog returns the switch's watchdog, with the platform's times where neither the configuration nor its
-// language sets any.
+// watchdog returns the switch's watchdog, with the platform's times if neither the configuration nor its language
+// sets any.
 func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.Watchdog {
 	w := queue.Watchdog{On: c.guards(), Poll: c.Watchdog.Poll.V, Detect: c.Watchdog.Detect.V,
 		Restore: c.Watchdog.Restore.V, Forward: c.Watchdog.Forward.V}
@@ -166,7 +166,7 @@ func platform(base *queue.Spec, i int) *queue.Class {
 	return &d.Queues[3]
 }
 
-// class returns the queue for the simulator; missing thresholds are the platform's of a lossless class, or the
+// class returns the queue for the simulator. Missing thresholds are the platform's of a lossless class, or the
 // platform's own of the queue's number.
 func (q *Queue) class(lossless bool, platform, own *queue.Class) queue.Class {
 	k := queue.Class{Strict: q.Strict.V, Lossless: lossless, Alpha: 1}
@@ -202,7 +202,7 @@ func (q *Queue) class(lossless bool, platform, own *queue.Class) queue.Class {
 	return k
 }
 
-// openPriority lists the queues with traffic that have neither a priority nor a share, and above which none shares:
+// openPriority lists the queues with traffic that have neither a priority nor a share, and above which none shares;
 // otherwise they would share too.
 func (q *QoS) openPriority() string {
 	var open []int
@@ -222,7 +222,7 @@ func (q *QoS) openPriority() string {
 // paces reports whether the configuration sets the pause threshold of a lossless queue, not only its headroom.
 func (q *Queue) paces() bool { return q.PG.Is() && (q.PG.V.XOff > 0 || q.PG.V.Alpha > 0) }
 
-// mtu is the largest frame of a port: its own, else its lossless class's.
+// mtu returns the largest frame of a port: its own, else its lossless class's.
 func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 	if p != nil && p.MTU.V > 0 { // set, or the language's default
 		return p.MTU.V, true
@@ -238,8 +238,8 @@ func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 	return mtu, ok
 }
 
-// headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has. Code that knows the
-// cables computes it per port (scenario.PortHeadroom).
+// headrooms sets the headroom of a Spec, which has one for all ports, to the maximum of any port like q. Code that
+// knows the cables computes it per port (scenario.PortHeadroom).
 func (c *Config) headrooms(q *QoS, by func(*QoS) Print, spec *queue.Spec) {
 	for _, o := range c.others(q, by, true) {
 		for i := range spec.Queues {
@@ -288,7 +288,7 @@ func (c *Config) unlike(q *QoS, by func(*QoS) Print) (names []string) {
 	return names
 }
 
-// like names the port that represents a switch in the simulation: the typical one, or the first with the same QoS if
+// like names the port that represents a switch in the simulation: the typical one, or the first with equal QoS if
 // none classifies.
 func (c *Config) like(q *QoS, port *Port) string {
 	for i := 0; port == nil && i < len(c.Ports); i++ {
@@ -375,7 +375,7 @@ func Normal(s queue.Spec) queue.Spec {
 	return s
 }
 
-// percent makes percents of weights that count among themselves and add up to more than 100.
+// percent converts weights that sum to more than 100 to percents.
 func percent(s *queue.Spec) {
 	sum := 0
 	for i := range s.Queues {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// held is the scope of an address: another VRF may have it again.
+// held is the scope of an address, because another VRF may have it again.
 type held struct {
 	vrf  string
 	addr netip.Addr

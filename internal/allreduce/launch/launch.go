@@ -1,6 +1,6 @@
-// Package launch runs the ranks of an all-reduce: this process as one of them, or all of them as processes on loopback
-// addresses of their own (package ranks). Flags is the command line of rdma allreduce; Flags.Spec checks it, Flags.Run
-// runs.
+// Package launch runs the ranks of an all-reduce: this process as one of them, or all of them as processes on
+// separate loopback addresses (package ranks). Flags is the command line of rdma allreduce; Flags.Spec checks it,
+// Flags.Run runs.
 package launch
 
 import (
@@ -48,8 +48,9 @@ type Flags struct {
 	RatePlot   string        `help:"Plot the rates of ranks with rate reductions (FILE-rankN.png)" placeholder:"FILE.png"`
 }
 
-// Process is what a rank's process has: its program's name, its arguments, standard error, how many processors run Go
-// code. Row gets each row on rank 0, End the error of the all-reduce on each rank; End returns the rank's error.
+// Process is the environment of a rank's process: its program's name, its arguments, standard error, and how many
+// processors run Go code. Row receives each row on rank 0, and End the error of the all-reduce on each rank. End
+// returns the rank's error.
 type Process struct {
 	Program string
 	Args    []string
@@ -117,7 +118,7 @@ func share(local int) int { return max(1, min(4, runtime.NumCPU()/local)) }
 // take is one rank.
 func (c *Flags) take(ctx context.Context, s *allreduce.Spec, p *Process) (err error) {
 	for _, f := range []*string{&c.Pcap, &c.RateLog, &c.RatePlot} {
-		if *f != "" && s.World > 1 { // each rank its own
+		if *f != "" && s.World > 1 { // a separate one for each rank
 			ext := filepath.Ext(*f)
 			*f = fmt.Sprintf("%s-rank%d%s", strings.TrimSuffix(*f, ext), s.Rank, ext)
 		}

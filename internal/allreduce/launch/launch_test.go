@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A rank needs a place to meet and the other way round, and options that contradict each other are refused by name.
+// A rank needs a meeting address and the reverse, and contradictory options are rejected by name.
 func TestSpecRefused(t *testing.T) {
 	for _, name := range []string{"WORLD_SIZE", "RANK", "MASTER_ADDR", "SLURM_PROCID", "SLURM_NTASKS"} {
 		t.Setenv(name, "")

@@ -1,5 +1,5 @@
-// Package rates keeps the rate changes of a rank's queue pairs (Log), writes them as CSV and plots them, and reads the
-// CSV of all ranks back as curves (OfRanks).
+// Package rates records the rate changes of a rank's queue pairs (Log), writes them as CSV and plots them, and
+// reads the CSV of all ranks as curves (OfRanks).
 package rates
 
 import (

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// Steps of a log become means over equal parts of the time: 10 for a quarter of it, 30 for the rest.
+// Steps of a log become means over equal parts of the time: 10 for a quarter of it, 30 for the remaining time.
 func TestRatesOfALog(t *testing.T) {
 	all, err := readRates(strings.NewReader("seconds,qp,gbps\n0.000000,0x11,10.0\n0.010000,0x12,7\n" +
 		"0.025000,0x11,30.0\n0.100000,0x11,30.0\n"))

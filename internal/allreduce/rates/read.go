@@ -17,8 +17,8 @@ import (
 // MaxCurves is how many queue pairs a panel shows.
 const MaxCurves = 8
 
-// OfRanks reads what ranks wrote of their queue pairs' rates: ms, Gbit/s. Those that never changed, as
-// the receivers', and those after the first MaxCurves, are left out.
+// OfRanks reads what ranks wrote of their queue pairs' rates: ms, Gbit/s. Those that never changed, such as the
+// receivers', and those after the first MaxCurves are omitted.
 func OfRanks(dir string) (all []plotter.XYs, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "rates-rank*.csv"))
 	if err != nil {
@@ -47,12 +47,12 @@ func OfRanks(dir string) (all []plotter.XYs, err error) {
 	return all, nil
 }
 
-// averaged draws the mean of steps over each of maxBins parts of the time until an end: a window over a round trip
-// is another rate after each answer.
+// averaged draws the mean of steps over each of maxBins parts of the time until an end, because a window over a
+// round trip changes with each answer.
 func averaged(steps plotter.XYs, end float64) (means plotter.XYs) {
 	const maxBins = 150
 	wide := end / maxBins
-	at, now := 0, 0.0 // the step that is on, from when it counts
+	at, now := 0, 0.0 // the current step, and its start
 	for bin := range maxBins {
 		until, sum := float64(bin+1)*wide, 0.0
 		from := max(float64(bin)*wide, steps[0].X)

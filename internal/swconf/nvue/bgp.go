@@ -7,7 +7,7 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// routing collects BGP: its numbers are for all VRFs, or for one.
+// routing collects BGP; its numbers apply to all VRFs, or to one.
 type routing struct {
 	b       *swconf.BGP
 	asn     swconf.Said[uint32]
@@ -160,7 +160,7 @@ func ofPeer(each func(string, func(*swconf.Neighbor, *tree.Match))) {
 
 const groupKind = "peer-group"
 
-// groupName is a group's with its VRF's: each has its own.
+// groupName is a group's name with its VRF's, because each VRF has its own.
 func groupName(m *tree.Match) string {
 	if vrf := m.Word("vrf"); vrf != "default" {
 		return vrf + " " + m.Word("group")
@@ -226,7 +226,7 @@ func (p *parser) remote(m *tree.Match) swconf.Said[string] {
 	return tree.Say(m, "as", as)
 }
 
-// resolve gives the default VRF the numbers for all VRFs, and groups' values to their members.
+// resolve gives the default VRF the numbers for all VRFs, and members the values of their groups.
 func (r *routing) resolve(c *swconf.Config) {
 	if r.on.Is() && !r.on.V || r.b == nil && !r.asn.Is() {
 		return

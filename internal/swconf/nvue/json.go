@@ -76,7 +76,7 @@ func (r *jsonReader) bad(err error) error {
 	return r.fail(r.dec.InputOffset(), "is not JSON: %v", err)
 }
 
-// word is the token that was read last, as a word with its place.
+// word returns the last token as a word with its position.
 func (r *jsonReader) word(t jsontext.Token) tree.Word {
 	s := t.String()
 	size := int64(len(s))
@@ -87,7 +87,7 @@ func (r *jsonReader) word(t jsontext.Token) tree.Word {
 	return tree.Word{Text: s, Line: line, Col: col}
 }
 
-// value reads one value below a path: objects and lists recurse, empty and plain values end it.
+// value reads one value below a path. Objects and lists recurse; empty and plain values end it.
 func (r *jsonReader) value(path []tree.Word) error {
 	if len(path) > maxDepth {
 		return r.fail(r.dec.InputOffset(), "nests deeper than %d", maxDepth)

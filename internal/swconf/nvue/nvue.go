@@ -25,7 +25,7 @@ type parser struct {
 	t     tree.Tree
 	count *tree.Count
 	odd   []odd
-	known [][]tree.Word // lines that do nothing here
+	known [][]tree.Word // lines without effect here
 	done  [][]tree.Word // unset paths
 	last  int           // line of the last command, 0 of YAML
 	qos   qos

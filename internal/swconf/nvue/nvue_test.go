@@ -23,15 +23,15 @@ func facts(text string) string {
 		c.Read, c.Passed))
 }
 
-// What NVUE's lines say: of queues with RoCE's one command and profile by profile, of ports and bonds, of
-// BGP, in commands and in YAML; and what is told of malformed ones.
+// The meaning of NVUE's lines on queues (with RoCE's one command and profile by profile), on ports and bonds, and
+// on BGP, as commands and as YAML, and the reports on malformed ones.
 func TestLines(t *testing.T) {
 	for _, page := range []string{"roce", "queues", "ports", "routing", "yaml", "json", "faults"} {
 		t.Run(page, func(t *testing.T) { story.Cases(t, page, facts) })
 	}
 }
 
-// Every figure of the platform's sheet that the reader takes is there, each map whole.
+// Every figure of the platform's sheet that the parser uses is present, each map whole.
 func TestDefaultsAreWhole(t *testing.T) {
 	for key, n := range map[string]int{"dscp_to_priority": 64, "cos_to_priority": 8, "priority_to_queue": 8,
 		"shares": 8, "roce_priority_to_queue": 8, "roce_shares": 8, "multi_dscp_to_priority": 64,
@@ -111,7 +111,7 @@ func yamlOf(paths []string) string {
 	return b.String()
 }
 
-// A tree says the same as commands, in any order, and as YAML.
+// A tree has the meaning of the commands, in any order, and of the YAML.
 func TestBothForms(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		paths := rapid.Permutation(samplePaths).Draw(rt, "order")[:rapid.IntRange(1,
@@ -132,8 +132,8 @@ func TestBothForms(t *testing.T) {
 	})
 }
 
-// sorted orders facts: ports come in the order of the text, and of several that are alike the first says
-// what becomes of packets.
+// sorted orders facts. Ports are in the order of the text, and of several equal ones the first has the treatment of
+// packets.
 func sorted(s string) string {
 	lines := slices.DeleteFunc(strings.Split(s, "\n"), func(l string) bool {
 		return strings.HasPrefix(l, "  as ")
@@ -142,7 +142,7 @@ func sorted(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// What is unset says nothing any more, with all that stands below it; what is set again counts.
+// An unset value is gone with everything below it; a value that is set again applies.
 func TestUnset(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		keep := rapid.SliceOfDistinct(rapid.SampledFrom(samplePaths), rapid.ID[string]).Draw(rt, "kept")
@@ -167,7 +167,7 @@ func TestUnset(t *testing.T) {
 	})
 }
 
-// Lists of interfaces in the ways that NVUE takes them.
+// Lists of interfaces in all notations of NVUE.
 func TestLists(t *testing.T) {
 	for text, want := range map[string]string{"swp1": "swp1", "swp1-3": "swp1 swp2 swp3",
 		"swp1-swp3":   "swp1 swp2 swp3",
@@ -199,7 +199,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, never a panic, and its lines are all accounted for.
+// Any text is parsed or rejected without a panic, and its lines are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add("nv set qos roce\nnv set interface swp1-4,swp7 qos pfc profile A\nnv unset interface swp2\n")
 	f.Add("- set:\n    interface:\n      swp1-2:\n        type: swp\n    qos:\n      roce: {}\n")

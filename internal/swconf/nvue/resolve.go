@@ -50,7 +50,7 @@ func (p *parser) resolve() {
 		w.Restore.V = w.Poll.V
 	}
 	p.pools()
-	for _, port := range c.Ports { // a split port carries nothing itself
+	for _, port := range c.Ports { // a split port itself carries nothing
 		if f := physical.FindStringSubmatch(port.Name); f[2] != "" && c.Port("swp"+f[1]) != nil {
 			c.Port("swp" + f[1]).Down = swconf.Say(true, port.At)
 		}
@@ -140,7 +140,7 @@ func (p *parser) pauses(port *swconf.Port, u *uses) {
 	}
 }
 
-// build returns what becomes of the packets of ports with these profiles.
+// build returns the treatment of packets of ports with these profiles.
 func (p *parser) build(u *uses, port *swconf.Port) *swconf.QoS {
 	q, s := &p.qos, &swconf.QoS{}
 	if q.at.Line == 0 {
@@ -375,7 +375,7 @@ func (p *parser) pause(u *uses, s *swconf.QoS) {
 }
 
 // thresholds returns the thresholds of the priority group of lossless switch priorities, if set. A port's buffer is
-// the space before a pause plus the space after it, so the headroom is the rest.
+// the space before a pause plus the space after it, so the headroom is the remainder.
 func (p *parser) thresholds(x *pfc) (g swconf.Pause, at swconf.Place) {
 	if a := p.qos.lossless.alpha; a.Is() {
 		g.Alpha, at = a.V, a.At

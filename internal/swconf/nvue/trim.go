@@ -7,15 +7,15 @@ import (
 	"railyard/unit"
 )
 
-// trim is the settings of packet trimming (NVIDIA's guide, the chapter of that name): packets without room are trimmed,
-// get another DSCP and use another switch priority.
+// trim is the settings of packet trimming (NVIDIA's guide, the chapter of that name). Packets for which there is no
+// buffer are trimmed, get another DSCP and use another switch priority.
 type trim struct {
 	on       swconf.Said[bool]
-	profile  swconf.Said[bool] // the default one, which RoCE's lossy-multi-tc brings too
+	profile  swconf.Said[bool] // the default profile, which RoCE's lossy-multi-tc also sets
 	size     swconf.Said[unit.Bytes]
 	dscp     swconf.Said[uint8]
 	priority swconf.Said[int]
-	server   swconf.Said[bool] // ports to servers give trimmed packets a DSCP of its own
+	server   swconf.Said[bool] // ports to servers give trimmed packets a separate DSCP
 	classes  map[*swconf.Port]*[queue.Classes]swconf.Said[bool]
 }
 
@@ -69,7 +69,7 @@ func (p *parser) trimRows(g *tree.Grammar) {
 	})
 }
 
-// trims are the classes of a port whose packets are cut.
+// trims returns the classes of a port whose packets are trimmed.
 func (p *parser) trims(port *swconf.Port) (list [queue.Classes]swconf.Said[bool]) {
 	t := &p.qos.trim
 	standing := t.profile

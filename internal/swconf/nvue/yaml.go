@@ -20,8 +20,8 @@ type level struct {
 	open   bool // without contents so far
 }
 
-// yamlReader reads the output of nv config show and startup.yaml: mappings and lists by indentation, no anchors, no
-// tags, and of the forms in braces only empty ones and lists of plain values.
+// yamlReader reads the output of nv config show and startup.yaml: mappings and lists by indentation, without
+// anchors and tags. Of the forms in braces it reads only empty ones and lists of plain values.
 type yamlReader struct {
 	p     *parser
 	stack []level
@@ -139,7 +139,7 @@ func (r *yamlReader) value(s string, indent, num, below int) error {
 	return r.p.take(append(path, tree.Word{Text: unquote(s), Line: num, Col: indent + 1}))
 }
 
-// close ends the keys at an indentation or deeper; one with nothing below it is a path of its own.
+// close ends the keys at an indentation or deeper. A key with nothing below it is a path of its own.
 func (r *yamlReader) close(indent int) error {
 	for len(r.stack) > 0 && r.stack[len(r.stack)-1].indent >= max(indent, 0) {
 		top := r.stack[len(r.stack)-1]

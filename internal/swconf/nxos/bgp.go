@@ -34,7 +34,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		if name == "default" {
 			return p.tableOf(b, b, "")
 		}
-		return p.tableOf(b, &swconf.BGP{}, name) // networks of such a table are not the fabric's
+		return p.tableOf(b, &swconf.BGP{}, name) // networks of such a table do not belong to the fabric
 	})
 	return r
 }

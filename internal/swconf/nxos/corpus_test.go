@@ -17,10 +17,10 @@ import (
 	"railyard/internal/swconf/tell"
 )
 
-// The public texts say what they mean, nothing in them is passed over that no table knows, and nothing in
-// those that work is an error: the answers were held against text and Cisco's QoS and unicast routing guides
-// by hand. A line for each queue of the ports that are most alike, by what decides it; of lines that are
-// unknown, which no Nexus 9000 or 3000 takes, their first words; of lint the rules that warn.
+// The meaning of public texts: no unknown command is ignored, and nothing in working ones is an error. The expected
+// values were compared with text and Cisco's QoS and unicast routing guides by hand. One line for each queue of the
+// most common ports, by its relevant settings; the first words of unknown lines, which no Nexus 9000 or 3000
+// accepts; the rules of lint that warn.
 func TestCorpus(t *testing.T) {
 	dir := published.Path(t, "configs", "nxos")
 	answered := map[string]bool{}
@@ -58,7 +58,7 @@ func texts(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// meaning returns what matters of a configuration.
+// meaning returns the relevant settings of a configuration.
 func meaning(c *swconf.Config) string {
 	var s []string
 	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }
@@ -92,7 +92,7 @@ func meaning(c *swconf.Config) string {
 	return strings.Join(s, "\n")
 }
 
-// treatment returns what most ports that classify do with packets; nothing where the configuration has no queues.
+// treatment returns the treatment of packets by most ports that classify; "" if the configuration has no queues.
 func treatment(c *swconf.Config) (lines []string) {
 	q, port := c.Typical()
 	head := "the switch: PFC off"
@@ -160,8 +160,8 @@ func routing(c *swconf.Config) string {
 	return s
 }
 
-// However a text is written down it says the same: without blanks in front of its lines, with tabs, in UTF-16
-// or Latin-1, between configure terminal and end, each section left by exit.
+// A text has one meaning in any notation: without leading blanks, with tabs, in UTF-16 or Latin-1, between
+// configure terminal and end, with each section left by exit.
 func TestCorpusWrittenOtherwise(t *testing.T) {
 	dir := published.Path(t, "configs", "nxos")
 	lines := func(text string, f func(string) string) string {
@@ -177,7 +177,7 @@ func TestCorpusWrittenOtherwise(t *testing.T) {
 			return err.Error()
 		}
 		return strings.Join(slices.DeleteFunc(strings.Split(tell.Facts(c), "\n"), func(s string) bool {
-			return strings.HasPrefix(s, "line ") // whose places are others
+			return strings.HasPrefix(s, "line ") // with other positions
 		}), "\n")
 	}
 	for _, name := range texts(t, dir) {

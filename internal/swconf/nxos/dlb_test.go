@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestDLBOfModels: DLB is on FX3, GX, GX2 and HX of Cloud Scale from 10.5(1)F on, on Silicon One's SG2 from 10.5(3)F
-// on, and on ports of layer 3 (seed, chapter 12; Cisco's QoS configuration guide, 10.6(x)). A model or a release that
-// the text does not name is not held against it.
+// TestDLBOfModels: DLB is on FX3, GX, GX2 and HX of Cloud Scale from 10.5(1)F on, on Silicon One's SG2 from
+// 10.5(3)F on, and on ports of layer 3 (seed, chapter 12; Cisco's QoS configuration guide, 10.6(x)). A model or a
+// release that the text does not name is no finding.
 func TestDLBOfModels(t *testing.T) {
 	with := []string{"", "N9K-C93180YC-FX3", "N9K-C93108TC-FX3P", "N9K-C93108TC-FX3H", "N9K-C9348GC-FX3",
 		"N9K-C93180YC-FX3S", "N9K-C9316D-GX", "N9K-C93600CD-GX", "N9K-C9364C-GX", "N9K-C9332D-GX2B", "N9K-C9348D-GX2A", "N9K-C9364D-GX2A",

@@ -7,8 +7,8 @@ import (
 	"railyard/internal/queue"
 )
 
-// Classes by access lists take RoCE's packets by their DSCP, or by the UDP port that all of them go to; a
-// class that wants all of it takes what both permit.
+// Classes by access lists match RoCE's packets by their DSCP, or by their common UDP port. A class that requires
+// all its matches takes what both permit.
 func TestClassesByAccessList(t *testing.T) {
 	const text = `hostname x
 ip access-list L

@@ -29,10 +29,10 @@ func read(t *testing.T, file string) string {
 	return string(b)
 }
 
-// seed is the six steps of the seed, as they stand there, with its ellipses.
+// seed is the six steps of the source document, as printed there, with its ellipses.
 func seed(t *testing.T) string { return read(t, "seed-dcqcn.cfg") }
 
-// The source's six steps say what the simulator's default switch does.
+// The source document's six steps describe the simulator's default switch.
 func TestSeed(t *testing.T) {
 	c := parse(t, seed(t))
 	for _, u := range c.Unknown {
@@ -66,7 +66,7 @@ func TestSeedDLB(t *testing.T) {
 	}
 }
 
-// One meaning, however it is typed.
+// One meaning, in any notation.
 func TestGrammar(t *testing.T) {
 	plain := seed(t)
 	want := parse(t, plain).QoS
@@ -125,8 +125,7 @@ func TestGrammar(t *testing.T) {
 	}
 }
 
-// A full running configuration: every line is recognized or passed over, and
-// what the ports do is known.
+// A full running configuration: every line is recognized or ignored, and the ports' treatment is known.
 func TestRunningConfig(t *testing.T) {
 	c := parse(t, read(t, "running-config.cfg"))
 	for _, u := range c.Unknown {
@@ -154,7 +153,7 @@ func TestRunningConfig(t *testing.T) {
 	}
 }
 
-// What cannot be understood is said, with its place, and nothing else is lost.
+// A line that is not understood is reported with its position, and the other lines keep their meaning.
 func TestUnknown(t *testing.T) {
 	const pfc = "  priority-flow-control mode "
 	const port, mtu = "interface Ethernet1/1\n", "\n  mtu 9216"
@@ -181,8 +180,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Ports that queue and none that classifies: what is simulated is the switch's own QoS, and the note that
-// they differ names a port all the same. It once took the typical port, which there is none of.
+// If ports queue and none classifies, the simulation uses the switch's own QoS. The note about the difference still
+// names a port. It once used the typical port, which does not exist.
 func TestPortsThatOnlyQueue(t *testing.T) {
 	c := parse(t, `feature lldp
 policy-map type queuing OUT

@@ -8,7 +8,7 @@ import (
 	"railyard/internal/swconf/tell"
 )
 
-// What NX-OS's lines say: of ports and the switch, of queues, of BGP; and what is told of malformed ones.
+// The meaning of NX-OS's lines on ports and the switch, on queues, and on BGP, and the reports on malformed ones.
 func TestLines(t *testing.T) {
 	for _, page := range []string{"ports", "queues", "routing", "faults"} {
 		t.Run(page, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, never a panic, and its lines are all accounted for.
+// Any text is parsed or rejected without a panic, and its lines are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add("policy-map type queuing E\n  class type queuing c-out-8q-q3\n    priority level 1\n" +
 		"no policy-map type queuing E\n")

@@ -35,12 +35,13 @@ type parser struct {
 	features bool              // the configuration lists its features: it is complete
 	modes    modes
 
-	release, chassis swconf.Said[string]                // NX-OS's, and what show version or a comment calls the switch
+	// NX-OS's, and what show version or a comment calls the switch
+	release, chassis swconf.Said[string]
 	layer2           map[*swconf.Port]swconf.Said[bool] // switchport, if set
 }
 
-// modes are the tables of lines below interfaces and neighbours: there are tens of thousands of these, and a table is
-// created once.
+// modes are the tables of lines below interfaces and neighbours. There are tens of thousands of these, so a table
+// is created once.
 type modes struct {
 	port, profile, peer, template, family, evpn, vlan *cli.Mode
 }
@@ -89,8 +90,8 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
-// bundling follows Cisco's "Configuring Port Channels" for the Nexus 9000: a channel's service policies replace its
-// members', the MTU must be equal or is overwritten (force), PFC may be set on either.
+// bundling follows Cisco's "Configuring Port Channels" for the Nexus 9000. A channel's service policies replace its
+// members', the MTU must be equal or is overwritten (force), and PFC may be set on either.
 var bundling = swconf.Bundling{QoS: swconf.ChannelOnly, MTU: swconf.ChannelFirst, PFC: swconf.ChannelFirst}
 
 // remark removes the text after a separate exclamation mark after a command.
@@ -155,7 +156,7 @@ func (p *parser) root() *cli.Mode {
 		if m.No || m.Has("seed") {
 			swconf.Assign(c, m, &c.HashSeed, "seed", m.Word("seed"))
 		}
-		if m.Has("at") || m.No { // of RoCE's packets the bytes that name the queue pair, as guides have it
+		if m.Has("at") || m.No { // the bytes of RoCE's packets that name the queue pair, as in guides
 			swconf.Assign(c, m, &c.Hash, "at", fmt.Sprintf("%s and %d bytes from offset %d", m.Word("of"),
 				m.Int("long"), m.Int("at")))
 		}

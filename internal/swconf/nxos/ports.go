@@ -380,8 +380,8 @@ func bitsOf(mask string) string {
 	return mask
 }
 
-// ifBlock is one interface block: its policies become the port's when all is
-// read, because a port may be opened several times and in ranges.
+// ifBlock is one interface block. Its policies become the port's when all is parsed, because a port may be opened
+// several times and in ranges.
 type ifBlock struct {
 	port *swconf.Port
 	a    *applied

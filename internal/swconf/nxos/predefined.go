@@ -24,12 +24,12 @@ func (p *parser) idle(key string) bool {
 // no explicit effect: all packets are in its default class, and its queues have their defaults. Applied at a port they
 // precede the system's policies all the same.
 //
-// Those for FCoE put 802.1p priority 3 into class-fcoe, which is group 1, lossless, of 2158 bytes (Cisco, Nexus 5000
+// Those for FCoE put 802.1p priority 3 into class-fcoe. That is group 1, lossless, of 2158 bytes (Cisco, Nexus 5000
 // QoS guide, "Information About QoS" and "Default System Classes"; operators' own policies repeat the size). The
 // configuration does not contain their queues' shares.
 //
-// On the Nexus 7000 the templates default-nq-7e and below make priorities lossless whose queues the configuration does
-// not name: they are not read.
+// On the Nexus 7000 the templates default-nq-7e and below make priorities lossless whose queues the configuration
+// does not name; they are ignored.
 func (p *parser) predefine() {
 	for key, at := range p.given {
 		if p.policies[key] == nil {
@@ -56,9 +56,9 @@ func own(key string, at swconf.Place) *policy {
 	return pm
 }
 
-// eight are the classes of default-8q-out-policy, as a Nexus 9000 of release 9.2(2) shows them: the last queue is
-// strict, and all that remains is the default's. Only a copied policy contains them: where the template is applied
-// directly, queues have their defaults.
+// eight are the classes of default-8q-out-policy, as a Nexus 9000 of release 9.2(2) shows them. The last queue is
+// strict, and the remaining share is the default's. Only a copied policy contains them; where the template is
+// applied directly, queues have their defaults.
 func eight(at swconf.Place) (list []*policyClass) {
 	for i := range queue.Classes {
 		pc := &policyClass{name: fmt.Sprintf("c-out-8q-q%d", i), at: at}
@@ -76,7 +76,7 @@ func eight(at swconf.Place) (list []*policyClass) {
 	return list
 }
 
-// copyPolicy defines a policy that begins as another is: default-8q-out-policy with the prefix X becomes
+// copyPolicy defines a policy that begins as a copy of another. default-8q-out-policy with the prefix X becomes
 // X8q-out (Cisco, Nexus 9000 command reference 9.3, "qos copy policy-map"; a session of 9.2(2) has names).
 func (p *parser) copyPolicy(m *cli.Match) {
 	typ, from, at := m.Word("type"), m.Word("name"), p.c.At(m, "name")

@@ -12,14 +12,14 @@ import (
 	"railyard/unit"
 )
 
-// classMap is a class-map: which DSCPs and CoS values it takes, or which group's packets.
+// classMap is a class-map: the DSCPs and CoS values that it matches, or the group's packets.
 type classMap struct {
 	name    string
 	at      swconf.Place
 	all     bool // match-all
 	matches [][64]bool
 	cos     [][64]bool            // priorities of 802.1p; the first eight count
-	lists   []swconf.Said[string] // access lists whose packets it takes: "ip NAME"
+	lists   []swconf.Said[string] // access lists whose packets it matches: "ip NAME"
 	other   bool                  // matches on another field
 	matchAt swconf.Place
 	group   swconf.Said[int] // QoS group of types queuing and network-qos
@@ -37,7 +37,7 @@ type policyClass struct {
 	name  string
 	queue int // queue of queuing and network-qos classes: from their fixed names, or their class-maps
 	in    bool
-	// whether it has the 802.1p priorities of its class-map, not of one queue
+	// whether it has the 802.1p priorities of its class-map instead of one queue
 	tagged bool
 	at     swconf.Place
 	group  swconf.Said[int] // set qos-group
@@ -54,7 +54,7 @@ const mapTypes = "<type:qos|queuing|network-qos|control-plane>"
 func (p *parser) qosRules(r *cli.Mode) {
 	r.On("[no] class-map [ type "+mapTypes+" ] [ <how:match-any|match-all> ] <name>", p.openClass)
 	r.On("[no] policy-map [ type "+mapTypes+" ] <name>", p.openPolicy)
-	// on the Nexus 7000, the policy belongs to one of the switch's sets of classes
+	// on the Nexus 7000 the policy belongs to one of the switch's sets of classes
 	r.On("[no] policy-map type <type:network-qos> <name> template <set>", p.openPolicy)
 	const copied = "qos copy policy-map type <type:queuing|network-qos> <name> "
 	r.Set(copied+"prefix <prefix>", p.copyPolicy)
@@ -206,8 +206,8 @@ func (c *classMap) match(at swconf.Place, list *[][64]bool, set [64]bool, not, n
 	*list = slices.DeleteFunc(*list, func(have [64]bool) bool { return have == [64]bool{} })
 }
 
-// takes reports whether a class takes packets by their DSCP alone, takesCOS by their 802.1p priority alone. A class-map
-// that requires several kinds of match matches nothing by one of them.
+// takes reports whether a class matches packets by their DSCP alone, and takesCOS by their 802.1p priority alone. A
+// class-map that requires several kinds of match matches nothing by only one of them.
 func (c *classMap) takes(d int) bool    { return c.among(c.matches, c.cos, d) }
 func (c *classMap) takesCOS(p int) bool { return c.among(c.cos, c.matches, p) }
 
@@ -260,10 +260,10 @@ func queueOf(name string) (n int, in, ok bool) {
 var seven = regexp.MustCompile(
 	`^(?:(?:\dp)?\dq\dt(?:-\de(?:-4q4q)?)?|\de-\dq\dq)-(in|out)-(?:pq|q)(?:([0-7])|-default)$`)
 
-// fcoe is the class of Fibre Channel over Ethernet, which Nexus 5000 have by themselves.
+// fcoe is the class of Fibre Channel over Ethernet, which Nexus 5000 have by default.
 const fcoe = "class-fcoe"
 
-// fcoeCOS and fcoeMTU are its 802.1p priority, and its largest frame.
+// fcoeCOS and fcoeMTU are its 802.1p priority and its largest frame.
 const (
 	fcoeCOS = 3
 	fcoeMTU = unit.Bytes(2158)
@@ -315,8 +315,8 @@ func (p *parser) policyMode(pm *policy) *cli.Mode {
 	return r
 }
 
-// numberQueues gives the classes of queuing and network-qos policies their queues, now that all class-maps are known:
-// by fixed names, or by the groups that they match. It drops packets without one.
+// numberQueues assigns queues to the classes of queuing and network-qos policies once all class-maps are known: by
+// fixed names, or by the matched groups. It drops packets without one.
 func (p *parser) numberQueues() {
 	for _, pm := range p.policies {
 		if pm.typ == "qos" {
@@ -340,7 +340,7 @@ func (p *parser) numberQueues() {
 	}
 }
 
-// byPriority reports whether a class of network-qos matches 802.1p priorities, as on the Nexus 7000: their
+// byPriority reports whether a class of network-qos matches 802.1p priorities, as on the Nexus 7000; their
 // classification determines its queues.
 func (p *parser) byPriority(pm *policy, pc *policyClass) bool {
 	c := p.classes["network-qos/"+pc.name]
@@ -348,8 +348,8 @@ func (p *parser) byPriority(pm *policy, pc *policyClass) bool {
 	return pc.tagged
 }
 
-// alphaOf turns "queue-limit dynamic n" into alpha: 7 is 1, each step a factor
-// of two, from 1/128 at 0 to 8 at 10.
+// alphaOf converts "queue-limit dynamic n" to alpha: 7 is 1, and each step is a factor of two, from 1/128 at 0 to 8
+// at 10.
 func alphaOf(n int64) float64 {
 	a := 1.0 / 128
 	for range min(n, 10) {

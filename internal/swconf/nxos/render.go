@@ -35,7 +35,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	return []design.File{{Path: s.Name + "/nxos.cfg", Text: w.String()}}, nil
 }
 
-// fits refuses what NX-OS cannot express.
+// fits rejects settings that NX-OS cannot express.
 func (w *writer) fits() error {
 	spec := &w.S.Spec
 	no := func(format string, args ...any) error { return design.Refuse(swconf.NXOS, w.S, format, args...) }
@@ -105,7 +105,7 @@ func (w *writer) features() {
 	if evpn {
 		w.Line(0, "feature nv overlay")
 	}
-	// ports of VLANs take 1500 bytes or this
+	// ports of VLANs accept 1500 bytes or this
 	if mtu := w.S.Spec.MTU; len(w.S.VLANs) > 0 && mtu > 1500 && mtu < jumbo {
 		w.Line(0, "system jumbomtu %d", mtu)
 	}

@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// ingress writes what pauses: the policy of most ports, and one for each other headroom that ports need.
+// ingress writes the policies that pause: that of most ports, and one for each other headroom.
 func (w *writer) ingress() {
 	spec, seen := &w.S.Spec, map[string]bool{}
 	if spec.LosslessMask() == 0 {
@@ -62,8 +62,8 @@ func (w *writer) ingressPolicy(name string, headroom [queue.Classes]unit.Bytes) 
 	}
 }
 
-// bundled writes a port channel's settings for its members: policies, which have no effect at members, and those
-// that must be equal at both for a port to be bundled (Cisco, Configuring Port Channels: compatibility
+// bundled writes a port channel's settings for its members. They are policies, which have no effect at members, and
+// settings that must be equal at both for a port to be bundled (Cisco, Configuring Port Channels: compatibility
 // requirements).
 func (w *writer) bundled(ports []*design.Port) {
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
@@ -123,7 +123,7 @@ func (w *writer) trunk(t *design.Trunk) {
 	w.Line(1, "no shutdown")
 }
 
-// watched has EVPN take a pair's Ethernet segments down when no uplink is left.
+// watched makes EVPN shut down a pair's Ethernet segments when no uplink is left.
 func (w *writer) watched() {
 	if w.D.EVPN() && w.S.Peer != nil {
 		w.Line(1, "evpn multihoming core-tracking")

@@ -29,7 +29,7 @@ func (p *parser) resolve() {
 	build := func(a *applied, vlan swconf.Said[string]) *swconf.QoS {
 		in, out := or(or(a.qosIn, vlan), p.system.qosIn), or(a.queueOut, p.system.queueOut)
 		queueIn, network := or(a.queueIn, p.system.queueIn), p.system.network
-		if p.idle("qos/" + in.V) { // the port classifies no packet, whatever the system policy does
+		if p.idle("qos/" + in.V) { // the port classifies no packet, whatever the system policy
 			in = swconf.Said[string]{}
 		}
 		key := [4]string{in.V, out.V, queueIn.V, network.V} // names of explicit settings; later ones are emptied
@@ -91,7 +91,7 @@ func (p *parser) resolve() {
 	p.dlb()
 }
 
-// called returns the names of queues without a class in a policy: as in the configuration's own policies, on
+// called returns the names of queues without a class in a policy, as in the configuration's own policies, on
 // switches of four queues without numbers.
 func (p *parser) called() string {
 	for _, pm := range p.policies {
@@ -277,8 +277,8 @@ func (p *parser) classify(q *swconf.QoS, pm *policy) {
 	}
 }
 
-// byCOS sets a queue's 802.1p priorities from its class-map, if there is no other classification by them: on the Nexus
-// 7000 they select the queue (Cisco, Nexus 7000 QoS guide, "Queuing and Scheduling").
+// byCOS sets a queue's 802.1p priorities from its class-map, if there is no other classification by them. On the
+// Nexus 7000 they select the queue (Cisco, Nexus 7000 QoS guide, "Queuing and Scheduling").
 func (p *parser) byCOS(q *swconf.QoS, pc *policyClass) {
 	c := p.classes["queuing/"+pc.name]
 	for cos := range q.COS {
@@ -298,7 +298,7 @@ func (p *parser) classOf(name string) *classMap {
 	return c
 }
 
-// listed gives classes the DSCPs that their access lists permit; the two families share their names.
+// listed gives classes the DSCPs that their access lists permit; both address families share the names.
 func (p *parser) listed() {
 	var all []*classMap
 	for _, c := range p.classes {

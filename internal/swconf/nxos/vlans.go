@@ -35,7 +35,7 @@ func vlans(list string) (s vlanSet) {
 
 func (s *vlanSet) has(v int) bool { return v > 0 && v < 4096 && s[v/64]>>(v%64)&1 == 1 }
 
-// meets reports whether some VLAN is in both.
+// meets reports whether some VLAN is in both sets.
 func (s *vlanSet) meets(o *vlanSet) bool {
 	for i := range s {
 		if s[i]&o[i] != 0 {
@@ -45,7 +45,7 @@ func (s *vlanSet) meets(o *vlanSet) bool {
 	return false
 }
 
-// openVLAN opens VLANs: of the lines below them only classification is relevant here.
+// openVLAN opens VLANs; of the lines below them only classification is relevant here.
 func (p *parser) openVLAN(m *cli.Match) *cli.Mode {
 	v := &vlanPolicy{of: vlans(m.Word("ids"))}
 	if !m.No {

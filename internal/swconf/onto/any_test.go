@@ -21,12 +21,12 @@ import (
 // Properties are drawn 40 times, or 400 when long tests run.
 var _ = long.Draws(40, 400)
 
-// asn finds the AS number of a text, in each language that has one in it.
+// asn finds the AS number of a text, in each language that has one.
 var asn = regexp.MustCompile(`(router bgp |bgp autonomous-system |routing-options autonomous-system |"bgp_asn": ")\d+`)
 
-// TestAnyOntoAny: whatever fabric a device was in before, with whatever thresholds and addresses, it does
-// what the next one needs, and is done then. Of what it was its AS number alone is the next one's, which
-// nobody changes by a merge.
+// TestAnyOntoAny: for any previous fabric, thresholds and addresses, a merged device meets the next fabric's needs,
+// and a second merge has no step. Its AS number is set to the next fabric's before, because a merge never changes
+// that.
 func TestAnyOntoAny(tb *testing.T) {
 	kinds := []string{"rail", "dual-rail", "pod", "single-rail", "rail-only", "fat-tree"}
 	known := map[string]map[string]string{}
@@ -55,7 +55,8 @@ func TestAnyOntoAny(tb *testing.T) {
 		m, err := Onto("running", []byte(was), want, os, Options{InBand: true})
 		var no *Refused
 		if errors.As(err, &no) && os == swconf.Junos && strings.Contains(no.Error(), "mru 4200 is below the MTU") {
-			return // its ports outside the fabric have longer frames, and the wildcard gives them the fabric's profile
+			// its ports outside the fabric have longer frames, and the wildcard gives them the fabric's profile
+			return
 		}
 		if err != nil {
 			t.Fatal(name, err)
@@ -67,7 +68,7 @@ func TestAnyOntoAny(tb *testing.T) {
 	})
 }
 
-// others are other ways to treat packets.
+// others are other treatments of packets.
 func others(s *queue.Spec, n int) {
 	switch n {
 	case 1:
@@ -84,7 +85,7 @@ func others(s *queue.Spec, n int) {
 	}
 }
 
-// withPorts gives a database the ports of another one: a device has them all, whatever is cabled.
+// withPorts adds to a database the ports of another one, because a device has all its ports, cabled or not.
 func withPorts(was, of string) string {
 	a, _ := decode([]byte(was))
 	b, _ := decode([]byte(of))

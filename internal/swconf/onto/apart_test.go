@@ -9,15 +9,15 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// TestTakenOrSaid: lines of a device beside the fabric's, and what a merge does about them: a step, a remark,
-// or a refusal with the line.
+// TestTakenOrSaid: additional lines of a device, and the result of a merge for each: a step, a remark, or a
+// rejection with the line.
 func TestTakenOrSaid(t *testing.T) {
 	const port = "interface Ethernet1/1\n"
 	for _, c := range []struct {
 		os                  swconf.OS
-		behind, add, before string // behind a line of the fabric's own text, or before all of it
+		behind, add, before string // after a line of the fabric's own text, or before all of it
 		script, remark, err string
-		line                int // of the refusal, 0: the first
+		line                int // line of the rejection, 0: the first
 	}{
 		{os: swconf.NXOS, behind: port, add: "  ip access-group NO_UDP in\n",
 			remark: `"ip access-group NO_UDP in" stays at Ethernet1/1`},
@@ -50,7 +50,7 @@ func TestTakenOrSaid(t *testing.T) {
 		switch {
 		case c.behind != "":
 			running = strings.Replace(want, c.behind, c.behind+c.add, 1)
-		case c.err != "": // what the device has instead
+		case c.err != "": // the device's version
 			running = c.before
 		}
 		m, err := Onto("running", []byte(running), want, c.os, Options{InBand: true})
@@ -73,7 +73,7 @@ func TestTakenOrSaid(t *testing.T) {
 	}
 }
 
-// TestPoolsOfOthers: what other ports' buffers hang on is not turned around below them.
+// TestPoolsOfOthers: buffer pools used by other ports do not change their mode.
 func TestPoolsOfOthers(t *testing.T) {
 	db := rendered(t, "rail", swconf.SONiC, same, design.Numbered)["spine-1"]
 	stock := strings.Replace(db, `"mode": "static"`, `"mode": "dynamic"`, 1)

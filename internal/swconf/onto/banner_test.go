@@ -7,7 +7,7 @@ import (
 	"railyard/internal/swconf"
 )
 
-// TestBannersStay: banners and scripts of several lines stay as they are, whatever is in them.
+// TestBannersStay: banners and scripts of several lines do not change, whatever their content.
 func TestBannersStay(t *testing.T) {
 	const body = "hello\n  interface Ethernet1/1\n\n   shutdown  \n! no comment\n"
 	for _, c := range []struct {

@@ -16,17 +16,17 @@ import (
 	"railyard/unit"
 )
 
-// TestOntoTextsOfOperators: onto each public text the fabric's switch is merged, and nothing is left to do
-// then; or it is refused with a reason. Their AS number is made the fabric's, which a merge never changes.
+// TestOntoTextsOfOperators: the fabric's switch is merged into each public text, and a second merge has no step, or
+// the merge is rejected with a reason. Their AS number is set to the fabric's before, which a merge never changes.
 func TestOntoTextsOfOperators(t *testing.T) {
 	as := regexp.MustCompile(`(?m)^(router bgp )[\d.]+$|("bgp_asn": *")\d+`)
-	// how many of each are merged; the others are refused: broken out otherwise, no such ports, without
-	// indentation, PFC off for all, queues of several chips, a class of the fabric's name
+	// how many of each are merged. The others are rejected: other breakouts, missing ports, no indentation, PFC off
+	// for all, queues of several chips, a class of the fabric's name
 	least := map[swconf.OS]int{swconf.NXOS: 10, swconf.EOS: 19, swconf.FRR: 10, swconf.SONiC: 6}
 	for os, least := range least {
 		files := published.Files(t, "configs", string(os), "*")
 		want := rendered(t, "rail", os, func(s *queue.Spec) {
-			if os == swconf.SONiC { // as their pools are
+			if os == swconf.SONiC { // depending on their pools
 				s.Queues[3].XOff, s.Queues[3].XOnOffset, s.Queues[3].Alpha = 0, 100*unit.KB, 0.125
 			}
 		}, design.Numbered)["seg-1-rail-1"]
@@ -62,7 +62,7 @@ func readFile(file string) (string, error) {
 	return string(b), err
 }
 
-// TestPatchOfOthers: another implementation of RFC 6902 takes the patch and comes to the same database.
+// TestPatchOfOthers: another implementation of RFC 6902 applies the patch with the same resulting database.
 func TestPatchOfOthers(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import jsonpatch").Run(); err != nil {
 		t.Skip("python3 has no jsonpatch")

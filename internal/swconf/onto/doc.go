@@ -1,5 +1,5 @@
-// Package onto merges the configuration that a fabric needs into that of a switch in use. [Onto] returns a [Merge]: the
-// commands between the two in order, each [Step] with the traffic that it interrupts; lines that are not the fabric's
+// Package onto merges the configuration that a fabric needs into that of a switch in use. [Onto] returns a [Merge]:
+// the commands between the two in order, each [Step] with the traffic that it interrupts. Lines outside the fabric
 // remain.
 //
 // Each language has a grammar of replaced commands (nxos.go, eos.go, frr.go, nvue.go); SONiC gets a JSON patch

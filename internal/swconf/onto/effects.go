@@ -9,8 +9,8 @@ const (
 
 const fromMemory = "unsourced"
 
-// effect is the interruption by a command when it is typed, or removed. Words with a + before them match only the
-// command itself, not its no form.
+// effect is the interruption by a command when it is typed, or removed. Words preceded by + match only the command
+// itself, not its no form.
 type effect struct {
 	path, words, says string
 	from              string // source; "": unsourced

@@ -7,21 +7,22 @@ import (
 	"railyard/internal/swconf"
 )
 
-// grammar is the properties of a language that a merge needs. Commands are given by the words they begin with: * is any
-// word, or its end. Paths are the beginnings of sections' headings from the outermost, with / between; "" is the top.
+// grammar is the properties of a language that a merge needs. Commands are given by their first words; * is any
+// word, or the end of the command. Paths are the beginnings of sections' headings from the outermost, with /
+// between; "" is the top.
 type grammar struct {
 	indent string
-	// single are commands that occur once per section: a new one replaces the old one.
+	// single are commands that occur once per section; a new one replaces the old one.
 	single []command
-	// owned are sections whose lines all belong to the fabric, if it has them: they are named by it.
+	// owned are sections named by the fabric, all of whose lines belong to it.
 	owned []string
 	// named are headings with more than a name: the same name with other words denotes the same object.
 	named []string
 	// management are sections and lines that are never changed.
 	management []string
-	// outOfBand finds the interface over which the device is managed, by its heading; it has an address.
+	// outOfBand finds the management interface by its heading; it has an address.
 	outOfBand string
-	// bears are lines of a port or a session that stay and may hold up packets or routes of the fabric.
+	// bears are lines of a port or a session that stay and may block packets or routes of the fabric.
 	bears []command
 	// risky are commands that can disconnect management over the device's own ports.
 	risky []string
@@ -35,7 +36,7 @@ type grammar struct {
 	// leaf finds the value of a line, in languages in which each line contains its whole path.
 	leaf   func(line string) *command
 	adapt  func(run, want []*node)     // converts the fabric's configuration to the device's form
-	undo   func(line string) string    // takes a line out; nil: a no before it
+	undo   func(line string) string    // removes a line; nil: a no before it
 	remark string                      // beginning of a remark; "": !
 	exit   func(section string) string // command that leaves a section, if one is needed
 	enter  []string                    // first typed commands
@@ -45,15 +46,16 @@ type grammar struct {
 // command is one that occurs once per section.
 type command struct {
 	path, words string
-	first       bool   // the old one is removed before the new one is typed: the switch accepts no second
-	of          string // interface whose port the command concerns
-	leaf        bool   // whether it is the whole line except the value
-	exact       bool   // whether no word may follow
-	alone       bool   // whether it is removed if the fabric has none: the fabric decides its subject
-	off         bool   // whether its "no" is removed too
+	// the old one is removed before the new one is typed, because the switch accepts no second one
+	first bool
+	of    string // interface whose port the command concerns
+	leaf  bool   // whether it is the whole line except the value
+	exact bool   // whether no word may follow
+	alone bool   // whether it is removed if the fabric has none, because the fabric decides its subject
+	off   bool   // whether its "no" is removed too
 }
 
-// at returns commands at a path, separated by semicolons; words in parentheses after a command (first exact alone
+// at returns commands at a path, separated by semicolons. Words in parentheses after a command (first exact alone
 // off) set its fields.
 func at(path, list string) (all []command) {
 	for _, c := range strings.Split(list, ";") {
@@ -137,7 +139,7 @@ func (g *grammar) interrupts(path []string, line string) *effect {
 	return nil
 }
 
-// short are commands whose no form is typed without arguments: each switch accepts that.
+// short are commands whose no form is typed without arguments, which each switch accepts.
 var short = []string{"channel-group", "switchport mode", "switchport access vlan", "mlag", "vpc"}
 
 // negated takes a line out.

@@ -35,7 +35,8 @@ var juniper = grammar{remark: "#", enter: []string{"configure"}, leave: []string
 
 const juniperPFC = "Junos CLI reference, congestion-notification-profile: a change of PFC blocks the port, and packets of all its queues are lost"
 
-// own are paths below which all belongs to the fabric if it has a statement below the same words; * is any word.
+// own are paths below which everything belongs to the fabric if it has a statement below the same words; * is any
+// word.
 var own = []string{"class-of-service forwarding-classes class *", "class-of-service classifiers dscp *",
 	"class-of-service schedulers *", "class-of-service scheduler-maps *", "class-of-service drop-profiles *",
 	"class-of-service congestion-notification-profile *", "class-of-service interfaces *",
@@ -47,7 +48,7 @@ var own = []string{"class-of-service forwarding-classes class *", "class-of-serv
 var alone = []string{"unit", "ether-options 802.3ad", "gigether-options 802.3ad", "aggregated-ether-options", "esi",
 	"disable", "vlan-tagging", "flexible-vlan-tagging", "encapsulation", "native-vlan-id", "mtu", "number-of-sub-ports"}
 
-// values are keywords with one value: setting another takes its place.
+// values are keywords with one value, which a new value replaces.
 var values = strings.Fields(`mtu speed description number-of-sub-ports mc-ae-id redundancy-group chassis-id mode
 	status-control init-delay-time admin-key system-id 802.3ad minimum-links queue-num pfc-priority percent
 	buffer-dynamic-threshold dynamic-threshold scheduler scheduler-map congestion-notification-profile dscp cable-length
@@ -106,7 +107,7 @@ func (m *Merge) statements(file string, running []byte, rendered string, opt Opt
 	return nil
 }
 
-// valued reports whether a statement sets the one value of its path.
+// valued reports whether a statement sets the only value of its path.
 func valued(words []string) bool {
 	n := len(words)
 	return n > 2 && (slices.Contains(values, words[n-2]) || words[0] == "multi-chassis" && words[n-2] == "interface")
@@ -161,7 +162,7 @@ func (x *stater) keep(c junos.Command) bool {
 	return true
 }
 
-// sameParent reports whether two statements differ in their last word alone, if at all.
+// sameParent reports whether two statements differ at most in their last word.
 func sameParent(a, b []string) bool {
 	return len(a) == len(b) && slices.Equal(a[:len(a)-1], b[:len(b)-1])
 }
@@ -211,11 +212,12 @@ func (x *stater) scoped(words []string) bool {
 	return slices.ContainsFunc(alone, func(p string) bool { return begins(rest, p) })
 }
 
-// earlier are the profiles that railyard itself writes for cables of a length, in a statement of them or of a port.
+// earlier are the profiles that railyard itself writes for cables of a length, in a profile's statement or a
+// port's.
 var earlier = regexp.MustCompile(`^class-of-service (interfaces \S+ )?congestion-notification-profile (FABRIC-\d+M)( |$)`)
 
-// outdated reports whether a statement belongs to such a profile that the fabric no longer has: its pauses belong to
-// former classes, on any port.
+// outdated reports whether a statement belongs to such a profile that the fabric no longer has. Its pauses belong
+// to former classes, on any port.
 func (x *stater) outdated(words []string) bool {
 	m := earlier.FindStringSubmatch(strings.Join(words, " "))
 	profiles := []string{"class-of-service", "congestion-notification-profile"}
@@ -242,12 +244,12 @@ func (x *stater) replaced(words []string) *junos.Command {
 	return nil
 }
 
-// filters are statements at the fabric's interfaces that stay and may hold up its packets.
+// filters are statements at the fabric's interfaces that stay and may block its packets.
 func filters(words []string) bool {
 	return slices.Contains(words, "filter") || slices.Contains(words, "policer") || slices.Contains(words, "storm-control")
 }
 
-// profiles types anew each drop profile that differs: its levels count by their order, which a device keeps.
+// profiles types each differing drop profile anew, because the order of its levels counts and a device keeps it.
 func (x *stater) profiles() {
 	const path = "class-of-service drop-profiles *"
 	of := func(list []junos.Command, name string) (lines []string) {
@@ -279,7 +281,7 @@ func (x *stater) profiles() {
 	}
 }
 
-// remove takes out what contradicts the fabric, each at the highest path that holds nothing else.
+// remove deletes statements that contradict the fabric, each at the highest path that contains nothing else.
 func (x *stater) remove() {
 	for i, r := range x.run {
 		switch {
@@ -312,7 +314,8 @@ func (x *stater) remove() {
 	}
 }
 
-// highest is the shortest path of a doomed statement, after the name that it belongs to, below which all is doomed.
+// highest returns the shortest path of a removed statement, after the name to which it belongs, below which
+// everything is removed.
 func (x *stater) highest(words []string) []string {
 	for n := 3; n < len(words); n++ {
 		if x.under(words[:n]) {
@@ -343,7 +346,7 @@ func (x *stater) add() {
 	}
 }
 
-// pointed are steps in a row that add code points to one class, as one with a list.
+// pointed are consecutive steps that add code points to one class, written as one with a list.
 func pointed(steps []Step) (out []Step) {
 	for _, s := range steps {
 		if at := strings.LastIndexByte(s.Text, ' '); len(out) > 0 && !s.Remove && strings.HasSuffix(s.Text[:at], " code-points") {
@@ -358,7 +361,7 @@ func pointed(steps []Step) (out []Step) {
 	return out
 }
 
-// stranger is a port of the device that a pattern of the fabric fits, and that the fabric does not have, or "".
+// stranger returns a port of the device that matches a pattern of the fabric and is not in the fabric, or "".
 func (x *stater) stranger(pattern string) string {
 	for _, r := range x.run {
 		head, any := strings.CutSuffix(pattern, "*")
@@ -370,7 +373,7 @@ func (x *stater) stranger(pattern string) string {
 	return ""
 }
 
-// step records one, with its interruption.
+// step records a step with its interruption.
 func (x *stater) step(s Step) {
 	s.Path = []string{}
 	if e := juniper.interrupts(nil, s.Text); e != nil && (!e.instead || s.Was != "") {
@@ -390,7 +393,7 @@ func (x *stater) step(s Step) {
 // management are the interfaces by which a device is managed out of band.
 var management = []string{"em0", "em1", "fxp0", "vme", "me0", "re0:mgmt-0", "re1:mgmt-0"}
 
-// reachable refuses steps at ports over which the device may be managed, if it has no port of its own for that.
+// reachable rejects steps at ports over which the device may be managed, if it has no management port.
 func (x *stater) reachable() error {
 	carries := map[string]int{}
 	for _, r := range x.run {

@@ -11,7 +11,8 @@ import (
 
 var setLine = regexp.MustCompile(`(?m)^set (\S+) (.*)$`)
 
-// TestOntoJunos: statements that contradict the fabric go, others stay, from set commands and from braces alike.
+// TestOntoJunos: statements that contradict the fabric are removed, and others stay, with set commands and with
+// braces alike.
 func TestOntoJunos(t *testing.T) {
 	want := rendered(t, "rail", swconf.Junos, same, design.Numbered)["seg-1-rail-1"]
 	const mgmt = "set interfaces em0 unit 0 family inet address 192.0.2.1/24\n"
@@ -74,8 +75,8 @@ func TestOntoJunos(t *testing.T) {
 	}
 }
 
-// TestOntoJunosInBand: a device without a port for management is not changed at the port that it may be reached by,
-// unless somebody has another access.
+// TestOntoJunosInBand: a device without a management port is not changed at a port by which it may be reached,
+// unless the operator has another access.
 func TestOntoJunosInBand(t *testing.T) {
 	want := rendered(t, "rail", swconf.Junos, same, design.Numbered)["seg-1-rail-1"]
 	const running = "system { host-name a; }\ninterfaces { et-0/0/0 { unit 0 { family inet { address 198.51.100.1/24; } } } }\n"
@@ -89,7 +90,7 @@ func TestOntoJunosInBand(t *testing.T) {
 	}
 }
 
-// TestOntoJunosFaulty refuses what each text allows by itself and both together do not: two bundles with one number.
+// TestOntoJunosFaulty rejects a conflict that neither text has alone: two bundles with one number.
 func TestOntoJunosFaulty(t *testing.T) {
 	const own = "set system host-name a\nset interfaces em0 unit 0 family inet address 192.0.2.1/24\n"
 	bundle := func(name string) string {

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// TestOutOfItsWay: what would keep packets at a port from the fabric's way goes, and what the switch drops
-// with it is typed again, behind it.
+// TestOutOfItsWay: lines that would block the fabric's packets at a port are removed, and lines that the switch
+// removes with them are typed again afterwards.
 func TestOutOfItsWay(t *testing.T) {
 	for os, c := range map[swconf.OS]struct{ port, line, undo, again string }{
 		swconf.NXOS: {"interface Ethernet1/1\n", "  vrf member RED\n", "no vrf member RED",
@@ -36,7 +36,8 @@ func TestOutOfItsWay(t *testing.T) {
 	}
 }
 
-// TestAlsoTaken: what a switch drops with a command and the fabric has no line for is said with its place.
+// TestAlsoTaken: lines that a switch removes with a command, and for which the fabric has no line, are reported
+// with their position.
 func TestAlsoTaken(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	running := strings.Replace(want, "interface Ethernet1/1\n",
@@ -48,8 +49,8 @@ func TestAlsoTaken(t *testing.T) {
 	}
 }
 
-// TestWhoSpeaksFromIt: an address that the device itself uses is not taken away unseen, and a port for
-// management that is shut down is none.
+// TestWhoSpeaksFromIt: an address that the device itself uses is not removed without a report. A disabled
+// management port does not count.
 func TestWhoSpeaksFromIt(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	const mgmt = "interface mgmt0\n  ip address 192.0.2.1/24\n"
@@ -77,8 +78,8 @@ func TestWhoSpeaksFromIt(t *testing.T) {
 	}
 }
 
-// TestManagedOverIt: without a port of its own, a device may be reached over a VLAN's address, over a bridge,
-// or by a way that BGP learns.
+// TestManagedOverIt: without a management port, a device may be reached over a VLAN's address, over a bridge, or by
+// a route learned by BGP.
 func TestManagedOverIt(t *testing.T) {
 	for _, c := range []struct {
 		os           swconf.OS
@@ -118,8 +119,8 @@ func TestShellRemarks(t *testing.T) {
 	}
 }
 
-// TestNoEmptyTables: SONiC's updater refuses a database with an empty table, so the last key takes its table
-// with it; operations applied one by one, as RFC 6902 says, lead to the text.
+// TestNoEmptyTables: SONiC's updater rejects a database with an empty table, so the last key's removal removes its
+// table. The operations applied one by one, as in RFC 6902, lead to the text.
 func TestNoEmptyTables(t *testing.T) {
 	db := rendered(t, "rail", swconf.SONiC, same, design.Numbered)["spine-1"]
 	running := strings.Replace(db, "{\n", `{"VLAN": {"Vlan7": {}},
@@ -174,8 +175,8 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestHalfAText: a text that ends within a command is not taken for all of it, and a line that nobody
-// understands stays and is named.
+// TestHalfAText: a text that ends within a command is not treated as complete, and an unknown line stays and is
+// named.
 func TestHalfAText(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	const head = "hostname a\ninterface Ethernet1/9\n"

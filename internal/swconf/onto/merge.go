@@ -84,7 +84,7 @@ type merger struct {
 	gone  int             // removed lines of the device
 }
 
-// step records one, with its interruption.
+// step records a step with its interruption.
 func (x *merger) step(path []string, s Step) {
 	if s.Path = slices.Clone(path); s.Path == nil {
 		s.Path = []string{}
@@ -98,13 +98,13 @@ func (x *merger) step(path []string, s Step) {
 	x.Steps = append(x.Steps, s)
 }
 
-// fresh reports whether a section is new to the device, and not a port: its definitions are not used yet.
+// fresh reports whether a section is new to the device, and not a port, so its definitions are not used yet.
 func (x *merger) fresh(path []string) bool {
 	return len(path) > 0 && !begins(path[0], "interface Ethernet*") && !begins(path[0], "interface swp*") &&
 		!begins(path[0], "system qos") && find(x.all, path[0]) == nil
 }
 
-// untouched reports whether a line is the management's, or the device's name.
+// untouched reports whether a line belongs to the management, or is the device's name.
 func (x *merger) untouched(path []string, line string) bool {
 	return len(path) == 0 && (begins(line, "hostname") ||
 		slices.ContainsFunc(x.g.management, func(p string) bool { return begins(line, p) }))
@@ -147,7 +147,7 @@ func (x *merger) section(path []string, run *node, want []*node) error {
 	return nil
 }
 
-// following is, for each line of the fabric, the next one that the device has, too.
+// following is, for each line of the fabric, the next one that the device also has.
 func following(run *node, want []*node) []string {
 	has := map[string]bool{}
 	for _, r := range run.kids {
@@ -162,8 +162,8 @@ func following(run *node, want []*node) []string {
 	return out
 }
 
-// put adds a line that the device does not have: in place of the old one if it occurs once per section, else before
-// the lines that follow it in the fabric's configuration. Definitions thus precede references.
+// put adds a line that the device lacks: in place of the old one if it occurs once per section, else before the
+// lines that follow it in the fabric's configuration. Definitions thus precede references.
 func (x *merger) put(path []string, run, w *node, before string) (*node, error) {
 	if err := x.clash(path, run, w); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (x *merger) put(path []string, run, w *node, before string) (*node, error) 
 	return added, nil
 }
 
-// alike refuses a route-map with the fabric's name and further filters, and notes a VLAN that other ports are in.
+// alike rejects a route-map with the fabric's name and further filters, and notes a VLAN that other ports are in.
 func (x *merger) alike(run, r, w *node) error {
 	if begins(w.text, "route-map") && len(w.kids) == 0 && len(r.kids) > 0 {
 		return &Refused{x.file, r.kids[0].line, fmt.Sprintf("%q filters in %s, and the fabric's of that name does not: rename yours", r.kids[0].text, r.text)}
@@ -270,7 +270,7 @@ func parts(part, whole string) bool {
 	return ok && lane.MatchString(rest) && strings.ContainsAny(whole, "0123456789")
 }
 
-// stays remarks lines of the fabric's ports that the fabric does not have and that may hold up its packets.
+// stays reports lines of the fabric's ports that the fabric does not have and that may block its packets.
 func (x *merger) stays(path []string, run *node, want []*node) {
 	for _, r := range run.kids {
 		if x.g.leaf != nil && !slices.ContainsFunc(want, func(w *node) bool {
@@ -287,7 +287,7 @@ func (x *merger) stays(path []string, run *node, want []*node) {
 	}
 }
 
-// surplus removes lines that contradict the fabric: all others in sections of its own, and commands about its subjects
+// surplus removes lines that contradict the fabric: all others in its own sections, and commands about its subjects
 // without a line in it.
 func (x *merger) surplus(path []string, run *node, want []*node) {
 	owned := slices.ContainsFunc(x.g.owned, func(p string) bool { return below(path, p) })
@@ -373,7 +373,7 @@ func (x *merger) elsewhere(path []string) string {
 		return ""
 	}
 	names := map[string]bool{last(path[0]): true}
-	for range 3 { // a class of a policy of another one
+	for range 3 { // a class of another policy
 		for _, r := range x.all {
 			if !begins(r.text, "interface") && !x.ours[r.text] && uses(r.kids, names) {
 				names[last(r.text)] = true
@@ -409,7 +409,7 @@ func (c *command) same(a, b string) bool {
 	return slices.Equal(strings.Fields(bare(a))[:n], strings.Fields(bare(b))[:n])
 }
 
-// goes reports whether a line is removed if the fabric has none: the command, or its no.
+// goes reports whether a line is removed if the fabric has none: the command, or its no form.
 func (c *command) goes(line string) bool {
 	if strings.HasPrefix(line, "no ") {
 		return c != nil && c.off

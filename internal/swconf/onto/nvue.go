@@ -19,12 +19,12 @@ var nvue = grammar{
 	risky: []string{"nv * interface * ip address", "nv * interface * ip vrf", "nv * interface * bridge",
 		"nv * interface * bond", "nv set interface * link state down", "nv set interface * link speed"},
 	effects: nvueEffects,
-	remark:  "#", // commands are typed into a shell, where ! has another meaning has another meaning
+	remark:  "#", // commands are typed into a shell, where ! has another meaning
 	leave:   []string{"nv config apply"},
 }
 
-// nvueUndo returns the unset command for a line: for a leaf without its value, for a list entry with it; for all of
-// a port's bridge, or of RoCE's defaults, one command.
+// nvueUndo returns the unset command for a line: for a leaf without its value, for a list entry with it. For all of
+// a port's bridge, or of RoCE's defaults, it is one command.
 func nvueUndo(line string) string {
 	words, at := strings.Fields(line), line
 	switch c := nvueLeaf(line); {
@@ -38,7 +38,7 @@ func nvueUndo(line string) string {
 	return "nv unset" + strings.TrimPrefix(at, "nv set")
 }
 
-// lists are keywords whose value is one of several, and not the only one.
+// lists are keywords that can have several values at once.
 var lists = []string{"address", "vlan", "switch-priority", "member", "neighbor", "peer-group"}
 
 // nvueLeaf returns the path that a line sets: all of it but the value.
@@ -73,7 +73,7 @@ func nvueLeaf(line string) *command {
 	case at == "bond member": // a member of another interface whose ports the fabric configures
 		c.alone, c.of, c.words = true, words[n-1], line
 	case list && words[n-2] == "address" && words[2] == "interface":
-		// the fabric's are the port's; the one loopback also belongs to tunnels and others
+		// the fabric's addresses replace the port's; the one loopback also belongs to tunnels and others
 		c.alone = words[3] != "lo"
 		c.words = line
 	case list:

@@ -19,7 +19,7 @@ func namesOf(s string) []string {
 	return []string{s}
 }
 
-// numbersOf parses 0,3-5; another word is returned as is.
+// numbersOf parses 0,3-5; another word is returned unchanged.
 func numbersOf(s string) (out []string) {
 	for _, part := range strings.Split(s, ",") {
 		from, to, two := strings.Cut(part, "-")

@@ -14,7 +14,7 @@ import (
 type Step struct {
 	Path   []string `json:"path"`              // sections, from the outermost
 	Text   string   `json:"command"`           // as typed
-	Was    string   `json:"was,omitempty"`     // the device's line that it takes the place of, or takes out
+	Was    string   `json:"was,omitempty"`     // the device's line that it replaces or removes
 	Line   int      `json:"line,omitempty"`    // of that
 	Effect string   `json:"effect,omitempty"`  // traffic that it interrupts; "" for none
 	Source string   `json:"source,omitempty"`  // source of the interruption
@@ -29,8 +29,8 @@ type Merge struct {
 	Steps  []Step    `json:"steps"`
 	Kept   int       `json:"kept"` // remaining lines of the device that are not in the fabric's configuration
 	Same   int       `json:"same"` // lines that both have
-	// Remarks are notes on lines of the device, with positions: those removed as well, and remaining ones that may
-	// affect the fabric's packets.
+	// Remarks are notes on lines of the device, with positions: on those removed as well, and on remaining ones
+	// that may affect the fabric's packets.
 	Remarks []string `json:"remarks"`
 	// Keeps is the command that saves the configuration across restarts.
 	Keeps  string `json:"keeps,omitempty"`
@@ -38,10 +38,10 @@ type Merge struct {
 	File   string `json:"file"`          // the device's
 	Text   string `json:"-"`             // the device's configuration after the steps
 	Script string `json:"script"`        // commands to type, or the JSON patch to apply
-	origin []int  // the device's line of each line of Text, 0 for a step's
+	origin []int  // the device's line of each line of Text, 0 for a step's line
 }
 
-// keeps are the commands that save what runs.
+// keeps are the commands that save the running configuration.
 var keeps = map[swconf.OS]string{
 	swconf.NXOS:  "what is typed runs and is not saved: copy running-config startup-config, once it holds",
 	swconf.EOS:   "what is typed runs and is not saved: copy running-config startup-config, once it holds",
@@ -67,7 +67,7 @@ func (e *Refused) Error() string {
 
 // Options are permissions of a merge.
 type Options struct {
-	InBand bool // the operator reaches the device by another way, such as a console
+	InBand bool // the operator has another access to the device, such as a console
 }
 
 // Onto computes the merge of a rendered configuration into a device's, both in one language.
@@ -111,8 +111,8 @@ func (m *Merge) unknown(file string, has *swconf.Config) {
 	}
 }
 
-// holds refuses a merge after which the device would not meet the fabric's needs, by the resulting configuration as
-// printed, and by the commands typed after the existing one.
+// holds rejects a merge after which the device would not meet the fabric's needs. It checks the resulting
+// configuration as printed, and the existing one followed by the typed commands.
 func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) error {
 	got, err := dialect.Parse(file+" with the steps", []byte(m.Text), m.OS)
 	if err != nil {
@@ -150,7 +150,7 @@ func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) err
 	return nil
 }
 
-// faulty refuses a merge whose result has an error that neither input has.
+// faulty rejects a merge whose result has an error that neither input has.
 func (m *Merge) faulty(file string, has, want, got *swconf.Config) error {
 	for _, f := range got.Faults {
 		same := func(o swconf.Finding) bool { return o.Rule == f.Rule && o.Message == f.Message }

@@ -63,7 +63,7 @@ func rendered(t testing.TB, kind string, os swconf.OS, change func(*queue.Spec),
 			out[path.Dir(f.Path)] = f.Text
 		}
 	}
-	for name := range out { // the first of each kind of switch says what the others would
+	for name := range out { // the first of each kind of switch represents the others
 		if !strings.HasSuffix(name, "1") {
 			delete(out, name)
 		}
@@ -76,7 +76,7 @@ func rendered(t testing.TB, kind string, os swconf.OS, change func(*queue.Spec),
 
 func same(*queue.Spec) {}
 
-// TestNothingToDo: a device that has what the fabric needs gets no step, whatever the fabric.
+// TestNothingToDo: a device that meets the fabric's needs gets no step, for any fabric.
 func TestNothingToDo(t *testing.T) {
 	for _, os := range languages {
 		for _, kind := range []string{"rail", "dual-rail", "pod", "single-rail", "fat-tree"} {
@@ -90,8 +90,8 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// TestOntoAnother: a device that was set up for other thresholds and addresses becomes what the fabric
-// needs, keeps what else it has, and is done then.
+// TestOntoAnother: a device with other thresholds and addresses then meets the fabric's needs, keeps its other
+// lines, and a second merge has no step.
 func TestOntoAnother(t *testing.T) {
 	const theirs = "interface Ethernet1/40\n  description theirs\n  mtu 1500\n"
 	for _, os := range languages {
@@ -128,7 +128,7 @@ func TestOntoAnother(t *testing.T) {
 				if os == swconf.SONiC && !strings.Contains(m.Text, "10.1.1.1") {
 					t.Errorf("%s %s %s: the time server is gone", os, kind, name)
 				}
-				if os == swconf.NVUE && m.Same < 40 { // thresholds and addresses alone are others
+				if os == swconf.NVUE && m.Same < 40 { // only thresholds and addresses differ
 					t.Errorf("%s %s: %d lines are the same", kind, name, m.Same)
 				}
 				again, err := Onto("merged", []byte(m.Text), want[name], os, Options{})
@@ -140,8 +140,8 @@ func TestOntoAnother(t *testing.T) {
 	}
 }
 
-// TestOntoRandomLines: with lines taken out of a device's text, or doubled from another switch, the steps
-// lead to what the fabric needs, and nothing is left to do.
+// TestOntoRandomLines: for a device's text with lines removed, or doubled from another switch, the steps lead to
+// the fabric's needs, and a second merge has no step.
 func TestOntoRandomLines(t *testing.T) {
 	texts := map[swconf.OS]map[string]string{}
 	for _, os := range languages[:3] {
@@ -154,7 +154,7 @@ func TestOntoRandomLines(t *testing.T) {
 			"spine-1"}).Draw(t, "switch")], "\n")
 		var kept []string
 		group := rapid.Bool().Draw(t, "the group of peers stays")
-		gone := -1 // the indentation of a line that was taken out, with all that stands below it
+		gone := -1 // the indentation of a removed line, with everything below it
 		for i, l := range lines {
 			indent := len(l) - len(strings.TrimLeft(l, " "))
 			if gone >= 0 && indent > gone {
@@ -164,7 +164,7 @@ func TestOntoRandomLines(t *testing.T) {
 				l = "router bgp 4200010001\n"
 			}
 			if strings.Contains(l, "FABRIC") && strings.Contains(l, "neighbor") && !group {
-				continue // what is said of a group that there is not, no device has
+				continue // no device has lines about a group that does not exist
 			}
 			if indent == 0 || strings.HasSuffix(l, " peer-group\n") ||
 				strings.HasSuffix(l, " peer group\n") ||
@@ -188,7 +188,8 @@ func TestOntoRandomLines(t *testing.T) {
 	})
 }
 
-// TestRefused: what would cut the device off, or cannot be done without taking down what is not the fabric's.
+// TestRefused: a merge that would isolate the device, or that needs to interrupt something outside the fabric, is
+// rejected.
 func TestRefused(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	arista := rendered(t, "rail", swconf.EOS, same, design.Numbered)["seg-1-rail-1"]
@@ -225,7 +226,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestManagementIsNotTouched: whatever the fabric asks for, no step stands below what manages the device.
+// TestManagementIsNotTouched: for any fabric, no step is below a line that manages the device.
 func TestManagementIsNotTouched(t *testing.T) {
 	const mgmt = "interface mgmt0\n  ip address 192.0.2.1/24\n"
 	want := mgmt[:len(mgmt)-len("192.0.2.1/24\n")] + "192.0.2.99/24\nssh key rsa 512\nhostname b\n"
@@ -235,8 +236,8 @@ func TestManagementIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestLoopback: addresses of NVUE's one loopback that the fabric does not have are those of tunnels, of other
-// routing and of in-band management: they stay. On a port the fabric's take their place.
+// TestLoopback: addresses of NVUE's one loopback outside the fabric belong to tunnels, other routing and in-band
+// management, so they stay. On a port the fabric's replace them.
 func TestLoopback(t *testing.T) {
 	const own = "nv set interface lo ip address 10.99.0.1/32\n" +
 		"nv set interface lo ipv4 address 10.99.0.2/32\n" +
@@ -260,8 +261,8 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// TestOthersPorts: where what the fabric defines anew is in use on ports that it does not have, that is
-// said, also by way of a policy of the device's own.
+// TestOthersPorts: if a redefined item is in use on ports outside the fabric, that is reported, also through the
+// device's own policy.
 func TestOthersPorts(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	const policy = "policy-map type qos MINE\n  class ROCE\n    set qos-group 2\n"
@@ -285,7 +286,7 @@ func TestOthersPorts(t *testing.T) {
 	}
 }
 
-// TestLeaves: lines of NVUE set leaves, of which another value takes the place, and lists, to which they add.
+// TestLeaves: lines of NVUE set leaves, whose old value they replace, and lists, to which they add.
 func TestLeaves(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -306,7 +307,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestPatch: SONiC's way is a JSON patch, which leads from one database to the other.
+// TestPatch: for SONiC the merge is a JSON patch that leads from one database to the other.
 func TestPatch(t *testing.T) {
 	db := rendered(t, "rail", swconf.SONiC, same, design.Numbered)["seg-1-rail-1"]
 	was := strings.NewReplacer(`"mtu": "9216"`, `"mtu": "1500"`, `"24": "3"`,

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pools refuses to turn the mode of a buffer pool that other ports' profiles are in: a static pool takes no dynamic_th,
-// and a dynamic one no static_th. Unused profiles are then removed.
+// pools rejects a change of mode of a buffer pool with profiles of other ports. A static pool accepts no
+// dynamic_th, and a dynamic one no static_th. Unused profiles are then removed.
 func (p *patcher) pools(was map[string]string) error {
 	for _, pool := range slices.Sorted(maps.Keys(was)) {
 		mode := text(p.run["BUFFER_POOL"][pool], "mode")
@@ -43,7 +43,7 @@ func (d database) modes() map[string]string {
 	return out
 }
 
-// users are ports that the fabric does not have whose entries name an object.
+// users returns the ports outside the fabric whose entries name an object.
 func (p *patcher) users(name string) (ports []string) {
 	for _, table := range []string{"BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PORT_INGRESS_PROFILE_LIST",
 		"BUFFER_PORT_EGRESS_PROFILE_LIST", "PORT_QOS_MAP", "QUEUE"} {
@@ -115,8 +115,8 @@ func several(names []string) string {
 	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
 }
 
-// lowered puts classes of a policy with falling shares before those with rising shares: a switch refuses a line whose
-// shares add up to more than the whole port.
+// lowered puts classes of a policy with falling shares before those with rising shares, because a switch rejects a
+// line whose shares sum to more than the whole port.
 func lowered(path []string, run *node, want []*node) []*node {
 	if len(path) != 1 || !begins(path[0], "policy-map type queuing") {
 		return want

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// reached returns the ports over which the device may be managed by its current configuration, with the line that shows
-// it; none if it has a management port.
+// reached returns the ports over which the device may be managed by its current configuration, with the line that
+// shows it. It returns none if there is a management port.
 func (x *merger) reached(run []*node) map[string]int {
 	out := map[string]int{}
 	bridged := slices.ContainsFunc(run, func(r *node) bool { // a VLAN has an address, on any ports

@@ -43,7 +43,7 @@ type typist struct {
 	said string
 }
 
-// section changes the section: it leaves the sections that do not contain the target, with the exit command if the
+// section changes the section. It leaves the sections that do not contain the target, with the exit command if the
 // language prints one, and enters the target's.
 func (w *typist) section(path []string) {
 	common := 0

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// TestSharesNeverExceedThePort: typed line by line, the shares of a queuing policy never add up to more than
-// 100 percent, whichever way they change: NX-OS refuses the line with which they would.
+// TestSharesNeverExceedThePort: typed line by line, the shares of a queuing policy never sum to more than 100
+// percent, whichever way they change. NX-OS rejects a line that would exceed it.
 func TestSharesNeverExceedThePort(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Unnumbered)["spine-1"]
 	for _, share := range []int{10, 90} {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// speaks are words before an interface whose address is the device's source address: to authentication servers, to
-// collectors, to neighbours and tunnels' ends.
+// speaks are words before an interface whose address is the device's source address: to authentication servers,
+// collectors, neighbours and tunnel ends.
 var speaks = []string{"source-interface", "local-interface", "update-source"}
 
 // sources refuses to remove the address of an interface that is a source address.

@@ -125,7 +125,7 @@ func (m *Merge) tables(file string, running []byte, rendered string, opt Options
 	return err
 }
 
-// number refuses another AS number than the device's: bgpcfgd creates its BGP from that.
+// number rejects an AS number other than the device's, because bgpcfgd creates its BGP from that.
 func (p *patcher) number() error {
 	has := text(p.run["DEVICE_METADATA"]["localhost"], "bgp_asn")
 	if asked := text(p.want["DEVICE_METADATA"]["localhost"], "bgp_asn"); asked != "" && asked != has &&
@@ -215,8 +215,8 @@ func (p *patcher) fields(table, key string, run, want map[string]any) {
 	}
 }
 
-// contradicting removes entries that contradict the fabric's keys in a table: other queues and groups of its ports,
-// which the fabric configures completely; other addresses of its ports; VLANs of ports that route.
+// contradicting removes entries that contradict the fabric's keys in a table. They are other queues and groups of
+// its ports, which the fabric configures completely, other addresses of its ports, and VLANs of ports that route.
 func (p *patcher) contradicting(table string) {
 	for _, key := range slices.Sorted(maps.Keys(p.run[table])) {
 		if _, asked := p.want[table][key]; asked {
@@ -244,7 +244,7 @@ func (p *patcher) contradicting(table string) {
 	}
 }
 
-// members takes the fabric's ports out of channels and VLANs that it does not have them in.
+// members removes the fabric's ports from channels and VLANs in which it does not have them.
 func (p *patcher) members(table string) {
 	for _, key := range slices.Sorted(maps.Keys(p.run[table])) {
 		_, port, _ := strings.Cut(key, "|")
@@ -270,8 +270,8 @@ func (p *patcher) emptied() {
 // take removes a key.
 func (p *patcher) take(table, key string) { p.change("remove", nil, key, table, key) }
 
-// elsewhere reports whether an interface's key is none that the fabric's port has: it does not route, or with
-// another address of the same kind.
+// elsewhere reports whether an interface's key is one that the fabric's port lacks, because it does not route or
+// has another address of the same kind.
 func (p *patcher) elsewhere(port, address string) bool {
 	if _, routes := p.want["INTERFACE"][port]; !routes {
 		return true
@@ -320,7 +320,7 @@ func pointer(at ...string) string {
 	return b.String()
 }
 
-// reachable refuses other addresses and VLANs on ports over which the device may be managed.
+// reachable rejects other addresses and VLANs on ports over which the device may be managed.
 func (p *patcher) reachable() error {
 	for key := range p.run["MGMT_INTERFACE"] {
 		if strings.Contains(key, "|") {

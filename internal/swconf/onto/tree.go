@@ -63,7 +63,7 @@ func tree(file string, text []byte) ([]*node, error) {
 	return root.kids, nil
 }
 
-// textEnd returns the line that ends the literal blocks of a command, or its own without any.
+// textEnd returns the line that ends the literal blocks of a command, or its own line without any.
 func textEnd(raw []string, l cli.Line) int {
 	end := l.Num
 	if strings.HasPrefix(raw[l.Num-1], "nv ") {

@@ -12,7 +12,7 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// TestVtyshTakesMerges: FRR itself takes the text with the steps taken, and the steps as they are typed.
+// TestVtyshTakesMerges: FRR itself accepts the merged text, and the steps as typed.
 func TestVtyshTakesMerges(t *testing.T) {
 	if _, err := exec.LookPath("vtysh"); err != nil {
 		t.Skip("vtysh is not installed")
@@ -45,7 +45,7 @@ func TestVtyshTakesMerges(t *testing.T) {
 	}
 }
 
-// daemons runs zebra and bgpd, gives them a text, types commands and prints what they have then.
+// daemons runs zebra and bgpd, loads a text, types commands and prints the result.
 const daemons = `set -e
 d=$1; ip link set lo up; : > $d/none
 for x in zebra bgpd; do
@@ -62,8 +62,8 @@ vtysh --vty_socket $d -f $d/running
 vtysh --vty_socket $d < $d/typed > $d/said
 vtysh --vty_socket $d -c "show running-config" > $d/printed`
 
-// TestBgpdPrintsMerges: a real bgpd takes what is typed without a complaint, and what it prints then leaves
-// nothing to do, from a text that puts nobody into IPv4 as from one whose defaults hide a line.
+// TestBgpdPrintsMerges: a real bgpd accepts the typed commands, and a merge into its printed configuration has no
+// step. The texts include one without IPv4 neighbours and one whose defaults hide a line.
 func TestBgpdPrintsMerges(t *testing.T) {
 	for _, need := range []string{"/usr/lib/frr/bgpd", "vtysh", "unshare", "ip"} {
 		if _, err := exec.LookPath(need); err != nil || os.Getuid() != 0 {

@@ -37,7 +37,7 @@ func read() (all []sheet.Sheet, err error) {
 }
 
 // Platform holds the defaults of an operating system, and of a chip where the model is known.
-type Platform struct{ sheets []*sheet.Sheet } // the chip's before the system's
+type Platform struct{ sheets []*sheet.Sheet } // the chip's precede the system's
 
 // Of finds the sheets of a system and a model: "eos", "DCS-7060CX-32S". The model may be "" or unknown: then only
 // the system's defaults count.
@@ -71,7 +71,7 @@ func value(s *sheet.Sheet, key string) string {
 	return ""
 }
 
-// Figure is a value by its key, the chip's before the system's.
+// Figure returns a value by its key; the chip's precedes the system's.
 func (p Platform) Figure(key string) (f sheet.Figure, ok bool) {
 	for _, s := range p.sheets {
 		for _, f := range s.Figures {
@@ -114,8 +114,8 @@ func (p Platform) Source(key string) string {
 	return f.Source.String()
 }
 
-// Map is a value that gives numbers from 0 to n-1 others: "0-7:1 8-15:0". ok is false where it is not known
-// or does not give each of them one.
+// Map returns a value that assigns numbers to the numbers from 0 to n-1: "0-7:1 8-15:0". ok is false if it is
+// unknown or incomplete.
 func (p Platform) Map(key string, n int) (to []int, ok bool) {
 	to = make([]int, n)
 	for i := range to {

@@ -7,7 +7,7 @@ import (
 	"railyard/internal/sheet"
 )
 
-// Every sheet reads, belongs to a system that has a sheet of its own, and each map is whole.
+// Every sheet parses and belongs to a system with its own sheet, and each map is complete.
 func TestSheets(t *testing.T) {
 	if sheetsErr != nil {
 		t.Fatal(sheetsErr)
@@ -29,8 +29,7 @@ func TestSheets(t *testing.T) {
 	}
 }
 
-// A chip's figures come before its system's, a model that nobody knows has the system's, and what stands
-// nowhere is not known.
+// A chip's figures precede its system's, an unknown model has the system's, and a missing figure is unknown.
 func TestOf(t *testing.T) {
 	for model, segment := range map[string]float64{"DCS-7060CX-32S": 208, "DCS-7060X6-64PE": 0, "": 0,
 		"DCS-9999": 0} {

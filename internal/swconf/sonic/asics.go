@@ -9,9 +9,9 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Switches with several ASICs keep a database for each in a namespace of its own, and one for the device (SONiC
-// multi-ASIC design). Configurations of several ASICs, as golden configurations and config apply-patch have them, are
-// an object of databases: localhost and asic0, asic1 and so on.
+// Switches with several ASICs have a database for each in a separate namespace, and one for the device (SONiC
+// multi-ASIC design). Configurations of several ASICs, as golden configurations and config apply-patch have them,
+// are an object of databases: localhost and asic0, asic1 and so on.
 
 // wholeDevice is the name of the database of the whole device.
 const wholeDevice = "localhost"
@@ -88,7 +88,7 @@ func join(out, c *swconf.Config, key string, at swconf.Place, chip bool) {
 		out.Watchdog = c.Watchdog
 	}
 	if c.Buffer.Is() && (!out.Buffer.Is() || c.Buffer.V < out.Buffer.V) {
-		out.Buffer = c.Buffer // a port uses its own ASIC's: the minimum is safe
+		out.Buffer = c.Buffer // a port uses its own ASIC's buffer, so the minimum is safe
 	}
 	if chip {
 		out.Part = out.Part && c.Part
@@ -125,7 +125,7 @@ func join(out, c *swconf.Config, key string, at swconf.Place, chip bool) {
 	out.Read, out.Passed, out.Total = out.Read+c.Read, out.Passed+c.Passed, out.Total+c.Total
 }
 
-// channels renumbers port channels whose number another ASIC has, too: numbers identify them in the model, names in
+// channels renumbers port channels whose number another ASIC also has. Numbers identify them in the model, names in
 // output.
 func channels(out, c *swconf.Config) {
 	free := 10_000 // SONiC's names have four digits
@@ -146,7 +146,7 @@ func channels(out, c *swconf.Config) {
 	}
 }
 
-// alike lets ports share the QoS of another ASIC's equal ports.
+// alike makes ports share the QoS of another ASIC's equal ports.
 func alike(out, c *swconf.Config) {
 	seen := map[swconf.Print]*swconf.QoS{}
 	for _, list := range [][]*swconf.Port{out.Ports, c.Ports} {

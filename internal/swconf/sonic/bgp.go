@@ -8,8 +8,8 @@ import (
 )
 
 // SONiC has BGP in two forms: bgpcfgd's templates use bgp_asn and BGP_NEIGHBOR by address. With
-// frr_mgmt_framework_config true (docker_routing_config_mode unified) frrcfgd uses BGP_GLOBALS and neighbours by VRF,
-// with address families and peer groups in tables of their own (sonic-bgp-global.yang).
+// frr_mgmt_framework_config true (docker_routing_config_mode unified) frrcfgd uses BGP_GLOBALS and neighbours by
+// VRF, with address families and peer groups in separate tables (sonic-bgp-global.yang).
 const (
 	globalsTable  = "BGP_GLOBALS"
 	familyTable   = "BGP_GLOBALS_AF"
@@ -48,7 +48,7 @@ func (p *parser) bgp(host *node) {
 	}
 }
 
-// global reads what frrcfgd makes of the default VRF.
+// global parses frrcfgd's settings of the default VRF.
 func (p *parser) global(b *swconf.BGP, row *node) {
 	if id := row.get("router_id"); id != nil {
 		a, err := netip.ParseAddr(strings.TrimSpace(id.text))

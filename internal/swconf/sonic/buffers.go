@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// pools computes the packet memory: the ingress pools together with their shared headroom, or an egress pool that is
-// larger, as the lossless one is, which never drops.
+// pools computes the packet memory: the ingress pools together with their shared headroom, or a larger egress pool,
+// such as the lossless one, which never drops.
 func (p *parser) pools() {
 	table := p.table("BUFFER_POOL")
 	var in, out unit.Bytes
@@ -69,8 +69,8 @@ func (p *parser) uses(row *node) {
 // computed is a profile that buffermgrd creates itself.
 const computed = "NULL"
 
-// dynamicModel returns the groups that the dynamic model sizes: the threshold that all have, and
-// how many of them share one headroom (buffermgrdyn.cpp).
+// dynamicModel returns the groups that the dynamic model sizes: their common threshold, and how many of them share
+// one headroom (buffermgrdyn.cpp).
 func (p *parser) dynamicModel() string {
 	if p.model != "" {
 		return p.model
@@ -90,7 +90,8 @@ func (p *parser) dynamicModel() string {
 const parameters = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 
 // group reads a priority group's buffer for a queue. Lossless groups without a profile are filled by SONiC. In the
-// dynamic model it computes their headroom; otherwise it reads it by speed and cable from a list of the device.
+// dynamic model it computes their headroom; otherwise it reads the headroom by speed and cable from a list of the
+// device.
 func (p *parser) group(port *swconf.Port, k *swconf.Queue, row *node) {
 	n := row.get("profile")
 	switch {
@@ -172,8 +173,8 @@ func (p *parser) wred(n *node) swconf.WRED {
 	return w
 }
 
-// pause reads a lossless ingress profile: xoff is SONiC's word for headroom, the static or dynamic threshold is where a
-// pause begins. Lossy ones have no xoff.
+// pause parses a lossless ingress profile. xoff is SONiC's word for headroom, and the static or dynamic threshold
+// is where a pause begins. Lossy ones have no xoff.
 func (p *parser) pause(n *node) (g swconf.Pause, lossless bool) {
 	head, ok := p.number(n, "xoff", maxBytes)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"railyard/unit"
 )
 
-// bundling is the rule for members of a port channel: its MTU (teammgrd sets it at them), and queues, maps and PFC
-// of the ports themselves, because port channels have no rows for them.
+// bundling is the rule for members of a port channel. They have its MTU, which teammgrd sets at them, and their own
+// queues, maps and PFC, because port channels have no rows for these.
 var bundling = swconf.Bundling{QoS: swconf.MembersOwn, MTU: swconf.ChannelOnly, PFC: swconf.MembersOwn}
 
 // bundles reads port channels: their members, and the addresses of routed ones.
@@ -66,7 +66,7 @@ func channelNumber(name string) (n int, ok bool) {
 }
 
 // tunnels records the maps at the ends of tunnels between the two switches of a server (SONiC's dual ToR), whose
-// packets have a class of their own. None is simulated.
+// packets have a separate class. None is simulated.
 func (p *parser) tunnels() {
 	t := p.table("TUNNEL")
 	for i, row := range values(t) {

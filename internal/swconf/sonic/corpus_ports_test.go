@@ -10,8 +10,8 @@ import (
 	"railyard/internal/swconf/sonic"
 )
 
-// portTexts are public texts of ports and buffers, without maps: how many ports are alike, by speed, FEC,
-// cable and what priority group 3 keeps, counted from the texts by another program.
+// portTexts are public texts of ports and buffers, without maps. The numbers of equal ports by speed, FEC, cable
+// and headroom of priority group 3 were counted from the texts by another program.
 var portTexts = map[string]string{
 	"mellanox2410-dynamic-full.json": `
 16 at 100Gbps, 300m, dynamic

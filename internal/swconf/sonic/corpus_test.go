@@ -16,8 +16,8 @@ import (
 	"railyard/unit"
 )
 
-// The maps and weights that SONiC's images bring (sonic-buildimage, qos_config.j2): DSCP 3 and 4 are
-// lossless, queues 3 and 4 weigh 15, the others 14.
+// The maps and weights of SONiC's images (sonic-buildimage, qos_config.j2): DSCP 3 and 4 are lossless, and queues 3
+// and 4 have weight 15, the others 14.
 const stock = `  6: DSCP 48, 14 %%, ECN no, PFC no
   5: DSCP 46, 14 %%, ECN no, PFC no
   4: DSCP 4, 15 %%, ECN marks %[1]s 5%%, PFC priority 4%[2]s
@@ -31,10 +31,10 @@ const bare = "\n  0: DSCP 0-63, not set, ECN no, PFC no"
 
 const lookedUp = ", thresholds by the device's pg_profile_lookup.ini"
 
-// public is what public texts say, by reading them and buffermgrd's, qosorch's and teammgrd's sources.
+// public is the meaning of public texts, by reading them and buffermgrd's, qosorch's and teammgrd's sources.
 var public = map[string]struct {
 	table string // "": QoS is not in the text; queues are as bare
-	// rows read, passed over, and tables or fields that are not known
+	// rows parsed and ignored, and unknown tables or fields
 	read, passed, unknown int
 	ports, channels, subs int
 	as, neighbors         int
@@ -45,11 +45,11 @@ var public = map[string]struct {
 		table: "28 ports, MTU 9100, PFC on\n" + fmt.Sprintf(stock, "1MiB..2MiB", "")},
 	"arista7260-t0-full.json": {read: 317, ports: 22, buffer: 42349632, warned: "watchdog-missing",
 		table: "22 ports, MTU 9100, PFC on\n" + fmt.Sprintf(stock, "2MB..10MB", lookedUp)},
-	// of a chassis: 18 ports are the line card's, 42 those of others, which no map gives queues
+	// of a chassis: 18 ports belong to the line card, and 42 to others, to which no map assigns queues
 	"arista7800r3a-d36-full.json": {read: 875, ports: 60, buffer: 6441610000 + 1582033305,
 		warned: "watchdog-missing", table: "18 ports, MTU 9100, PFC on\n" +
 			fmt.Sprintf(stock, "2MB..10MB", lookedUp) + "\n42 ports, MTU 9100, PFC off" + bare},
-	// groups 3 and 4 are the dynamic model's; which packets reach them is not in the text
+	// the dynamic model sizes groups 3 and 4; which packets reach them is not in the text
 	"mellanox2410-dynamic-full.json": {read: 470, passed: 2, ports: 56,
 		table: "56 ports, MTU 9100, PFC off" + bare},
 	"su-acs-msn3800-t0-version_3_0_3.json": {read: 390, passed: 4, ports: 96},
@@ -72,7 +72,7 @@ var public = map[string]struct {
 			fmt.Sprintf(stock, "1MiB..2MiB", ", alpha 0.125 xon 2.288KB offset 2.288KB")},
 }
 
-// Public texts are read as their switches read them, and none of them is called wrong: all of these run.
+// Public texts are parsed as their switches read them, and none of them is called wrong, because all of these run.
 func TestPublicTexts(t *testing.T) {
 	for _, f := range published.Files(t, "configs", "sonic", "*.json") {
 		want, known := public[filepath.Base(f)]
@@ -95,7 +95,7 @@ func TestPublicTexts(t *testing.T) {
 			rules[found.Rule] = rules[found.Rule] || found.Severity == swconf.Warning
 		}
 		if !known {
-			continue // of a newer set: no error is asked of it, and no table
+			continue // of a newer set: without expected errors and a table
 		}
 		if got := tell.Table(c); want.table != "" && got != want.table {
 			t.Errorf("%s:\n%s\nwant\n%s", c.File, got, want.table)
@@ -122,8 +122,8 @@ func TestPublicTexts(t *testing.T) {
 	}
 }
 
-// The maps of images tell which DSCP is data's, and nobody what CNPs have; headroom that IEEE's slowest port
-// needs and the quickest does not is a warning, until somebody says how slow ports are, or a scenario does.
+// The maps of images determine the data's DSCP, but not that of CNPs. Headroom that suffices only for the fastest
+// response of IEEE's ports is a warning, unless a setting or a scenario gives the response time.
 func TestStockMaps(t *testing.T) {
 	read := func(map3, headroom string) *swconf.Config {
 		c, err := sonic.Parse("x", []byte(`{"PORT": {"Ethernet0": {"speed": "100000", "admin_status": "up"}},
@@ -156,7 +156,7 @@ func TestStockMaps(t *testing.T) {
 		{"1", "16000", 0, false, 3, swconf.Unsaid, "error headroom, warning watchdog-missing"},
 		{"1", "44032", 3 * unit.Microsecond, false, 3, swconf.Unsaid,
 			"error headroom, warning watchdog-missing"},
-		// a scenario's ports take the standard's time, and its simulation loses packets
+		// a scenario's ports use the standard's time, and its simulation loses packets
 		{"1", "44032", 0, true, 3, swconf.Unsaid, "error headroom, warning watchdog-missing"},
 		{"3", "90000", 0, false, 24, 48, "error cnp-not-strict, warning watchdog-missing"},
 	} {

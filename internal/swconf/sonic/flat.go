@@ -9,7 +9,7 @@ import (
 
 // tabled returns the tables of a file. Dumps of the database write its keys flat, "PORT|Ethernet0"; those of show
 // techsupport write each row with its type and time to live, as redis stores it. Other files than one switch's
-// tables are refused with their kind.
+// tables are rejected with their kind.
 func (r *reader) tabled(root *node) (*node, error) {
 	if what := other(root); what != "" {
 		return nil, &cli.SyntaxError{File: r.file, Line: root.at.Line, Col: root.at.Col, Msg: what}
@@ -90,13 +90,13 @@ func other(root *node) string {
 	return ""
 }
 
-// ofPorts are tables whose keys begin with ports, several of them separated by commas. After a bar follows a queue,
-// a priority group, an address, or a member in tables that begin with another object.
+// ofPorts are tables whose keys begin with ports, several of them separated by commas. After a bar there is a
+// queue, a priority group, an address, or a member in tables that begin with another object.
 var ofPorts = []string{"PORT_QOS_MAP", "QUEUE", "BUFFER_QUEUE", "BUFFER_PG", "INTERFACE",
 	"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST", "PFC_WD"}
 
 // fragment creates the ports of a file without PORT, such as qos.json and buffers.json, which config load adds to
-// the configuration: the ports in its rows. Their speed and MTU are in another file.
+// the configuration. They are the ports in its rows. Their speed and MTU are in another file.
 func (p *parser) fragment() {
 	p.c.Part = true
 	for _, t := range ofPorts {

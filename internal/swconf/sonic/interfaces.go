@@ -96,7 +96,7 @@ func (p *parser) admin(port *swconf.Port, row *node) {
 	}
 }
 
-// addresses reads a table of interfaces: a row for the interface, and one for each of its addresses.
+// addresses parses a table of interfaces: a row for the interface, and one for each of its addresses.
 func (p *parser) addresses(table, defines string, find func(name string) *swconf.Port) {
 	ifaces := p.table(table)
 	for i, row := range values(ifaces) {
@@ -150,7 +150,7 @@ func (p *parser) subs() {
 		of, tag, _ := strings.Cut(name, ".")
 		parent := p.long(of)
 		if parent == nil && p.elsewhere("PORTCHANNEL") && strings.HasPrefix(of, "Po") {
-			by[name] = &swconf.Port{} // a member of a channel that another file has
+			by[name] = &swconf.Port{} // a member of a channel in another file
 			continue
 		}
 		if parent == nil {

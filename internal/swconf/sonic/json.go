@@ -79,7 +79,7 @@ const maxDepth = 16
 type reader struct {
 	file    string
 	text    []byte
-	pieces  string // the input as a string, which other strings are slices of
+	pieces  string // the input as a string, of which other strings are slices
 	dec     jsontext.Decoder
 	at      int // offset of the next token
 	line    int // current line, from 1
@@ -224,7 +224,7 @@ func (r *reader) members(n *node, depth int) error {
 		if err != nil {
 			return err
 		}
-		m.at = at // a member's place is its key's
+		m.at = at // a member's position is its key's
 		r.kids = append(r.kids, m)
 		if n.index != nil {
 			n.index[r.keys[len(r.keys)-1]] = m

@@ -9,9 +9,9 @@ import (
 	"railyard/internal/swconf/sonic"
 )
 
-// Ports of one switch differ on purpose: uplinks of a dual ToR take what came back from the other one (DSCP
-// 2 and 6) in lossless queues of their own, service ports do no PFC. That is worth a warning, and RoCE's
-// DSCP is the one that is lossless at most ports. A queue that RoCE has at some ports only is an error.
+// Ports of one switch differ on purpose. Uplinks of a dual ToR have packets that returned from the other one (DSCP
+// 2 and 6) in separate lossless queues, and service ports do no PFC. That is only a warning, and RoCE's DSCP is the
+// one that is lossless at most ports. A queue that RoCE has at some ports only is an error.
 func TestPortsOfOtherKinds(t *testing.T) {
 	for _, x := range []struct{ uplink3, want string }{
 		{"3", "warning dscp-differs, warning pfc-all-classes, warning pfc-class, warning watchdog-missing"},

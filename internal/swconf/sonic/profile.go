@@ -47,7 +47,7 @@ type Outlet struct {
 	at swconf.Place
 }
 
-// NoProfile reports that a switch's lanes are unknown: they differ between models of the same number of ports, and
+// NoProfile reports that a switch's lanes are unknown. They differ between models of the same number of ports, and
 // wrong lanes select another port, or none.
 type NoProfile struct{ Switch string }
 
@@ -57,10 +57,11 @@ func (e *NoProfile) Error() string {
 
 // Limits of a profile: no chip has more lanes, and lanes are numbered from 0 with gaps.
 const (
-	mostOutlets  = 1024
-	mostLane     = 4095
-	mostSpeed    = 1_600_000
-	ProfileBytes = 4 << 20 // maximum size of a profile's file; platform.json, the longest, has a quarter of a megabyte
+	mostOutlets = 1024
+	mostLane    = 4095
+	mostSpeed   = 1_600_000
+	// maximum size of a profile's file; platform.json, the longest, has a quarter of a megabyte
+	ProfileBytes = 4 << 20
 )
 
 // kept are the columns of a list of ports that PORT has unchanged.
@@ -72,8 +73,8 @@ var laneRates = []int64{10_000, 25_000, 50_000, 100_000, 200_000}
 // macRates are the speeds of a port that IEEE 802.3 has, in Mbit/s: 8 lanes of 10 Gbit/s are none.
 var macRates = []int64{10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000}
 
-// slower returns the speeds of a port with one listed speed: that, and lower ones of the same lanes; all if none is
-// listed.
+// slower returns the speeds of a port with one listed speed: that, and lower ones of the same lanes. It returns all
+// if none is listed.
 func slower(lanes int, speed int64) (out []int64) {
 	for _, r := range laneRates {
 		if v := r * int64(lanes); slices.Contains(macRates, v) && (v < speed || speed == 0) {
@@ -160,8 +161,8 @@ func speedWords(o *Outlet) string {
 	return strings.Join(words, ", ")
 }
 
-// check finds names that two ports have. Lanes and aliases may occur twice if only one of the two is used: shipped
-// lists of ports have such, of jacks that share lanes.
+// check finds names that two ports have. Lanes and aliases may occur twice if only one of the two is used; shipped
+// lists of ports have such jacks that share lanes.
 func (p *Profile) check() error {
 	names := map[string]*Outlet{}
 	all := p.now()

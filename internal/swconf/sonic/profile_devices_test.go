@@ -12,8 +12,8 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// folder finds a device's profile as it lies in sonic-buildimage: platform.json beside hwsku's folder, or the
-// list in it.
+// folder finds a device's profile in sonic-buildimage's layout: platform.json next to hwsku's folder, or the list
+// in it.
 func folder(t *testing.T, dir string) (list, full *Profile, errs []error) {
 	t.Helper()
 	read := func(path string) []byte {
@@ -39,7 +39,7 @@ func folder(t *testing.T, dir string) (list, full *Profile, errs []error) {
 	return list, full, errs
 }
 
-// same compares what two profiles say of the ports as the device has them, and of all ways to break them out.
+// same compares two profiles: the device's ports, and all their breakouts.
 func same(a, b *Profile, modes bool) error {
 	if len(a.Cages) != len(b.Cages) {
 		return fmt.Errorf("%d jacks and %d", len(a.Cages), len(b.Cages))
@@ -70,8 +70,8 @@ func same(a, b *Profile, modes bool) error {
 	return nil
 }
 
-// Every list of ports of sonic-buildimage, where RAILYARD_SONIC_DEVICE names its folder device, is read or
-// refused with a place; the devices that are built in are those of the files, lane by lane.
+// Every list of ports of sonic-buildimage, if RAILYARD_SONIC_DEVICE names its folder device, is parsed or rejected
+// with a position. The built-in devices equal those of the files, lane by lane.
 func TestSonicBuildimage(t *testing.T) {
 	root := os.Getenv("RAILYARD_SONIC_DEVICE")
 	if root == "" {

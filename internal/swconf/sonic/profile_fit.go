@@ -17,7 +17,7 @@ type use struct {
 	link  int
 }
 
-// slot is a port of SONiC's: a cage in a breakout mode, and the part from 0.
+// slot is a port of SONiC: a cage in a breakout mode, and the part from 0.
 type slot struct{ cage, mode, part int }
 
 // fitting is the assignment of a switch's cables to a profile's ports, in progress.
@@ -27,7 +27,7 @@ type fitting struct {
 	node  int
 	uses  []use
 	first int   // cage before which all are full
-	mode  []int // by cage: its breakout; below 0: empty
+	mode  []int // by cage: its breakout; negative: empty
 	taken []int // by cage: number of parts with a cable
 	out   map[panel.Jack]slot
 }
@@ -83,7 +83,7 @@ func Try(g *topo.Graph, of func(node int) *Profile) (errs []error) {
 	return errs
 }
 
-// jacked reports whether the switch's type counts jacks as the device does, and not SONiC's ports.
+// jacked reports whether the switch's type counts jacks like the device, and not SONiC's ports.
 func (f *fitting) jacked() bool {
 	front := f.g.Nodes[f.node].Panel
 	if slices.ContainsFunc(f.uses, func(u use) bool { return u.jack.Parts > 1 }) {
@@ -113,7 +113,7 @@ func (f *fitting) start() {
 	clear(f.out)
 }
 
-// plug puts cables into the jacks that the switch's type gives them.
+// plug puts cables into the jacks set by the switch's type.
 func (f *fitting) plug() error {
 	f.start()
 	for i, u := range f.uses {
@@ -141,7 +141,7 @@ func (f *fitting) plug() error {
 	return nil
 }
 
-// jack is the mode of a cage that takes the cables in it, below 0: none does.
+// jack returns the mode of a cage that fits its cables, negative if none does.
 func (c *Cage) jack(uses []use) int {
 	parts := max(int(uses[0].jack.Parts), 1)
 	return slices.IndexFunc(c.Modes, func(m Mode) bool {
@@ -151,8 +151,8 @@ func (c *Cage) jack(uses []use) int {
 	})
 }
 
-// deal assigns cables in order to SONiC's ports: the device's own, or, if those are too few, with jacks split into two,
-// four, eight.
+// deal assigns cables in order to SONiC's ports: the device's own or, if those are too few, with jacks split into
+// two, four, eight.
 func (f *fitting) deal() error {
 	var failed int
 	for _, parts := range []int{0, 1, 2, 4, 8} {
@@ -176,8 +176,8 @@ func (f *fitting) deal() error {
 	return f.refuse(u, "no port of %v has that speed; the first can be: %s", f.p, f.p.Cages[0].modes())
 }
 
-// place takes the next free port that runs at a cable's speed. An empty jack is split into the given number of parts,
-// 0: the device's default; if that is impossible for this speed, into a possible number.
+// place takes the next free port that runs at a cable's speed. An empty jack is split into the given number of
+// parts, 0: the device's default. If that is impossible for this speed, it is split into a possible number.
 func (f *fitting) place(u use, parts int) bool {
 	for i := f.first; i < len(f.p.Cages); i++ {
 		c := &f.p.Cages[i]
@@ -199,8 +199,8 @@ func (f *fitting) place(u use, parts int) bool {
 	return false
 }
 
-// into returns the mode whose first port has a speed: with the given number of ports (0: the device's default), the
-// next fewer, or the next more; below 0: none.
+// into returns the mode whose first port has a speed. It has the given number of parts (0: the device's default),
+// else the next fewer, else the next more; negative: none.
 func (c *Cage) into(speed int64, parts int) int {
 	if parts == 0 {
 		parts = len(c.Modes[0].Ports)
@@ -249,7 +249,7 @@ func (f *fitting) panel() {
 }
 
 // spare numbers ports without a cable, for those between the two switches of a pair, which have the speed of the
-// switch's first.
+// switch's first port.
 func (f *fitting) spare(d *panel.Device) {
 	if len(f.uses) == 0 {
 		return
@@ -278,7 +278,7 @@ func (f *fitting) spare(d *panel.Device) {
 	}
 }
 
-// together finds lanes and aliases that two ports have which are both used.
+// together finds lanes and aliases of two ports that are both used.
 func (f *fitting) together() error {
 	lanes, aliases := map[int]*Outlet{}, map[string]*Outlet{}
 	for _, u := range f.uses {

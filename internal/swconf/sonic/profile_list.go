@@ -138,7 +138,7 @@ func (o *Outlet) set(at swconf.Place, column, text string) (err error) {
 	return err
 }
 
-// listed makes a profile of a list of ports: ports of one index belong to one jack.
+// listed makes a profile of a list of ports; ports of one index belong to one jack.
 func listed(file string, rows []Outlet) (*Profile, error) {
 	p := &Profile{From: file}
 	of := map[int]int{}

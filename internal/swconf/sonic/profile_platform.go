@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Platform reads platform.json, which has each port's breakouts, with hwsku.json, which has the default breakouts; the
-// switch does not have ports that hwsku.json omits.
+// Platform parses platform.json, which has each port's breakouts, with hwsku.json, which has the default breakouts.
+// The switch lacks ports that hwsku.json omits.
 func Platform(file string, text []byte, skuFile string, sku []byte) (*Profile, error) {
 	root, err := document(file, text)
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *Cage) mode(text string, aliases *node, lanes, indexes []int) (Mode, err
 	return m, nil
 }
 
-// broken deals a cage's lanes out, as portconfig.py does: ports are called by their first lane's place.
+// broken distributes a cage's lanes like portconfig.py: ports are named by their first lane's position.
 func broken(list []part, base int, lanes, indexes []int, aliases []string, at swconf.Place) (out []Outlet) {
 	lane := 0
 	for _, x := range list {
@@ -243,8 +243,8 @@ func broken(list []part, base int, lanes, indexes []int, aliases []string, at sw
 	return out
 }
 
-// HasPorts reports whether a file is a JSON object with interfaces, as platform.json and hwsku.json are, or is
-// unreadable, which reading it then reports.
+// HasPorts reports whether a file is a JSON object with interfaces, like platform.json and hwsku.json. It is also
+// true for an unreadable file, whose error is then reported by reading it.
 func HasPorts(file string, text []byte) bool {
 	root, err := document(file, text)
 	return err != nil || root.get("interfaces").object() && len(root.get("interfaces").keys) > 0

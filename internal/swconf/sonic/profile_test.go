@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a list of ports cannot be is said with its line and column.
+// An impossible list of ports is reported with its line and column.
 func TestBadLists(t *testing.T) {
 	many := strings.Builder{}
 	for i := range 1030 {
@@ -59,7 +59,7 @@ const skuText = `{"interfaces": {
  "Ethernet4": {"default_brkout_mode": "2x200G"},
  "Ethernet8": {"default_brkout_mode": "1x25G[10G]"}}}`
 
-// So it is of platform.json and hwsku.json.
+// The same holds for platform.json and hwsku.json.
 func TestBadPlatforms(t *testing.T) {
 	for _, c := range []struct{ in, with, sku, skuWith, want string }{
 		{"", "", "", "", ""},
@@ -108,7 +108,7 @@ func star(front *panel.Panel, rates ...unit.Rate) *topo.Graph {
 	return g
 }
 
-// names returns what the first switch's cables are plugged into: name, lanes, alias, error correction.
+// names returns the ports of the first switch's cables: name, lanes, alias, error correction.
 func names(g *topo.Graph) (out []string) {
 	for i := range g.Links {
 		s, _ := g.Nodes[0].Panel.Socket(g.Jack(i, 0))
@@ -126,8 +126,8 @@ func fitted(g *topo.Graph, p *Profile) error {
 	})
 }
 
-// Cables go into ports in order; jacks are broken out when there are more cables than ports, or when no
-// whole one runs at their speed. What does not go in is said, with switch, port, profile and what would go.
+// Cables go into ports in order. Jacks are broken out if there are more cables than ports, or if no whole one runs
+// at their speed. A cable that does not fit is reported with switch, port, profile and what would fit.
 func TestFit(t *testing.T) {
 	p, err := Platform("platform.json", []byte(platformText), "hwsku.json", []byte(skuText))
 	if err != nil {
@@ -173,7 +173,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// Where a switch's type says its front, cables keep the jacks and the parts that it gives them.
+// If a switch's type defines its front, cables have its jacks and parts.
 func TestFitJacks(t *testing.T) {
 	front := &panel.Panel{System: panel.SONiC, Runs: []panel.Run{{Ports: 64, Lanes: 8}}}
 	plug := func(jacks ...panel.Jack) *topo.Graph {
@@ -213,8 +213,7 @@ func TestFitJacks(t *testing.T) {
 	}
 }
 
-// Every device that is built in has each lane once in each of its modes, and every mode's ports run at a
-// speed.
+// Every built-in device has each lane once in each of its modes, and every mode's ports run at a speed.
 func TestKnownDevices(t *testing.T) {
 	for _, name := range HwSKUs() {
 		p := Known(name)
@@ -253,8 +252,8 @@ func TestKnownDevices(t *testing.T) {
 	}
 }
 
-// Whatever cables a switch has: they get ports of their own, with lanes of their own, that run at their
-// speed, or are refused; and never fewer go in when one is taken away.
+// Any cables of a switch get separate ports and lanes of their speed, or are rejected. With one cable fewer at
+// least as many of the others fit.
 func TestFitKeepsCablesApart(t *testing.T) {
 	all := HwSKUs()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -290,7 +289,7 @@ func TestFitKeepsCablesApart(t *testing.T) {
 	})
 }
 
-// A config_db.json is a profile as well: the ports that it has now.
+// A config_db.json is also a profile, of its current ports.
 func TestRunning(t *testing.T) {
 	p, err := Running("db", []byte(`{"DEVICE_METADATA": {"localhost": {"hwsku": "H", "platform": "x86_64-p"}},
 		"PORT": {"Ethernet4": {"lanes": "5,6", "index": "1", "speed": "200000", "alias": "b", "mtu": "9100"},

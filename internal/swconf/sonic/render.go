@@ -129,8 +129,8 @@ func reserved(s *design.Switch) (n unit.Bytes) {
 	return n
 }
 
-// groupProfile is the profile of a port's priority group. Where ports need different headroom each
-// speed and length has one of its own, as in SONiC's pg_profile_lookup.ini.
+// groupProfile is the profile of a port's priority group. If ports need different headroom each speed and length
+// has its own, as in SONiC's pg_profile_lookup.ini.
 func groupProfile(s *design.Switch, p *design.Port, i int) string {
 	name := fmt.Sprintf("pg_lossless_%d", i)
 	for _, other := range s.Ports {
@@ -163,8 +163,8 @@ func system(d *design.Design, s *design.Switch, put putter) {
 	meta := row{"hostname": s.Name, "type": role, "default_bgp_status": "up",
 		"docker_routing_config_mode": "split-unified"}
 	if len(s.SIDs) > 0 {
-		// bgpcfgd writes FRR's locators, SIDs and static routes from these tables, and ignores them if FRR has a file
-		// of its own
+		// bgpcfgd writes FRR's locators, SIDs and static routes from these tables, and ignores them if FRR has its
+		// own file
 		meta["docker_routing_config_mode"] = "separated"
 	}
 	if s.Routed() {
@@ -236,7 +236,7 @@ func profiles(s *design.Switch, put putter) {
 	stockProfiles(spec, put)
 }
 
-// stockProfiles are profiles that images also have: of priority group 0, with all lossy classes, and of lossless
+// stockProfiles are profiles that images also have: of priority group 0 with all lossy classes, and of lossless
 // queues, which drop nothing because groups pause before them.
 func stockProfiles(spec *queue.Spec, put putter) {
 	size := fmt.Sprint(int64(spec.Buffer))
@@ -403,7 +403,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	}
 }
 
-// portRow is a port of the device: its lanes and names are the profile's.
+// portRow is a port of the device; its lanes and names are the profile's.
 func portRow(s *design.Switch, p *design.Port) row {
 	k, _ := s.Panel.Socket(p.Jack) // fits has looked
 	r := row{"alias": k.Alias, "lanes": k.Lanes, "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),

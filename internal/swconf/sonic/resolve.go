@@ -90,7 +90,7 @@ func systemPort(key string) (card, rest string, ok bool) {
 }
 
 // card returns the line card and ASIC of a table of system ports: the hostname's, or else the one whose ports agree
-// best with the switch's maps. Others have configurations of their own.
+// best with the switch's maps. Others have separate configurations.
 func (p *parser) card(t *node) (card string) {
 	mine := p.table("PORT_QOS_MAP")
 	if len(mine.names()) == 0 {
@@ -146,7 +146,7 @@ func (p *parser) perPort(table string) []indexed {
 		if host, rest, voq := systemPort(t.keys[i]); voq {
 			if host != card {
 				p.uses(row)
-				continue // a key of another line card or ASIC, which has a configuration of its own
+				continue // a key of another line card or ASIC, which has a separate configuration
 			}
 			names, index, ok = strings.Cut(rest, "|")
 		}
@@ -206,7 +206,7 @@ func (p *parser) indexMap(table string, ref *node, bound int) (m [classes]int) {
 	return m
 }
 
-// pfc reads whether a port does PFC; which priorities it pauses is part of its queues.
+// pfc parses whether a port does PFC; the paused priorities are part of its queues.
 func (p *parser) pfc(port *swconf.Port, row *node) {
 	if n := row.get("pfc_enable"); n != nil {
 		port.PFC = swconf.Say(swconf.PFCOn, n.at)
@@ -246,8 +246,8 @@ func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq *indexed) *
 			p.egressBuffer(&q.Queues[i], prof)
 		}
 	}
-	// A priority group's profile counts for the queue of its traffic classes, and before all for the queue of
-	// the priority that it pauses.
+	// A priority group's profile applies to the queue of its traffic classes, preferably to the queue of the
+	// priority that it pauses.
 	var of [queue.Classes]*node
 	for tc := range classes {
 		if row := pgs[tcToPG[tc]]; row != nil && (used == 0 && tc < queue.Classes || used>>tc&1 > 0) {
@@ -265,8 +265,8 @@ func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq *indexed) *
 	return q
 }
 
-// classify reads the maps from DSCPs and 802.1p priorities by traffic classes to queues, and returns which
-// classes there are packets of, a bit each.
+// classify parses the maps from DSCPs and 802.1p priorities by traffic classes to queues. It returns the classes
+// that have packets, one bit each.
 func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used uint) {
 	n := row.get("dscp_to_tc_map")
 	if n != nil && row.get("tc_to_queue_map") == nil {
@@ -287,7 +287,7 @@ func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used 
 			q.Input = swconf.Say(plain(own.table, own.text), own.at)
 		}
 	}
-	if n == nil { // the switch's, which is no word of the port's
+	if n == nil { // the switch's, which is not the port's own
 		n = p.switchMap
 	}
 	if t := p.table("PORT_QOS_MAP"); t == nil && p.c.Part {
@@ -387,7 +387,7 @@ func (p *parser) hash() {
 		"add L4_SRC_PORT to ecmp_hash")
 }
 
-// peerVLAN is the VLAN of the peer link in which the two switches talk; designs give out VLANs below it.
+// peerVLAN is the VLAN of the peer link for the session of the two switches; designs assign lower VLANs.
 const peerVLAN = 4094
 
 // pair writes the connection of two switches (SONiC's MCLAG design): the service, which images disable; the peer

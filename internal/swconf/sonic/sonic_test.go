@@ -8,8 +8,8 @@ import (
 	"railyard/internal/swconf/tell"
 )
 
-// What SONiC's tables say: ports and the switch, maps and queues, buffers; and what is told of values that
-// its YANG models do not have.
+// The meaning of SONiC's tables on ports and the switch, maps and queues, and buffers, and the reports on values
+// that its YANG models lack.
 func TestTables(t *testing.T) {
 	for _, page := range []string{"switch", "queues", "buffers", "parts", "faults"} {
 		t.Run(page, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Any text is read or refused, never a panic, and its rows are all accounted for.
+// Any text is parsed or rejected without a panic, and its rows are all accounted for.
 func FuzzParse(f *testing.F) {
 	f.Add(
 		`{"PORT": {"Ethernet0": {"lanes": "1,2", "speed": "100000"}},

@@ -9,10 +9,10 @@ import (
 	"railyard/internal/swconf/design"
 )
 
-// SONiC's static SRv6 (doc/srv6/srv6_static_config_hld.md of sonic-net/SONiC, sonic-srv6.yang): a locator for each uSID
-// of the switch, the uSID itself (uN: shift, and at the last one decapsulate), and static routes to those of its
-// neighbours. A switch's change of the outer DSCP, as of a trimmed packet, reaches the NIC by decap_dscp_mode uniform
-// only.
+// SONiC's static SRv6 (doc/srv6/srv6_static_config_hld.md of sonic-net/SONiC, sonic-srv6.yang) has a locator for
+// each uSID of the switch, the uSID itself (uN: shift, and at the last one decapsulate), and static routes to those
+// of its neighbours. A switch's change of the outer DSCP, as of a trimmed packet, reaches the NIC by
+// decap_dscp_mode uniform only.
 const (
 	locatorTable = "SRV6_MY_LOCATORS"
 	sidTable     = "SRV6_MY_SIDS"

@@ -83,14 +83,14 @@ func Looks(text string) int {
 	case strings.HasPrefix(text, "[") && strings.Contains(text, `"path"`) && strings.Contains(text, `"op"`):
 		return 2 // a patch, which Parse reports
 	case strings.HasPrefix(text, "[") && strings.HasPrefix(strings.TrimSpace(text[1:]), "{"):
-		// or a configlet, which Parse reports as well
+		// or a configlet, which Parse also reports
 	case !strings.HasPrefix(text, "{"):
 		return 0
 	}
 	for _, table := range []string{"DEVICE_METADATA", "BUFFER_PROFILE", "DSCP_TO_TC_MAP", "PORT",
 		"PORT_QOS_MAP", "WRED_PROFILE", "QUEUE", "PFC_WD", "SCHEDULER", "VERSIONS"} {
 		if strings.Contains(text, `"`+table+`"`) || strings.Contains(text, `"`+table+`|`) {
-			return 4 // one section suffices; texts of megabytes are not searched for the rest
+			return 4 // one section suffices, so texts of megabytes are not searched further
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {

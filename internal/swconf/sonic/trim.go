@@ -12,9 +12,9 @@ import (
 	"railyard/unit"
 )
 
-// SONiC's packet trimming (its high-level design of 2025): BUFFER_PROFILE selects the queues that trim, the one row of
-// SWITCH_TRIMMING their parameters. If ports to servers set another DSCP on trimmed packets, each port has a map of a
-// traffic class without other packets; the names of these identify the ports.
+// SONiC's packet trimming (its high-level design of 2025): BUFFER_PROFILE selects the trimming queues, and the one
+// row of SWITCH_TRIMMING has their parameters. If ports to servers set another DSCP on trimmed packets, each port
+// has a map of a traffic class without other packets. The names of these maps identify the ports.
 const (
 	trimTable  = "SWITCH_TRIMMING"
 	trimServer = "TRIM_SERVER"

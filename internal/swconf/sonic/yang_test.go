@@ -21,8 +21,8 @@ import (
 	"railyard/unit"
 )
 
-// models is a set of YANG modules, as far as it takes to write config_db.json in
-// the form they describe: which module has a table, and the keys of its lists.
+// models is a set of YANG modules, as far as needed to write config_db.json in their form: which module has a
+// table, and the keys of its lists.
 type models struct {
 	files  []string
 	module map[string]string     // table -> module
@@ -36,7 +36,7 @@ type yangList struct {
 	value string    // the other leaf of a pair
 
 	numbers map[string]bool // its leaves that are plain numbers of up to 32 bits
-	unions  map[string]bool // those that may be one, or something else
+	unions  map[string]bool // those that may be a number or another type
 	many    map[string]bool // leaf-lists, which config_db.json has as one text with commas, or as a list
 }
 
@@ -54,7 +54,7 @@ var (
 	comment    = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
 )
 
-// block returns what stands between the brace at text[open] and its partner.
+// block returns the text between the brace at text[open] and its partner.
 func block(text string, open int) string {
 	depth := 0
 	for i := open; i < len(text); i++ {
@@ -152,8 +152,8 @@ func listsOf(body string, plain map[string]bool) (out []yangList) {
 	}
 }
 
-// document writes a config_db.json as the modules have it: rows become list
-// entries, keys with bars their key leaves, maps lists of pairs.
+// document writes a config_db.json in the modules' form: rows become list entries, keys with bars their key leaves,
+// maps lists of pairs.
 func (m *models) document(t *testing.T, text string) []byte {
 	t.Helper()
 	var db map[string]map[string]map[string]string
@@ -230,8 +230,7 @@ func (m *models) table(t *testing.T, table string, rows map[string]map[string]st
 	return out
 }
 
-// numbers are the leaves that YANG's JSON writes as numbers; 64-bit ones are
-// strings there, as in config_db.json.
+// numbers are the leaves that YANG's JSON writes as numbers. 64-bit ones are strings there, as in config_db.json.
 var numbers = []string{"index", "speed", "mtu", "weight", "dynamic_th", "vlanid", "min_links", "domain_id",
 	"detection_time", "restoration_time", "POLL_INTERVAL", "bgp_asn", "dscp_value", "tc_value",
 	"queue_index"}
@@ -244,7 +243,7 @@ func typed(row map[string]string) map[string]any {
 	return out
 }
 
-// typed is a value as the list's own type has it, where that is plain.
+// typed returns a value in the list's own type, if that is plain.
 func (l *yangList) typed(leaf, v string) any {
 	if l.many[leaf] {
 		list := []any{}
@@ -277,12 +276,12 @@ func typedValue(leaf, v string) any {
 	return v
 }
 
-// yanglint accepts what is rendered for every kind of fabric, by our own account of the tables.
+// yanglint accepts the output for every kind of fabric, by this project's models of the tables.
 func TestYanglint(t *testing.T) { yanglint(t, "testdata/yang", true) }
 
-// So it does by SONiC's published models, where RAILYARD_SONIC_YANG names a directory with them
-// (src/sonic-yang-models/yang-models of sonic-buildimage, made from its templates), or RAILYARD_SHARED one
-// that has them.
+// It also does by SONiC's published models, if RAILYARD_SONIC_YANG names a directory with them
+// (src/sonic-yang-models/yang-models of sonic-buildimage, made from its templates), or RAILYARD_SHARED one that has
+// them.
 func TestPublishedYang(t *testing.T) {
 	dir := os.Getenv("RAILYARD_SONIC_YANG")
 	if dir == "" {
@@ -305,7 +304,7 @@ func yanglint(t *testing.T, dir string, ours bool) {
 			continue
 		}
 		all := specs()
-		if kind != "rail" { // each table is of one that all kinds have, or of the kind
+		if kind != "rail" { // each table is one of all kinds, or of the kind
 			all = []queue.Spec{all[0], all[len(all)-1]}
 		}
 		for i, s := range all {
@@ -315,7 +314,7 @@ func yanglint(t *testing.T, dir string, ours bool) {
 	for _, kind := range []string{"rail", "fat-tree"} {
 		b.add(t, kind+" with segments", renderAs(t, kind, segmented(), true))
 	}
-	for _, name := range sonic.HwSKUs() { // those that have such ports: SN3700 is too slow
+	for _, name := range sonic.HwSKUs() { // those with such ports, because SN3700 is too slow
 		p := sonic.Known(name)
 		if name == "ACS-MSN3700" {
 			continue
@@ -330,7 +329,7 @@ func yanglint(t *testing.T, dir string, ours bool) {
 	for _, wrong := range []struct {
 		what, with string
 		of         int
-		ours       bool // the published models take it
+		ours       bool // the published models accept it
 	}{
 		{`"weight": "50"`, `"weight": "500"`, 0, false},
 		{`"profile": "pg_lossless_3_400000_3m"`, `"profile": "nobody"`, 0, false},
@@ -340,7 +339,7 @@ func yanglint(t *testing.T, dir string, ours bool) {
 		{`"dscp_value": "from-tc"`, `"dscp_value": "64"`, 1, false},
 		{`"queue_index": "7"`, `"queue_index": "any"`, 1, false},
 		{`"tc_to_dscp_map": "TRIM_FABRIC"`, `"tc_to_dscp_map": "NOBODY"`, 1, false},
-		{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class for nothing
+		{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class without packets
 		{`"action": "uN"`, `"action": "uX"`, 2, false},
 		{`"RAILYARD1|fcbb`, `"NOBODY|fcbb`, 2, false},
 		{`"decap_dscp_mode": "uniform"`, `"decap_dscp_mode": "keep"`, 2, false},
@@ -377,7 +376,7 @@ func specs() []queue.Spec {
 		WRED: plain.Queues[3].WRED}
 	computed := dynamic // headroom of each port's own cable
 	computed.Queues[4].Headroom = 0
-	trims := plain // another DSCP at ports to servers is a map of its own
+	trims := plain // another DSCP at ports to servers is a separate map
 	trims.Watchdog.On = false
 	trims.Queues[3] = queue.Class{Weight: 50, Trim: true, Limit: 200 * unit.KB, WRED: plain.Queues[3].WRED}
 	trims.Trim = queue.Trim{Size: 128, DSCP: 48, LastHop: 48}
@@ -387,7 +386,7 @@ func specs() []queue.Spec {
 	return []queue.Spec{plain, limited, dynamic, computed, trims, last}
 }
 
-// segmented is a switch for packets that say their ways: it trims, and marks in the core.
+// segmented is a switch for packets that name their paths; it trims, and marks in the core.
 func segmented() queue.Spec {
 	all := specs()
 	s := all[len(all)-1]
@@ -395,7 +394,7 @@ func segmented() queue.Spec {
 	return s
 }
 
-// bundled is behind a kind whose cables between switches are bundled.
+// bundled is the suffix of a kind whose cables between switches are bundled.
 const bundled = " in bundles"
 
 func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
@@ -453,8 +452,8 @@ func (m *models) run(documents ...string) (string, error) {
 	return string(out), err
 }
 
-// batch is documents that one call of yanglint validates: to load SONiC's 150 modules takes 50 times as long
-// as to validate a document.
+// batch is documents that one call of yanglint validates, because loading SONiC's 150 modules takes 50 times as
+// long as validating a document.
 type batch struct {
 	*models
 	dir          string
@@ -472,8 +471,8 @@ func (b *batch) add(t *testing.T, name string, texts []string) {
 	}
 }
 
-// lint validates all documents at once. yanglint ends at the first that is wrong, so then each is validated
-// alone, to name all that are.
+// lint validates all documents at once. yanglint ends at the first invalid one, so each is then validated alone, to
+// name all of them.
 func (b *batch) lint(t *testing.T) {
 	t.Helper()
 	out, err := b.run(b.files...)
