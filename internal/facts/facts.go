@@ -43,7 +43,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 			}
 		}
 	}
-	if p.RC.Recovery == rc.Selective {
+	if s.Carried == nil && p.RC.Recovery == rc.Selective {
 		f.Recovery, f.Flight, f.Named = "selective", p.RC.Window, p.RC.Named
 	}
 	f.MaxWindow, _ = s.Values["max_window"].(float64)

@@ -122,6 +122,7 @@ func TestLargestWindow(t *testing.T) {
 		"transport=srd transport.srd.window=1024":       "transport.srd.window=16384",
 		"transport=falcon transport.falcon.window=1024": "transport.falcon.window=4096",
 		"transport=falcon transport.falcon.window=4096": "",
+		"transport=falcon transport.recovery=selective": "transport.falcon.window=4096",
 		"transport=mrc transport.mrc.psn_range=32640":   "",
 		"transport=uec": "transport.window=32768",
 		"transport.recovery=selective transport.window=32768":                 "transport.window=65536",
