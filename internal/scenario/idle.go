@@ -34,7 +34,7 @@ func (p *resolver) idle() error {
 		p.note("lb_options.credits has no effect: only lossless queues return credit, and data is in none (switch.queues.%d.lossless)", p.Spec.DSCP[p.Default().DSCP])
 	}
 	for _, name := range cc.Names() {
-		var keys []string
+		keys := []string{"cc." + name + ".profile"}
 		for _, par := range cc.Lookup(name).Params {
 			keys = append(keys, field.Join("cc."+name, par.Name))
 		}
@@ -47,6 +47,7 @@ func (p *resolver) idle() error {
 	for _, of := range protocols.All {
 		p.idleProtocol(&def, of)
 	}
+	p.idleFabric(&def)
 	if len(p.File.Jobs) == 0 {
 		p.noteIdle(&def, "", "the scenario has no jobs, and ranks of a workload are in the order of hosts; jobs.NAME.on sets another order, as on: [host-2, host-1]", "placement")
 	}
@@ -55,6 +56,21 @@ func (p *resolver) idle() error {
 		p.noteIdle(&def, "", "each job sets its GPUs (jobs.NAME.placement, on)", "placement")
 	}
 	return nil
+}
+
+// idleFabric notes keys of links and failures that the scenario does not have.
+func (p *resolver) idleFabric(def *File) {
+	if p.Graph.Kind != "graph" && !slices.ContainsFunc(p.Graph.Links, p.betweenSwitches) {
+		p.noteIdle(def, "", "the fabric has no links between switches", "fabric.fabric_link.rate", "fabric.fabric_link.delay",
+			"fabric.fabric_link.cable", "fabric.fabric_link.bit_error_rate")
+	}
+	if !slices.ContainsFunc(p.Graph.NICs, func(n topo.NIC) bool { return len(n.Links) > 1 }) {
+		p.noteIdle(def, "", "every NIC has one port (server.nic_ports)", "server.bond")
+	}
+}
+
+func (p *resolver) betweenSwitches(l topo.Link) bool {
+	return p.Graph.Nodes[l.A].Role != topo.Host && p.Graph.Nodes[l.B].Role != topo.Host
 }
 
 // lossless reports whether a switch has PFC for the data of a service.

@@ -78,19 +78,26 @@ func (p *resolver) warnQueues() {
 	}
 }
 
-// noteDSCP warns if a switch's own configuration has another lossless DSCP than the data's. Usually the scenario's
-// DSCP is then not that of the real NICs.
+// noteDSCP warns if a switch has another lossless DSCP than the data's: in its own configuration, then the scenario's
+// DSCP is usually not the one of the real NICs, or by the default of switch.dscp, which does not follow transport.
 func (p *resolver) noteDSCP(n *topo.Node, spec *queue.Spec) {
 	of := p.Default().DSCP
-	if _, text := p.textFor(n); !text || spec.Queues[spec.DSCP[of]].Lossless {
+	_, text := p.textFor(n)
+	byDefault := !text && p.says("transport.data_dscp") && p.Default().Carried == nil
+	if !text && !byDefault || spec.Queues[spec.DSCP[of]].Lossless {
 		return
 	}
 	for d, q := range spec.DSCP {
-		if spec.Queues[q].Lossless {
-			p.note("data (DSCP %d) goes to queue %d of %s, which PFC does not protect, and DSCP %d to queue %d, which it does: --set transport.data_dscp=%d if the NICs send that",
-				of, spec.DSCP[of], n.Name, d, q, d)
-			return
+		if !spec.Queues[q].Lossless {
+			continue
 		}
+		remedy := fmt.Sprintf("--set transport.data_dscp=%d if the NICs send that", d)
+		if byDefault {
+			remedy = fmt.Sprintf("--set switch.dscp.%d=%d protects it", of, q)
+		}
+		p.note("data (DSCP %d) goes to queue %d of %s, which PFC does not protect, and DSCP %d to queue %d, which it does: %s",
+			of, spec.DSCP[of], n.Name, d, q, remedy)
+		return
 	}
 }
 

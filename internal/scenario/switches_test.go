@@ -102,3 +102,22 @@ func TestTagsAlone(t *testing.T) {
 		}
 	}
 }
+
+// A data DSCP that the default of switch.dscp does not put into the lossless queue is noted, also for config render.
+func TestDataOutsideLossless(t *testing.T) {
+	for set, want := range map[string]bool{"transport.data_dscp=26": true, "transport.data_dscp=26 switch.dscp.26=3": false,
+		"transport.data_dscp=24": false, "seed=2": false, "transport.data_dscp=26 transport=mrc": false} {
+		d, err := scenario.Parse("x.yaml", []byte(good), strings.Fields(set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const note = "data (DSCP 26) goes to queue 0 of "
+		if said := strings.Join(p.QueueNotes, "\n"); strings.Contains(said, note) != want {
+			t.Errorf("%s: want a note: %v, found %s", set, want, said)
+		}
+	}
+}

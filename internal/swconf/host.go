@@ -158,6 +158,7 @@ type Marked struct {
 	DSCP uint8
 	At   Place
 	By   string
+	TC   int // the traffic class (ToS) byte that holds the DSCP, where the host sets that; 0: none
 	// Partly: it applies to programs that connect by rdma_cm, which NCCL does not
 	Partly bool
 }
@@ -168,13 +169,13 @@ func (h *Host) DataDSCP(n *HostNIC) (m Marked, ok bool) {
 	tc, asked := h.number("NCCL_IB_TC")
 	switch {
 	case n.Class.Is():
-		return Marked{n.Class.V >> 2, n.Class.At, "traffic_class", false}, true
+		return Marked{n.Class.V >> 2, n.Class.At, "traffic_class", int(n.Class.V), false}, true
 	case n.Data.Is():
-		return Marked{n.Data.V, n.Data.At, "roce_dscp", false}, true
+		return Marked{n.Data.V, n.Data.At, "roce_dscp", 0, false}, true
 	case asked:
-		return Marked{uint8(tc.V>>2) & 63, tc.At, "NCCL_IB_TC", false}, true
+		return Marked{uint8(tc.V>>2) & 63, tc.At, "NCCL_IB_TC", tc.V, false}, true
 	case n.ToS.Is():
-		return Marked{n.ToS.V >> 2, n.ToS.At, "rdma_cm's ToS", true}, true
+		return Marked{n.ToS.V >> 2, n.ToS.At, "rdma_cm's ToS", int(n.ToS.V), true}, true
 	}
 	return Marked{}, false
 }

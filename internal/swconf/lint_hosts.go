@@ -217,18 +217,27 @@ func (l *linter) hostDataClass() {
 		if !ok {
 			return
 		}
-		s, where := x.wrong(func(s side) bool {
-			_, q := s.queue(m.DSCP)
-			return s.paused() != 0 && !q.Pause.Is() && !q.Trim.V
-		})
+		s, where := x.wrong(unprotected(m.DSCP))
 		if where == "" {
 			return
 		}
 		i, _ := s.queue(m.DSCP)
-		x.fault(n, m.At, "mark data with a DSCP of a lossless queue: "+lossless(s.q),
+		fix := "mark data with a DSCP of a lossless queue: " + lossless(s.q)
+		if _, q := s.queue(uint8(m.TC & 63)); m.TC != 0 && m.TC < 64 && q.Pause.Is() {
+			fix = fmt.Sprintf("%s is four times the DSCP: %d for DSCP %d", m.By, 4*m.TC, m.TC)
+		}
+		x.fault(n, m.At, fix,
 			"data have DSCP %d (%s), which %s puts into queue %d, and no PFC protects that", m.DSCP,
 			m.By, where, i)
 	})
+}
+
+// unprotected reports whether a switch has lossless queues, and puts a DSCP into another.
+func unprotected(dscp uint8) func(side) bool {
+	return func(s side) bool {
+		_, q := s.queue(dscp)
+		return s.paused() != 0 && !q.Pause.Is() && !q.Trim.V
+	}
 }
 
 // lossless are the DSCPs whose queues are paused.
@@ -245,7 +254,8 @@ func lossless(q *QoS) string {
 	return ranges(d)
 }
 
-// hostPFC finds NICs that do not pause the priority of their data.
+// hostPFC finds NICs that do not pause the priority of their data. Where the switches do not pause it either,
+// hostDataClass names the DSCP.
 func (l *linter) hostPFC() {
 	if l.Lossy {
 		return
@@ -254,6 +264,9 @@ func (l *linter) hostPFC() {
 		m, ok := x.h.DataDSCP(n)
 		mask, at, said := n.Paused()
 		if !ok || !said {
+			return
+		}
+		if _, where := x.wrong(unprotected(m.DSCP)); where != "" {
 			return
 		}
 		if p, by := n.Priority(m.DSCP); by.Line > 0 && mask>>p&1 == 0 {

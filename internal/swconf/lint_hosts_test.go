@@ -64,7 +64,7 @@ func TestHostRules(t *testing.T) {
 		change
 	}{
 		{"host-trust:2", func(_ *Host, n *HostNIC, _ *Config) { n.Trust.V = "pcp" }},
-		{"host-data-class:3 host-pfc:9 host-class-differs:12",
+		{"host-data-class:3 host-class-differs:12",
 			func(_ *Host, n *HostNIC, _ *Config) { n.Class.V = 160 }},
 		{"host-data-class:3", func(h *Host, n *HostNIC, _ *Config) {
 			n.Class.V, n.ToS.V = 104, 104
