@@ -31,6 +31,7 @@ type Facts struct {
 	Scheduled  bool    // a scheduled fabric
 	Queue      string  // number of the queue of data
 	XOff       unit.Bytes
+	Headroom   unit.Bytes // of the queue of data; 0: computed
 	Limit      unit.Bytes // limit of the data queue; 0: dynamic, by alpha
 
 	Kind       string // fabric.kind; "" for described fabrics

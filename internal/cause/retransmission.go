@@ -6,6 +6,10 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 	Advice:  "find what loses packets",
 	Without: func(f *Facts) Change { return noLoss(f) },
 	Remedies: func(f *Facts) (all []Change) {
+		if f.Lossless && f.Headroom > 0 && f.Lost.Known && f.Lost.Full > 0 {
+			all = append(all, Change{Says: "the headroom that links need", Needs: "buffer for it",
+				Set: []string{"switch.queues." + f.Queue + ".headroom=0B"}})
+		}
 		early := "transport.nak_after=0" // without overtaking, a gap is immediately a loss
 		switch inOrder := !f.Overtakes && f.NakAfter > 0; {
 		case f.Transport == "roce" && f.Recovery == "go-back-n":

@@ -51,6 +51,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 	queue := &p.Spec.Queues[number]
 	f.Queue = strconv.Itoa(int(number))
 	f.Lossless, f.Trims, f.XOff, f.Limit = queue.Lossless, queue.Trim, queue.XOff, queue.Limit
+	f.Headroom = queue.Headroom
 	if f.Kind == "rail" || f.Kind == "pod" {
 		f.Uplinks = file.Fabric.Uplinks
 	}

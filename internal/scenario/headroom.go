@@ -79,8 +79,43 @@ func (p *Plan) Respec(change func(node int, s *queue.Spec)) {
 	}
 }
 
+// noteHeadroom notes classes whose headroom does not hold what arrives after a pause: the largest shortage of each.
+func (p *resolver) noteHeadroom() {
+	type shortage struct {
+		node       int
+		have, need unit.Bytes
+	}
+	var short [queue.Classes]shortage
+	for i, l := range p.Graph.Links {
+		response := p.Switching.Response
+		if response == 0 {
+			response = queue.Response(l.Rate)
+		}
+		for _, n := range []int{l.A, l.B} {
+			if p.Graph.Nodes[n].Role == topo.Host {
+				continue
+			}
+			need := queue.Headroom(l.Rate, l.Propagation(), response, p.Graph.Nodes[n].Through(p.Switching.Pipeline),
+				min(p.specs[n].MTU, p.largestFrame()))
+			for c := range queue.Classes {
+				have := p.reserve(i, n, c)
+				if x := &short[c]; have > 0 && need-have > x.need-x.have {
+					*x = shortage{n, have, need}
+				}
+			}
+		}
+	}
+	for c, x := range short {
+		if x.need > 0 {
+			p.note("queue %d of %s is lossless, and its headroom of %v is below the %v that its link needs: packets that arrive after a pause can be lost; headroom 0B is computed",
+				c, p.Graph.Nodes[x.node].Name, x.have, x.need)
+		}
+	}
+}
+
 // headroom checks that each switch's buffer holds the headroom of its ports.
 func (p *resolver) headroom() error {
+	p.noteHeadroom()
 	reserved := p.Reserved()
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {

@@ -121,3 +121,21 @@ func TestDataOutsideLossless(t *testing.T) {
 		}
 	}
 }
+
+// A headroom below what a link needs is noted, and the computed one is not.
+func TestShortHeadroom(t *testing.T) {
+	for set, want := range map[string]bool{"": false, "switch.queues.3.headroom=20KB": true,
+		"switch.queues.3.headroom=900KB": false} {
+		d, err := scenario.Parse("x.yaml", []byte(good), strings.Fields(set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(p.Notes, "\n"); strings.Contains(said, "headroom of 20KB is below the ") != want {
+			t.Errorf("%s: want a note: %v, found %s", set, want, said)
+		}
+	}
+}
