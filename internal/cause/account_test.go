@@ -63,8 +63,8 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// TestEveryCause checks the registry: each cause stands at its number, with names, a colour and functions of its own,
-// and nothing that a run lacks makes these panic.
+// TestEveryCause checks the registry. Each cause is at the index of its number and has names, a colour and
+// functions. No function panics for a run without data.
 func TestEveryCause(t *testing.T) {
 	keys, names, colors := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, c := range All() {

@@ -1,9 +1,9 @@
 // Package cause is the registry of causes of lost time in messages, collectives and training steps, and the account
 // that divides their time among these causes.
 //
-// A cause is one file: its name from the glossary, its meaning, its colour, its remedies (remedies.go's Remedy) and the
-// variant of the run without it (Without). Package explain fills an Account; text, page, plots, Parquet and comparisons
-// read it and name no cause themselves.
+// A cause is one file: its name from the glossary, its meaning, its colour, its remedies (remedies.go's Remedy) and
+// the variant of the run without it (Without). Package explain fills an Account. Text, page, plots, Parquet and
+// comparisons read it and do not name causes themselves.
 //
 //	var a cause.Account
 //	a.Own[cause.Incast] += int64(3 * unit.Millisecond)
@@ -56,7 +56,8 @@ type Cause struct {
 	About string // description in one sentence
 	Color string // #rrggbb, of the page and of plots; distinguishable with any colour vision
 	Loss  bool   // time above line rate: neither computing nor the bytes themselves
-	// Trigger reports whether congestion control reduces rates because of it; the reaction is then counted with it.
+	// Trigger reports whether the cause makes congestion control reduce rates. The reaction is then counted with
+	// the cause.
 	Trigger bool
 	// Without returns the variant of a run without the cause, from the facts of the run.
 	Without func(f *Facts) Change

@@ -51,8 +51,8 @@ type Facts struct {
 	Storms     bool      // a NIC pauses continuously
 	Jobs       int
 	Trees      bool // the workload is one collective, by trees
-	// Reorder is the memory of a NIC for packets that overtook others, ReorderEntries its limit of packets, 0:
-	// none; ReorderLocal: all such packets pass through it.
+	// Reorder is the memory of a NIC for packets that overtook others. ReorderEntries is its limit in packets, 0
+	// for none. ReorderLocal reports whether all such packets pass through it.
 	Reorder        unit.Bytes
 	ReorderEntries int
 	ReorderLocal   bool
@@ -62,7 +62,7 @@ type Facts struct {
 	Inside         bool // no packet crossed the network
 }
 
-// Lost counts the packets that a run lost, by reason; nil reasons of a run that was not simulated are 0.
+// Lost counts the packets that a run lost, by reason. In a run that was not simulated, missing reasons count 0.
 type Lost struct {
 	Known     bool  // the run was simulated
 	BitErrors int64 // corrupted on links
@@ -80,7 +80,7 @@ type Change struct {
 	Cables func(c *Cable)
 	// Needs describes the hardware that the remedy requires and the fabric may lack; "" where settings are enough.
 	Needs string
-	// Also lists the causes that the change takes away together with its own.
+	// Also lists the other causes that the change removes.
 	Also []ID
 	// Impossible says why there is no such run; Set, Drop, Edits and Cables are empty then.
 	Impossible string

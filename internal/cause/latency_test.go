@@ -2,7 +2,8 @@ package cause
 
 import "testing"
 
-// Switches are no remedy for the latency of a run that sends nothing through one, nor for that of long cables.
+// Switches are no remedy for latency in a run without traffic through a switch, and none for the latency of long
+// cables.
 func TestCutThroughIsForPackets(t *testing.T) {
 	for f, want := range map[Facts]int{{}: 1, {Inside: true}: 0, {Far: true}: 0} {
 		if got := latency.Remedies(&f); len(got) != want {

@@ -43,9 +43,9 @@ func Add(c *Cause) {
 // FromOutside lists the causes of extensions.
 func FromOutside() []*Cause { return all[builtIn:] }
 
-// Take moves time to cause c from the built-in cause that it divides, at most the available time, and returns the
-// amount. A run without c is expected to save the same time, but at most the saving of a run without the built-in
-// cause, if that is known.
+// Take moves time to cause c from the built-in cause that contains it, at most the available time. It returns the
+// moved time. A run without c is expected to save the same time. If the saving of a run without the built-in cause
+// is known, that is the upper limit.
 func (a *Account) Take(c *Cause, claimed unit.Time, possible bool) unit.Time {
 	got := min(int64(claimed), a.Own[c.From])
 	if got <= 0 {

@@ -2,8 +2,8 @@ package cause
 
 import "testing"
 
-// TestOtherRecovery: a run in which packets that links lose are recovered in another way doubts what it saves, for
-// whatever cause it is.
+// TestOtherRecovery checks runs without a cause that also recover lost packets in another way. Their saving is in
+// doubt if links lose packets.
 func TestOtherRecovery(t *testing.T) {
 	for _, id := range []ID{Collision, Reordering} {
 		f := &Facts{Transport: "roce", Recovery: "go-back-n", LB: "spray", Lost: Lost{BitErrors: 1}}

@@ -36,7 +36,7 @@ var retransmission = Cause{ID: Retransmission, Key: "sent_again", Name: "retrans
 		return all
 	}}
 
-// noLoss takes away what packets were lost by, or, of a run that was not simulated, may be.
+// noLoss removes the causes of packet loss. In a run that was not simulated, these are the possible causes.
 func noLoss(f *Facts) (c Change) {
 	if f.bitErrors() {
 		c = Change{Says: "no bit errors", Edits: []Edit{NoBitErrors}}

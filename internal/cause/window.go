@@ -33,8 +33,8 @@ var window = Cause{ID: Window, Key: "window_too_small", Name: "window limit",
 		return append(all, controls(f, "dcqcn")...)
 	}}
 
-// widest sets a transport's most packets in flight to the largest accepted; "": they have it, or nothing but congestion
-// control limits them.
+// widest sets a transport's limit of packets in flight to the largest accepted value. It returns "" if the run has
+// that value already, or if only congestion control limits packets in flight.
 func widest(f *Facts) string {
 	key, most := "", 0
 	switch {

@@ -1,5 +1,5 @@
-// Package completion has what shells complete a command line with: a script for each, and the values of flags and
-// arguments (scenario keys, models, runs, ports of a scenario) for usage.Complete.
+// Package completion has what shells need to complete a command line: a script for each shell, and the values of
+// flags and arguments (scenario keys, models, runs, ports of a scenario) for usage.Complete.
 package completion
 
 import (
@@ -27,8 +27,8 @@ func Script(shell string) []byte {
 	return text
 }
 
-// Values returns a function that lists the values of a flag or an argument; none where a shell completes file names.
-// pages lists the pages of the documentation.
+// Values returns a function that lists the values of a flag or an argument. It lists none where a shell completes
+// file names. The argument pages lists the pages of the documentation.
 func Values(pages func() []string) usage.Values {
 	return func(name, holder, last string, before []string) []string {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"railyard/internal/topo"
 )
 
-// Plugged lists the cables whose one end is a switch's port and the other a server's.
+// Plugged lists the cables that connect a switch's port and a server's port.
 func Plugged(c *cabling.Cabling) (out []swconf.Plugged) {
 	for _, k := range c.Cables {
 		for _, x := range [][2]cabling.End{{k.A, k.B}, {k.B, k.A}} {
@@ -21,8 +21,8 @@ func Plugged(c *cabling.Cabling) (out []swconf.Plugged) {
 	return out
 }
 
-// Sockets returns, by link of the graph that was made of a cabling, the ports that its ends are plugged into there: the
-// graph numbers ports anew. Cables between the same two nodes are matched in order.
+// Sockets returns, for each link of the graph, the ports of the cabling at its ends. The graph itself numbers ports
+// anew. Cables between the same two nodes are matched in order.
 func Sockets(g *topo.Graph, c *cabling.Cabling) func(link, node int) string {
 	type ends struct{ a, b string }
 	between := map[ends][]cabling.Cable{}

@@ -74,8 +74,8 @@ func (b *BGP) own(n *Neighbor) uint32 {
 	return b.ASN.V
 }
 
-// asOf returns the AS number that far announces on the session that c has with it as n: its own, or the one set there
-// instead. Nothing is known of it where far has no such session.
+// asOf returns the AS number that far announces on the session that c has with it as n: its own, or the one set
+// there instead. There is no AS number where far has no such session.
 func (c *Config) asOf(far *Config, n *Neighbor) (as uint32) {
 	as = far.BGP.ASN.V
 	for _, p := range c.interfaces() {

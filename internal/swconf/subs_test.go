@@ -72,7 +72,7 @@ func TestVRFsRepeat(t *testing.T) {
 	}
 }
 
-// A pair of switches in one AS is meant; two leaves that do not know each other are not.
+// Two switches with a session may share an AS number. Without a session, a rule reports the shared number.
 func TestSharedASNumbers(t *testing.T) {
 	a, b := pair()
 	b.Hostname.V, a.Ports[0].Desc.V = "leaf2", "to leaf2 Ethernet1"

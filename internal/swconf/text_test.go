@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A phrase counts where strings.Contains finds it, and nowhere else, also where a text is searched from a
-// byte on: of few letters, so that phrases are often there, and of any.
+// The search finds a phrase exactly where strings.Contains finds it, also if the search begins inside the text. The
+// texts have few letters, so that they contain the phrases often.
 func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.SampledFrom([]string{"ab", "ab \n", "abcdefghijklmnopqrstuvwxyz0123456789 -/\n"}).

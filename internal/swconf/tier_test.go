@@ -2,7 +2,7 @@ package swconf
 
 import "testing"
 
-// A rule about tiers has to say the same in every run, whatever several words a name has.
+// A rule about tiers gives the same result in every run, also where a name has several words.
 func TestTierByName(t *testing.T) {
 	for name, want := range map[string]int{
 		"leaf-1": 1, "seg-2-rail-4": 1, "TOR12": 1, "spine-3": 2, "agg-1-1": 2, "core-7": 3,

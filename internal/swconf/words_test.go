@@ -50,7 +50,7 @@ func TestPrecedences(t *testing.T) {
 	}
 }
 
-// What is written of a classification reads back as the same.
+// The text that is written of a classification reads back as the same classification.
 func TestDSCPSetReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var m [64]uint8
@@ -71,7 +71,7 @@ func TestDSCPSetReadsBack(t *testing.T) {
 	})
 }
 
-// Ports are written shortly where they count up, hosts as Slurm's hostlists have them.
+// Port names are shortened where their numbers are consecutive. Host names are written as Slurm's hostlists.
 func TestShortLists(t *testing.T) {
 	for _, c := range []struct {
 		names           []string

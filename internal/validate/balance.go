@@ -173,9 +173,8 @@ workload:
 	}, nil
 }
 
-// spraying holds packets sent to the least loaded port against packets sent at
-// random, on the permutation in which every link could be full: a switch that looks
-// at its queues must not do worse than one that does not.
+// spraying compares packets sent to the least loaded port with packets sent at random. The traffic is a permutation
+// that could fill every link. A switch that looks at its queues must be at least as fast as one that does not.
 func spraying(large bool) ([]Row, error) {
 	var rows []Row
 	for _, c := range []struct {

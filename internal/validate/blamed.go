@@ -109,8 +109,8 @@ func JudgeRandom(seed uint64, number int) (j Judged) {
 	return j
 }
 
-// repeat runs the scenario without the cause again, over cables that are a little longer and with other bit errors. A
-// fabric has both: a saving that hangs on them says little of the cause.
+// repeat runs the scenario without the cause again, with slightly longer cables and other bit errors. Every fabric
+// has cables of some length and bit errors. A saving that depends on them is no measure of the cause.
 func (j *Judged) repeat(s *whatif.Scenario, without *cause.Change) {
 	for k := range uint64(blameRepeats) {
 		r, again := rng.New(k, "cables"), *without
@@ -131,8 +131,8 @@ func (j *Judged) repeat(s *whatif.Scenario, without *cause.Change) {
 	}
 }
 
-// undecided returns why savings of runs that differ by cables and bit errors judge no account: none agrees with all of
-// them; "" where one does. It uses neither the cause nor the account.
+// undecided returns the reason why savings of runs with different cables and bit errors do not judge an account: no
+// account agrees with all of them. It returns "" where one account does. It uses neither the cause nor the account.
 func undecided(step int64, saved []int64) string {
 	least, most := int64(math.MaxInt64), int64(math.MinInt64) // of what agrees
 	for _, s := range saved {
@@ -144,8 +144,9 @@ func undecided(step int64, saved []int64) string {
 	return "cables up to 10 cm longer or other bit errors change the saving by more than an estimate may be off"
 }
 
-// ownFault returns the kind of fault that only the run without the cause has, "" for none: the saving is then the
-// cause's cost less that fault's, which the first run does not show. It uses neither the cause nor the account.
+// ownFault returns the kind of fault that only the run without the cause has, or "" for none. The saving is then
+// the cost of the cause less the cost of that fault. The first run does not show that cost. It uses neither the
+// cause nor the account.
 func ownFault(with, without *result.Summary) string {
 	lost := func(s *result.Summary) int64 { return s.Retransmissions - s.Trims }
 	switch {

@@ -6,8 +6,8 @@ import (
 	"railyard/internal/result"
 )
 
-// TestOwnFault checks which counterfactuals are doubtful judges: those with a kind of fault that the run with the cause
-// has not, however few; more of a kind that both have is the account's business.
+// TestOwnFault checks which runs without the cause are doubtful judges. They are those that have a kind of fault
+// which the run with the cause lacks, even once. More faults of a kind that both runs have do not count.
 func TestOwnFault(t *testing.T) {
 	run := func(timeouts, again, trims int64) *result.Summary {
 		return &result.Summary{Timeouts: timeouts, Retransmissions: again, Trims: trims}
@@ -31,8 +31,9 @@ func TestOwnFault(t *testing.T) {
 	}
 }
 
-// TestUndecided checks that savings of runs which differ by the length of cables judge an account where one figure
-// agrees with all of them, whatever the account says: within 2 % of the step, here 20, or 20 % of the saving.
+// TestUndecided checks savings of runs that differ in the length of cables. They judge an account if one figure
+// agrees with all of them, whatever the account is. The tolerance is 2 % of the step, here 20, or 20 % of the
+// saving.
 func TestUndecided(t *testing.T) {
 	const step = 1000
 	for _, c := range []struct {
@@ -61,8 +62,8 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestRepeated checks that a saving that hangs on 10 cm of cable, or on which packets bit errors hit, is in doubt, and
-// one that does not is judged.
+// TestRepeated checks that a saving is in doubt if it depends on 10 cm of cable or on which packets bit errors hit.
+// Another saving is judged.
 func TestRepeated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,9 +18,9 @@ func breaks() (rows []Row, err error) {
 	return rows, nil
 }
 
-// shrinking returns which flows move when one of a group's eight ports fails. With a region of the hash for each
-// port, flows of the ports before the failed one keep the part of their region, and those after it the part, that
-// the wider regions of seven overlap (RFC 2992, section 3).
+// shrinking returns which flows move when one of a group's eight ports fails. The hash has a region for each port.
+// When one port fails, the regions of the other seven grow. A flow keeps its port where the old region of that port
+// overlaps its new one (RFC 2992, section 3).
 func shrinking() (rows []Row) {
 	const n, flows = 8, 200_000
 	whole := make([]int32, n)
@@ -84,8 +84,8 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 	return rows, nil
 }
 
-// halfPlanes is a ring all-reduce whose NICs have two planes, of which one fails after half of the time: the other half
-// takes twice as long over the remaining plane.
+// halfPlanes is a ring all-reduce whose NICs have two planes. One plane fails after half of the time, and the
+// remaining half takes twice as long.
 func halfPlanes() ([]Row, error) {
 	const text = `
 name: planes
@@ -110,7 +110,7 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 }
 
 // blackHole is a flow at line rate whose spine fails. Its leaf sends into the failed link until it detects the
-// failure; later convergence of routes costs nothing more, since the leaf has another spine.
+// failure. Later convergence of routes costs no more time, because the leaf has another spine.
 func blackHole() (rows []Row, err error) {
 	for _, detect := range []unit.Time{20 * unit.Microsecond, 80 * unit.Microsecond} {
 		r := must(finish(fmt.Sprintf(`
@@ -156,7 +156,7 @@ events: [{nic: host-2/nic-1, at: 1ms, up: false}]
 	return rows, nil
 }
 
-// stormBroken is a NIC that pauses without end: its queued packets wait for the watchdog's detection time, and at
+// stormBroken is a NIC that pauses without end. Its queued packets wait for the watchdog's detection time and at
 // most one more poll.
 func stormBroken() (rows []Row, err error) {
 	r := must(finish(`

@@ -19,10 +19,10 @@ workload: {traffic: {flows: [%s]}}
 
 const channelFlows = 16
 
-// channelRows compares two consecutive hashes, over channels and over the cables inside, with their closed form: n
-// flows leave a cable that takes a share p of the hash unused with (1-p)^n. With separate seeds every link has an
-// equal share. With one seed the second hash repeats the first, and the used links are the distinct pairs of
-// halves, thirds and so on of the hash range.
+// channelRows compares two consecutive hashes, over channels and over the cables in them, with their closed form.
+// If a cable takes a share p of the hash, n flows leave it unused with probability (1-p)^n. With separate seeds
+// every link has an equal share. With one seed the second hash repeats the first. The used links are then the
+// distinct pairs of halves, thirds and so on of the range of the hash.
 func channelRows() (rows []Row, err error) {
 	const source = "docs/references.md, balls-in-bins"
 	const seeds = 160

@@ -2,8 +2,8 @@ package validate
 
 import "strings"
 
-// Check is a group of rows, and what computing them costs. How the groups of a report run, several at a
-// time, is the caller's: this package starts no goroutine.
+// Check is a group of rows, and what computing them costs. This package starts no goroutine: the caller runs groups
+// of a report at the same time if it wants to.
 type Check struct {
 	Name    string
 	Seconds float64 // of one processor
@@ -12,8 +12,8 @@ type Check struct {
 	Part    *Check // rows of a long group that take seconds; nil: none, or the group is short
 }
 
-// Long is the number of seconds from which a group is long: `railyard validate --quick`, the gate and the tests omit
-// it, or compute a part.
+// Long is the number of seconds from which a group is long. `railyard validate --quick`, the gate and the tests
+// omit a long group, or compute a part of it.
 const Long = 5
 
 // Long reports whether a group takes long.
@@ -64,7 +64,7 @@ func group(name string, seconds float64, mb int, run func() ([]Row, error)) Chec
 	}}
 }
 
-// parted is a long group whose rows without the large scenarios take some seconds.
+// parted is a long group. Its rows without the large scenarios take some seconds.
 func parted(name string, seconds float64, mb int, part float64, rows func(large bool) ([]Row, error)) Check {
 	c := group(name, seconds, mb, func() ([]Row, error) { return rows(true) })
 	p := group(name, part, mb, func() ([]Row, error) { return rows(false) })

@@ -8,8 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// circuitRows are fabrics connected by an optical circuit switch: a dragonfly that grows, a ring of cubes that loses
-// one.
+// circuitRows are fabrics with an optical circuit switch: a dragonfly that grows, and a ring of cubes that loses a
+// cube.
 func circuitRows() ([]Row, error) {
 	const (
 		kim = "Kim et al. 2008: L global links of a group in a balanced dragonfly, L/(g-1) to each other"
@@ -53,8 +53,8 @@ func circuitRows() ([]Row, error) {
 	return append(rows, more...), err
 }
 
-// cubeRows compares a torus of cubes whose spare one replaces a failed one: the same traffic among the connected
-// cubes takes equal times before and after, and on a torus of links.
+// cubeRows compares a torus of cubes in which a spare cube replaces a failed one. The same traffic among the
+// connected cubes takes equal times before the failure, after it, and on a torus of fixed links.
 func cubeRows(tpu string) ([]Row, error) {
 	four := must((planner.CubeInput{Along: [3]int{4, 4, 4}, Side: 4, Spares: 1, Without: 7}).Plan())
 	rows := []Row{

@@ -8,8 +8,9 @@ import (
 	"railyard/internal/long"
 )
 
-// TestSettingsClose computes rows that differ again with the setting of their reason: it closes the gap. Groups that
-// take more than a second come under RAILYARD_LONG, and those of more than 15 seconds not at all.
+// TestSettingsClose computes differing rows again with the setting that their reason names. The setting must close
+// the gap. Groups that take more than a second run only with RAILYARD_LONG. Groups of more than 15 seconds do not
+// run.
 func TestSettingsClose(t *testing.T) {
 	lines := documented(t)
 	for _, c := range Checks() {

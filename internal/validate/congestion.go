@@ -64,8 +64,8 @@ func dcqcnSequence() ([]Row, error) {
 			"spine-A:Eth1 resumes priority 3 to rail-1", "increases the rate of queue pair 0"})
 }
 
-// headroom pauses a line-rate sender in the worst case and looks for loss: the
-// computed headroom must hold, one MTU less must not.
+// headroom pauses a line-rate sender in the worst case and counts losses. The computed headroom must suffice, and
+// one MTU less must not.
 func headroom() ([]Row, error) {
 	var rows []Row
 	for _, cable := range []string{"3m", "40m", "150m"} {
@@ -83,8 +83,9 @@ func headroom() ([]Row, error) {
 	return rows, nil
 }
 
-// HeadroomDrops runs an incast against traffic in the other direction, so that pause frames meet a frame being sent,
-// with the computed headroom less a number of MTUs, over many phases, and returns the lost packets.
+// HeadroomDrops runs an incast against traffic in the other direction, so that pause frames wait for a frame that
+// is being sent. The headroom is the computed one less a number of MTUs. HeadroomDrops tries many phases and
+// returns the number of lost packets.
 func HeadroomDrops(cable string, less int) (drops int64, err error) {
 	defer caught(&err)
 	text := `
@@ -119,9 +120,9 @@ workload:
 	return drops, nil
 }
 
-// FluidP solves DCQCN's fixed point for the mark probability (Zhu et al. 2015,
-// fluid model; docs/references.md, dcqcn): n flows share c packets per second, b is the
-// byte counter in packets, ai the additive increase in packets per second.
+// FluidP solves DCQCN's fixed point for the mark probability (Zhu et al. 2015, fluid model; docs/references.md,
+// dcqcn). The n flows share c packets per second, b is the byte counter in packets, and ai is the additive increase
+// in packets per second.
 func FluidP(n int, c, b, ai, tau, tauPrime, timer, f float64) float64 {
 	r := c / float64(n)
 	g := func(p float64) float64 {
@@ -193,7 +194,7 @@ var rampEnds = reason("queue beyond the marking ramp",
 	"switch.queues.3.wred_max=1955KB switch.queues.3.probability=10",
 	"the same slope, ten times as long: within 10 % (rows \"on a ramp 10 times as long\")")
 
-// packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter of a second and compares marks and
+// packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter of a second. It compares marks and
 // queue with the p at which the Monte Carlo of one sender settles, and the flows with each other. The paper's ramp
 // reaches 1 % at 200 KB; one extended at its slope is longer by that factor.
 func packetFixedPoint(n, ramp int, p float64) ([]Row, error) {
@@ -207,8 +208,8 @@ switch: {queues: {"3": {wred_min: 5KB, wred_max: %dKB, probability: %d, xoff: 4M
 workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 `, n+1, 5+195*ramp, ramp, int64(2e9)/int64(n), n)
 	r := must(start(text))
-	// The fixed point holds between the start, when all senders burst at line
-	// rate, and the end of the first flow.
+	// The fixed point does not hold at the start, when all senders burst at line rate, or after the end of the
+	// first flow.
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
 	var from, to window
 	do(r.Go(func(p exec.Progress) bool {

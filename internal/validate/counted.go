@@ -119,8 +119,8 @@ func zeroTable() (rows []Row) {
 	return rows
 }
 
-// plantedRows plants every fault of the table once, prints the counters as one of three systems does, in turn, and
-// counts the faults that diagnose names first.
+// plantedRows plants every fault of the table once and prints the counters in the format of one of three systems,
+// in turn. It counts the faults that diagnose names first.
 func plantedRows() ([]Row, error) {
 	systems := []string{"nxos", "eos", "sonic"}
 	var of, right [3]int

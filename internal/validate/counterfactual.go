@@ -108,7 +108,7 @@ var (
 	lossless     = []string{"fabric.host_link.bit_error_rate=0"}
 )
 
-// Figure 12-4 of the seed, whose three flows one hash puts on one uplink.
+// Figure 12-4 of the source has three flows that one hash sends to one uplink.
 const flowsOf124 = `
 name: three-flows
 seed: 14
@@ -166,7 +166,7 @@ transport: {qps: 2}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: ring, channels: 2}}}
 `
 
-// A flow to a free receiver crosses the same link as an incast to another one, which PFC pauses.
+// A flow to an idle receiver crosses the same link as an incast to another receiver. PFC pauses that link.
 const victim = `
 fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
@@ -291,7 +291,8 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}
 `
 
-// trimTrial cuts nearly everything of an incast, and nothing where queues have room for all.
+// trimTrial is an incast whose packets are nearly all trimmed. Nothing is trimmed where queues have room for all
+// packets.
 func trimTrial() trial {
 	trimming := []string{"switch.pfc=false", "switch.queues.3.trim=true", "transport.recovery=selective",
 		"transport.write=only"}

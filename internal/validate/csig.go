@@ -11,8 +11,8 @@ var lessNews = reason("one signal for each packet",
 	"A tag has the available bandwidth of one port over the last microsecond, or its delay in the next packet. INT has both, of every port.",
 	"cc.hpcc.csig=0", "INT, and no difference; cc.hpcc.csig_interval from 250 ns to 2 us leaves +13 to +31 %")
 
-// csigRows compares congestion signaling's tags with the activity of the ports on the path, from frames captured there,
-// and HPCC by tags with HPCC by telemetry.
+// csigRows compares the tags of congestion signaling with the activity of the ports on the path, from frames
+// captured there. It also compares HPCC by tags with HPCC by telemetry.
 func csigRows() (rows []Row, err error) {
 	for _, size := range []int{4, 8} {
 		right, all := must2(tags(size))
@@ -33,8 +33,8 @@ func csigRows() (rows []Row, err error) {
 	return append(rows, more...), err
 }
 
-// bySignal returns how long the slowest flow of a permutation takes under an algorithm without a tag and with tags
-// of each size, in us, and how many bytes the hosts send.
+// bySignal returns the time of the slowest flow of a permutation in us and the bytes that hosts send. It runs an
+// algorithm without a tag and with tags of each size.
 func bySignal(algorithm string) (slowest, carried map[int]float64, err error) {
 	slowest, carried = map[int]float64{}, map[int]float64{}
 	for _, size := range []int{0, 4, 8} {
@@ -54,8 +54,8 @@ workload: {traffic: {permutation: {bytes: 2MB}}}
 	return slowest, carried, nil
 }
 
-// swiftByTags compares the equilibrium of Swift with tags for its delay and of Swift by round trips, and both in a
-// permutation; hpcc is the bytes of HPCC's hosts there with INT.
+// swiftByTags compares the equilibrium of Swift with tags with that of Swift by round trips, and both in a
+// permutation. Here hpcc is the number of bytes that HPCC's hosts send there with INT.
 func swiftByTags(hpcc float64) (rows []Row, err error) {
 	alone := must(swiftIncast(1, 1, 0, 0))
 	for _, n := range []int{2, 8, 32} {
@@ -76,16 +76,16 @@ func swiftByTags(hpcc float64) (rows []Row, err error) {
 	return rows, nil
 }
 
-// swiftShare returns a Swift host's bytes per packet relative to HPCC's: a full packet with its tag and at most an
-// eighth of an answer, while HPCC's has INT and an answer with it each.
+// swiftShare returns a Swift host's bytes per packet relative to HPCC's. Swift has a full packet with its tag and
+// at most an eighth of an answer. HPCC has INT and one answer per packet.
 func swiftShare(size int) float64 {
 	const data, ack = swiftWire, ackFrame + wireGap
 	return float64(data+size) / float64(data+ack+2*intHeader)
 }
 
-// tags counts the packets whose tag, at the last switch, is the minimum of the three ports' available bandwidth, and
-// all with such a request. A port's available bandwidth is computed from the frames captured there: a port samples when
-// a tag leaves at least an interval after its last sample.
+// tags counts the packets with a tag at the last switch. Among them, right counts those whose tag is the minimum of
+// the three ports' available bandwidth. A port's available bandwidth is computed from the frames captured there. A
+// port takes a sample when a tag leaves, at least an interval after its last sample.
 func tags(size int) (right, all int, err error) {
 	r := must(start(fmt.Sprintf(`
 name: tags

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// deepIncast is a preset in an incast in which many hosts of a fat tree send to one, at 1 us per cable: 2 MB each, 489
-// packets, unless mib is set. The tree has 128 hosts, or 250 if that is too few.
+// deepIncast is a preset in an incast in which many hosts of a fat tree send to one host. Cables take 1 us. Each
+// host sends 2 MB in 489 packets, unless mib is set. The tree has 128 hosts, or 250 if that is too few.
 type deepIncast struct {
 	name   string
 	fan    int
@@ -60,7 +60,7 @@ var (
 		"transport.srd.gain=1 switch.queues.3.limit=12MB", "1.027")
 )
 
-// deepIncasts holds what users get for such an incast to the receiver's cable, at three rates.
+// deepIncasts compares what users get in such an incast with the rate of the receiver's cable, at three rates.
 func deepIncasts() (rows []Row, err error) {
 	const rccc, nscc, small = "cc.algorithm=rccc", "cc.algorithm=nscc", "switch.trim.size=64B"
 	const long = "switch.queues.3.limit=700KB"

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeepIncastFrames compares the bytes around a payload, by which the rows of deep incasts judge, with those of the
-// simulator's frames: the time that one more packet takes a lone flow at line rate.
+// TestDeepIncastFrames compares the bytes around a payload that the rows of deep incasts use with those of the
+// simulator's frames. A lone flow at line rate with one more packet shows the simulator's frame.
 func TestDeepIncastFrames(t *testing.T) {
 	for preset, around := range map[string]int{"uec": rcAround, "mrc": mrcAround, "srd": rcAround, "falcon": falconAround} {
 		var ideal [2]int64

@@ -7,7 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// figure7 is GPT-3 on 1,024 GPUs in NVLink domains of 256, whose GPUs of one place share a rail switch.
+// figure7 is GPT-3 on 1,024 GPUs in NVLink domains of 256. GPUs at the same place of their domains share a rail
+// switch.
 const figure7 = `
 fabric: {kind: rail-only, hosts: 4, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpu: h100, gpus: 256, nics: 256}
@@ -55,8 +56,9 @@ workload: {traffic: {flows: [{from: host-1/gpu-3, to: host-2/gpu-3, bytes: %v}]}
 	return float64(bytes) / r.Exec.End[0].Seconds() / 1e9, nil
 }
 
-// figure7Rows counts the transfers of figure 7. Tensor and pipeline traffic grow with the microbatches, data
-// parallel traffic does not: one microbatch is built, and a batch of 1,536 sequences counted from it.
+// figure7Rows counts the transfers of figure 7. Tensor and pipeline traffic grow with the number of microbatches,
+// and data parallel traffic does not. The function builds one microbatch and multiplies its traffic for a batch of
+// 1,536 sequences.
 func figure7Rows() ([]Row, error) {
 	const replicas, batch = 16, 1536
 	const source = fabricsSeed + ", rail-only topologies and figure 7: GPT-3, NVLink domains of 256"
@@ -76,7 +78,7 @@ func figure7Rows() ([]Row, error) {
 	}, nil
 }
 
-// spinesForRails holds GPT-3 on rail switches alone to the same with spines above them.
+// spinesForRails compares GPT-3 on rail switches alone with GPT-3 on the same switches under spines.
 func spinesForRails() ([]Row, error) {
 	const text = `
 fabric: {%s, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}

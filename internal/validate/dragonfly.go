@@ -11,8 +11,8 @@ var fewHops = reason("shortest paths by hops",
 	"A shortest path has the fewest hops, and may cross two links between groups, through a third group, to save one within a group. Kim's minimal paths cross one.",
 	"lb=minimal", "0.124")
 
-// dragonflies measures what Valiant's detours are for: balanced dragonflies whose groups send to their
-// neighbours, and to all (docs/references.md, deadlock-free).
+// dragonflies measures the use of Valiant's detours. In balanced dragonflies, groups send to the next group, or to
+// all groups (docs/references.md, deadlock-free).
 func dragonflies() ([]Row, error) {
 	var rows []Row
 	for _, p := range []int{2, 3} {

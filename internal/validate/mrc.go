@@ -48,8 +48,8 @@ func slowestOf(text string, sets ...string) (unit.Time, error) {
 	return slowest, nil
 }
 
-// mrcVictim is seven senders to one NIC across the upper tier, and a flow to its neighbour. Whether that flow
-// shares a paused cable is hashing's doing, so that RoCE's is the mean over eight seeds.
+// mrcVictim is seven senders to one NIC across the upper tier, and a flow to the NIC next to it. The hash decides
+// whether that flow shares a paused cable, so RoCE's figure is the mean over eight seeds.
 func mrcVictim() (rows []Row, err error) {
 	var got []float64 // of 400 Gbit/s
 	for _, c := range []struct {
@@ -133,9 +133,9 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 			(roce[0]-roce[1])/(roce[0]-roce[2]))}, nil
 }
 
-// mrcLoss is a ring all-reduce of 64 NICs with packet losses, whose steps depend on one another. A go-back-N loss at a
-// message's end, with no later packet, waits for a timeout: few runs have one, and the mean over several corresponds to
-// a benchmark's iterations.
+// mrcLoss is a ring all-reduce of 64 NICs with packet losses, whose steps depend on one another. A packet lost at a
+// message's end has no later packet, so go-back-N waits for a timeout. Few runs have such a loss. The mean over
+// several runs corresponds to the iterations of a benchmark.
 func mrcLoss() ([]Row, error) {
 	took := func(loss float64, preset string, runs int) (us float64, err error) {
 		for seed := range runs {

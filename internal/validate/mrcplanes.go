@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// portCounts checks what NICs of several ports do for two tiers of switches of 51.2 Tbit/s. R ports of the NIC's port
-// rate make T0 of R/2 GPUs, at most R of them in a plane, each connected to R/2 T1.
+// portCounts checks what NICs of several ports do for two tiers of switches of 51.2 Tbit/s. A switch has R ports of
+// the NIC's port rate. As a T0 it serves R/2 GPUs. A plane has at most R T0, and each connects to R/2 T1.
 func portCounts(large bool) ([]Row, error) {
 	const capacity = 51_200 // Gbit/s
 	var rows []Row

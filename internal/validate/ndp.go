@@ -6,11 +6,11 @@ import (
 	"railyard/unit"
 )
 
-// trimRows holds trimming switches to closed forms and NDP to csg-htsim: docs/references.md, htsim-outputs for 1,024
-// hosts; the figures for 16 hosts are runs of its main_ndp with an initial window of 50 packets and queues of 8,
-// made for these rows: -strat ecmp_host -paths 128 for the permutation, -strat perm for the incast. Packets there
-// have 4,000 bytes and nothing between them; a flow ends with the acknowledgement of its last packet, so the way
-// back of one is added here.
+// trimRows compares trimming switches with closed forms, and NDP with csg-htsim. For 1,024 hosts see
+// docs/references.md, htsim-outputs. The figures for 16 hosts are runs of its main_ndp that were made for these
+// rows, with an initial window of 50 packets and queues of 8. The options are -strat ecmp_host -paths 128 for the
+// permutation and -strat perm for the incast. Packets of htsim have 4,000 bytes, and no gap between them. A flow of
+// htsim ends with the acknowledgement of its last packet, so the time of one acknowledgement is added here.
 func trimRows(large bool) ([]Row, error) {
 	const (
 		csg  = "csg-htsim, 4000 B packets; docs/references.md, htsim-outputs"

@@ -65,8 +65,8 @@ func nvlsRows() ([]Row, error) {
 	return slices.Concat(rows, must(smallRows()), more, simai), err
 }
 
-// smallRows compare the time of collectives on one server with measurements, small ones, dominated by latency, and
-// large ones.
+// smallRows compares the time of collectives on one server with measurements. Small collectives are dominated by
+// latency, and large ones are not.
 func smallRows() (rows []Row, err error) {
 	const (
 		azure   = "Azure/AI-benchmarking-guide, ND_H200_v5 (docs/references.md, busbw)"
@@ -124,8 +124,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 512MiB, algorithm: nv
 	return []Row{r.because(nvlsKernels)}, err
 }
 
-// simaiRows are SimAI's published all-reduces of eight GPUs by ring and by NVLS, with the latencies that its
-// runs were given per message (AS_SEND_LAT: 2 us and 12 us).
+// simaiRows are SimAI's published all-reduces of eight GPUs by ring and by NVLS. Their latencies per message are
+// those of its runs (AS_SEND_LAT: 2 us and 12 us).
 func simaiRows() (rows []Row, err error) {
 	const source = "SimAI, docs/Tutorial.md, RING VS NVLS: 8 of 32 GPUs, "
 	for _, c := range []struct {

@@ -8,9 +8,9 @@ import (
 )
 
 // Kim et al.'s balanced dragonfly (ISCA 2008, section 4.2) with p 2, a 4, h 2 and 9 groups: messages of one packet
-// at random times, and switches that pause at 16 packets, the size of their buffers. Theirs has p 4 and 1,056
-// terminals, their routers take a cycle and their clock is not ours, so that loads are compared, and latencies with
-// one another.
+// at random times, and switches that pause at 16 packets, the size of their buffers. Their dragonfly has p 4 and
+// 1,056 terminals, its routers take a cycle, and its clock is not ours. So rows compare loads, and compare
+// latencies only with each other.
 const offeredLoad = `
 name: load
 fabric: {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m},
@@ -44,8 +44,8 @@ func offered(lb, to string, percent float64, sets ...string) (offeredPoint, erro
 		float64(s.PacketHops) / float64(s.Packets)}, nil
 }
 
-// offeredRows are their figures 8 and 14 as statements: the carried part of both loads for each routing, and the times
-// of messages.
+// offeredRows are statements about their figures 8 and 14: the carried part of both loads for each routing, and the
+// times of messages.
 func offeredRows() (rows []Row, err error) {
 	const worst = "next-group"
 	const own = "lb_options.credits=false" // a switch sees only its own queues
@@ -72,7 +72,8 @@ func offeredRows() (rows []Row, err error) {
 		p := points[as]
 		return within(what+": share delivered", "Kim et al. 2008, figure 8", p.Drawn, p.Delivered, 0.04, "%.3f")
 	}
-	// Of 71 others 64 are in other groups: detours cross two cables between groups for each, of one per host.
+	// Of 71 others, 64 are in other groups. Each detour crosses two cables between groups. Each host has one such
+	// cable.
 	most := 0.5 / (64. / 71)
 	// A metre of cable takes 5.05 ns.
 	cable := (unit.Serialize(4096+firstFrame+immDt+wireGap, 100*unit.Gbps) + unit.Time(30*5050)).Seconds()

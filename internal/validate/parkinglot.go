@@ -6,7 +6,7 @@ var oneWindow = reason("one window for several full ports",
 	"The paper's window follows the largest load of all ports, acknowledgement by acknowledgement. That of two full ports, which vary, is larger than either's mean, so that the flow through both is cut more than those through one. The paper's simulator has a window for each port as an option (MULTI_RATE), and its published runs leave it off.",
 	"cc.hpcc.per_hop=true cc.hpcc.base_rtt=13us", "0.51 (next row); per_hop alone has 0.58, as round trips of each path's own favor the longer one")
 
-// parkingLot is a flow over two links in series, each of which it shares with another flow.
+// parkingLot is a flow over two links in series. It shares each link with another flow.
 func parkingLot() (rows []Row, err error) {
 	const claim = "HPCC, two full links in series: share of the flow through both in what a link carries"
 	const source = "max-min shares"

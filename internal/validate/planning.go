@@ -119,9 +119,9 @@ func switchCounts() ([]Row, error) {
 	}, nil
 }
 
-// traffic is the matrix of a GPT-3 step on 1,024 GPUs. Tensor and pipeline
-// traffic grow with the microbatches, data parallel traffic does not: one
-// microbatch is built, and the published batch of 1,536 sequences counted from it.
+// traffic is the matrix of a GPT-3 step on 1,024 GPUs. Tensor and pipeline traffic grow with the number of
+// microbatches, and data parallel traffic does not. The function builds one microbatch and multiplies its traffic
+// for the published batch of 1,536 sequences.
 func traffic() ([]Row, error) {
 	const replicas, batch = 16, 1536
 	r := must(start(fmt.Sprintf(`

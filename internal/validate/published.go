@@ -27,8 +27,9 @@ func (g gpt) flops(batch int64) float64 {
 	return 96 * float64(batch) * 2048 * l * h * h * (1 + 2048/(6*h) + 51200/(16*l*h))
 }
 
-// selene is the papers' cluster: eight A100 with a 200G NIC each per server, adaptively routed InfiniBand without
-// oversubscription; latencies are NCCL's for a hop with protocol Simple (docs/references.md, nccl-tuning).
+// selene is the cluster of the papers. Each server has eight A100 GPUs with a 200G NIC each, on adaptively routed
+// InfiniBand without oversubscription. Latencies are NCCL's for a hop with protocol Simple (docs/references.md,
+// nccl-tuning).
 func selene(gpus int) planner.Site {
 	g := model.GPUs["a100"]
 	return planner.Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC,
@@ -36,9 +37,9 @@ func selene(gpus int) planner.Site {
 		Ratio: 1, Upper: 1, Segment: 20, Uplinks: 20, Uplink: g.NIC, Spread: true, QPs: 1}
 }
 
-// megatron estimates a published step: kernels and full recomputation as in 2021,
-// gradients reduced after the last microbatch; of microbatch and interleaving, which
-// the table does not give, the best that fit the memory.
+// megatron estimates a published step with the kernels and the full recomputation of 2021. Gradients are reduced
+// after the last microbatch. The table gives neither microbatch nor interleaving, so megatron takes the fastest
+// that fit the memory.
 func megatron(g gpt, base partition.Layout, batch int64, efficiency float64, micros []int64) (tflops float64,
 	best planner.Candidate, err error) {
 	m := must(g.config())
@@ -100,7 +101,8 @@ func solve(want float64, f func(efficiency float64) (float64, error)) (float64, 
 var anyMicro = []int64{1, 2, 4, 8, 16}
 
 // throughput estimates Megatron's table 1 and its comparison with ZeRO-3. One number is the paper's: the share of
-// the peak that matrix products reach, from the first row, which has only data parallelism. The others follow.
+// the peak that matrix products reach. It is from the first row, which uses only data parallelism. The others
+// follow.
 func throughput(large bool) ([]Row, error) {
 	table := []struct {
 		billions   float64
@@ -156,17 +158,16 @@ workload: {training: {model: gpt.json, tp: 8, dp: 32, micro_batch: 16, global_ba
 		0.1, "%.0f"), nil
 }
 
-// deepspeed estimates ZeRO-3 as DeepSpeed ran it: one ring, a gather per weight
-// matrix, and layers that recomputation and gradients gather each, because they hold
-// more than the 10^9 parameters of stage3_max_reuse_distance.
+// deepspeed estimates ZeRO-3 as DeepSpeed ran it: with one ring and one gather per weight matrix. Recomputation and
+// gradients each gather the layers again, because layers hold more than the 10^9 parameters of
+// stage3_max_reuse_distance.
 func deepspeed(g gpt, gpus int, micro, batch int64, efficiency float64) (float64, error) {
 	t, _, err := megatron(g, partition.Layout{TP: 1, PP: 1, DP: gpus, ZeRO: 3}, batch, efficiency, []int64{micro})
 	return t, err
 }
 
-// againstZeRO compares partitioning with ZeRO-3 on as many GPUs. ZeRO-3's kernels are
-// DeepSpeed's, so their efficiency is taken from the first row of its own column; the
-// other five follow.
+// againstZeRO compares partitioning with ZeRO-3 on as many GPUs. ZeRO-3's kernels are DeepSpeed's, so their
+// efficiency is taken from the first row of the column of ZeRO-3. The other five rows follow from it.
 func againstZeRO(efficiency float64) ([]Row, error) {
 	const source = "Narayanan et al. SC'21, table 2"
 	small, large := gpt{96, 12288, 96}, gpt{128, 20480, 105}
@@ -211,7 +212,7 @@ func againstZeRO(efficiency float64) ([]Row, error) {
 	return rows, nil
 }
 
-// llama3 estimates Llama 3 405B's utilisation. Again the efficiency is the first row's, and the other rows follow
+// llama3 estimates Llama 3 405B's utilisation. The efficiency is again that of the first row. The other rows follow
 // from its pipeline, context ring and replicas.
 func llama3() ([]Row, error) {
 	m := must(model.Builtin("llama-3.1-405b"))

@@ -28,7 +28,8 @@ func (r *Reason) complete() bool {
 	return r != nil && r.Name != "" && r.Mechanism != "" && r.Setting != "" && r.Effect != ""
 }
 
-// Remedy returns the setting that closes the gap with what rows then have, or why there is none.
+// Remedy returns the setting that closes the gap and the result of the rows with it, or the reason why there is no
+// setting.
 func (r *Reason) Remedy() string {
 	if r.Setting == NoSetting {
 		return NoSetting + ": " + r.Effect
@@ -36,7 +37,7 @@ func (r *Reason) Remedy() string {
 	return "--set " + strings.ReplaceAll(r.Setting, " ", " --set ") + ": " + r.Effect
 }
 
-// because gives a row that is not ok the reason.
+// because sets the reason of a row that is not ok.
 func (r Row) because(why *Reason) Row {
 	if !r.OK {
 		r.Reason = why

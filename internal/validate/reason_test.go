@@ -8,7 +8,8 @@ import (
 	"railyard/internal/scenario"
 )
 
-// A row differs, and does not fail, only with a source, a mechanism and a setting or why there is none.
+// A row with a difference fails unless it has a source and its reason has a name, a mechanism, a setting and an
+// effect.
 func TestDiffersWithReason(t *testing.T) {
 	whole := Reason{"name", "mechanism", "lb=spray", "effect"}
 	for _, c := range []struct {
@@ -33,7 +34,7 @@ func TestDiffersWithReason(t *testing.T) {
 	}
 }
 
-// Every reason is complete, has a name of its own, and its settings are keys and values of scenarios.
+// Every reason is complete and has a unique name. Its settings are keys and values of scenarios.
 func TestReasons(t *testing.T) {
 	const base = `
 fabric: {kind: rail, hosts: 2, spines: 1}

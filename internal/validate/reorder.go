@@ -10,7 +10,7 @@ import (
 	"railyard/unit"
 )
 
-// twoHalls is one message over spines of which one has longer links by the given metres.
+// twoHalls is one message over spines. The links of one spine are longer by the given number of metres.
 func twoHalls(spines int, metres int, bytes string, extra ...string) string {
 	var switches, links strings.Builder
 	for i := 1; i <= spines; i++ {
@@ -45,8 +45,9 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: ` + b
 ` + strings.Join(extra, "\n")
 }
 
-// reorderRows compares a NIC's memory for out-of-order packets with the product of path delay differences. If
-// packets use k paths in turn and one is longer by d, the rest deliver (k-1)/k of the rate times d meanwhile.
+// reorderRows compares a NIC's memory for out-of-order packets with the product of path delay differences. Packets
+// use k paths in turn. If one path is longer by d, the other paths deliver (k-1)/k of the rate times d until its
+// packets arrive.
 func reorderRows() ([]Row, error) {
 	const source = "rate × difference of path delays"
 	rate := 400e9 / 8 * 4096 / float64(roce.DataLen(roce.WriteMiddle, 4096)+roce.PreambleIFG) // payload

@@ -7,7 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// repeated compares runs that simulate nothing twice with packets: 0.1 % of the step, 0.5 % of the messages' mean time.
+// repeated compares the runs that simulate repeated parts once with packets. The tolerance is 0.1 % of the step and
+// 0.5 % of the messages' mean time.
 func repeated(large bool) ([]Row, error) {
 	var rows []Row
 	for _, c := range []struct {

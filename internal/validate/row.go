@@ -49,7 +49,7 @@ func (r *Row) Markdown() string {
 	return text
 }
 
-// failure carries the error of a scenario up to caught: rows are computed in sequence, and a scenario of this package
+// failure carries the error of a scenario up to caught. Rows are computed in sequence. A scenario of this package
 // that does not run fails its whole group.
 type failure struct{ error }
 
@@ -86,7 +86,7 @@ func startWith(text string, read scenario.ReadFile, sets ...string) (*sim.Run, e
 	return sim.New(must(plan("validate", []byte(text), read, sets)))
 }
 
-// closing are settings that every scenario gets which accepts them: a reason's (TestSettingsClose).
+// closing are settings of a reason (TestSettingsClose). Every scenario that accepts them gets them.
 var closing []string
 
 // plan reads a scenario.

@@ -41,7 +41,7 @@ func transfers(bytes string, pairs ...[2]int) string {
 	return strings.Join(all, ", ")
 }
 
-// around has every host send to the one of the next interface node that has its place.
+// around makes every host send to the host at the same place of the next interface node.
 func around() (pairs [][2]int) {
 	for i := range 32 {
 		pairs = append(pairs, [2]int{i + 1, (i+8)%32 + 1})
@@ -62,7 +62,7 @@ func cellLoad(frame float64) float64 {
 	return math.Ceil(frame/(cell-cellHeader))*cell + 2*cellMessage*max(1, frame/cellCredit)
 }
 
-// scheduledRun is a run over it that has lost nothing.
+// scheduledRun is a run over a scheduled fabric without losses.
 func scheduledRun(rate, flows string, sets ...string) (*sim.Run, error) {
 	r, err := finish(fmt.Sprintf(scheduledFabric, rate, flows), sets...)
 	if err == nil && r.Net.Drops+r.Net.CellsLost > 0 {
@@ -158,7 +158,8 @@ func scheduledIncast() ([]Row, error) {
 	return rows, nil
 }
 
-// scheduledVictim is a flow next to an incast from the same interface node: over scheduled and over paused links.
+// scheduledVictim is a flow from the same interface node as an incast to another host: once over scheduled links,
+// and once over paused links.
 func scheduledVictim() ([]Row, error) {
 	const victim = "8192000B"
 	pair := [2]int{16, 2}
@@ -176,7 +177,7 @@ func scheduledVictim() ([]Row, error) {
 		Expected: "> 1.3", Ours: fmt.Sprintf("%.3f", times), Diff: "-", OK: times > 1.3}}, nil
 }
 
-// scheduledFirst is one packet: it takes its credit's round trip in addition to its path.
+// scheduledFirst is a single packet. It waits for its credit's round trip in addition to the time of its path.
 func scheduledFirst() ([]Row, error) {
 	var rows []Row
 	delay := func(metres float64) unit.Time { return unit.Time(math.Round(metres / 1.98e8 * 1e12)) } // at 0.66 c
@@ -201,8 +202,8 @@ func steady(r *sim.Run, from, to int, bytes int64, first unit.Time) float64 {
 	return float64(lineTime(bytes)-lineTime(4096)) / float64(took(r, from, to)-first)
 }
 
-// scheduledFailures is a permutation in which the first interface node has lost fabric links: it keeps its share of
-// links, in both directions, and the other nodes keep all.
+// scheduledFailures is a permutation in which the first interface node has lost fabric links. That node keeps the
+// share of its remaining links, in both directions, and the other nodes keep their full rate.
 func scheduledFailures() ([]Row, error) {
 	const bytes = 4096 * 2000
 	var rows []Row
@@ -240,8 +241,8 @@ func scheduledFailures() ([]Row, error) {
 	return rows, nil
 }
 
-// scheduledBuffer is the source's argument by figures: interface nodes queue for all GPUs of the cluster,
-// and their egress ports keep room for the time that credit takes.
+// scheduledBuffer computes the source's argument. Interface nodes queue for all GPUs of the cluster, and their
+// egress ports reserve space for the bytes that arrive during credit's round trip.
 func scheduledBuffer() ([]Row, error) {
 	const source = "seed: ingress buffers for every GPU of the cluster, egress buffers for the round trip"
 	var rows []Row

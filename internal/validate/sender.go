@@ -9,8 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// lonelySender runs one DCQCN reaction point whose packets are marked independently with probability p, a CNP at most
-// every 50 us, and returns its mean rate after a tenth of the time. There is no network: only cc is tested.
+// lonelySender runs one DCQCN reaction point. Each of its packets is marked with probability p, and a CNP follows
+// at most every 50 us. lonelySender returns the mean rate after a tenth of the time. There is no network: only cc
+// is tested.
 func lonelySender(p float64, line unit.Rate, wire unit.Bytes, length unit.Time) float64 {
 	par := cc.DCQCNPaper(line)
 	c := cc.NewDCQCN(&par, line)
@@ -83,8 +84,8 @@ func fluidAt(n int) float64 {
 	return FluidP(n, 40e9/8/w, 1e7/w, 40e6/8/w, 50e-6, 55e-6, 55e-6, 5)
 }
 
-// nicSender holds the NIC's form of DCQCN to HPCC's code for it (rdma-hw.cc 618 to
-// 737, "mlx"; docs/references.md, dcqcn-nic), with the values of HPCC's runs.
+// nicSender compares the NIC's form of DCQCN with HPCC's code for it (rdma-hw.cc 618 to 737, "mlx";
+// docs/references.md, dcqcn-nic). The values are those of HPCC's runs.
 func nicSender() ([]Row, error) {
 	const line = 100 * unit.Gbps
 	const source = "HPCC rdma-hw.cc, mlx"

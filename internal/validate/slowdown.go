@@ -12,8 +12,8 @@ import (
 
 // figure11 is the topology of HPCC's evaluation (simulation/mix/fat.txt): 20 leaves with 16 hosts each at 100
 // Gbit/s, 20 aggregation and 16 core switches at 400 Gbit/s, 1 us per link. Congestion controls have the settings
-// of its run.py, DCQCN with prioritized acknowledgements. All messages are counted. Marking thresholds are the
-// thresholds of its 100G ports at all ports; at 400G it has four times as much.
+// of its run.py, DCQCN with prioritized acknowledgements. All messages are counted. Marking thresholds at all ports
+// are those of its 100G ports. HPCC uses four times as much at 400G.
 const figure11 = `
 name: figure 11
 fabric: {kind: rail, pods: 5, segments: 4, hosts: 16, spines: 4, uplinks: 1, super_spines: 16, planes: 4,
@@ -26,7 +26,7 @@ output: {causes: false}
 workload: {traffic: {background: {load: 30, sizes: sizes/websearch.txt, for: 1ms}}}
 `
 
-// slowed is a message: its bytes, and its time over what it takes on an idle fabric.
+// slowed is a message: its bytes, and its time divided by the time that it takes on an idle fabric.
 type slowed struct {
 	bytes  unit.Bytes
 	factor float64
@@ -50,15 +50,17 @@ func slowdowns(algorithm string, percent int, during string) (all []slowed, err 
 	return all, nil
 }
 
-// percentile is the nearest rank of slowdowns of messages of more than one and at most another size.
+// percentile returns a percentile, by nearest rank, of the slowdowns of messages in a range of sizes. The lower
+// size is outside the range, and the upper one is inside.
 func percentile(all []slowed, above, upTo unit.Bytes, percent int) float64 {
 	all = slices.DeleteFunc(slices.Clone(all), func(s slowed) bool { return s.bytes <= above || s.bytes > upTo })
 	slices.SortFunc(all, func(a, b slowed) int { return cmp.Compare(a.factor, b.factor) })
 	return all[result.NearestRank(len(all), percent)].factor
 }
 
-// slowdownRows compare figure 11 of HPCC (web search, 30 and 50 % load) with the words of its authors
-// (docs/references.md, hpcc-results): its curves are drawn, and not given as numbers. The small scenario is shorter.
+// slowdownRows compare figure 11 of HPCC (web search, 30 and 50 % load) with the text of its authors
+// (docs/references.md, hpcc-results). The paper draws the curves and gives no numbers. The small scenario is
+// shorter.
 func slowdownRows(large bool) (rows []Row, err error) {
 	const source = "HPCC key results (hpcc-group.github.io): shorter for flows < 200 KB, especially at the tail"
 	const few = "500us"

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// slowLinks are core cables that run slowly. Large rows compare with uet-htsim's figures; small rows measure
-// whether switches that receive grades from their neighbours avoid links that others cannot see.
+// slowLinks are core cables that run slowly. Large rows compare with uet-htsim's figures. Small rows measure
+// whether switches that receive grades from their neighbours avoid links that other switches cannot see.
 func slowLinks() (rows []Row, err error) {
 	last := map[string]unit.Time{}
 	for _, lb := range []string{"dlb", "glb"} {
@@ -27,9 +27,10 @@ var quarterQueues = reason("queues of slow links",
 	"uet-htsim sizes queues and marking thresholds by each link's rate, a quarter here. A switch keeps its configured bytes when a link runs slowly, and packets wait there four times as long. Source ports are not the cause: 32 to 256 leave +65 to +99 %.",
 	"switch.limits_in_time=true", "45.2 us of the published 45.4, and rows past slow links above")
 
-// uetSlowLinks holds the ways to choose source ports to uet-htsim's figures for its option -failed 8: all eight
-// cables from cores down to the first aggregation switch run at a quarter of their rate (its titles say a
-// tenth; docs/references.md, uet-results), and queues and thresholds there are a quarter, too (switch.limits_in_time).
+// uetSlowLinks compares the ways to choose source ports with uet-htsim's figures for its option -failed 8. All
+// eight cables from cores down to the first aggregation switch run at a quarter of their rate, although its titles
+// say a tenth (docs/references.md, uet-results). Queues and thresholds there are a quarter, too
+// (switch.limits_in_time).
 func uetSlowLinks() (rows []Row, err error) {
 	matrix := must(connections("perm1024.cm"))
 	var slow strings.Builder
@@ -63,8 +64,8 @@ func uetSlowLinks() (rows []Row, err error) {
 	return rows, nil
 }
 
-// throughSlowLinks is a permutation of 2 MB past eight slow cables, each to another aggregation switch of one
-// pod, so that below every aggregation switch elsewhere one of eight ways to that pod is slow.
+// throughSlowLinks is a permutation of 2 MB over eight slow cables, each to another aggregation switch of one pod.
+// Below every aggregation switch of other pods, one of eight ways to that pod is slow.
 func throughSlowLinks(lb string) (last unit.Time, err error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `

@@ -14,8 +14,8 @@ var meetings = reason("messages that meet at receivers",
 
 const srdSource = "AWS News Blog on ENA Express, November 2022; EC2 User Guide"
 
-// srdRows compares SRD with AWS's statements relative to one-path TCP: a single flow from 5 to 25 Gbit/s, P99 down by
-// up to 50 %, P99.9 by up to 85 %. A path's rate represents EC2's limit of a flow on one path.
+// srdRows compares SRD relative to one-path TCP with AWS's statements: a single flow goes from 5 to 25 Gbit/s, P99
+// falls by up to 50 %, and P99.9 by up to 85 %. A path's rate represents EC2's limit of a flow on one path.
 func srdRows() ([]Row, error) {
 	var rate [2]float64
 	for i, preset := range []string{"roce-selective", "srd"} {
@@ -55,8 +55,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}
 	return rows, nil
 }
 
-// steadyPairs makes 32 hosts send messages each to one of the next segment, at 0.7 of their rate: no receiver has two
-// senders, so queues are caused by the paths.
+// steadyPairs makes 32 hosts each send messages to one host of the next segment, at 0.7 of their rate. No receiver
+// has two senders, so all queues come from shared paths.
 func steadyPairs(messages int) string {
 	var all []string
 	for k := range messages {

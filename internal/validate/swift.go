@@ -8,7 +8,8 @@ import (
 	"railyard/unit"
 )
 
-// swiftRows compares Swift, with htsim's constants, with the equilibrium of its target and its flows' data in flight.
+// swiftRows compares Swift, with htsim's constants, with the equilibrium of its target delay and its flows' data in
+// flight.
 func swiftRows() ([]Row, error) {
 	alone := must(swiftIncast(1, 1, 0, 0))
 	const source = "Kumar et al. 2020, target delay; docs/references.md, swift"
@@ -27,8 +28,8 @@ func swiftRows() ([]Row, error) {
 		exact("Swift, 1,000 flows: drops", "lossless", 0, many.drops)), nil
 }
 
-// swiftDelay is the round trip at which n flows through one switch rest: each has a window of w packets
-// under way, together they fill the line in a round trip, and the target for w is that round trip.
+// swiftDelay is the round trip at which n flows through one switch settle. Each flow has a window of w packets, all
+// windows together fill the line for one round trip, and the target delay for w is that round trip.
 func swiftDelay(n int) float64 {
 	const base, span = 20e-6, 100e-6
 	slope := span / (1/math.Sqrt(0.1) - 1/math.Sqrt(100))
@@ -56,8 +57,8 @@ type swiftSteady struct {
 	drops     int
 }
 
-// swiftIncast lets servers send to one, with the given queue pairs each and tags of the given size, and measures 20
-// ms from a time on.
+// swiftIncast makes servers send to one server, with the given number of queue pairs each and tags of the given
+// size. It measures 20 ms from a given time on.
 func swiftIncast(senders, qps, tag int, from unit.Time) (s swiftSteady, err error) {
 	r := must(start(fmt.Sprintf(`
 name: swift

@@ -17,7 +17,8 @@ func tcpRows() ([]Row, error) {
 	return append(rows, tcpHosts()...), nil
 }
 
-// cubicRows drives a window alone with a loss after every 1/p packets, and compares its mean with RFC 9438's.
+// cubicRows drives one window with a loss after every 1/p packets. It compares the mean of the window with RFC
+// 9438.
 func cubicRows() (rows []Row) {
 	for _, c := range []struct {
 		rtt  unit.Time
@@ -40,8 +41,8 @@ func cubicRows() (rows []Row) {
 	return rows
 }
 
-// meanWindow is the mean over time of a Cubic window that loses every n-th packet, after the losses of settle have
-// passed: Cubic settles slowly, because the window is nearly level where it loses.
+// meanWindow is the mean over time of a Cubic window that loses every n-th packet, after settle losses. Cubic
+// settles slowly, because the window is nearly constant around its losses.
 func meanWindow(rtt unit.Time, n, settle int) float64 {
 	w := tcp.NewWindow(false, math.Inf(1))
 	w.Alone = true
@@ -117,7 +118,7 @@ func freeHosts() []string {
 		"transport.tcp.receive_packet=0ns", "transport.tcp.interrupt=0ns", "transport.tcp.wakeup=0ns"}
 }
 
-// tcpHosts are rows of what hosts take, from the parameters' sums.
+// tcpHosts are rows of the time that hosts take, computed from sums of parameters.
 func tcpHosts() (rows []Row) {
 	text := func(bytes string) string {
 		return `
@@ -155,8 +156,9 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: ` + b
 	return append(rows, loopback(run)...)
 }
 
-// loopback compares a host whose keys were printed by `railyard rdma bench` with its measurements: a Xeon virtual
-// machine with two cores, November 2026, 4 KiB in 11.5 µs and 390 ns of both cores per KiB of a stream.
+// loopback compares a host with the keys that `railyard rdma bench` printed with its measurements. The host was a
+// Xeon virtual machine with two cores in November 2026. It took 11.5 µs for 4 KiB and, in a stream, 390 ns of both
+// cores per KiB.
 func loopback(run func(string, ...string) *result.Summary) []Row {
 	const source = "railyard rdma bench, bare TCP over loopback"
 	sets := []string{"transport.tcp.stage_latency=0ns", "transport.tcp.stage=100Tbps", "transport.tcp.copy=139320Mbps",

@@ -105,7 +105,8 @@ func thesisRows() (rows []Row, err error) {
 	return rows, nil
 }
 
-// thesisFlows are hosts that send to one, and a flow from the first of their switch to its neighbour last.
+// thesisFlows are hosts that send to one host. The last flow is from the first host of their switch to the host
+// next to it.
 func thesisFlows(senders int, bytes string, victim bool) string {
 	pairs := make([][2]int, 0, senders+1)
 	for i := range senders {
@@ -118,7 +119,7 @@ func thesisFlows(senders int, bytes string, victim bool) string {
 	return "flows: [" + text + "]"
 }
 
-// thesisCross has every host send to the one of the next segment that has its place: all cables are needed.
+// thesisCross makes every host send to the host at the same place of the next segment. This needs all cables.
 func thesisCross() string {
 	var pairs [][2]int
 	for i := range 64 {
@@ -157,7 +158,7 @@ func (t thesis) times() (rows []Row, err error) {
 	return rows, nil
 }
 
-// first is one packet: a sprayed one needs no request before it is sent.
+// first is a single packet. Spraying sends it without a request.
 func (t thesis) first() ([]Row, error) {
 	one := "flows: [" + transfers("4096B", [2]int{1, 17}) + "]"
 	var took [2]unit.Time
@@ -212,8 +213,8 @@ func (t thesis) costs() ([]Row, error) {
 	}, nil
 }
 
-// clos counts a two-tier fabric that carries line rate where links between switches give packets a share of
-// theirs.
+// clos counts the switches and cables of a two-tier fabric that carries line rate. Packets get only a share of the
+// rate of links between switches.
 func clos(ports, gpus int, share float64) (n struct{ leaves, spines, cables int }) {
 	down := int(math.Floor(float64(ports) * share / (1 + share)))
 	n.leaves = (gpus + down - 1) / down

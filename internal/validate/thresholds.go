@@ -25,8 +25,8 @@ switch: {buffer: 4MB, queues: {"3": {wred_min: 0B, wred_max: 0B}}}
 workload: {traffic: {flows: [{from: h1/gpu-1, to: h2/gpu-1, bytes: 10MB}]}}
 `
 
-// thresholds: how long a pause lasts is how far the ingress has to drain, so two runs with
-// different levels to resume at differ by the bytes between them.
+// thresholds: the duration of a pause depends on how far the ingress drains. Two runs with different levels to
+// resume at differ by the bytes between the levels.
 func thresholds() ([]Row, error) {
 	const sai = "SAI XON_TH: resume at max(xon, limit - xon_offset)"
 	drain := func(b unit.Bytes) float64 { return float64(b) * 8 / 50e3 }

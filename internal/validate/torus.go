@@ -9,9 +9,9 @@ import (
 	"railyard/unit"
 )
 
-// tori measures the throughput of a torus under loads whose bounds are known (Dally and Towles, Principles and
-// Practices of Interconnection Networks, 3.2 and 8.4): every switch sends nearly half way around its ring, and
-// every switch sends to all.
+// tori measures the throughput of a torus under loads with known bounds (Dally and Towles, Principles and Practices
+// of Interconnection Networks, 3.2 and 8.4). Every switch sends nearly half way around its ring, or every switch
+// sends to all switches.
 func tori() (rows []Row, err error) {
 	for _, side := range []int{5, 6, 8} {
 		hops := (side+1)/2 - 1
@@ -26,13 +26,13 @@ func tori() (rows []Row, err error) {
 	return append(append(rows, around...), all...), err
 }
 
-// valiantTori has NICs send at nine tenths of the capacity of detours, and measures the arrivals meanwhile: for any
-// traffic, two legs to random places carry half of random traffic.
+// valiantTori makes NICs send at nine tenths of the capacity of detours and measures the arrivals meanwhile. For
+// any traffic, two legs to random places carry half of what random traffic carries.
 func valiantTori() (rows []Row, err error) {
 	for _, side := range []int{6, 8} {
 		hops, places := (side+1)/2-1, float64(side*side*side)
-		// A leg leads to any switch but the sender's and the receiver's: a quarter of a ring on average in each
-		// dimension, were it any. Six cables leave each switch.
+		// A leg leads to any switch but the sender's and the receiver's. If it led to any switch, its mean length
+		// would be a quarter of a ring in each dimension. Six cables leave each switch.
 		legs := 2 * (places*3*float64(side)/4 - float64(hops)) / (places - 2)
 		offered := 0.9 * 6 / legs
 		r := must(onTorus(side, "valiant", tornado(side, hops, 2*unit.MB),
@@ -78,8 +78,8 @@ func toriToAll() (rows []Row, err error) {
 	return rows, nil
 }
 
-// busy returns which share of a rate the cables from switches to such nodes carry between two moments, by samples
-// that lie within.
+// busy returns the share of a rate that cables from switches to such nodes carry between two moments. It uses the
+// samples between them.
 func busy(t *result.Tables, to string, rate unit.Rate, from, until float64) float64 {
 	counts := map[int32]bool{}
 	for i := range t.Ports {
@@ -100,7 +100,7 @@ func busy(t *result.Tables, to string, rate unit.Rate, from, until float64) floa
 	return bytes * 8 / float64(len(counts)) / float64(rate) / ((end - begin) / float64(unit.Second))
 }
 
-// tornado has every host of a torus send to the host a fixed number of places further in its first ring.
+// tornado makes every host of a torus send to the host a fixed number of places further in its first ring.
 func tornado(side, hops int, bytes unit.Bytes) string {
 	var b strings.Builder
 	b.WriteString("workload:\n  traffic:\n    flows:\n")

@@ -10,9 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// trees checks NCCL's trees, and the source's statements about rings and trees: trees
-// end sooner where latency counts, rings where bandwidth does, because two
-// children of a tree send to one parent.
+// trees checks NCCL's trees, and the source's statements about rings and trees. Trees are faster where latency
+// dominates. Rings are faster where bandwidth dominates, because two children of a tree send to one parent.
 func trees() ([]Row, error) {
 	const source = "NCCL src/graph/trees.cc (docs/references.md, nccl-trees)"
 	rows := []Row{exact("parents of 8 ranks in tree 0", source, "[-1 2 4 2 0 6 4 6]",
@@ -68,8 +67,8 @@ var bare = reason("transfers without NCCL's copies and flags",
 	"NCCL copies through buffers and polls flags. The simulator sends bare transfers, which reach what headers leave of the line rate.",
 	"calibration.nic_share=95", "95.0 %")
 
-// busbw is the bus bandwidth of a large ring over servers whose every NIC has a
-// channel: the ceiling that the wire leaves, and what people measure.
+// busbw is the bus bandwidth of a large ring over servers with a channel per NIC. It is the highest rate that the
+// wire permits, and it is what benchmarks measure.
 func busbw() ([]Row, error) {
 	r := must(finish(`
 fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps, cable: 3m},
@@ -88,8 +87,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring
 			100*wire, 100*got, 0.002, "%.2f %%"), measured.because(bare)}, nil
 }
 
-// rounds are collectives whose time is a sum of rounds (Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)): each
-// round is a message alone on its two links.
+// rounds are collectives whose time is a sum of rounds (Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)). In each
+// round a message is alone on its two links.
 func rounds() (rows []Row, err error) {
 	const source = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)"
 	const bytes = 64 * unit.MB

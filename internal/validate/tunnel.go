@@ -25,8 +25,8 @@ transport: {kind: %s, tunnel: %s}
 workload: {traffic: {%s}}
 `
 
-// tunnelRows holds RoCE with DCQCN in a tunnel of EQDS to closed forms (Olteanu et al., NSDI 2022: packets of others
-// carried unchanged on credit).
+// tunnelRows compares RoCE with DCQCN in a tunnel of EQDS with closed forms (Olteanu et al., NSDI 2022: the tunnel
+// sends packets of other transports unchanged, on credit).
 func tunnelRows() (rows []Row, err error) {
 	const paper = "docs/references.md, credit"
 	const packets, senders = 1000, 15
@@ -69,7 +69,7 @@ func tunnelRows() (rows []Row, err error) {
 	return rows, err
 }
 
-// tunnelRun is the result of a run: its slowest flow in us and its longest queue in bytes.
+// tunnelRun is the result of a run: the time of its slowest flow in us and its longest queue in bytes.
 type tunnelRun struct {
 	*sim.Run
 	slowest, queue float64
@@ -87,8 +87,8 @@ func inTunnel(transport, kind, traffic string) (t tunnelRun, err error) {
 	return t, nil
 }
 
-// linkRun is the contents of a capture of the receiver's link: bytes of the tunnel's data on the wire, and packets in
-// it that are the sender's next one, complete.
+// linkRun is the content of a capture of the receiver's link: bytes of the tunnel's data on the wire, and the
+// number of complete packets that are in order.
 type linkRun struct{ bytes, unchanged int }
 
 func onReceiversLink(traffic string) (on linkRun, err error) {
@@ -111,7 +111,7 @@ func onReceiversLink(traffic string) (on linkRun, err error) {
 	return on, nil
 }
 
-// victimIn returns how long the flow takes that shares the uplink of an incast to another NIC, in us.
+// victimIn returns the time, in us, of the flow to another NIC that shares the uplink of an incast.
 func victimIn(kind string) (us float64, err error) {
 	r := must(finish(`
 name: victim

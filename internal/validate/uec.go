@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// uecScenario is uet-htsim's validation network (docs/references.md, htsim-outputs): three tiers without
-// oversubscription at 100 Gbit/s and 1 us per cable, queues of one bandwidth-delay product that trim and mark from a
-// fifth to four fifths of it (6.1), acknowledgements before data. Of its packets 4,086 of 4,150 bytes are payload,
-// of ours 4,096 of 4,178.
+// uecScenario is uet-htsim's validation network (docs/references.md, htsim-outputs). It has three tiers without
+// oversubscription at 100 Gbit/s and 1 us per cable. Queues have one bandwidth-delay product. They trim, and they
+// mark from a fifth to four fifths of it (6.1). Acknowledgements have priority over data. Of its packets 4,086 of
+// 4,150 bytes are payload, of ours 4,096 of 4,178.
 func uecScenario(k int, lb, traffic string) string {
 	return fmt.Sprintf(`
 name: uec

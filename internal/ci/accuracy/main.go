@@ -1,9 +1,9 @@
-// Command accuracy simulates cases by packets and as flows, and writes what came out as
+// Command accuracy simulates cases by packets and as flows, and writes the results as
 // internal/fidelity/accuracy.json:
 //
 //	go run ./internal/ci/accuracy > internal/fidelity/accuracy.json
 //
-// With words, only of the cases whose names or settings contain one of them:
+// With words, it simulates only the cases whose names or settings contain one of them:
 //
 //	go run ./internal/ci/accuracy timely permutation
 //
@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// measure writes the accuracy of those cases whose names or settings contain one of the words, or of all, as a JSON
-// list without repetitions. It reports each error on progress.
+// measure writes the accuracy of the cases whose names or settings contain one of the words, or of all cases
+// without words. The output is a JSON list without repetitions. It reports each error on progress.
 func measure(out, progress io.Writer, all []fidelity.Case, words []string) error {
 	var lines []string
 	var failed []error

@@ -10,8 +10,8 @@ import (
 	"railyard/internal/fidelity"
 )
 
-// TestMeasure checks that the cases that are asked for are written once each, as they are stored, and that a case which
-// cannot be simulated is an error and not left out without a word.
+// TestMeasure checks that each requested case is written once, as it is stored. A case that cannot be simulated is
+// an error.
 func TestMeasure(t *testing.T) {
 	all := slices.DeleteFunc(fidelity.Cases(), func(c fidelity.Case) bool {
 		return c.Name != "permutation of 256 KB" || len(c.Sets) != 1

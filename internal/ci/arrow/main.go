@@ -1,6 +1,6 @@
-// Command arrow reads all tables of a run directory with Apache Arrow's Parquet reader, which shares no code with
-// Railyard's, and compares each value with what railyard query prints. It is a separate module, so that other programs
-// do not need Arrow.
+// Command arrow reads all tables of a run directory with Apache Arrow's Parquet reader and compares each value with
+// what railyard query prints. The two readers share no code. It is a separate module, so that other programs do not
+// need Arrow.
 //
 //	cd internal/ci/arrow && go run . /path/to/railyard /path/to/run
 package main

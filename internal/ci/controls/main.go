@@ -1,5 +1,6 @@
-// Command controls measures with packets the use of a link that several senders share under each congestion control,
-// and of one that is a sender's own again, and writes it as internal/flows/controls.json:
+// Command controls measures, with packets, the utilisation of a link that several senders share under each
+// congestion control. It also measures that of a link that one sender has alone again. It writes both as
+// internal/flows/controls.json:
 //
 //	go run ./internal/ci/controls > internal/flows/controls.json
 //

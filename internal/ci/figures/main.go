@@ -21,9 +21,9 @@
 //
 // "picture: NAME" compares a file that the blocks have written with the one of that name next to the document.
 //
-// After "output:" follow the lines to quote, in order: a regular expression picks the next line that it matches, "A..B"
-// all lines from a match of A to the next match of B, and omitted lines become "...". Without a list the whole output
-// is quoted.
+// The lines to quote follow "output:", in order. A regular expression picks the next line that it matches, "A..B"
+// picks all lines from a match of A to the next match of B, and omitted lines become "...". Without a list the
+// whole output is quoted.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 
 const printed = "head\n\none 1\ntwo 2  \nthree 3\nfour 4\nfive 5\n"
 
-// TestRewrite checks which blocks are executed, and what a quotation becomes, whatever it was before.
+// TestRewrite checks which blocks are executed, and what replaces each quotation.
 func TestRewrite(t *testing.T) {
 	const command = "```sh\nrailyard run x.yaml\n```\n"
 	text := func(lines string) string { return "\n```text\n" + lines + "\n```" }

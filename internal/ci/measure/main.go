@@ -1,4 +1,5 @@
-// Command measure runs a program and appends its resource use to a file, a line of JSON each; or prints such a file.
+// Command measure runs a program and appends its resource use to a file, as one line of JSON. It can also print
+// such a file.
 //
 //	go test -exec "measure FILE" ./...   # a line for each test process
 //	measure --table FILE                 # the ten with the longest wall time, and the largest memory
@@ -22,7 +23,7 @@ import (
 	"time"
 )
 
-// took is one process: seconds of wall time and of processors, and bytes of memory.
+// took is the cost of one process: wall time and processor time in seconds, and memory in bytes.
 type took struct {
 	Name string  `json:"name"`
 	Wall float64 `json:"wall_s"`

@@ -8,7 +8,8 @@ type equivalent struct {
 	why      string
 }
 
-// equivalents are keyed by content, so they move with their lines and disappear with them.
+// equivalents are keyed by content. An entry stays valid when its line moves, and has no effect when its line is
+// deleted.
 var equivalents = []equivalent{
 	{"internal/exec/pipes.go", "newPipes",
 		"p.of, p.first, p.start = append(p.of, nil), append(p.first, 0), append(p.start, 0)", "0 becomes 1",

@@ -29,8 +29,8 @@ type result struct {
 // started.
 const chunk = 4
 
-// plan returns the units that reach a mutant in their order: the package's own tests, then all others, each sorted by
-// cost, grouped by binary up to a chunk's time.
+// plan returns the units that reach a mutant, in order. The package's own tests come first, then all others. Each
+// part is sorted by cost, and units of one binary are grouped up to a chunk's time.
 func (b *bench) plan(m *mutant) (out [][]unit) {
 	t := m.of()
 	var own, others []unit
@@ -70,8 +70,8 @@ func (b *bench) cost(us []unit) (s float64) {
 	return s
 }
 
-// slower is the factor by which a process may be slower than without a mutant, and an additional number of seconds,
-// before it counts as endless.
+// A process may be slower than without a mutant by the factor slower, and by besides seconds more. Beyond that it
+// counts as endless.
 const slower, besides = 10, 10
 
 // hunt tries the units on a mutant until one notices or the time is used up.

@@ -92,7 +92,7 @@ func overlay(t *tree, mutants []*mutant, folder string) (string, error) {
 	return file, os.WriteFile(file, b, 0o644)
 }
 
-// build makes one binary, of the tests of a package or of a command, unless it is there.
+// build makes one binary from the tests of a package or from a command, unless it exists.
 func build(t *tree, overlay, pkg string, tests bool, to string) error {
 	if _, err := os.Stat(to); err == nil {
 		return nil

@@ -3,12 +3,12 @@
 //	go run ./internal/ci/mutants --seed 7 --count 60 --least 90
 //
 // A mutant is a comparison, an operator or an integer replaced, a condition negated, a statement or an early return
-// removed. A seed draws them evenly over the groups of table.go. All are built into the same binaries, each
-// controlled by an environment variable (go build -overlay: the tree stays unchanged), so a mutant costs the time
+// removed. A seed draws them evenly over the groups of table.go. All mutants are built into the same binaries, and
+// an environment variable activates one (go build -overlay: the tree stays unchanged). So a mutant costs the time
 // of its tests and no build. Each test first runs without a mutant, which shows the mutants that it reaches. Then
-// each mutant is tested by the tests that reach it: the package's own, those of its importers, groups of railyard
-// validate, the cheapest first, for at most --limit of processor time. A mutant is killed when a test fails, or
-// does not end in ten times its time. The journal lets an interrupted run continue.
+// each mutant is tested by the tests that reach it, the cheapest first, for at most --limit of processor time.
+// These are the package's own tests, those of its importers, and groups of railyard validate. A mutant is killed
+// when a test fails, or does not end in ten times its time. The journal lets an interrupted run continue.
 //
 // Of the existing tools, only gremlins v0.6.0 is maintained: it draws no seeded sample, builds anew for each mutant
 // and runs either the package's own tests or all of them. go-mutesting, its forks and ooze had no release on the

@@ -60,7 +60,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestSwitched builds no mutant into a file that the compiler would refuse, and leaves the rest as it is.
+// TestSwitched checks that no mutant makes the compiler refuse a file, and that the other code is unchanged.
 func TestSwitched(t *testing.T) {
 	c := loadTiny(t)
 	for i, s := range c.sites() {
@@ -80,7 +80,8 @@ func TestSwitched(t *testing.T) {
 	}
 }
 
-// TestDraw: the same seed draws the same mutants, another seed others, and none share text.
+// TestDraw checks that the same seed draws the same mutants and another seed draws others. No two mutants share
+// text.
 func TestDraw(t *testing.T) {
 	c := loadTiny(t)
 	names := func(seed uint64) (out []string) {
@@ -114,8 +115,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestRun mutates all that can be mutated in a small module: its own test notices some, its importer's
-// others, nobody those at the limit; and a run that was interrupted goes on.
+// TestRun mutates everything in a small module. Its own test detects some mutants, its importer's test others, and
+// no test those at the limit. An interrupted run continues.
 func TestRun(t *testing.T) {
 	o := options{seed: 3, count: 9, least: 60, dir: "testdata/tiny", module: "tiny", journal: t.TempDir(),
 		jobs: 1, limit: time.Minute}
@@ -168,7 +169,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestProcessIsBound ends what takes too much of a processor, and only that.
+// TestProcessIsBound checks that only a process that uses too much processor time is stopped.
 func TestProcessIsBound(t *testing.T) {
 	p := process{dir: ".", memory: 1 << 30, limit: time.Second}
 	p.args = []string{"sh", "-c", "while :; do :; done"}
@@ -186,8 +187,8 @@ func TestProcessIsBound(t *testing.T) {
 	}
 }
 
-// TestTable: what the table calls importers import the package or its tests do, and its groups of
-// validate exist.
+// TestTable checks that each importer in the table imports the package, itself or in its tests, and that the groups
+// of validate exist.
 func TestTable(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {

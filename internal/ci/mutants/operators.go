@@ -26,7 +26,7 @@ type variant struct {
 	live  string // the same, switched by the condition that replaces on
 }
 
-// on is the placeholder of the condition "this mutant is active" in a variant's live text.
+// on is the placeholder for the condition "this mutant is active" in the text of a variant.
 const on = "\x00"
 
 // silent are functions that only print or document.
@@ -34,10 +34,9 @@ var silent = []string{"String", "GoString", "Error", "Format", "Doc", "Help"}
 
 // sites enumerates the mutations of a package.
 //
-// Left out, because nothing that they change can be observed or because tests should not hold it: what
-// prints or documents (String, Error, arguments of fmt, errors, field and panic), hints to caches,
-// capacities of slices and maps, declarations of constants (their uses within the package are mutated
-// instead), types.
+// Some code is left out, because its changes cannot be observed or because tests should not fix it: code that
+// prints or documents (String, Error, arguments of fmt, errors, field and panic), hints to caches, capacities of
+// slices and maps, declarations of constants (their uses within the package are mutated instead), and types.
 func (c *code) sites() []site {
 	var out []site
 	for _, f := range c.files {
@@ -166,7 +165,7 @@ func (e *enumerator) visit(n ast.Node) {
 	}
 }
 
-// other are the operators that take an operator's place.
+// other lists the operators that replace an operator.
 var other = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
 	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
@@ -230,8 +229,8 @@ func (e *enumerator) literal(n *ast.BasicLit) {
 	e.expression(n, vs)
 }
 
-// small is the limit up to which an integer is mutated by one; larger ones are halved and doubled, since one more or
-// less of 4,096 changes little that a test should detect.
+// small is the limit up to which an integer is mutated by one. Larger integers are halved and doubled, because a
+// difference of one in 4,096 changes little that a test should detect.
 const small = 16
 
 // ident mutates the use of a constant of this package, and true and false.
@@ -265,7 +264,7 @@ func (e *enumerator) field(n *ast.Ident) bool {
 }
 
 // expression adds variants of the current expression. If that is part of a constant, the switch encloses the whole
-// constant, which cannot contain a call.
+// constant. A constant cannot contain a call.
 func (e *enumerator) expression(n ast.Expr, vs []variant) {
 	if kv, ok := e.parent(0).(*ast.KeyValueExpr); ok && kv.Key == n {
 		return

@@ -6,8 +6,8 @@ type group struct {
 	packages []target
 }
 
-// target is a mutated package with the tests that should detect its mutants: its own, then those of its importers, then
-// groups of railyard validate. Importers that depend little on the package are omitted.
+// target is a mutated package with the tests that should detect its mutants: the package's own tests, those of its
+// importers, and groups of railyard validate. Importers that depend little on the package are omitted.
 type target struct {
 	path      string
 	importers []string

@@ -129,7 +129,7 @@ func (b *bench) process(dir string, args []string, mutant string, limit time.Dur
 		"TMPDIR=" + b.temp, "GOMAXPROCS=2"}}
 }
 
-// command returns the command that runs units of one package, which are of one binary.
+// command returns the command that runs units of one package. They are in one binary.
 func command(us []unit) []string {
 	if us[0].pkg == "" {
 		return []string{us[0].bin, "validate", us[0].name}
@@ -142,7 +142,8 @@ func command(us []unit) []string {
 		"-test.run=^(" + strings.Join(names, "|") + ")$"}
 }
 
-// measure runs every unit without a mutant, unless the journal has it, to learn which mutants it reaches.
+// measure runs every unit without a mutant, to learn which mutants it reaches. It skips units that are in the
+// journal.
 func (b *bench) measure(ctx context.Context, say func(string, ...any)) error {
 	var todo []unit
 	for _, u := range b.units {

@@ -60,7 +60,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// Programs that write the same files are the same, and one that fails is told.
+// Programs that write the same files are equal. A program that fails is reported.
 func TestCompareAll(t *testing.T) {
 	program := func(text string) string {
 		path := filepath.Join(t.TempDir(), "railyard")

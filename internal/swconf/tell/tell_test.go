@@ -50,7 +50,7 @@ func say(v reflect.Value) {
 	v.FieldByName("At").Set(reflect.ValueOf(swconf.Place{File: "x", Line: 7, Col: 1}))
 }
 
-// fill gives a value, or all that is in it, something that is not its zero.
+// fill sets a value, or every field in it, to something other than its zero.
 func fill(x reflect.Value) {
 	switch x.Kind() {
 	case reflect.Bool:
@@ -72,7 +72,8 @@ func fill(x reflect.Value) {
 	}
 }
 
-// whole is a configuration with one of everything, and nothing said of it but that the watchdog runs.
+// whole is a configuration with one port, one queue and one neighbour of each kind. It says nothing else but that
+// the watchdog runs.
 func whole() *swconf.Config {
 	return &swconf.Config{OS: swconf.NXOS, DLB: &swconf.DLB{Ports: []swconf.Said[string]{{}}},
 		Watchdog: swconf.Watchdog{On: swconf.Say(true, swconf.Place{Line: 1})},
@@ -82,7 +83,7 @@ func whole() *swconf.Config {
 			Networks: []swconf.Said[netip.Prefix]{{}}}}
 }
 
-// Each value that a text may say changes the facts: what is left out of them would be compared by nobody.
+// Each value that a text may set changes the facts. A value without a fact would not be compared.
 func TestEverythingIsTold(t *testing.T) {
 	before := tell.Facts(whole())
 	var silent []string
@@ -107,7 +108,7 @@ func TestEverythingIsTold(t *testing.T) {
 	}
 }
 
-// Facts are in the order of the text; ports that are treated alike say so once, faults have their places.
+// Facts are in the order of the text. Ports with the same treatment share one line, and each fault has its place.
 func TestFacts(t *testing.T) {
 	at := swconf.Place{File: "leaf.cfg", Line: 3, Col: 2}
 	q := &swconf.QoS{Input: swconf.Say("ROCE", at)}

@@ -149,7 +149,7 @@ func (k *Count) Unknown(at Word, text, why string, behind ...Word) {
 		Col: at.Col}, Text: text, Why: why})
 }
 
-// Close adds the lines up: what only holds others together is understood.
+// Close adds up the counts. A line that only groups other lines counts as understood.
 func (k *Count) Close() {
 	k.c.Passed = 0
 	behind := 0

@@ -40,8 +40,8 @@ func grammar(said *[]string) *tree.Grammar {
 	return g
 }
 
-// A row takes the words it has; keywords come before captures, which may be abbreviated; what fits none is
-// named with the place and with what would fit.
+// A row takes the words that it names. Keywords may be abbreviated, and they match before captures. An error names
+// a word that does not fit, its place and the words that would fit.
 func TestFind(t *testing.T) {
 	for path, want := range map[string]string{
 		"interface e1 mtu 9000":           "e1 has MTU 9000",
@@ -92,7 +92,7 @@ func TestRowsTwice(t *testing.T) {
 	g.Add("a <b> c", nil)
 }
 
-// What is deleted is what stands at a path and below it; what is set afterwards stays.
+// A deletion removes the statements at a path and below it. Statements after the deletion stay.
 func TestDelete(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var tr tree.Tree
@@ -123,7 +123,8 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-// Each line counts once: unknown before read, read before passed over; braces alone are understood.
+// Each line counts once. "Unknown" has precedence over "read", and "read" over "passed over". Lines that are only
+// braces are understood.
 func TestCount(t *testing.T) {
 	c := &swconf.Config{File: "x"}
 	k := tree.NewCount(c, 5)
