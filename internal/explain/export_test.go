@@ -50,3 +50,8 @@ func LimitReplays(n int) func() {
 	mostReplayed = n
 	return func() { mostReplayed = was }
 }
+
+// Broken returns when the routes of a run first avoid a link; 0: never, or always.
+func Broken(p *scenario.Plan, x *exec.Execution, seen *Observation) unit.Time {
+	return newReading(p, x, seen).newBlamer().newModel().broken
+}

@@ -103,7 +103,7 @@ type model struct {
 	formerly                        map[int32][]formerWay // by port between switches: who had it before routes changed
 	moved                           map[unit.Time][]int32 // connections that take other ways since then
 	states                          []unit.Time           // from which on links have other rates; none: one state
-	broken                          unit.Time             // when routes first avoid something
+	broken                          unit.Time             // when routes first avoid something; 0: never, or always
 	wholeAt                         unit.Time             // routes were those where nothing is broken; Never: unknown
 }
 

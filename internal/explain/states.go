@@ -13,14 +13,17 @@ const mostStates = 32
 
 // setStates finds from when on links have other rates, and when routes first avoid one.
 func (m *model) setStates() {
-	times := []unit.Time{0}
+	times, broken := []unit.Time{0}, unit.Never
 	for _, events := range m.b.r.lives {
 		for i := range events {
 			e := &events[i]
-			if times = append(times, e.At); e.Toggles && !e.Up && (m.broken == 0 || e.At+e.Converge < m.broken) {
-				m.broken = e.At + e.Converge
+			if times = append(times, e.At); e.Toggles && !e.Up {
+				broken = min(broken, e.At+e.Converge)
 			}
 		}
+	}
+	if broken != unit.Never {
+		m.broken = broken
 	}
 	slices.Sort(times)
 	if times = slices.Compact(times); len(times) > 1 && len(times) <= mostStates {
