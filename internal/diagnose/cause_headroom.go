@@ -59,8 +59,8 @@ func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
 	}
 	sure := Likely
 	if p.Peer != nil {
-		if p.Peer.deaf(k) {
-			return x, false
+		if p.Peer.deaf(k) || p.Peer.lacks(rxPFC(k), rxDur(k)) {
+			return x, false // it does not stop, or may not
 		}
 		if _, _, _, off := p.Peer.runs(k); off {
 			return x, false

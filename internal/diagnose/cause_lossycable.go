@@ -145,7 +145,7 @@ func (f *Fabric) mayComeFrom(p *Port, n Reading) (may bool) {
 		m, what = inErrors, "frames with receive errors"
 	}
 	if p.Peer != nil && (p.Peer.On.Kind == Host || !slices.ContainsFunc(p.Peer.On.Ports, func(q *Port) bool {
-		return q != p.Peer && q.Seen() && !q.read(m).Is
+		return q != p.Peer && (q.Seen() && !q.read(m).Is || q.lacks(m))
 	})) {
 		return false
 	}
