@@ -209,8 +209,9 @@ func (c *calls) trace() (*Trace, error) {
 	}
 	if !slices.ContainsFunc(c.members, func(m member) bool { return len(m.acts) > 0 }) {
 		why := "no rank does anything"
-		if len(c.report.Left) > 0 {
-			why += " that is known; left out: " + c.report.Left[0].Words()
+		left := slices.SortedStableFunc(slices.Values(c.report.Left), func(a, b Count) int { return b.N - a.N })
+		for i, x := range left[:min(3, len(left))] {
+			why += [...]string{" that is known; left out: ", "; "}[min(i, 1)] + x.Words()
 		}
 		return nil, at(c.file, 0, "%s", why)
 	}

@@ -178,6 +178,9 @@ func (b *builder) cut(at int64) {
 	b.from = at
 }
 
+// unsized is a kernel of a profile that has neither its collective nor its size, as those of 2023.
+const unsized = "a kernel of NCCL of unknown size"
+
 // act builds a call from a kernel's arguments; false: the kernel stays a computation of its duration.
 func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	if x.Coll == "" {
@@ -193,7 +196,7 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 		return act{}, false
 	}
 	if x.Coll == "" {
-		return keep("a kernel of NCCL of unknown size")
+		return keep(unsized)
 	}
 	what, known := opsByName[plain(x.Coll)]
 	if !known {

@@ -149,6 +149,11 @@ func TestObserverFaults(t *testing.T) {
 			"0 0 all", "0 5 all")),
 		"left out: calls of unknown or impossible size (dtype, in_msg_nelems, out_msg_nelems)": execution(
 			"call 12 1 0 0 allreduce - 0 0 2"),
+		"left out: calls of groups whose ranks are not recorded (process_group:init, pg_size), as by one of several ranks: " +
+			"2 (first et.json:": []byte(`{"schema": "1.0.1", "nodes": [{"name": "record_param_comms", "id": 5, "inputs":
+			[9, 0, 0, "wait", [], []]},` + "\n" + strings.Repeat(`{"name": "record_param_comms", "id": 6, "inputs":
+			[[7, 8, 0, 6, 4, "cuda:0"], 1, 94, 0, "all_to_all", [], []], "outputs": [[7, 8, 0, 6, 4, "cuda:0"]]},`, 2) +
+			`{"name": "x", "id": 8, "inputs": [], "outputs": []}]}`),
 		`left out: calls of the unknown collective "gossip"`: execution("call 12 1 0 0 gossip Float 9 9 2"),
 		"expected \",\": this is not JSON":                   swap("},\n  {", "};\n  {"),
 	} {
@@ -189,6 +194,11 @@ func TestObserverBesideProfile(t *testing.T) {
 		if err != nil || x.Format != "kineto" || !strings.Contains(reported(x.Report), "of ranks with profiles") {
 			t.Error(x, err)
 		}
+	}
+	p = File{"p.json", profile("rank 0 of 2\nstep 3 0 500\nrun ncclKernel_AllReduce_RING_LL_Sum_float 10 110 7 5")}
+	x, err := Read("", p, File{"et.json", execution(twoSteps)})
+	if err != nil || !strings.Contains(reported(x.Report), "the traces alone have them") {
+		t.Error(x, err)
 	}
 }
 

@@ -352,7 +352,7 @@ func (e *observed) act(c *calls, x *etCall, rank int) (a act, why string) {
 		ranks, name = seqOf(e.info.World), "world"
 	}
 	if ranks == nil {
-		return a, "calls of groups whose ranks are not recorded (process_group:init, pg_size)"
+		return a, "calls of groups whose ranks are not recorded (process_group:init, pg_size), as by one of several ranks"
 	}
 	a = act{what: what, bytes: unit.Bytes(x.bytes), seq: -1, line: x.line, group: c.grouped(name, ranks)}
 	if !x.own() {

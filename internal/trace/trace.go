@@ -268,8 +268,11 @@ func (o Options) Read(files ...File) (*Trace, error) {
 		return nil, err
 	}
 	if t.Format = name; beside != nil {
-		note(&t.Report.Left, "execution traces of ranks with profiles, which contain the same calls with times",
-			beside.Name, 0)
+		why := "execution traces of ranks with profiles, which contain the same calls with times"
+		if slices.ContainsFunc(t.Report.Guessed, func(c Count) bool { return strings.HasPrefix(c.What, unsized) }) {
+			why = "execution traces of ranks with profiles that lack sizes of calls; the traces alone have them, without times"
+		}
+		note(&t.Report.Left, why, beside.Name, 0)
 	}
 	return t, nil
 }
