@@ -216,8 +216,14 @@ func (d *Design) price(in FabricInput) {
 }
 
 // buffer is the MB of packet memory of the scenarios' switches: half of one for each possible port of a switch, for
-// headroom.
-func (in FabricInput) buffer() int { return max(64, in.ports(in.Leaf)/2, in.ports(in.Top)/2) }
+// headroom, and for cables of more than 100 m what is on so many metres both ways, 5 ns each.
+func (in FabricInput) buffer(metres int) int {
+	ports := max(in.ports(in.Leaf), in.ports(in.Top))
+	if metres <= 100 {
+		metres = 0
+	}
+	return max(64, ports/2) + ports*metres*in.NICRate/800_000
+}
 
 func refuse(d Design, format string, args ...any) Design {
 	d.Reason = fmt.Sprintf(format, args...)
@@ -250,5 +256,5 @@ workload:
     permutation: {bytes: 1MB, groups: rail}
 `, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, between.host, in.NICRate, between.near,
 		far, in.PerServer, in.PerServer, nicPorts,
-		in.buffer())
+		in.buffer(max(between.near, between.far)))
 }

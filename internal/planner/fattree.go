@@ -159,5 +159,5 @@ workload:
   traffic:
     permutation: {bytes: 1MB, groups: all}
 `, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, in.NICRate, in.Leaf.yaml(in.NICRate), types,
-		leaf, x.down, leaf, above, cables, in.NICRate, in.buffer())
+		leaf, x.down, leaf, above, cables, in.NICRate, in.buffer(0))
 }

@@ -141,7 +141,7 @@ workload:
   traffic:
     permutation: {bytes: 1MB, groups: rail}
 `, in.GPUs, s, in.GPUs, in.PerServer, in.PerServer, x.count, x.port, s.yaml(x.port), in.Hosts(), x.count, m,
-		in.buffer())
+		in.buffer(0))
 	return d
 }
 
@@ -171,5 +171,5 @@ workload:
 `, in.GPUs, in.Leaf, in.Top, in.GPUs, in.PerServer, in.PerServer, ports, x.port,
 		in.Leaf.yaml(min(x.port, x.cable)), in.Top.yaml(x.cable), x.groups, x.down, x.groups,
 		leaves, plane, x.count, x.tops, match, m.host, plane, x.each, m.near, x.cable,
-		in.buffer())
+		in.buffer(0))
 }
