@@ -1,6 +1,7 @@
 // Package configuration reads configurations of switches and of servers from files and directories: Files lists
-// candidates, ParseAll parses those of switches concurrently, HostsAmong extracts those of servers. What of a folder is
-// no configuration is named with its reason, what cannot be read is a *PartlyRead.
+// candidates, ParseAll parses those of switches concurrently, HostsAmong extracts those of servers. ParseAll
+// reports each file of a folder that is no configuration, with the reason. A file that cannot be read gives a
+// *PartlyRead.
 package configuration
 
 import (
@@ -26,7 +27,8 @@ const maxConfigs = 20_000
 // File is a file that holds a configuration, or may hold one.
 type File struct {
 	Path string
-	// Perhaps: it is in a given directory, and its name is not that of a configuration. Its contents decide.
+	// Perhaps reports that the file is in a given directory and that its name is not that of a configuration. Its
+	// contents decide.
 	Perhaps bool
 	inside  bool // whether it is in a directory of the command line
 }
@@ -50,7 +52,7 @@ func (e *PartlyRead) Error() string {
 	return b.String()
 }
 
-// Files lists configurations: files as they are, and all that lie in directories, but for hidden ones.
+// Files lists configurations: each given file, and all files in given directories that are not hidden.
 func Files(args []string) ([]File, error) {
 	var out []File
 	for _, a := range args {
@@ -137,7 +139,7 @@ func ParseAll(files []File, os string) (read []*swconf.Config, none []string, er
 }
 
 // distinct removes duplicates: a file, or another with the same contents of the same device. Two different
-// configurations of one device both remain, with a note: which one is in use is unknown.
+// configurations of one device both remain, with a note, because it is unknown which one is in use.
 func distinct(read []*swconf.Config, none []string) (out []*swconf.Config, all []string) {
 	type name struct {
 		os   swconf.OS

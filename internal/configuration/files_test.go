@@ -24,7 +24,8 @@ func put(t *testing.T, dir, name, text string) string {
 
 const leaf = "hostname leaf-1\nfeature lldp\ninterface Ethernet1/1\n  mtu 9216\n  priority-flow-control mode on\n"
 
-// Of a folder every file is read but hidden ones; what is no configuration is named, a text given twice is once.
+// Every file of a folder that is not hidden is read. A file that is no configuration is reported, and a text that
+// is given twice counts once.
 func TestParseAll(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "leaf-1.cfg", leaf)
@@ -45,7 +46,7 @@ func TestParseAll(t *testing.T) {
 		t.Errorf("%s", said)
 	}
 
-	// The same device with another text stays, with a word about it: nobody says which one it runs.
+	// A second configuration of the same device remains, with a note: it is unknown which one the device runs.
 	put(t, dir, "other.cfg", strings.Replace(leaf, "9216", "1500", 1))
 	files, _ = Files([]string{dir})
 	if read, none, err = ParseAll(files, ""); err != nil || len(read) != 3 ||
@@ -53,7 +54,7 @@ func TestParseAll(t *testing.T) {
 		t.Errorf("%d read, none %q, %v", len(read), none, err)
 	}
 
-	// What cannot be read of a folder is told, and the others are there.
+	// A file of a folder that cannot be read is reported, and the other files are read.
 	put(t, dir, "cut_config_db.json", `{"PORT": {"Ethernet0": `)
 	files, _ = Files([]string{dir})
 	read, _, err = ParseAll(files, "")
@@ -64,7 +65,7 @@ func TestParseAll(t *testing.T) {
 	}
 }
 
-// A language that the text is not in is refused, also where a few of its lines are understood.
+// A given language that does not match the text is refused, also if a few lines are understood.
 func TestMistaken(t *testing.T) {
 	path := put(t, t.TempDir(), "leaf-1.cfg", leaf)
 	if c, err := Parse(path, "nxos"); err != nil || c.Name() != "leaf-1" {

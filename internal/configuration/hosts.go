@@ -87,7 +87,7 @@ func WithoutHosts(files []File, language string) (rest []File, hosts []string) {
 	return rest, hosts
 }
 
-// HostsAmong extracts servers' configurations from a list of files, and reads them and those of directories; files
+// HostsAmong extracts servers' configurations from a list of files, and reads them and those of directories. Files
 // whose names differ only in their extension (host-1.sh, host-1.nccl.conf) belong to one server.
 func HostsAmong(folders []string, files []File, language string) (hosts []*swconf.Host, rest []File, err error) {
 	for _, f := range folders {

@@ -40,8 +40,8 @@ func (s Switches) named(name string) *swconf.Config {
 	return nil
 }
 
-// Fabric plays every cable of a fabric that has a configuration at both ends, or at one and a server at the other.
-// NICs are willing, fixed or silent.
+// Fabric simulates the exchange on every cable with a configuration at both ends, or with one at one end and a
+// server at the other. NICs are willing, fixed or silent.
 func (m Marking) Fabric(g *topo.Graph, s Switches, nics string) (out []*Result) {
 	side := func(link, node int, port string, index int) (Station, bool) {
 		n := &g.Nodes[node]

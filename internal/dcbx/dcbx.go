@@ -1,6 +1,6 @@
-// Package dcbx simulates the DCBX exchange of two neighbours from their configurations: the LLDP frames that they
-// send, the resulting PFC of each port, and whether the neighbours agree. IEEE 802.1Q (annex D and clause 38) and
-// the older CEE form, DCBX 1.01, that some Nexus models support (source document, "LLDP with DCBX").
+// Package dcbx simulates the DCBX exchange of two neighbours from their configurations. It computes the LLDP frames
+// that they send, the resulting PFC of each port, and whether the neighbours agree. IEEE 802.1Q (annex D and clause
+// 38) and the older CEE form, DCBX 1.01, that some Nexus models support (source document, "LLDP with DCBX").
 package dcbx
 
 import (
@@ -163,9 +163,9 @@ func common(a, b Station) Version {
 	return None
 }
 
-// operate is the PFC state of one end. A symmetric parameter: a willing end adopts the neighbour's if that is not
-// willing; of two willing ends the lower MAC address keeps its own (802.1Q 38.4.2). CEE turns the feature off when
-// neither is willing and they differ (DCBX 1.01, 3.1.4).
+// operate is the PFC state of one end. A symmetric parameter: a willing end adopts the neighbour's value if the
+// neighbour is not willing. If both are willing, the end with the lower MAC address keeps its own (802.1Q 38.4.2).
+// CEE turns the feature off when neither is willing and they differ (DCBX 1.01, 3.1.4).
 func operate(s, peer Station, v Version) (uint8, string) {
 	switch {
 	case s.Mode == swconf.PFCOff:

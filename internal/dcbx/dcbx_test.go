@@ -19,7 +19,7 @@ func station(name string, mac byte, change func(*dcbx.Station)) dcbx.Station {
 	return s
 }
 
-// What two ends do, by willing bits, versions and modes (802.1Q 38.4.2, DCBX 1.01).
+// The table has what two ends do for willing bits, versions and modes (802.1Q 38.4.2, DCBX 1.01).
 func TestExchange(t *testing.T) {
 	type set = func(*dcbx.Station)
 	willing := func(s *dcbx.Station) { s.Willing = true }
@@ -67,7 +67,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// check decodes the frames: the last one of each end says what it does.
+// check decodes the frames. The last frame of each end has its final state.
 func check(t *testing.T, name string, r *dcbx.Result) {
 	t.Helper()
 	last := map[bool]uint8{}

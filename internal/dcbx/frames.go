@@ -58,7 +58,7 @@ func willing(s *Station) string {
 	return "not willing"
 }
 
-// answer is the frame after a change caused by the neighbour's. CEE always acknowledges.
+// answer is the frame that follows a change caused by the neighbour's frame. CEE always acknowledges.
 func (r *Result) answer(fromA bool) {
 	me, _ := r.ends(fromA)
 	oper, why := r.OperA, r.WhyA

@@ -13,7 +13,7 @@ import (
 
 var here = swconf.Place{File: "leaf.cfg", Line: 1, Col: 1}
 
-// port is one that pauses priority 3, where DSCP 26 goes, and sends CNPs, of DSCP 48, by queue 6.
+// port is a port that pauses priority 3. DSCP 26 maps to that priority, and CNPs use DSCP 48 and queue 6.
 func port(dcbx string) *swconf.Port {
 	q := &swconf.QoS{}
 	q.DSCP[26], q.DSCP[48] = swconf.Say(uint8(3), here), swconf.Say(uint8(6), here)
@@ -26,8 +26,8 @@ func port(dcbx string) *swconf.Port {
 	return p
 }
 
-// Which DCBX a port speaks, by language and by what its text says: SONiC's and FRR's LLDP daemons carry
-// none, EOS speaks when told to, and a Nexus follows its neighbour.
+// TestFromPortSpeaks checks the DCBX version of a port by its language and its text. LLDP daemons of SONiC and FRR
+// carry no DCBX, EOS needs a command, and a Nexus follows its neighbour.
 func TestFromPortSpeaks(t *testing.T) {
 	for _, c := range []struct {
 		os   swconf.OS
@@ -49,8 +49,8 @@ func TestFromPortSpeaks(t *testing.T) {
 	}
 }
 
-// What a port announces is what its text does with packets: priorities that pause unless PFC is off,
-// applications by UDP port and DSCP where the DSCPs are classified, nothing without policies.
+// A port announces what its configuration does with packets. It lists priorities that pause unless PFC is off, and
+// applications by UDP port and DSCP if DSCPs are classified. Without policies it announces nothing.
 func TestFromPortAnnounces(t *testing.T) {
 	c := &swconf.Config{OS: swconf.NXOS, LLDP: swconf.Say(true, here),
 		Hostname: swconf.Say("leaf-1", here)}
@@ -84,8 +84,8 @@ func TestFromPortAnnounces(t *testing.T) {
 	}
 }
 
-// Shares of ETS add up to 100 whatever a text gives its queues (802.1Q 38.5.4.4), strict queues have none
-// of their own, and each priority is in the class of its queue.
+// Shares of ETS add up to 100 for any shares of queues in the text (802.1Q 38.5.4.4). Strict queues have no share,
+// and each priority is in the class of its queue.
 func TestSharesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := port("")
@@ -110,7 +110,7 @@ func TestSharesAddUp(t *testing.T) {
 	})
 }
 
-// A server that is willing takes what its switch has, one that is not keeps its own, and both are told.
+// A willing server takes the values of its switch, and another server keeps its own. The report names both.
 func TestNIC(t *testing.T) {
 	c := &swconf.Config{OS: swconf.NXOS, LLDP: swconf.Say(true, here)}
 	leaf := dcbx.FromPort(c, port(""), 26, 48, 1)

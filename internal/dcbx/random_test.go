@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// someStation draws one end of a cable: anything that a port or a NIC may be.
+// someStation draws one end of a cable, with any values that a port or a NIC may have.
 func someStation(t *rapid.T, name string, mac byte) dcbx.Station {
 	return station(name, mac, func(s *dcbx.Station) {
 		s.LLDP = rapid.Bool().Draw(t, name+" LLDP")
@@ -27,8 +27,9 @@ func someStation(t *rapid.T, name string, mac byte) dcbx.Station {
 	})
 }
 
-// Whatever two ends are: which of them is looked at first changes nothing, nobody pauses what neither has
-// configured, a forced end does as it is told, and what is called in order is in order on both ends.
+// For any two ends, the order in which they are looked at changes nothing. No end pauses a priority that neither
+// has configured, and a forced end does what it is forced to do. If the result is in order, it is in order on both
+// ends.
 func TestExchangeOfAnyTwo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := someStation(t, "a", 1), someStation(t, "b", 2)
@@ -58,8 +59,8 @@ func TestExchangeOfAnyTwo(t *testing.T) {
 	})
 }
 
-// Two ends that negotiate in one language agree as soon as one of them is willing, on what the other
-// has; of two willing ones the lower MAC address keeps its own (802.1Q 38.4.2).
+// Two ends with one version of DCBX agree if at least one is willing: the willing one takes the values of the
+// other. If both are willing, the end with the lower MAC address keeps its own (802.1Q 38.4.2).
 func TestTheWillingAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := someStation(t, "a", 1), someStation(t, "b", 2)
@@ -82,8 +83,8 @@ func TestTheWillingAgree(t *testing.T) {
 	})
 }
 
-// Frames come from ends with LLDP alone, in the order of their times, and an end without DCBX speaks of
-// neither ETS nor PFC.
+// Only ends with LLDP send frames, in the order of their times. The frames of an end without DCBX contain neither
+// ETS nor PFC.
 func TestWhoSpeaks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := someStation(t, "a", 1), someStation(t, "b", 2)

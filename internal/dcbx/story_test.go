@@ -11,8 +11,7 @@ import (
 	"railyard/unit"
 )
 
-// leaf is a switch port that pauses priority 3, gives its class half of the bandwidth and
-// says that RoCEv2 belongs there.
+// leaf is a switch port that pauses priority 3, gives its class half of the bandwidth and assigns RoCEv2 to it.
 func leaf(change func(*dcbx.Station)) dcbx.Station {
 	return station("leaf-1", 1, func(s *dcbx.Station) {
 		s.ETS.Percent, s.ETS.Selection = [8]uint8{0: 50, 3: 50}, [8]uint8{0: 2, 3: 2}
@@ -26,7 +25,7 @@ func leaf(change func(*dcbx.Station)) dcbx.Station {
 	})
 }
 
-// tell plays an exchange and tells what is on the cable and what comes of it.
+// tell simulates an exchange and prints the frames on the cable and the result.
 func tell(t *testing.T, name, preface string, a, b dcbx.Station) {
 	t.Helper()
 	page := story.Open(preface)

@@ -32,8 +32,8 @@ func (r *Rising) Behind(link, _, level int) int {
 // Level is the packet's.
 func (r *Rising) Level(state, _ int) int { return state }
 
-// Dateline is two classes on a torus: packets use the second class from the cable that closes a ring on, until they
-// leave the ring (Dally and Seitz 1987).
+// Dateline is two classes on a torus. Packets change to the second class at the cable that closes a ring, and keep
+// it until they leave the ring (Dally and Seitz 1987).
 type Dateline struct {
 	*topo.Grid
 	Most int // 1: there is no second class

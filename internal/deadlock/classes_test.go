@@ -8,10 +8,10 @@ import (
 	"railyard/internal/topo"
 )
 
-// TestDateline: on tori in dimension order two classes close no ring, also where cables are broken and
-// packets go around the other side, for as long as there is a way in dimension order at all; one class does
-// from side 4 on, where ways are two cables long. The same classes are what packets of the shortest ways may
-// escape to from anywhere, and with the shortest ways themselves they are of no use.
+// TestDateline checks tori in dimension order. With two classes no ring of waits exists, also where broken cables
+// send packets around the other side, as long as a path in dimension order exists. With one class there is a ring
+// from side 4 on, where paths are two cables long. The same classes also serve as an escape for packets of the
+// shortest paths, from any switch. For the shortest paths themselves they do not help.
 func TestDateline(t *testing.T) {
 	broke, kept := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -54,7 +54,7 @@ func TestDateline(t *testing.T) {
 	}
 }
 
-// inOrder reports whether all ways of routes lead where they should, with no dimension after a later one.
+// inOrder reports whether all paths of routes reach their destination and never return to an earlier dimension.
 func inOrder(g *topo.Graph, r *topo.Routes) bool {
 	for loc, set := range r.Sets {
 		for n := range g.Nodes {

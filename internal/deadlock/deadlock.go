@@ -15,14 +15,15 @@ type Routing struct {
 	Classes Classes
 	// Legs: packets may be sent first to any of Routes.Regions, and from there to their destination.
 	Legs bool
-	// Anywhere: packets may begin at any switch, after they leave a class in which no packet waits for them.
+	// Anywhere reports that packets may begin at any switch: they do so after they leave a class in which no packet
+	// waits for them.
 	Anywhere bool
 	// Pauses reports whether packets from a node on a link can be paused; nil: always.
 	Pauses func(link, from int) bool
 }
 
-// Classes assigns a class, one of several levels, to packets on links. A packet's state is the history that a switch
-// needs for that; it begins with 0.
+// Classes assigns a class, one of several levels, to packets on links. A packet's state is the part of its history
+// that a switch needs for that. It begins with 0.
 type Classes interface {
 	Levels() int
 	States() int
@@ -44,8 +45,8 @@ const most = 2e9
 // some is the number of locators that are tried before all.
 const some = 32
 
-// Find returns a short cycle of buffers each of which may wait for the next, nil if there is none. unknown: there may
-// be one, and the fabric is too large to check.
+// Find returns a short cycle of buffers, each of which may wait for the next, or nil if there is none. If the
+// fabric is too large to check, unknown is true.
 func Find(r *Routing) (ring []Buffer, unknown bool) {
 	if r.tiered() {
 		return nil, false
@@ -225,7 +226,7 @@ func (f *finder) buffer(d int32, level int) int32 { return d*int32(f.levels) + i
 // pauses reports whether the buffer at the end of a cable pauses its senders.
 func (f *finder) pauses(d int32) bool { return f.Pauses == nil || f.Pauses(int(d/2), f.from(d)) }
 
-// may notes that a buffer waits for what leads on to a locator.
+// may notes that a buffer waits for the next buffers on the paths to a locator.
 func (f *finder) may(b int32, node, loc int) {
 	set := f.set(node, loc)
 	if set < 0 || !f.pauses(b/int32(f.levels)) {

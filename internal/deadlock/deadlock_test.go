@@ -47,7 +47,7 @@ func stars(t testing.TB, switches int, cables ...[2]int) *topo.Graph {
 	return g
 }
 
-// TestKnown: fabrics of which it is known whether they can deadlock.
+// TestKnown checks fabrics with a known answer to the question whether they can deadlock.
 func TestKnown(t *testing.T) {
 	one := topo.Server{GPUs: 1, NICs: 1, Ports: 1}
 	eight := topo.Server{GPUs: 8, NICs: 8, Ports: 1}

@@ -1,6 +1,6 @@
-// Package draft writes a first scenario from six answers: how many GPUs, which server, which fabric, how much
-// oversubscription, which workload, and how switches choose paths. Questions lists them with their defaults; Ask reads
-// what flags leave open from a terminal; Answers.Scenario returns commented YAML.
+// Package draft writes a first scenario from six answers: the number of GPUs, the server, the fabric, the
+// oversubscription, the workload, and the choice of paths in switches. Questions lists the questions with their
+// defaults. Ask asks at a terminal for the answers that flags do not give. Answers.Scenario returns commented YAML.
 package draft
 
 import (
@@ -46,7 +46,7 @@ var Questions = []Question{
 	{"lb", "Load balancing", "ecmp", Policies, func(a *Answers) *string { return &a.LB }},
 }
 
-// fabrics are the shapes of fabrics, with what each of them is.
+// fabrics are the kinds of fabrics with a description of each.
 var fabrics = []struct{ name, text string }{
 	{"rail", "a leaf switch for each GPU of a server, spines above"},
 	{"rail-only", "a switch for each GPU of a server, no spines: rails meet over NVLink"},

@@ -102,7 +102,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOversubscription builds what is asked, or the nearest below and says so.
+// TestOversubscription checks that the fabric has the requested oversubscription, or the next lower one with a
+// note.
 func TestOversubscription(t *testing.T) {
 	for asked, want := range map[string]string{"1": "", "2": "", "2:1": "", "4:2": "", "8": "", "1.6": "",
 		"3":   "requested 3:1, built 2.67:1: 8 cables of a leaf to 3 uplinks",
@@ -119,7 +120,8 @@ func TestOversubscription(t *testing.T) {
 	}
 }
 
-// TestAsk answers the questions as somebody does: a default, a typing error, an answer that a flag has given.
+// TestAsk answers the questions like a user: it takes a default, mistypes an answer, and skips a question that a
+// flag has answered.
 func TestAsk(t *testing.T) {
 	a := Answers{Server: "dgx-b200"}
 	var out strings.Builder
@@ -136,8 +138,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestRuns checks that one run takes the step of every draft: of all models on fabrics of all sizes, as the scenario
-// resolves them.
+// TestRuns checks that one run can simulate the step of every draft. The drafts have all models on fabrics of all
+// sizes.
 func TestRuns(t *testing.T) {
 	folded, refused := 0, 0
 	for _, w := range model.Names() {

@@ -200,9 +200,9 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 		efficiency), fold, nil
 }
 
-// layout returns the first layout of a step that memory holds and one run simulates, in this order of preference:
-// whole before folded to a rail, all activations kept before recomputation, even pipeline stages before uneven
-// ones, few stages first. Where none is small enough for a run, it returns the first that memory holds.
+// layout returns the first layout of a step that fits the memory and that one run simulates. It prefers whole steps
+// to steps folded to a rail, then all activations kept to recomputation, then even pipeline stages to uneven ones,
+// then few stages. If every layout is too large for a run, it returns the first that fits the memory.
 func layout(m *model.Config, s *site.Server, memory unit.Bytes, gpus, per int) (first workload.Training, ok bool) {
 	tp := 1
 	for tp*2 <= per && m.Heads%int64(tp*2) == 0 && per%(tp*2) == 0 {

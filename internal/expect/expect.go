@@ -38,7 +38,7 @@ type kind struct {
 	show                  func(float64) string
 }
 
-// plain is the kind of counts, share that of figures whose whole is 1.
+// plain is the kind of counts, and share is the kind of figures that are parts of a whole of 1.
 var (
 	plain = kind{"", "number", "10", parseNumber, unit.Digits}
 	share = kind{"", "share of 1", "30%", parseShare, unit.Digits}
@@ -66,7 +66,7 @@ func parseNumber(s string) (float64, error) {
 	return x, nil
 }
 
-// parseShare parses a percentage, or a number that is not above 1: 30 would be neither 30% nor 3000%.
+// parseShare parses a percentage, or a number that is at most 1. It refuses 30, because 30 could mean 30% or 3000%.
 func parseShare(s string) (float64, error) {
 	text, percent := strings.CutSuffix(s, "%")
 	x, err := parseNumber(text)
@@ -136,7 +136,7 @@ func ParseAll(texts []string) (list []*Expectation, err error) {
 	return list, nil
 }
 
-// named returns the key of a list of keys that a name identifies: the key itself, or without the suffix of its
+// named returns the key that a name identifies in a list: the key itself, or the key without the suffix of its
 // unit.
 func named(name string, keys []string) (key string, k kind, ok bool) {
 	for _, key := range keys {
@@ -273,11 +273,11 @@ func Check(s *result.Summary, list []*Expectation) (all []Outcome, err error) {
 	return all, nil
 }
 
-// ofTraining are figures of a training step: a run without one has none of them.
+// ofTraining lists figures of a training step. A run without a training has none of them.
 var ofTraining = []string{"parameters", "tokens", "training_gpus", "step_flops", "mfu"}
 
-// lookup returns the number at a path. A number that JSON leaves out is 0, of a training none; a group that it leaves
-// out is none.
+// lookup returns the number at a path. A number that JSON omits is 0, but a figure of a training is missing then. A
+// group that JSON omits is missing.
 func lookup(v any, path []string) (x float64, ok bool) {
 	for i, part := range path {
 		switch at := v.(type) {

@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestMissing checks that a figure that a run does not have is an error, not 0 and not a met expectation.
+// TestMissing checks that a figure that a run does not have is an error. It is neither 0 nor a met expectation.
 func TestMissing(t *testing.T) {
 	for _, text := range []string{"mfu < 30%", "tokens = 0", "jobs.other.mfu < 1", "storage.read < 1GB", "slowest_flow.time < 1s",
 		"expected_error.worst < 5%", "jobs.nobody.step_time < 8us"} {

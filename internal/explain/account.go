@@ -21,8 +21,8 @@ type taken struct {
 
 // accounts divides times among causes: whatever is accounted for, a message, a collective or a step, is as long in
 // each of a row of replays as it is, and what a cause costs is what the replay without it is shorter than the one
-// before. The cause that saves most is left out first; of others it is what is left to save then. They add up to the
-// time.
+// before. The cause with the largest saving is left out first. Each next cause is the one that saves most after
+// that. They add up to the time.
 type accounts struct {
 	m     *model
 	base  *replay
@@ -49,7 +49,7 @@ var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, caus
 	cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission, cause.Reordering,
 	cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.HostCores, cause.Latency}
 
-// newAccounts replays the run without one cause after the other. What is saved of all operations decides the order.
+// newAccounts replays the run without each of the causes. What is saved of all operations decides the order.
 func (b *blamer) newAccounts() *accounts {
 	ops := b.r.all()
 	m := b.newModel()
@@ -93,7 +93,8 @@ func (b *blamer) newAccounts() *accounts {
 		near := a.base.ends(ops) / 100
 		return x.ends-y.ends <= near && slices.Index(plainer[:], x.id) < slices.Index(plainer[:], y.id)
 	})
-	// Links that balancing would use as well, or that are down or slow, are no oversubscription: these come first.
+	// Links that balancing would also use, or that are down or slow, are no oversubscription. Those causes come
+	// first.
 	at := func(id cause.ID) int {
 		return slices.IndexFunc(all, func(c candidate) bool { return c.id == id })
 	}
@@ -102,7 +103,7 @@ func (b *blamer) newAccounts() *accounts {
 			all = slices.Delete(slices.Insert(all, f+1, all[l]), l, l+1)
 		}
 	}
-	for _, id := range removable { // what congestion control reacted to comes before its reactions
+	for _, id := range removable { // A cause that congestion control reacted to comes before the reactions.
 		if reacts[id] && id != cause.Oversubscription {
 			behind(cause.Recovering, id)
 		}
@@ -123,8 +124,8 @@ func (b *blamer) newAccounts() *accounts {
 	return a
 }
 
-// together replays a run of many messages without all causes at once. If these cost too little for a report to name
-// one, they are booked to the one that saves most, else they stay undivided.
+// together replays a run of many messages without all causes at once. Costs too small for a report go to the cause
+// that saves most, or stay undivided.
 func (a *accounts) together(first without, there [cause.Max]bool, ops [2]int32) {
 	rest := first
 	for _, id := range removable {
@@ -154,7 +155,7 @@ func (a *accounts) together(first without, there [cause.Max]bool, ops [2]int32) 
 	a.taken = append(a.taken, taken{best, false, p})
 }
 
-// alike leaves out a cause, and what a run without it is without too.
+// alike leaves out a cause, and everything that a run without it also lacks.
 func (a *accounts) alike(id cause.ID) without {
 	v := without{}.and(id).calm(id)
 	v.deep, v.stays = math.MaxUint32, id == cause.Oversubscription
@@ -228,7 +229,7 @@ var plainer = [...]cause.ID{cause.FailedCapacity, cause.SlowLink, cause.PCIe, ca
 	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.Collision, cause.Incast, cause.Window,
 	cause.Credit, cause.Oversubscription, cause.Recovering, cause.HostCores, cause.Latency}
 
-// ahead moves elements before those right in front of them that they come ahead of.
+// ahead moves elements before the elements directly in front of them, where the given order requires it.
 func ahead[T any](all []T, before func(x, y T) bool) {
 	for i := 1; i < len(all); i++ {
 		for j := i; j > 0 && before(all[j], all[j-1]); j-- {
@@ -237,7 +238,8 @@ func ahead[T any](all []T, before func(x, y T) bool) {
 	}
 }
 
-// present says which causes a replay could be without, and to which of them congestion control reacted.
+// present returns the causes that a replay could leave out, and those among them to which congestion control
+// reacted.
 func (m *model) present() (there, reacts [cause.Max]bool) {
 	there[cause.Latency] = true
 	m.slower = m.b.r.exec.Work.Slow()
@@ -374,8 +376,8 @@ func (a *accounts) collective(to *cause.Account, c int32, took unit.Time) {
 	})
 }
 
-// walk divides the time of a chain in a replay, back from an operation's end: computing, the bytes, latency,
-// other transfers of the NIC, and, of a collective, ranks that came late.
+// walk divides the time of a chain in a replay, backwards from an operation's end. The parts are computing, the
+// bytes, latency and other transfers of the NIC. In a collective, late ranks are a part, too.
 func (p *replay) walk(last int32, from unit.Time, only int32, to *cause.Account) {
 	if last < 0 {
 		return
@@ -445,8 +447,8 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 	a.Own[cause.SharedNIC] += int64(rest - same)
 }
 
-// sameCollective is the share of what else a message's NIC sent between two times that belonged to the message's own
-// collective.
+// Of the other bytes that a message's NIC sent between two times, sameCollective returns the share of the message's
+// own collective.
 func (p *replay) sameCollective(x int32, from, to unit.Time) float64 {
 	b := p.m.b
 	msg := &b.r.seen.Messages[x]

@@ -18,7 +18,7 @@ var classes = []workload.Class{workload.Forward, workload.Backward, workload.Opt
 	workload.TensorParallel, workload.PipelineParallel, workload.DataParallel, workload.ContextParallel,
 	workload.ExpertParallel, workload.Other}
 
-// observed is an execution of operations of a few ranks, each set free by an earlier one or by nothing; some
+// observed is an execution of operations of a few ranks. Each operation follows an earlier one or none, and some
 // may not have ended.
 func observed(t *rapid.T, unfinished bool) *reading {
 	d := &workload.DAG{}
@@ -63,8 +63,8 @@ func observed(t *rapid.T, unfinished bool) *reading {
 	return &reading{dag: d, exec: x, graph: g, seen: &Observation{At: 30_000}}
 }
 
-// Whatever was executed, the parts of a step add up to its time, none is below nothing, and what is exposed
-// is the sum of its classes; of an execution that goes on the step lasts until now.
+// For any execution, the parts of a step add up to its time, no part is negative, and the exposed time is the sum
+// of its classes. The step of an unfinished execution lasts until now.
 func TestStepAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := observed(t, rapid.Bool().Draw(t, "goes on"))

@@ -7,11 +7,11 @@ import (
 	"railyard/unit"
 )
 
-// TestBackpressure checks what PFC alone does to flows beside an incast, computed here from shares. Hosts 1 to 4 send
-// at 100 Gbit/s over one uplink of 200 Gbit/s: two 4 MB each to host 5, the others 12 MB each to hosts 6 and 7. All go
-// at 50 Gbit/s until the incast is over, at 640 us; the others need 640 us more. Faster links between switches save
-// nothing: the receiver's queue holds up the uplink, which then carries as much for the others. 25 % would be saved did
-// it not.
+// TestBackpressure checks the effect of PFC alone on flows beside an incast. The expected times are computed here
+// from shares. Hosts 1 to 4 send at 100 Gbit/s over one uplink of 200 Gbit/s. Two of them send 4 MB each to host 5,
+// and the others send 12 MB each to hosts 6 and 7. All flows run at 50 Gbit/s until the incast ends at 640 us. The
+// others need 640 us more. Faster links between switches save nothing: the receiver's queue pauses the uplink, so
+// the other flows get no more rate than those of the incast. Without the pauses 25 % would be saved.
 func TestBackpressure(t *testing.T) {
 	_, s, _ := runAll(t, `
 fabric: {kind: rail, hosts: 4, segments: 2, spines: 1, uplinks: 1,

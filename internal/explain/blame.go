@@ -57,9 +57,8 @@ func (b *blamer) cableOf(nic int32) int32 {
 	return b.r.seen.Ports[b.r.port(n.Links[0], b.r.graph.Hosts[n.Host])].Peer
 }
 
-// paused returns how long a transfer's path was paused for the sake of a link elsewhere, and
-// at which port longest. A pause whose root is on the path itself costs nothing beside:
-// that link is busy all the while.
+// paused returns how long a transfer's path was paused because of a link elsewhere, and the port with the longest
+// pause. A pause whose root is on the path itself costs nothing more, because that link is busy during the pause.
 func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
 	_, dst := b.r.seen.peers(conn)
 	own := func(root int32) bool {
@@ -76,7 +75,7 @@ func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
 	return sum, port
 }
 
-// evidence says what a row shows of a cause: the place where most of it was, and who met there.
+// evidence describes how a row shows a cause: the place with the largest part of it, and the flows that met there.
 func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	port, flows, at := "the network", b.shared, row.Port
 	if id == cause.Incast && b.worst >= 0 && at >= 0 && b.r.peer(at).Role != topo.Host { // no flow ends there
@@ -209,8 +208,8 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	return fmt.Sprintf("%s of %s above line rate: %s", unit.Time(most).Show(), gap.Show(), b.evidence(top, row))
 }
 
-// overtaken reports whether packets go again because they overtake one another, and go-back-N takes that for loss:
-// nothing was lost, or gaps were reported much more often than packets were lost.
+// overtaken reports whether packets are sent again because they overtake each other and go-back-N treats that as
+// loss. In that case nothing was lost, or gaps were reported much more often than packets were lost.
 func (b *blamer) overtaken() bool {
 	c, s := &b.r.seen.Counted, b.r.plan.Default()
 	switch {

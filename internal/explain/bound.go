@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// bound returns the bus bandwidth at which the busiest of a collective's NICs and NVLink pipes would be busy all the
-// time, that resource's rate in bytes/s, and its kind. It is computed from the collective's transfers, so it is valid
-// for rings over one NIC of a server or over all of them, for trees and for plain flows.
+// bound returns the bus bandwidth at which the busiest NIC or NVLink pipe of a collective would be busy all the
+// time. It also returns the rate of that resource in bytes/s, and its kind. The bound follows from the collective's
+// transfers, so it is valid for rings over one NIC of a server or over all of them, for trees and for plain flows.
 func (b *bounds) bound(c *workload.Collective, ops []int32) (bus, full float64, why string) {
 	r := b.r
 	b.touched = b.touched[:0]

@@ -6,8 +6,9 @@ import (
 	"railyard/internal/cause"
 )
 
-// TestCappedByItself checks that a faster fabric, other ports and other paths are not said to save what a connection
-// cannot use: with windows of 0.4 of what the path holds it sends at 0.4 of the line, on one queue pair over one port.
+// TestCappedByItself checks that a faster fabric, more ports and other paths show no saving for a connection that
+// cannot use them. Its window is 0.4 of what the path holds, so it sends at 0.4 of line rate, on one queue pair
+// over one port.
 func TestCappedByItself(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

@@ -11,7 +11,7 @@ import (
 // maxCollectiveRows bounds the table of collectives.
 var maxCollectiveRows = 100_000 // a variable for tests
 
-// blamer splits what operations took beyond line rate into causes.
+// blamer divides the time of operations above line rate among causes.
 type blamer struct {
 	r        *reading
 	share    *sharing
@@ -99,9 +99,9 @@ type piece struct {
 	from, to    unit.Time
 }
 
-// chain follows dependencies back from an operation's end to a time: to the operation that released it or, if a message
-// waited for older ones of its queue pair, to the last of those. Only is the collective whose messages count for that,
-// -1 for all.
+// chain follows dependencies backwards from an operation's end to a given time. It goes to the operation that
+// released the current one. If a message waited for older messages of its queue pair, it goes to the last of those.
+// Only is the collective whose messages count for that, -1 for all.
 func (b *blamer) chain(last int32, from unit.Time, only int32) (pieces []piece) {
 	at := piece{op: last, message: b.lastMessage(last), from: b.r.exec.Start[last], to: b.r.exec.End[last]}
 	for {
@@ -136,8 +136,8 @@ func (b *blamer) lastMessage(op int32) int32 {
 	return last
 }
 
-// collective divides the time of a collective, and finds along the chain of transfers that ended last where most was
-// lost to its largest cause.
+// collective divides the time of a collective. Along the chain of transfers that ended last, it also finds where
+// most time was lost to the largest cause.
 func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
 	k := &b.r.dag.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(),
@@ -159,7 +159,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	return row
 }
 
-// message divides one message's time, without its wait behind older messages of its queue pair.
+// message divides the time of one message, without the time that it waited for older messages of its queue pair.
 func (b *blamer) message(x int32) *result.CollectiveRow {
 	msg := &b.r.seen.Messages[x]
 	row := &result.CollectiveRow{Start: int64(b.share.turn(x)), End: int64(msg.Done), Port: -1}
@@ -171,9 +171,9 @@ func (b *blamer) message(x int32) *result.CollectiveRow {
 	return row
 }
 
-// message divides the time of a message, from when its queue pair had nothing older to send. Replays of long
-// collectives drift, so that one may post a message when it is about to be done: then what replays differ by says
-// nothing of the message, which waited for others of its NIC as the run itself shows.
+// message divides the time of a message from the moment when its queue pair had sent all older messages. Replays of
+// long collectives drift, so that one may post a message when it is about to be done: then what replays differ by
+// says nothing of the message, which waited for others of its NIC as the run itself shows.
 func (a *accounts) message(to *cause.Account, x int32) {
 	msg, share := &a.m.b.r.seen.Messages[x], a.m.b.share
 	took, older := msg.Done-share.turn(x), share.prev[x]

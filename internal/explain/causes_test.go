@@ -16,8 +16,7 @@ import (
 
 func gapParts(c result.CollectiveRow) int64 { return c.Lost.Total() - c.Lost.Of(cause.LineRate) }
 
-// The parts of a collective's gap add up to it, and the largest is what the scenario
-// was made for.
+// The parts of a collective's gap add up to the gap. The largest part is the cause for which the scenario was made.
 func TestCauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -59,7 +58,7 @@ server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 8MB}}}`,
 			func(c result.CollectiveRow) int64 { return c.Lost.Of(cause.Collision) }, "share the link"},
-		// The flow beside the incast has room on every link of its own: PFC takes it along.
+		// The flow beside the incast has free capacity on every link of its path. Only PFC slows it down.
 		"a paused fabric": {`fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
@@ -199,9 +198,9 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
 	}
 }
 
-// Three flows into one NIC lose their time to the rate that DCQCN has cut and not given
-// back: without congestion control they save it, with spraying they do not. The report
-// names it for the collective, for the slowest message and for the step.
+// Three flows into one NIC lose time because DCQCN has not restored the rate that it reduced. A run without
+// congestion control saves that time, and a run with spraying does not. The report names it for the collective, for
+// the slowest message and for the step.
 func TestRateNotGivenBack(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/three-flows.yaml")
 	if err != nil {
@@ -229,8 +228,8 @@ func TestRateNotGivenBack(t *testing.T) {
 	}
 }
 
-// The slowest message of an all-to-all shares its NIC with the rest of the collective, at
-// line rate: its culprit is the collective's, a hash collision.
+// The slowest message of an all-to-all shares its NIC with the rest of the collective, at line rate. Its main cause
+// is that of the collective, a hash collision.
 func TestSlowestNamesTheCollectivesCulprit(t *testing.T) {
 	_, s, tab := runAll(t,
 		`name: x
@@ -249,8 +248,7 @@ workload: {traffic: {alltoall: {bytes: 8MiB}}}
 	}
 }
 
-// What is recorded of queue pairs and ports refers to rows that exist, and marks of
-// the link samples add up to the ports'.
+// The rows of queue pairs and ports refer to existing rows, and marks of link samples add up to the marks of ports.
 func TestRecorded(t *testing.T) {
 	r, s, tab := runAll(t,
 		`name: rec
@@ -290,7 +288,8 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
 	}
 }
 
-// TestIncastNamesTheReceiver: an incast is named by the port to its NIC, although its flows queue at an uplink.
+// TestIncastNamesTheReceiver checks that an incast is named by the port to its NIC, although its flows queue at an
+// uplink.
 func TestIncastNamesTheReceiver(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/three-flows.yaml")
 	if err != nil {
@@ -302,7 +301,7 @@ func TestIncastNamesTheReceiver(t *testing.T) {
 	}
 }
 
-// Pauses that hold up a message behind an incast count as pauses, and not as a reaction to them.
+// Pauses that delay a message behind an incast count as pauses and not as reactions to pauses.
 func TestPausesBehindIncast(t *testing.T) {
 	text, err := os.ReadFile("../../scenarios/victim.yaml")
 	if err != nil {

@@ -24,8 +24,8 @@ type Chain struct {
 	Cause         int32 // the port whose queue had that one paused, -1: a server
 }
 
-// ChainPort is a port of a chain. Bytes is the data queued there that arrived by the previous port; most belong to
-// Flow, a connection, or if negative to NIC ^Flow.
+// ChainPort is a port of a chain. Bytes is the amount of data queued there that arrived by the previous port. Most
+// of it belongs to Flow: a connection, or NIC ^Flow if the number is negative.
 type ChainPort struct {
 	Port     int32
 	Priority int
@@ -49,8 +49,8 @@ func (e ChainEnd) String() string {
 	return [...]string{result.Stands, result.ByItself, result.ByWatchdog, result.ByCable}[e]
 }
 
-// mostChains is the maximum number of listed chains, counted separately for the first ones and for those that did not
-// end by themselves.
+// mostChains is the maximum number of listed chains. The first chains and those that did not end by themselves have
+// this limit each.
 const mostChains = 8
 
 // chains lists the circular pause dependencies; nil without any.
@@ -100,7 +100,7 @@ func (r *reading) chain(c *Chain) *result.Chain {
 	return row
 }
 
-// flowName names a connection, or who sent packets that belong to none.
+// flowName names a connection, or the sender of packets that belong to no connection.
 func (r *reading) flowName(flow int32) string {
 	if flow < 0 {
 		return "control packets of " + r.graph.NICName(int(^flow))

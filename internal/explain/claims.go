@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// claims divides times further among the causes of extensions: each claims a part of a built-in cause's time in a
-// message, and receives at most the available time. A step or collective has the claims of the messages on its chain,
-// the last one of each operation. No time counts twice, and the sum stays.
+// claims divides times further among the causes of extensions. Each of them claims a part of a built-in cause's
+// time in a message, and receives at most the available time. A step or collective has the claims of the messages
+// on its chain, the last one of each operation. No time counts twice, and the sum stays.
 type claims struct {
 	b     *blamer
 	known *cause.Facts

@@ -25,9 +25,9 @@ func uneven(d *workload.DAG, ops []int32) bool {
 	return false
 }
 
-// collectives sums up the instances of each collective. Time runs from the first transfer that starts, or from the
-// start of its protocol before it, to the last one delivered, so a rank that comes late makes the collective slow and
-// no bus bandwidth above line rate can appear.
+// collectives sums up the instances of each collective. Time runs from the first start of a transfer, or of its
+// protocol, to the last delivery. So a late rank makes the collective slow, and no bus bandwidth can exceed line
+// rate.
 func (r *reading) collectives() []result.Collective {
 	n := len(r.dag.Colls)
 	from, to := make([]unit.Time, n), make([]unit.Time, n)

@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// Size, time and bandwidth of a collective that runs with several sizes are of one kind: means, and all bytes over
-// all time.
+// Size, time and bandwidth of a collective with several sizes fit together: size and time are means, and bandwidth
+// is all bytes divided by all time.
 func TestCollectivesOfSeveralSizes(t *testing.T) {
 	_, s, _ := runAll(t, `name: sizes
 fabric: {kind: rail, hosts: 2, spines: 1}

@@ -7,9 +7,9 @@ import (
 	"railyard/unit"
 )
 
-// TestComputingOfNoPart checks that what imported traces and explicit operations compute is computing: of the step as
-// the last rank saw it, on its critical path and in its account, whatever order the operations are listed in. Host-1
-// computes for 5 ms and sends; host-2 computes 1 ms before that arrives, and 3 ms after it.
+// TestComputingOfNoPart checks that computing in imported traces and explicit operations counts as computing. This
+// holds for the step as the last rank saw it, for its critical path and for its account, in any order of the
+// operations. Host-1 computes for 5 ms and sends; host-2 computes 1 ms before that arrives, and 3 ms after it.
 func TestComputingOfNoPart(t *testing.T) {
 	const fabric = `
 fabric: {kind: rail, hosts: 2, spines: 1}

@@ -12,8 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// TestHostCores checks that hosts which limit a transport in software are the main cause though flows meet, and that
-// the estimate of what they cost agrees with a run whose hosts take no time, where that run meets nothing new.
+// TestHostCores checks hosts that limit a transport in software. They are the main cause although flows meet. The
+// estimate of their cost agrees with a run whose hosts take no time, if that run has no new congestion.
 func TestHostCores(t *testing.T) {
 	for _, file := range []string{"three-flows.yaml", "fattree128-permutation.yaml"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", file))
@@ -48,7 +48,7 @@ func TestHostCores(t *testing.T) {
 	}
 }
 
-// TestReorderEntries checks that the limit of a NIC's reorder memory which was reached is the one that is named.
+// TestReorderEntries checks that the account names the limit of a NIC's reorder memory that was reached.
 func TestReorderEntries(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "reorder-memory.yaml"))
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 // complete.
 const maxCriticalRows = 200_000
 
-// critical follows the operation that ended last back to the beginning of the run. Its pieces are contiguous from the
-// run's beginning to the step's end: an operation's piece starts at the end of the one that it was blocked on.
+// critical follows the operation that ended last back to the beginning of the run. The pieces are contiguous from
+// the run's beginning to the step's end. A piece of an operation starts at the end of the operation that blocked
+// it.
 func (r *reading) critical(t *result.Tables, step unit.Time) {
 	op, done := r.lastOf(r.all())
 	if op < 0 {

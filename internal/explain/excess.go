@@ -125,8 +125,8 @@ func (m *model) weigh() (more bool) {
 	return more
 }
 
-// moment is when a message begins, or ends. Of those at one time messages that began before end first, then messages
-// begin, then those end that began at that time.
+// moment is the begin or the end of a message. At one time, first the messages end that began earlier, then
+// messages begin, then those end that began at that time.
 type moment struct {
 	at    unit.Time
 	order uint8
@@ -143,7 +143,8 @@ func (a moment) compare(b moment) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order), cmp.Compare(a.of, b.of))
 }
 
-// moments lists when the run's messages begin and end, in order, and returns each one's excess before any fluid.
+// moments lists the begins and ends of the run's messages, in order, and returns the excess of each message before
+// any fluid.
 func (m *model) moments() (all []moment, extra []excess) {
 	r := m.b.r
 	all, extra = make([]moment, 0, 2*len(r.seen.Messages)), make([]excess, len(r.seen.Messages))

@@ -15,8 +15,9 @@ func Replayed(p *scenario.Plan, x *exec.Execution, seen *Observation) (replayed,
 	return r.newBlamer().newAccounts().base.ends(ops), x.End[last]
 }
 
-// Timed returns when messages were delivered and operations began and ended in replays without a cause: without what
-// waits for no network executed ahead, or with it, and whether there was some.
+// Timed returns the times of deliveries and of begins and ends of operations in replays without a cause. One replay
+// executes operations that wait for no network ahead, and one does not. Timed also returns whether there was such
+// an operation.
 func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Time, ahead bool) (
 	all []unit.Time, some bool) {
 	m := newReading(p, x, seen).newBlamer().newModel()
@@ -37,14 +38,15 @@ func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Ti
 	return all, some
 }
 
-// LimitRows sets the limits of the tables of collectives and ranks, and returns what sets them back.
+// LimitRows sets the limits of the tables of collectives and ranks, and returns a function that restores them.
 func LimitRows(colls, ranks int) func() {
 	c, r := maxCollectiveRows, maxRankRows
 	maxCollectiveRows, maxRankRows = colls, ranks
 	return func() { maxCollectiveRows, maxRankRows = c, r }
 }
 
-// LimitReplays sets the number of messages up to which lost time is divided, and returns what sets it back.
+// LimitReplays sets the number of messages up to which lost time is divided, and returns a function that restores
+// it.
 func LimitReplays(n int) func() {
 	was := mostReplayed
 	mostReplayed = n

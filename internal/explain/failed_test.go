@@ -9,9 +9,9 @@ import (
 	"railyard/internal/cause"
 )
 
-// TestFailedPortOfABundle checks that capacity which a NIC's bundle has lost is named and costs what a run without
-// the failure saves, however queue pairs share the ports: 64 MiB over 2 x 200 Gbit/s take 1.35 ms, over one port twice
-// that.
+// TestFailedPortOfABundle checks that the lost capacity of a NIC's bundle is named and costs what a run without the
+// failure saves, however queue pairs share the ports. 64 MiB take 1.35 ms over 2 x 200 Gbit/s, and twice that over
+// one port.
 func TestFailedPortOfABundle(t *testing.T) {
 	const text = `
 fabric: {kind: dual-rail, hosts: %d, host_link: {rate: 200Gbps, cable: 3m}}
@@ -62,7 +62,8 @@ workload: {traffic: %s}
 
 func abs(x int64) int64 { return max(x, -x) }
 
-// TestEventsBehindTheEnd checks that a report says which events did not happen because the run ended before.
+// TestEventsBehindTheEnd checks that a report lists the events that did not happen because the run ended before
+// them.
 func TestEventsBehindTheEnd(t *testing.T) {
 	const text = `
 fabric: {kind: rail, hosts: 2, segments: 2, spines: 2, uplinks: 0, host_link: {rate: 100Gbps}}
@@ -79,8 +80,8 @@ events:
 	}
 }
 
-// TestRepaired checks that capacity which was down from the beginning costs something although it comes back: without
-// the failure connections take the ways that they have behind the repair.
+// TestRepaired checks that capacity costs time if it is down from the beginning and comes back later. Without the
+// failure, connections take the paths that they have after the repair.
 func TestRepaired(t *testing.T) {
 	const text = `
 seed: 6
@@ -101,8 +102,9 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 	}
 }
 
-// TestEvidenceNamesFailures checks that evidence of congestion names the link that was down on the flow's ways, with
-// when, and never says that one flow shares a link: three flows of one leaf lose an uplink, for good or for a while.
+// TestEvidenceNamesFailures checks that evidence of congestion names the failed link on the paths of the flow, and
+// the time of its failure. The evidence never says that one flow shares a link. Three flows of one leaf lose an
+// uplink, permanently or for a while.
 func TestEvidenceNamesFailures(t *testing.T) {
 	const text = `
 seed: 14

@@ -8,8 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// failing lists the failed components on the paths of a message's connection between two times, with their times; at
-// most three and a count. The paths include every link that the connection used, or would use without failures.
+// failing lists the failed components on the paths of a message's connection between two times. It lists at most
+// three, with their times, and a count. The paths include every link that the connection used, or would use without
+// failures.
 func (b *blamer) failing(x int32, port int32, from, to unit.Time) string {
 	r := b.r
 	if len(r.lives) == 0 || r.phased() {
@@ -54,7 +55,8 @@ func (b *blamer) failing(x int32, port int32, from, to unit.Time) string {
 	return strings.Join(named, ", ")
 }
 
-// downSpan is a period in which a link is down, and the component that it failed with; to is Never if it stays down.
+// downSpan is a period in which a link is down, and the component whose failure caused it. If the link stays down,
+// to is Never.
 type downSpan struct {
 	from, to unit.Time
 	by       string
@@ -75,8 +77,8 @@ func (l lives) down(link int) (all []downSpan) {
 	return all
 }
 
-// everUsed lists the ports of a connection's paths: the current ones, those before route changes, and those that
-// balancing could use, now and without failures.
+// everUsed lists the ports of a connection's paths. These are the current paths, those before route changes, and
+// those that balancing could use, now and without failures.
 func (m *model) everUsed(conn int32) (ports []int32) {
 	w := &m.ways[conn]
 	for _, set := range append(slices.Clone(w.sets), w.full...) {

@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// figures fills what comparisons of congestion control look at: the mean queue, what NICs sent beyond
-// payload, and how evenly flows came off.
+// figures sets the figures for comparisons of congestion control: the mean queue, what NICs sent in addition to the
+// payload, and the fairness among flows.
 func (r *reading) figures(s *result.Summary, flows []result.FlowRow) {
 	s.QueueMean = int64(r.meanQueue())
 	sent := unit.Bytes(0)

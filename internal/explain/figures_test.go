@@ -8,8 +8,8 @@ import (
 	"railyard/internal/topo"
 )
 
-// Jain's index: all alike 1, one of n alone 1/n; messages of a queue pair that follow each other, or were
-// posted together, count while there was any, and what never ended does not.
+// Jain's index is 1 for equal shares and 1/n if one of n has everything. Messages of a queue pair that overlap, or
+// were posted together, count the time while any was in flight. Messages without an end do not count.
 func TestFairness(t *testing.T) {
 	message := func(qp int32, posted, done, ideal int64) result.FlowRow {
 		return result.FlowRow{QP: qp, Posted: posted, Done: done, Ideal: ideal}

@@ -6,8 +6,8 @@ import (
 	"railyard/internal/cause"
 )
 
-// TestHeldAfterACollision checks that what congestion control takes after a hash collision is saved with the collision:
-// two flows by one of two uplinks, which spraying in turn fills exactly and without a queue.
+// TestHeldAfterACollision checks that the time which congestion control takes after a hash collision is saved with
+// the collision. Two flows share one of two uplinks, and spraying in turn fills both exactly and without a queue.
 func TestHeldAfterACollision(t *testing.T) {
 	const text = `
 seed: 5

@@ -7,9 +7,9 @@ import (
 	"railyard/internal/swconf"
 )
 
-// Manifests are files of Kubernetes, Compose and netplan, parsed line by line, so that templates of them are supported,
-// too: variables of containers, scripts in block scalars, the MTU of netplan's devices, and requests to NVIDIA's
-// operator for NICs.
+// Manifests are files of Kubernetes, Compose and netplan. They are parsed line by line, so that templates of them
+// are supported, too. The parser reads variables of containers, scripts in block scalars, the MTU of netplan's
+// devices, and requests to NVIDIA's operator for NICs.
 var (
 	manifestLike = regexp.MustCompile(`(?m)^(?:apiVersion:|network:\s*$|services:\s*$|\s*- name:\s*["']?` +
 		variables + `\w+["']?\s*$|\s+` + variables + `\w+:\s)`)
@@ -30,7 +30,7 @@ const variables = `(?:NCCL|UCX_IB|NVSHMEM_IB|MORI_RDMA)_`
 // indent returns the indentation of a line.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-// below returns the lines that belong to one by their indentation: up to the first that is not deeper.
+// below returns the lines that belong to one line by their indentation: all following lines that are deeper.
 func below(lines []string, i int) (end int) {
 	by := indent(lines[i])
 	for end = i + 1; end < len(lines); end++ {
@@ -102,9 +102,9 @@ func (r *reader) netplan(lines []string, from, to int) {
 	}
 }
 
-// operator applies roceOptimized as NVIDIA's nic-configuration-operator does: its own values
-// (ROCE_CC_PRIO_MASK_P1 255, CNP_DSCP_P1 4, CNP_802P_PRIO_P1 6, PFC for priority 3, trust of DSCPs, ToS 0)
-// unless others are given.
+// operator applies roceOptimized as NVIDIA's nic-configuration-operator does. Unless other values are given, it
+// sets the operator's own: ROCE_CC_PRIO_MASK_P1 255, CNP_DSCP_P1 4, CNP_802P_PRIO_P1 6, PFC for priority 3, trust
+// of DSCPs, and ToS 0.
 func (r *reader) operator(lines []string, from, to int) {
 	by := map[string]option{"enabled": {}, "trust": {value: "dscp"}, "pfc": {value: "0,0,0,1,0,0,0,0"},
 		"tos": {value: "0"}}

@@ -37,8 +37,8 @@ func (r *reader) mlnxQoS(w words) {
 	}
 }
 
-// sharesOf checks the shares of a call as the driver does: the shares of all sharing classes add up to 100, if the
-// sharing classes are known (mlx5e_dbcnl_validate_ets).
+// sharesOf checks the shares of a call as the driver does (mlx5e_dbcnl_validate_ets). The shares of all sharing
+// classes must add up to 100, if the sharing classes are known.
 func (r *reader) sharesOf(n *swconf.HostNIC, opts []option) {
 	sum, share := 0, false
 	at := swconf.Place{}
@@ -136,7 +136,8 @@ func digits(to []swconf.Said[uint8], most int, at swconf.Place) func(int, string
 	}
 }
 
-// list parses values separated by commas; an invalid one voids all, as the tool then does nothing.
+// list parses values separated by commas. An invalid value makes all values invalid, because the tool then does
+// nothing.
 func list(r *reader, n *swconf.HostNIC, o option, least, most int, set func(i int, s string) bool) {
 	was := *n
 	parts := strings.Split(o.value, ",")

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// settings are lines that set one thing each, none of which another one sets.
+// settings are lines that each set one thing. No two lines set the same thing.
 var settings = []string{"mlnx_qos -i eth0 --trust dscp", "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
 	"mlnx_qos -i eth0 --dscp2prio set,30,5", "cma_roce_tos -d mlx5_0 -t 104",
 	"echo 106 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class",
@@ -21,7 +21,7 @@ var settings = []string{"mlnx_qos -i eth0 --trust dscp", "mlnx_qos -i eth0 --pfc
 	"ethtool -A eth0 rx off tx off", "ethtool --set-fec eth0 encoding rs", "ethtool -s eth0 autoneg off",
 	"ip link set eth0 mtu 9000", "export NCCL_IB_TC=106", "export NCCL_IB_GID_INDEX=3"}
 
-// shown returns what is understood of a script, without where and in how many lines it stands.
+// shown returns the settings that a script makes, without their places and counts of lines.
 func shown(t *rapid.T, lines []string) string {
 	h, err := Parse("host.sh", []byte("#!/bin/bash\nibdev2netdev\n"+strings.Join(lines, "\n")+"\n"))
 	if err != nil {
@@ -35,8 +35,8 @@ func shown(t *rapid.T, lines []string) string {
 	return said(h)
 }
 
-// TestSettingsAnyOrder: settings of different things say the same in any order, and said twice; of two of one
-// thing the later counts.
+// TestSettingsAnyOrder checks that settings of different things have the same result in any order, and also when
+// repeated. Of two settings of one thing, the later one counts.
 func TestSettingsAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.Permutation(settings[:13]).Draw(t, "settings")
@@ -59,7 +59,7 @@ func TestSettingsAnyOrder(t *testing.T) {
 	})
 }
 
-// TestLongScripts: however often something is said, what is kept of it is bounded.
+// TestLongScripts checks that many repetitions of a setting use a bounded amount of memory.
 func TestLongScripts(t *testing.T) {
 	for _, line := range []string{"mlnx_qos -i eth0 --pfc 9\n", "ethtool --set-fec eth0 encoding x\n",
 		"mlnx_qos -i eth0 --nothing\n", "echo 999 > /sys/class/net/eth0/ecn/roce_np/cnp_dscp\n"} {
@@ -75,7 +75,7 @@ func TestLongScripts(t *testing.T) {
 	}
 }
 
-// TestFillAll: where two names turn out to be one NIC, nothing that is said of either is left behind.
+// TestFillAll checks that no setting is lost when two names turn out to be one NIC.
 func TestFillAll(t *testing.T) {
 	from, to := &swconf.HostNIC{}, &swconf.HostNIC{}
 	var said func(v reflect.Value, do func(place reflect.Value))

@@ -33,7 +33,7 @@ var prompt = regexp.MustCompile(`^(?:[\w.@:~/ \[\]-]{0,80}[#$] |\++ )(.*\S)`)
 // login matches a prompt that names its host.
 var login = regexp.MustCompile(`^\[?[\w.-]+@([\w-][\w.-]*)[: ]`)
 
-// transcript reads what tools print, command lines among it.
+// transcript reads the output of tools, with command lines in it.
 func (r *reader) transcript(text string) {
 	for i, raw := range strings.Split(text, "\n") {
 		n := i + 1

@@ -66,8 +66,8 @@ var params = []param{
 	{name: "min_time_between_cnps", np: true, most: 1<<16 - 1, ships: 4, of: "cnp_interval", get: micros, put: unmic},
 }
 
-// bytesOf is a byte counter, in thousands of bytes; at its maximum it never expires, which is off (package cc explains
-// it).
+// bytesOf is a byte counter, in thousands of bytes. At its maximum it never expires, so it is off (package cc
+// explains it).
 func bytesOf(n int64) any {
 	if n >= 1<<15-1 {
 		return unit.Bytes(0)
@@ -128,7 +128,7 @@ func Rounded(of string, v any) (any, error) {
 	return v, nil
 }
 
-// number returns the NIC's value: the nearest that its register holds, not 0 for a positive one.
+// number returns the NIC's value: the nearest value that its register holds. A positive value never becomes 0.
 func (p *param) number(v any) (int64, error) {
 	x := p.put(v)
 	n := int64(math.Round(x))

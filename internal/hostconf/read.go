@@ -185,7 +185,7 @@ func (r *reader) assume(format string, args ...any) {
 	}
 }
 
-// wild replaces a device that only the host can list, as ls does, by every device.
+// wild replaces a device name that only the host can list, as with ls, by every device.
 func wild(dev string) string {
 	if dev == "" || vague(dev) || strings.ContainsAny(dev, "*?[{<") {
 		return swconf.Every

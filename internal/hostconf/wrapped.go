@@ -18,8 +18,8 @@ var (
 	udevMTU  = regexp.MustCompile(`\bATTR\{mtu\}="(\d+)"`)
 )
 
-// joined returns a text's lines, with lines that end with a backslash merged with the next ones, by the number of the
-// first.
+// joined returns the lines of a text, each with the number of its first line. Lines that end with a backslash are
+// merged with the next ones.
 func joined(text string, take func(n int, line string)) {
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {

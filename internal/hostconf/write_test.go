@@ -30,7 +30,7 @@ func bare(h *swconf.Host) any {
 	return out
 }
 
-// unplace makes all places one, so that what is said stays said.
+// unplace sets all places to the same value, so that a given value stays marked as given.
 func unplace(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -50,9 +50,8 @@ func unplace(v reflect.Value) {
 	}
 }
 
-// What is written reads back as what was wanted, value by value, with every line understood and none
-// wrong; and the parameters of DCQCN are those that the simulated NIC has, to what a NIC's registers
-// hold.
+// A written configuration reads back as the wanted values. Every line is understood and none is wrong. The
+// parameters of DCQCN are those of the simulated NIC, rounded to what a NIC's registers hold.
 func TestRoundTrip(t *testing.T) {
 	nic := cc.Lookup("dcqcn").Profile("nic")
 	rapid.Check(t, func(t *rapid.T) {
@@ -102,8 +101,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What ConnectX ships with, at 25 Gbit/s, is the simulator's profile of it: no number is rounded, and
-// each is the one in mlxconfig's list.
+// The factory values of ConnectX at 25 Gbit/s are the simulator's profile of it. No number is rounded, and each is
+// in mlxconfig's list.
 func TestShipped(t *testing.T) {
 	v := cc.Lookup("dcqcn").Profile("nic").Of(25 * unit.Gbps)
 	numbers, err := Numbers(v)
@@ -123,7 +122,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// What a NIC cannot be told is refused or noted.
+// A setting that the NIC does not have is refused or noted.
 func TestNotWritten(t *testing.T) {
 	paper := cc.Lookup("dcqcn").Profile("paper").Of(100 * unit.Gbps)
 	for want, w := range map[string]Wanted{

@@ -135,8 +135,8 @@ func showDirectory(f *File, a *Account) error {
 	return nil
 }
 
-// diagnosed are the folders of counters of a directory as diagnose is given them: before/ and after/ of one folder are
-// two snapshots, which are diagnosed together.
+// diagnosed are the folders of counters in a directory, as diagnose takes them. The folders before/ and after/ of
+// one folder are two snapshots, which are diagnosed together.
 func diagnosed(dir string, folders []string) (out []string) {
 	for _, in := range folders {
 		for d := in; d != "."; d = filepath.Dir(d) {

@@ -1,8 +1,8 @@
 // Package identify detects the kind and contents of a file or directory, and the next useful commands.
 //
-// A Kind is a kind of file with a function that recognizes it by its beginning and one that reads it with the package
-// whose format it is. Of returns the Account of a path by the first kind that recognizes it; a new kind is a line in
-// the registry. Print prints an account.
+// A Kind is a kind of file. One function recognizes it by its beginning, and another reads it with the package of
+// its format. Of returns the Account of a path by the first kind that recognizes it; a new kind is a line in the
+// registry. Print prints an account.
 package identify
 
 import (

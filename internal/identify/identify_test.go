@@ -14,7 +14,7 @@ import (
 	"railyard/internal/result"
 )
 
-// TestPublished checks what files that other people wrote are taken for.
+// TestPublished checks the recognized kinds of files that other people have written.
 func TestPublished(t *testing.T) {
 	for kind, patterns := range map[string][][]string{
 		"configuration": {{"configs", "eos", "*"}, {"configs", "nxos", "*"}, {"configs", "frr", "*"},
@@ -33,7 +33,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestNextIsCalled checks that each finding of a known kind comes with a command that names the file.
+// TestNextIsCalled checks that each file of a known kind gets a command that names the file.
 func TestNextIsCalled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "it's here.cfg")
 	if err := os.WriteFile(path, []byte("hostname leaf1\n!\ninterface Ethernet1\n   mtu 9214\n"), 0o600); err != nil {
@@ -50,7 +50,7 @@ func TestNextIsCalled(t *testing.T) {
 	}
 }
 
-// TestMovedTrace checks that trace.json of a run, moved out of its directory, is not taken for a profiler's.
+// TestMovedTrace checks that a run's trace.json in another directory is not recognized as the trace of a profiler.
 func TestMovedTrace(t *testing.T) {
 	var text bytes.Buffer
 	if err := result.Trace(&text, &result.Tables{}); err != nil {
@@ -66,8 +66,8 @@ func TestMovedTrace(t *testing.T) {
 	}
 }
 
-// TestFolders checks that a directory's account looks into its folders, names those of each kind, and that the commands
-// name the folders.
+// TestFolders checks that a directory's account includes its folders and names those of each kind. The commands
+// also name the folders.
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -98,7 +98,8 @@ func TestFolders(t *testing.T) {
 		!strings.Contains(a.Next[0].Command, filepath.Join(dir, "configs")) {
 		t.Errorf("%q, %+v", a.Shows, a.Next)
 	}
-	// Configurations in several folders are of one fabric: one command compares them all; a link is followed.
+	// Configurations in several folders belong to one fabric, so one command compares them all. A link to a folder
+	// is followed.
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Skip(err)
@@ -112,8 +113,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestAnyBytes has files of arbitrary text, and of parts of known kinds, identified without a panic: the result is an
-// account or an error that names the file.
+// TestAnyBytes identifies files of arbitrary text and of parts of known kinds. There is no panic, and the result is
+// an account or an error that names the file.
 func TestAnyBytes(t *testing.T) {
 	dir := t.TempDir()
 	parts := []string{"# nThread 1 nGpus 8\n", "#bytes #iterations BW\n", "GPU0 GPU1\n", "NodeName=a\n", "fabric:\n", "{", "}",
@@ -132,7 +133,8 @@ func TestAnyBytes(t *testing.T) {
 	})
 }
 
-// TestTwoSnapshots checks that before/ and after/ of one folder are diagnosed together, and other folders each.
+// TestTwoSnapshots checks that before/ and after/ of one folder are diagnosed together, and that other folders are
+// diagnosed separately.
 func TestTwoSnapshots(t *testing.T) {
 	const text = "admin@leaf1:~$ show pfc counters\n" +
 		"  Port Tx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7\n" +

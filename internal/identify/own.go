@@ -9,7 +9,7 @@ import (
 	"railyard/internal/result"
 )
 
-// Files of runs and of studies that other kinds would take for theirs.
+// The map lists files of runs and of studies that other kinds would recognize as theirs.
 var (
 	runFiles   = []string{"trace.json", "summary.json", "run.json", "topology.json"}
 	studyFiles = []string{"study.json", "results.csv"}
@@ -38,7 +38,8 @@ func showRunFile(f *File, a *Account) error {
 	return nil
 }
 
-// nextWhy points to the causes of a run's lost time if it has an account of them, and otherwise returns the reason.
+// nextWhy suggests the command for the causes of a run's lost time if the run has an account of them. Otherwise it
+// returns the reason.
 func (a *Account) nextWhy(dir string) {
 	if _, err := result.ReadAccount(dir); err != nil {
 		a.show("%v", err)

@@ -12,7 +12,8 @@ import (
 	"railyard/unit"
 )
 
-// Print prints an account, with measured points next to simulated ones if there are any, and what explains their gap.
+// Print prints an account. If it has simulated points, the measured points are next to them, with an explanation of
+// the difference.
 func Print(w io.Writer, a *Account, points []fitting.Point, gap *fitting.Gap) {
 	screen.Painted(w, screen.Answer, "", a.Path+": "+a.What)
 	for _, s := range a.Shows {

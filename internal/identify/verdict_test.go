@@ -8,8 +8,8 @@ import (
 	"railyard/internal/measured"
 )
 
-// TestJudge checks the verdict and the first command for measurements that are slow at large sizes, slow at small ones,
-// fast, and as expected, and that rows which are not simulated are counted.
+// TestJudge checks the verdict and the first command for measurements that are slow at large sizes, slow at small
+// sizes, fast, or as expected. It also checks the count of rows that are not simulated.
 func TestJudge(t *testing.T) {
 	set, err := measured.Read(measured.File{Name: "nccl.txt", Text: strings.NewReader(
 		"$ all_reduce_perf -b 1M -e 256M\n#  Rank  0 on a device 0 [0x01] NVIDIA H100\n#  Rank  1 on b device 0 [0x01] NVIDIA H100\n" +

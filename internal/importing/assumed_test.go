@@ -10,7 +10,7 @@ import (
 	"railyard/internal/trace"
 )
 
-// What is assumed for ranks of whose fabric nothing is said loads and has room for them.
+// The assumed fabric, for ranks without a description of their fabric, loads and has enough GPUs for them.
 func TestAssumedFabrics(t *testing.T) {
 	for _, ranks := range []int{1, 7, 8, 512, 513, 2056, 32768} {
 		text, note := assumed(ranks, "goal", trace.Site{})

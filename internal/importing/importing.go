@@ -1,6 +1,6 @@
-// Package importing makes scenarios from existing files. Read takes a Request and detects by their beginnings which
-// files describe cabling, ranks' work, a training, or the inside of a server. A Result has the scenario and a
-// report of omissions and assumptions. Cabling reads cables alone.
+// Package importing makes scenarios from existing files. Read takes a Request. It detects by the beginnings of the
+// files which of them describe cabling, ranks' work, a training, or the inside of a server. A Result has the
+// scenario and a report of omissions and assumptions. Cabling reads cables alone.
 package importing
 
 import (
@@ -201,7 +201,7 @@ func (c *reader) options() (o recognise.Options, err error) {
 	return o, nil
 }
 
-// noted is a note with its first place and how often it holds.
+// noted is a note with its first place and the number of places.
 func noted(n cabling.Note) string {
 	s := n.At.String() + ": " + n.Text
 	if n.Count > 1 {
@@ -262,7 +262,7 @@ func (out *Imported) Text() string {
 	return b.String()
 }
 
-// noted adds what did not fit.
+// noted adds the notes about input that did not fit.
 func (out *Imported) noted(b *strings.Builder) {
 	if len(out.Notes) > 0 {
 		b.WriteString("\nUnmatched or assumed:\n")
@@ -279,8 +279,8 @@ func (out *Imported) noted(b *strings.Builder) {
 // maxFiles bounds a folder of tables, one for each device.
 const maxFiles = 20_000
 
-// Cabling reads files and folders. In a directory, files of an unsupported format, or of another than the given one,
-// are ignored and reported. Management networks are left out unless they are wanted.
+// Cabling reads files and folders. In a directory, files of an unsupported format, or of a format other than the
+// given one, are ignored and reported. Management networks are left out unless they are wanted.
 func Cabling(paths []string, format string, management bool) (*cabling.Cabling, []string, error) {
 	var files []cabling.File
 	var passed []string

@@ -61,8 +61,8 @@ func (c *reader) splitTraces(files []string) (traces, cablings []string, err err
 	return traces, cablings, nil
 }
 
-// folder separates the traces in a directory from the other files. Without any the directory is one of cablings; other
-// files that are not about cables are ignored and reported.
+// folder separates the traces in a directory from the other files. If a directory has no traces, its files are
+// cablings. Other files that do not describe cables are ignored and reported.
 func (c *reader) folder(dir string) (traces, cablings []string, err error) {
 	if c.Format != "" && !slices.Contains(trace.Names(), c.Format) {
 		return nil, []string{dir}, nil
@@ -205,7 +205,7 @@ func (c *reader) fromOut(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// sameNumbers are traces and cablings of one tool, which number the same nodes, and what ours are called.
+// sameNumbers are traces and cablings of one tool that number the same nodes, with our names for them.
 var sameNumbers = []struct{ trace, cabling, nodes string }{
 	{"hpcc-flows", "hpcc", "host-{n}"},
 	{"htsim-cm", "htsim", "host-{n+1}"},

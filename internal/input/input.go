@@ -42,7 +42,7 @@ func Open(path string, max int64) (*File, error) {
 	return &File{f, st.Size(), io.LimitReader(f, st.Size())}, nil
 }
 
-// missing describes a file that is not there, and where the shipped ones of that name are.
+// missing describes a file that does not exist, and names the place of shipped files with that name.
 func missing(path string, err error) error {
 	where := ""
 	if name, shipped := strings.CutPrefix(path, "scenarios/"); shipped && errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"railyard/internal/input"
 )
 
-// What is no file is refused, without waiting for who would write to it; a file is read as far as it went.
+// A path that is no file is refused, without waiting for a writer. A file is read up to the size that it had.
 func TestOnlyFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

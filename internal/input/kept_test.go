@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Pipes that have been read are kept, as they cannot be read again, up to a bound on all of them: one that goes beyond
-// is refused, and those before it are still there.
+// The contents of pipes are kept, because a pipe cannot be read again. All contents together have a limit. A pipe
+// that exceeds it is refused, and the earlier contents remain.
 func TestPipesAreBoundedTogether(t *testing.T) {
 	texts, bytes, most := maps.Clone(piped.texts), piped.bytes, piped.most
 	piped.most = bytes + 100

@@ -21,17 +21,18 @@ const (
 	mostPiped = 256 << 20
 )
 
-// piped caches the contents of pipes that have been read, by device and number, with their total size: a command
-// that reads a file twice gets the same data twice. As no pipe can be read again, none is dropped; pipes beyond the
-// limit most are refused.
+// piped keeps the contents of pipes, by device and number, with their total size. So a command that reads a file
+// twice gets the same data twice. As no pipe can be read again, none is dropped; pipes beyond the limit most are
+// refused.
 var piped = struct {
 	sync.Mutex
 	texts       map[[2]uint64][]byte
 	bytes, most int64
 }{texts: map[[2]uint64][]byte{}, most: 4 * mostPiped}
 
-// Text reads a regular file of at most max bytes, or a pipe until its writers close it; shells substitute pipes for
-// a command's output. 0: any size, for a pipe up to a bound. The byte order mark of some editors is removed.
+// Text reads a regular file of at most max bytes, or a pipe until its writers close it. Shells substitute pipes for
+// a command's output. With max 0 a file may have any size, and a pipe any size up to a limit. The byte order mark
+// of some editors is removed.
 func Text(path string, max int64) ([]byte, error) {
 	read := func() ([]byte, error) { return Read(path, max) }
 	if st, err := os.Stat(path); err == nil && st.Mode()&fs.ModeNamedPipe != 0 {
@@ -47,7 +48,7 @@ func Pipe(path string) bool {
 	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
 }
 
-// Stream opens a regular file for reading from its beginning, of at most max bytes, or a pipe; size is 0 if it is
+// Stream opens a regular file of at most max bytes, or a pipe, for reading from its beginning. size is 0 if it is
 // unknown.
 func Stream(path string, max int64) (from io.ReadCloser, size int64, err error) {
 	st, err := os.Stat(path)

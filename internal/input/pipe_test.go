@@ -12,7 +12,7 @@ import (
 	"railyard/internal/input"
 )
 
-// fed is a pipe into which somebody writes.
+// fed is a pipe with a writer.
 func fed(t *testing.T, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
@@ -31,7 +31,7 @@ func fed(t *testing.T, text []byte) string {
 	return path
 }
 
-// What a pipe brings is read once and had as often as it is asked for, up to a bound.
+// The contents of a pipe are read once and returned for every request, up to a limit.
 func TestPipes(t *testing.T) {
 	want := bytes.Repeat([]byte("interface Ethernet1/1\n"), 20_000)
 	path := fed(t, want)

@@ -15,8 +15,8 @@ import (
 const MaxLinks = 72
 
 // Board is the NVSwitch chips between GPUs. Chip k of each baseboard is one plane: packets cross from baseboard to
-// baseboard between chips of the same number. Traffic is striped over all NVLinks of a GPU evenly, as addresses are
-// hashed, so that a plane carries its share of the links of each transfer.
+// baseboard between chips of the same number. Traffic is distributed evenly over all NVLinks of a GPU, because
+// addresses are hashed. So a plane carries as large a part of each transfer as its part of the links.
 type Board struct {
 	Name   string
 	GPUs   int   // number of GPUs in the NVLink domain

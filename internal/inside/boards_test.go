@@ -6,7 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// Each baseboard of the catalog can be built, and a chip that fails takes its links of each GPU, once with its peers.
+// Each baseboard of the catalog can be built. A failed chip removes its links from each GPU, in one case together
+// with the links of its peers.
 func TestBoards(t *testing.T) {
 	for _, name := range BoardNames() {
 		b := BoardNamed(name)
@@ -28,7 +29,8 @@ func TestBoards(t *testing.T) {
 	}
 }
 
-// Narrow trunks are a pipe from each baseboard to each other, which transfers within one do not take.
+// If trunks are narrow, there is a pipe from each baseboard to each other. Transfers within one baseboard do not
+// use it.
 func TestTrunks(t *testing.T) {
 	b := &Board{GPUs: 8, Boards: 2, Links: []int{5, 4, 4, 5}, Trunk: 4}
 	f := b.Fabric(18 * unit.Gbps)

@@ -60,8 +60,8 @@ func Pairs(rates [][]unit.Rate) *Fabric {
 	return f
 }
 
-// Media returns the inside of a storage server: from its memory, end 0, to its media, end 1, and
-// back, each at a rate and with the media's latency.
+// Media returns the inside of a storage server. It has a pipe from its memory, end 0, to its media, end 1, and one
+// back, each with a rate and the media's latency.
 func Media(read, write unit.Rate, latency unit.Time) *Fabric {
 	f := Pairs([][]unit.Rate{{0, write}, {read, 0}})
 	f.kind, f.delay = "storage media", &latency

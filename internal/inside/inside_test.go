@@ -9,8 +9,7 @@ import (
 	"railyard/unit"
 )
 
-// A switch gives every GPU one pipe out and one in, whomever it talks to; a mesh gives every ordered
-// pair its own.
+// A switch gives every GPU one pipe out and one in for all its peers. A mesh gives every ordered pair its own pipe.
 func TestWays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "GPUs")
@@ -49,7 +48,7 @@ func TestWays(t *testing.T) {
 	})
 }
 
-// A fabric that does not join all of its GPUs says which two.
+// If a fabric does not connect all of its GPUs, the error names two unconnected ones.
 func TestApart(t *testing.T) {
 	f := Pairs([][]unit.Rate{{0, 1, 1}, {1, 0, 0}, {1, 1, 0}})
 	if err := f.Check(); err == nil || !strings.Contains(err.Error(), "GPU 2 cannot reach GPU 3") {

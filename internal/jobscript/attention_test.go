@@ -2,8 +2,8 @@ package jobscript
 
 import "testing"
 
-// TestFusedAttention: fused attention kernels keep no scores, as with selective recomputation, whichever flag picks
-// them; Megatron-LM's default are such.
+// TestFusedAttention checks that fused attention kernels keep no scores, as with selective recomputation, for every
+// flag that selects them. Megatron-LM uses them by default.
 func TestFusedAttention(t *testing.T) {
 	const megatron = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 8192 --vocab-size 32000 " +
 		"--max-position-embeddings 8192 --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 64 --bf16"

@@ -180,7 +180,7 @@ func (s *Said) num(key string) int64 {
 func (s *Said) has(key string) bool { _, ok := s.vals[key]; return ok }
 
 // Flags reads the words after a program: --name value, --name=value, name=value with dots. The position of a word
-// is where place finds it in the script, else that of its command.
+// is the place where it is found in the script, or else that of its command.
 func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 	for i := 0; i < len(args); i++ {
 		a := args[i]

@@ -88,7 +88,7 @@ func (sh *shell) branch(c *syntax.IfClause) answer {
 	return yes
 }
 
-// given reports whether a script would end for lack of arguments from its user.
+// given reports whether a script would end because its user gave no arguments.
 func (sh *shell) given(p syntax.Pos, cond, then []*syntax.Stmt) bool {
 	if !sh.there || sh.inside || !sh.ends(then) || !asks(cond) {
 		return false
@@ -189,7 +189,7 @@ func times(n int) string {
 	return "a thousand times"
 }
 
-// while runs a loop while its condition is known to hold; a waiting loop once.
+// while runs a loop as long as its condition is known to be true. It runs a waiting loop once.
 func (sh *shell) while(c *syntax.WhileClause) (last answer) {
 	for i := 0; i < maxTurns; i++ {
 		goes := yes

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a script comes to, as bash has it: each tells what it echoes, where its own words are known and where
-// whoever runs it gives them.
+// The test has the output of scripts as bash prints it. Each script prints words, and the test marks which of them
+// are known and which the caller gives.
 func TestFlow(t *testing.T) {
 	for text, want := range map[string]string{
 		"for ((i=0; i<3; i++)); do echo $i; done":                                       "0 1 2",

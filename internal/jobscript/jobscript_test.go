@@ -25,7 +25,7 @@ func cluster() *slurm.Cluster {
 	return c
 }
 
-// beside are the files that lie beside every script of a test.
+// beside are the files in the folder of every script of a test.
 var beside = map[string]string{
 	"train.sh": "#!/bin/bash\nset -e\nexec python train.py --model_name_or_path $1 " +
 		"--per_device_train_batch_size 2 \"${@:2}\"\n",
@@ -42,7 +42,7 @@ func readBeside(name string) ([]byte, error) {
 	return nil, errors.New("is not there")
 }
 
-// follow says what is in a script, of which the first line may be options of sbatch's.
+// follow describes the contents of a script. Its first line may have options of sbatch.
 func follow(in string) string {
 	var more []string
 	if first, rest, ok := strings.Cut(in, "\n"); ok && strings.HasPrefix(first, "sbatch ") {
@@ -70,7 +70,7 @@ func follow(in string) string {
 	return b.String()
 }
 
-// tell says what the job's program is and does.
+// tell describes the job's program and its settings.
 func tell(b *strings.Builder, s *Script, a *slurm.Allocation, f *Found) error {
 	l := f.Main()
 	if l == nil {
@@ -116,8 +116,8 @@ func tell(b *strings.Builder, s *Script, a *slurm.Allocation, f *Found) error {
 	return nil
 }
 
-// Scripts as people write them, and what is read of them without running any; the line of #!/bin/bash is the
-// first.
+// The scripts are like those that people write. They are read without running any command. The line of #!/bin/bash
+// is the first.
 func TestScripts(t *testing.T) { story.Cases(t, "scripts", follow) }
 
 // The shipped script is one that is read without a note.
@@ -141,7 +141,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// Nothing that somebody may call a script takes long, grows without bounds or panics.
+// For any text as a script, reading is fast, its memory is bounded, and it does not panic.
 func TestHostile(t *testing.T) {
 	for name, text := range map[string]string{
 		"binary": "\x7fELF\x01\x02\x00\x00", "long": strings.Repeat("echo x\n", 20_000_000/7),
@@ -186,7 +186,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Whatever pieces a script is made of, it is read or refused, and what is read has places.
+// A script of any pieces is read or refused, and everything that is read has a place.
 func TestAnyScript(t *testing.T) {
 	pieces := []string{"srun ", "torchrun ", "python ", "$A", "${A:-b}", "${A[@]}", "$(hostname)", "`x`",
 		"'", "\"",
@@ -234,7 +234,7 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// Files that say what is trained are told from others, and cut anywhere they are read or refused.
+// Files that describe a training are recognized. A file that is cut anywhere is read or refused.
 func TestArguments(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.sh": "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py --model_name_or_path llama-2-7b " +
@@ -281,9 +281,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Who asks hears of every command with its words as it gets them, through loops, functions, ranges and sh
-// -c,
-// and of variables; what he knows counts as run, and files that tests ask for are there.
+// A callback gets every command with its words after expansion, through loops, functions, ranges and sh -c. It also
+// gets the variables. A command that it supports counts as run, and files that tests ask for exist.
 func TestCommandsAreTold(t *testing.T) {
 	s, err := ReadShell("x.sh", []byte(`N=2
 set_one() { tool -i "$1" --pfc 1 > /sys/"$1"; }
@@ -322,7 +321,8 @@ eval "tool evaluated"
 	}
 }
 
-// A heterogeneous job's parts are refused where they begin, and steps for its later parts are named.
+// An error about a part of a heterogeneous job names the line where the part begins. Steps for its later parts are
+// named.
 func TestHeterogeneous(t *testing.T) {
 	for _, word := range []string{"hetjob", "packjob"} {
 		_, err := Read("job", []byte("#!/bin/bash\n#SBATCH -N2\n#SBATCH "+word+"\n#SBATCH -N1\nsrun x\n"),
@@ -346,8 +346,8 @@ func TestHeterogeneous(t *testing.T) {
 	}
 }
 
-// spent returns what this process took of processors so far: other than the time that passes it does not grow with
-// what else the machine has to do.
+// spent returns the processor time of this process so far. Unlike wall time, it does not grow with the load of the
+// machine.
 func spent() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

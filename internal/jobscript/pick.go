@@ -2,8 +2,8 @@ package jobscript
 
 import "strings"
 
-// Main returns the launch of the job: one with a known program, else under a launcher the one with most words. nil:
-// the script starts none.
+// Main returns the launch of the job: the one with a known program, or else the one under a launcher with the most
+// words. It returns nil if the script starts none.
 func (f *Found) Main() *Launch {
 	var best *Launch
 	most := 0

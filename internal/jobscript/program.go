@@ -98,8 +98,8 @@ func (w *Work) launcher(e *Elastic) {
 	}
 }
 
-// place finds the position of a flag in the script: its last occurrence before its command, outside comments; else the
-// command's position.
+// place finds the position of a flag in the script. It is the flag's last occurrence before its command, outside
+// comments, or else the command's position.
 func (l *Launch) place(a Arg) slurm.Place {
 	text, ok := l.texts[a.At.File]
 	name, _, _ := strings.Cut(a.Text, "=")

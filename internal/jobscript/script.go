@@ -36,7 +36,8 @@ func at(file string, p syntax.Pos) slurm.Place {
 	return slurm.Place{File: file, Line: int(p.Line()), Col: int(p.Col())}
 }
 
-// Read reads a batch script. More are options as on sbatch's command line, which count before the script's.
+// Read reads a batch script. More are options as on sbatch's command line. They take precedence over the options of
+// the script.
 func Read(name string, text []byte, more []string) (*Script, error) {
 	s, err := read(name, text)
 	if err != nil {

@@ -64,8 +64,8 @@ type Environment struct {
 	Args      []string
 	Read      ReadFile // files next to the script; none are read without
 
-	// Command is called with every simple command before it is executed, and reports whether it supports it: then it
-	// counts as run. Sets is called with variables. Files in tests exist if There is set.
+	// Command is called with every simple command before it is executed. It reports whether it supports the
+	// command, which then counts as run. Sets is called with variables. Files in tests exist if There is set.
 	Command func(Command) bool
 	Sets    func(name, value string, at slurm.Place)
 	There   bool

@@ -43,7 +43,7 @@ func (s *Said) Model(name string, config []byte) error {
 	return nil
 }
 
-// shape finds what model is meant: by sizes, else by a name.
+// shape finds the model that is meant, by its sizes or else by its name.
 func (s *Said) shape() (*Shape, error) {
 	if s.given != nil {
 		return s.given, nil
@@ -76,7 +76,7 @@ func flavored(family, size string) string {
 	return shipped(strings.Replace(family, "llama3", "llama-3.1", 1) + "-" + size)
 }
 
-// shipped finds the shipped model that a name such as meta-llama/Llama-2-7b-hf is of.
+// shipped finds the shipped model for a name such as meta-llama/Llama-2-7b-hf.
 func shipped(name string) string {
 	plain := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -112,7 +112,7 @@ type config struct {
 	Tied    bool   `json:"tie_word_embeddings"`
 }
 
-// sized returns a model by its sizes, with unset ones as Megatron-LM derives them (its arguments.py).
+// sized returns a model by its sizes. Unset sizes are derived as in Megatron-LM (its arguments.py).
 func (s *Said) sized() (*Shape, error) {
 	for _, need := range []string{"layers", "hidden", "heads"} {
 		if s.num(need) == 0 {

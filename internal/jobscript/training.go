@@ -257,8 +257,8 @@ func (b *builder) memory(tp int64) {
 	}
 }
 
-// scores sets whether layers keep attention scores if no flag enables recomputation: fused attention kernels do not, as
-// with selective recomputation. Megatron-LM's default is Transformer Engine, which picks a fused kernel.
+// scores sets whether layers keep attention scores if no flag enables recomputation. Fused attention kernels keep
+// none, as with selective recomputation. Megatron-LM's default is Transformer Engine, which picks a fused kernel.
 func (b *builder) scores() {
 	kernel, by := strings.ToLower(b.vals["attention"].Text), strings.ToLower(b.vals["layers by"].Text)
 	switch {

@@ -24,7 +24,7 @@ func unknown(name string) string { return slurm.Closed(slurm.Open(name)) }
 // vague reports whether a string contains an unknown value.
 func vague(s string) bool { return strings.ContainsRune(s, slurm.Unknown) }
 
-// each is the prefix of names of values that differ between processes; their suffix is that of unknown ones.
+// each is the prefix for names of values that differ between processes. Their suffix is that of unknown values.
 const each = "\uE002"
 
 // own returns the placeholder of a value that differs between processes.

@@ -8,7 +8,7 @@ import (
 	"railyard/unit"
 )
 
-// A lab has no bonds, and says so before it makes anything.
+// A lab has no bonds. It reports this before it creates anything.
 func TestNoChannelsInALab(t *testing.T) {
 	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1}, Hosts: 1,
 		Segments: 2, Spines: 1, Uplinks: 2, HostCable: topo.Cable{Rate: unit.Gbps},

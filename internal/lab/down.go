@@ -35,7 +35,7 @@ func (s *State) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Whatever still runs in there ends first, all together: daemons, ranks, captures.
+	// Processes that still run in it are stopped first, all together: daemons, ranks, captures.
 	var pids []string
 	for _, ns := range s.Made {
 		if !have[ns] {

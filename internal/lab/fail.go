@@ -20,9 +20,9 @@ type Failure struct {
 	// Share is the new rate of its cables relative to their configured rate; 0: unchanged.
 	Share     float64
 	Direction string // direction of the rate: out, in; both otherwise
-	// Storm: a NIC pauses without end, until Up. Kernels' veth pairs ignore PFC, so the switch in front of it is
-	// stopped as a pause would stop it: it sends nothing, its queue fills, and later packets are lost. Nothing is
-	// paused further up.
+	// Storm: a NIC pauses without end, until Up. veth pairs of the kernel ignore PFC. So the switch in front of the
+	// NIC is stopped as a pause would stop it: it sends nothing, its queue fills, and later packets are lost.
+	// Nothing is paused further up.
 	Storm bool
 }
 
@@ -40,9 +40,9 @@ type end struct{ link, node int }
 // FailureKinds are the kinds of components that can fail.
 var FailureKinds = []string{"link", "switch", "nic", "server"}
 
-// Fail makes a component fail, or recover, or sets another rate of its links. A port works if no component that it
-// is part of is down; packets sent into a link whose other end is down are lost. The processes of a failed server
-// end. Static routes follow immediately, BGP routes after BGP's convergence.
+// Fail makes a component fail or recover, or sets another rate for its links. A port works if none of the
+// components that contain it is down. Packets that are sent into a link whose other end is down are lost. The
+// processes of a failed server end. Static routes follow immediately, BGP routes after BGP's convergence.
 func Fail(ctx context.Context, s *State, f Failure) error {
 	if err := ready("ip", "tc"); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (s *State) card(of []end, f *Failure) (all []end, err error) {
 	return all, nil
 }
 
-// Flap makes a component fail for a time in every period, count times or until ctx ends; it works again at the end.
+// Flap makes a component fail for a time in every period, count times or until ctx ends. It works again at the end.
 func Flap(ctx context.Context, s *State, f Failure, down, period time.Duration, count int) error {
 	again := Failure{Kind: f.Kind, Name: f.Name, Ports: f.Ports, Up: true}
 	for k := 0; k < count && ctx.Err() == nil; k++ {
