@@ -24,6 +24,7 @@ type validateCmd struct {
 	Random   int      `help:"Random scenarios: of blame, remove the largest cause of each and compare; of uet, runs of uet-htsim" placeholder:"N" range:"0,100000"`
 	Seed     uint64   `help:"Random seed" default:"1" with:"random"`
 	Number   *int     `help:"Check one of the random scenarios, by number" placeholder:"N" with:"random" range:"0,99999"`
+	Large    bool     `help:"Of blame, scenarios of 20,000 messages or more" with:"random"`
 	Out      string   `help:"Write the scenarios with the largest errors" placeholder:"DIR" with:"random"`
 }
 
@@ -39,6 +40,7 @@ Examples:
   railyard validate --json | jq '.[] | select(.ok | not)'
   railyard validate blame --random 20 --seed 3
   railyard validate blame --random 300 --out worst
+  railyard validate blame --random 6 --large
   railyard validate uet --random 4
   railyard validate published
   railyard validate --markdown docs/validation.md`

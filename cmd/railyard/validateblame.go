@@ -27,6 +27,9 @@ func (c *validateCmd) random(e *env) error {
 		return field.New("--random", "%d is out of range 1–%d", c.Random, mostRandom)
 	case c.Markdown != "":
 		return field.New("--markdown", "is written of all groups, without --random")
+	case c.Large && !slices.Equal(c.Only, []string{"blame"}):
+		return field.New("--large", "is of random scenarios of blame: railyard validate blame --random %d --large",
+			c.Random)
 	case slices.Equal(c.Only, []string{"uet"}):
 		return c.published(e)
 	case !slices.Equal(c.Only, []string{"blame"}):
@@ -47,7 +50,7 @@ func (c *validateCmd) random(e *env) error {
 	if c.Number != nil {
 		numbers = []int{*c.Number}
 	}
-	rows, err := judgeAll(e, c.Seed, numbers)
+	rows, err := judgeAll(e, c.Seed, numbers, c.Large)
 	if err != nil {
 		return err
 	}
@@ -76,11 +79,11 @@ func (c *validateCmd) random(e *env) error {
 }
 
 // judgeAll judges scenarios, several at a time.
-func judgeAll(e *env, seed uint64, numbers []int) ([]validate.Judged, error) {
+func judgeAll(e *env, seed uint64, numbers []int, large bool) ([]validate.Judged, error) {
 	rows := make([]validate.Judged, len(numbers))
 	tasks := make([]task, len(numbers))
 	for i, n := range numbers {
-		tasks[i].do = func() error { rows[i] = validate.JudgeRandom(seed, n); return nil }
+		tasks[i].do = func() error { rows[i] = validate.JudgeRandom(seed, n, large); return nil }
 	}
 	return rows, e.spread("scenario", tasks)
 }
@@ -90,8 +93,7 @@ func (c *validateCmd) keep(j *validate.Judged) error {
 	if j.Case == nil {
 		return nil
 	}
-	head := fmt.Sprintf("# %s\n# railyard validate blame --random %d --seed %d --number %d\n", table.BlameWords(j), c.Random, c.Seed,
-		j.Number)
+	head := fmt.Sprintf("# %s\n# railyard validate blame %s --number %d\n", table.BlameWords(j), c.draws(), j.Number)
 	if len(j.Set) > 0 {
 		head += "# the run without it, as far as settings do: --set " + strings.Join(j.Set, " --set ") + "\n"
 	}
@@ -117,5 +119,14 @@ func (c *validateCmd) next(j *validate.Judged) string {
 	case c.Out != "":
 		return "railyard run " + c.path(j)
 	}
-	return fmt.Sprintf("railyard validate blame --random %d --seed %d --number %d --out DIR", c.Random, c.Seed, j.Number)
+	return fmt.Sprintf("railyard validate blame %s --number %d --out DIR", c.draws(), j.Number)
+}
+
+// draws returns the flags that draw the same scenarios.
+func (c *validateCmd) draws() string {
+	flags := fmt.Sprintf("--random %d --seed %d", c.Random, c.Seed)
+	if c.Large {
+		flags += " --large"
+	}
+	return flags
 }

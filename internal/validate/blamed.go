@@ -69,10 +69,14 @@ const (
 	Listed    = "listed"
 )
 
-// JudgeRandom draws the scenario of a number and judges its account.
-func JudgeRandom(seed uint64, number int) (j Judged) {
+// JudgeRandom draws the scenario of a number, with large a large one, and judges its account.
+func JudgeRandom(seed uint64, number int, large bool) (j Judged) {
 	j = Judged{Number: number, Meant: draw.Meant(number).Get().Name, Verdict: Listed}
-	c, err := draw.New(seed, number)
+	from := draw.New
+	if large {
+		j.Meant, from = cause.ID(cause.SlowLink).Get().Name, draw.Large
+	}
+	c, err := from(seed, number)
 	if err != nil {
 		j.Reason = err.Error()
 		return j

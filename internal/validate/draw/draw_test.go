@@ -30,6 +30,18 @@ func TestDrawings(t *testing.T) {
 			t.Errorf("%d hosts, %v", len(p.Graph.Hosts), err)
 		}
 	}
+	for i := range long.N(4, 40) {
+		c, err := Large(1, i)
+		if err != nil {
+			t.Fatalf("%v: %s", err, c.Text)
+		}
+		if again, _ := Large(1, i); again.Text != c.Text {
+			t.Fatalf("drawn twice, large number %d differs", i)
+		}
+		if p, err := c.Plan(); err != nil || len(p.Graph.Hosts) > MostHosts {
+			t.Errorf("large number %d: %v", i, err)
+		}
+	}
 	if 4*refused > n {
 		t.Errorf("%d drawings of %d scenarios are none", refused, n)
 	}
