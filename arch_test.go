@@ -141,7 +141,7 @@ var allowed = map[string][]string{
 	"internal/exec":          {"internal/fluid", "internal/inside", "internal/workload"},
 	"internal/fluid":         {},
 	"internal/facts":         {"cc", "internal/cause", "internal/coll", "internal/result", "internal/scenario", "internal/topo", "rc", "roce"},
-	"internal/explain": {"internal/parallel", "internal/cause", "internal/facts", "internal/fluid", "internal/exec", "internal/scenario", "internal/result", "internal/topo",
+	"internal/explain": {"internal/parallel", "internal/cause", "internal/facts", "internal/fluid", "internal/exec", "internal/inside", "internal/scenario", "internal/result", "internal/topo",
 		"internal/workload", "internal/coll", "internal/queue", "rc", "roce"},
 	"internal/sim": {"internal/counters", "internal/parallel", "internal/workload", "internal/exec", "internal/explain", "internal/panel",
 		"internal/scenario",

@@ -34,6 +34,8 @@ const (
 	ReorderMemory
 	Trimmed
 	SharedNIC
+	StorageMedia
+	StorageNIC
 	OnePort
 	PCIe
 	HostCores
@@ -79,7 +81,7 @@ type Cause struct {
 // all lists the causes by ID, those of extensions last; each built-in one has its own file.
 var all = []*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
 	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
-	&trimmed, &sharedNIC, &onePort, &pcie, &hostCores, &lateRank, &slowRank}
+	&trimmed, &sharedNIC, &storageMedia, &storageNIC, &onePort, &pcie, &hostCores, &lateRank, &slowRank}
 
 // All returns the causes in order.
 func All() []*Cause { return all }

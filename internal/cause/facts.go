@@ -59,6 +59,7 @@ type Facts struct {
 	Hosted         bool // the transport takes cores of hosts
 	GPUDirect      bool // GPUDirect: no copies in host memory
 	Lost           Lost
+	Store          Store
 	Inside         bool // no packet crossed the network
 }
 

@@ -47,7 +47,8 @@ func (a *accounts) last() *replay {
 // removable are the causes that a replay can leave out.
 var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision, cause.Oversubscription,
 	cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission, cause.Reordering,
-	cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.HostCores, cause.Latency}
+	cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.StorageMedia,
+	cause.HostCores, cause.Latency}
 
 // newAccounts replays the run without each of the causes. What is saved of all operations decides the order.
 func (b *blamer) newAccounts() *accounts {
@@ -227,7 +228,7 @@ func (a *accounts) leaveOut(v without, all []candidate, reacts [cause.Max]bool, 
 // plainer are the causes that say more of what is wrong than others that save as much, and these behind them.
 var plainer = [...]cause.ID{cause.FailedCapacity, cause.SlowLink, cause.PCIe, cause.Pause, cause.Retransmission,
 	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.Collision, cause.Incast, cause.Window,
-	cause.Credit, cause.Oversubscription, cause.Recovering, cause.HostCores, cause.Latency}
+	cause.Credit, cause.Oversubscription, cause.Recovering, cause.StorageMedia, cause.HostCores, cause.Latency}
 
 // ahead moves elements before the elements directly in front of them, where the given order requires it.
 func ahead[T any](all []T, before func(x, y T) bool) {
@@ -246,6 +247,7 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 	there[cause.SlowRank] = len(m.slower) > 0
 	there[cause.Pause] = m.pauses
 	there[cause.PCIe] = len(m.buses) > 0
+	there[cause.StorageMedia] = m.b.r.limitsMedia()
 	there[cause.FailedCapacity] = (m.whole != nil || len(m.b.r.plan.Chips) > 0) && !m.b.r.phased()
 	for p := range m.kind {
 		there[cause.SlowLink] = there[cause.SlowLink] || m.slow(int32(p))
@@ -424,7 +426,7 @@ func (p *replay) inside(from, to int, op int32, took unit.Time, a *cause.Account
 	}
 	a.Own[cause.LineRate] += int64(line)
 	a.Own[cause.Latency] += int64(latency)
-	a.Own[cause.SharedNIC] += int64(took - line - latency)
+	a.Own[p.m.b.r.sharedIn(from)] += int64(took - line - latency)
 }
 
 // crossed divides a message's time in the network, where nothing but its NIC and latency are left.
@@ -444,7 +446,7 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 	rest := took - line - latency
 	same := unit.Time(float64(rest) * p.sameCollective(x, from, to))
 	a.Own[cause.LineRate] += int64(same)
-	a.Own[cause.SharedNIC] += int64(rest - same)
+	a.Own[p.m.b.r.sharedNIC(c)] += int64(rest - same)
 }
 
 // Of the other bytes that a message's NIC sent between two times, sameCollective returns the share of the message's

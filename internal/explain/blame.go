@@ -164,6 +164,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		return b.onePort()
 	case cause.HostCores:
 		return "host cores: system calls, copies through host memory, packets and interrupts"
+	case cause.StorageMedia, cause.StorageNIC:
+		return b.storageOf(id)
 	case cause.SharedNIC:
 		return "shared NIC or NVLink port: other transfers were served first"
 	case cause.SlowRank:

@@ -63,6 +63,7 @@ func (r *reading) collectives() []result.Collective {
 	var kinds []coll.Kind
 	var rates []float64 // of the NICs or pipes that bound them, bytes/s
 	ops, limits := r.byCollective(), newBounds(r)
+	stored := map[int]*accesses{}
 	for i := range r.dag.Colls {
 		c := &r.dag.Colls[i]
 		if !whole[i] || from[i] == unit.Never {
@@ -80,7 +81,14 @@ func (r *reading) collectives() []result.Collective {
 		}
 		o := &out[j]
 		o.Uneven = o.Uneven || c.Kind == coll.SendRecv && uneven(r.dag, ops(i))
-		if !r.plan.Totals {
+		switch {
+		case r.plan.Totals:
+		case c.Class.Stored():
+			if stored[j] == nil {
+				stored[j] = &accesses{}
+			}
+			stored[j].add(ops(i), from[i], to[i])
+		default:
 			if bound, rate, why := limits.bound(c, ops(i)); bound > o.Bound {
 				o.Bound, o.BoundWhy, rates[j] = bound, why, rate
 			}
@@ -99,6 +107,12 @@ func (r *reading) collectives() []result.Collective {
 		if o.Time > 0 { // total bytes over total time, so that size, time and bandwidth are consistent
 			o.AlgBW = float64(o.Bytes) / unit.Time(o.Time).Seconds()
 			o.BusBW = o.AlgBW * kinds[i].BusFactor(o.Ranks)
+		}
+		if all := stored[i]; all != nil {
+			whole := workload.Collective{Kind: kinds[i], Bytes: unit.Bytes(o.Bytes), Ranks: make([]int, o.Ranks)}
+			o.Bound, rates[i], o.BoundWhy = limits.bound(&whole, all.ops)
+			o.BusBW = float64(o.Bytes) / max(1, all.took()).Seconds() * kinds[i].BusFactor(o.Ranks)
+			o.BusBest, o.Uneven = o.BusBW, true
 		}
 		if o.Uneven && o.Bound > 0 { // the rate of the fullest NIC or pipe: no message stands for all
 			x := rates[i] / o.Bound

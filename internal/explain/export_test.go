@@ -26,7 +26,7 @@ func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Ti
 	m.grain = grain
 	for _, id := range []cause.ID{cause.LineRate, cause.Latency, cause.Collision} {
 		v := without{}.and(id)
-		if k := [3]bool{v.has(cause.Latency), false, false}; !ahead {
+		if k := [4]bool{v.has(cause.Latency), false, false, false}; !ahead {
 			m.aheads[k] = &exec.Ahead{Whole: x.Work, Rest: x.Work}
 		}
 		p := m.replay(v)

@@ -63,8 +63,9 @@ type model struct {
 	fronts  map[spreadOver]*topo.Fronts
 	crossed map[*topo.Hop]*hopOver
 
-	// aheads is what of the run waits for no network: without latency, without changes of NVLinks, without slow ranks.
-	aheads map[[3]bool]*exec.Ahead
+	// aheads is what of the run waits for no network: without latency, without changes of NVLinks, without slow ranks,
+	// without limits of storage media.
+	aheads map[[4]bool]*exec.Ahead
 	slower []workload.Slow // computations of slow ranks
 
 	opened   []moment // of the run's messages
@@ -159,7 +160,7 @@ type excessPart struct {
 func (b *blamer) newModel() *model {
 	r := b.r
 	m := &model{b: b, in: map[int32][]int32{}, direct: map[[2]int32]bool{},
-		replays: map[without]*replay{}, aheads: map[[3]bool]*exec.Ahead{},
+		replays: map[without]*replay{}, aheads: map[[4]bool]*exec.Ahead{},
 		at: map[unit.Time][]int32{}, fronts: map[spreadOver]*topo.Fronts{},
 		crossed: map[*topo.Hop]*hopOver{}, backs: map[int32]wayBack{}}
 	if gone, others := r.lives.gone(); len(gone) > 0 || others {

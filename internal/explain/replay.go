@@ -107,12 +107,15 @@ func (m *model) machineOf(v without) exec.Machine {
 	if v.has(cause.FailedCapacity) {
 		machine.Changes = nil
 	}
+	if v.has(cause.StorageMedia) {
+		machine.Inside = m.b.r.boundlessMedia()
+	}
 	return machine
 }
 
 // aheadOf returns what of the run waits for no network, with its times in a replay.
 func (m *model) aheadOf(v without) *exec.Ahead {
-	k := [3]bool{v.has(cause.Latency), v.has(cause.FailedCapacity), v.has(cause.SlowRank)}
+	k := [4]bool{v.has(cause.Latency), v.has(cause.FailedCapacity), v.has(cause.SlowRank), v.has(cause.StorageMedia)}
 	if m.aheads[k] == nil {
 		work := m.b.r.exec.Work
 		if v.has(cause.SlowRank) {

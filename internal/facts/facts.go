@@ -88,6 +88,9 @@ func Of(p *scenario.Plan) *cause.Facts {
 		2*len(tiers)+1 <= cc.MostHops && f.Kind != "torus" && f.Kind != "dragonfly"
 	stored := unit.Time(2*len(tiers)+1) * unit.Serialize(unit.Bytes(p.RC.MTU), max(f.HostRate, unit.Gbps))
 	f.Far = roundTrip/2 > 10*stored
+	if s := file.Storage; s != nil {
+		f.Store = cause.Store{Servers: s.Servers, NICs: s.NICs, Read: s.Read, Write: s.Write}
+	}
 	if t := file.Workload.Traffic; t != nil && t.Collective != nil {
 		c := p.Jobs[0].DAG.Colls
 		f.Trees = len(c) > 0 && c[0].By == coll.ByTree

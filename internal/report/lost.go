@@ -13,7 +13,7 @@ import (
 )
 
 // lasting are the causes that no run removes, and reactions, which are removed with their triggers.
-var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.LateRank}
+var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.StorageNIC, cause.LateRank}
 
 // worthALine is the minimum cost of a listed cause, or saving of a run without it, as a share of a step.
 const worthALine = 0.005

@@ -119,7 +119,7 @@ func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 		return "pipeline bubble", unit.NotApplicable
 	case !ok:
 		return a.Cause, unit.NotApplicable
-	case c.ID == cause.SharedNIC, c.ID == cause.LateRank, !s.Chain.Expects() && !a.Simulated:
+	case c.ID == cause.SharedNIC, c.ID == cause.StorageNIC, c.ID == cause.LateRank, !s.Chain.Expects() && !a.Simulated:
 		return c.Name, unit.NotApplicable
 	}
 	return c.Name, dur(s.StepTime - a.Expected)

@@ -22,6 +22,8 @@ export const names: [string, string][] = [
   ["reorder_memory", "reorder memory overflow"],
   ["trimmed", "trimmed packets"],
   ["shared_nic", "shared NIC or NVLink port"],
+  ["storage_media", "storage media"],
+  ["storage_nic", "storage servers' NICs"],
   ["one_port", "one port of a bundle"],
   ["pcie", "PCIe"],
   ["host_cores", "host cores"],
