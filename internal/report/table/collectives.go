@@ -50,7 +50,7 @@ func Collectives(w io.Writer, kind, groups string, plan *scenario.Plan, rows []c
 	}
 	t.Print(w)
 	if len(rows) > 0 && rows[0].Model != nil && rows[0].Runs != nil {
-		report.Wrap(w, "", "Protocol: of LL, LL128 and Simple the one that NCCL's model finds fastest for the algorithm and size; others are not simulated")
+		report.Wrap(w, "", "Protocol: of LL, LL128 and Simple the one that NCCL's model finds fastest for the algorithm and size, or for the size where NCCL does not have the algorithm; others are not simulated")
 	}
 	if x := fastest(rows); x != nil {
 		size, channels := unit.Bytes(rows[len(rows)-1].Bytes), ""

@@ -91,10 +91,14 @@ func (c *Study) Tuned(plan *scenario.Plan, kind coll.Kind, b unit.Bytes) ([]coll
 	return m.Tune(kind, float64(b))
 }
 
-// simulated runs one algorithm; ring-based ones use the given number of rings.
+// simulated runs one algorithm; ring-based ones use the given number of rings. One that NCCL does not have takes the
+// protocol of its choice.
 func (c *Study) simulated(ctx context.Context, rings int, kind coll.Kind, algorithm string, b unit.Bytes,
 	choices []coll.Choice) (Run, error) {
 	run := Run{Algorithm: algorithm, Protocol: "none"}
+	if len(choices) > 0 { // bare transfers would be faster than what NCCL's kernels copy
+		run.Protocol = choices[0].Protocol
+	}
 	for _, x := range choices {
 		if x.Algorithm == algorithm {
 			run.Protocol = x.Protocol
