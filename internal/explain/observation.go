@@ -70,6 +70,7 @@ type Rules struct {
 	SpreadsNIC bool        // and several of their NIC's
 	Entropy    bool        // and hashing says which, by a value that the transport chooses
 	Detours    bool        // packets go by other ways than the shortest too
+	Direct     bool        // they do not, though all groups are on their ways: minimal routing
 }
 
 // Message is bytes that were handed to a NIC at once: a transfer, or a part of one.

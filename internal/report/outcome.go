@@ -103,6 +103,7 @@ func Meetings(w io.Writer, all []result.Meeting, most int, rest string) {
 	if more := len(all) - most; more > 0 {
 		fmt.Fprintf(w, "  %s more %s\n", unit.Plural(more, "port"), rest)
 	}
+	Wrap(w, "  ", "Bytes of jobs while they share are estimated: each message at a constant rate.")
 }
 
 // chains prints the circular pause dependencies of a run, and how they ended.

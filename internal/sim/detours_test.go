@@ -114,6 +114,10 @@ func TestAdversaryAndUniform(t *testing.T) {
 			t.Errorf("%s: the slowest message is explained by %q", c.load, why)
 		}
 	}
+	_, direct, _ := runAll(t, dragonflyText+toNextGroup(72, 8, 200*unit.KB), "lb=minimal")
+	if why := direct.Slowest.Why; strings.Contains(why, "detours") || !strings.Contains(why, "the path of minimal routing") {
+		t.Errorf("minimal routing takes no detours: %q", why)
+	}
 	if share := float64(line) / float64(took["adversary valiant"]); share < 0.38 || share > 0.5 {
 		t.Errorf("Valiant carries %.3f of what is injected, want 7/16 for nine groups, 1/2 for many", share)
 	}

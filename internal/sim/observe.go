@@ -71,7 +71,8 @@ func (n *Network) Rules() explain.Rules {
 	s := n.Setup
 	rules := explain.Rules{MTU: unit.Bytes(s.Host.RC.MTU), WriteOnly: s.Host.RC.WriteOnly, CutThrough: s.CutThrough,
 		NICLatency: s.Host.Latency, PCIe: s.Host.PCIe, Hashed: s.LB.Fixed(), Spreads: s.LB.Reorders(s.LBValues),
-		More: s.more(), SpreadsNIC: s.Host.Bond == host.BondSpray, Detours: route.Is[route.Steerer](s.LB)}
+		More: s.more(), SpreadsNIC: s.Host.Bond == host.BondSpray, Detours: route.Is[route.Steerer](s.LB),
+		Direct: route.Is[route.Direct](s.LB)}
 	if of := s.Host.Service(scenario.DefaultService); of != nil && of.Protocol != nil {
 		rules.Frame = func(payload int) int {
 			return of.Protocol.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(payload),
