@@ -10,7 +10,7 @@ const (
 	Accepted   Verdict = iota
 	Duplicate          // seen before
 	Reordered          // beyond a gap and kept
-	OutOfOrder         // beyond a gap and dropped
+	OutOfOrder         // behind a gap, so it was dropped
 	NotReady           // no receive is posted for it
 	Refused            // the QP or the memory does not allow it
 	NoRoom             // beyond a gap and dropped: the NIC's store is full

@@ -131,7 +131,7 @@ func (c *calibrateCmd) simulator(e *env) (simulate func(*scenario.Plan) (*result
 		return nil, nil, nil, err
 	}
 	bar = newMeter(e)
-	pool.Progress = nil // the bar is of the fit
+	pool.Progress = nil // the meter shows the progress of the fit, not that of each run
 	return func(p *scenario.Plan) (*result.Summary, error) {
 		s, _, err := pool.Whole(ctx, "", p)
 		return s, err

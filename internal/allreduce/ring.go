@@ -44,7 +44,7 @@ type ring struct {
 	slice   int
 	flying  int // sends not yet complete
 	backlog []job
-	turn    uint32 // parity of the all-reduce
+	turn    uint32 // parity of the number of the current all-reduce
 	early   []job  // early slices of the next all-reduce, which the previous rank has begun
 	wc      []verbs.WC
 }

@@ -215,7 +215,7 @@ func (b *Bench) collective(x *measured.Collective) {
 // Message sizes that determine parameters of a path.
 const (
 	stream   = 8 * unit.MiB  // posted together in bandwidth measurements
-	leastBig = 64 * unit.KiB // smaller ones measure the message rate of a NIC
+	leastBig = 64 * unit.KiB // smaller messages measure the message rate of a NIC
 )
 
 func (b *Bench) pair(x *measured.Pair) {

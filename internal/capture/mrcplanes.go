@@ -20,7 +20,7 @@ func (t *Teller) otherPlane(k flowKey, f *roce.Frame) *stream {
 			if s.more.continues(f) || s.peer != nil && s.peer.runs(k.dst, k.src) {
 				return s
 			}
-		} else if s.peer != nil && s.peer.runs(k.dst, k.src) { // an answer to packets of that direction
+		} else if s.peer != nil && s.peer.runs(k.dst, k.src) { // an answer to packets in that direction
 			return s
 		}
 	}

@@ -50,7 +50,7 @@ type Reader struct {
 	size  int64
 	taken *counter // bytes read of the file
 	room  []byte   // buffer to complete them in,
-	used  int      // bytes of it used by the last packet
+	used  int      // bytes of room that the last packet used
 }
 
 // counter counts the bytes read from a file.

@@ -82,7 +82,7 @@ type Finding struct {
 	Next     []Step     `json:"next"`
 
 	sound bool    // congestion of working components
-	harm  float64 // share of the pauses or losses that it explains
+	harm  float64 // share of the pauses or losses that the finding explains
 	rank  int     // of its cause in the registry
 }
 

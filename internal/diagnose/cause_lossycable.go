@@ -40,7 +40,7 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 			sure = Likely // a link that comes up counts some, too
 		}
 		if got := p.got(); got.Is && float64(n.Grew) <= 8*float64(got.Grew)/errorFree {
-			sure = Possible // as many as a cable may have
+			sure = Possible // a healthy cable may have as many errors
 		}
 		x := c.at(p, -1, sure, "the cable between %v and %s corrupts frames", p, farOf(p))
 		x.show(n)

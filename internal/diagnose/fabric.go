@@ -45,7 +45,7 @@ type Device struct {
 	System  string         // whose outputs: nxos, eos, sonic, host; "" not known
 	Config  *swconf.Config // nil
 	Texts   *swconf.Host   // of a host: its configuration; nil
-	Seen    bool           // there are counters of it
+	Seen    bool           // it has counters
 	Two     bool           // counters at two times
 	Once    bool           // counters at one time only, while other devices have two
 	Over    unit.Time      // between them; 0: not known

@@ -51,7 +51,7 @@ type Observation struct {
 // Silence is how long a connection waited after losses until it retransmitted.
 type Silence struct {
 	Time     unit.Time
-	Timeouts int32 // local ACK timeouts that ran out meanwhile
+	Timeouts int32 // local ACK timeouts during the wait
 }
 
 // Rules are how bytes become time, the same for all connections.
@@ -60,7 +60,7 @@ type Rules struct {
 	WriteOnly bool       // each packet has an address of its own
 	// Frame is how long frames are, by their payload, where they are not RC's; nil.
 	Frame      func(payload int) int
-	More       int // bytes of RC's frames beyond those over IPv4
+	More       int // bytes of an RC frame in addition to a frame over IPv4
 	CutThrough bool
 	NICLatency unit.Time   // at either end
 	PCIe       unit.Rate   // between NIC and memory; 0 when it does not count
@@ -86,17 +86,18 @@ type Conn struct {
 	From, To int32 // NICs
 	Service  int   // among the plan's
 	Port     int32 // by which it sends
-	Home     int32 // by which it would send were nothing broken
+	Home     int32 // the port by which it would send if nothing had failed
 	Line     unit.Rate
 	Most     unit.Bytes // payload in flight that it never exceeds; 0: nothing bounds it
-	Own      unit.Bytes // that its transport's own window allows, whatever controls congestion; 0: nothing bounds it
-	RTT      unit.Time  // of a full packet where nothing else is on its way
-	Granted  float64    // share of its receiver's line that is granted as credit; 0: it needs none
-	Unasked  unit.Bytes // of wire that a burst sends without credit,
-	Pulls    bool       // and whatever is granted meanwhile
-	Cuts     int64      // of its rate
-	Marked   int64      // packets that came marked
-	Again    int64      // packets sent once more
+	// that its transport's own window allows, whatever controls congestion; 0: nothing bounds it
+	Own     unit.Bytes
+	RTT     unit.Time  // of a full packet where nothing else is on its way
+	Granted float64    // share of its receiver's line that is granted as credit; 0: it needs none
+	Unasked unit.Bytes // of wire that a burst sends without credit,
+	Pulls   bool       // a burst also sends what is granted during the burst
+	Cuts    int64      // of its rate
+	Marked  int64      // packets that came marked
+	Again   int64      // packets sent once more
 }
 
 // Lost is a connection that gave up for good: its retries were exhausted.
@@ -111,7 +112,7 @@ type Move struct {
 	At       unit.Time
 	Of       int // connections
 	Moved    int // that take other ways since
-	Needless int // of them: nothing on their old way was broken
+	Needless int // moved connections whose old path had no failure
 	// Before is the ports that each connection had until then, of those that moved; nil: not recorded.
 	Before map[int32][]int32
 }
@@ -166,12 +167,12 @@ type Trouble struct {
 	Credit  unit.Time // and the credit that it needed; one at a time
 	Late    unit.Time // and how long it waited until the want of answers told it of losses
 	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
-	Again   int32     // packets that its queue pair sent again meanwhile,
+	Again   int32     // packets that its queue pair sent again during the wait,
 	Trimmed int32     // and how many a switch had cut to their headers,
 	Refused int32     // and how many the receiver's NIC dropped because its reorder memory was full
 	// Timeouts is how often the local ACK timeout ran out.
 	Timeouts int32
-	Sampled  bool // packets of it were looked at
+	Sampled  bool // its packets were examined
 	Earlier  bool // Port is where an earlier message waited
 }
 

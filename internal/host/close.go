@@ -14,8 +14,8 @@ const (
 	closed         // all of its messages are acknowledged as well
 )
 
-// Close ends a connection: it accepts no further message. Once all are acknowledged, its congestion control stops,
-// and other connections of its peer no longer include it. Its numbers stay.
+// Close ends a connection: it accepts no further message. When all its messages are acknowledged, its congestion
+// control stops, and other connections to the same peer no longer count it. Its numbers stay.
 func (h *Hosts) Close(c int32) { h.senders[c].ending = closing }
 
 // Closed reports whether a connection was closed and all its messages are acknowledged.

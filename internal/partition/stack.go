@@ -40,8 +40,8 @@ func (l Layout) logitBytes() float64 {
 	return l.stack().logit
 }
 
-// head returns what FSDP gathers of an output projection while the loss is worked out, and the projection's gradient in
-// the type in which it is reduced.
+// head returns the memory of FSDP for an output projection during the loss: its gathered parameters, and its
+// gradient in the type of the reduction.
 func (l Layout) head(params int64) int64 {
 	if !l.stack().whole || l.ZeRO < 3 || l.PP > 1 {
 		return 0

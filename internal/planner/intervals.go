@@ -54,8 +54,8 @@ func (c *Candidate) Interval(e *Error) (low, high float64) {
 	return c.Seconds * max(1/e.Factor(), min(c.MFU, 1)), c.Seconds * e.Factor()
 }
 
-// ErrorOf returns the error of a class for a software: of held-out rows if some were fitted, else of all rows with
-// the figures of custom.
+// ErrorOf returns the error of a class for a software. If published rows of the software were fitted, it is the
+// error of held-out rows. Otherwise it is the error of all rows with the figures of custom.
 func ErrorOf(s *workload.Software, kind string) (Error, bool) {
 	if s.Rows > 0 {
 		return Error{Kind: kind, RMS: s.RMS, Rows: s.Rows, Cells: s.Rows}, true

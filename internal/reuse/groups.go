@@ -20,7 +20,7 @@ type group struct {
 	named     int // whether the name contains the connections
 	called    string
 	lab       *lab             // the lab that simulates it
-	led       bool             // packets of it were simulated
+	led       bool             // whether its packets were simulated
 	shortened bool             // whether parts that repeat are left out
 	draws     map[int32]uint64 // by switch: the number of its random draws
 	turn      int32            // number of the current bell: bells with another number have no effect

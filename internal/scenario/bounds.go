@@ -52,7 +52,8 @@ func tagged(t reflect.Type, row string) (rows []bound) {
 	return rows
 }
 
-// innermost returns the type of the elements of lists, maps and pointers, and their row.
+// innermost returns the type of the innermost elements of lists, maps and pointers. It also returns row with the
+// notation of each level appended.
 func innermost(t reflect.Type, row string) (reflect.Type, string) {
 	for {
 		switch t.Kind() {

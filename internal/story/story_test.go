@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A page of more lines than one reads in one go is refused.
+// A page with more lines than the limit is refused.
 func TestLongPages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := Open("Too long.")

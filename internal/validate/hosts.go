@@ -24,8 +24,8 @@ workload:
       - {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 4MB}
 `
 
-// serverRows compares simulated NICs configured by a server's file with the same NICs configured by the scenario's own
-// keys, and files that disable a feature with the expected effect.
+// serverRows compares simulated NICs that a server's file configures with NICs that the scenario's own keys
+// configure. It also compares files that disable a feature with the expected effect.
 func serverRows() ([]Row, error) {
 	const source = "a configuration of the servers' tools in place of the scenario's keys"
 	own := must(finish(hostBase, "cc.dcqcn.ai=40Mbps", "cc.dcqcn.rate_timer=60us", "cc.dcqcn.g=0.015625",

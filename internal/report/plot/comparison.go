@@ -169,7 +169,8 @@ func Slowdowns(all []Curves) (*vgimg.Canvas, error) {
 	return drawn(p), nil
 }
 
-// halves is the title of completion times: the medians of the fastest run and of the first.
+// halves returns the title of the plot of completion times: it compares the medians of the fastest run and of the
+// first run.
 func halves(all []Curves) string {
 	half := func(c *Curves) float64 { return c.done[(len(c.done)-1)/2] }
 	var best, first *Curves

@@ -160,8 +160,8 @@ func Interference(x *interference.Result) (*plot.Plot, error) {
 	return p, nil
 }
 
-// Load draws the mean latency over the offered load, a line for each load balancing. Lines of saturated ones leave the
-// plot.
+// Load draws the mean latency over the offered load, a line for each load balancing. Curves of saturated fabrics go
+// beyond the upper edge of the plot.
 func Load(name string, curves []load.Curve) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = name + ": mean latency of messages over offered load"

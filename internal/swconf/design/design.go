@@ -75,7 +75,7 @@ type Switch struct {
 	Seed     int
 	Spec     queue.Spec // headroom worked out
 	Notes    []string   // differences of its configuration from its Spec, after rendering
-	InCells  *InCells   // greatest headroom by SONiC's own calculation; nil: that of whole frames is enough
+	InCells  *InCells   // greatest headroom by SONiC's own calculation; nil: headroom for whole frames is enough
 	Ports    []*Port
 	Panel    *panel.Panel // nil: unknown
 	VLANs    []*VLAN

@@ -63,7 +63,7 @@ type cnp struct {
 	dscp   [64]swconf.Said[bool]
 	pcp    [8]swconf.Said[bool]
 	stops  [8][]swconf.Said[int]
-	out    bool // whether it sets the queues that pauses stop
+	out    bool // the profile sets the queues that pauses stop
 	cable  swconf.Said[int64]
 	mru    swconf.Said[int] // the smallest
 	guards swconf.Said[bool]
