@@ -36,7 +36,6 @@ export function Captured({ info }: { info: Info }) {
   const box = useRef<HTMLDivElement>(null);
   const list = data?.packets ?? [];
   const at = list.findIndex((p) => p.number === chosen);
-  const base = list[0]?.at_ns ?? 0;
   const show = (i: number) => {
     const b = box.current;
     if (!b) return;
@@ -111,7 +110,7 @@ export function Captured({ info }: { info: Info }) {
       <p class="note" aria-live="polite">
         {list.length === 0
           ? "No packet matches."
-          : `${data.skip > 0 || data.more ? `Packets ${f.count(data.skip + 1)} to ${f.count(data.skip + list.length)} of the ${filter ? "filter" : "capture"}` : f.plural(list.length, "packet")}, time from ${f.time(1000 * base)} of the run.`}{" "}
+          : `${data.skip > 0 || data.more ? `Packets ${f.count(data.skip + 1)} to ${f.count(data.skip + list.length)} of the ${filter ? "filter" : "capture"}` : f.plural(list.length, "packet")}, times of the run.`}{" "}
         {data.skip > 0 && (
           <button class="plain" onClick={() => set({ skip: Math.max(0, data.skip - 1000) || undefined })}>
             earlier
@@ -164,7 +163,7 @@ export function Captured({ info }: { info: Info }) {
                   onClick={() => choose(i)}
                 >
                   <span class="n">{p.number}</span>
-                  <span class="n">{((p.at_ns - base) / 1000).toFixed(3)}</span>
+                  <span class="n">{(p.at_ns / 1000).toFixed(3)}</span>
                   <span class="n">{i > 0 ? ((p.at_ns - list[i - 1].at_ns) / 1000).toFixed(3) : ""}</span>
                   <span>{p.from || p.sender}</span>
                   <span>{p.to || p.peer}</span>

@@ -163,7 +163,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
   );
   const hot = info.ports[port ?? -1] ?? longest;
   const held = Math.max(0, ...info.ports.filter((p) => p.role !== "host").map((p) => p.ingress_peak_bytes));
-  const collectives = s.collectives ?? [];
+  const collectives = (s.collectives ?? []).filter((c) => c.kind !== "send-recv");
   const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
   const q = info.topology.configs?.[0];
   const carried = transportOf(info);
@@ -342,7 +342,14 @@ export function chapters(info: Info, port?: number): Chapter[] {
           ? `${grad.name} at ${f.percent(grad.busbw_bytes_per_second / grad.bound_bytes_per_second)} of the slowest link`
           : undefined,
       picture:
-        !grad || grad.algorithm === "ring" ? (
+        !grad && slow ? (
+          <Chain
+            boxes={[
+              [slow.from, "sends the slowest message"],
+              [slow.to, `receives it after ${f.time(slow.time_ps)}`],
+            ]}
+          />
+        ) : !grad || grad.algorithm === "ring" ? (
           <Ring
             ranks={grad?.ranks ?? s.gpus}
             name={grad ? `${grad.name}, ${grad.ranks} ranks` : "a ring, as in training"}

@@ -97,11 +97,17 @@ func (x *Packet) tell(said string) {
 // brief returns a packet's row in a list.
 func brief(p *capture.Packet) Packet {
 	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw)}
-	if p.Err != nil {
-		if paused(p.Raw) {
-			x.Kind = "PFC pause"
-		}
+	switch f := &p.Frame; {
+	case p.Err != nil:
 		x.tell(p.Comment)
+		return x
+	case f.Kind == roce.KindPause:
+		x.Kind = f.Pause.String()
+		return x
+	case f.Kind == roce.KindLLDP:
+		x.Kind = "LLDP"
+		return x
+	case f.Kind == roce.KindOther:
 		return x
 	}
 	h := &p.Frame.BTH
@@ -113,21 +119,35 @@ func brief(p *capture.Packet) Packet {
 	return x
 }
 
-// paused reports whether bytes are a frame of MAC control.
-func paused(raw []byte) bool { return len(raw) >= 18 && raw[12] == 0x88 && raw[13] == 0x08 }
-
 // spell adds a packet's bytes and fields.
 func spell(x *Packet, p *capture.Packet) {
 	x.Hex = hex.EncodeToString(p.Raw[:min(maxHead, len(p.Raw))])
 	switch {
-	case p.Err == nil:
+	case p.Err != nil:
+	case p.Frame.Kind == roce.KindPause:
+		x.Fields = pauseFields(&p.Frame.Pause)
+	default:
 		x.Fields = layers(&p.Frame, p.Raw)
-	case paused(p.Raw):
-		x.Fields = []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01",
-			"the address of MAC control frames: no switch forwards them"},
-			{"Ethernet", "EtherType", 12, 14, "0x8808", "MAC control (IEEE 802.3 annex 31)"},
-			{"PFC", "opcode", 14, 16, "0x0101", "priority flow control (IEEE 802.1Qbb)"},
-			{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", p.Raw[16], p.Raw[17]),
-				"a bit per priority that is paused or released"}}
 	}
+}
+
+// pauseFields explains a frame of MAC control without a VLAN tag.
+func pauseFields(f *roce.PauseFrame) []Field {
+	all := []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01",
+		"the address of MAC control frames: no switch forwards them"},
+		{"Ethernet", "EtherType", 12, 14, "0x8808", "MAC control (IEEE 802.3 annex 31)"}}
+	if f.Classic {
+		return append(all, Field{"PAUSE", "opcode", 14, 16, "0x0001", "pause of the whole link (IEEE 802.3 annex 31B)"},
+			Field{"PAUSE", "quanta", 16, 18, fmt.Sprint(f.Quanta[0]), "duration in units of 512 bit times"})
+	}
+	all = append(all, Field{"PFC", "opcode", 14, 16, "0x0101", "priority flow control (IEEE 802.1Qbb)"},
+		Field{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", f.High, f.Vector),
+			"a bit per priority that is paused or released"})
+	for p, quanta := range f.Quanta {
+		if f.Vector>>p&1 == 1 {
+			all = append(all, Field{"PFC", fmt.Sprintf("priority %d, quanta", p), 18 + 2*p, 20 + 2*p, fmt.Sprint(quanta),
+				"duration of the pause in units of 512 bit times; 0 releases the priority"})
+		}
+	}
+	return all
 }
