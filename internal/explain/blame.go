@@ -236,6 +236,11 @@ func (b *blamer) resending(id cause.ID, all unit.Time) string {
 		return "retransmission after silence: no later packet revealed the loss"
 	case late && id == cause.Reordering:
 		return fmt.Sprintf("retransmission timeouts of %s: go-back-N treats reordering as loss and discards the packets, and no later packet revealed the last ones", b.r.plan.RC.Timeout.Show())
+	case late && b.r.seen.NaksLost > 0 && b.r.seen.NaksLost >= b.r.seen.Counted.Timeouts:
+		return fmt.Sprintf("retransmission timeouts of %s: the NAK was lost", b.r.plan.RC.Timeout.Show())
+	case late && b.r.seen.NaksLost > 0:
+		return fmt.Sprintf("retransmission timeouts of %s: no later packet revealed the loss, or the NAK was lost",
+			b.r.plan.RC.Timeout.Show())
 	case late:
 		return fmt.Sprintf("retransmission timeouts of %s: no later packet revealed the loss", b.r.plan.RC.Timeout.Show())
 	case id == cause.Reordering:

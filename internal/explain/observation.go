@@ -31,6 +31,7 @@ type Observation struct {
 	Moves    []Move           // of connections that have one way each, when routes changed
 
 	Counted  result.Summary // counters that the fidelity has
+	NaksLost int64          // RC: NAKs that never reached the sender
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
 	Story    []Happening    // what queues and rates did, in order; none unless asked for
 	Limits   []string       // what it did not record, in words

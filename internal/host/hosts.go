@@ -157,6 +157,7 @@ type Message struct {
 // Counters are the transport's totals.
 type Counters struct {
 	CNPs, Acks, Naks       int64
+	NaksReceived           int64 // RC: the others were lost
 	OutOfOrder             int64 // data packets that overtook the expected one
 	Trimmed                int64 // data packets that arrived as headers
 	Retransmissions        int64

@@ -138,6 +138,9 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	}
 	in := &h.scratch
 	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len, Marked: p.Flags&fabric.FlagEcho != 0}
+	if in.Syndrome.IsNak() && !in.Syndrome.IsGood() {
+		h.Count.NaksReceived++
+	}
 	n := s.qp.Acknowledged(now, in)
 	for {
 		if _, ok := s.qp.PopCompletion(); !ok {

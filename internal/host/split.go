@@ -54,6 +54,7 @@ func (e *ends) adopt(o *ends, sends, receives bool) {
 // add sums up two parts' counters.
 func (c *Counters) add(o *Counters) {
 	for _, x := range [][2]*int64{{&c.CNPs, &o.CNPs}, {&c.Acks, &o.Acks}, {&c.Naks, &o.Naks},
+		{&c.NaksReceived, &o.NaksReceived},
 		{&c.OutOfOrder, &o.OutOfOrder}, {&c.Trimmed, &o.Trimmed}, {&c.Retransmissions, &o.Retransmissions},
 		{&c.Timeouts, &o.Timeouts}, {&c.EarlyTimeouts, &o.EarlyTimeouts},
 		{&c.Duplicates, &o.Duplicates}, {&c.DataPackets, &o.DataPackets},

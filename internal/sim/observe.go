@@ -27,7 +27,8 @@ func (r *Run) Observe() *explain.Observation {
 	}
 	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths,
 		Maps: r.maps(), Ways: r.Hosts, Rules: r.Rules(),
-		Counted: r.totals(),
+		Counted:  r.totals(),
+		NaksLost: r.naksLost(),
 		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Signals: r.sampler.signals.rows,
 			NICs: r.sampler.nics.rows}}
 	if o.Holds, o.Held = r.holders.until(o.At), slices.Clone(r.holders.held); r.missed > 0 {
@@ -59,6 +60,14 @@ func (r *Run) Observe() *explain.Observation {
 	})
 	o.Packets = p
 	return o
+}
+
+// naksLost returns the number of RC's NAKs that senders have not received.
+func (r *Run) naksLost() int64 {
+	if r.Plan.Default().Carried != nil {
+		return 0
+	}
+	return r.Hosts.Count.Naks - r.Hosts.Count.NaksReceived
 }
 
 // cutOf returns the cut of a table that has n rows and lacks others.
