@@ -19,7 +19,7 @@ type Storage struct {
 	Network    string     `yaml:"network" enum:"shared,separate" doc:"shared: GPUs reach storage by their own NICs, over the fabric (converged); separate: by other NICs, over a front end of its own"`
 	Switches   int        `yaml:"switches" range:"1,64" doc:"separate: switches of the front end; NIC i of every server is at switch i, counted around"`
 	ServerNICs int        `yaml:"server_nics" range:"1,64" doc:"separate: NICs of each GPU server for storage; a described fabric's types have storage_nics"`
-	Read       unit.Rate  `yaml:"read" range:"0|1Mbps,100Tbps" doc:"what the media of one server give, 20GB/s; 0bps: no limit"`
+	Read       unit.Rate  `yaml:"read" range:"0|1Mbps,100Tbps" doc:"what the media of one server give, as 20GB/s; 0bps, the default: no limit"`
 	Write      unit.Rate  `yaml:"write" range:"0|1Mbps,100Tbps" doc:"what they take; 0bps: no limit"`
 	Latency    unit.Time  `yaml:"latency" range:"0s,3600s" doc:"of the media, for each request"`
 	Request    unit.Bytes `yaml:"request" range:"512B,1GB" doc:"bytes of one read or write"`
