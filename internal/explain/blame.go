@@ -124,6 +124,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 			return "oversubscription" + share + ", the path of minimal routing" + failed
 		case b.r.seen.Rules.Detours: // where the shortest ways lead is no reason for room nearby
 			return "detours" + share + failed
+		case id == cause.Oversubscription && (at < 0 || len(b.acc.m.in[at]) == 0):
+			return "oversubscription" + share + ", which has less capacity" + failed
 		case id == cause.Oversubscription && failed != "":
 			return "oversubscription" + share + " and its parallel links" + failed
 		case id == cause.Oversubscription:
