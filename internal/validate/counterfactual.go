@@ -80,6 +80,7 @@ func incast(s *result.Summary) int64    { return s.Chain.Of(cause.Incast) }
 func paused(s *result.Summary) int64    { return s.Chain.Of(cause.Pause) }
 func unpaused(s *result.Summary) int64  { return s.Chain.Saving[cause.Pause] }
 func again(s *result.Summary) int64     { return s.Chain.Of(cause.Retransmission) }
+func overtaken(s *result.Summary) int64 { return s.Chain.Of(cause.Reordering) }
 func others(s *result.Summary) (sum int64) {
 	for _, id := range []cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision,
 		cause.Oversubscription, cause.SlowLink, cause.Incast, cause.Pause, cause.SharedNIC, cause.PCIe} {
@@ -274,7 +275,7 @@ func collisionTrials() []trial {
 			as: uncontrolled, without: sprayed, blamed: sum(collision, paused), why: gone},
 		{claim: "ring all-reduce with flowlets" + bare + ", its pauses and resends", text: ring,
 			as: with(uncontrolled, "lb=flowlet"), without: sprayed,
-			blamed: sum(collision, paused, again)},
+			blamed: sum(collision, paused, again, overtaken)},
 		{claim: "all-to-all with flowlets" + bare, text: toAll,
 			as: with(uncontrolled, "lb=flowlet"), without: sprayed, blamed: collision},
 		{claim: "training step" + both, text: training,
