@@ -263,3 +263,12 @@ func TestReusedShare(t *testing.T) {
 		}
 	}
 }
+
+// The first line counts the GPUs that a layout leaves idle, all of which MFU is relative to.
+func TestIdleGPUsInTheFirstLine(t *testing.T) {
+	s := &result.Summary{Complete: true}
+	s.Name, s.StepTime, s.Params, s.MFU, s.TrainingGPUs, s.IdleGPUs = "x", 1e9, 7e9, 0.2, 24, 8
+	if got, want := answer(s), "x: step 1 ms, MFU 20.0 %, 8 of 32 GPUs idle"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -65,7 +65,9 @@ func answer(s *result.Summary) string {
 	if x := s.Flows.Slowdown; x != nil {
 		head += fmt.Sprintf(", slowdown of messages %s (p99 %s)", unit.ShowFactor(x.Mean), unit.ShowFactor(x.P99))
 	} else if s.MFU > 0 {
-		head += ", MFU " + percent(s.MFU)
+		if head += ", MFU " + percent(s.MFU); s.IdleGPUs > 0 {
+			head += fmt.Sprintf(", %d of %d GPUs idle", s.IdleGPUs, s.TrainingGPUs+s.IdleGPUs)
+		}
 	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
 		if !c[0].Uneven {
 			head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
