@@ -298,6 +298,10 @@ func influences(w io.Writer, a *sweep.Analysis) {
 			t.Add(k, unit.ShowShare(e.Share))
 		}
 	}
+	for _, p := range a.Pairs[:min(len(a.Pairs), len(a.Effects))] {
+		both := Short([]string{p.A, p.B})
+		t.Add(both[0]+" and "+both[1]+", together beyond each", unit.ShowShare(p.Share))
+	}
 	if t.Rows() > 0 {
 		t.Print(w)
 	}

@@ -55,6 +55,7 @@ type Analysis struct {
 	Points     int      // number of points without the unchanged scenario
 	Effects    []Influence
 	Screening  bool // Effects are elementary effects
+	Pairs      []Pair
 }
 
 // Influence is a parameter's effect on the first objective.
@@ -62,6 +63,13 @@ type Influence struct {
 	Key    string
 	Share  float64       // share of the variance, epsilon squared (Kelley 1935); NaN where trials are too few
 	Morris *space.Effect // elementary effects instead, with the sampler morris
+}
+
+// Pair is two parameters that have an effect together: the share of the variance that both explain beyond the sum of
+// what each explains.
+type Pair struct {
+	A, B  string
+	Share float64
 }
 
 // tally collects the figures of the points of one rung.
@@ -288,6 +296,7 @@ func (s *Study) influences(a *Analysis, t *tally) {
 		for _, c := range s.Columns() {
 			a.Effects = append(a.Effects, Influence{Key: c.Key, Share: s.share(t, c.Key)})
 		}
+		a.Pairs = s.pairs(t, a.Effects)
 	}
 	slices.SortStableFunc(a.Effects, func(x, y Influence) int {
 		if x.weight() > y.weight() {

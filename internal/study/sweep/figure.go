@@ -36,6 +36,9 @@ var Figures = []*Figure{
 	{"flow_p50", space.Time, "flow p50", false, func(s *result.Summary) float64 { return float64(s.Flows.P50) }},
 	{"flow_p99", space.Time, "flow p99", false, func(s *result.Summary) float64 { return float64(s.Flows.P99) }},
 	{"flow_max", space.Time, "flow max", false, func(s *result.Summary) float64 { return float64(s.Flows.Max) }},
+	{"slowdown_mean", space.Number, "slowdown, mean", false,
+		func(s *result.Summary) float64 { return slowdown(s).Mean }},
+	{"slowdown_p99", space.Number, "slowdown, p99", false, func(s *result.Summary) float64 { return slowdown(s).P99 }},
 	{"queue_peak", space.Size, "queue max", false, func(s *result.Summary) float64 { return float64(s.QueuePeak) }},
 	{"queue_mean", space.Size, "queue mean", false, func(s *result.Summary) float64 { return float64(s.QueueMean) }},
 	{"pfc_pause", space.Time, "PFC pause time", false, func(s *result.Summary) float64 { return float64(s.PFCPause) }},
@@ -58,6 +61,14 @@ var Figures = []*Figure{
 	{"nic_wire", space.Size, "bytes sent by NICs", false, func(s *result.Summary) float64 { return float64(s.NICBytes) }},
 	{"packet_hops", space.Number, "packet-hops", false, func(s *result.Summary) float64 { return float64(s.PacketHops) }},
 	{"gpus", space.Number, "GPUs", false, func(s *result.Summary) float64 { return float64(s.GPUs) }},
+}
+
+// slowdown returns the slowdowns of messages at random times, 0 without any.
+func slowdown(s *result.Summary) result.Slowdowns {
+	if s.Flows.Slowdown == nil {
+		return result.Slowdowns{}
+	}
+	return *s.Flows.Slowdown
 }
 
 // busbw returns the bus bandwidth of the first collective, 0 without one.

@@ -443,3 +443,20 @@ func BenchmarkTrials(b *testing.B) {
 		})
 	}
 }
+
+// Two parameters that decide together explain nothing each, and everything as a pair.
+func TestTogether(t *testing.T) {
+	both, groups := map[[2]string][]float64{}, map[string][]float64{}
+	for _, a := range []string{"x", "y"} {
+		for _, b := range []string{"x", "y"} {
+			y := 1.0
+			if a == b {
+				y = 2
+			}
+			both[[2]string{a, b}], groups[a] = []float64{y, y}, append(groups[a], y, y)
+		}
+	}
+	if each, pair := epsilonSquared(binned(groups)), together(both); each != 0 || pair != 1 {
+		t.Errorf("each %g, together %g", each, pair)
+	}
+}

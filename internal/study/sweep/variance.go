@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -21,6 +23,47 @@ func (s *Study) share(t *tally, key string) float64 {
 		}
 	}
 	return epsilonSquared(binned(groups))
+}
+
+// mostPaired is the number of parameters up to which pairs are examined, leastPaired the least share of a listed pair.
+const (
+	mostPaired  = 12
+	leastPaired = 0.02
+)
+
+// pairs returns the pairs of parameters with an effect together, largest first.
+func (s *Study) pairs(t *tally, of []Influence) (all []Pair) {
+	for i := range of[:min(len(of), mostPaired)] {
+		for j := range i {
+			if math.IsNaN(of[i].Share + of[j].Share) {
+				continue
+			}
+			groups := map[[2]string][]float64{}
+			for n := 1; n < len(s.rows); n++ {
+				v := [2]string{s.Value(n, of[j].Key), s.Value(n, of[i].Key)}
+				if v[0] != "" && v[1] != "" {
+					groups[v] = append(groups[v], t.points[n].trials...)
+				}
+			}
+			if x := together(groups) - of[i].Share - of[j].Share; x >= leastPaired {
+				all = append(all, Pair{of[j].Key, of[i].Key, x})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Pair) int { return cmp.Compare(y.Share, x.Share) })
+	return all
+}
+
+// together returns the share of the variance that two values explain together; NaN without several trials of a pair.
+func together(groups map[[2]string][]float64) float64 {
+	var all [][]float64
+	keys := slices.SortedFunc(maps.Keys(groups), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) })
+	for _, v := range keys {
+		if len(groups[v]) > 0 {
+			all = append(all, groups[v])
+		}
+	}
+	return epsilonSquared(all)
 }
 
 // Share returns the share of the variance of y that the values at the same indices explain, as epsilon squared. It
