@@ -348,8 +348,8 @@ func imports(t *testing.T) map[string][]string {
 	return out
 }
 
-// TestTidy checks the house rules that need no linter: no package of miscellaneous code, no file with several
-// subjects, no path of a host in the repository.
+// TestTidy checks the house rules that need no linter: no package named util, utils, common or helpers, and no file
+// of too many lines.
 func TestTidy(t *testing.T) {
 	files, err := exec.Command("git", "ls-files").Output()
 	if err != nil {

@@ -134,7 +134,7 @@ func (qp *QP) postPieces(r rc.Request, s sent) error {
 		n := min(len(data), qp.piece)
 		r.Data, r.Len, r.VA = data[:n], int64(n), va
 		if err := qp.conn.Post(&r); err != nil {
-			return err // only the first piece can fail here, so the state of qp stays as it was
+			return err // only the first piece can fail, because the state does not change between pieces
 		}
 		data, va = data[n:], va+uint64(n)
 		r.Fence, r.Continues = false, true

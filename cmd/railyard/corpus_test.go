@@ -21,9 +21,9 @@ const (
 	corpusMemory = 512 << 20
 )
 
-// Every line of testdata/corpus.txt that begins with $ is an invalid command line: a value out of range, a missing
-// file, a text that is no scenario. The exit code and the beginning of the output follow, one line for each error.
-// $S is the folder of shipped scenarios, and $D one with the files of corpus_files_test.go.
+// Every line of testdata/corpus.txt that begins with $ is an invalid command line: a value out of range, a path
+// that is no file, a text that is no scenario. The exit code and the beginning of the output follow, one line for
+// each error. $S is the folder of shipped scenarios, and $D one with the files of corpus_files_test.go.
 func TestCorpus(t *testing.T) {
 	const golden = "testdata/corpus.txt"
 	text, err := os.ReadFile(golden)

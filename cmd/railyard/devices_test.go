@@ -171,6 +171,6 @@ func TestDevicesOfScenarios(t *testing.T) {
 		}
 	}
 	if code, _, errs := call(t, "config", "render", "said.yaml", "--os", "nxos", "--out", "c"); code != 0 {
-		t.Error(errs) // the flag does not apply to another system
+		t.Error(errs) // the device does not matter for another system
 	}
 }

@@ -29,7 +29,7 @@ events: [{link: 'rail-1:Eth1', at: 100us, up: false}]
 `
 
 // Interference with a job that loses a rank reports the other jobs, and that this one lost a rank. The exit code is
-// that of run. A job whose work leaves GPUs idle is reported to have them.
+// that of run. check names a job with more GPUs than its work is for.
 func TestInterferenceOfALostRank(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("s.yaml", []byte(lostJob), 0o600); err != nil {

@@ -249,8 +249,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Graphviz reads what topo --dot writes. Commands that read only the fabric need no workload; those that run one
-// report that there is none.
+// Commands that read only the fabric need no workload; those that run one report that there is none.
 func TestFabricWithoutWorkload(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(scenarios(t), "clusters", "converged.yaml"))
 	if err != nil {

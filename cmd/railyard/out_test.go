@@ -69,7 +69,7 @@ func whole(dir string) (*result.Summary, error) {
 	return s, nil
 }
 
-// hidden lists the remaining temporary folders.
+// hidden lists the hidden files and folders, under whose names files are written first.
 func hidden(dirs ...string) (left []string) {
 	for _, dir := range dirs {
 		list, _ := filepath.Glob(filepath.Join(dir, ".*"))
@@ -216,7 +216,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// If nothing else can be written the results are still printed, and the exit code shows the error.
+// Whatever other file cannot be written, the results are still printed, and the exit code shows the error.
 func TestPrintedThoughNotWritten(t *testing.T) {
 	smallFile(t)
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=8k", "none")

@@ -9,7 +9,7 @@ import (
 	"railyard/internal/study/layouts"
 )
 
-// Published clusters: those with equal rails are reduced to one, and for the others the missing property is named.
+// Published clusters: those with equal rails can be reduced to a slice, and for the others the obstacle is named.
 func TestRailsOfClusters(t *testing.T) {
 	for name, want := range map[string]string{
 		"superpod":      "4 segments of 32 servers, 32 uplinks",

@@ -17,7 +17,7 @@ server: {gpu: h100, gpus: 8, nics: 8}
 workload: {training: {model: llama-3.1-70b, tp: 8, pp: 8, dp: 4, global_batch: 64, efficiency: 45}}
 `
 
-// TestSearchWrites: check accepts a scenario written by plan search, or names the part that run accepts.
+// TestSearchWrites: a scenario written by plan search has the settings of its flags, and check accepts it.
 func TestSearchWrites(t *testing.T) {
 	t.Chdir(t.TempDir())
 	software, err := json.Marshal(workload.Softwares[0])

@@ -179,7 +179,7 @@ func TestRealAllreduceByMRC(t *testing.T) {
 	}
 }
 
-// An unavailable address is one line and exit code 2.
+// Wrong arguments, and addresses without a server, give a short error and exit code 2.
 func TestRealRdmaBadInput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

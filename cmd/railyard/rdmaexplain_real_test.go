@@ -57,7 +57,7 @@ func json0(t *testing.T, v any) string {
 	return string(b)
 }
 
-// As text it fits the screen and lists the announced number of pairs.
+// As text it fits the screen, lists eight pairs at most, and counts the others.
 func TestRealExplainFits(t *testing.T) {
 	t.Parallel()
 	_, to := serving(t)

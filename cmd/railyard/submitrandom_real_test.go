@@ -178,7 +178,7 @@ func (c *slurmCluster) agreeRandom(t *testing.T) {
 	if err := os.WriteFile(probe, []byte(probeJob), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sets := long.N(5, 20) // of those in the file, which are independent; a job takes one or two seconds
+	sets := long.N(5, 20) // of those in the file, all of which TestSlurmAnswers reads; a job takes one or two seconds
 	if v := os.Getenv("RAILYARD_SLURM_SETS"); v != "" {
 		sets, _ = strconv.Atoi(v)
 	}

@@ -181,7 +181,7 @@ func TestSilentRank(t *testing.T) {
 	}
 }
 
-// Ranks that compute for long are not silent: they have heartbeats. Then all join, and end.
+// Ranks that compute for long are not silent: they have heartbeats. Then all gather their reports, and end.
 func TestHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const patience = 300 * time.Millisecond

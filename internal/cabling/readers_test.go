@@ -199,8 +199,8 @@ func TestNetboxTables(t *testing.T) {
 	}
 }
 
-// A port's speed precedes its type, in kb/s or as tables show it. A speed of 0 or none is unset. A type without a
-// letter, as for Ethernet's slow ones, is in Mb/s.
+// A port's speed counts before its type, in kb/s or as tables show it. A speed of 0 or none is unset. A type
+// without a letter, as for Ethernet's slow ones, is in Mb/s.
 func TestNetboxSpeeds(t *testing.T) {
 	for speed, want := range map[string]string{"400000000,": "400Gbps", "100 Gbps,": "100Gbps",
 		"25000000,100gbase-x-qsfp28": "25Gbps", ",1000base-t": "1Gbps", ",100base-tx": "100Mbps",

@@ -94,7 +94,7 @@ func TestEveryCutIsSaid(t *testing.T) {
 				said = err.Error()
 			} else {
 				tl := NewTeller(0, func(Event) {})
-				_ = tl.Tell(r, nil) // what it describes is Damaged
+				_ = tl.Tell(r, nil) // its error is the story's Damaged
 				said = tl.Story.Damaged
 			}
 			if (said == "") != ends[n] {

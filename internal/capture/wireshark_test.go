@@ -14,7 +14,8 @@ import (
 	"railyard/roce"
 )
 
-// tshark reads frames with the plugin loaded and returns its rows of fields. The first row has malformed packets.
+// tshark reads frames with the plugin loaded and returns its rows of fields. The first field of a row reports a
+// malformed packet.
 func tshark(t *testing.T, frames [][]byte, fields ...string) [][]string {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {

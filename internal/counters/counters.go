@@ -75,7 +75,7 @@ func (m Moment) Add(t unit.Time) Moment {
 // Pools are the counters of a device as a whole.
 type Pools struct {
 	Shared, SharedPeak Count // bytes of the shared buffer
-	Size               Count // its bytes
+	Size               Count // its size in bytes
 }
 
 // Port is the counters of one interface.

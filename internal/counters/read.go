@@ -341,8 +341,8 @@ func typed(s string) (device, command string, ok bool) {
 // numbered are words that tables put before a # for a number, and no switch is called: QoS-Group# Bandwidth%.
 var numbered = regexp.MustCompile(`(?i)^(?:qos-?group|pg|queue|que|q|cos|class|vl|lane|priority|port|slot)$`)
 
-// heading reports whether a line with a word before a # is a heading and not a prompt. The word is then a table's
-// word for numbers, or words are in columns, three spaces or more apart.
+// heading reports whether a line with a word before a # is a heading and not a prompt. Then the word is one of
+// numbered, or words are in columns, three spaces or more apart.
 func heading(s, word, rest string) bool {
 	const column = "   "
 	return numbered.MatchString(word) || strings.Contains(rest, column) ||

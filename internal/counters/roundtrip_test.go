@@ -15,7 +15,7 @@ import (
 // Properties are drawn 40 times, or 400 when long tests run.
 var _ = long.Draws(40, 400)
 
-// drawn is a random snapshot of any system.
+// drawn is a random snapshot of a device with the given system.
 func drawn(t *rapid.T, system string) Snapshot {
 	s := Snapshot{Device: "leaf-1", Kind: Switch, At: Moment{Seconds: 1700000000, Nanos: 5, Is: true}}
 	names := map[string]string{"nxos": "Ethernet1/%d", "eos": "Ethernet%d", "sonic": "Ethernet%d",

@@ -110,7 +110,8 @@ func TestSharesAddUp(t *testing.T) {
 	})
 }
 
-// A willing server takes the values of its switch, and another server keeps its own. The report names both.
+// A willing server takes the values of its switch, and another server keeps its own. The result has the PFC of both
+// ends.
 func TestNIC(t *testing.T) {
 	c := &swconf.Config{OS: swconf.NXOS, LLDP: swconf.Say(true, here)}
 	leaf := dcbx.FromPort(c, port(""), 26, 48, 1)

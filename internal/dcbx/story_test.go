@@ -25,7 +25,7 @@ func leaf(change func(*dcbx.Station)) dcbx.Station {
 	})
 }
 
-// tell simulates an exchange and prints the frames on the cable and the result.
+// tell simulates an exchange and compares a page of the frames on the cable and the result with the stored one.
 func tell(t *testing.T, name, preface string, a, b dcbx.Station) {
 	t.Helper()
 	page := story.Open(preface)

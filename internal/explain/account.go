@@ -19,10 +19,9 @@ type taken struct {
 	p        *replay
 }
 
-// accounts divides times among causes: whatever is accounted for, a message, a collective or a step, is as long in
-// each of a row of replays as it is, and what a cause costs is what the replay without it is shorter than the one
-// before. The cause with the largest saving is left out first. Each next cause is the one that saves most after
-// that. They add up to the time.
+// accounts divides times among causes. A message, a collective or a step has a time in each of a row of replays,
+// and a cause costs the difference between the replay without it and the one before. The cause that saves most
+// alone is left out first. Each later cause costs what it still saves then. The costs add up to the time.
 type accounts struct {
 	m     *model
 	base  *replay
@@ -50,7 +49,8 @@ var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, caus
 	cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.StorageMedia,
 	cause.HostCores, cause.Latency}
 
-// newAccounts replays the run without each of the causes. What is saved of all operations decides the order.
+// newAccounts replays the run without each cause alone, and then without one cause after the other. The time that a
+// cause alone saves, over all operations, decides the order.
 func (b *blamer) newAccounts() *accounts {
 	ops := b.r.all()
 	m := b.newModel()
@@ -125,8 +125,8 @@ func (b *blamer) newAccounts() *accounts {
 	return a
 }
 
-// together replays a run of many messages without all causes at once. Costs too small for a report go to the cause
-// that saves most, or stay undivided.
+// together replays a run of many messages without all causes at once. If they cost too little for a report to name
+// one, their cost goes to the cause that saves most. Otherwise it stays undivided.
 func (a *accounts) together(first without, there [cause.Max]bool, ops [2]int32) {
 	rest := first
 	for _, id := range removable {
@@ -449,8 +449,8 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 	a.Own[p.m.b.r.sharedNIC(c)] += int64(rest - same)
 }
 
-// Of the other bytes that a message's NIC sent between two times, sameCollective returns the share of the message's
-// own collective.
+// sameCollective returns the share of the message's own collective in the other bytes that the message's NIC sent
+// between two times.
 func (p *replay) sameCollective(x int32, from, to unit.Time) float64 {
 	b := p.m.b
 	msg := &b.r.seen.Messages[x]

@@ -15,9 +15,9 @@ func Replayed(p *scenario.Plan, x *exec.Execution, seen *Observation) (replayed,
 	return r.newBlamer().newAccounts().base.ends(ops), x.End[last]
 }
 
-// Timed returns the times of deliveries and of begins and ends of operations in replays without a cause. One replay
-// executes operations that wait for no network ahead, and one does not. Timed also returns whether there was such
-// an operation.
+// Timed returns the times of deliveries and of begins and ends of operations in replays, each without one cause. If
+// ahead is set, the replays execute operations that wait for no network ahead. some reports whether there were such
+// operations.
 func Timed(p *scenario.Plan, x *exec.Execution, seen *Observation, grain unit.Time, ahead bool) (
 	all []unit.Time, some bool) {
 	m := newReading(p, x, seen).newBlamer().newModel()

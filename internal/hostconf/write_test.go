@@ -122,7 +122,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// A setting that the NIC does not have is refused or noted.
+// A value that the NIC cannot hold is refused, or rounded with a note.
 func TestNotWritten(t *testing.T) {
 	paper := cc.Lookup("dcqcn").Profile("paper").Of(100 * unit.Gbps)
 	for want, w := range map[string]Wanted{

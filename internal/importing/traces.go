@@ -205,7 +205,7 @@ func (c *reader) fromOut(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// sameNumbers are traces and cablings of one tool that number the same nodes, with our names for them.
+// sameNumbers are traces and cablings of one tool that number the same nodes, with the names of these nodes here.
 var sameNumbers = []struct{ trace, cabling, nodes string }{
 	{"hpcc-flows", "hpcc", "host-{n}"},
 	{"htsim-cm", "htsim", "host-{n+1}"},

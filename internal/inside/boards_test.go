@@ -6,8 +6,8 @@ import (
 	"railyard/unit"
 )
 
-// Each baseboard of the catalog can be built. A failed chip removes its links from each GPU, in one case together
-// with the links of its peers.
+// Each baseboard of the catalog can be built. A failed chip removes its links from each GPU, and only once if its
+// peer on another baseboard also fails.
 func TestBoards(t *testing.T) {
 	for _, name := range BoardNames() {
 		b := BoardNamed(name)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The test has the output of scripts as bash prints it. Each script prints words, and the test marks which of them
-// are known and which the caller gives.
+// Scripts echo the words that bash prints, if the words are known or if the caller of a script gives them, such as
+// its arguments.
 func TestFlow(t *testing.T) {
 	for text, want := range map[string]string{
 		"for ((i=0; i<3; i++)); do echo $i; done":                                       "0 1 2",

@@ -234,7 +234,8 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// Files that describe a training are recognized. A file that is cut anywhere is read or refused.
+// Files that describe a training are recognized, and others are not. A file that is cut anywhere is read or
+// refused.
 func TestArguments(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.sh": "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py --model_name_or_path llama-2-7b " +

@@ -60,8 +60,7 @@ func (n *notMerged) Error() string {
 	return b.String()
 }
 
-// Algorithms prints a row for each congestion control, with the mean over seeds. The hardware that each needs
-// follows, and why others are infeasible.
+// Texts reads a folder: configurations of switches, with FRR's files of SONiC switches.
 func (c *Onto) Texts() (out []*Running, none []string, err error) {
 	files, err := configuration.Files([]string{c.Path})
 	if err != nil {

@@ -244,7 +244,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// the finding names the switch by its file
+// itself names a switch by its file.
 func itself(file string) string { return file }
 
 // Findings of many switches that differ only in the switch and in lines are printed once, with all switches.

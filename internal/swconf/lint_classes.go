@@ -78,7 +78,7 @@ func (l *linter) pfcClass() {
 }
 
 // pausing counts the switch's ports that pause a queue and classify by the lines of a treatment that does not pause
-// it. The priority must be one that they pause.
+// it. prio is one of the priorities by which they pause it.
 func (v variant) pausing(i int, of func(*QoS) Place) (ports, prio int) {
 	for _, p := range v.c.Ports {
 		if q := p.QoS; v.port != nil && q != nil && !p.Down.V && q.Queues[i].Pause.Is() && of(q) == of(v.q) {

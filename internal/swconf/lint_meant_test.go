@@ -19,7 +19,7 @@ func severity(c *Config, rule string) (worst Severity) {
 	return worst
 }
 
-// A requirement of RoCE fabrics only is an error if a configuration pauses or marks, and otherwise advice.
+// A requirement that only RoCE fabrics have is an error if a configuration pauses or marks, and otherwise advice.
 func TestMeantForRoCE(t *testing.T) {
 	bgp := &BGP{ASN: Say(uint32(65000), at(50)), Neighbors: []*Neighbor{{At: at(51), Active: true,
 		Remote: Say("65001", at(51))}, {At: at(52), Active: true, Remote: Say("65001", at(52)), Port: "x"}}}
@@ -119,7 +119,8 @@ func TestDataOfAnotherDSCP(t *testing.T) {
 	}
 }
 
-// A queue without packets, paused instead of the data's, does not lack ECN: the fault is the wrong priority.
+// A queue to which no line sends packets, paused instead of the data's, is not reported to lack ECN: the fault is
+// the wrong priority.
 func TestWrongPriorityIsOneFault(t *testing.T) {
 	c := leaf()
 	c.QoS.Queues[4] = Queue{Name: "q4", At: at(61), Pause: Say(4, at(62))}

@@ -53,7 +53,7 @@ func (c *Config) needs(path int) unit.Bytes { return unit.Bytes(path+inIP) + c.h
 // fits reports whether an end takes RoCE packets of the path MTU.
 func (l *linter) fits(e *end) bool { return e.port.MTU.V >= e.c.needs(l.PathMTU) }
 
-// farPacket returns the required packet of a port that accepts the packets of its neighbour.
+// farPacket returns the longest packet that a port must accept, given its neighbour's.
 func (l *linter) farPacket(p *Port) unit.Bytes {
 	packet := jumbo
 	l.ends(func(e, far *end) {

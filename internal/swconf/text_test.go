@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The search finds a phrase exactly where strings.Contains finds it, also if the search begins inside the text. The
-// texts have few letters, so that they contain the phrases often.
+// The search finds a phrase exactly where strings.Contains finds it, also if the search begins inside the text.
+// Some texts have few letters, so that they contain the phrases often; others have many.
 func TestScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		letters := rapid.SampledFrom([]string{"ab", "ab \n", "abcdefghijklmnopqrstuvwxyz0123456789 -/\n"}).

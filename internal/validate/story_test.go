@@ -7,8 +7,8 @@ import (
 	"railyard/internal/story"
 )
 
-// The rows compare the source documents' two sequences of events with transcripts of runs. Review a change of these
-// files as a change of behaviour.
+// The source documents' two sequences as transcripts of runs: the first event of each kind, and its time. Review a
+// change of these files as a change of behaviour.
 func TestStories(t *testing.T) {
 	for _, name := range []string{"pfc-cascade", "dcqcn-sequence"} {
 		t.Run(name, func(t *testing.T) {

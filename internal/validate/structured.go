@@ -18,9 +18,8 @@ switch: {pfc: false}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-128/gpu-1, bytes: 2MB}]}}
 `
 
-// structuredRows compares entropy values that switches read with closed forms of hashed ones. If n hosts choose
-// values at random, they use n(1-(1-1/n)^n) of n paths (docs/references.md, balls-in-bins). Structured values use
-// all n paths equally.
+// structuredRows compares entropy values that switches read with the closed form of hashed ones. Of n paths, n
+// values at random use n(1-(1-1/n)^n) (docs/references.md, balls-in-bins), and n structured values use all equally.
 func structuredRows() ([]Row, error) {
 	const ways, seeds = 16, 40
 	used := map[string]int{}

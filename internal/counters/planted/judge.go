@@ -50,8 +50,8 @@ func (s *Seen) Names(x *diagnose.Finding) bool {
 	})
 }
 
-// First reports whether a diagnosis lists the fault and one of its culprits first, and whether it lists an innocent
-// port first.
+// First reports whether a diagnosis lists the fault and one of its culprits first, and whether its first finding
+// calls an innocent port a fault.
 func (s *Seen) First(r *diagnose.Report) (right, wrong bool) {
 	if len(r.Findings) == 0 {
 		return s.fault.Cause == "", false

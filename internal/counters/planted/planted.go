@@ -38,7 +38,7 @@ type Culprit struct{ Device, Port string }
 // Scenario returns the complete scenario of a fault.
 func (f *Fault) Scenario() string { return Bases[f.Base] + f.Changes }
 
-// its victims are blocked for ever
+// Simulate runs a fault; switches print like those of system.
 func (f *Fault) Simulate(system string) (*Seen, error) {
 	d, err := scenario.Parse(f.Name+".yaml", []byte(f.Scenario()), f.Sets)
 	if err != nil {

@@ -35,7 +35,7 @@ func (t *Table) AddStyled(style Style, cells ...string) {
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return len(t.rows) }
 
-// nothing reports whether a cell contains only a zero.
+// nothing reports whether a cell is empty, a zero or a dash.
 func nothing(cell string) bool {
 	number, _, _ := strings.Cut(cell, " ")
 	return number == "" || number == "0" || number == "–" || number == "-" || number == "0.0"

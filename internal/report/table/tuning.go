@@ -74,7 +74,8 @@ func Halves(w io.Writer, t *tuning.Tuning, h *tuning.Halves, best tune.Trial) {
 // share formats a side's part of the saved time, negative if it costs time.
 func share(percent float64) string { return unit.ShowShare(percent / 100) }
 
-// together describes the gain of both sides together beyond their sum.
+// together reports whether the gain of both sides together differs from their sum: the rest needs both, or their
+// effects overlap.
 func together(s tuning.Shares) string {
 	switch sum := s.Switches + s.Hosts; {
 	case sum < 90:

@@ -201,7 +201,7 @@ func fit(seed [][]float64, rows, columns []int64) [][]int64 {
 			left[i], down[j] = left[i]-out[i][j], down[j]-out[i][j]
 		}
 	}
-	// The remainder of the rounding goes to the largest cell, then wherever the sums permit.
+	// The remainder of the rounding goes to cells above 0 first, then wherever the sums permit.
 	for _, pass := range []bool{true, false} {
 		for i := range out {
 			for j := range columns {

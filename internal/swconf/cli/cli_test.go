@@ -226,7 +226,8 @@ func TestRefusedTexts(t *testing.T) {
 	}
 }
 
-// A text that opens section after section is rejected without being processed.
+// A text that opens section after section is rejected at the limit of sections, and its other lines are not
+// processed.
 func TestTooManySections(t *testing.T) {
 	lines, err := cli.Scan("x.cfg", []byte(strings.Repeat("interface e\n", 20_000)))
 	if err != nil {

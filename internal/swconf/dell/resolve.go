@@ -16,7 +16,7 @@ var known = platform.Of("dell", "")
 // defaults are the names that roce enable gives everything.
 const defaults = "ROCE"
 
-// roceTable adds one of its maps.
+// roceTable returns a map of roce enable, with the documented defaults.
 func (p *parser) roceTable(key string, n int) *table {
 	t := &table{at: p.roce.At}
 	to, _ := known.Map(key, n)

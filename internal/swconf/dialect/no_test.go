@@ -134,7 +134,7 @@ func no(word, line string) string {
 // For every command of every language: either it supports no and default, which then remove its setting and restore
 // the previous one, or the line with them is reported as not understood. In no case, however much the line is
 // shortened, does no set anything itself. ("no random-detect", "no match dscp 24" and "no mtu" set the value.)
-// Without long tests each command has one line, with its keywords in turn.
+// Without long tests each command has one line, with one of its keywords, in turn.
 func TestNoNeverSets(t *testing.T) {
 	for name, l := range languages {
 		tried, effective, bases := 0, 0, map[string]string{}

@@ -157,8 +157,8 @@ var shares = strings.Replace(eosProfile, "interface Ethernet1/1", `   tx-queue 1
       bandwidth percent 25
 interface Ethernet1/1`, 1)
 
-// A configuration without pause thresholds gets no warning about those that a scenario assumes; its xOFF gets a
-// note.
+// A configuration without pause thresholds gets no warning about those that a scenario assumes. WRED above the
+// assumed xOFF gets a note.
 func TestAssumedThresholds(t *testing.T) {
 	for wred, want := range map[string]string{"100 kbytes maximum-threshold 700": "",
 		"100 kbytes maximum-threshold 3600": string(swconf.Info)} {

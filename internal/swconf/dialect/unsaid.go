@@ -67,8 +67,8 @@ func ports(d *design.Design, s *design.Switch) error {
 // packet, NX-OS and EOS send to the best port by their dynamic rate estimate, or by load and queue (Nexus 9000
 // Unicast Routing Configuration Guide, Dynamic Load Balancing: "the path with least link utilization"; Arista's DLB
 // on ECMP groups: "measuring the amount of data transmitted from a given port and packets enqueued"). Cumulus'
-// adaptive routing sends to the port of the best grade. None sends packets in turn or at random, and none of the
-// rendered languages has tables of buckets that keep flows (resilient hashing).
+// adaptive routing sends to the port of the best grade. None sends packets in turn or at random, and no
+// rendered configuration has tables of buckets that keep flows (resilient hashing).
 var balancing = map[swconf.OS]struct{ modes, policies []string }{
 	swconf.NXOS:  {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
 	swconf.EOS:   {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
@@ -78,7 +78,7 @@ var balancing = map[swconf.OS]struct{ modes, policies []string }{
 	swconf.FRR:   {nil, []string{"ecmp"}},
 }
 
-// balances rejects load balancing without a command in a language that has commands for load balancing.
+// balances rejects dynamic load balancing, if a design has any, for which the language has no command.
 func balances(d *design.Design) error {
 	mode, balanced := d.Balanced()
 	if !balanced || !slices.ContainsFunc(d.Switches, (*design.Switch).Routed) {

@@ -171,7 +171,7 @@ func open(prints []string) map[string][]int {
 	return by
 }
 
-// take returns the first unmatched finding that fits, and reports whether there is one.
+// take marks the first unmatched finding that fits as taken, and reports whether there is one.
 func take(among []int, taken []bool, fits func(int) bool) bool {
 	for _, i := range among {
 		if !taken[i] && fits(i) {

@@ -56,7 +56,7 @@ var paths = []string{"system host-name a", "interfaces et-0/0/0 mtu 9216", "inte
 	"class-of-service interfaces et-* congestion-notification-profile P",
 	"routing-options autonomous-system 65001", "protocols bgp group G neighbor 10.0.0.1 peer-as 65002"}
 
-// Braces equal set commands, for any nesting of the blocks.
+// Braces equal set commands, for a block after any word of a statement.
 func TestBothForms(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, len(paths)).Draw(rt, "n")

@@ -92,7 +92,7 @@ func meaning(c *swconf.Config) string {
 	return strings.Join(s, "\n")
 }
 
-// treatment returns the treatment of packets by most ports that classify; "" if the configuration has no queues.
+// treatment returns the treatment of packets by most ports that classify; none without queues.
 func treatment(c *swconf.Config) (lines []string) {
 	q, port := c.Typical()
 	head := "the switch: PFC off"

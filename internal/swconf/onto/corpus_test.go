@@ -26,7 +26,7 @@ func TestOntoTextsOfOperators(t *testing.T) {
 	for os, least := range least {
 		files := published.Files(t, "configs", string(os), "*")
 		want := rendered(t, "rail", os, func(s *queue.Spec) {
-			if os == swconf.SONiC { // depending on their pools
+			if os == swconf.SONiC { // dynamic thresholds, as for the pools of these texts
 				s.Queues[3].XOff, s.Queues[3].XOnOffset, s.Queues[3].Alpha = 0, 100*unit.KB, 0.125
 			}
 		}, design.Numbered)["seg-1-rail-1"]

@@ -42,7 +42,7 @@ var frr = grammar{
 		at("router bgp/address-family", "maximum-paths; redistribute connected (first)"),
 	),
 	numbers: []string{"router bgp"},
-	// these defaults belong to the other configuration; the fabric's lines are explicit
+	// these defaults belong to the rest of the configuration; the fabric's lines are explicit
 	management: []string{"frr defaults", "service integrated-vtysh-config", "interface eth0",
 		"interface mgmt", "vrf mgmt", "line", "password", "enable"},
 	outOfBand: "interface eth*",

@@ -14,7 +14,7 @@ type grammar struct {
 	indent string
 	// single are commands that occur once per section; a new one replaces the old one.
 	single []command
-	// owned are sections named by the fabric, all of whose lines belong to it.
+	// owned are sections named by the fabric. If it has such a section, all lines of the section belong to it.
 	owned []string
 	// named are headings with more than a name: the same name with other words denotes the same object.
 	named []string

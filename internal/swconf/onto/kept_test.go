@@ -49,8 +49,8 @@ func TestAlsoTaken(t *testing.T) {
 	}
 }
 
-// TestWhoSpeaksFromIt: an address that the device itself uses is not removed without a report. A disabled
-// management port does not count.
+// TestWhoSpeaksFromIt: a merge that removes an address that the device itself uses is rejected, unless the operator
+// has another access. A disabled management port does not count.
 func TestWhoSpeaksFromIt(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	const mgmt = "interface mgmt0\n  ip address 192.0.2.1/24\n"

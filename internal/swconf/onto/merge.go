@@ -373,7 +373,7 @@ func (x *merger) elsewhere(path []string) string {
 		return ""
 	}
 	names := map[string]bool{last(path[0]): true}
-	for range 3 { // a class of another policy
+	for range 3 { // a class, its policy, and a policy that contains that one
 		for _, r := range x.all {
 			if !begins(r.text, "interface") && !x.ours[r.text] && uses(r.kids, names) {
 				names[last(r.text)] = true

@@ -63,7 +63,7 @@ vtysh --vty_socket $d < $d/typed > $d/said
 vtysh --vty_socket $d -c "show running-config" > $d/printed`
 
 // TestBgpdPrintsMerges: a real bgpd accepts the typed commands, and a merge into its printed configuration has no
-// step. The texts include one without IPv4 neighbours and one whose defaults hide a line.
+// step. The defaults of one text hide a line; another text adds no neighbour to IPv4 by default.
 func TestBgpdPrintsMerges(t *testing.T) {
 	for _, need := range []string{"/usr/lib/frr/bgpd", "vtysh", "unshare", "ip"} {
 		if _, err := exec.LookPath(need); err != nil || os.Getuid() != 0 {

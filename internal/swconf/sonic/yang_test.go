@@ -339,7 +339,7 @@ func yanglint(t *testing.T, dir string, ours bool) {
 		{`"dscp_value": "from-tc"`, `"dscp_value": "64"`, 1, false},
 		{`"queue_index": "7"`, `"queue_index": "any"`, 1, false},
 		{`"tc_to_dscp_map": "TRIM_FABRIC"`, `"tc_to_dscp_map": "NOBODY"`, 1, false},
-		{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class without packets
+		{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class without effect
 		{`"action": "uN"`, `"action": "uX"`, 2, false},
 		{`"RAILYARD1|fcbb`, `"NOBODY|fcbb`, 2, false},
 		{`"decap_dscp_mode": "uniform"`, `"decap_dscp_mode": "keep"`, 2, false},

@@ -72,8 +72,8 @@ func fill(x reflect.Value) {
 	}
 }
 
-// whole is a configuration with one port, one queue and one neighbour of each kind. It says nothing else but that
-// the watchdog runs.
+// whole is a configuration with one element in each of its lists: a port, an address, a neighbour, a network. Of
+// the values only the watchdog is set: it runs.
 func whole() *swconf.Config {
 	return &swconf.Config{OS: swconf.NXOS, DLB: &swconf.DLB{Ports: []swconf.Said[string]{{}}},
 		Watchdog: swconf.Watchdog{On: swconf.Say(true, swconf.Place{Line: 1})},
@@ -108,7 +108,8 @@ func TestEverythingIsTold(t *testing.T) {
 	}
 }
 
-// Facts are in the order of the text. Ports with the same treatment share one line, and each fault has its place.
+// Facts are in the order of the text. A port with the treatment of an earlier port only names that port, and each
+// fault has its place.
 func TestFacts(t *testing.T) {
 	at := swconf.Place{File: "leaf.cfg", Line: 3, Col: 2}
 	q := &swconf.QoS{Input: swconf.Say("ROCE", at)}
