@@ -33,7 +33,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// The error of a bad choice names the accepted values.
+// The error of a bad choice names the wrong part and the reason.
 func TestWrongChoices(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "unknown congestion control \"\"; accepted: dcqcn, ",

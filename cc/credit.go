@@ -14,10 +14,10 @@ type Credited interface {
 //
 // A sender requests credit for its data beyond the unsolicited part, but at most one window beyond what it has sent
 // on credit. Credit in hand and outstanding is therefore bounded, and a sender that has disappeared holds little of
-// its receiver's credit. The first grant voids the unsolicited part. What remains of it for a round trip, with the
-// outstanding credit, is kept until the answer to the next request. Without this exception a sender that relied on
-// the unsolicited part would stall. uet-htsim needs none, because its receivers also grant credit to idle senders
-// ("slow pull"). A loss voids the unsolicited part.
+// its receiver's credit. The first grant voids the unsolicited part. Only what the outstanding credit lacks to the
+// bytes of a round trip is kept, until the answer to the next request. Without this exception a sender that relied
+// on the unsolicited part would stall. uet-htsim needs none, because its receivers also grant credit to idle
+// senders ("slow pull"). A loss voids the unsolicited part.
 type Credit struct {
 	first  int64     // bytes that a burst may send before its first grant
 	window int64     // maximum of credit in hand and outstanding

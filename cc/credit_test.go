@@ -190,7 +190,8 @@ func TestCreditUnderLoss(t *testing.T) {
 	})
 }
 
-// Without losses no request is repeated, and senders share the receiver's share of the line evenly.
+// Without losses requests are repeated only before a sender's first grant, and senders share the receiver's share
+// of the line evenly.
 func TestCreditIsShared(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(rt, "senders")

@@ -15,7 +15,7 @@ type Terms struct {
 
 // Granter is the receiver's side of credit for all traffic that arrives at one NIC. It grants a share of the line
 // rate, one grant at a time, round-robin among flows with requests. Flows of a higher level precede those of lower
-// ones. It has no clock and sends nothing; the NIC calls Next at NextAt.
+// ones. It has no clock and sends nothing; its owner (a NIC, or an endpoint of sockets) calls Next at NextAt.
 type Granter struct {
 	Slack unit.Time // maximum lateness of a grant that is made up; simulated NICs are never late
 

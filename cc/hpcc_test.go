@@ -105,8 +105,8 @@ func TestHPCCStages(t *testing.T) {
 	}
 }
 
-// Counters that wrap, a clock that stops and unknown hops change nothing. Another path or a long silence restarts
-// the measurement.
+// Counters that wrap, a clock that stops and an acknowledgement without hops change nothing. Another path or a long
+// silence restarts the measurement.
 func TestHPCCBeginsAnew(t *testing.T) {
 	c, round := hpccAt("hpcc", nil)
 	p := newPort(0.9, 0)

@@ -28,8 +28,8 @@ var features = []struct {
 
 // Needs lists the features of switches and NICs that an algorithm requires.
 type Needs struct {
-	// OneOf are sets of features; at least one of each set must be there. With PFC in the set, no other feature is
-	// needed.
+	// OneOf are sets of features; at least one of each set must be there. If a set contains PFC, its other features
+	// are the replacements for PFC.
 	OneOf []Feature
 	// Hears is the signal that the algorithm reacts to. Without it the algorithm runs and never reduces a rate.
 	Hears Feature

@@ -6,7 +6,7 @@ import (
 	"railyard/cc"
 )
 
-// The error of a missing feature names the scenario key that enables it.
+// The error of a missing feature names the features that suffice.
 func TestMissing(t *testing.T) {
 	eqds := cc.Algorithm{Name: "eqds", Needs: cc.Needs{OneOf: []cc.Feature{cc.Lossless | cc.Trimming |
 		cc.Selective}}}

@@ -68,7 +68,7 @@ type Path struct {
 	CoreMarks bool // ports to servers mark nothing: a delay without a mark may be theirs
 }
 
-// An algorithm reports those that apply to it and may add others.
+// Profile is a set of values.
 type Profile struct {
 	Name  string
 	Doc   string

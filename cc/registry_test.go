@@ -32,7 +32,7 @@ func TestByteCounterInANIC(t *testing.T) {
 	cctest.Run(t, cc.Lookup("dcqcn"), line, func(cc.Path) cc.Controller { return cc.NewDCQCN(&p, line) })
 }
 
-// The table of parameters and the profiles list equal names.
+// The values of every profile fit the algorithm's table of parameters.
 func TestProfilesHaveEveryParameter(t *testing.T) {
 	for _, name := range cc.Names() {
 		a := cc.Lookup(name)

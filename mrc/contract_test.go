@@ -62,7 +62,8 @@ func TestReceiverTakesWhatItKnows(t *testing.T) {
 	}
 }
 
-// TestStampsAreEchoed: a SACK echoes a packet's stamp minus the delay at the receiver; without a stamp it has none.
+// TestStampsAreEchoed: a SACK echoes a packet's stamp moved on by the delay at the receiver, so the round trip is
+// without it; without a stamp it has none.
 func TestStampsAreEchoed(t *testing.T) {
 	for _, c := range []struct{ sent, waited, said unit.Time }{{0, 0, 0}, {1, 0, 101}, {1, 30, 131}, {900, 0, 1000}} {
 		_, r := ends(1)

@@ -65,7 +65,8 @@ func (v *reverse) ev(plane uint8) uint32 {
 	return v.evs[plane].ev
 }
 
-// doubtful returns the planes whose last probe has no answer, and their number.
+// doubtful returns the planes whose last probe has no answer, and the maximum number of consecutive probes without
+// one.
 func (v *reverse) doubtful() (planes uint32, fails uint8) {
 	for i := range v.evs {
 		if f := v.evs[i].fails; f > 0 {

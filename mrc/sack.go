@@ -238,7 +238,7 @@ const (
 // stampSlack is the maximum difference of two readings of one stamp: a unit of the wire format.
 const stampSlack = roce.MRCStampUnit * unit.Nanosecond
 
-// NACK reasons with their own counter.
+// reasons are the NACK reasons with their own counter.
 var reasons = [...]roce.NackReason{roce.NackTrimmed, roce.NackTrimmedLastHop, roce.NackNoBitmap,
 	roce.NackNoBuffer, roce.NackNoResource, roce.NackOutOfWindow, roce.NackUnexpected}
 

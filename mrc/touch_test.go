@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTouch: prefetching changes nothing for any packet. The packet may have belonged to another event when the
-// prefetched event was read.
+// TestTouch: prefetching changes nothing, whatever the packet contains. Its slot may still hold another packet when
+// the prefetched event is read.
 func TestTouch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		planes := rapid.IntRange(1, 4).Draw(t, "planes")

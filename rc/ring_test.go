@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A responder with a growing ring gives the same answers as one with a full ring. Writes and reads arrive in any
-// order, with copies and trimmed headers.
+// A responder with a growing ring gives the same answers as one whose ring has its full size from the start. Writes
+// and reads arrive in any order, with copies and trimmed headers.
 func TestRingGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := Config{MTU: 256, Recovery: Selective, WriteOnly: rapid.Bool().Draw(t, "write only"), AckEvery: 4,

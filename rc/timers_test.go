@@ -84,8 +84,8 @@ func TestSilence(t *testing.T) {
 }
 
 // TestSweepsDouble: of runs that were retransmitted long ago and have not arrived, each report retransmits one.
-// From the fourth consecutive report on, if all were lost, it retransmits two, four and so on. A report without
-// such a loss resets the number.
+// From the fourth consecutive report on, if all were lost, it retransmits two, four and so on. A run that is passed
+// over in between, because it has arrived, resets the number.
 func TestSweepsDouble(t *testing.T) {
 	e := sent(t, 50, func(c *Config) { c.Recovery, c.AckEvery = Selective, 64 })
 	q, k := &e.a, e.a.sel

@@ -19,7 +19,8 @@ func two(t *testing.T) (*sender, *peer) {
 }
 
 // TestDefaultsByHand checks Railyard's constants against the documentation of the protocol. It also checks the
-// state of a NIC: 24 bytes for each of 4,096 packets, and 16 for each of 64 paths plus 64.
+// state of a NIC: 24 bytes for each of 4,096 packets of a connection, 16 for each of 64 paths of a peer, and 64
+// more for either.
 func TestDefaultsByHand(t *testing.T) {
 	const want = "map[ack_delay:2us ack_every:4 cut:0.5 gain:2 increase:0.02 paths:64 retries:100 slow:2 step:0.25 " +
 		"timeout:50us window:4096]"
@@ -32,8 +33,8 @@ func TestDefaultsByHand(t *testing.T) {
 	}
 }
 
-// TestSharesByHand: a path whose round trip exceeds twice the minimum and the mean loses a quarter of its share of
-// 256, once per round trip, down to an eighth. Otherwise it gains a sixteenth and one, up to 256.
+// TestSharesByHand: a path whose round trip exceeds twice the minimum, and the mean, loses a quarter of its share
+// of 256, once per round trip, down to an eighth. Otherwise it gains a sixteenth and one, up to 256.
 func TestSharesByHand(t *testing.T) {
 	_, peer := two(t)
 	p, x := &peer.paths, &peer.paths.all[0]

@@ -8,8 +8,8 @@ import (
 )
 
 // TestAnswerAfterSilence: an acknowledgement of a packet from before the silence shows that round trips are now
-// that long. Other packets from then on have that much more time before they are lost. At 300 us the packet of 1 us
-// is acknowledged, so no check occurs before 300 + 299 us.
+// that long. The other packets sent before it then have that time once more before they are lost. At 300 us the
+// packet sent at 1 us is acknowledged, so the next check is at 300 + 299 us.
 func TestAnswerAfterSilence(t *testing.T) {
 	m := Protocol.New(with(map[string]any{"paths": 2}), transport.Common{MTU: 1000, Planes: 1})
 	s := m.Peer(path100, 1).(*peer).Sender(1).(*sender)

@@ -5,9 +5,7 @@
 // DMA copies a message from GPU memory to the host (staging). System calls copy it to the socket chunk by chunk,
 // and it leaves as packets. At the far end an interrupt wakes the core. The core processes the packets one by one,
 // copies them to the program's buffer and acknowledges them. With GPUDirect the NIC reads and writes GPU memory.
-// Both stagings and both copies are omitted; system calls, packets and interrupts remain. With GPUDirect the NIC
-// reads and writes GPU memory: both stagings and both copies are omitted, system calls, packets and interrupts
-// remain.
+// Both stagings and both copies are omitted; system calls, packets and interrupts remain.
 //
 // Simplifications: a connection's packets and its program share one core; connections use cores in turn; the
 // receive buffer equals the window, so no window is advertised. There is no handshake, no Nagle, and no slow start

@@ -36,7 +36,7 @@ func sizes(n int) (out []float64) {
 	return out
 }
 
-// Measurements of a model with known parameters give these back, and so do held-out points.
+// Measurements of a model with known parameters give these back, and the fit agrees with held-out points, too.
 func TestFindsWhatIsThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		truth := []float64{rapid.Float64Range(0, 200).Draw(t, "launch"), rapid.Float64Range(0,

@@ -161,7 +161,7 @@ func TreeBroadcast(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]i
 }
 
 // Sliced divides a collective into consecutive pieces of at most per bytes and rank. A piece begins at a rank when
-// the piece that many slots before it is done there, as NCCL's buffers of eight slots permit.
+// the piece that precedes it by slots is done there, as NCCL's buffers of eight slots permit.
 func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		whole := per * unit.Bytes(len(ranks))

@@ -126,7 +126,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestSliceWaitsForItsSlot: a slice begins when the one slots before it is done.
+// TestSliceWaitsForItsSlot: a slice begins when the one that precedes it by slots is done.
 func TestSliceWaitsForItsSlot(t *testing.T) {
 	one := func(s Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
 		id := s.Transfer(ranks[0], ranks[1], b, ready[0]...)

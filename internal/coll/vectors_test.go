@@ -226,9 +226,9 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 	return name, run, ranks
 }
 
-// For any algorithm: no rank sends before it is ready, or waits for an operation of another pair, and no rank sends
-// to itself. When a rank is done, all required data of each other rank have reached it, over a chain of dependent
-// transfers.
+// For any algorithm: no rank sends before it is ready, or waits for an operation of which neither it nor the
+// receiver learns, and no rank sends to itself. When a rank is done, all required data of each other rank have
+// reached it, over a chain of dependent transfers.
 func TestWhatReachesWhom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name, run, ranks := everyAlgorithm(t)

@@ -37,7 +37,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestBucketAhead expects a queue whose next event is far ahead to release the memory of fired events.
+// TestBucketAhead expects a queue that has opened the bucket of a far event to release the memory of earlier events
+// that have fired.
 func TestBucketAhead(t *testing.T) {
 	t.Parallel()
 	q := New(8)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Events pushed with PushRecurring fire as if pushed with Push, for any delays; recurring delays use a lane.
+// Events pushed through a Habit fire as if pushed with Push, for any delays; recurring delays use a lane.
 func TestHabit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := New(8), New(8)

@@ -130,7 +130,7 @@ func TestPipesByServerSize(t *testing.T) {
 }
 
 // TestShareOfARun is the share of the bytes that are delivered or, without network traffic, of the operations that
-// have ended. A run without operations has share 0 left.
+// have ended. A run without operations has share 0.
 func TestShareOfARun(t *testing.T) {
 	for _, c := range []struct {
 		p    Progress

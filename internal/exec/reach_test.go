@@ -7,8 +7,8 @@ import (
 	"railyard/unit"
 )
 
-// TestOnRail: the relay is the GPU at the other's position in the server, else the first of the other's rail. It is
-// the GPU itself if its server has none there.
+// TestOnRail: the relay is in the sender's server and on the other's rail. It is the GPU at the other's position if
+// that is on the rail, else the rail's first. If the server has none on the rail, it is the sender itself.
 func TestOnRail(t *testing.T) {
 	m := Machine{ // 0..3, 4..7 with a NIC for two GPUs, 8..9, 10..12
 		Server: []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 3},

@@ -41,7 +41,7 @@ func TestStampsRate(t *testing.T) {
 }
 
 // TestAvailableBandwidth: a tag has a port's unused bandwidth in the interval before. 16 frames of 4,082 bytes in
-// 10 us leave 52.2 of 100 Gbit/s (draft-ravi-ippm-csig, signals ABW and ABW/C). The sender's initial value "all"
+// 10 us use 52.2 of 100 Gbit/s (draft-ravi-ippm-csig, signals ABW and ABW/C). The sender's initial value "all"
 // stays on an idle port.
 func TestAvailableBandwidth(t *testing.T) {
 	const free = 1 - 16*4082*8/1e6

@@ -81,8 +81,8 @@ func TestScheduledBooks(t *testing.T) {
 	}
 }
 
-// TestScheduledMarks: a VOQ marks a packet that leaves more than WRED's lower bound queued after it, if a sender
-// reacts to marks.
+// TestScheduledMarks: a VOQ marks a packet that leaves more than WRED's lower bound queued after it, if the
+// packet's sender reacts to marks.
 func TestScheduledMarks(t *testing.T) {
 	for _, ecn := range []uint8{ECT0, 1, 0} { // 1 is ECT(1), RFC 3168
 		c := pairOfLeafs(t, func(s *queue.Spec) {

@@ -106,7 +106,7 @@ func TestStormAction(t *testing.T) {
 }
 
 // A pause that ends between two polls and starts again is no storm, although the port is paused at both polls.
-// SONiC's rule requires no change from on to off.
+// SONiC's rule requires that the pause has not ended in between.
 func TestBriefPausesAreNoStorm(t *testing.T) {
 	s := newStormy(t, false, false)
 	for at := unit.Time(0); at < 1500*ms; at += 100 * ms {

@@ -170,7 +170,7 @@ func (r *Run) react() {
 	r.rated = nil
 	for _, x := range all {
 		p := &r.conns[x.conn].pace
-		// A port that carries all traffic of its senders' NICs builds no queue.
+		// A port that carries all that its senders' NICs permit builds no queue.
 		switch now := r.ofSwitch(x.limit) && (p.port == x.limit || r.net.Crowded(x.limit)); {
 		case now && p.fresh < 0 && p.at >= 1-step: // the flow shared a link while it sent at line rate
 			p.fresh, p.port, p.got = r.now, x.limit, x.rate/p.line/r.net.Part(x.limit)

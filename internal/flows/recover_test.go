@@ -203,7 +203,7 @@ func TestTimeoutIsNoLatency(t *testing.T) {
 	}
 }
 
-// Ports that carry all traffic of their senders' NICs build no queue, and no congestion control reacts. The
+// Ports that carry all that their senders' NICs permit build no queue, and no congestion control reacts. The
 // all-to-alls of experts take as long as without any.
 func TestBalanced(t *testing.T) {
 	text := scenarios.Texts()["mixtral-ep8-64.yaml"]

@@ -83,7 +83,7 @@ type Share struct {
 type Point struct {
 	Interval  float64 `json:"interval_seconds"`
 	Effective Share   `json:"effective"`
-	Expected  float64 `json:"closed_form,omitempty"` // Daly's interval, if it applies
+	Expected  float64 `json:"closed_form,omitempty"` // share by Daly's formula, if it applies
 	Where     Where   `json:"where"`
 }
 
@@ -206,7 +206,7 @@ func (r *Result) choose(in Input, p Point, all []Account) {
 }
 
 // chosen is the given interval, or the best by formula, at least the time to write a checkpoint. Without failures
-// it is an hour.
+// it is at least an hour.
 func (in *Input) chosen(daly float64, fails bool) Span {
 	tau := in.Interval
 	if tau == 0 {

@@ -209,7 +209,8 @@ func TestWaitsForRepair(t *testing.T) {
 	}
 }
 
-// Asynchronous checkpoints cost their snapshot, and a failure costs the data not yet written.
+// Asynchronous checkpoints cost their snapshot, and a failure costs the training since the last checkpoint that was
+// written.
 func TestWritesBehind(t *testing.T) {
 	in := every(3 * 3600)
 	in.Stall, in.Write, in.Interval = 3*Second, 5*Minute, 10*Minute

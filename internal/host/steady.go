@@ -16,7 +16,7 @@ type Position struct {
 }
 
 // Position returns a connection's progress. It sends if a packet is still to be sent; it is idle if nothing is
-// unacknowledged. It is calm if it sends at line rate. No timer of its congestion control runs, none of its packets
+// unacknowledged. It is calm if it sends at line rate, no timer of its congestion control runs, none of its packets
 // is lost or out of order, and both ends are within one message.
 func (h *Hosts) Position(c int32) (p Position, sends, idle, calm bool) {
 	s, r := &h.senders[c], &h.receivers[c]

@@ -331,7 +331,7 @@ func (r *xmlReader) server() (*Server, error) {
 	return s, nil
 }
 
-// the order is by number if both have one, else by address
+// order compares two devices by number if both have one, else by address.
 func order(a, b int, x, y string) int {
 	if a >= 0 && b >= 0 && a != b {
 		return a - b

@@ -69,7 +69,7 @@ func TestBusBW(t *testing.T) {
 	}
 }
 
-// Points that differ only in their time become their median.
+// Equal points, measured at different times, in place or not, become their median.
 func TestTable(t *testing.T) {
 	s := &Set{}
 	for i, us := range []int64{30, 10, 20, 40} {

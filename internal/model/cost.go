@@ -109,7 +109,7 @@ func (c *Config) layers() int64 {
 // ExpertParams returns the parameters of one layer's experts, of the mean layer; 0 without them.
 func (c *Config) ExpertParams() int64 { return c.sparse * c.Experts * c.oneExpert() / c.Layers }
 
-// Span returns the parameters of the layers from one number up to another, from 0: those of experts, and all
+// Span returns the parameters of the layers from one number to before another, from 0: those of experts, and all
 // others.
 func (c *Config) Span(from, to int64) (shared, experts int64) {
 	norm := c.norms * c.Hidden

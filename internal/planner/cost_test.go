@@ -249,8 +249,8 @@ func TestSiteOf(t *testing.T) {
 	}
 }
 
-// Half the GPUs of a model of twice the depth have equal memory, and a step of twice the batch computes twice as
-// long, because computation is linear in both.
+// A model of twice the depth computes twice as long, and so does a step of twice the batch, because computation is
+// linear in both.
 func TestComputeIsLinear(t *testing.T) {
 	small := *builtin(t, "llama-3.1-8b")
 	text, err := os.ReadFile("../model/data/llama-3.1-8b.json")

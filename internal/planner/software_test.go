@@ -34,7 +34,7 @@ func publishedRows(t *testing.T, by Assumed) (rows []*Measured) {
 	return rows
 }
 
-// It was chosen before the first fit. It was chosen before the first fit.
+// seed decides which half of the published rows is fitted. It was chosen before the first fit.
 const seed = "2026"
 
 // fitted are the parameters that published rows determine, with the standard deviations of their logarithms around

@@ -163,9 +163,9 @@ func (c *Class) Resume(limit, mtu unit.Bytes) unit.Bytes {
 	return c.XOn
 }
 
-// Default is a switch as the source documents configure it: RoCE (DSCP 24) in queue 3 with
-// ECN 150..3000 KB at 7 % and PFC, CNP (DSCP 48) in queue 7 with strict priority,
-// the rest in queue 0. xOFF and xON keep xON < WRED min < WRED max < xOFF.
+// Default is a switch as the source documents configure it: RoCE (DSCP 24) in queue 3 with ECN 150..3000 KB at 7 %
+// and PFC, CNP (DSCP 48) in queue 7 with strict priority, other traffic in queue 0. xOFF and xON keep xON < WRED
+// min < WRED max < xOFF.
 func Default() Spec {
 	s := Spec{Buffer: 64 * unit.MiB, MTU: 9216, PFCQuanta: 0xffff}
 	s.DSCP[24], s.DSCP[48] = 3, 7
@@ -182,9 +182,7 @@ func Default() Spec {
 	return s
 }
 
-// Default is a switch as the source documents configure it: RoCE (DSCP 24) in queue 3 with ECN 150..3000 KB at 7 %
-// and PFC, CNP (DSCP 48) in queue 7 with strict priority, other traffic in queue 0. xOFF and xON keep xON < WRED
-// min < WRED max < xOFF.
+// LosslessMask returns the bit set of lossless classes.
 func (s *Spec) LosslessMask() (m uint8) {
 	for i := range s.Queues {
 		if s.Queues[i].Lossless {

@@ -8,7 +8,7 @@ type Chains struct {
 	Watchdog int `json:"broken_by_watchdog"`
 	Cable    int `json:"broken_by_cable"`
 	Standing int `json:"standing"` // time at which the run ended
-	// the first ones, and the first that an intervention ended
+	// the first ones, and the first that did not end by themselves
 	Chains []Chain `json:"chains"`
 }
 

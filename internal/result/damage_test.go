@@ -204,8 +204,8 @@ func TestTakenAndAside(t *testing.T) {
 	}
 }
 
-// A run into a directory with unrelated files goes between them. The next run replaces it file by file, and files
-// that must not be replaced put the run in a folder inside.
+// A run into a directory with unrelated files goes between them. The next run replaces it file by file, and a run
+// that must not replace it goes to a folder inside.
 func TestAmongForeignFiles(t *testing.T) {
 	root := t.TempDir()
 	dir := written(t, root, "r", 1)

@@ -214,7 +214,7 @@ type Summary struct {
 	PeakMemory  int64   `json:"peak_memory_bytes"`
 }
 
-// Job is one of the jobs that ran side by side. Its step begins with the failure.
+// Job is one of the jobs that ran side by side. Its step begins at its start.
 type Job struct {
 	Name     string `json:"name"`
 	Complete bool   `json:"complete"`

@@ -109,7 +109,7 @@ type InterfaceNode struct {
 	HeldPeak   int64  `json:"held_peak_bytes"`   // maximum in all of them
 	VOQPeak    int64  `json:"voq_peak_bytes"`    // in one
 	EgressPeak int64  `json:"egress_peak_bytes"` // bytes blocked on cells, order, or their port
-	PortPeak   int64  `json:"port_peak_bytes"`   // peak of complete ones at one port and class
+	PortPeak   int64  `json:"port_peak_bytes"`   // maximum in complete packets at one port and class
 	Granted    int64  `json:"granted_bytes"`
 	Packets    int64  `json:"packets"` // packets that left its VOQs
 	WaitMean   int64  `json:"wait_mean_ps"`

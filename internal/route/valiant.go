@@ -66,8 +66,8 @@ type detour struct {
 	table     *Table
 }
 
-// Classes returns one class for each leg on a torus and its dimension order. Otherwise it returns those for local
-// and global, then local, global, local (Kim et al., ISCA 2008).
+// Classes returns, on a torus, two classes of dimension order for each leg. Otherwise it returns one for local and
+// global, one for local and global again, and one for local (Kim et al., ISCA 2008).
 func (*detour) Classes(torus bool) int {
 	if torus {
 		return 4

@@ -36,7 +36,7 @@ func TestKeysWithoutEffect(t *testing.T) {
 			t.Errorf("%s\n  %v\nwant %s", c[0], err, c[1])
 		}
 	}
-	// The default value of a key may also be set explicitly.
+	// A permutation by rail stays on the rails.
 	p, err := resolved(t, "fabric: {kind: rail, hosts: 5, spines: 2}"+
 		"\nworkload: {traffic: {permutation: {bytes: 1MB, groups: rail}}}\n")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestKeysWithoutEffect(t *testing.T) {
 	if got := len(p.Jobs[0].DAG.Ops); got != 40 {
 		t.Errorf("%d transfers of 40 GPUs", got)
 	}
-	// What a key is without being given may be given.
+	// The default value of a key may also be set explicitly.
 	if _, err := resolved(t, "fabric: {kind: fat-tree, k: 4, pods: 1, segments: 1, spines: 0}"+
 		"\nserver: {gpus: 1}"+work); err != nil {
 		t.Error(err)

@@ -43,7 +43,8 @@ switch: {buffer: 512MiB}
 workload: {traffic: {permutation: {bytes: 256KiB}}}
 `
 
-// The largest fabrics are loaded; a fat tree of k = 80 has 128,000 GPUs. One of them is always idle.
+// The largest fabrics are loaded; a fat tree of k = 80 has 128,000 GPUs. The fabric of rails is always loaded, the
+// others only in long tests.
 func TestLargestFabrics(t *testing.T) {
 	for name, gpus := range map[string]int{"rail": 131_072, "types": 131_072, "fat tree": 128_000} {
 		if name != "rail" && !long.On() {

@@ -27,7 +27,7 @@ type resolver struct {
 	ocs       []*optics
 	hosted    hosted
 	hostSaid  map[string]taken     // values from servers' configurations, by key
-	narrow    map[int]bool         // switches whose MTU is too small
+	narrow    map[int]bool         // switches whose MTU a deviation has changed
 	chipsDown map[int]map[int]bool // by domain, by NVSwitch: whether it is down at the current event
 	storming  map[int]bool         // NICs that send PFC pauses continuously, at the time of the current event
 }

@@ -14,7 +14,7 @@ const ring = "fabric: {kind: torus, k: 4, uplinks: 1, segments: 1, hosts: 1}\n" 
 	"server: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"
 
 // Telemetry that switches cannot write is rejected at the key at fault, and only for algorithms that need it. Each
-// of these fabrics runs DCQCN, and all but the narrow one and the chassis run HPCC with tags.
+// of these fabrics runs DCQCN, and HPCC with tags.
 func TestTelemetryThatDoesNotFit(t *testing.T) {
 	halved := twoRacks + "events: [{link: rail-1:Eth3, at: 10us, rate: %s}]\n"
 	for _, c := range []struct{ name, text, sets, want string }{

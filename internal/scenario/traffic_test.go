@@ -8,7 +8,7 @@ import (
 	"railyard/internal/scenario"
 )
 
-// An invalid size is not looked up as a file; the error of a missing file quotes it.
+// An invalid size is not looked up as a file; the error of a missing size names what is expected.
 func TestBackgroundSizes(t *testing.T) {
 	for size, want := range map[string]string{
 		"64KB": "",

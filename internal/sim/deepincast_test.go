@@ -32,9 +32,9 @@ workload: {traffic: {incast: {bytes: 164KB, fan_in: %[3]d}}}
 	}
 }
 
-// MRC in a deep incast: one packet of each sender exceeds queue and path. Windows are at a packet although ports to
-// servers do not mark, so about as many packets are trimmed as arrive. Packets in the full queue are not mistaken
-// for lost when headers overtake them. Probes are few compared with the data.
+// MRC in a deep incast: one packet of every sender is together more than queue and path hold. Windows are at a
+// packet although ports to servers do not mark, so about as many packets are trimmed as arrive. Packets in the full
+// queue are not mistaken for lost when headers overtake them. Probes are few compared with the data.
 func TestDeepIncastOverMRC(t *testing.T) {
 	for _, gbps := range []float64{100, 800} {
 		_, s, _ := runAll(t, fmt.Sprintf(`

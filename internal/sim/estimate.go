@@ -84,8 +84,8 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	tables, _ := Tables(p)
 	c.Memory, c.Seconds = c.Memory+tables.Memory, c.Seconds+tables.Seconds
-	// Between those sizes, the number of flows in flight is limited by the queue pairs that can be busy at once,
-	// and by the messages.
+	// The number of flows in flight at once is between that of the queue pairs that can be busy at once, and that
+	// of the messages.
 	c.Memory += unit.Bytes(memoryReplay * math.Sqrt(float64(e.pairs)*float64(c.Messages)))
 	switch {
 	case p.LB.NIC != nil || p.Default().Carried != nil:

@@ -418,7 +418,7 @@ func (n *Network) Tag(job *workload.Job, service, srcGPU, dstGPU, pairs int) int
 }
 
 // pairs returns the number of queue pairs of a transfer: the configured number, and at least one for each NIC that
-// only one of the GPUs uses.
+// one of the GPUs has for itself.
 func (n *Network) pairs(src, dst int) int {
 	return max(n.Setup.QPs, n.Graph.Ways(src), n.Graph.Ways(dst))
 }

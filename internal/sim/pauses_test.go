@@ -172,8 +172,8 @@ func standing(t *testing.T, r *Run, c *result.Chain, ports int) {
 	}
 }
 
-// A torus without rising classes deadlocks under a permutation. A torus with a queue pair whose path closes a cycle
-// reports every circular pause dependency that lasts.
+// A torus without rising classes deadlocks under a permutation. The run reports the circular pause dependencies
+// that last, and those that ended by themselves.
 func TestTorusLocks(t *testing.T) {
 	r := load(t, `
 name: torus

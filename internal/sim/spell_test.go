@@ -123,7 +123,8 @@ func TestCaptureOfMRC(t *testing.T) {
 	}
 }
 
-// A protocol without a codec is captured as frames of the right length and an unassigned type, with comments.
+// A protocol without a codec is captured as frames of the right length with an EtherType for experiments, and
+// comments.
 func TestCaptureOfUnspelled(t *testing.T) {
 	run := carried(t, &falcon.Protocol, false)
 	c, i := run.atFirstNIC(t, 20*unit.Microsecond), 0

@@ -110,7 +110,7 @@ func TestDataStalls(t *testing.T) {
 		t.Fatalf("%d stalls without data, %d steps", len(s.Stalls), s.Steps)
 	}
 	step := alone.Seconds() / 4
-	sample := func(seconds float64) string { // bytes per GPU that the media of four GPUs deliver in that time
+	sample := func(seconds float64) string { // bytes for each of four GPUs that the media deliver in that time
 		return fmt.Sprintf("%dB", int(seconds*4e9/4))
 	}
 	fast := "data: {prefetch: 1, sample: " + sample(step/2) + "}"

@@ -33,7 +33,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestOverfull: a training that exceeds the usable memory of a GPU, and one that exceeds all of it.
+// TestOverfull: a training that fits the usable memory of a GPU, and one that exceeds it.
 func TestOverfull(t *testing.T) {
 	for sets, want := range map[string]string{
 		"workload.training.zero=3": "",

@@ -346,7 +346,7 @@ func TestExplicitCopy(t *testing.T) {
 	})
 }
 
-// The error of an impossible graph names its line.
+// The error of an impossible graph names the part at fault.
 func TestExplicitRefuses(t *testing.T) {
 	c := cable(100 * unit.Gbps)
 	start := func() *Explicit {

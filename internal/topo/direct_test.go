@@ -62,8 +62,8 @@ func TestDirectFabrics(t *testing.T) {
 	}
 }
 
-// If there are fewer groups than global cables, the groups share the cables evenly. Every group has equally many
-// cables to every other, and every switch at most its given number.
+// If there are fewer groups than the global cables could connect, the groups share the cables evenly. Every group
+// has equally many cables to every other, and every switch at most its given number.
 func TestDragonflyOfFewGroups(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	g, err := Build("dragonfly", Params{K: 8, Groups: 5, HostCable: c, Fabric: c})

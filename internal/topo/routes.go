@@ -10,7 +10,7 @@ import (
 // share a locator.
 type Routes struct {
 	Locator []int // by NIC, -1 if it has no working cable
-	Regions []int // by group of the graph: the locator of all its switches; only on request
+	Regions []int // by station of the graph: locator of all its switches; only on request
 	Edges   []int // by node with NICs: the locator of that switch alone, -1 for others; only on request
 	Sets    [][]int
 
@@ -33,7 +33,7 @@ type special struct{ loc, set int32 }
 // Besides selects locators other than NICs, or the set of paths.
 type Besides uint8
 
-// Its values: none; a graph's groups, with paths that leave few regions (in dimension order, on a torus); each
+// Its values: none; a graph's stations, with paths that leave few regions (in dimension order, on a torus); each
 // switch with NICs separately; or none, with paths in dimension order (Ordered).
 const (
 	Nothing Besides = iota

@@ -50,7 +50,8 @@ var opsByName = map[string]op{
 	"gather":    opGather, "scatter": opScatter, "send": opSend, "recv": opRecv, "receive": opRecv,
 }
 
-// plain is a collective's name without the prefixes of libraries: _reduce_scatter_base, nccl:all_reduce.
+// plain is a collective's name without the prefixes and suffixes of libraries: _reduce_scatter_base,
+// nccl:all_reduce.
 func plain(name string) string {
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]

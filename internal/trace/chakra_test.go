@@ -181,8 +181,8 @@ func TestChakraOldSchema(t *testing.T) {
 	}
 }
 
-// Process groups come from a rank's own metadata, from a file, or from the caller, and each group has its own
-// collectives.
+// Process groups come from a rank's own metadata, from a file, or from the ranks that use their names, and each
+// group has its own collectives.
 func TestChakraGroups(t *testing.T) {
 	coll := func(name string) etNode {
 		return etNode{id: 9, kind: 7, attrs: map[string]any{"comm_size": 8, "comm_type": 6, "pg_name": name}}
@@ -281,7 +281,7 @@ func TestBadChakra(t *testing.T) {
 	}
 }
 
-// Files that declare a billion nodes end at a bound without allocating their memory; an empty message has no bytes.
+// Files with more nodes than the bound are rejected, however short a node is.
 func TestChakraBounds(t *testing.T) {
 	b := protowire.AppendBytes(nil, pb(nil).str(1, "0.0.4"))
 	for i := range maxChakra + 2 {

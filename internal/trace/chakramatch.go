@@ -240,7 +240,7 @@ var chakraRuns = [...]struct {
 	chakraBarrier:            {barrier, coll.ToAll, "exchanges of a byte"},
 }
 
-// want returns the algorithm in a Chakra trace for a collective; false: there is none.
+// want returns a collective of a Chakra trace as a run; false: its kind has only one algorithm.
 func (m *chakraMeeting) want() (Run, bool) {
 	how := &chakraRuns[m.op]
 	bytes := unit.Bytes(max(1, m.bytes))

@@ -12,7 +12,7 @@ import (
 	"railyard/unit"
 )
 
-// leaving returns how many bytes each rank sends to another of the servers of n ranks.
+// leaving returns how many bytes each rank sends to other servers, which have per ranks each.
 func leaving(d *workload.DAG, per int) map[int32]unit.Bytes {
 	out := map[int32]unit.Bytes{}
 	for i := range d.Ops {

@@ -129,7 +129,7 @@ func reported(r Report) string {
 	return b.String()
 }
 
-// The acts made of a profile's kernels; each case is one rank's.
+// The operations made of a profile's kernels; each case has the profiles of one rank or several.
 func TestKinetoStories(t *testing.T) {
 	story.Cases(t, "kineto", func(input string) string {
 		var files []File

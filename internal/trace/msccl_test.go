@@ -190,7 +190,7 @@ func TestMSCCLChecks(t *testing.T) {
 	})
 }
 
-// A rejected number allocates no memory.
+// A number is rejected before memory is allocated for it.
 func TestMSCCLRefusedForNothing(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

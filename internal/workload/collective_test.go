@@ -92,7 +92,8 @@ func TestBySwitch(t *testing.T) {
 	}
 }
 
-// NVLSTree sends only one server's sums between servers and treats servers equally. In one server it is NVLS.
+// NVLSTree sends only sums of a share between servers, and requires servers with equal numbers of GPUs. In one
+// server it is NVLS.
 func TestByTreeOfSwitches(t *testing.T) {
 	c := CollectiveRun{Kind: coll.AllReduce, Bytes: 8 * unit.MiB, Algorithm: coll.ByNVLSTree, PerServer: 4,
 		Switch: 0.85}

@@ -135,7 +135,7 @@ func (m *Mix) place(gpus, common int) error {
 	return nil
 }
 
-// own adds a job to the GPUs of its operations; the ends from common on are shared.
+// own adds a job to the GPUs of its operations; the common ends after the GPUs are shared.
 func (p *Part) own(owner []int, common, me int, jobs []Part) error {
 	rankOn := map[int]int32{}
 	for i := range p.DAG.Ops {

@@ -151,7 +151,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// The error of a bad capture names the capture.
+// The notes on a capture's defects name the capture.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	r := &Capture{}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A peer prints its address, and echoes datagrams or reads a stream to its end.
+// A peer prints its address, and sends back what it receives or reads a stream to its end.
 func TestRealServe(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{peerUDP, peerTCP, peerSink} {

@@ -19,7 +19,7 @@ jobs:
   - {name: b, gpus: 2, traffic: {incast: {fan_in: 1, bytes: 4MB}}}
 `
 
-// Jobs that share no port take as long as alone, to the picosecond, and have no common port.
+// Jobs that share no port take as long as alone, to the picosecond, and the result lists no meetings.
 func TestApart(t *testing.T) {
 	again := func(uint64) (*scenario.Plan, error) {
 		d, err := scenario.Parse("jobs", []byte(jobs), nil)

@@ -132,7 +132,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// With requirements there are as many points as requested, if enough satisfy them.
+// With requirements there are as many points as requested, if any satisfy them.
 func TestRequired(t *testing.T) {
 	params := []Param{{Key: "wred_min", Range: ranged(t, "50KB..1000KB")}}
 	for _, by := range []string{"random", "halton"} {
