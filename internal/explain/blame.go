@@ -214,7 +214,7 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	return fmt.Sprintf("%s of %s above line rate: %s", unit.Time(most).Show(), gap.Show(), b.evidence(top, row))
 }
 
-// overtaken reports whether packets are sent again because they overtake each other and go-back-N treats that as
+// overtaken reports whether packets are retransmitted because they overtake each other and go-back-N treats that as
 // loss. In that case nothing was lost, or gaps were reported much more often than packets were lost.
 func (b *blamer) overtaken() bool {
 	c, s := &b.r.seen.Counted, b.r.plan.Default()

@@ -159,7 +159,7 @@ func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 }
 
 // A pause lasts its quanta at the port's current rate (802.1Q 36.1.3.3). When the rate rises the pauses in force
-// are sent again, because they would end early.
+// are retransmitted, because they would end early.
 func TestPauseFollowsTheRate(t *testing.T) {
 	b := newBench(t, 2, func(s *queue.Spec) { s.PFCQuanta = 1000 })
 	slow, fast := roce.PauseTime(1000, 10*unit.Gbps), roce.PauseTime(1000, 100*unit.Gbps)
