@@ -75,13 +75,14 @@ func Find(r *Routing) (ring []Buffer, unknown bool) {
 }
 
 // finder is the search. A directed cable between switches is 2 link + 1 when it leaves from B; a buffer is
-// a directed cable and a level.
+// a directed cable and a level. Of parallel cables that all routes treat alike (merge), the first is for all.
 type finder struct {
 	*Routing
 	levels int
 	states int
 	out    [][]int32  // by node: directed cables to other switches
-	place  []int32    // by directed cable: its place in out
+	first  []int32    // by directed cable: the first of the parallel ones
+	place  []int32    // by directed cable: place of the first in out
 	turns  [][]uint64 // by buffer: bits of the places that it may wait for; nil: packets end there
 	hosts  []bool     // by node: packets begin there
 
@@ -91,7 +92,9 @@ type finder struct {
 	ways     []int32 // by row and switch: its set of next links, -1 for none
 	sets     [][]way // by node
 
-	queue []place // room to work in
+	lead  []int32 // by state and directed cable: the buffer that packets of the state take there
+	ends  []int32 // by buffer: number of the place behind it (stand)
+	queue []int32 // room to work in, numbers of places
 	seen  []bool
 }
 
@@ -105,7 +108,7 @@ type way struct {
 func newFinder(r *Routing, locators []int) *finder {
 	g := r.Graph
 	f := &finder{Routing: r, levels: 1, states: 1, out: make([][]int32, len(g.Nodes)),
-		place: make([]int32, 2*len(g.Links)), hosts: make([]bool, len(g.Nodes)),
+		first: make([]int32, 2*len(g.Links)), place: make([]int32, 2*len(g.Links)), hosts: make([]bool, len(g.Nodes)),
 		at: make([]int32, len(g.Nodes)), sets: make([][]way, len(g.Nodes)),
 		row: make([]int32, len(r.Routes.Sets))}
 	if r.Classes != nil {
@@ -122,11 +125,12 @@ func newFinder(r *Routing, locators []int) *finder {
 		case g.Nodes[b].Role == topo.Host:
 			f.hosts[a] = true
 		default:
-			f.join(int32(2*l), a)
-			f.join(int32(2*l+1), b)
+			f.out[a], f.out[b] = append(f.out[a], int32(2*l)), append(f.out[b], int32(2*l+1))
 		}
 	}
 	f.fill(locators)
+	f.merge()
+	f.table()
 	return f
 }
 
@@ -172,18 +176,11 @@ func (f *finder) know(n int, set int32) {
 	if set < 0 || f.sets[n][set].cables != nil {
 		return
 	}
-	w := way{bits: make([]uint64, (len(f.out[n])+63)/64)}
+	w := way{cables: []int32{}}
 	for _, l := range f.Routes.Links(n, set) {
-		d := f.directed(l, n)
-		w.cables = append(w.cables, d)
-		w.bits[f.place[d]>>6] |= 1 << (f.place[d] & 63)
+		w.cables = append(w.cables, f.directed(l, n))
 	}
 	f.sets[n][set] = w
-}
-
-func (f *finder) join(d int32, from int) {
-	f.place[d] = int32(len(f.out[from]))
-	f.out[from] = append(f.out[from], d)
 }
 
 // from and to are the ends of a directed cable.
@@ -226,10 +223,25 @@ func (f *finder) buffer(d int32, level int) int32 { return d*int32(f.levels) + i
 // pauses reports whether the buffer at the end of a cable pauses its senders.
 func (f *finder) pauses(d int32) bool { return f.Pauses == nil || f.Pauses(int(d/2), f.from(d)) }
 
+// table fills lead and ends, for kept cables.
+func (f *finder) table() {
+	f.lead, f.ends = make([]int32, f.states*len(f.place)), make([]int32, len(f.place)*f.levels)
+	for _, out := range f.out {
+		for _, d := range out {
+			for level := range f.levels {
+				f.ends[f.buffer(d, level)] = f.stand(place{f.to(d), f.after(d, level)})
+			}
+			for state := range f.states {
+				f.lead[state*len(f.place)+int(d)] = f.buffer(d, f.level(state, d))
+			}
+		}
+	}
+}
+
 // may notes that a buffer waits for the next buffers on the paths to a locator.
 func (f *finder) may(b int32, node, loc int) {
 	set := f.set(node, loc)
-	if set < 0 || !f.pauses(b/int32(f.levels)) {
+	if set < 0 || f.Pauses != nil && !f.pauses(b/int32(f.levels)) {
 		return
 	}
 	more := f.sets[node][set].bits
@@ -244,6 +256,10 @@ func (f *finder) may(b int32, node, loc int) {
 
 // place is a position of a packet: at a switch, in a state.
 type place struct{ node, state int }
+
+// stand numbers places, and where is the place of a number.
+func (f *finder) stand(p place) int32 { return int32(p.node*f.states + p.state) }
+func (f *finder) where(n int32) place { return place{int(n) / f.states, int(n) % f.states} }
 
 // trace follows packets to locators, from all switches where some begin.
 func (f *finder) trace(locators []int) {
@@ -288,31 +304,32 @@ func (f *finder) follow(loc int, begin []place, end func(b int32, p place)) {
 	seen := f.seen
 	clear(seen)
 	queue := f.queue[:0]
-	visit := func(p place) {
-		if i := p.node*f.states + p.state; !seen[i] {
-			seen[i] = true
-			queue = append(queue, p)
+	for _, p := range begin {
+		if n := f.stand(p); !seen[n] {
+			seen[n] = true
+			queue = append(queue, n)
 		}
 	}
-	for _, p := range begin {
-		visit(p)
-	}
 	for len(queue) > 0 {
-		p := queue[len(queue)-1]
+		p := f.where(queue[len(queue)-1])
 		queue = queue[:len(queue)-1]
 		set := f.set(p.node, loc)
 		if set < 0 {
 			continue
 		}
+		lead := f.lead[p.state*len(f.place):]
 		for _, d := range f.sets[p.node][set].cables {
-			level := f.level(p.state, d)
-			next := place{f.to(d), f.after(d, level)}
-			b := f.buffer(d, level)
+			b := lead[d]
+			n := f.ends[b]
+			next := f.where(n)
 			f.may(b, next.node, loc)
 			if end != nil && f.set(next.node, loc) < 0 {
 				end(b, next)
 			}
-			visit(next)
+			if !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
 		}
 	}
 	f.queue, f.seen = queue, seen

@@ -152,6 +152,9 @@ func TestAgainstAllPaths(t *testing.T) {
 				cables = append(cables, [2]int{a, b})
 			}
 		}
+		for range rapid.IntRange(0, 6).Draw(rt, "parallel") {
+			cables = append(cables, cables[rapid.IntRange(0, len(cables)-1).Draw(rt, "copy")])
+		}
 		g := stars(t, n, cables...)
 		down := map[int]bool{}
 		for l := n; l < len(g.Links); l++ {

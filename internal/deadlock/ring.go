@@ -87,7 +87,8 @@ func (f *finder) exact(buffers []int32, inside []bool) (next [][]int32) {
 // back returns the buffer at the same link in the reverse direction.
 func (f *finder) back(b int32) int32 {
 	d := b / int32(f.levels)
-	return f.buffer(d^1, f.level(f.after(d, int(b)%f.levels), d^1))
+	back := f.first[d^1]
+	return f.buffer(back, f.level(f.after(d, int(b)%f.levels), back))
 }
 
 // key identifies the set of buffers that a buffer waits for, with or without the reverse direction.

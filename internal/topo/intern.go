@@ -1,12 +1,15 @@
 package topo
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // interned is the sets of next switches of one switch, each stored once. A regular fabric has few sets, an
 // irregular one up to one per class.
 type interned struct {
 	sets [][]int32
-	at   map[uint64]int32 // by hash, or the next free slot; nil while there are few
+	at   []int32 // numbers from 1, by hash, or in the next free slot; nil while there are few
 }
 
 // few sets are searched linearly.
@@ -21,18 +24,25 @@ func (k *interned) find(peers []int32) (set int32, fresh bool) {
 			}
 		}
 		if k.sets = append(k.sets, slices.Clone(peers)); len(k.sets) > few {
-			k.at = map[uint64]int32{}
-			for i, s := range k.sets {
-				k.put(s, int32(i))
-			}
+			k.spread()
 		}
 		return int32(len(k.sets) - 1), true
 	}
 	if set = k.put(peers, int32(len(k.sets))); int(set) < len(k.sets) {
 		return set, false
 	}
-	k.sets = append(k.sets, slices.Clone(peers))
+	if k.sets = append(k.sets, slices.Clone(peers)); 2*len(k.sets) > len(k.at) {
+		k.spread()
+	}
 	return set, true
+}
+
+// spread puts all sets in a table of four times as many slots.
+func (k *interned) spread() {
+	k.at = make([]int32, 4<<bits.Len(uint(len(k.sets))))
+	for i, s := range k.sets {
+		k.put(s, int32(i))
+	}
 }
 
 // put returns the existing number of a set; a new set gets the given number.
@@ -41,14 +51,14 @@ func (k *interned) put(peers []int32, number int32) int32 {
 	for _, p := range peers {
 		h = (h ^ uint64(uint32(p))) * 1099511628211
 	}
-	for ; ; h++ {
-		i, taken := k.at[h]
+	for h ^= h >> 32; ; h++ {
+		at := &k.at[h&uint64(len(k.at)-1)]
 		switch {
-		case !taken:
-			k.at[h] = number
+		case *at == 0:
+			*at = number + 1
 			return number
-		case slices.Equal(k.sets[i], peers):
-			return i
+		case slices.Equal(k.sets[*at-1], peers):
+			return *at - 1
 		}
 	}
 }
