@@ -45,14 +45,18 @@ type kineto struct {
 	}
 	steps map[int]span // by number: the step on the CPU
 
-	launched map[int64]int64      // by correlation ID: launch time on the CPU, within the step
+	launched map[int64]launch     // by correlation ID: launches on the CPU within the step
 	comms    map[int64]kinetoArgs // by external id, the arguments of record_param_comms
+	titles   []title              // PyTorch's annotations of calls, such as nccl:all_reduce
 	kernels  []kernel             // of the step
 	calls    []kinetoArgs         // communication kernels
 }
 
 // span is a time in ns.
 type span struct{ from, to int64 }
+
+// launch is the launch of a kernel: time in ns, and thread.
+type launch struct{ at, thread int64 }
 
 // kernel is a kernel that a GPU ran.
 type kernel struct {
@@ -70,6 +74,7 @@ const maxKernels = 2 << 20
 // kinetoEvent contains the used fields of an event.
 type kinetoEvent struct {
 	Name string     `json:"name"`
+	TID  number     `json:"tid"`
 	TS   number     `json:"ts"`
 	Dur  number     `json:"dur"`
 	Args kinetoArgs `json:"args"`
@@ -123,8 +128,11 @@ type kinetoArgs struct {
 	Stride   number `json:"Global rank stride"`
 	Src      number `json:"Src Rank"`
 	Dst      number `json:"Dst Rank"`
+	Dims     any    `json:"Input Dims"`
+	Types    any    `json:"Input type"`
 	kernel   string
 	line     int32
+	titled   bool // whether collective and size are those of an annotation
 }
 
 // readKineto reads the profiles of ranks. Communication kernels become calls, and kernels between them
@@ -174,7 +182,7 @@ func readKineto(o *Options, files []File) (*Trace, error) {
 		if err := k.member(c, k.rank(i, len(all))); err != nil {
 			return nil, err
 		}
-		k.kernels, k.launched, k.calls, k.comms = nil, nil, nil, nil
+		k.kernels, k.launched, k.calls, k.comms, k.titles = nil, nil, nil, nil, nil
 	}
 	return c.trace()
 }

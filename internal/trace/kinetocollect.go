@@ -47,7 +47,7 @@ func collectAll(all []*kineto, step int) (empty *kineto, err error) {
 
 // collect keeps the events of a step: the CPU's launches, and the resulting kernels.
 func (k *kineto) collect(step int, within span) error {
-	k.launched, k.comms, k.kernels = map[int64]int64{}, map[int64]kinetoArgs{}, nil
+	k.launched, k.comms, k.kernels, k.titles = map[int64]launch{}, map[int64]kinetoArgs{}, nil, nil
 	k.heading(step, within)
 	defer k.o.kept(k.Name, "\n]}\n")
 	latest := int64(1 << 62) // the GPU may be late
@@ -61,7 +61,9 @@ func (k *kineto) collect(step int, within span) error {
 		category := category(raw)
 		kind := strings.TrimPrefix(category, "gpu_")
 		cpu := category == "cuda_runtime" || category == "cuda_driver" || category == "runtime" ||
-			category == "cpu_op" && bytes.Contains(raw, []byte("record_param_comms"))
+			category == "cpu_op" && bytes.Contains(raw, []byte("record_param_comms")) ||
+			category == "user_annotation" && bytes.Contains(raw, []byte(titled)) &&
+				bytes.Contains(raw, []byte(`"Input Dims"`))
 		if !cpu && kind != "kernel" && kind != "memcpy" && kind != "memset" {
 			return nil
 		}
@@ -76,7 +78,7 @@ func (k *kineto) collect(step int, within span) error {
 			return nil
 		}
 		if cpu {
-			if k.launch(&e, from, within) {
+			if k.launch(&e, span{from, to}, within) {
 				k.o.kept(k.Name, ",\n", string(raw))
 			}
 			return nil
@@ -132,9 +134,15 @@ func (k *kineto) heading(step int, within span) {
 }
 
 // launch stores a CPU event of the step; false: an irrelevant one.
-func (k *kineto) launch(e *kinetoEvent, at int64, within span) bool {
-	if at < within.from || at >= within.to || len(k.launched)+len(k.comms) >= 2*maxKernels {
+func (k *kineto) launch(e *kinetoEvent, at, within span) bool {
+	if at.from < within.from || at.from >= within.to ||
+		len(k.launched)+len(k.comms)+len(k.titles) >= 2*maxKernels {
 		return false
+	}
+	thread, _ := e.TID.Int64()
+	if strings.HasPrefix(e.Name, titled) {
+		k.titles = append(k.titles, title{at, thread, e.Name, &e.Args})
+		return true
 	}
 	if e.Args.Coll != "" {
 		if id, err := e.Args.External.Int64(); err == nil {
@@ -144,7 +152,7 @@ func (k *kineto) launch(e *kinetoEvent, at int64, within span) bool {
 	}
 	id, err := e.Args.Link.Int64()
 	if err == nil {
-		k.launched[id] = at
+		k.launched[id] = launch{at.from, thread}
 	}
 	return err == nil
 }
@@ -170,11 +178,11 @@ func (k *kineto) settle(within span) {
 	}
 	var kept []kernel
 	for _, x := range k.kernels {
-		at, ok := k.launched[x.link]
+		l, ok := k.launched[x.link]
 		if known && !ok || !known && x.from >= within.to {
 			continue
 		}
-		x.launch = at
+		x.launch = l.at
 		kept = append(kept, x)
 	}
 	k.kernels = kept
@@ -184,4 +192,5 @@ func (k *kineto) settle(within span) {
 		}
 		return int(min(1, max(-1, a.to-b.to)))
 	})
+	k.entitle()
 }

@@ -9,10 +9,10 @@ import (
 	"railyard/unit"
 )
 
-// sizes of data types, by PyTorch's names.
+// sizes of data types, by PyTorch's names, and C++'s without c10::.
 var typeSizes = map[string]int64{"float": 4, "float32": 4, "half": 2, "float16": 2, "bfloat16": 2,
 	"double": 8, "float64": 8, "int": 4, "int32": 4, "long": 8, "int64": 8, "short": 2, "int16": 2,
-	"char": 1, "int8": 1,
+	"char": 1, "int8": 1, "long int": 8, "short int": 2, "signed char": 1, "unsigned char": 1,
 	"byte": 1, "uint8": 1, "bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "float8e4m3fn": 1,
 	"float8e5m2": 1, "complexfloat": 8, "complexdouble": 16, "complexhalf": 4, "uint16": 2, "uint32": 4,
 	"uint64": 8, "float8_e4m3fnuz": 1, "float8_e5m2fnuz": 1}
@@ -183,14 +183,6 @@ const unsized = "a kernel of NCCL of unknown size"
 
 // act builds a call from a kernel's arguments; false: the kernel stays a computation of its duration.
 func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
-	if x.Coll == "" {
-		if id, err := x.External.Int64(); err == nil {
-			if more, is := k.comms[id]; is {
-				more.kernel, more.line = x.kernel, x.line
-				x = &more
-			}
-		}
-	}
 	keep := func(why string) (act, bool) {
 		note(&k.report.Guessed, why+", kept as computing of its length", k.Name, int(x.line))
 		return act{}, false
@@ -205,13 +197,19 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	size, known := typeSizes[strings.ToLower(x.Type)]
 	in, noIn := x.In.count()
 	out, noOut := x.Out.count()
+	ranks, name := k.groupOf(x, rank)
 	n := max(in, out)
+	if x.titled && (what == opAllGather || what == opGather || what == opScatter) {
+		n *= int64(max(1, len(ranks))) // the annotation has one rank's part
+	}
 	if !known || noIn != nil || noOut != nil || min(in, out) < 0 || n > 1<<50/max(1, size) {
 		return keep("a kernel of NCCL of unknown or impossible size")
 	}
-	ranks, name := k.groupOf(x, rank)
 	if ranks == nil {
 		return keep("a kernel of NCCL of a group of unknown ranks")
+	}
+	if x.titled {
+		note(&k.report.Guessed, "calls without a group in the profile, assumed to be of all ranks", k.Name, int(x.line))
 	}
 	if k.info.World > 0 && slices.Max(ranks) >= k.info.World {
 		return keep("a kernel of NCCL of a group with ranks beyond the file's world_size")
