@@ -33,7 +33,7 @@ func (c *reportCmd) packet(e *env) error {
 		return input.Fault(fmt.Errorf("%s: %s cannot be read: %w", c.Dir, result.FollowedFile, err))
 	}
 	i := slices.IndexFunc(all, func(f result.Followed) bool {
-		return f.Asked == want.String() || !want.Behind && f.QP == want.QP && f.PSN == want.PSN
+		return f.Asked == want.String() || !want.Behind && want.By == "" && f.QP == want.QP && f.PSN == want.PSN
 	})
 	if i < 0 {
 		var names []string

@@ -34,7 +34,7 @@ type runCmd struct {
 	JSON     bool     `help:"Print the summary as JSON"`
 	Capture  []string `help:"Write a pcapng of a port (rail-1:Eth3); repeatable" group:"Trace" placeholder:"PORT" sep:"none"`
 	Window   string   `help:"Simulated time to capture; later packets are not recorded" group:"Trace" default:"0us..1ms" placeholder:"A..B" name:"capture-window" with:"capture"`
-	Follow   []string `help:"Trace a packet hop by hop (0/1614795 by PSN, 0/+17 by offset); repeatable" group:"Trace" placeholder:"QP/PSN" sep:"none"`
+	Follow   []string `help:"Trace a packet hop by hop (0/1614795 by PSN, 0/+17 by offset, 0/longest-wait, 0/marked, 0/paused by search); repeatable" group:"Trace" placeholder:"QP/PSN" sep:"none"`
 	Counters string   `help:"Write counters as nxos, eos or sonic prints them" group:"Devices" placeholder:"SYSTEM"`
 	deviceFlags
 	CountTo string             `help:"Directory of the counters (next to the run directory)" group:"Devices" placeholder:"DIR" name:"counters-dir" with:"counters"`

@@ -18,7 +18,14 @@ func Followed(w io.Writer, f *result.Followed) {
 	}
 	fmt.Fprintf(w, "Packet %s: PSN %d of queue pair %d%s\n", f.Asked, f.PSN, f.QP, ends)
 	if len(f.Copies) == 0 {
-		fmt.Fprintln(w, "No NIC sent this packet.")
+		none := "No NIC sent this packet."
+		for by, missing := range map[string]string{"/longest-wait": "No packet of it arrived.",
+			"/marked": "No marked packet of it arrived.", "/paused": "No packet of it reached a port with its class paused."} {
+			if strings.Contains(f.Asked, by) {
+				none = missing
+			}
+		}
+		fmt.Fprintln(w, none)
 	}
 	times := map[string][]int64{} // departures of equal copies
 	for i := range f.Copies {

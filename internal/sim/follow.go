@@ -1,10 +1,7 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
@@ -23,22 +20,6 @@ const (
 	maxCopies   = 256
 )
 
-// Named identifies a packet: its queue pair, as numbered in qps.parquet and on the page, and its PSN. If the PSN is
-// not known beforehand, the number of earlier packets of the queue pair replaces it.
-type Named struct {
-	QP     int32
-	PSN    uint32
-	Behind bool // PSN counts from the queue pair's first packet on
-}
-
-// String returns the form that ParseNamed reads.
-func (n Named) String() string {
-	if n.Behind {
-		return fmt.Sprintf("%d/+%d", n.QP, n.PSN)
-	}
-	return fmt.Sprintf("%d/%d", n.QP, n.PSN)
-}
-
 // Follower records the path of named packets and of their answers: at each switch the queue of the egress port, and
 // the times of arrival and departure. It receives packets from the hooks of captures. It reads queues in events of
 // the run, which precede all others of their time and change nothing.
@@ -47,18 +28,21 @@ type Follower struct {
 	traced map[int32][]*traced // by queue pair
 	first  map[int32]*uint32   // by traced queue pair: the PSN of its first packet
 	out    []result.Followed
-	under  []*journey // under way
-	looks  []*journey // by event: the journey that is about to reach a switch
-	queues [][]int32  // by node: ports
+	search map[int32][]*search // by queue pair
+	about  []*traced           // scratch
+	under  []*journey          // under way
+	looks  []*journey          // by event: the journey that is about to reach a switch
+	queues [][]int32           // by node: ports
 }
 
 // traced is a named packet.
 type traced struct {
 	name  Named
-	out   int  // in Follower.out
-	known bool // its PSN is known
-	sent  bool // it has left its NIC; an earlier answer to its PSN refers to another packet
-	acks  int  // ACKs of it that are recorded and not lost
+	to    *result.Followed
+	of    *search // nil: the packet was named
+	known bool    // its PSN is known
+	sent  bool    // it has left its NIC; an earlier answer to its PSN refers to another packet
+	acks  int     // ACKs of it that are recorded and not lost
 }
 
 // journey is one copy between two ports.
@@ -91,15 +75,20 @@ func (r *Run) Follow(packets []Named) (*Follower, error) {
 	if len(packets) > MaxFollowed {
 		return nil, field.New("", "%d packets are named; at most %d are followed", len(packets), MaxFollowed)
 	}
-	f := &Follower{run: r, traced: map[int32][]*traced{}, first: map[int32]*uint32{},
-		queues: make([][]int32, len(r.Graph.Nodes))}
-	for _, p := range packets {
-		if slices.ContainsFunc(f.traced[p.QP], func(x *traced) bool { return x.name == p }) {
+	f := &Follower{run: r, traced: map[int32][]*traced{}, first: map[int32]*uint32{}, search: map[int32][]*search{},
+		queues: make([][]int32, len(r.Graph.Nodes)), out: make([]result.Followed, len(packets))}
+	for i, p := range packets {
+		if slices.Contains(packets[:i], p) {
 			return nil, field.New("", "%v is named twice", p)
 		}
 		f.first[p.QP] = nil
-		f.traced[p.QP] = append(f.traced[p.QP], &traced{name: p, out: len(f.out), known: !p.Behind})
-		f.out = append(f.out, result.Followed{Asked: p.String(), QP: p.QP, PSN: p.PSN})
+		f.out[i] = result.Followed{Asked: p.String(), QP: p.QP, PSN: p.PSN}
+		if p.By != "" {
+			f.out[i].PSN = 0
+			f.search[p.QP] = append(f.search[p.QP], &search{name: p, to: &f.out[i], at: map[uint32]*traced{}})
+			continue
+		}
+		f.traced[p.QP] = append(f.traced[p.QP], &traced{name: p, to: &f.out[i], known: !p.Behind})
 	}
 	for i := range r.Net.Ports {
 		r.Net.TapPort(int32(i), true)
@@ -143,31 +132,43 @@ func (f *Follower) Packets() []result.Followed {
 	return f.out
 }
 
-// of returns the traced packets of a packet's queue pair, with their PSNs from its first packet on.
-func (f *Follower) of(p *fabric.Packet) []*traced {
+// of returns the traced packets of a packet's queue pair, with their PSNs from its first packet on, and what searches
+// of it trace: such a trace starts where the packet leaves its NIC.
+func (f *Follower) of(p *fabric.Packet, starts bool) []*traced {
 	if p.Opcode == roce.CNP || p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest {
 		return nil // these refer to no packet
 	}
 	all := f.traced[p.QP]
-	if len(all) > 0 && f.first[p.QP] == nil && p.Payload > 0 {
+	searches := f.search[p.QP]
+	if len(all)+len(searches) > 0 && f.first[p.QP] == nil && p.Payload > 0 {
 		psn := p.PSN
 		f.first[p.QP] = &psn
 		for _, x := range all {
 			if x.known = true; x.name.Behind {
-				f.out[x.out].PSN = (psn + x.name.PSN) & roce.PSNMask
+				x.to.PSN = (psn + x.name.PSN) & roce.PSNMask
 			}
 		}
 	}
-	return all
+	if len(searches) == 0 || p.Payload == 0 {
+		return all
+	}
+	f.about = append(f.about[:0], all...)
+	for _, s := range searches {
+		if x := s.of(p, *f.first[p.QP], starts); x != nil {
+			f.about = append(f.about, x)
+		}
+	}
+	return f.about
 }
 
 // tap records a packet whose first bit leaves a port or whose last bit arrives at one.
 func (f *Follower) tap(at unit.Time, port int32, out bool, p *fabric.Packet) {
-	all := f.of(p)
+	tx := &f.run.Net.Ports[port]
+	all := f.of(p, out && f.run.Graph.Nodes[tx.Node].Role == topo.Host)
 	if len(all) == 0 {
 		return
 	}
-	id, tx := f.frame(p), &f.run.Net.Ports[port]
+	id := f.frame(p)
 	for _, x := range all {
 		var j *journey
 		switch {
@@ -200,12 +201,12 @@ func (f *Follower) leaves(at unit.Time, port int32, j *journey, p *fabric.Packet
 	c.Hops = append(c.Hops, hop)
 }
 
-func (f *Follower) copyOf(j *journey) *result.Copy { return &f.out[j.of.out].Copies[j.copy] }
+func (f *Follower) copyOf(j *journey) *result.Copy { return &j.of.to.Copies[j.copy] }
 
 // begin starts a copy that leaves a NIC if it is a traced packet or the answer to show for one. That is an answer
 // that names it, or the first that reports its arrival.
 func (f *Follower) begin(t *traced, id frame, p *fabric.Packet) *journey {
-	x := &f.out[t.out]
+	x := t.to
 	if !t.known {
 		return nil
 	}
@@ -282,7 +283,7 @@ func (f *Follower) look(i int32) {
 
 // dropped records a packet that is lost at a port.
 func (f *Follower) dropped(p *fabric.Packet, port int32) {
-	all := f.of(p)
+	all := f.of(p, false)
 	if len(all) == 0 {
 		return
 	}
@@ -300,23 +301,13 @@ func (f *Follower) dropped(p *fabric.Packet, port int32) {
 func (f *Follower) ends(j *journey, how string, at unit.Time, where string) {
 	c := f.copyOf(j)
 	c.End, c.EndAt, c.EndedAt = how, int64(at), where
+	if s := j.of.of; s != nil && how == "arrived" {
+		s.take(j.of)
+	}
 	for i, x := range f.under {
 		if x == j {
 			f.under = append(f.under[:i], f.under[i+1:]...)
 			return
 		}
 	}
-}
-
-// ParseNamed reads QP/PSN, or QP/+N for the packet after N others of the queue pair.
-func ParseNamed(s string) (n Named, err error) {
-	qp, psn, ok := strings.Cut(s, "/")
-	psn, n.Behind = strings.CutPrefix(psn, "+")
-	q, err1 := strconv.ParseUint(qp, 10, 31)
-	p, err2 := strconv.ParseUint(psn, 10, 24)
-	if !ok || err1 != nil || err2 != nil {
-		return n, field.New("", "found %s, expected a queue pair and a PSN such as 0/1614795, or 0/+17 for the packet after the first 17", field.Quote(s))
-	}
-	n.QP, n.PSN = int32(q), uint32(p)
-	return n, nil
 }
