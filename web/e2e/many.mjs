@@ -7,27 +7,33 @@ const [base, study, shots] = process.argv.slice(2);
 const { page, browser, json, open, text, eventually, check, pages } = await begin(base, shots);
 
 /** frontOf is the Pareto front of points by two figures that are better when lower, by looking at every pair. */
-const frontOf = (m, x, y) =>
-  m.points.filter((p) => {
+const frontOf = (m, x, y) => {
+  const all = m.base && !m.points.some((p) => p.name === m.base.name) ? [...m.points, m.base] : m.points;
+  return all.filter((p) => {
     const worse = (q) => q.figures[x] <= p.figures[x] && q.figures[y] <= p.figures[y];
     const same = (q) => q.figures[x] === p.figures[x] && q.figures[y] === p.figures[y];
-    return !m.points.some((q) => q !== p && worse(q) && !same(q));
+    return !all.some((q) => q !== p && worse(q) && !same(q));
   });
+};
 
 /** pictures compares heat map, Pareto front, parallel coordinates and table with the API's points. */
 async function pictures(m) {
   const [step, queue] = m.by;
   const heat = page.getByTestId("heat");
   const cells = new Map();
+  const axisOf = async (name, otherwise) => ((await page.getByLabel(name, { exact: true }).count()) ? Number(await page.getByLabel(name, { exact: true }).inputValue()) : otherwise);
+  const x = await axisOf("columns", 0);
+  const y = await axisOf("rows", x);
   for (const p of m.points) {
-    const at = `${p.at[0]} ${m.axes.length > 1 ? p.at[1] : 0}`;
+    const at = `${p.at[x]} ${y !== x ? p.at[y] : 0}`;
+    if (p.at[x] < 0 || p.at[y] < 0) continue;
     cells.set(at, [...(cells.get(at) ?? []), p.figures[step]]);
   }
   const means = [...cells.values()].map((v) => v.reduce((a, b) => a + b) / v.length).sort((a, b) => a - b);
   const drawn = await heat.locator("[data-value]").evaluateAll((all) => all.map((e) => Number(e.dataset.value)));
   assert.deepEqual(drawn.sort((a, b) => a - b), means, "cells of the heat map");
   const best = frontOf(m, step, queue).map((p) => p.name);
-  const marked = await page.getByTestId("pareto").locator("[data-front]").evaluateAll((all) => all.map((e) => e.dataset.point));
+  const marked = await page.getByTestId("pareto").locator("[data-front]").evaluateAll((all) => all.map((e) => e.dataset.point ?? "scenario"));
   assert.ok(marked.length > 0 && marked.every((n) => best.includes(n)), `front: ${marked}, expected of ${best}`);
   assert.equal(new Set(frontOf(m, step, queue).map((p) => `${p.figures[step]} ${p.figures[queue]}`)).size, marked.length);
   const lines = page.getByTestId("parallel").locator("[data-point]");
@@ -95,7 +101,6 @@ await pictures(many);
 for (const what of many.unlike) assert.ok((await text("unlike")).includes(what));
 await check("many");
 // A cell with one point opens its run.
-await page.getByText("Heat map, Pareto front, parallel coordinates").press("Enter");
 const single = page.getByTestId("heat").locator("a[href*='#/run/']").first();
 const to = await single.getAttribute("href");
 await single.click();

@@ -76,7 +76,7 @@ export function Captured({ info }: { info: Info }) {
   if (data.missing)
     return (
       <p class="note" data-testid="no-capture">
-        {data.missing} <i>Follow and run this window again</i> captures ports of a message's path;{" "}
+        {data.missing} <i>Follow</i> captures ports of a message's path;{" "}
         <code>railyard run --capture PORT</code> captures any.
       </p>
     );

@@ -37,6 +37,41 @@ function outside(): [string, string][] {
   return JSON.parse(document.getElementById("railyard-causes")?.textContent || "[]");
 }
 
+/** isSlowest reports whether a message is the one that the run explains. */
+export function isSlowest({ summary: s }: Info, m: Flow): boolean {
+  const x = s.slowest_flow;
+  return !!x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === m.done_ps - m.posted_ps;
+}
+
+interface Flow {
+  from: string;
+  to: string;
+  bytes: number;
+  posted_ps: number;
+  done_ps: number;
+}
+
+/** splitOf is a message's time by cause: of the message that is the whole critical path the step's, as in all views,
+ * else the run's account of its slowest message. */
+export function splitOf(info: Info, m: Flow): Record<string, number> | undefined {
+  if (!isSlowest(info, m)) return undefined;
+  const s = info.summary;
+  const chain = s.chain as Record<string, number> | undefined;
+  const whole = chain && m.posted_ps === 0 && m.done_ps === s.step_time_ps && !s.slowest_flow!.behind_ps && !chain.compute_ps;
+  return whole ? chain : (s.slowest_flow!.causes as Record<string, number> | undefined);
+}
+
+/** reasonOf is the largest cause of a message's time above line rate; "" of a message that has no account. */
+export function reasonOf(info: Info, m: Flow): string {
+  const [slow, split] = [info.summary.slowest_flow, splitOf(info, m)];
+  if (!slow || !split) return isSlowest(info, m) ? f.reason(slow!) : "";
+  const largest = (of: Record<string, number>) =>
+    names.filter(([k]) => k !== "line_rate" && k !== "compute").reduce((a, b) => ((of[b[0] + "_ps"] ?? 0) > (of[a[0] + "_ps"] ?? 0) ? b : a), ["", ""]);
+  const [key, name] = largest(split);
+  if (!slow.causes || largest(slow.causes as Record<string, number>)[0] === key) return f.reason(slow);
+  return `${f.time(split[key + "_ps"])} of ${f.time(slow.time_ps - (split.line_rate_ps ?? 0))} above line rate: ${name}`;
+}
+
 const of = (i: Info, key: string) => i.summary.chain?.[key + "_ps"] ?? 0;
 const letters = (all: string[]) => Math.max(0, ...all.map((s) => s.length));
 

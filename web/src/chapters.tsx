@@ -5,6 +5,7 @@ import * as f from "./format";
 import { headers, stack, transportOf } from "./transport";
 import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
 import { useData } from "./state";
+import { reasonOf } from "./causes";
 import { StepBar } from "./stepbar";
 
 export interface Chapter {
@@ -471,7 +472,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
         ) : (
           <>No message between servers ended in this run.</>
         ),
-        slow ? <>{f.reason(slow)}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
+        slow ? <>{reasonOf(info, { ...slow, posted_ps: 0, done_ps: slow.time_ps })}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
       ],
     },
     {

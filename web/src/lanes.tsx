@@ -135,7 +135,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
                 {l.line && (
                   <>
                     <path d={`M${left} ${y + high - h(l.line.at)}H${width}`} stroke="var(--ink-3)" stroke-dasharray="4 3" />
-                    <text class="over" x={right ? width - 4 : left + 4} y={y + high - h(l.line.at) - 3} text-anchor={right ? "end" : "start"}>
+                    <text class="over" x={right ? width - 4 : left + 4} y={y + high - h(l.line.at) + (h(l.line.at) > high - 14 ? 12 : -3)} text-anchor={right ? "end" : "start"}>
                       {l.line.words} {l.show(l.line.at)}
                     </text>
                   </>
@@ -158,7 +158,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
         {there && <path d={`M${x(cursor)} 0V${bottom}`} stroke="var(--accent)" />}
       </svg>
       <p class="kinds">
-        {qps.map((q, i) => {
+        {rated && qps.map((q, i) => {
           const v = rates.data?.find((r) => r.qp.qp === q);
           return (
             <span>
@@ -171,7 +171,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
             </span>
           );
         })}
-        <span>
+        {(rated || qps.length === 0) && data.qps.length > 0 && <span>
           <select
             aria-label="show the rate of a queue pair"
             value=""
@@ -186,9 +186,9 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
                 </option>
               ))}
           </select>
-        </span>
+        </span>}
         {none.length > 0 && <span class="note">None in this window: {none.join(", ")}.</span>}
-        {qps.length > 0 && !rated && <span class="note">No rates were recorded for these queue pairs.</span>}
+        {qps.length > 0 && !rated && <span class="note">This run records no rates of queue pairs.</span>}
         {untimed && <span class="note">{f.plural(info.summary.drops, "packet")} dropped; this run does not record when.</span>}
         {toggle}
       </p>
@@ -289,7 +289,7 @@ function flagsOf(data: Data, others: Flag[]): Flag[] {
   const first = (v: number[], at: number, words: string): Flag[] =>
     at < 0 || ((v[0] ?? 0) > 0 && data.from_ps > 0) ? [] : [{ at, words }];
   const peak = Math.max(0, ...data.queue_bytes);
-  const longest = data.longest_at_ps >= 0 ? [{ at: data.longest_at_ps, words: `longest queue ${f.bytes(peak)}` }] : [];
+  const longest = data.longest_at_ps >= 0 && peak >= data.wred_min_bytes ? [{ at: data.longest_at_ps, words: `longest queue ${f.bytes(peak)}` }] : [];
   return [...first(data.ecn_marks, data.first_mark_ps, "first ECN mark"), ...first(data.paused, data.first_pause_ps, "first PFC pause"), ...first(data.drops, data.first_drop_ps, "first drop"), ...longest, ...others].sort(
     (a, b) => a.at - b.at,
   );

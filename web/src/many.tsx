@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { figure, Heat, live, type Looked, Parallel, Pareto } from "./manyplots";
+import { apart, figure, Heat, live, type Looked, Parallel, Pareto } from "./manyplots";
 import { baseOf, Ranked } from "./ranked";
 import { address, set, useData, usePlace } from "./state";
 
@@ -73,7 +73,7 @@ function Points({ many }: { many: Many }) {
   const first = many.by[0];
   const differs = many.figures.map((_, k) => k).filter((k) => many.points.some((p) => p.figures[k] !== many.points[0].figures[k]));
   // A figure of its own: it does not follow from the first.
-  const ordered = [...many.points].sort((a, b) => a.figures[first] - b.figures[first]);
+  const ordered = [...many.points, ...(apart(many) ? [many.base!] : [])].sort((a, b) => a.figures[first] - b.figures[first]);
   const follows = (k: number) =>
     [1, -1].some((sign) => ordered.every((p, i) => i === 0 || sign * (p.figures[k] - ordered[i - 1].figures[k]) * (p.figures[first] - ordered[i - 1].figures[first]) >= 0));
   const other = differs.filter((k) => !follows(k));
@@ -87,11 +87,11 @@ function Points({ many }: { many: Many }) {
     <section aria-label="Compare" class="wrap many" onMouseLeave={() => look(-1)}>
       <p class="eyebrow">
         {many.study ? "Study" : "Compare"} · {many.title && `${many.title} · `}
-        {f.plural(many.of, many.study ? "point" : "run")}
-        {many.study && ` of ${f.count(many.study.points)}`}
+        {f.plural(many.of, !many.study ? "run" : many.study.command ? "variant" : "point")}
+        {many.study && many.of < many.study.points && ` of ${f.count(many.study.points)}`}
         {many.study && many.study.seeds > 1 && ` · ${many.study.seeds} seeds each`}
       </p>
-      <h1 data-testid="verdict">{f.begin(verdict(many))}</h1>
+      <h1 data-testid="verdict">{many.study?.command ? verdict(many) : f.begin(verdict(many))}</h1>
       <Progress many={many} />
       {many.unlike.length > 0 && (
         <p class="warn" role="alert" data-testid="unlike">
@@ -111,9 +111,6 @@ function Points({ many }: { many: Many }) {
               <Chosen many={many} i={pinned} />
             </p>
           )}
-          <Differ many={many} kept={kept} only={only} />
-          <details class="more" open={["of", "x", "y", "px", "py"].some((k) => args.has(k))}>
-            <summary>Heat map, Pareto front, parallel coordinates</summary>
             {dead.length > 0 && axes.length > 0 && (
               <p class="note">
                 Not drawn: {dead.join(", ")} change{dead.length === 1 ? "s" : ""} no {many.figures[first].words}.
@@ -158,7 +155,7 @@ function Points({ many }: { many: Many }) {
           </div>
           <div class="head">
             <h2>Parallel coordinates</h2>
-            <p class="note">A line is a point; the best by {many.figures[first].words} in colour. A click on a value keeps its points.</p>
+            <p class="note">A line is a point, coloured by {many.figures[first].words}. A click on a value keeps its points.</p>
           </div>
           <Parallel
             many={many}
@@ -169,7 +166,7 @@ function Points({ many }: { many: Many }) {
             only={only}
             looked={looked}
           />
-          </details>
+          <Differ many={many} kept={kept} only={only} />
         </>
       )}
     </section>
@@ -191,7 +188,7 @@ function verdict(many: Many): string {
   const same = many.axes.map((_, a) => a).filter((a) => tied.every((p) => p.at[a] === best.at[a]));
   const free = many.axes.map((_, a) => a).filter((a) => !same.includes(a));
   const whole = many.study && (tied.length < 2 || same.some((a) => best.at[a] >= 0));
-  const name = many.study
+  const name = many.study && !many.study.command
     ? settings(many, best, whole && tied.length > 1 ? same : undefined).slice(0, 4).join(", ")
     : best.name;
   const noise = many.study && many.study.seeds > 1 ? ` within the noise of ${many.study.seeds} seeds` : "";
@@ -199,6 +196,8 @@ function verdict(many: Many): string {
   const tie =
     tied.length < 2
       ? ""
+      : many.study?.command && tied.length < 4
+      ? `; ${tied.slice(1).map((p) => p.name).join(" and ")} ${tied.length === 2 ? "ties" : "tie"}${noise}`
       : !many.study || !whole
         ? `; ${f.plural(tied.length, many.study ? "point" : "run")} tie${noise}`
         : free.length === 1 && varied.length < 4
@@ -210,9 +209,9 @@ function verdict(many: Many): string {
   if (many.base?.name === best.name) return `${name} has the best ${fig.words}, ${value}${tie}.`;
   if (Math.abs(share) < 0.0005) return `${name}: ${fig.words} ${value}, as ${many.base?.name ?? "the others"}${tie}.`;
   if (many.study && many.base?.tie && many.base.over)
-    return `Best ${fig.words} ${value}, scenario ${figure(base, fig)}: the difference of ${figure(Math.abs(many.base.over[0]), fig)} ± ${figure(many.base.over[1], fig)} is within the noise.`;
+    return `Best ${fig.words} ${value}, ${many.base.name} ${figure(base, fig)}: the difference of ${figure(Math.abs(many.base.over[0]), fig)} ± ${figure(many.base.over[1], fig)} is within the noise.`;
   if (many.study && many.base?.tie)
-    return `Best and scenario tie within the noise of ${many.study.seeds} seeds: ${fig.words} ${value} and ${figure(base, fig)}.`;
+    return `Best and ${many.base.name} tie within the noise of ${many.study.seeds} seeds: ${fig.words} ${value} and ${figure(base, fig)}.`;
   if (fig.key === "step_time")
     return `${name} finishes ${f.time(Math.abs(best.figures[k] - base))} (${f.percent(Math.abs(share))}) ${share < 0 ? "earlier" : "later"} than ${baseOf(many)}${tie}.`;
   return `${name}: ${fig.words} ${value}, ${f.changePercent(share)} against ${baseOf(many)}${tie}.`;

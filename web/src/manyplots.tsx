@@ -126,12 +126,19 @@ export function Heat(props: { many: Many; shown: number[]; x: number; y: number;
   );
 }
 
-/** front returns the points that no other point dominates by two figures, in the order of the first. */
+/** apart is the base of a study that is none of its points: the scenario as it is. */
+export const apart = (many: Many) => many.base && !many.points.some((p) => p.name === many.base!.name);
+
+/** pointOf is a point, or the scenario as it is, which has the number -1. */
+export const pointOf = (many: Many, i: number): ManyPoint => (i < 0 ? many.base! : many.points[i]);
+
+/** front returns the points that no other point dominates by two figures, in the order of the first; the scenario as it
+ * is takes part as -1. */
 export function front(many: Many, shown: number[], x: number, y: number): number[] {
   const sign = (k: number) => (many.figures[k].higher ? -1 : 1);
-  const v = (i: number, k: number) => sign(k) * many.points[i].figures[k];
+  const v = (i: number, k: number) => sign(k) * pointOf(many, i).figures[k];
   const out: number[] = [];
-  for (const i of [...shown].sort((a, b) => v(a, x) - v(b, x) || v(a, y) - v(b, y)))
+  for (const i of [...shown, ...(apart(many) ? [-1] : [])].sort((a, b) => v(a, x) - v(b, x) || v(a, y) - v(b, y)))
     if (out.length === 0 || v(i, y) < v(out[out.length - 1], y)) out.push(i);
   return out;
 }
@@ -146,7 +153,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
   const seeds = props.x === many.by[0];
   const range = (k: number) => {
     const v = all.map((p) => p.figures[k]);
-    if (seeds && k === props.x) v.push(...best.flatMap((i) => (many.points[i].high > many.points[i].low ? [many.points[i].low, many.points[i].high] : [])));
+    if (seeds && k === props.x) v.push(...best.flatMap((i) => (pointOf(many, i).high > pointOf(many, i).low ? [pointOf(many, i).low, pointOf(many, i).high] : [])));
     const [a, b] = [Math.min(...v), Math.max(...v)];
     if (wide(a, b)) return [a / 1.15, b * 1.15];
     const pad = (b - a || Math.abs(b) || 1) * 0.06;
@@ -167,7 +174,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
       : f.ticks(from, to, n).map((v, i, all) => ({ at: v, label: i > 0 && figure(v, k) === figure(all[i - 1], k) ? "" : figure(v, k) }));
   const path = best
     .map((i, n) => {
-      const [x, y] = at(many.points[i]);
+      const [x, y] = at(pointOf(many, i));
       return n === 0 ? `M${x} ${y}` : `H${x}V${y}`;
     })
     .join("");
@@ -199,7 +206,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
         <path d={path} fill="none" stroke="var(--accent)" stroke-width={1.5} />
         {seeds &&
           best.map((i) => {
-            const p = many.points[i];
+            const p = pointOf(many, i);
             return p.high > p.low && <path d={`M${X(p.low)} ${at(p)[1]}H${X(p.high)}`} stroke="var(--accent)" stroke-width={1} opacity={0.5} />;
           })}
         {[...shown].reverse().map((i) => {
@@ -222,9 +229,9 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
             </circle>
           );
         })}
-        {many.base && !many.points.includes(many.base) && (
+        {many.base && apart(many) && (
           <>
-            <rect x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill="none" stroke="var(--c-hash_collision)" stroke-width={2} />
+            <rect data-base data-front={on.has(-1) || undefined} x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill={on.has(-1) ? "var(--accent)" : "var(--bg)"} stroke="var(--ink)" stroke-width={2} />
             <text
               class="b over"
               x={at(many.base)[0] + (at(many.base)[0] > width - 80 ? -9 : 9)}
@@ -232,6 +239,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
               text-anchor={at(many.base)[0] > width - 80 ? "end" : "start"}
             >
               {many.base.name}
+              {on.has(-1) ? "" : ", dominated"}
             </text>
           </>
         )}
@@ -239,11 +247,12 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
       <p class="kinds">
         <span>
           <i class="dot front" />
-          Pareto front, {f.plural(best.length, "point")}
+          Pareto front, {f.plural(best.length - Number(on.has(-1)), "point")}
+          {on.has(-1) && ` and the ${many.base!.name}`}
         </span>
         <span>
           <i class="dot" />
-          {f.count(shown.length - best.length)} dominated
+          {f.count(shown.length - best.length + Number(on.has(-1)))} dominated
         </span>
         {seeds && shown.some((i) => many.points[i].high > many.points[i].low) && <span>horizontal lines: lowest to highest over the seeds</span>}
       </p>
@@ -323,6 +332,14 @@ export function Parallel(props: {
   };
   const first = (at: number) => many.points[shown[at]].figures[many.by[0]];
   const good = (at: number) => at < Math.min(5, Math.ceil(shown.length / 10)) || (at < 10 && first(at) === first(0));
+  // The strongest shade is best, as in the heat map.
+  const firsts = shown.map((_, at) => first(at));
+  const [lowest, highest] = [Math.min(...firsts), Math.max(...firsts)];
+  const higher = many.figures[many.by[0]].higher;
+  const shadeOf = (at: number) => {
+    const share = highest > lowest ? place(first(at), lowest, highest) : higher ? 1 : 0;
+    return 1 + Math.min(shades - 1, Math.floor((higher ? share : 1 - share) * shades));
+  };
   const names = (k: number, v: number, text: string, extra = "", off = 4) => (
     <text class="over" x={X(k) + 8} y={Y(v) + off}>
       {text}
@@ -341,9 +358,9 @@ export function Parallel(props: {
                 data-point={many.points[shown[at]].name}
                 d={line(at)}
                 fill="none"
-                stroke={good(at) ? "var(--accent)" : "var(--line-2)"}
-                stroke-width={good(at) ? 2.2 : 1}
-                opacity={shown.length > 60 && !good(at) ? 0.4 : 1}
+                stroke={`var(--l${shadeOf(at)})`}
+                stroke-width={good(at) ? 2.6 : 1.4}
+                opacity={shown.length > 60 && !good(at) ? 0.5 : 1}
                 onMouseEnter={() => looked.look(shown[at])}
                 onClick={() => looked.pin(shown[at])}
               />
@@ -386,6 +403,15 @@ export function Parallel(props: {
             );
           })}
         </svg>
+        <p class="kinds">
+          {Array.from({ length: shades }, (_, i) => (
+            <i class="shade" style={{ background: `var(--l${shades - i})` }} />
+          ))}
+          <span>
+            {many.figures[many.by[0]].words} {figure(higher ? highest : lowest, many.figures[many.by[0]])} (best) to{" "}
+            {beyond(higher ? highest : lowest, higher ? lowest : highest, many.figures[many.by[0]])}
+          </span>
+        </p>
       </div>
     </div>
   );

@@ -30,7 +30,11 @@ export function Minimap(props: { info: Info; from: number; to: number; width: nu
     ["--c-pause", "pauses"],
     ["--c-rate_not_given_back", "marks"],
   ].filter(([token]) => below.includes(token));
-  const longest = Math.max(1, ...cols.map((c) => c[3]));
+  // A queue below WRED min reads as such: the scale reaches to the threshold.
+  const wred = Math.max(0, ...(info.topology.configs ?? []).map((c) => c.wred_min_bytes));
+  const peak = Math.max(0, ...cols.map((c) => c[3]));
+  const longest = Math.max(1, peak, 1.2 * wred);
+  const drawn = peak > 0;
   const queue = cols.map((c, i) => `${i === 0 ? "M" : "L"}${x(i * data!.width_ps)} ${30 - (c[3] / longest) * 26}H${x((i + 1) * data!.width_ps)}`).join("");
   return (
     <svg
@@ -43,15 +47,21 @@ export function Minimap(props: { info: Info; from: number; to: number; width: nu
       onPointerDown={move}
       onPointerMove={move}
     >
-      <text x={8} y={19}>
-        {left < 120 ? "Sent" : "Sent by servers"}
+      <text class="small" x={8} y={12}>
+        <tspan fill="var(--o-tensor-parallel)">■</tspan> {left < 120 ? "sent" : "sent by servers"}
       </text>
+      {drawn && (
+        <text class="small" x={8} y={23}>
+          <tspan fill="var(--q-mid)">━</tspan> {left < 120 ? "queue" : wred > 0 ? "longest queue, ┄ WRED min" : "longest queue"}
+        </text>
+      )}
       <path d={`M${left} 30${area}V30Z`} fill="var(--o-tensor-parallel)" />
-      {longest > 1 && <path d={queue} fill="none" stroke="var(--q-mid)" />}
+      {drawn && wred > 0 && <path d={`M${left} ${30 - (wred / longest) * 26}H${width}`} stroke="var(--ink-3)" stroke-dasharray="2 4" />}
+      {drawn && <path d={queue} fill="none" stroke="var(--q-mid)" />}
       {below.map((token, i) => token && <rect x={x(i * data!.width_ps)} y={31} width={w / cols.length + 0.3} height={4} fill={`var(${token})`} />)}
       <text class="small" x={8} y={35}>
         {present.map(([token, name], i) => (
-          <tspan fill={`var(${token})`} {...(left < 120 ? { x: 8, y: 32 + 11 * i } : { dx: 4 })}>
+          <tspan fill={`var(${token})`} {...(left < 120 ? { x: 8, y: 34 + 11 * i } : { dx: 4 })}>
             ■<tspan fill="var(--ink-2)"> {name}</tspan>
           </tspan>
         ))}

@@ -1,13 +1,13 @@
 import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
-import { names } from "./causes";
-import type { Journeys, Messages, QPView } from "./contract";
+import { isSlowest, names, reasonOf, splitOf } from "./causes";
+import type { Journeys, Messages, QPView, Trace } from "./contract";
 import * as f from "./format";
 import { ordered, Passage } from "./passage";
-import { Rerun, traced, unfollowable } from "./rerun";
+import { Rerun, searched, traced, unfollowable } from "./rerun";
 import { address, set, useData, usePlace } from "./state";
 import { StepBar } from "./stepbar";
-import { alike, Waterfall, WaterfallKey } from "./waterfall";
+import { alike, tookOf, Waterfall, WaterfallKey } from "./waterfall";
 
 type Message = Messages["messages"][number];
 
@@ -24,22 +24,38 @@ export function Packets({ info }: { info: Info }) {
   const { data, error } = useData(() => view<Messages>(info.name, what), [info.name, what]);
   const followed = useData(() => view<Journeys>(info.name, "followed"), [info.name]);
   const list = data?.messages ?? [];
-  const m = list.find((x) => x.message === chosen) ?? list[0];
+  const traces = followed.data?.packets ?? [];
+  // Without a choice the view opens on the message of a packet that was followed.
+  const first = query.size === 0 && chosen === undefined ? traces.find((p) => (p.copies ?? []).length > 0) : undefined;
+  const away = first && !list.some((x) => holds(x, first)) && !alone;
+  const own = useData(away ? () => view<Messages>(info.name, `messages?qp=${first.qp}`) : null, [info.name, away, first?.qp]);
+  const m =
+    list.find((x) => x.message === chosen) ??
+    (first && (list.find((x) => holds(x, first)) ?? (own.data?.messages ?? []).find((x) => holds(x, first)))) ??
+    list[0];
   if (error)
     return (
       <p class="error" role="alert">
         {error}
       </p>
     );
-  if (!data) return <p class="loading">Loading messages…</p>;
-  const mine = (followed.data?.packets ?? []).filter((p) => !m || p.qp === m.qp);
-  const others = (followed.data?.packets ?? []).length - mine.length;
+  if (!data || (!followed.data && !followed.error) || (away && !own.data && !own.error)) return <p class="loading">Loading messages…</p>;
+  const mine = traces.filter((p) => !m || p.qp === m.qp);
+  const shown = m && mine.find((p) => holds(m, p) && (p.copies ?? []).length > 0);
+  const others = traces.length - mine.length;
+  const below = m && reasonOf(info, m);
   return (
     <section aria-label="Packet" class="wide">
-      <h1 class="finding" data-testid="packet-finding">
-        {m ? finding(m) : "No message matches."}
-      </h1>
-      {m && slowest(info, m) && <p class="lede">{slowest(info, m)}</p>}
+      <div data-testid="packet-finding">
+        <h1 class="finding">{shown ? tookOf(shown)[0] : m ? finding(m) : "No message matches."}</h1>
+        {shown && <p class="lede">{tookOf(shown)[1]}</p>}
+        {m && (shown || below) && (
+          <p class={shown ? "note" : "lede"}>
+            {shown && `Its message: ${finding(m)} `}
+            {below && `${below}.`}
+          </p>
+        )}
+      </div>
       {m && <Bridge info={info} m={m} />}
       <div class="split packets">
         <aside>
@@ -59,7 +75,7 @@ export function Packets({ info }: { info: Info }) {
           <List list={list} count={data.count} chosen={m} all={qp !== undefined || text !== ""} />
         </aside>
         <div>
-          {m && <Path info={info} m={m} at={place.args.has("at") ? arg("at") : undefined} />}
+          {m && !alone && mine.length === 0 && <Follow info={info} m={m} first />}
           {mine.length > 0 && (
             <div class="panel" data-testid="followed">
               <div class="head">
@@ -68,7 +84,7 @@ export function Packets({ info }: { info: Info }) {
               </div>
               {mine.map((p) =>
                 (p.copies ?? []).length === 0 ? (
-                  <p class="note">Packet {p.asked} did not leave a NIC in this run.</p>
+                  <p class="note">{missing(p.asked)}</p>
                 ) : (
                   <>
                     {alike(p.copies ?? []).map((same) => (
@@ -80,6 +96,7 @@ export function Packets({ info }: { info: Info }) {
               )}
             </div>
           )}
+          {m && <Path info={info} m={m} at={place.args.has("at") ? arg("at") : undefined} />}
           {others > 0 && (
             <p class="note">
               {f.plural(others, "packet")} of other queue pairs {others === 1 ? "was" : "were"} followed:{" "}
@@ -90,7 +107,7 @@ export function Packets({ info }: { info: Info }) {
               ))}
             </p>
           )}
-          {m && !alone && <Follow info={info} m={m} first={mine.length === 0} />}
+          {m && !alone && mine.length > 0 && <Follow info={info} m={m} first={false} />}
         </div>
       </div>
       <Captured info={info} />
@@ -100,28 +117,35 @@ export function Packets({ info }: { info: Info }) {
 
 const took = (m: Message) => m.done_ps - m.posted_ps;
 
-/** isSlowest reports whether a message is the one that the run explains. */
-function isSlowest({ summary: s }: Info, m: Message): boolean {
-  const x = s.slowest_flow;
-  return !!x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === took(m);
+/** holds reports whether a followed packet is one of a message's. */
+function holds(m: Message, p: Journeys["packets"][number]): boolean {
+  if (p.qp !== m.qp || p.first_psn === undefined) return false;
+  const n = (p.psn - p.first_psn + 2 ** 24) % 2 ** 24;
+  return n >= m.first_packet && n < m.first_packet + m.packets;
 }
 
-/** slowest says why the run's slowest message took longer than its ideal time; the panel has more. */
-const slowest = (info: Info, m: Message): string => (isSlowest(info, m) ? `${f.reason(info.summary.slowest_flow!)}.` : "");
+/** missing says why a packet to follow has no trace. */
+function missing(asked: string): string {
+  const qp = asked.split("/")[0];
+  if (asked.includes("/marked")) return `No marked packet of queue pair ${qp} arrived.`;
+  if (asked.includes("/paused")) return `No packet of queue pair ${qp} reached a port with its class paused.`;
+  return `Packet ${asked} did not leave a NIC in this run.`;
+}
 
 /** Bridge is a message's time as a bar: its wait behind earlier messages of its queue pair, its ideal time, and what is
 above, which has causes for the slowest message. */
 function Bridge({ info, m }: { info: Info; m: Message }) {
   if (m.done_ps < 0) return null;
+  const split = splitOf(info, m);
   const slow = isSlowest(info, m) ? info.summary.slowest_flow! : undefined;
-  const behind = slow?.causes ? (slow.behind_ps ?? 0) : Math.min(m.behind_ps, took(m));
+  const behind = split && slow ? (slow.behind_ps ?? 0) : Math.min(m.behind_ps, took(m));
   const rest = took(m) - behind;
   const named = names.flatMap(([key, name]) => {
-    const ps = slow?.causes?.[key + "_ps"] ?? 0;
+    const ps = split?.[key + "_ps"] ?? 0;
     return ps > 0 ? [{ key, name, time_ps: ps }] : [];
   });
   const ideal = Math.min(rest, m.ideal_ps);
-  const causes = slow?.causes
+  const causes = split
     ? named
     : [
         { key: "line_rate", name: "line rate and latency", time_ps: ideal },
@@ -302,16 +326,20 @@ function Follow({ info, m, first }: { info: Info; m: Message; first: boolean }) 
   const why = unfollowable(info);
   if (why) return <p class="note">{why}</p>;
   const tapped = ports(info, qp.data);
+  const q = qp.data?.qp;
+  const paused = (qp.data?.path ?? []).some((p) => info.ports[p.port].paused_ps > 0);
   const trace = traced(info, m, tapped);
+  const choices: [string, Trace][] = [
+    ["Follow the longest wait", searched(trace, m, "longest-wait")],
+    ...(q && q.ce_marked_packets > 0 ? [["a marked packet", searched(trace, m, "marked")] as [string, Trace]] : []),
+    ...(paused ? [["a paused packet", searched(trace, m, "paused")] as [string, Trace]] : []),
+    ["first, middle and last", trace],
+  ];
   return (
     <Rerun
       info={info}
-      trace={trace}
-      label="Follow and run this window again"
-      says={
-        `Same scenario and seed, until ${f.time(trace.to_ps)}: follows ${f.plural(trace.follow.length, "packet")} ` +
-        `of this message${tapped.length > 0 ? `, captures ${tapped.join(", ")}` : ""}.`
-      }
+      choices={choices}
+      says={`Simulates the scenario again until ${f.time(trace.to_ps)}${tapped.length > 0 ? ` and captures ${tapped.join(", ")}` : ""}.`}
       to={(run) => address(["run", run, "packet"], { qp: m.qp, message: m.message })}
       primary={first}
       off={!qp.data}

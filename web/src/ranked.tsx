@@ -3,7 +3,7 @@ import { causeColour } from "./colour";
 import { names } from "./causes";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { figure, front, type Looked } from "./manyplots";
+import { apart, figure, front, type Looked } from "./manyplots";
 import { address } from "./state";
 
 const listed = 20; // rows before more are asked for
@@ -54,11 +54,11 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
   const ties = many.points.filter((p) => p.tie).length;
   const on = new Set(others.length > 0 ? front(many, props.shown, first, others[0]) : []);
   const causes = fig.key === "step_time" && rows.every((i) => many.points[i].causes.length > 0);
-  const base = many.base && !many.points.includes(many.base) ? many.base : undefined;
+  const base = many.base;
   // The scenario has a row of its own where it ranks.
   let place = 0;
   const entries = groups.map((g): [ManyPoint, number, number, number[]] => [many.points[g[0]], g[0], (place += g.length) - g.length, g]);
-  if (base && !many.points.some((p) => p.name === base.name)) {
+  if (base && apart(many)) {
     const before = rows.filter((i) => (fig.higher ? -1 : 1) * (many.points[i].figures[first] - base.figures[first]) <= 0).length;
     entries.splice(before, 0, [base, -1, -1, []]);
   }
@@ -104,7 +104,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
         <table class="ranked" data-testid="points">
           <thead>
             <tr>
-              <th>{many.study ? "" : "run"}</th>
+              <th>{!many.study ? "run" : many.study.command ? "variant" : ""}</th>
               {axes.map((k) => (
                 <th title={many.axes[k].key}>{many.axes[k].short}</th>
               ))}
@@ -132,8 +132,8 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                       p.name
                     ) : (
                       <button class="plain" aria-pressed={looked.at === i} onClick={() => looked.pin(i)}>
-                        {many.study ? (g.length > 1 ? `${n + 1}–${n + g.length}` : n + 1) : p.name}
-                        {many.study && <span class="hidden"> {p.name}</span>}
+                        {many.study && !many.study.command ? (g.length > 1 ? `${n + 1}–${n + g.length}` : n + 1) : p.name}
+                        {many.study && !many.study.command && <span class="hidden"> {p.name}</span>}
                       </button>
                     )}
                     {on.has(i) && " ★"}

@@ -7,17 +7,17 @@ import { useData } from "./state";
 
 type Message = Messages["messages"][number];
 
-/** Rerun is a button that simulates a run again until its trace has ended, and then opens what it recorded. */
+/** Rerun is buttons that simulate a run again until a trace has ended, and then open what it recorded. */
 export function Rerun(props: {
   info: Info;
-  trace: Trace;
-  label: string;
+  choices: [label: string, trace: Trace][];
   says: string;
   to: (run: string) => string;
   primary: boolean;
   off?: boolean;
 }) {
-  const { info, trace } = props;
+  const { info } = props;
+  const [trace, pick] = useState(props.choices[0][1]);
   const [id, start] = useState("");
   const [error, fail] = useState("");
   const [tick, again] = useState(0);
@@ -35,8 +35,9 @@ export function Rerun(props: {
       start("");
     }
   }, [job?.state]);
-  const go = () => {
+  const go = (trace: Trace) => {
     fail("");
+    pick(trace);
     api.startTrace(info.name, trace).then(
       (j) => start(j.id),
       (e: Error) => fail(e.message),
@@ -45,9 +46,11 @@ export function Rerun(props: {
   const share = job && trace.to_ps > 0 ? Math.min(1, job.now_ps / trace.to_ps) : 0;
   return (
     <div class="followbar" data-testid="follow">
-      <button class={props.primary ? "button primary" : "button"} onClick={go} disabled={!!id || props.off}>
-        {props.label}
-      </button>
+      {props.choices.map(([label, trace], i) => (
+        <button class={props.primary && i === 0 ? "button primary" : "button"} onClick={() => go(trace)} disabled={!!id || props.off}>
+          {label}
+        </button>
+      ))}
       <p class="note">
         {id ? (
           <>
@@ -83,3 +86,9 @@ export function traced(info: Info, m: Message, capture: string[]): Trace {
   const end = m.done_ps < 0 ? info.summary.step_time_ps : m.done_ps;
   return { follow, capture, from_ps: m.posted_ps, to_ps: end, stop: true };
 }
+
+/** searched is a trace of the packet of a message that a search finds. */
+export const searched = (trace: Trace, m: Message, by: string): Trace => ({
+  ...trace,
+  follow: [m.packets > 1 ? `${m.qp}/${by}:${m.first_packet}-${m.first_packet + m.packets - 1}` : `${m.qp}/+${m.first_packet}`],
+});

@@ -67,8 +67,7 @@ function Followed({ info, name }: { info: Info; name: string }) {
   return (
     <Rerun
       info={info}
-      trace={trace}
-      label="Follow a message and run again"
+      choices={[["Follow a message and run again", trace]]}
       says={`Same scenario and seed, until ${f.time(trace.to_ps)}: ${m.from} → ${m.to}, ${f.bytes(m.bytes)}.`}
       to={(run) => address(["run", run, "life"], { chapter, sequence: name })}
       primary

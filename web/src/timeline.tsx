@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Answer, type Critical, type Info, type Ranks, standalone, view } from "./api";
+import { type Answer, type Critical, type Info, type PortView, type QPView, type Ranks, standalone, view } from "./api";
+import type { Messages } from "./contract";
 import { names as causeNames } from "./causes";
 import { causeColour, ink, kindToken } from "./colour";
 import * as f from "./format";
@@ -77,6 +78,25 @@ function arrows(g: CanvasRenderingContext2D, path: Piece[], x: (t: number) => nu
     g.lineTo(at + 3.5, b + 7 * up);
     g.fill();
   }
+}
+
+/** useCarried is the queue pair of the message that is a piece of the path, and the port where its packets waited longest;
+ * undefined without a recorded rate. */
+function useCarried(info: Info, p: Piece | undefined, names: string[]): { qp: QPView; port?: PortView } | undefined {
+  const key = p ? `${p.rank} ${p.peer} ${p.end_ps}` : "";
+  const name = (rank: number) => (names[rank] ?? "").replace(" ▸ GPU ", "/gpu-");
+  const find = async () => {
+    const what = `messages?${new URLSearchParams({ text: `${name(p!.rank)} ${name(p!.peer)}`, from: String(Math.floor(p!.start_ps)), to: String(Math.ceil(p!.end_ps)) })}`;
+    const ends = [name(p!.rank), name(p!.peer)].sort().join();
+    const all = (await view<Messages>(info.name, what)).messages.filter((m) => [m.from, m.to].sort().join() === ends);
+    const m = all.find((m) => m.done_ps === p!.end_ps) ?? all[0];
+    if (!m || m.qp < 0) return undefined;
+    const qp = await view<QPView>(info.name, `qp?id=${m.qp}`);
+    if (!qp.signals.some((s) => s.signal === "rate" && s.at_ps.length > 0)) return undefined;
+    const hot = (qp.path ?? []).reduce<QPView["path"][number] | undefined>((a, b) => (!a || b.wait_ps > a.wait_ps ? b : a), undefined);
+    return { qp, port: hot && (await view<PortView>(info.name, `port?id=${hot.port}`)) };
+  };
+  return useData(p && !standalone() ? find : null, [info.name, key]).data;
 }
 
 /** nameOf is the name of a cause. */
@@ -184,7 +204,8 @@ export function TimeLine({ info }: { info: Info }) {
   const rowOf = (rank: number) => (rows.includes(rank) ? rows.indexOf(rank) : rows.indexOf(-1 - hosts.findIndex((h) => h.ranks.includes(rank))));
   // The path's own row; of few pieces the causes have room for their names.
   const inSight = (path.data?.path ?? []).filter((p) => p.end_ps >= from && p.start_ps <= to);
-  const few = inSight.length > 0 && inSight.length <= 3 && width > 600 && (path.data?.causes ?? []).length > 0;
+  const few = inSight.length > 0 && inSight.length <= 3 && (path.data?.causes ?? []).length > 0;
+  const carried = useCarried(info, few && inSight.length === 1 && inSight[0].peer >= 0 ? inSight[0] : undefined, names);
   const head = few ? 92 : 36;
   const gap = pins.length > 0 ? 8 : 0;
   const yOf = (i: number) => head + i * rowHeight + (i >= pins.length ? gap : 0);
@@ -253,7 +274,13 @@ export function TimeLine({ info }: { info: Info }) {
     g.textBaseline = "middle";
     g.fillStyle = ink("--ink");
     g.font = "600 11px system-ui, sans-serif";
-    g.fillText("Critical path", 8, head / 2 - 2);
+    g.fillText("Critical path", 8, few ? 14 : head / 2 - 2);
+    if (few && carried) {
+      g.font = "11px system-ui, sans-serif";
+      g.fillStyle = ink("--ink-2");
+      g.fillText(left < 120 ? "rate" : `rate of queue pair ${carried.qp.qp.qp}`, 8, 30);
+      g.fillText(f.rate(carried.qp.qp.line_bps), 8, 45);
+    }
     rows.forEach((r, i) => {
       if (sought && r === asked && i >= pins.length) {
         g.fillStyle = ink("--sunk");
@@ -290,16 +317,39 @@ export function TimeLine({ info }: { info: Info }) {
       const [a, w] = [x(p.start_ps), Math.max(0.7, x(p.end_ps) - x(p.start_ps))];
       const share = path.data!.shares[k] ?? [];
       g.fillStyle = p.peer < 0 && p.operations > 0 ? ink("--c-compute") : colour(p.class);
+      // Of a single transfer causes are shares of its time, without a place on the axis: they are words, and the axis has
+      // its rate and the pauses of its port.
+      if (few) {
+        const parts = share.map((part, c) => [part * (p.end_ps - p.start_ps), nameOf(causes[c])] as const).filter(([ps]) => ps >= 0.005 * (p.end_ps - p.start_ps));
+        const words = parts.sort((a, b) => b[0] - a[0]).map(([ps, name]) => `${name} ${f.time(ps)}`);
+        const deep = head - 26;
+        if (carried) {
+          const [rate, line] = [carried.qp.signals.find((s) => s.signal === "rate")!, Math.max(1, carried.qp.qp.line_bps)];
+          g.fillStyle = ink("--sunk");
+          g.fillRect(a, 3, w, deep);
+          g.fillStyle = ink("--c-line_rate");
+          let [t, v] = [p.start_ps, line];
+          for (let i = 0; i <= rate.at_ps.length; i++) {
+            const next = Math.min(p.end_ps, rate.at_ps[i] ?? p.end_ps);
+            const high = Math.min(1, v / line) * deep;
+            if (next > t) g.fillRect(x(t), 3 + deep - high, x(next) - x(t), high);
+            [t, v] = [Math.max(t, next), rate.values[i] ?? v];
+          }
+          g.fillStyle = ink("--c-pause");
+          for (const s of carried.port?.series ?? [])
+            if (s[5] > 0 && s[0] < p.end_ps && s[0] + s[1] > p.start_ps) g.fillRect(x(s[0]), 3, Math.max(0.7, x(s[0] + s[1]) - x(s[0])), 6 * s[5]);
+        } else g.fillRect(a, 3, w, deep);
+        g.fillStyle = ink("--ink-2");
+        let said = words.join(" · ");
+        while (words.length > 1 && g.measureText(said).width > Math.min(w, width - left) - 12) words.pop(), (said = words.join(" · ") + " …");
+        if (w > 60) g.fillText(said, Math.max(a, left) + 4, head - 14);
+        return;
+      }
       g.fillRect(a, 3, w, head - 9);
       let y = head - 6;
       share.forEach((part, c) => {
         g.fillStyle = tints[c];
         g.fillRect(a, (y -= part * (head - 9)), w, part * (head - 9));
-        if (!few || part * (head - 9) < 12 || w < 200) return;
-        const [red, green, blue] = [1, 3, 5].map((i) => parseInt(tints[c].slice(i, i + 2), 16));
-        g.fillStyle = 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#14171a" : "#ffffff";
-        const name = causeNames.find(([key]) => key === causes[c])?.[1] ?? causes[c];
-        g.fillText(`${name} ${f.time(part * (p.end_ps - p.start_ps))}`, Math.max(a, left) + 8, y + (part * (head - 9)) / 2 + 1);
       });
     });
     rows.forEach((r, i) => {
@@ -505,9 +555,23 @@ export function TimeLine({ info }: { info: Info }) {
           ))}
           <span>
             <i class="line" />
-            critical path{(path.data?.causes ?? []).length > 0 && ", by cause:"}
+            critical path{(path.data?.causes ?? []).length > 0 && !few && ", by cause:"}
           </span>
-          {(path.data?.causes ?? []).map((k, c) => (
+          {few && carried && (
+            <>
+              <span>
+                <i style={{ background: "var(--c-line_rate)" }} />
+                sending rate, to line rate
+              </span>
+              {(carried.port?.series ?? []).some((s) => s[5] > 0) && (
+                <span>
+                  <i style={{ background: "var(--c-pause)" }} />
+                  {carried.port!.port.name.split(" → ")[0]} paused
+                </span>
+              )}
+            </>
+          )}
+          {!few && (path.data?.causes ?? []).map((k, c) => (
             path.data!.shares.some((s) => (s ?? [])[c] >= 0.02) && (
               <span>
                 <i style={{ background: causeColour(k) }} />
@@ -574,8 +638,8 @@ export function TimeLine({ info }: { info: Info }) {
       <div ref={card} class="hovercard" hidden />
       <p class="hint" aria-live="polite">
         {chosen ||
-          "Drag to move; W and S zoom, A and D move, F shows the whole step. Above: computing; below: communication, pale where " +
-            "computing hides it."}{" "}
+          "Drag to move; Ctrl + wheel, W and S zoom, A and D move, F shows the whole step. " +
+            (info.summary.compute_ps > 0 ? "Above: computing; below: communication, pale where computing hides it." : "")}{" "}
         {picked && !standalone() && (
           <a href={address(["run", info.name, "packet"], { text: picked.gpu, from: picked.from, to: picked.to })}>
             Messages of {picked.gpu} then
@@ -597,7 +661,7 @@ export function TimeLine({ info }: { info: Info }) {
         <p class="hint" data-testid="critical">
           The critical path has {f.plural(path.data.operations, "operation")} in this window; its pieces add up
           to {f.time(path.data.path.reduce((sum, p) => sum + p.end_ps - p.start_ps, 0))}. A transfer's causes are shares of
-          its time: where they lie within it is in the lanes above.
+          its time, without a place on the axis.
         </p>
       )}
     </section>

@@ -107,6 +107,14 @@ export function Waterfall({ info, p, c, last: latest, times }: { info: Info; p: 
   );
 }
 
+/** tookOf is what became of a followed packet in two sentences: its time, and where that went. */
+export function tookOf(p: Followed): [string, string] {
+  const c = p.copies!.find((x) => x.data) ?? p.copies![0];
+  const span = Math.max(1, Math.max(c.end_ps, c.hops[c.hops.length - 1]?.left_ps ?? 0) - (c.hops[0]?.left_ps ?? 0));
+  const ended = c.end === "under way" ? "under way when the run ended" : `${c.end} after ${f.time(span)}`;
+  return [`Packet ${p.psn}, ${f.whole(p.from)} → ${f.whole(p.to)}: ${ended}.`, happened(c, span)];
+}
+
 /** waited is a copy's time in the queue of a hop. */
 const waited = (c: Copy, i: number) => (i > 0 ? c.hops[i].left_ps - c.hops[i].ready_ps : 0);
 

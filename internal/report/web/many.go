@@ -86,13 +86,6 @@ func (s *Server) many(w http.ResponseWriter, q *http.Request) {
 	send(w, m, err)
 }
 
-// one is a compared run.
-type one struct {
-	name     string
-	summary  result.Summary
-	settings map[string]string
-}
-
 // compared reads runs of a folder and ranks them by step time.
 func compared(root string, names []string) (*Many, error) {
 	m := &Many{LeftOut: []string{}}
@@ -121,42 +114,6 @@ func (m *Many) base(name string) {
 	}
 }
 
-// rank fills in the ranking of runs by step time.
-func (m *Many) rank(all []one) {
-	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(a.summary.StepTime, b.summary.StepTime) })
-	m.Title, m.Of = all[0].summary.Name, len(all)
-	all = all[:min(len(all), maxMany)]
-	steps := make([]float64, len(all))
-	for i := range all {
-		if steps[i] = float64(all[i].summary.StepTime); all[i].summary.Name != m.Title {
-			m.Title = ""
-		}
-	}
-	m.Unlike = unlike(all)
-	keys := differing(all)
-	for _, key := range keys {
-		values := make([]string, len(all))
-		for i := range all {
-			values[i] = all[i].settings[key]
-		}
-		share := sweep.Share(values, steps)
-		if key == sweep.SeedKey { // random variation, after the chosen settings
-			share = -1
-		}
-		m.axis(key, values, share)
-	}
-	of := make([]sweep.Means, len(all))
-	for i := range all {
-		m.Points = append(m.Points, ManyPoint{Name: all[i].name, Low: steps[i], High: steps[i],
-			Tie: steps[i] == steps[0], Causes: causesOf(all[i].summary.Chain)})
-		for _, f := range sweep.Figures {
-			of[i] = append(of[i], f.Of(&all[i].summary))
-		}
-	}
-	m.settle(keys, func(i int, key string) string { return all[i].settings[key] }, of,
-		[]string{"step_time", "queue_peak"}, nil)
-}
-
 // readOne reads what comparing needs of a run.
 func readOne(root, name string) (x one, err error) {
 	x.name = name
@@ -170,7 +127,7 @@ func readOne(root, name string) (x one, err error) {
 			return x, (&Directory{Name: name}).broken(file, err)
 		}
 	}
-	x.settings = m.Resolved
+	x.settings, x.seeds = m.Resolved, []*result.Summary{&x.summary}
 	return x, result.CheckSummary(&m, &x.summary, dir)
 }
 
@@ -188,27 +145,6 @@ func unlike(all []one) []string {
 		}
 	}
 	return out
-}
-
-// differing returns the differing settings: those of all runs before those of a single algorithm.
-func differing(all []one) (keys []string) {
-	absent := map[string]int{}
-	for i := range all {
-		for key := range all[i].settings {
-			absent[key]++
-		}
-	}
-	for key := range absent {
-		absent[key] = len(all) - absent[key]
-		v := all[0].settings[key]
-		if slices.ContainsFunc(all, func(x one) bool { return x.settings[key] != v }) {
-			keys = append(keys, key)
-		}
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(absent[a], absent[b]), strings.Compare(a, b))
-	})
-	return keys
 }
 
 // causesOf returns the parts of a step by cause.

@@ -227,7 +227,7 @@ func TestOtherStudy(t *testing.T) {
 		for _, a := range m.Axes {
 			keys = append(keys, a.Key)
 		}
-		if m.Base == nil || m.Base.Name != "simulation 1" || m.Study.Error != "stuck" || m.Study.Failed != 1 ||
+		if m.Base == nil || m.Base.Name != "one" || m.Study.Error != "stuck" || m.Study.Failed != 1 ||
 			m.Study.Done != len(m.Points) || m.Points[0].Figures[m.By[0]] <= 0 {
 			t.Errorf("%+v, %+v", m, m.Study)
 		}
@@ -243,6 +243,51 @@ func TestOtherStudy(t *testing.T) {
 	list := decoded[[]StudyEntry](t, s, "/api/studies")
 	if len(list) != 1 || list[0].Error != "" || list[0].State.Trials != 4 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// Runs of compare --seeds are a point for each variant, with its seeds as an interval, by the settings that variants
+// differ in.
+func TestSeedsOfCompare(t *testing.T) {
+	run := func(label, lb, algorithm string, seed uint64, step int64) (one, string) {
+		s := result.Summary{Seed: seed}
+		s.StepTime = step
+		settings := map[string]string{"seed": fmt.Sprint(seed), "lb": lb, "cc.algorithm": algorithm,
+			"computed.window": algorithm}
+		if algorithm == "dcqcn" {
+			settings["cc.dcqcn.ai"] = "80Mbps"
+		}
+		return one{label, s, settings, nil}, label
+	}
+	var all []one
+	var labels []string
+	for _, seed := range []uint64{3, 1, 2} {
+		for i, lb := range []string{"ecmp", "spray"} {
+			for j, algorithm := range []string{"dcqcn", "swift"} {
+				x, label := run(lb+" "+algorithm, lb, algorithm, seed, int64(1000+100*i-300*j+10*int(seed)))
+				all, labels = append(all, x), append(labels, label)
+			}
+		}
+	}
+	groups, names := bySeed(all, labels)
+	m := &Many{}
+	m.rank(groups)
+	var keys []string
+	for _, a := range m.Axes {
+		keys = append(keys, a.Key)
+	}
+	if len(groups) != 4 || !slices.Equal(names, []string{"ecmp dcqcn", "ecmp swift", "spray dcqcn", "spray swift"}) ||
+		!slices.Equal(keys, []string{"cc.algorithm", "lb"}) {
+		t.Errorf("%d groups %v differ in %v", len(groups), names, keys)
+	}
+	for i, want := range []string{"ecmp swift", "spray swift", "ecmp dcqcn", "spray dcqcn"} {
+		p := m.Points[i]
+		base := []float64{700, 800, 1000, 1100}[i]
+		if p.Name != want || !slices.Equal(p.Seeds, []float64{base + 10, base + 20, base + 30}) || p.Low != base+10 ||
+			p.High != base+30 || p.Figures[m.By[0]] != base+20 || p.Over == nil || p.Over[0] != base-700 ||
+			p.Tie != (i == 0) {
+			t.Errorf("%d: %+v", i, p)
+		}
 	}
 }
 

@@ -227,8 +227,13 @@ func otherStudy(name, command, path string, records []*sweep.Record, at time.Tim
 		if r.Settings == nil { // of an earlier version
 			r.Settings = map[string]string{}
 		}
-		all = append(all, one{fmt.Sprintf("simulation %d", i+1), *r.Summary, r.Settings})
+		all = append(all, one{fmt.Sprintf("simulation %d", i+1), *r.Summary, r.Settings, []*result.Summary{r.Summary}})
 		labels = append(labels, r.Label)
+	}
+	m.Study.Done = len(all)
+	all, labels = bySeed(all, labels)
+	if len(all) > 0 {
+		m.Study.Seeds = len(all[0].seeds)
 	}
 	different := map[[sha256.Size]byte]bool{}
 	for i := range all {
@@ -237,7 +242,14 @@ func otherStudy(name, command, path string, records []*sweep.Record, at time.Tim
 	for i := 0; i < len(all) && len(different) < len(all); i++ {
 		all[i].settings["simulation"] = labels[i]
 	}
-	if m.Study.Done, m.Study.Points = len(all), len(all); len(all) > 0 {
+	names := slices.Sorted(slices.Values(labels))
+	for i := range all {
+		at, _ := slices.BinarySearch(names, labels[i])
+		if labels[i] != "" && (at+1 == len(names) || names[at+1] != labels[i]) { // a name of its own
+			all[i].name = labels[i]
+		}
+	}
+	if m.Study.Points = len(all); len(all) > 0 {
 		first := all[0].name
 		m.rank(all)
 		m.base(first)
