@@ -65,7 +65,7 @@ type Measurement struct {
 	Group string // kind of the point
 	Bytes unit.Bytes
 	Model *coll.Choice // NCCL's tuning model for the last simulation; nil: none
-	Runs  int          // runs of the last simulation, of which the fastest counts; 0: one
+	Runs  int          // runs of the last simulation, of which the last ones count; 0: one
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string                           // GPUs of a collective; nil: work is no collective
@@ -368,8 +368,8 @@ func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibrati
 	return took.Seconds(), nil
 }
 
-// iterations returns how many runs of a collective are simulated, for the time of the fastest. It is more than one
-// if congestion control reacts to the collective, because nccl-tests times runs after warm-up runs over the same
+// iterations returns how many runs of a collective are simulated, for the time that the last ones add. It is more than
+// one if congestion control reacts to the collective, because nccl-tests times runs after warm-up runs over the same
 // queue pairs. The first CNP halves the rate of a queue pair for DCQCN's 300 us, and later ones take less. Runs
 // that are much longer have no such beginning.
 func iterations(n unit.Bytes) int {

@@ -28,7 +28,8 @@ func ofShare(f func(*scenario.Calibration) *float64) func(*scenario.Calibration)
 // Knobs are all parameters, those first that measurements are likeliest to carry.
 var Knobs = []Knob{
 	{Param{Name: "nvlink_share", Unit: "%", Start: 100, Least: 20, Most: 120, Step: 0.03, Share: true},
-		"of NVLink", ofShare(func(c *scenario.Calibration) *float64 { return &c.NVLink })},
+		"of the rate of NVLink that NCCL's kernels reach (H100: 371 of 450 GB/s)",
+		ofShare(func(c *scenario.Calibration) *float64 { return &c.NVLink })},
 	{Param{Name: "nic_share", Unit: "%", Start: 100, Least: 5, Most: 100, Step: 0.03, Share: true},
 		"of the NICs' rate", ofShare(func(c *scenario.Calibration) *float64 { return &c.NICs })},
 	{Param{Name: "launch", Unit: "us", Most: 2000, Step: 2}, "per collective",

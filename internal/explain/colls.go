@@ -61,7 +61,8 @@ func (r *reading) collectives() []result.Collective {
 	at := map[group]int{}
 	var out []result.Collective
 	var kinds []coll.Kind
-	var rates []float64 // of the NICs or pipes that bound them, bytes/s
+	var rates []float64    // of the NICs or pipes that bound them, bytes/s
+	var ends [][]unit.Time // of the runs of a repeated collective
 	ops, limits := r.byCollective(), newBounds(r)
 	stored := map[int]*accesses{}
 	for i := range r.dag.Colls {
@@ -75,7 +76,7 @@ func (r *reading) collectives() []result.Collective {
 		if !ok {
 			j = len(out)
 			at[k] = j
-			kinds, rates = append(kinds, c.Kind), append(rates, 0)
+			kinds, rates, ends = append(kinds, c.Kind), append(rates, 0), append(ends, nil)
 			out = append(out, result.Collective{Job: r.jobName(job), Name: c.Name, Kind: c.Kind.String(),
 				Algorithm: c.By, Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
@@ -93,6 +94,10 @@ func (r *reading) collectives() []result.Collective {
 				o.Bound, o.BoundWhy, rates[j] = bound, why, rate
 			}
 		}
+		for len(ends[j]) <= c.Run {
+			ends[j] = append(ends[j], 0)
+		}
+		ends[j][c.Run] = max(ends[j][c.Run], to[i])
 		d := to[i] - from[i]
 		o.Count++
 		o.Bytes += int64(c.Bytes)
@@ -117,6 +122,10 @@ func (r *reading) collectives() []result.Collective {
 		if o.Uneven && o.Bound > 0 { // the rate of the fullest NIC or pipe: no message stands for all
 			x := rates[i] / o.Bound
 			o.Bound, o.BusBW, o.BusBest = rates[i], x*o.BusBW, x*o.BusBest
+		}
+		if runs := len(ends[i]); runs > 2 {
+			half := runs / 2
+			o.Steady = int64(ends[i][runs-1]-ends[i][half]) / int64(runs-1-half)
 		}
 		o.Time /= int64(o.Count)
 		o.Bytes /= int64(o.Count)

@@ -126,7 +126,7 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 		}
 		purpose := fmt.Sprintf("simulate %s like here, %s", last.Name, micros(last.Before))
 		if strings.Contains(command, "collective.repeat=") && !strings.Contains(command, "collective.repeat=0") {
-			purpose += " in its fastest run"
+			purpose += " in each of its last runs"
 		}
 		a.next(purpose, "%s", command)
 	}

@@ -361,16 +361,17 @@ type Collective struct {
 	// messages of several sizes, or several of a rank: bytes are of the largest, busbw and bound of the fullest NIC or
 	// NVLink pipe
 	Uneven bool `json:"uneven,omitempty"`
+	// mean time from one end to the next in the second half of three or more runs of a repeated collective. Ranks
+	// begin a run while others end the previous one, so it is less than Time.
+	Steady int64 `json:"steady_ps,omitempty"`
 }
 
-// Iteration returns the time of a workload. For a repeated collective it is the time of its fastest run, plus the
-// time before and after its transfers.
+// Iteration returns the time of a workload, or what each run of a repeated collective adds after the first ones.
 func (s *Summary) Iteration() unit.Time {
-	if len(s.Collectives) != 1 {
-		return unit.Time(s.StepTime)
+	if len(s.Collectives) == 1 && s.Collectives[0].Steady > 0 {
+		return unit.Time(s.Collectives[0].Steady)
 	}
-	c := &s.Collectives[0]
-	return unit.Time(c.TimeMin + s.StepTime/int64(c.Count) - c.Time)
+	return unit.Time(s.StepTime)
 }
 
 // LinkEvent is a change of a link at a time.

@@ -83,7 +83,7 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 				}
 			}
 			b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g,
-				By: usual(c.Kind, c.Algorithm)}, func() { ready, _ = c.Into(b, g, ready) })
+				By: usual(c.Kind, c.Algorithm), Run: k}, func() { ready, _ = c.Into(b, g, ready) })
 		}
 	}
 	return b.Seal()

@@ -69,6 +69,7 @@ type Collective struct {
 	Bytes unit.Bytes
 	Ranks []int
 	By    string // algorithm: ring, tree, direct, as Algorithms names them; "" for plain transfers
+	Run   int    // place among the runs of a repeated collective; 0: the first, or not repeated
 }
 
 // DAG is a sealed graph. Successors of op i are Succ[First[i]:First[i+1]].

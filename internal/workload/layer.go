@@ -24,7 +24,7 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 			ready[i] = s.pending(r)
 		}
 		run, by := s.within(kind, b, ranks)
-		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks, by}, func() {
+		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks, by, 0}, func() {
 			for i, d := range run(s.b, ranks, b, ready) {
 				if by == coll.ByRing {
 					d = d[:1]
@@ -184,7 +184,7 @@ func (s *step) rotate(p int, b unit.Bytes, after func(rank int) []int32) map[int
 			for c := range ranks {
 				ranks[c] = s.seats[p][dp*s.CP+c][i]
 			}
-			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks, coll.ByRing},
+			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks, coll.ByRing, 0},
 				func() {
 					for c, r := range ranks {
 						next := ranks[(c+1)%s.CP]

@@ -28,7 +28,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 			continue
 		}
 		next := make([][]int32, len(ranks))
-		s.b.Collective(Collective{name, kind, DataParallel, b, ranks, by}, func() {
+		s.b.Collective(Collective{name, kind, DataParallel, b, ranks, by, 0}, func() {
 			for c := range channels {
 				part := b*unit.Bytes(c+1)/unit.Bytes(channels) - b*unit.Bytes(c)/unit.Bytes(channels)
 				order := coll.ChannelOrder(ranks, s.on(), c)

@@ -117,7 +117,7 @@ func (s *step) tokens(p int, b unit.Bytes) (in []arrival) {
 				ready[x] = s.pending(ranks[x])
 			}
 			s.b.Collective(Collective{"ep all-to-all",
-				coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
+				coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts), 0}, func() {
 				for x, d := range run(s.b, ranks, b, ready) {
 					for _, id := range d {
 						if !slices.Contains(ready[x], id) { // otherwise the hidden part would accumulate

@@ -98,7 +98,7 @@ func (s *Storage) share(rank, n int, bytes unit.Bytes, one func(end, times int, 
 // read fetches bytes. A command is sent, the media copy the data to the server's memory, and the memory sends them.
 // (NVMe over Fabrics, and object stores over RDMA: the server writes into the reader's memory.)
 func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
-	c := Collective{name, coll.SendRecv, DataLoading, bytes, s.ends(rank, s.requests(bytes)), ""}
+	c := Collective{name, coll.SendRecv, DataLoading, bytes, s.ends(rank, s.requests(bytes)), "", 0}
 	b.Collective(c, func() {
 		done = s.access(b, rank, bytes, after, func(end, times int, size unit.Bytes, after []int32) int32 {
 			id := b.Transfer(rank, end, s.Command*unit.Bytes(times), after...)
@@ -113,7 +113,7 @@ func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, afte
 
 // write stores bytes: the command is sent with the data, and the server answers once the media have them.
 func (s *Storage) write(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
-	c := Collective{name, coll.SendRecv, Saving, bytes, s.ends(rank, s.requests(bytes)), ""}
+	c := Collective{name, coll.SendRecv, Saving, bytes, s.ends(rank, s.requests(bytes)), "", 0}
 	b.Collective(c, func() {
 		done = s.access(b, rank, bytes, after, func(end, times int, size unit.Bytes, after []int32) int32 {
 			command := s.Command * unit.Bytes(times)

@@ -457,7 +457,7 @@ func (s *step) pass(in map[port][]arrival, from, to int, at port) {
 	for e, ranks := range s.seats[from] {
 		for i, r := range ranks {
 			dst := s.seats[to][e][i]
-			s.b.Collective(Collective{"pp send", coll.SendRecv, PipelineParallel, b, []int{r, dst}, ""},
+			s.b.Collective(Collective{"pp send", coll.SendRecv, PipelineParallel, b, []int{r, dst}, "", 0},
 				func() {
 					in[at] = append(in[at], arrival{dst, s.b.Transfer(r, dst, b, s.pending(r)...)})
 				})

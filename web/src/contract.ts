@@ -262,6 +262,7 @@ export interface Collective {
   bound_bytes_per_second: number;
   bound_by: string;
   uneven?: boolean;
+  steady_ps?: number;
 }
 
 export interface LinkLoad {
