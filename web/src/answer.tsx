@@ -4,13 +4,14 @@ import { causeColour } from "./colour";
 import { Details } from "./details";
 import * as f from "./format";
 import { Pictures } from "./moments";
-import { Remedies } from "./remedies";
+import { largest, Remedies, useCards } from "./remedies";
 import { address, useData } from "./state";
 import { StepBar } from "./stepbar";
 
 /** Answer is what a run opens with: where the step's time went, what would shorten it, where to look. */
 export function Answer({ info }: { info: Info }) {
   const { data, error } = useData(() => view<Figures>(info.name, "answer"), [info.name]);
+  const cards = useCards(info, data);
   if (error)
     return (
       <p class="error" role="alert">
@@ -36,7 +37,9 @@ export function Answer({ info }: { info: Info }) {
           </b>
         )}
       </p>
-      <h1 data-testid="verdict">{verdict(info, data)}</h1>
+      <h1 data-testid="verdict">
+        {verdict(info, data)} {largest(cards, step) && <span class="saving">{largest(cards, step)}</span>}
+      </h1>
       <p class="lede" data-testid="lede">
         <Lede info={info} place={data.place?.name} />
       </p>
@@ -48,7 +51,7 @@ export function Answer({ info }: { info: Info }) {
           <StepBar parts={data.parts} causes={data.causes_present} step={sum} main={data.losses?.[0]?.key} />
         </>
       )}
-      <Remedies info={info} data={data} step={step} />
+      <Remedies info={info} cards={cards} step={step} />
       <Pictures info={info} data={data} />
       {sum > 0 && (
         <p class="note" data-testid="seen">

@@ -335,23 +335,27 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
   const ramp = table(load().slice(1));
   const steps = lineTokens.map(ink);
   const roots = new Set(props.labels.filter((l) => l.root).map((l) => l.port));
+  const counts = new Uint32Array(256); // of a cable's links, by value
   const strokes = layout.cables.map((cable, i) => {
     const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false, down: 0, slow: 0 };
+    counts.fill(0);
     for (const l of cable.links) {
       const state = props.states.get(l.from_a);
       if (state?.down) s.down++;
       else if (state) s.slow++;
-      // Of links that are drawn as one the mean: a maximum would show any large fabric as full.
-      s.value += Math.max(at(props.data, l.from_a, props.t), at(props.data, l.from_b, props.t)) / cable.links.length;
+      counts[Math.max(at(props.data, l.from_a, props.t), at(props.data, l.from_b, props.t))]++;
       for (const p of [l.from_a, l.from_b]) {
         s.chosen ||= p === props.port;
         s.onPath ||= path.has(p);
         s.paused ||= props.on.has(p);
       }
     }
+    // Of links that are drawn as one the 90th percentile: a maximum would show any large fabric as full.
+    for (let left = Math.ceil(0.9 * cable.links.length); (left -= counts[s.value]) > 0; ) s.value++;
     return s;
   });
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
+  const few = layout.cables.length <= 256; // more heads would cover the links
   strokes.forEach(({ cable, i, value, chosen, onPath, paused, down, slow }) => {
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
     const q = props.queues;
@@ -383,8 +387,29 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
       g.stroke();
       g.setLineDash([]);
     }
+    // The direction that is shown: the paused port's, else the busier one's.
+    if (few && (paused || value > 0)) {
+      const p = paused ? cable.links.flatMap((l) => [l.from_a, l.from_b]).find((p) => props.on.has(p))! : hottest(cable, props.data, props.t);
+      const link = cable.links.find((l) => l.from_a === p || l.from_b === p)!;
+      const low = cable.a.tier <= cable.b.tier ? cable.a : cable.b;
+      const up = layout.of.get(link.from_a === p ? link.a : link.b) === low;
+      arrow(g, up ? [ax, ay, bx, by] : [bx, by, ax, ay], paused ? ink("--c-pause") : String(g.strokeStyle), Math.max(4, g.lineWidth + 2.5));
+    }
     g.globalAlpha = 1;
   });
+}
+
+/** arrow is the head of a directed link, three fifths of the way along. */
+function arrow(g: CanvasRenderingContext2D, [ax, ay, bx, by]: [number, number, number, number], colour: string, size: number) {
+  const long = Math.hypot(bx - ax, by - ay) || 1;
+  const [dx, dy] = [((bx - ax) / long) * size, ((by - ay) / long) * size];
+  const [x, y] = [ax + 0.6 * (bx - ax), ay + 0.6 * (by - ay)];
+  g.fillStyle = colour;
+  g.beginPath();
+  g.moveTo(x + 1.6 * dx, y + 1.6 * dy);
+  g.lineTo(x - dy, y + dx);
+  g.lineTo(x + dy, y - dx);
+  g.fill();
 }
 
 /** cut draws which cables a failure leaves: those to what failed are dashed. */
@@ -480,15 +505,27 @@ function write(g: CanvasRenderingContext2D, b: Box) {
     g.restore();
     return;
   }
+  const all = whole(b);
+  if (b.group && b.w > 30 && wide(all) > b.w - 4) {
+    // What is in a group, in a line of its own.
+    g.fillText(wide(b.label) > b.w - 4 ? b.short : b.label, b.x + b.w / 2, b.y + b.h / 2 - 6, b.w - 4);
+    g.font = "9.5px system-ui, sans-serif";
+    g.fillText(`${b.nodes.length} ${b.noun}`, b.x + b.w / 2, b.y + b.h / 2 + 7, b.w - 4);
+    g.font = "11px system-ui, sans-serif";
+    return;
+  }
   const tail = b.short.replace(/^[a-z-]*(?=\d)/i, "");
   if (b.w > 30) g.fillText(text(g, b), b.x + b.w / 2, b.y + b.h / 2, b.w - 4);
   else if (wide(tail) <= b.w - 2) g.fillText(tail, b.x + b.w / 2, b.y + b.h / 2);
 }
 
+/** whole is a group's name and what is in it. */
+const whole = (b: Box) => (b.label === b.noun ? `${b.nodes.length} ${b.noun}` : `${b.label}: ${b.nodes.length} ${b.noun}`);
+
 /** text is a box's, as much of it as there is room for. */
 function text(g: CanvasRenderingContext2D, b: Box): string {
   if (!b.group) return b.label;
-  const all = [`${b.label}: ${b.nodes.length} ${b.noun}`, `${b.short}: ${b.nodes.length} ${b.noun}`, b.short];
+  const all = [whole(b), `${b.short}: ${b.nodes.length} ${b.noun}`, b.short];
   return all.find((t) => g.measureText(t).width <= b.w - 4) ?? b.short;
 }
 

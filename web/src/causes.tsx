@@ -196,8 +196,9 @@ export function Bars(props: { infos: Info[]; a: Info; b?: Info; choose: (name: s
   );
 }
 
-/** Waterfall is the change of each cause from A to B: what ends the step earlier goes left. */
-export function Waterfall({ a, b }: { a: Info; b: Info }) {
+/** Waterfall is the change of each cause from A to B: what ends the step earlier goes left, and is judged where both do
+ * the same work. */
+export function Waterfall({ a, b, judge = true }: { a: Info; b: Info; judge?: boolean }) {
   const { box, width } = useWidth(600);
   const [from, to] = [a.summary.step_time_ps, b.summary.step_time_ps];
   if (!a.summary.chain || !b.summary.chain)
@@ -289,7 +290,7 @@ export function Waterfall({ a, b }: { a: Info; b: Info }) {
                   height={20}
                   fill={l.key === "rest" ? "var(--line-2)" : causeColour(l.key)}
                 />
-                <text class={l.needs ? "" : l.d < 0 ? "gain" : "loss"} x={x1 + 6} y={y + 14}>
+                <text class={l.needs || !judge ? "" : l.d < 0 ? "gain" : "loss"} x={x1 + 6} y={y + 14}>
                   {f.change(l.d)}
                 </text>
               </g>

@@ -378,8 +378,8 @@ export function chapters(info: Info, port?: number): Chapter[] {
           </>
         ) : (
           <>
-            No collective ran here; in training, gradients often go round a ring: 2(n−1) rounds make a sum
-            everywhere.
+            No collective ran here: <Fig v={f.plural(s.flow_completion_ps.count, "message")} from="summary.json, flow_completion_ps.count" />{" "}
+            between servers, and none waits for another{stepped ? " but by the step's order" : ""}.
           </>
         ),
         grad ? (
@@ -391,7 +391,10 @@ export function chapters(info: Info, port?: number): Chapter[] {
             {ports(grad.bound_bytes_per_second, line)}.
           </>
         ) : (
-          <>Bus bandwidth is what tells rings of any length apart.</>
+          <>
+            A message alone at line rate takes its ideal time; what lies behind that is lost to others, or to congestion
+            control.
+          </>
         ),
         grad ? (
           <>
@@ -399,7 +402,10 @@ export function chapters(info: Info, port?: number): Chapter[] {
             step.
           </>
         ) : (
-          <>One slow hop slows every rank of a ring.</>
+          <>
+            The mean took <Fig v={f.time(s.flow_completion_ps.mean)} from="summary.json, flow_completion_ps.mean" />, the slowest{" "}
+            <Fig v={f.time(s.flow_completion_ps.max)} from="summary.json, flow_completion_ps.max" />.
+          </>
         ),
       ],
     },

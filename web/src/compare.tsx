@@ -105,6 +105,10 @@ function Following({ id, runs }: { id: string; runs: string }) {
   );
 }
 
+/** apart is the title of runs that do different work: neither is better. */
+const apart = (a: Info, b: Info) =>
+  `${f.whole(a.name)} takes ${f.time(a.summary.step_time_ps)} and ${f.whole(b.name)} ${f.time(b.summary.step_time_ps)}, for different work.`;
+
 const few = 12; // settings listed before the rest is folded
 
 const beside = 6; // runs that stand side by side; more become points
@@ -174,7 +178,7 @@ function Beside() {
         Compare · {f.plural(infos.length, "run")}
         {new Set(infos.map((i) => i.summary.name)).size === 1 && ` of ${infos[0].summary.name}`}
       </p>
-      <h1 data-testid="verdict">{verdict(a, b)}</h1>
+      <h1 data-testid="verdict">{b && warned.length > 0 ? apart(a, b) : verdict(a, b)}</h1>
       {warned.length > 0 && (
         <p class="warn" role="alert" data-testid="unlike">
           These runs differ in {warned.join(" and ")}: step times compare the work, not the fabric.
@@ -196,10 +200,10 @@ function Beside() {
         <div class="sides">
           <div>
             {bars}
-            <Results infos={infos} a={a} b={b} />
+            <Results infos={infos} a={a} b={b} judge={warned.length === 0} />
           </div>
           <div>
-            <Waterfall a={a} b={b} />
+            <Waterfall a={a} b={b} judge={warned.length === 0} />
             <Reading a={a} b={b} infos={infos} keys={settings} />
             {settings.length > 0 && <Settings keys={settings} infos={infos} a={a} b={b} />}
           </div>
@@ -208,11 +212,11 @@ function Beside() {
         <>
           <div class="split even">
             {bars}
-            {b && <Waterfall a={a} b={b} />}
+            {b && <Waterfall a={a} b={b} judge={warned.length === 0} />}
           </div>
           {b && <Reading a={a} b={b} infos={infos} keys={settings} />}
           {settings.length > 0 && <Settings keys={settings} infos={infos} a={a} b={b} />}
-          <Results infos={infos} a={a} b={b} />
+          <Results infos={infos} a={a} b={b} judge={warned.length === 0} />
         </>
       )}
       <details>
@@ -245,8 +249,8 @@ const lettered = (infos: Info[], a: Info, b?: Info): [string, Info][] => [
 ];
 
 /** Results are the figures of runs, with a column of the changes from A to B: green where B is better, red where it is
- * worse, and in ink where more is neither. */
-function Results({ infos, a, b }: { infos: Info[]; a: Info; b?: Info }) {
+ * worse, and in ink where more is neither, or the runs do different work. */
+function Results({ infos, a, b, judge }: { infos: Info[]; a: Info; b?: Info; judge: boolean }) {
   const all = lettered(infos, a, b);
   const change = (from: number, to: number, show: Row[2]) => {
     if (!(from > 0) || Number.isNaN(to)) return to > 0 ? "new" : "";
@@ -278,7 +282,7 @@ function Results({ infos, a, b }: { infos: Info[]; a: Info; b?: Info }) {
             {rows.map(([name, get, show]) => {
               const v = all.map(([, i]) => (packets.has(name) && byFlows(i) ? NaN : (get(i) ?? 0)));
               if (v.every((x) => !(x > 0))) return null;
-              const good = neither.has(name) ? "" : v[1] < v[0] === (name !== "MFU") ? "gain" : "loss";
+              const good = !judge || neither.has(name) ? "" : v[1] < v[0] === (name !== "MFU") ? "gain" : "loss";
               const words = b && !Number.isNaN(v[0]) && !Number.isNaN(v[1]) ? change(v[0], v[1], show) : "";
               return (
                 <tr>

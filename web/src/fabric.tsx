@@ -245,7 +245,7 @@ function Topology({ info }: { info: Info }) {
             fail={(name) => set({ gone: chosen(gone, name) }, false)}
           />
           {!losing && <Mover {...moving} />}
-          <Key info={info} losing={losing} changes={changes} />
+          <Key info={info} losing={losing} changes={changes} metric={metric} />
           {!losing && !flows && !standalone() && (
             <Below info={info} step={step} now={shown} />
           )}
@@ -297,7 +297,7 @@ function Holders({ info }: { info: Info }) {
   const [from, to] = [args.get("from"), args.get("to")];
   const what = from && to && !standalone() ? `tiers?from=${from}&to=${to}` : "tiers";
   const { data } = useData(() => view<Held>(info.name, what), [info.name, what]);
-  return data && data.culprits.length > 0 ? <Culprits data={data} /> : null;
+  return data && data.culprits.length > 0 ? <Culprits info={info} data={data} /> : null;
 }
 
 /** telling is the metric that the finding is of. */
@@ -338,7 +338,7 @@ function finding({ summary: s, ports }: Info, answer?: Answer): [string, string]
 const none: Map<number, Paused> = new Map();
 
 /** Key says what the shapes in the drawing are. */
-function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: boolean }) {
+function Key({ info, losing, changes, metric }: { info: Info; losing: boolean; changes: boolean; metric: string }) {
   const all = info.topology.domains ?? [];
   const by = [...new Set(all.map((d) => `${d.by}, ${domains.speed(d)}`))];
   return (
@@ -381,12 +381,13 @@ function Key({ info, losing, changes }: { info: Info; losing: boolean; changes: 
         </>
       ) : (
         <>
-          {info.summary.pfc_pauses > 0 && (
+          {info.summary.pfc_pauses > 0 && metric !== "pause" && (
             <span>
               <i class="paused" />
               paused by PFC
             </span>
           )}
+          {info.topology.nodes.length > 1 && <span>▸ direction of what is shown</span>}
           {changes && (
             <>
               <span>
@@ -481,6 +482,19 @@ function Busiest(props: { info: Info; data?: Values; t: number; metric: string; 
 }
 
 function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
+  if (metric === "pause")
+    return (
+      <span class="kinds" data-testid="pause-legend">
+        <span>
+          <i class="paused" />
+          paused by PFC, in the direction of the arrow
+        </span>
+        <span>
+          <i style={{ background: "var(--ink)", height: "4px", verticalAlign: "3px" }} />
+          root of the pauses
+        </span>
+      </span>
+    );
   const top = !grid
     ? ""
     : metric === "queue"

@@ -32,6 +32,9 @@ export interface Layout {
 
 const most = 40; // boxes of a tier before it is summed up
 
+/** many is the plural of a role. */
+const many = (role: string) => (role === "leaf" ? "leaves" : role === "aggregation" ? "switches" : /(ch|sh|s)$/.test(role) ? `${role}es` : `${role}s`);
+
 /** segments says for every node to which group it belongs: a server to its leaves', a
  * leaf to its servers', a switch above to its pod's. */
 function segments(info: Info): string[] {
@@ -53,12 +56,12 @@ function segments(info: Info): string[] {
         ? nodes[leaves[0]].name.replace(/-\d+$/, "")
         : [...new Set(leaves)].sort((a, b) => a - b).join(",");
     if (!names.has(key))
-      names.set(key, direct ? key.replace(/^leaf-/, "group ") : `segment ${names.size + 1}`);
+      names.set(key, direct ? key.replace(/^leaf-/, info.topology.kind === "fat-tree" ? "pod " : "group ") : `segment ${names.size + 1}`);
     out[i] = names.get(key) as string;
     for (const l of leaves) out[l] ||= out[i];
   });
   nodes.forEach((n, i) => {
-    if (!out[i]) out[i] = /^(pod-\d+|agg-\d+)-/.exec(n.name)?.[1] ?? `${n.role}s`;
+    if (!out[i]) out[i] = /^(?:pod|agg)-(\d+)-/.exec(n.name)?.[1].replace(/^/, "pod ") ?? many(n.role);
   });
   return out;
 }
@@ -101,7 +104,7 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
       return {
         ...s,
         role,
-        noun: group ?? `${role}s`,
+        noun: group || many(role),
         tier,
         group: s.opens !== "",
         x: 0,

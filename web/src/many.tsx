@@ -184,6 +184,10 @@ function verdict(many: Many): string {
   if (!best) return "No point has ended yet.";
   const k = many.by[0];
   const fig = many.figures[k];
+  if (many.unlike.length > 0 && many.points.length > 1) {
+    const of = many.points.map((p) => p.figures[k]);
+    return `${f.begin(fig.words)} from ${figure(Math.min(...of), fig)} to ${figure(Math.max(...of), fig)}, for different work.`;
+  }
   const tied = many.points.filter((p) => p.tie);
   const same = many.axes.map((_, a) => a).filter((a) => tied.every((p) => p.at[a] === best.at[a]));
   const free = many.axes.map((_, a) => a).filter((a) => !same.includes(a));

@@ -8,7 +8,7 @@ import { address, useData } from "./state";
 const same = (a: string[] | undefined, b: string[] | undefined) =>
   [...(a ?? [])].sort().join("\n") === [...(b ?? [])].sort().join("\n");
 
-interface Card {
+export interface Card {
   remedy: Remedy;
   done?: Variant;
   job?: Simulation;
@@ -16,22 +16,23 @@ interface Card {
   saves: number;
 }
 
-/** Remedies are up to three things to change, with what each saves: the figure of a complete run of it, or an upper
- *  limit in words. */
-export function Remedies({ info, data, step }: { info: Info; data: Answer; step: number }) {
+const least = 0.01; // of the step: what a remedy that was not run has to save to have a card
+
+/** useCards is the remedies with what became of their variants: those that were run first, then by saving; of equal ones
+ * what can be run before advice in words. */
+export function useCards(info: Info, data?: Answer) {
   const alone = api.standalone();
   const [tick, again] = useState(0);
   const jobs = useData(alone ? null : api.jobs, [tick]);
   const mine = (jobs.data ?? []).filter((j) => j.of === info.name);
   const running = mine.filter((j) => j.state === "running").length;
   const variants = useData(alone ? null : () => api.variants(info.name), [info.name, running]);
-  const [error, fail] = useState("");
   useEffect(() => {
     if (running === 0) return;
     const timer = setInterval(() => again((t) => t + 1), 700);
     return () => clearInterval(timer);
   }, [running > 0]);
-  const cards: Card[] = (data.remedies ?? []).map((remedy) => {
+  const cards: Card[] = (data?.remedies ?? []).map((remedy) => {
     const done = (variants.data ?? []).find((v) => remedy.set && same(v.sets, remedy.set));
     return {
       remedy,
@@ -40,11 +41,25 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
       saves: done ? info.summary.step_time_ps - done.step_time_ps : remedy.expected_ps,
     };
   });
-  // A run's figure before the model's, then by saving; of equal ones what can be run before advice in words.
-  const good = cards
-    .filter((c) => !(c.done && c.saves <= 0))
-    .sort((a, b) => Number(!!b.done) - Number(!!a.done) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set))
-    .slice(0, 3);
+  return cards.sort((a, b) => Number(!!b.done) - Number(!!a.done) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set));
+}
+
+/** largest is the largest saving of remedies in words, and its share of the step: of a run, else an upper limit. */
+export function largest(cards: Card[], step: number): string {
+  const done = cards.filter((c) => c.done && c.saves > 0).sort((a, b) => b.saves - a.saves)[0];
+  const top = done ?? cards.filter((c) => !c.done && c.remedy.set && c.saves >= least * step).sort((a, b) => b.saves - a.saves)[0];
+  if (!top) return "";
+  const words = `${f.begin(top.remedy.says)} saves ${done ? "" : "at most "}${f.time(top.saves)} (${f.percent(top.saves / step)})`;
+  return `${words}${done ? "" : ", by estimate"}.`;
+}
+
+/** Remedies are up to three things to change, with what each saves: the figure of a complete run of it, or an upper
+ *  limit, marked as an estimate. */
+export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; step: number }) {
+  const alone = api.standalone();
+  const [error, fail] = useState("");
+  const good = cards.filter((c) => (c.done ? c.saves > 0 : c.saves >= least * step)).slice(0, 3);
+  const small = cards.filter((c) => !c.done && c.saves < least * step).sort((a, b) => b.saves - a.saves)[0];
   const first = good.find((c) => c.remedy.set);
   const worse = cards.filter((c) => c.done && c.saves <= 0);
   if (cards.length === 0) return null;
@@ -63,6 +78,11 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
       {error && (
         <p class="error" role="alert">
           {error}
+        </p>
+      )}
+      {good.length === 0 && worse.length === 0 && small && (
+        <p class="note" data-testid="small">
+          No known remedy saves 1 % of the step: {small.remedy.says} at most {f.percent(Math.max(0, small.saves) / step)}, by estimate.
         </p>
       )}
       <div class="grid3" data-testid="remedies">
@@ -110,18 +130,17 @@ export function Remedies({ info, data, step }: { info: Info; data: Answer; step:
 /** Saving is the figure of a complete run and a bar from 0 to the step, or the upper limit and its reason. */
 function Saving({ c, step }: { c: Card; step: number }) {
   const share = c.saves / step;
-  if (!c.done && share < 0.0005)
-    return c.remedy.set ? (
-      <p class="hint">
-        {c.remedy.simulated ? "A run without the cause takes as long" : "The estimate sees no saving alone"}: other
-        causes take its place.
-      </p>
-    ) : null;
   if (!c.done)
     return (
-      <p class="note" data-saves={c.saves}>
-        Saves at most {f.time(c.saves)} ({f.percent(share)}){c.remedy.limit && `: ${c.remedy.limit}`}.
-      </p>
+      <>
+        <p class="saves" data-saves={c.saves}>
+          ≤ {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">estimate</b>
+        </p>
+        <div class="meter estimate" aria-hidden="true">
+          <i style={{ width: `${100 * Math.min(1, share)}%` }} />
+        </div>
+        {c.remedy.limit && <p class="note">{c.remedy.limit}.</p>}
+      </>
     );
   return (
     <>

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as api from "./api";
+import { names } from "./causes";
 import { causeColour } from "./colour";
 import * as f from "./format";
 import { Life } from "./life";
@@ -117,6 +118,7 @@ export function Runs() {
         </>
       )}
       <Studies list={studies.data ?? []} />
+      <Legend list={whole} />
       <div class="groups" data-testid="runs">
         {groups.map(([title, list]) => {
           const most = Math.max(1, ...list.map((e) => e.step_time_ps));
@@ -150,6 +152,23 @@ export function Runs() {
         })}
       </div>
     </section>
+  );
+}
+
+/** Legend names the causes that the runs' bars have. */
+function Legend({ list }: { list: api.Entry[] }) {
+  const present = names.filter(([key]) =>
+    list.some((e) => (e.causes ?? []).some((c) => c.key === key && c.time_ps >= 0.01 * e.step_time_ps)),
+  );
+  return present.length === 0 ? null : (
+    <p class="kinds" data-testid="legend">
+      {present.map(([key, name]) => (
+        <span>
+          <i style={{ background: causeColour(key) }} />
+          {name}
+        </span>
+      ))}
+    </p>
   );
 }
 

@@ -1,24 +1,28 @@
-import { useEffect, useState } from "preact/hooks";
-import type { Messages, Sequence, Told } from "./contract";
+import { useEffect } from "preact/hooks";
+import type { Journeys, Messages, Sequence, Told } from "./contract";
 import { type Info, standalone, view } from "./api";
 import * as f from "./format";
 import { Rerun, traced, unfollowable } from "./rerun";
 import { useWidth } from "./stepbar";
-import { address, here, set, useData, usePlace } from "./state";
+import { address, here, set, useData } from "./state";
 
 const widest = 168; // from lane to lane
-const narrowest = 104;
+const narrowest = 86;
 const high = 40; // of a step
 const times = 84; // room for them on the left
 const head = 34;
 
 /** useSequence is a sequence of the run, or why it has none. */
 export const useSequence = (info: Info, name: string) =>
-  useData(() => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`), [info.name, name]);
+  useData(name === "" ? null : () => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`), [info.name, name]);
 
 /** Sequences shows a part of the run as a sequence diagram, step by step. */
-export function Sequences(props: { info: Info; name: string; data?: Told; error?: string; moving: boolean }) {
-  const { info, name, data, error, moving } = props;
+export function Sequences(props: { info: Info; name: string; data?: Told; error?: string; at: number }) {
+  const { info, name, error, at } = props;
+  const any = useSequence(info, name === "" ? "rank" : ""); // for the names of all
+  const data = props.data ?? any.data;
+  const traces = useData(() => view<Journeys>(info.name, "followed"), [info.name]);
+  const followedAny = !traces.data || traces.data.packets.length > 0;
   if (error)
     return (
       <p class="error" role="alert">
@@ -29,7 +33,7 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
   return (
     <section class="sequences" aria-label="Sequences of this run">
       <div class="bar" role="group" aria-label="Sequence">
-        <h3 class="whole">In this run, step by step</h3>
+        <h3 class="whole">{name === "" ? "Sequences of this run" : "In this run, step by step"}</h3>
         {data.names.map((n, i) => (
           <button
             aria-pressed={n === name}
@@ -40,8 +44,10 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
           </button>
         ))}
       </div>
-      {data.sequence ? (
-        <Diagram key={`${info.name} ${name}`} s={data.sequence} moving={moving} />
+      {name === "" ? (
+        !followedAny && !standalone() && <Followed info={info} name="packet" />
+      ) : data.sequence ? (
+        <Diagram key={`${info.name} ${name}`} s={data.sequence} at={at} />
       ) : (
         <>
           <p class="note" data-testid="why">
@@ -75,28 +81,10 @@ function Followed({ info, name }: { info: Info; name: string }) {
   );
 }
 
-/** toStep shows a step: the time that all views look at is the step's. */
-const toStep = (s: Sequence, step: number) =>
-  set(s.timeless ? { step } : { step, at: s.steps[Math.max(0, step - 1)]?.at_ps });
-
 /** Diagram draws lanes and steps up to the one that the scrubber stands at. */
-function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
-  const place = usePlace();
+function Diagram({ s, at }: { s: Sequence; at: number }) {
   const last = s.steps.length;
-  const at = Math.max(0, Math.min(last, Number(place.args.get("step") ?? last)));
-  const [playing, play] = useState(false);
   const { box, width } = useWidth(780);
-  useEffect(() => {
-    if (!playing) return;
-    const timer = setTimeout(() => (at < last ? toStep(s, at + 1) : play(false)), 700);
-    return () => clearTimeout(timer);
-  }, [playing, at]);
-  // A chapter that plays plays its sequence, unless somebody wants no motion.
-  useEffect(() => {
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (moving && !still) toStep(s, 0);
-    play(moving && !still);
-  }, [moving]);
   // A long sequence moves in its own box: the step that is drawn last stays in sight while it plays.
   useEffect(() => {
     const el = box.current;
@@ -104,28 +92,9 @@ function Diagram({ s, moving }: { s: Sequence; moving: boolean }) {
     const y = head + high * rowsOf(s)[at - 1 < 0 ? 0 : at - 1];
     if (y > el.scrollTop + el.clientHeight || y < el.scrollTop) el.scrollTop = Math.max(0, y - el.clientHeight + 2 * high);
   }, [at]);
-  const start = () => {
-    if (!playing && at === last) toStep(s, 0);
-    play(!playing);
-  };
   return (
     <>
       <h4>{s.title}</h4>
-      <div class="bar">
-        <button onClick={start} aria-pressed={playing}>
-          {playing ? "pause" : "play"}
-        </button>
-        <label class="grow">
-          step {at} of {last}
-          <input
-            type="range"
-            min={0}
-            max={last}
-            value={at}
-            onInput={(e) => toStep(s, Number(e.currentTarget.value))}
-          />
-        </label>
-      </div>
       <div ref={box} class="scroll tall" tabIndex={0} role="region" aria-label={s.title}>
         <Drawing s={s} at={at} room={width} />
       </div>

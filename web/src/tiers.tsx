@@ -247,7 +247,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
           </p>
         </div>
         <aside>
-          {flows ? <Hottest info={info} /> : <Culprits data={data} />}
+          {flows ? <Hottest info={info} /> : <Culprits info={info} data={data} />}
           {info.summary.pfc_pauses > 0 && (
             <PauseRoots info={info} {...(from && to ? { from: Number(from), to: Number(to) } : {})} />
           )}
@@ -359,7 +359,28 @@ function pairs(flows: { from: string; to: string }[]): [string, number][] {
   return [...by].slice(0, 2);
 }
 
-export function Culprits({ data }: { data: Figures }) {
+/** reached reports whether a queue reached a threshold; without one no port is a culprit. */
+function reached(info: Info, data: Figures): boolean {
+  const marks = (info.topology.configs ?? []).map((c) => c.wred_min_bytes).filter((b) => b > 0);
+  const s = info.summary;
+  return marks.length === 0 || s.ecn_marks + s.pfc_pauses + s.drops > 0 || data.culprits.some((c) => c.queue_peak_bytes >= Math.min(...marks));
+}
+
+/** Culprits are the ports by bytes held × time, with the flows that waited longest there. */
+export function Culprits({ info, data }: { info: Info; data: Figures }) {
+  if (!reached(info, data)) {
+    const longest = data.culprits.reduce((a, b) => (b.queue_peak_bytes > a.queue_peak_bytes ? b : a), data.culprits[0]);
+    const least = Math.min(...(info.topology.configs ?? []).map((c) => c.wred_min_bytes).filter((b) => b > 0));
+    return (
+      <div data-testid="culprits">
+        <h2>No culprit</h2>
+        <p class="note">
+          No queue reached WRED min ({f.bytes(least)}) or xOFF.
+          {longest && ` The longest was ${f.bytes(longest.queue_peak_bytes)} at ${longest.name}.`}
+        </p>
+      </div>
+    );
+  }
   return (
     <div data-testid="culprits">
       <h2>Culprits</h2>
