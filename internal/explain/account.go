@@ -159,7 +159,7 @@ func (a *accounts) together(first without, there [cause.Max]bool, ops [2]int32) 
 // alike leaves out a cause, and everything that a run without it also lacks.
 func (a *accounts) alike(id cause.ID) without {
 	v := without{}.and(id).calm(id)
-	v.deep, v.stays = math.MaxUint32, id == cause.Oversubscription
+	v.deep, v.stays, v.alone = math.MaxUint32, id == cause.Oversubscription, true
 	if w := id.Get().Without(a.known); w.IsPossible() {
 		for _, also := range w.Also {
 			v = v.and(also).calm(also)

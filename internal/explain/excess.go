@@ -302,10 +302,10 @@ func (m *model) heat() {
 			over(was.ports)
 		}
 	}
-	m.shared = make([]bool, len(at))
+	m.shared, m.offered = make([]bool, len(at)), make([]float64, len(at))
 	full := make([]bool, len(at))
 	for s, from := range at {
-		m.shared[s] = from.n > 1
+		m.shared[s], m.offered[s] = from.n > 1, bytesPer(from.rates)
 		full[s] = from.n > 1 && bytesPer(from.rates) > m.rate(int32(s), 0, without{})
 	}
 	m.hot = make([]bool, len(m.ways))

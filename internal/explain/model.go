@@ -17,9 +17,11 @@ import (
 // With a cause in deep what is there because of one that is left out is left out too: ports paused and packets
 // trimmed for a queue.
 // With kept, transports keep their own windows without the window limit of congestion control.
+// With alone, it leaves out one cause to find its saving, and has what comes in the cause's place.
 // With stays, connections keep their ports of NICs: faster links between switches choose no others.
 type without struct {
 	own, reactions, deep uint32
+	alone                bool
 	stays                bool
 	kept                 bool
 	free                 bool // nothing slows senders down: neither congestion control nor pauses
@@ -82,6 +84,7 @@ type model struct {
 	grain    unit.Time
 	often    int               // how often a replay of this grain may set rates
 	shared   []bool            // by link: several NICs send over it
+	offered  []float64         // by link: the sum of their rates, bytes per picosecond
 	queued   []queued          // by port
 	backs    map[int32]wayBack // by connection, as far as asked for
 	lost     bool              // switches or links have lost or trimmed packets
@@ -90,8 +93,10 @@ type model struct {
 	grants   []int32           // by NIC: the link of the credit that it grants; -1: its senders need none
 	grantors map[int32]grantor // by link of credit
 	pauses   bool              // nothing but pauses slows senders down
+	crowds   bool              // some port is crowded without pauses
 	rebinds  bool              // queue pairs would share a NIC's ports evenly with balancing
 	evenly   bool              // packets are spread over ports evenly, whatever these carry
+	steers   bool              // congestion control leads packets around links that are slow or down
 	data     []float64         // by port of a NIC: what of its rate is for data; nil: all
 	uneven   []float64         // by set: what it carries of its ports' rates, as hashing has put packets; nil: all
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
@@ -142,6 +147,7 @@ type excess struct {
 	fluid unit.Time       // when the fluid had moved it
 	took  unit.Time       // until its last bit was sent
 	again cause.ID        // behind resends; LineRate: nothing
+	stays bool            // without pauses, queues have their cost
 	paced [len(upTo)]bool // it took no less than a part of its way takes, whatever comes behind
 }
 
@@ -186,6 +192,8 @@ func (b *blamer) newModel() *model {
 	}
 	service, spec := r.plan.Default(), r.plan.Spec
 	m.evenly = uneven && service.Carried == nil && r.plan.Scheduled == nil
+	nic := r.plan.LB.NIC
+	m.steers = uneven && (r.seen.Rules.Entropy || nic != nil && nic.Hears)
 	m.pauses = service.Carried == nil && (service.CC.Name == "none" || r.uncut()) && r.plan.Scheduled == nil &&
 		spec.Queues[spec.DSCP[service.DSCP]].Lossless
 	m.rebinds = r.plan.NICs.Bond == "hash" && r.plan.QPs > 1
@@ -259,46 +267,6 @@ func (b *blamer) newModel() *model {
 		}
 	}
 	return m
-}
-
-// pcie makes the links of PCIe, those of each NIC by direction: out of memory, into memory. They are numbered from 0.
-func (m *model) pcie() [][2][]int32 {
-	r := m.b.r
-	of := make([][2][]int32, len(r.graph.NICs))
-	m.memory, m.nicAt = make([]unit.Rate, len(r.graph.NICs)), map[int32]int32{}
-	for nic := range m.memory {
-		m.memory[nic] = r.nicRate(int32(nic))
-	}
-	add := func(rate unit.Rate, nics []int32) {
-		rate = m.onWire(rate)
-		for _, nic := range nics {
-			m.memory[nic] = min(m.memory[nic], rate)
-			for _, p := range m.b.share.nicPorts(nic, false) {
-				m.nicAt[p] = nic
-			}
-		}
-		for way := range 2 {
-			for _, nic := range nics {
-				of[nic][way] = append(of[nic][way], int32(len(m.buses)))
-			}
-			m.buses = append(m.buses, rate)
-		}
-	}
-	if rate := r.seen.Rules.PCIe; rate > 0 {
-		for nic := range r.graph.NICs {
-			add(rate, []int32{int32(nic)})
-		}
-	}
-	for _, b := range r.plan.Buses {
-		add(b.Rate, b.NICs)
-	}
-	return of
-}
-
-// onWire is the rate on the wire at which PCIe, which carries payload alone, is full.
-func (m *model) onWire(rate unit.Rate) unit.Rate {
-	mtu := m.b.r.seen.Rules.MTU
-	return unit.Rate(float64(rate) * float64(m.b.r.wireBytes(mtu)) / float64(mtu))
 }
 
 // uses reports whether a GPU sends by a NIC.
@@ -403,7 +371,7 @@ func (m *model) over(c int32, at unit.Time, v without) (buf []fluid.Use) {
 	switch {
 	case then != nil:
 		buf = append(buf, then.ports...)
-	case balanced && m.evenly && (v.has(cause.Collision) || m.blindly()):
+	case balanced && m.spread(v):
 		spread(m.shares(w, at, v))
 	case balanced && v.has(cause.FailedCapacity):
 		for _, s := range w.full {

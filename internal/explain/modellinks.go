@@ -55,6 +55,46 @@ func (m *model) capped(c int32, w *wayOf) {
 	m.owned = m.owned || w.owned >= 0
 }
 
+// pcie makes the links of PCIe, those of each NIC by direction: out of memory, into memory. They are numbered from 0.
+func (m *model) pcie() [][2][]int32 {
+	r := m.b.r
+	of := make([][2][]int32, len(r.graph.NICs))
+	m.memory, m.nicAt = make([]unit.Rate, len(r.graph.NICs)), map[int32]int32{}
+	for nic := range m.memory {
+		m.memory[nic] = r.nicRate(int32(nic))
+	}
+	add := func(rate unit.Rate, nics []int32) {
+		rate = m.onWire(rate)
+		for _, nic := range nics {
+			m.memory[nic] = min(m.memory[nic], rate)
+			for _, p := range m.b.share.nicPorts(nic, false) {
+				m.nicAt[p] = nic
+			}
+		}
+		for way := range 2 {
+			for _, nic := range nics {
+				of[nic][way] = append(of[nic][way], int32(len(m.buses)))
+			}
+			m.buses = append(m.buses, rate)
+		}
+	}
+	if rate := r.seen.Rules.PCIe; rate > 0 {
+		for nic := range r.graph.NICs {
+			add(rate, []int32{int32(nic)})
+		}
+	}
+	for _, b := range r.plan.Buses {
+		add(b.Rate, b.NICs)
+	}
+	return of
+}
+
+// onWire is the rate on the wire at which PCIe, which carries payload alone, is full.
+func (m *model) onWire(rate unit.Rate) unit.Rate {
+	mtu := m.b.r.seen.Rules.MTU
+	return unit.Rate(float64(rate) * float64(m.b.r.wireBytes(mtu)) / float64(mtu))
+}
+
 // grantor is a NIC that grants credit, and the link of its ports.
 type grantor struct{ nic, ingress int32 }
 

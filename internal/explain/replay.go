@@ -1,15 +1,12 @@
 package explain
 
 import (
-	"math"
 	"runtime"
-	"slices"
 
 	"railyard/internal/cause"
 	"railyard/internal/exec"
 	"railyard/internal/fluid"
 	"railyard/internal/parallel"
-	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -37,6 +34,7 @@ type replay struct {
 	into   []float64              // and of these the receiver's
 	sums   [3]float64             // see sum: other in the run, other in this replay, into in the run
 	full   []unit.Time            // by message: how long its largest window limited it
+	spared []unit.Time            // by message: how much less than in the run it takes beside the fluid
 
 	began  []unit.Time // by message: it had nothing older before it
 	done   []unit.Time // by message; unit.Never: not yet
@@ -69,6 +67,7 @@ func (m *model) replay(v without) *replay {
 // reduced leaves away what makes no difference.
 func (m *model) reduced(v without) without {
 	v.own, v.reactions, v.deep = v.own&m.there, v.reactions&m.reacts, v.deep&m.derived
+	v.alone = v.alone && m.crowds
 	if v.own&m.behinds == 0 {
 		v.deep = 0
 	}
@@ -92,7 +91,7 @@ func (m *model) replayAll(all []without) {
 			}
 			p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
 			p.queue, p.bells, p.busy, p.stages, p.left = nil, fluid.Bells[bell]{}, nil, nil, nil
-			p.other, p.into, p.full, p.under = nil, nil, nil, [1 + len(upTo)][]int32{}
+			p.other, p.into, p.full, p.spared, p.under = nil, nil, nil, nil, [1 + len(upTo)][]int32{}
 		}})
 	}
 	parallel.Run(jobs, runtime.GOMAXPROCS(0), 0)
@@ -132,7 +131,7 @@ func (m *model) run(p *replay, v without) {
 	r := m.b.r
 	*p = replay{m: m, v: v, ahead: p.ahead, net: m.newNet(v), stages: make([]int8, len(r.seen.Messages)),
 		other: make([]float64, len(r.seen.Messages)), into: make([]float64, len(r.seen.Messages)),
-		full:  make([]unit.Time, len(r.seen.Messages)),
+		full: make([]unit.Time, len(r.seen.Messages)), spared: make([]unit.Time, len(r.seen.Messages)),
 		queue: make([][]int32, len(r.seen.Conns)),
 		busy:  make([]bool, len(r.seen.Conns)), left: make([]int32, len(p.ahead.Rest.DAG.Ops)),
 		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
@@ -281,15 +280,25 @@ func (p *replay) start(c int32) {
 	}
 }
 
-// part is the share of a message's bytes that it sends at its fair share of links. Where others' bytes took longer to
-// arrive, a receiver's link was a message's own until then, which it is not without latency.
+// part is the share of a message's bytes that it sends at its fair share of links. Where others' bytes took longer
+// to arrive, a receiver's link was a message's own until then, which it is not without latency. What its queue pair
+// sent of it while the message before waited for packets, it sends later where that one waits less; with go-back-N,
+// nothing.
 func (p *replay) part(x int32) float64 {
-	part, to := p.m.extra[x].part, p.m.b.r.seen.Conns[p.m.b.r.seen.Messages[x].Conn].To
-	if part == 1 || !p.v.has(cause.Latency) || p.m.apart[to] == 0 {
+	part, conn, sooner := p.m.extra[x].part, p.m.b.r.seen.Messages[x].Conn, unit.Time(0)
+	if part == 1 {
 		return part
 	}
-	alone := p.m.alone(p.net, p.uses[p.m.b.r.seen.Messages[x].Conn], p.m.bytes(x, p.v))
-	return min(1, part+float64(p.m.apart[to])/float64(max(1, alone)))
+	if p.v.has(cause.Latency) {
+		sooner = p.m.apart[p.m.b.r.seen.Conns[conn].To]
+	}
+	if older := p.m.b.share.older(x); older >= 0 && !p.m.discards {
+		sooner += p.spared[older]
+	}
+	if sooner == 0 {
+		return part
+	}
+	return min(1, part+float64(sooner)/float64(max(1, p.m.alone(p.net, p.uses[conn], p.m.bytes(x, p.v)))))
 }
 
 // moved goes on with a message that the fluid has moved: no sooner than its links would alone, and behind what it
@@ -322,6 +331,7 @@ func (p *replay) moved(k int, x int32) {
 	at := fluid + e.without(p.v, p.m.hot[c], fluid-p.began[x], capped, sends, trip, still, other)
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+e.took))
+	p.spared[x] = max(0, e.took-(e.fluid-e.began)-(at-fluid))
 	p.bells.Push(at, bell{what: ringNext, of: c})
 	p.bells.Push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
 }
@@ -355,56 +365,6 @@ func (p *replay) sum(x int32, at unit.Time) {
 	p.sums[0] += float64(was * p.m.others[x])
 	p.sums[1] += float64(now * p.other[x])
 	p.sums[2] += float64(was * p.m.into[x])
-}
-
-// latency returns what a message takes beyond its time on the slowest link in a replay.
-func (m *model) latency(x int32, v without) unit.Time {
-	msg := &m.b.r.seen.Messages[x]
-	if c := m.b.share.cost(msg.Conn, msg.Bytes); v.has(cause.Latency) {
-		return c.kept
-	} else {
-		return c.whole
-	}
-}
-
-// shared is the share of a flow's time for which links that several NICs send over limited it, and of these the
-// receiver's, while the sender could have sent more.
-func (p *replay) shared(number int32) (other, into float64) {
-	var all, of, receiver unit.Time
-	for _, l := range p.net.LimitsOf(number) {
-		if all += l.Time; p.m.shared[l.Link] {
-			of += l.Time
-			if ports := p.m.portsOf(l.Link); len(ports) > 0 && p.m.b.r.peer(ports[0]).Role == topo.Host {
-				receiver += l.Time
-			}
-		}
-	}
-	busy := p.net.BusyOf(number)
-	share := func(of unit.Time) float64 { return float64(max(0, of-busy)) / float64(max(1, all)) }
-	return share(of), share(receiver)
-}
-
-// filledBy returns how long a message's largest window limited it, of what did.
-func (m *model) filledBy(x int32, limits []fluid.Limit) unit.Time {
-	w := m.ways[m.b.r.seen.Messages[x].Conn].window
-	if i := slices.IndexFunc(limits, func(l fluid.Limit) bool { return l.Link == w }); i >= 0 {
-		return limits[i].Time
-	}
-	return 0
-}
-
-// alone returns how long bytes take over links that nobody else uses.
-func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
-	least := math.Inf(1)
-	for _, u := range uses {
-		if rate := n.Rate(u.Link); rate > 0 && u.Share > 0 {
-			least = min(least, rate/u.Share)
-		}
-	}
-	if math.IsInf(least, 1) {
-		return 0
-	}
-	return unit.Time(math.Ceil(bytes / least)) // as the fluid rounds
 }
 
 // bytes returns what a message puts on the wire in a replay: with go-back-N also what the receiver discards. What is
@@ -456,6 +416,8 @@ func (e *excess) without(v without, hot bool, fluid, capped unit.Time, sends, tr
 	still, other func(id cause.ID) float64) (sum unit.Time) {
 	for _, p := range e.of {
 		switch {
+		case p.id == cause.Pause && e.stays && v.alone && !v.has(cause.Recovering):
+			sum += p.time
 		case p.reaction && v.has(cause.Recovering), !p.reaction && v.has(p.id):
 		case v.deep>>p.id&1 == 1 && p.behind != cause.LineRate && v.has(p.behind) &&
 			!(p.id == cause.Trimmed && p.behind == cause.Collision && hot) &&

@@ -1,6 +1,14 @@
 package explain
 
-import "railyard/unit"
+import (
+	"math"
+	"slices"
+
+	"railyard/internal/cause"
+	"railyard/internal/fluid"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
 
 // starts, stops and freedBy are the start and end of each operation in a replay, and the operation whose end released
 // it.
@@ -71,4 +79,54 @@ func (p *replay) spans() {
 			p.to[c], p.lastOf[c] = end, int32(i)
 		}
 	}
+}
+
+// latency returns what a message takes beyond its time on the slowest link in a replay.
+func (m *model) latency(x int32, v without) unit.Time {
+	msg := &m.b.r.seen.Messages[x]
+	if c := m.b.share.cost(msg.Conn, msg.Bytes); v.has(cause.Latency) {
+		return c.kept
+	} else {
+		return c.whole
+	}
+}
+
+// shared is the share of a flow's time for which links that several NICs send over limited it, and of these the
+// receiver's, while the sender could have sent more.
+func (p *replay) shared(number int32) (other, into float64) {
+	var all, of, receiver unit.Time
+	for _, l := range p.net.LimitsOf(number) {
+		if all += l.Time; p.m.shared[l.Link] {
+			of += l.Time
+			if ports := p.m.portsOf(l.Link); len(ports) > 0 && p.m.b.r.peer(ports[0]).Role == topo.Host {
+				receiver += l.Time
+			}
+		}
+	}
+	busy := p.net.BusyOf(number)
+	share := func(of unit.Time) float64 { return float64(max(0, of-busy)) / float64(max(1, all)) }
+	return share(of), share(receiver)
+}
+
+// filledBy returns how long a message's largest window limited it, of what did.
+func (m *model) filledBy(x int32, limits []fluid.Limit) unit.Time {
+	w := m.ways[m.b.r.seen.Messages[x].Conn].window
+	if i := slices.IndexFunc(limits, func(l fluid.Limit) bool { return l.Link == w }); i >= 0 {
+		return limits[i].Time
+	}
+	return 0
+}
+
+// alone returns how long bytes take over links that nobody else uses.
+func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
+	least := math.Inf(1)
+	for _, u := range uses {
+		if rate := n.Rate(u.Link); rate > 0 && u.Share > 0 {
+			least = min(least, rate/u.Share)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return unit.Time(math.Ceil(bytes / least)) // as the fluid rounds
 }

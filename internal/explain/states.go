@@ -63,7 +63,7 @@ func (m *model) weightOf(port int32, over spreadOver) unit.Rate {
 // packets are spread by what ports carry, all between switches.
 func (m *model) moves(at unit.Time, v without) []int32 {
 	moved := m.moved[at]
-	if !m.evenly || at == 0 || !v.has(cause.Collision) && !m.blindly() {
+	if at == 0 || !m.spread(v) {
 		return moved
 	}
 	if _, begins := slices.BinarySearch(m.states, at); !begins && at != m.broken {
@@ -79,6 +79,16 @@ func (m *model) moves(at unit.Time, v without) []int32 {
 	return slices.Compact(moved)
 }
 
+// spread reports whether packets are spread over ports one by one in a replay. Transports that choose paths by
+// entropy do so evenly where nothing slows senders down: delays and marks then steer no packet around a slow link,
+// though losses do around one that is down.
+func (m *model) spread(v without) bool {
+	if v.has(cause.Collision) || m.blindly() {
+		return m.evenly
+	}
+	return m.steers && v.free
+}
+
 // blindly reports whether switches spread packets one by one whatever their ports carry.
 func (m *model) blindly() bool {
 	return slices.Contains([]string{"spray", "spray-random"}, m.b.r.plan.LB.Name)
@@ -88,7 +98,7 @@ func (m *model) blindly() bool {
 // switches send to the least loaded of their own ports (cause.Collision), of which slow ones take less.
 func (m *model) shares(w *wayOf, at unit.Time, v without) [][]fluid.Use {
 	routes := 0
-	if v.has(cause.FailedCapacity) || at < m.broken {
+	if v.has(cause.FailedCapacity) || at < m.broken && m.evenly && !m.steers {
 		routes = 1
 	}
 	if v.has(cause.Collision) && !v.has(cause.SlowLink) {
