@@ -50,3 +50,38 @@ func TestPrecision(t *testing.T) {
 		}
 	}
 }
+
+// TestRecipePrecision checks which products a recipe leaves in 16 bits, and attention in FP8: of wide heads it takes
+// 740 of 1,200 of the time, of narrow heads as long as before.
+func TestRecipePrecision(t *testing.T) {
+	software, err := FindSoftware("custom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(name, precision string, r Recipe) kernels {
+		m, err := model.Builtin(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t := NewTraining()
+		t.Model, t.GPU, t.Precision, t.Seq, t.Microbatches = m, model.GPUs["gb200"], precision, 8192, 1
+		t.Software, t.Recipe = software, &r
+		return t.kernels()
+	}
+	wide, narrow := "llama-3.1-70b", "gpt-oss-120b" // 80 layers with heads of 128, and heads of 64
+	low, plain := of(wide, "nvfp4", Recipe{}), of(wide, BF16, Recipe{})
+	if k := of(wide, "nvfp4", Recipe{BF16Layers: 80}); k != plain {
+		t.Errorf("all layers in 16 bits: %v, want %v", k, plain)
+	}
+	k := of(wide, "nvfp4", Recipe{BF16Layers: 20})
+	if got, want := k.mlp.forward, (3*low.mlp.forward+plain.mlp.forward)/4; got < want-2 || got > want+2 {
+		t.Errorf("a quarter of the layers in 16 bits: %v, want %v", got, want)
+	}
+	k = of(wide, "mxfp8", Recipe{FP8Attention: true})
+	if got, want := k.core.inputs, plain.core.inputs*740/1200; got < want-2 || got > want+2 {
+		t.Errorf("attention in FP8: %v, want %v", got, want)
+	}
+	if a, b := of(narrow, "mxfp8", Recipe{FP8Attention: true}), of(narrow, "mxfp8", Recipe{}); a.core != b.core {
+		t.Errorf("narrow heads in FP8: %v, and %v in 16 bits", a.core, b.core)
+	}
+}

@@ -75,15 +75,31 @@ func (t *Training) Dedup() bool { return t.Software != nil && t.recipe().Dedup }
 // gradientBytes is the bytes of a weight in its gradient's 32 bit sum, read and written with each microbatch.
 const gradientBytes = 8
 
-// kernelsBy are the pieces of a layer on a GPU as a software runs them. Matrix products run at their share of the
-// peak, or as fast as operands, results and weights pass memory. Norms, activations, casts, the permutation of
-// tokens to experts and a Mamba-2 block's scan stream through memory. Attention has its own rate, and its backward
-// pass has five products for the forward pass's two (Dao 2023, arXiv 2307.08691, section 3.1).
+// kernelsBy are the pieces of the mean layer on a GPU as a software runs them: some layers may keep 16 bit products.
 func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
-	m, p := t.Model, t.precision()
+	p := t.precision()
 	if p == nil {
 		p = &precisions[0]
 	}
+	k := t.kernelsIn(s, gpu, p)
+	if n := t.recipe().BF16Layers; n > 0 {
+		share := min(1, float64(n)/float64(t.Model.Layers))
+		plain := t.kernelsIn(s, gpu, &precisions[0])
+		mix := func(a, b cost) cost {
+			of := func(a, b unit.Time) unit.Time { return a + unit.Time(share*float64(b-a)) }
+			return cost{of(a.forward, b.forward), of(a.inputs, b.inputs), of(a.weights, b.weights)}
+		}
+		k.proj, k.mlp = mix(k.proj, plain.proj), mix(k.mlp, plain.mlp)
+	}
+	return k
+}
+
+// kernelsIn are those with products of a precision. Matrix products run at their share of the
+// peak, or as fast as operands, results and weights pass memory. Norms, activations, casts, the permutation of
+// tokens to experts and a Mamba-2 block's scan stream through memory. Attention has its own rate, and its backward
+// pass has five products for the forward pass's two (Dao 2023, arXiv 2307.08691, section 3.1).
+func (t *Training) kernelsIn(s *Software, gpu model.GPU, p *precision) kernels {
+	m := t.Model
 	tokens, tp := float64(t.Micro*t.Seq/int64(t.CP)), float64(t.TP)
 	share := 1.0 // share of the sequence, in norms and residuals
 	if t.Sequence {
@@ -107,6 +123,9 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 	// narrow heads have as many exponentials for fewer operations
 	attention := tokens * m.AttentionFLOPs(t.Seq) / 2 / tp /
 		(gpu.BF16 * s.Attention * power(gpu) * min(1, m.HeadWidth()/128))
+	if t.recipe().FP8Attention && m.HeadWidth() >= 128 { // of narrow heads the exponentials take the time
+		attention /= fp8Attention
+	}
 	k := kernels{
 		proj: piece(tokens*proj/tp/rate, s.stream(gpu, tokens*(norm/2+rotary+scan)), cast(m.MixerWidth())),
 		core: cost{forward: seconds(attention), inputs: seconds(2.5 * attention)},
@@ -125,6 +144,10 @@ func (t *Training) kernelsBy(s *Software, gpu model.GPU) kernels {
 	k.mlp.inputs += seconds(t.again("layernorm") * s.stream(gpu, tokens*norm))
 	return k
 }
+
+// fp8Attention is how much faster attention is in FP8 than in BF16: 1,200 and 740 TFLOP/s on H100 (Shah et al. 2024,
+// FlashAttention-3, arXiv 2407.08608).
+const fp8Attention = 1200.0 / 740
 
 // merged is the memory traffic, in bytes per token, of merging the parts of a ring of attention, forward or
 // backward. After each step but the first the 16 bit sum is read and written, and the part is read. With a causal

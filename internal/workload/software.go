@@ -76,9 +76,12 @@ type Recipe struct {
 	// whether tokens are sent to experts while another microbatch computes
 	Overlap bool `json:"overlap,omitempty"`
 	// whether a token is sent once to each rank and domain with experts of it (DeepEP, HybridEP)
-	Dedup bool     `json:"dedup,omitempty"`
-	Fused bool     `json:"fused,omitempty"` // casts, products and activation of experts are one kernel
-	Again []string `json:"again,omitempty"` // modules recomputed in the backward pass, by Megatron's names
+	Dedup bool `json:"dedup,omitempty"`
+	Fused bool `json:"fused,omitempty"` // casts, products and activation of experts are one kernel
+	// whether attention's products are in FP8 (fp8_dot_product_attention)
+	FP8Attention bool     `json:"fp8_attention,omitempty"`
+	BF16Layers   int      `json:"bf16_layers,omitempty"` // layers that keep products in 16 bits
+	Again        []string `json:"again,omitempty"`       // modules recomputed in the backward pass, by Megatron's names
 }
 
 // Graphs of a recipe.
