@@ -15,7 +15,7 @@ type Receiver struct {
 	m       *maker
 	expect  uint32  // all PSNs before it have arrived
 	top     uint32  // highest received PSN plus 1
-	came    []trace // received packets by PSN, 64 in a trace
+	came    []trace // received packets by PSN, 64 in a trace: a ring that grows with the distance from expect
 	held    int32   // packets received beyond expect
 	ahead   int32   // number of these that end a message with an immediate
 	message uint32  // next message to be complete in memory
@@ -39,15 +39,33 @@ type Receiver struct {
 type trace struct{ have, last uint64 }
 
 func newReceiver(m *maker, path cc.Path, seed uint64) *Receiver {
-	ring := 64
-	for ring < m.Window+64 {
-		ring *= 2
-	}
-	r := &Receiver{m: m, rtt: path.RTT, came: make([]trace, ring/64), tells: make([]uint64, ring/64)}
+	r := &Receiver{m: m, rtt: path.RTT, came: make([]trace, 1), tells: make([]uint64, 1)}
 	r.ports.start(m.common.Planes)
 	r.sacks.at, r.sacks.blocks = unit.Never, r.blocks[:0]
 	r.reverse.start(m, rng.New(seed, "reverse paths"))
 	return r
+}
+
+// tracks reports whether the rings contain a packet from expect on.
+func (r *Receiver) tracks(psn uint32) bool { return (psn&^63-r.expect&^63)/64 < uint32(len(r.came)) }
+
+// reach lengthens the rings until they contain a packet of the window.
+func (r *Receiver) reach(psn uint32) {
+	for !r.tracks(psn) {
+		n := uint32(len(r.came))
+		came, tells := make([]trace, 2*n), make([]uint64, 2*n)
+		for k := r.expect / 64; k != r.expect/64+n; k++ {
+			came[k&(2*n-1)], tells[k&(2*n-1)] = r.came[k&(n-1)], r.tells[k&(n-1)]
+		}
+		r.came, r.tells = came, tells
+	}
+}
+
+// Close frees the rings when all messages have arrived and no other follows: later packets are duplicates.
+func (r *Receiver) Close() {
+	if r.held == 0 {
+		r.came, r.tells = make([]trace, 1), make([]uint64, 1)
+	}
 }
 
 // at returns the word and the mask of a packet's bit.
@@ -81,7 +99,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 	psn := psn24(r.expect, p.PSN)
 	ahead := int32(psn - r.expect)
 	word, mask := r.at(psn)
-	has := ahead < 0 || ahead < int32(r.m.Window) && r.came[word].have&mask != 0
+	has := ahead < 0 || ahead < int32(r.m.Window) && r.tracks(psn) && r.came[word].have&mask != 0
 	switch {
 	case r.dead:
 		r.refuse(p, roce.NackUnexpected)
@@ -108,6 +126,7 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 
 // place takes a packet that has not arrived before.
 func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
+	r.reach(psn)
 	word, mask := r.at(psn)
 	tells := p.Flags&transport.Last != 0 && p.Flags&transport.Tells != 0
 	if tells && int(r.ahead) >= r.m.Immediates { // more than was announced
@@ -234,6 +253,8 @@ func (r *Receiver) bitmap(base uint32) uint64 {
 		return ^uint64(0)
 	case before > 0:
 		return r.came[word].have | 1<<before - 1
+	case !r.tracks(base):
+		return 0
 	}
 	return r.came[word].have
 }

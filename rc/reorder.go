@@ -30,9 +30,15 @@ type reorderState struct {
 	store *stored  // store of early packets; nil: only the window limits them
 }
 
-// Close frees the memory for waiting packets, when all messages have arrived and no other will. Later arrivals are
-// copies of packets.
+// Close frees the memory for waiting packets and, once all requests are acknowledged, for requests, when no other
+// message follows. Later arrivals are copies of packets, and no acknowledgement may be processed.
 func (q *QP) Close() {
+	if q.Idle() {
+		q.wrs, q.done = nil, nil
+		if q.sel != nil && q.sel.early == 0 { // EarlyTimeouts counts them
+			q.sel = nil
+		}
+	}
 	if r := &q.reorder; r.held == 0 {
 		r.slots, r.used, r.asks = nil, nil, nil
 	}

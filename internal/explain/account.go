@@ -436,7 +436,7 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 		return
 	}
 	c := m.b.r.seen.Messages[x].Conn
-	line := min(took, m.alone(p.net, p.uses[c], m.bytes(x, p.v)))
+	line := min(took, m.alone(p.net, p.over(c), m.bytes(x, p.v)))
 	latency := min(m.latency(x, p.v), took-line)
 	if a.Own[cause.LineRate] += int64(line); p.v.has(cause.Latency) {
 		a.Own[cause.LineRate] += int64(latency) // packets, of which faster links wait for the whole

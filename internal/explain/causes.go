@@ -184,7 +184,7 @@ func (a *accounts) message(to *cause.Account, x int32) {
 		return max(p.posted[x], min(p.done[older]-a.m.latency(older, p.v), p.done[x]))
 	}
 	in := func(p *replay) unit.Time { return p.done[x] - began(p) }
-	if p := a.base; in(p) < a.m.alone(p.net, p.uses[msg.Conn], a.m.bytes(x, p.v))+a.m.latency(x, p.v) {
+	if p := a.base; in(p) < a.m.alone(p.net, p.over(msg.Conn), a.m.bytes(x, p.v))+a.m.latency(x, p.v) {
 		p.crossed(x, p.done[x]-took, p.done[x], to)
 		a.outside.message(to, x)
 		return

@@ -22,11 +22,12 @@ type replay struct {
 	now   unit.Time
 	bells fluid.Bells[bell]
 
-	queue  [][]int32 // by connection: messages that wait for older ones
-	busy   []bool    // by connection
-	left   []int32   // by operation of x: messages under way
-	next   int       // of the model's times
-	uses   [][]fluid.Use
+	queue  [][]int32     // by connection: messages that wait for older ones
+	busy   []bool        // by connection
+	left   []int32       // by operation of x: messages under way
+	more   []int32       // by connection: messages that have not ended
+	next   int           // of the model's times
+	uses   [][]fluid.Use // by connection: its path, from its first message to its last one (see over)
 	sends  [len(upTo)][][]fluid.Use
 	under  [1 + len(upTo)][]int32 // by connection: flow of the message under way + 1, on the whole way and on parts
 	stages []int8                 // by message: that have not moved it
@@ -90,7 +91,8 @@ func (m *model) replayAll(all []without) {
 				m.others, m.into = p.other, p.into
 			}
 			p.parts, p.sends = [len(upTo)]*fluid.Net{}, [len(upTo)][][]fluid.Use{}
-			p.queue, p.bells, p.busy, p.stages, p.left = nil, fluid.Bells[bell]{}, nil, nil, nil
+			p.queue, p.bells, p.busy, p.stages, p.left, p.uses = nil, fluid.Bells[bell]{}, nil, nil, nil, nil
+			p.net.Close()
 			p.other, p.into, p.full, p.spared, p.under = nil, nil, nil, nil, [1 + len(upTo)][]int32{}
 		}})
 	}
@@ -134,10 +136,12 @@ func (m *model) run(p *replay, v without) {
 		full: make([]unit.Time, len(r.seen.Messages)), spared: make([]unit.Time, len(r.seen.Messages)),
 		queue: make([][]int32, len(r.seen.Conns)),
 		busy:  make([]bool, len(r.seen.Conns)), left: make([]int32, len(p.ahead.Rest.DAG.Ops)),
-		uses: make([][]fluid.Use, len(r.seen.Conns)), began: make([]unit.Time, len(r.seen.Messages)),
-		done: make([]unit.Time, len(r.seen.Messages)), posted: make([]unit.Time, len(r.seen.Messages))}
+		uses: make([][]fluid.Use, len(r.seen.Conns)), more: make([]int32, len(r.seen.Conns)),
+		began: make([]unit.Time, len(r.seen.Messages)),
+		done:  make([]unit.Time, len(r.seen.Messages)), posted: make([]unit.Time, len(r.seen.Messages))}
 	for i := range p.done {
 		p.done[i] = unit.Never
+		p.more[r.seen.Messages[i].Conn]++
 	}
 	p.net.Limits = true
 	for k := range p.under {
@@ -332,6 +336,12 @@ func (p *replay) moved(k int, x int32) {
 	// Who shares links otherwise is held up no longer than it was.
 	at = max(fluid, min(at, p.began[x]+e.took))
 	p.spared[x] = max(0, e.took-(e.fluid-e.began)-(at-fluid))
+	if p.more[c]--; p.more[c] == 0 {
+		p.uses[c], p.queue[c] = nil, nil
+		for k := range p.sends {
+			p.sends[k][c] = nil
+		}
+	}
 	p.bells.Push(at, bell{what: ringNext, of: c})
 	p.bells.Push(at+p.m.latency(x, p.v), bell{what: ringDone, of: x})
 }

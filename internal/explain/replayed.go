@@ -130,3 +130,11 @@ func (m *model) alone(n *fluid.Net, uses []fluid.Use, bytes float64) unit.Time {
 	}
 	return unit.Time(math.Ceil(bytes / least)) // as the fluid rounds
 }
+
+// over returns the path of a connection, its last one after the replay.
+func (p *replay) over(c int32) []fluid.Use {
+	if p.uses != nil && p.uses[c] != nil {
+		return p.uses[c]
+	}
+	return p.m.over(c, p.now, p.v)
+}

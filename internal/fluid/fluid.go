@@ -230,6 +230,9 @@ func (n *Net) next() (unit.Time, bool) {
 // Rate returns the rate of a link, bytes per picosecond.
 func (n *Net) Rate(link int32) float64 { return n.rate[link] }
 
+// Close frees the memory of flows. The rates of links remain.
+func (n *Net) Close() { *n = Net{rate: n.rate} }
+
 // End removes the flow that ends next. It returns the time, number and tag.
 func (n *Net) End() (at unit.Time, number, tag int32) {
 	e := n.ends.Pop()

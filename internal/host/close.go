@@ -24,6 +24,7 @@ func (h *Hosts) Closed(c int32) bool { return h.senders[c].ending == closed }
 // close closes a sender whose messages are acknowledged.
 func (h *Hosts) close(c int32, s *sender) {
 	s.ending, s.paths = closed, nil
+	s.qp.Close()
 	s.pace.Timer = unit.Never
 	h.rearm(c, s)
 }

@@ -290,8 +290,8 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	r := receiver{service: uint8(service), qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash,
 		loc: n.loc, done: -1, lastCNP: -unit.Never / 2}
 	for _, st := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
-		// The walk RESET-INIT-RTR-RTS cannot be refused for fresh pairs.
-		if s.qp.Modify(st, psn) != nil || r.qp.Modify(st, psn) != nil {
+		// The walk RESET-INIT-RTR-RTS cannot be refused for fresh pairs. A responder needs no more than RTR.
+		if s.qp.Modify(st, psn) != nil || st != rc.ReadyToSend && r.qp.Modify(st, psn) != nil {
 			panic("host: fresh queue pair refused " + st.String())
 		}
 	}
