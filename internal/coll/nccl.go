@@ -226,10 +226,7 @@ func (m Machine) switched() float64 {
 // GPU where reductions start, each limited by NVLink and NICs. The estimate ignores that sums cross NVLink only
 // once; measurements are higher (switched). 0: unsupported.
 func (m Machine) nvlsBandwidth() float64 {
-	heads := min(m.PerNode, nvlsHeads)
-	if m.Nodes > 1 {
-		heads = min(heads, m.Channels/2) // a NIC each
-	}
+	heads := m.heads()
 	if !m.NVLS || heads < 2 {
 		return 0
 	}
@@ -262,8 +259,9 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 }
 
 // CopyRate returns the rate at which a rank's kernels copy data with a protocol, over all channels and independent
-// of links, in GB/s: llMaxBws and perChMaxRingLL128Bws of nccl src/graph/tuning.cc. A ring passes a rank's share of
-// bus bandwidth, and a tree each byte up and down. 0: no bound, or one that NVLink does not exceed.
+// of links, in GB/s: llMaxBws, perChMaxRingLL128Bws and perChMaxNVLSTreeBws of nccl src/graph/tuning.cc. A ring passes
+// a rank's share of bus bandwidth, and a tree each byte up and down. NVLSTree passes NVSwitch's bytes of a rank
+// (NVLSBytes). 0: no bound, or one that NVLink does not exceed.
 func (m Machine) CopyRate(algorithm, protocol string) float64 {
 	_, ll, ll128 := m.limit()
 	switch {
@@ -271,8 +269,23 @@ func (m Machine) CopyRate(algorithm, protocol string) float64 {
 		return ll
 	case protocol == LL128 && algorithm == ByRing && float64(m.Channels)*ll128 < m.NVLink:
 		return float64(m.Channels) * ll128
+	case algorithm == ByNVLSTree && m.Nodes > 1:
+		ranks, n := float64(m.Nodes*m.PerNode), float64(m.PerNode)
+		all, _ := m.steps(AllReduce)
+		bus := float64(m.heads()) * m.limits().nvls[min(m.Nodes, 3)-1]
+		if rate := bus * ranks / all * (n + 1) / n / NVLSShare(m.Blackwell); rate < m.NVLink {
+			return rate
+		}
 	}
 	return 0
+}
+
+// heads returns the number of GPUs of a node where NVSwitch's sums begin, between nodes each with a NIC.
+func (m Machine) heads() int {
+	if m.Nodes > 1 {
+		return min(m.PerNode, nvlsHeads, m.Channels/2)
+	}
+	return min(m.PerNode, nvlsHeads)
 }
 
 // treeBandwidth is the same for trees, which send every byte up and down.

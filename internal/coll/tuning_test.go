@@ -290,8 +290,9 @@ func TestNothingAboveTheWire(t *testing.T) {
 	}
 }
 
-// TestCopyRate checks the rates of kernels against NCCL's tables (llMaxBws, perChMaxRingLL128Bws). No estimate is
-// below the time of copying: a ring's 2(n-1)/n of the bytes, a tree's bytes up and down.
+// TestCopyRate checks the rates of kernels against NCCL's tables (llMaxBws, perChMaxRingLL128Bws,
+// perChMaxNVLSTreeBws). No estimate is below the time of copying: a ring's 2(n-1)/n of the bytes, a tree's bytes up and
+// down, NVSwitch's 9/8.
 func TestCopyRate(t *testing.T) {
 	for _, c := range []struct {
 		nodes, channels     int
@@ -301,7 +302,9 @@ func TestCopyRate(t *testing.T) {
 	}{
 		{1, 16, true, ByRing, LL, 141}, {2, 16, true, ByTree, LL, 45}, {8, 16, true, ByRing, LL, 35},
 		{8, 16, false, ByRing, LL, 19}, {8, 16, true, ByRing, LL128, 0}, {8, 2, true, ByRing, LL128, 73.4},
-		{8, 2, true, ByTree, LL128, 0}, {8, 2, true, ByRing, Simple, 0}, {8, 16, true, ByNVLSTree, Simple, 0},
+		{8, 2, true, ByTree, LL128, 0}, {8, 2, true, ByRing, Simple, 0},
+		{8, 16, true, ByNVLSTree, Simple, 8 * 45.5 * 64 / 126 * 9 / 8 / .85},
+		{2, 16, true, ByNVLSTree, Simple, 8 * 57.7 * 16 / 30 * 9 / 8 / .85}, {1, 16, true, ByNVLS, Simple, 0},
 	} {
 		m := Machine{Nodes: c.nodes, PerNode: 8, NVLink: 360, NIC: 400, Channels: c.channels, Hopper: c.hopper}
 		if got := m.CopyRate(c.algorithm, c.protocol); math.Abs(got-c.want) > 1e-9 {
@@ -312,11 +315,35 @@ func TestCopyRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := float64(8 * c.nodes)
-		sent := map[string]float64{ByRing: 2 * (n - 1) / n * 1e9, ByTree: 2e9}
+		sent := map[string]float64{ByRing: 2 * (n - 1) / n * 1e9, ByTree: 2e9,
+			ByNVLSTree: 9e9 / 8 / .85}
 		for _, x := range all {
 			if rate := m.CopyRate(x.Algorithm, x.Protocol); rate > 0 && x.Reckoned < sent[x.Algorithm]/(1000*rate) {
 				t.Errorf("%+v is below the time of copying at %g GB/s", x, rate)
 			}
 		}
 	}
+}
+
+// TestTuneGrows doubles collectives of random machines. The time of NCCL's choice does not fall.
+func TestTuneGrows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := Machine{Nodes: rapid.IntRange(1, 64).Draw(t, "nodes"), PerNode: rapid.IntRange(2, 8).Draw(t, "per"),
+			NVLink: rapid.Float64Range(100, 900).Draw(t, "nvlink"), NIC: rapid.Float64Range(10, 800).Draw(t, "nic"),
+			Channels: rapid.IntRange(2, 32).Draw(t, "channels"), Hopper: rapid.Bool().Draw(t, "hopper"),
+			NVLS: rapid.Bool().Draw(t, "nvls")}
+		m.Blackwell = m.Hopper && rapid.Bool().Draw(t, "blackwell")
+		kind := rapid.SampledFrom([]Kind{AllReduce, AllGather, ReduceScatter}).Draw(t, "kind")
+		var was Choice
+		for bytes := 1024.0; bytes <= 1<<33; bytes *= 2 {
+			all, err := m.Tune(kind, bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all[0].Reckoned < was.Reckoned || all[0].Micros < was.Micros {
+				t.Fatalf("%+v, %v of %g bytes: %+v after %+v", m, kind, bytes, all[0], was)
+			}
+			was = all[0]
+		}
+	})
 }

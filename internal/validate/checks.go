@@ -88,6 +88,7 @@ func Checks() []Check {
 		group("NVSwitch chips and PCIe switches", 0.1, 60, insideChips),
 		parted("NVLink domains", 6, 440, 2, domainRows),
 		group("NVSwitch", 0.1, 60, nvlsRows),
+		parted("measured collectives", 5, 200, 0.9, measuredRows),
 		group("calibration", 14, 160, calibrations),
 		group("trees", 1.4, 180, trees),
 		group("transport", 0, 40, transportRows),

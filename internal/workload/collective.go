@@ -170,7 +170,7 @@ func (c CollectiveRun) Transfers(n int) float64 {
 	if c.Protocol != "" {
 		ops *= 2 // a protocol's cost is an operation of its own
 	}
-	if c.CopyRate > 0 && c.Protocol == coll.LL128 { // LL128 also copies; LL has no further cost
+	if c.CopyRate > 0 && c.Protocol != coll.LL { // copies in addition; LL has no further cost
 		ops *= 1.5
 	}
 	return ops
@@ -295,7 +295,7 @@ func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int3
 	if d > 0 {
 		after = []int32{p.Compute(src, d, Other, after...)}
 	}
-	if p.rate > 0 {
+	if p.rate > 0 && (local || p.by != coll.ByNVLSTree) {
 		after = []int32{p.Copy(src, unit.Time(float64(bytes)/p.rate*float64(unit.Nanosecond)), after...)}
 	}
 	return p.Builder.Transfer(src, dst, unit.Bytes(float64(bytes)*wire+0.5)+p.fill, after...)

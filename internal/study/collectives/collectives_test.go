@@ -2,12 +2,14 @@ package collectives
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"railyard/internal/coll"
+	"railyard/internal/long"
 	"railyard/internal/scenariofile"
 	"railyard/internal/study"
 	"railyard/unit"
@@ -110,4 +112,49 @@ func TestLL(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTimesGrow doubles collectives from 1 KiB to 8 GiB, with the algorithm and protocol of NCCL's choice. Neither the
+// simulated time nor that of NCCL's model falls.
+func TestTimesGrow(t *testing.T) {
+	for _, nodes := range []int{2, 4, 16} {
+		for _, kind := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter} {
+			largest := 8 * unit.GiB
+			if nodes == 16 && !long.On() { // 128 GPUs
+				largest = unit.MiB
+			}
+			was, wasModel := 0.0, 0.0
+			for b := unit.KiB; b <= largest; b *= 2 {
+				text := fmt.Sprintf("name: a\nfabric: {kind: rail-only, hosts: %d, host_link: {rate: 400Gbps}}\n"+
+					"server: {gpu: h100, gpus: 8, nics: 8}\nfidelity: %s\nworkload: {traffic: {collective: {kind: %v, "+
+					"bytes: %dB, algorithm: auto, protocol: auto}}}\n", nodes, fidelityOf(nodes, b), kind, b)
+				path := filepath.Join(t.TempDir(), "a.yaml")
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				plan, err := scenariofile.Plan(path, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, _, err := new(study.Pool).Whole(context.Background(), "", plan)
+				if err != nil {
+					t.Fatal(err)
+				}
+				us, model := float64(s.StepTime)/1e6, plan.Modelled.Micros
+				if us < was || model < wasModel {
+					t.Errorf("%v of %v on %d servers: %.1f us after %.1f, model %.1f us after %.1f", kind, b, nodes, us, was,
+						model, wasModel)
+				}
+				was, wasModel = us, model
+			}
+		}
+	}
+}
+
+// fidelityOf is packets for what takes a second by them.
+func fidelityOf(nodes int, b unit.Bytes) string {
+	if b > 16*unit.MiB/unit.Bytes(nodes) {
+		return "flow"
+	}
+	return "packet"
 }
