@@ -130,7 +130,7 @@ func Checks() []Check {
 		group("Meta's RoCE", 23, 300, metaRows),
 		parted("spraying", 10, 220, 1.9, spraying),
 		group("dragonflies", 0.9, 140, dragonflies),
-		parted("adaptive dragonflies", 70, 2750, 1, adaptiveDragonflies),
+		parted("adaptive dragonflies", 70, 1800, 1, adaptiveDragonflies),
 		group("latency over load", 17, 320, offeredRows),
 		group("tori", 16, 330, tori),
 		group("slow links", 20, 210, slowLinks),
