@@ -82,7 +82,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	}
 	colls := b.causes(t)
 	r.momentsOf(t)
-	t.Causes = causeRows(s.Chain, t.Collectives)
+	t.Causes = causeRows(s.Chain, t.Collectives, b.messages(t.Flows))
 	if n := len(t.Collectives); colls > n {
 		cut("collectives", n, int64(colls))
 		cut("causes", len(t.Causes), 0)
@@ -174,7 +174,7 @@ func (a *accounts) sum(step int64) string {
 }
 
 // causeRows spells accounts out as rows, without causes that cost nothing.
-func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []result.CauseRow) {
+func causeRows(chain *cause.Account, colls []result.CollectiveRow, messages []messageAccount) (rows []result.CauseRow) {
 	add := func(scope string, instance int32, a *cause.Account) {
 		for _, c := range cause.All() {
 			if own, reaction, saving := a.Own[c.ID], a.Reaction[c.ID], a.Saving[c.ID]; own|reaction|saving != 0 {
@@ -188,6 +188,9 @@ func causeRows(chain *cause.Account, colls []result.CollectiveRow) (rows []resul
 	}
 	for i := range colls {
 		add("collective", colls[i].Instance, &colls[i].Lost)
+	}
+	for i := range messages {
+		add(result.OfMessage, messages[i].message, &messages[i].lost)
 	}
 	return rows
 }

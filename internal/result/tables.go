@@ -136,8 +136,11 @@ type CollectiveRow struct {
 	Job string `parquet:"job,dict" json:"job"` // for several jobs
 }
 
-// OfCriticalPath is the scope of the critical path's causes.
-const OfCriticalPath = "critical_path"
+// Scopes of causes besides collectives.
+const (
+	OfCriticalPath = "critical_path"
+	OfMessage      = "message"
+)
 
 // Saves takes over the savings of runs without the causes of the critical path.
 func (t *Tables) Saves(chain *cause.Account) {
@@ -150,11 +153,12 @@ func (t *Tables) Saves(chain *cause.Account) {
 	}
 }
 
-// CauseRow is the time that a collective, or the critical path of the run, lost to one cause: causes.parquet.
-// The rows of one collective add up to its time.
+// CauseRow is the time that a collective, a message, or the critical path of the run, lost to one cause:
+// causes.parquet. The rows of one collective add up to its time, those of a message to its time after earlier ones of
+// its queue pair. Messages are up to 200, those that lost most.
 type CauseRow struct {
-	Scope string `parquet:"scope,dict" json:"scope"` // collective, critical_path
-	// index in collectives.parquet; -1 for the critical path
+	Scope string `parquet:"scope,dict" json:"scope"` // collective, message, critical_path
+	// index in collectives.parquet, or number of the message in flows.parquet; -1 for the critical path
 	Instance int32  `parquet:"instance" json:"instance"`
 	Cause    string `parquet:"cause,dict" json:"cause"`        // key as in summary.json, without _ps
 	Time     int64  `parquet:"time_ps" json:"time_ps"`         // its own

@@ -411,6 +411,14 @@ for (const run of [captured, wide, cascade]) {
   const parts = await page.getByTestId("bridge").locator("rect[data-ps]").evaluateAll((all) => all.map((r) => [`${r.dataset.cause}_ps`, Number(r.dataset.ps)]));
   assert.equal(parts.reduce((n, [, ps]) => n + ps, 0), slow.time_ps, `${run}: the bar sums to the message's time`);
   for (const [key, ps] of parts) assert.equal(ps, key === "behind_ps" ? slow.behind_ps : split[key], `${run}: ${key}`);
+  // Others that lost most have an account of their own.
+  const other = (await json(`api/runs/${run}/messages`)).messages.find((x) => x.message !== m.message && x.causes && Object.keys(x.causes).length > 2);
+  if (!other) continue;
+  await open(`#/run/${run}/packet?message=${other.message}`);
+  await page.getByTestId("bridge").waitFor();
+  const its = await page.getByTestId("bridge").locator("rect[data-ps]").evaluateAll((all) => all.map((r) => [`${r.dataset.cause}_ps`, Number(r.dataset.ps)]));
+  assert.equal(its.reduce((n, [, ps]) => n + ps, 0), other.done_ps - other.posted_ps, `${run}: the bar sums to message ${other.message}`);
+  for (const [key, ps] of its) if (key !== "behind_ps") assert.equal(ps, other.causes[key], `${run}: ${key} of message ${other.message}`);
 }
 await open(`#/run/${captured}/packet`);
 const box = page.getByRole("listbox", { name: "packets" });

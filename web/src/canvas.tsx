@@ -337,17 +337,20 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
   const roots = new Set(props.labels.filter((l) => l.root).map((l) => l.port));
   const counts = new Uint32Array(256); // of a cable's links, by value
   const strokes = layout.cables.map((cable, i) => {
-    const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false, down: 0, slow: 0 };
+    const s = { cable, i, value: 0, top: -1, busiest: -1, paused: -1, chosen: false, onPath: false, down: 0, slow: 0 };
     counts.fill(0);
     for (const l of cable.links) {
       const state = props.states.get(l.from_a);
       if (state?.down) s.down++;
       else if (state) s.slow++;
-      counts[Math.max(at(props.data, l.from_a, props.t), at(props.data, l.from_b, props.t))]++;
+      const [a, b] = [at(props.data, l.from_a, props.t), at(props.data, l.from_b, props.t)];
+      counts[Math.max(a, b)]++;
+      if (a > s.top) [s.top, s.busiest] = [a, l.from_a];
+      if (b > s.top) [s.top, s.busiest] = [b, l.from_b];
       for (const p of [l.from_a, l.from_b]) {
         s.chosen ||= p === props.port;
         s.onPath ||= path.has(p);
-        s.paused ||= props.on.has(p);
+        if (s.paused < 0 && props.on.has(p)) s.paused = p;
       }
     }
     // Of links that are drawn as one the 90th percentile: a maximum would show any large fabric as full.
@@ -356,11 +359,12 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
   });
   strokes.sort((a, b) => a.value - b.value); // the busy ones on top
   const few = layout.cables.length <= 256; // more heads would cover the links
-  strokes.forEach(({ cable, i, value, chosen, onPath, paused, down, slow }) => {
+  strokes.forEach(({ cable, i, value, busiest, paused: stopped, chosen, onPath, down, slow }) => {
+    const paused = stopped >= 0;
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
     const q = props.queues;
     g.strokeStyle =
-      value === 0 ? calm : q ? steps[queueStep((value / 255) * q.scale, q.limits[hottest(cable, props.data, props.t)])] : ramp[Math.round(value)];
+      value === 0 ? calm : q ? steps[queueStep((value / 255) * q.scale, q.limits[busiest])] : ramp[Math.round(value)];
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
     if (down === cable.links.length) g.strokeStyle = ink("--bg"); // the dashes alone are left of it
     if (paused) g.strokeStyle = ink("--bg"); // likewise
@@ -389,7 +393,7 @@ function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path:
     }
     // The direction that is shown: the paused port's, else the busier one's.
     if (few && (paused || value > 0)) {
-      const p = paused ? cable.links.flatMap((l) => [l.from_a, l.from_b]).find((p) => props.on.has(p))! : hottest(cable, props.data, props.t);
+      const p = paused ? stopped : busiest;
       const link = cable.links.find((l) => l.from_a === p || l.from_b === p)!;
       const low = cable.a.tier <= cable.b.tier ? cable.a : cable.b;
       const up = layout.of.get(link.from_a === p ? link.a : link.b) === low;

@@ -49,27 +49,30 @@ interface Flow {
   bytes: number;
   posted_ps: number;
   done_ps: number;
+  causes?: object;
 }
 
 /** splitOf is a message's time by cause: of the message that is the whole critical path the step's, as in all views,
- * else the run's account of its slowest message. */
+ * else its own account, which the run has of those that lost most. */
 export function splitOf(info: Info, m: Flow): Record<string, number> | undefined {
-  if (!isSlowest(info, m)) return undefined;
   const s = info.summary;
+  const slow = isSlowest(info, m) ? s.slowest_flow! : undefined;
   const chain = s.chain as Record<string, number> | undefined;
-  const whole = chain && m.posted_ps === 0 && m.done_ps === s.step_time_ps && !s.slowest_flow!.behind_ps && !chain.compute_ps;
-  return whole ? chain : (s.slowest_flow!.causes as Record<string, number> | undefined);
+  const whole = slow && chain && m.posted_ps === 0 && m.done_ps === s.step_time_ps && !slow.behind_ps && !chain.compute_ps;
+  return whole ? chain : ((m.causes ?? slow?.causes) as Record<string, number> | undefined);
 }
 
-/** reasonOf is the largest cause of a message's time above line rate; "" of a message that has no account. */
+/** reasonOf is the largest cause of a message's time above line rate; "" of a message that has no account or no loss. */
 export function reasonOf(info: Info, m: Flow): string {
-  const [slow, split] = [info.summary.slowest_flow, splitOf(info, m)];
-  if (!slow || !split) return isSlowest(info, m) ? f.reason(slow!) : "";
-  const largest = (of: Record<string, number>) =>
-    names.filter(([k]) => k !== "line_rate" && k !== "compute").reduce((a, b) => ((of[b[0] + "_ps"] ?? 0) > (of[a[0] + "_ps"] ?? 0) ? b : a), ["", ""]);
+  const split = splitOf(info, m);
+  const slow = isSlowest(info, m) ? info.summary.slowest_flow! : undefined;
+  if (!split) return slow ? f.reason(slow) : "";
+  const lossy = names.filter(([k]) => k !== "line_rate" && k !== "compute");
+  const largest = (of: Record<string, number>) => lossy.reduce((a, b) => ((of[b[0] + "_ps"] ?? 0) > (of[a[0] + "_ps"] ?? 0) ? b : a));
   const [key, name] = largest(split);
-  if (!slow.causes || largest(slow.causes as Record<string, number>)[0] === key) return f.reason(slow);
-  return `${f.time(split[key + "_ps"])} of ${f.time(slow.time_ps - (split.line_rate_ps ?? 0))} above line rate: ${name}`;
+  if (slow && (slow.behind_ps || !slow.causes || largest(slow.causes as Record<string, number>)[0] === key)) return f.reason(slow);
+  const above = lossy.reduce((n, [k]) => n + (split[k + "_ps"] ?? 0), 0);
+  return above > 0.05 * (m.done_ps - m.posted_ps) ? `${f.time(split[key + "_ps"])} of ${f.time(above)} above line rate: ${name}` : "";
 }
 
 const of = (i: Info, key: string) => i.summary.chain?.[key + "_ps"] ?? 0;

@@ -1040,6 +1040,7 @@ export interface Message {
   packets: number;
   earlier: number;
   behind_ps: number;
+  causes?: Record<string, number>;
 }
 
 export interface Messages {

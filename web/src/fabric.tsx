@@ -487,11 +487,11 @@ function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
       <span class="kinds" data-testid="pause-legend">
         <span>
           <i class="paused" />
-          paused by PFC, in the direction of the arrow
+          paused by PFC
         </span>
         <span>
           <i style={{ background: "var(--ink)", height: "4px", verticalAlign: "3px" }} />
-          root of the pauses
+          root
         </span>
       </span>
     );

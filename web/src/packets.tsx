@@ -1,6 +1,6 @@
 import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
-import { isSlowest, names, reasonOf, splitOf } from "./causes";
+import { names, reasonOf, splitOf } from "./causes";
 import type { Journeys, Messages, QPView, Trace } from "./contract";
 import * as f from "./format";
 import { ordered, Passage } from "./passage";
@@ -133,12 +133,12 @@ function missing(asked: string): string {
 }
 
 /** Bridge is a message's time as a bar: its wait behind earlier messages of its queue pair, its ideal time, and what is
-above, which has causes for the slowest message. */
+above, which has causes for the messages that lost most. */
 function Bridge({ info, m }: { info: Info; m: Message }) {
   if (m.done_ps < 0) return null;
   const split = splitOf(info, m);
-  const slow = isSlowest(info, m) ? info.summary.slowest_flow! : undefined;
-  const behind = split && slow ? (slow.behind_ps ?? 0) : Math.min(m.behind_ps, took(m));
+  const whole = Object.entries(split ?? {}).reduce((n, [k, ps]) => n + (/_(reaction|saving)_ps$/.test(k) ? 0 : ps), 0);
+  const behind = split ? took(m) - whole : Math.min(m.behind_ps, took(m));
   const rest = took(m) - behind;
   const named = names.flatMap(([key, name]) => {
     const ps = split?.[key + "_ps"] ?? 0;

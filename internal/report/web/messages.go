@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 )
 
@@ -27,6 +28,8 @@ type Message struct {
 	// the time until the last of them was.
 	Earlier int   `json:"earlier"`
 	Behind  int64 `json:"behind_ps"`
+	// Causes are the parts of its time after those; absent unless it is one of those that lost most.
+	Causes *cause.Account `json:"causes,omitempty"`
 }
 
 // mtu is the payload of a full packet.
@@ -72,7 +75,33 @@ func (r *Directory) messages(q url.Values) (any, error) {
 	slices.SortStableFunc(list, func(a, b Message) int { return cmp.Compare(b.lost(), a.lost()) })
 	out := Messages{list[:min(len(list), maxList)], len(list), r.mtu()}
 	r.number(out.Messages, rows)
-	return out, nil
+	return out, r.divide(out.Messages)
+}
+
+// divide adds the accounts of messages.
+func (r *Directory) divide(list []Message) error {
+	parts, err := table[result.CauseRow](r, "causes")
+	if err != nil {
+		return err
+	}
+	at := map[int64]*cause.Account{}
+	for i := range parts {
+		p := &parts[i]
+		c, known := cause.Find(p.Cause)
+		if p.Scope != result.OfMessage || !known {
+			continue
+		}
+		a := at[int64(p.Instance)]
+		if a == nil {
+			a = &cause.Account{}
+			at[int64(p.Instance)] = a
+		}
+		a.Own[c.ID], a.Reaction[c.ID] = p.Time, p.Reaction
+	}
+	for i := range list {
+		list[i].Causes = at[list[i].FlowRow.Message]
+	}
+	return nil
 }
 
 // lost is the time of a message beyond its ideal time.

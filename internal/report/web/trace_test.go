@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -33,7 +34,7 @@ func TestTrace(t *testing.T) {
 	m := all.Messages[0]
 	var same Messages
 	get(fmt.Sprintf("%s/messages?qp=%d&text=%s", name, m.QP, m.From), &same)
-	if same.Count != 1 || same.Messages[0] != m {
+	if same.Count != 1 || !reflect.DeepEqual(same.Messages[0], m) {
 		t.Errorf("%+v instead of %+v", same, m)
 	}
 	var qp QPView
