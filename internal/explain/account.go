@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -111,6 +112,11 @@ func (b *blamer) newAccounts() *accounts {
 	}
 	for _, id := range []cause.ID{cause.FailedCapacity, cause.SlowLink, cause.Collision} {
 		behind(cause.Oversubscription, id)
+	}
+	if o, i := at(cause.Oversubscription), at(cause.Incast); i >= 0 && o > i && len(m.funnels) > 0 &&
+		!slices.Contains(slices.Collect(maps.Values(m.funnels)), false) { // links to the receiver, which are none
+		over := all[o]
+		all = slices.Insert(slices.Delete(all, o, o+1), i, over)
 	}
 	behind(cause.Latency, cause.Trimmed) // which costs round trips
 	behind(cause.Latency, cause.Reordering)
@@ -271,7 +277,7 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 			there[cause.Oversubscription] = true
 		}
 		if len(w.ports) > 0 || w.egress != w.egressAll || m.uneven != nil && len(w.sets) > 0 {
-			there[cause.Collision] = true
+			there[m.b.r.meeting()] = true
 		}
 		src, _ := m.b.r.seen.peers(int32(c))
 		if was, ok := into[w.ingress]; ok && was != src {

@@ -120,8 +120,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		return "blocked on credit of the receiver"
 	case cause.Collision, cause.Oversubscription:
 		switch {
-		case b.r.seen.Rules.Direct:
-			return "oversubscription" + share + ", the path of minimal routing" + failed
+		case b.r.routing() != "":
+			return "oversubscription" + share + ", the path of " + b.r.routing() + failed
 		case b.r.seen.Rules.Detours: // where the shortest ways lead is no reason for room nearby
 			return "detours" + share + failed
 		case id == cause.Oversubscription && (at < 0 || len(b.acc.m.in[at]) == 0):

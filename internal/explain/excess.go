@@ -47,6 +47,7 @@ func (m *model) measured() {
 			m.tight[s] = true
 		}
 	}
+	m.funnel()
 	for range weighings {
 		if m.extra, m.limits = m.open(without{}); !m.weigh() {
 			break
@@ -56,6 +57,23 @@ func (m *model) measured() {
 	m.stage()
 	m.divide()
 	m.opened, m.unmoved = nil, nil
+}
+
+// funnel finds the sets that senders can fill, and whether their flows all end at one NIC that takes as much.
+func (m *model) funnel() {
+	ends := map[int32]int32{}
+	m.funnels = map[int32]bool{}
+	for c := range m.ways {
+		for _, s := range m.ways[c].sets {
+			rate, to := m.rate(s, 0, without{}), m.b.r.seen.Conns[c].To
+			if m.offered[s] <= rate {
+				continue
+			}
+			was, known := ends[s]
+			m.funnels[s] = m.rate(m.ways[c].ingressAll, 0, without{}) == rate && (!known || m.funnels[s] && was == to)
+			ends[s] = to
+		}
+	}
 }
 
 // mostSet bounds how often a replay sets rates of flows, oftener how many times as often where a coarser grain would

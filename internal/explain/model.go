@@ -77,6 +77,7 @@ type model struct {
 	weights  []float64      // by message
 	apart    []unit.Time    // by NIC: by how much latencies of messages to it differ
 	tight    map[int32]bool // sets that are full however bytes are spread over them
+	funnels  map[int32]bool // of sets that senders can fill: they lead to one NIC, which takes as much
 	others   []float64      // replay.other and replay.into, of the replay that leaves nothing out
 	into     []float64
 	owned    bool // some transport's own window limits a connection

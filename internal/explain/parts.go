@@ -223,7 +223,7 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 	case met.Port < 0:
 		return cause.Recovering
 	case b.r.peer(met.Port).Role != topo.Host:
-		if id := m.fabricCause(conn, met.Port); id != cause.Collision || b.flows[met.Port] > 1 {
+		if id := m.fabricCause(conn, met.Port); id != b.r.meeting() || b.flows[met.Port] > 1 {
 			return id
 		}
 		if src, _ := b.r.seen.peers(conn); b.r.rate(met.Port) < b.r.nicRate(src) {
@@ -312,7 +312,7 @@ func (m *model) rest(x int32, met *Trouble, w *window) cause.ID {
 	case met.Again > 0 && (m.lost || b.overtaken()):
 		return b.resent(met)
 	case top >= 0 && b.r.peer(top).Role != topo.Host && b.r.plan.Scheduled == nil &&
-		(b.flows[top] > 1 || m.fabricCause(conn, top) != cause.Collision):
+		(b.flows[top] > 1 || m.fabricCause(conn, top) != b.r.meeting()):
 		return m.fabricCause(conn, top)
 	case top < 0 || b.flows[top] < 2:
 		port := b.r.nicPort(conn)
@@ -368,7 +368,7 @@ func (m *model) fabricCause(conn, port int32) cause.ID {
 			if m.fell(w) {
 				return cause.FailedCapacity
 			}
-			return cause.Oversubscription
+			return m.tightCause(s)
 		}
 	}
 	if spans := m.b.pauses[port]; len(spans) > 0 &&
@@ -382,7 +382,43 @@ func (m *model) fabricCause(conn, port int32) cause.ID {
 	if rules := &m.b.r.seen.Rules; rules.Spreads && !rules.Detours && !rules.Entropy {
 		return cause.Oversubscription // it is spread already
 	}
+	return m.b.r.meeting()
+}
+
+// tightCause returns the cause of a set of ports that is full however bytes are spread over it: a slow link where
+// packets are and the set has room at the rate of its kind, incast where all its flows end at a NIC that takes as much.
+func (m *model) tightCause(set int32) cause.ID {
+	slow, whole := false, unit.Rate(0)
+	for _, p := range m.portsOf(set) {
+		slow, whole = slow || m.slow(p), whole+m.kind[p]
+	}
+	switch {
+	case slow && m.b.r.seen.Rules.Spreads && m.offered[set] <= bytesPer(whole):
+		return cause.SlowLink
+	case m.funnels[set]:
+		return cause.Incast
+	}
+	return cause.Oversubscription
+}
+
+// meeting is the cause of flows that meet on a link: a collision where hashing has put them there, and oversubscription
+// where routing leaves them no other.
+func (r *reading) meeting() cause.ID {
+	if r.routing() != "" {
+		return cause.Oversubscription
+	}
 	return cause.Collision
+}
+
+// routing names routing that gives each destination one path; "": there is a choice.
+func (r *reading) routing() string {
+	switch {
+	case r.seen.Rules.Direct:
+		return "minimal routing"
+	case r.plan.LB.Name == "dimension-order":
+		return "dimension-order routing"
+	}
+	return ""
 }
 
 // slow reports that a port runs below the rate of its kind at some time.

@@ -169,7 +169,6 @@ func (m *model) backBy(conn int32, f func(ports []int32)) {
 // it.
 func (m *model) portCause(port int32) cause.ID {
 	b := m.b
-	tight := func(s int32) bool { return m.tight[s] }
 	switch {
 	case m.slow(port):
 		return cause.SlowLink
@@ -177,10 +176,13 @@ func (m *model) portCause(port int32) cause.ID {
 		return cause.LineRate
 	case b.r.peer(port).Role == topo.Host:
 		return m.receiving(port)
-	case tight(port) || slices.ContainsFunc(m.in[port], tight):
-		return cause.Oversubscription
 	}
-	return cause.Collision
+	for _, s := range append(slices.Clone(m.in[port]), port) {
+		if m.tight[s] {
+			return m.tightCause(s)
+		}
+	}
+	return b.r.meeting()
 }
 
 // receiving returns the cause of the queue at a port to a NIC: its PCIe is slower than the senders', or several NICs
