@@ -934,5 +934,10 @@ await page.getByTestId("figures").waitFor();
 for (const tab of ["Time", "Answer", "Packet", "Life", "Fabric"])
   await page.getByRole("link", { name: tab, exact: true }).press("Enter");
 await check("disk");
+// Its Packet has the messages, and Life the slowest.
+await page.getByRole("link", { name: "Packet", exact: true }).press("Enter");
+await page.getByTestId("bridge").waitFor();
+await page.goto("file://" + report + "#/life?chapter=3");
+await page.getByTestId("pair").locator("svg").waitFor();
 await browser.close();
 console.log(`${pages()} pages looked at`);

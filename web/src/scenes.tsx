@@ -32,7 +32,7 @@ export function useRecorded(info: Info): Recorded {
   );
   const nth = p && first !== undefined ? (p.psn - first + 2 ** 24) % 2 ** 24 : -1;
   const m =
-    (own.data?.messages ?? []).find((x) => nth >= x.first_packet && nth < x.first_packet + x.packets) ?? (p ? undefined : all.data?.messages[0]);
+    (p && (own.data?.messages ?? all.data?.messages ?? []).find((x) => x.qp === p!.qp && nth >= x.first_packet && nth < x.first_packet + x.packets)) ?? (p ? undefined : all.data?.messages[0]);
   const fields: Record<string, string> = {};
   for (const x of (captured.data?.packets ?? []).find((x) => x.psn === p?.psn && /WRITE|SEND|data/i.test(x.kind))?.fields ?? [])
     fields[`${x.layer} ${x.name}`] = x.value;

@@ -37,7 +37,7 @@ func (r *Directory) HTML() ([]byte, error) {
 		data[key] = b
 		return nil
 	}
-	for _, v := range []struct{ view, query string }{{"info", "packed"}, {"answer", ""}, {"flows", ""}, {"collectives", ""},
+	for _, v := range []struct{ view, query string }{{"info", "packed"}, {"answer", ""}, {"messages", ""}, {"collectives", ""},
 		{"pauses", ""}, {"roots", ""}, {"packets", ""}, {"followed", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
 		{"tiers", ""},
 		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
