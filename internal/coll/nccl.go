@@ -59,21 +59,21 @@ var (
 // limits are per-channel and total bandwidths of a GPU's kernels, in GB/s, for one, two, and more nodes; nvls are
 // the bandwidths of NVLSTree.
 type limits struct {
-	tree, ll, nvls [3]float64
-	ll128          float64
+	tree, treeLL128, ll, nvls [3]float64
+	ll128                     float64
 }
 
 var (
-	blackwell = limits{tree: [3]float64{70, 42.8, 24}, ll: [3]float64{282, 90, 70},
-		nvls: [3]float64{0, 96, 80}, ll128: 40}
-	hopper = limits{tree: [3]float64{38.7, 41.4, 36}, ll: [3]float64{141, 45, 35},
-		nvls: [3]float64{0, 57.7, 45.5}, ll128: 36.7}
-	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}, ll128: 20}
+	blackwell = limits{tree: [3]float64{70, 42.8, 24}, treeLL128: [3]float64{55.6, 31.67, 20},
+		ll: [3]float64{282, 90, 70}, nvls: [3]float64{0, 96, 80}, ll128: 40}
+	hopper = limits{tree: [3]float64{38.7, 41.4, 36}, treeLL128: [3]float64{36.7, 36.7, 29},
+		ll: [3]float64{141, 45, 35}, nvls: [3]float64{0, 57.7, 45.5}, ll128: 36.7}
+	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, treeLL128: [3]float64{20, 20, 20},
+		ll: [3]float64{87.7, 22.5, 19}, ll128: 20}
 )
 
 // treeShare is the share of its bandwidth that a tree of an all-reduce reaches: by protocol, then by the power of
-// two from 64 B to 256 MB. Beyond, the share is 1. The sizes were read in src/graph/tuning.cc, the numbers are
-// unsourced.
+// two from 64 B to 256 MB (treeCorrectionFactor of src/graph/tuning.cc). Beyond, the share is 1.
 var treeShare = [3][23]float64{
 	{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
 	{1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
@@ -145,7 +145,10 @@ func (m Machine) steps(kind Kind) (all, inter float64) {
 
 func (m Machine) ringLatency(kind Kind, p int, bytes float64) float64 {
 	all, inter := m.steps(kind)
-	link, simple := linkRing[p], Protocols[p] == Simple
+	link, net, simple := linkRing[p], netRing[p], Protocols[p] == Simple
+	if m.PerNode == 1 { // latencies are fully exposed
+		net = netTree[p]
+	}
 	if m.Nodes > 1 {
 		overhead := netOverhead
 		if simple {
@@ -153,7 +156,7 @@ func (m Machine) ringLatency(kind Kind, p int, bytes float64) float64 {
 		}
 		link = max(link, overhead)
 	}
-	t := baseRing[p] + (all-inter)*link + inter*netRing[p]
+	t := baseRing[p] + (all-inter)*link + inter*net
 	if kind == AllReduce && simple && m.Nodes > 1 && bytes/float64(m.Channels*m.Nodes*m.PerNode) >= 64 {
 		t *= 1.4
 	}
@@ -258,8 +261,12 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 	return bus * float64(m.Nodes*m.PerNode) / all
 }
 
+// treeLL128 returns the limit of a channel of a tree with LL128, in GB/s.
+func (m Machine) treeLL128() float64 { return m.limits().treeLL128[min(m.Nodes, 3)-1] }
+
 // CopyRate returns the rate at which a rank's kernels copy data with a protocol, over all channels and independent
-// of links, in GB/s: llMaxBws, perChMaxRingLL128Bws and perChMaxNVLSTreeBws of nccl src/graph/tuning.cc. A ring passes
+// of links, in GB/s: llMaxBws, perChMaxRingLL128Bws, perChMaxTreeLL128Bws and perChMaxNVLSTreeBws of nccl
+// src/graph/tuning.cc. A ring passes
 // a rank's share of bus bandwidth, and a tree each byte up and down. NVLSTree passes NVSwitch's bytes of a rank
 // (NVLSBytes). 0: no bound, or one that NVLink does not exceed.
 func (m Machine) CopyRate(algorithm, protocol string) float64 {
@@ -269,6 +276,8 @@ func (m Machine) CopyRate(algorithm, protocol string) float64 {
 		return ll
 	case protocol == LL128 && algorithm == ByRing && float64(m.Channels)*ll128 < m.NVLink:
 		return float64(m.Channels) * ll128
+	case protocol == LL128 && algorithm == ByTree && float64(m.Channels)*m.treeLL128() < m.NVLink:
+		return float64(m.Channels) * m.treeLL128()
 	case algorithm == ByNVLSTree && m.Nodes > 1:
 		ranks, n := float64(m.Nodes*m.PerNode), float64(m.PerNode)
 		all, _ := m.steps(AllReduce)
@@ -296,7 +305,7 @@ func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	case LL:
 		bus = min(bus/3.8, ll)
 	case LL128:
-		bus *= 120.0 / 128
+		bus = min(bus*120/128, float64(m.Channels)*m.treeLL128())
 	}
 	if i := math.Floor(math.Log2(bytes / 64)); i >= 0 && i < float64(len(treeShare[p])) {
 		bus *= treeShare[p][int(i)]

@@ -17,13 +17,17 @@ type generation struct {
 	name                string
 	hopper, blackwell   bool
 	tree, ll, nvls      [3]float64
+	treeLL128           [3]float64
 	ll128Channel, share float64
 }
 
 var generations = []generation{
-	{"a100", false, false, [3]float64{24, 23.6, 17.8}, [3]float64{87.7, 22.5, 19}, [3]float64{0, 0, 0}, 20, .85},
-	{"h100", true, false, [3]float64{38.7, 41.4, 36}, [3]float64{141, 45, 35}, [3]float64{0, 57.7, 45.5}, 36.7, .85},
-	{"b200", false, true, [3]float64{70, 42.8, 24}, [3]float64{282, 90, 70}, [3]float64{0, 96, 80}, 40, .74},
+	{"a100", false, false, [3]float64{24, 23.6, 17.8}, [3]float64{87.7, 22.5, 19}, [3]float64{0, 0, 0},
+		[3]float64{20, 20, 20}, 20, .85},
+	{"h100", true, false, [3]float64{38.7, 41.4, 36}, [3]float64{141, 45, 35}, [3]float64{0, 57.7, 45.5},
+		[3]float64{36.7, 36.7, 29}, 36.7, .85},
+	{"b200", false, true, [3]float64{70, 42.8, 24}, [3]float64{282, 90, 70}, [3]float64{0, 96, 80},
+		[3]float64{55.6, 31.67, 20}, 40, .74},
 }
 
 // tenths is the share that trees reach by size from 64 B on, by protocol: a digit is tenths, x is all.
@@ -57,7 +61,8 @@ func TestTunedTimes(t *testing.T) {
 				reach := map[string]float64{LL: min(ring/2, g.ll[at]), LL128: min(ring*.92, 4*g.ll128Channel),
 					Simple: ring}
 				up := min(tree*.92, 4*g.tree[at])
-				both := map[string]float64{LL: min(up/3.8, g.ll[at]), LL128: up * 15 / 16, Simple: up}
+				both := map[string]float64{LL: min(up/3.8, g.ll[at]), LL128: min(up*15/16, 4*g.treeLL128[at]),
+					Simple: up}
 				for power := 5; power < 31; power++ {
 					bytes := 1.5 * math.Exp2(float64(power))
 					for kind, laps := range map[Kind]float64{AllReduce: 2, AllGather: 1, ReduceScatter: 1} {
@@ -68,7 +73,11 @@ func TestTunedTimes(t *testing.T) {
 								hop = max(hop, map[string]float64{LL: 1, LL128: 1, Simple: 3}[p])
 							}
 							crossings := laps * float64(shape.nodes-1)
-							latency := base[ByRing][p] + (laps*(n-1)-crossings)*hop + crossings*between[ByRing][p]
+							far := between[ByRing][p]
+							if shape.per == 1 {
+								far = between[ByTree][p]
+							}
+							latency := base[ByRing][p] + (laps*(n-1)-crossings)*hop + crossings*far
 							if kind == AllReduce && p == Simple && shape.nodes > 1 && bytes >= 64*4*n {
 								latency *= 1.4
 							}
@@ -302,7 +311,7 @@ func TestCopyRate(t *testing.T) {
 	}{
 		{1, 16, true, ByRing, LL, 141}, {2, 16, true, ByTree, LL, 45}, {8, 16, true, ByRing, LL, 35},
 		{8, 16, false, ByRing, LL, 19}, {8, 16, true, ByRing, LL128, 0}, {8, 2, true, ByRing, LL128, 73.4},
-		{8, 2, true, ByTree, LL128, 0}, {8, 2, true, ByRing, Simple, 0},
+		{8, 2, true, ByTree, LL128, 58}, {8, 2, true, ByRing, Simple, 0},
 		{8, 16, true, ByNVLSTree, Simple, 8 * 45.5 * 64 / 126 * 9 / 8 / .85},
 		{2, 16, true, ByNVLSTree, Simple, 8 * 57.7 * 16 / 30 * 9 / 8 / .85}, {1, 16, true, ByNVLS, Simple, 0},
 	} {
