@@ -74,9 +74,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	f, b := layers*forward.Seconds(), layers*backward.Seconds()
 	tf, tb := t.TensorTimes()
 	tensor := layers * (tf + tb).Seconds()
-	if s := t.Software; s != nil {
-		tensor *= 1 - s.HideTensor
-	}
+	tensor -= min(t.HiddenTensor()*tensor, f+b)
 	fc, bc := in.context(t, context)
 	expert := context
 	if l.OverTP {

@@ -123,6 +123,7 @@ func (t *Training) kernelsIn(s *Software, gpu model.GPU, p *precision) kernels {
 	// narrow heads have as many exponentials for fewer operations
 	attention := tokens * m.AttentionFLOPs(t.Seq) / 2 / tp /
 		(gpu.BF16 * s.Attention * power(gpu) * min(1, m.HeadWidth()/128))
+	attention /= t.lengthShare()
 	if t.recipe().FP8Attention && m.HeadWidth() >= 128 { // of narrow heads the exponentials take the time
 		attention /= fp8Attention
 	}
@@ -143,6 +144,34 @@ func (t *Training) kernelsIn(s *Software, gpu model.GPU, p *precision) kernels {
 	k.mlp.inputs += unit.Time(t.again("moe")) * k.mlp.forward
 	k.mlp.inputs += seconds(t.again("layernorm") * s.stream(gpu, tokens*norm))
 	return k
+}
+
+// lengthShare is the share of the rate at 8,192 tokens that attention reaches. With context parallelism a rank's
+// queries meet half of another rank's keys, or half of them all of these: so do causal masks and both ends of a
+// sequence on each rank divide the work.
+func (t *Training) lengthShare() float64 {
+	own := float64(t.Seq) / float64(t.CP)
+	if t.CP == 1 {
+		return lengthShares.at(own)
+	}
+	return (lengthShares.at(own) + lengthShares.at(own/2)) / 2
+}
+
+// curve is straight lines over the logarithm, between lengths that double from the first one on.
+type curve struct {
+	from   float64
+	shares []float64
+}
+
+// lengthShares are FlashAttention-3's rates on H100 for 512 to 8,192 tokens, relative to the last one: 467, 565, 625,
+// 638 and 646 TFLOP/s (Shah et al. 2024, arXiv 2407.08608, figure 5, forward, heads of 128, no mask).
+var lengthShares = curve{512, []float64{0.723, 0.875, 0.967, 0.988, 1}}
+
+func (c curve) at(x float64) float64 {
+	last := float64(len(c.shares) - 1)
+	at := min(max(math.Log2(x/c.from), 0), last)
+	i := int(min(at, last-1))
+	return c.shares[i] + (at-float64(i))*(c.shares[i+1]-c.shares[i])
 }
 
 // fp8Attention is how much faster attention is in FP8 than in BF16: 1,200 and 740 TFLOP/s on H100 (Shah et al. 2024,

@@ -25,10 +25,18 @@ func (t *Training) checkSoftware() error {
 func (s *step) shown(b unit.Bytes) unit.Bytes { return b - s.hidden(b) }
 
 func (s *step) hidden(b unit.Bytes) unit.Bytes {
-	if s.Software == nil || s.TP == 1 {
+	return unit.Bytes(s.HiddenTensor() * float64(b))
+}
+
+// HiddenTensor returns the share of tensor parallel transfers that are under way while products compute. A framework
+// that hides them cuts a product into as many parts as there are ranks: while a part arrives or leaves, another one
+// computes, but for the first or last one (Wang et al. 2023, ASPLOS, "Overlap Communication with Dependent Computation
+// via Decomposition"; TransformerEngine's ring exchange).
+func (t *Training) HiddenTensor() float64 {
+	if t.Software == nil {
 		return 0
 	}
-	return unit.Bytes(s.Software.HideTensor * float64(b))
+	return t.Software.HideTensor * (1 - 1/float64(t.TP))
 }
 
 // behind starts the hidden part of a block's tensor parallel transfers, in parallel with the block: times b

@@ -44,7 +44,7 @@ type Software struct {
 	HostExpert float64 `json:"host_expert_seconds"`
 	HostStep   float64 `json:"host_step_seconds"` // host time of a step: data, logging, the optimizer's launches
 
-	// Shares of transfers that computing hides.
+	// Shares of transfers that computing hides: of tensor parallel ones, of all parts but one of each rank's
 	HideTensor float64 `json:"hide_tensor"`
 	HideExpert float64 `json:"hide_expert"` // part hidden with a recipe that overlaps experts
 

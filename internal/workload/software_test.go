@@ -140,3 +140,39 @@ func TestSoftwareDependencies(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenTensor checks which part of tensor parallel transfers products hide: 1/2 of two ranks', 7/8 of eight.
+func TestHiddenTensor(t *testing.T) {
+	for _, c := range []struct {
+		by   string
+		tp   int
+		want float64
+	}{{"custom", 1, 0}, {"custom", 2, 0.5}, {"nemo", 8, 0.875}, {"megatron-lm", 8, 0}} {
+		s, err := FindSoftware(c.by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := NewTraining()
+		tr.Software, tr.TP = s, c.tp
+		if got := tr.HiddenTensor(); got != c.want {
+			t.Errorf("%s with %d ranks hides %v of tensor parallel transfers, want %v", c.by, c.tp, got, c.want)
+		}
+	}
+}
+
+// TestLengthShare checks attention's rate by length against figure 5 of FlashAttention-3, and that a context parallel
+// rank meets its own length and half of it.
+func TestLengthShare(t *testing.T) {
+	tr := NewTraining()
+	for _, c := range []struct {
+		seq  int64
+		cp   int
+		want float64
+	}{{256, 1, 467. / 646}, {1024, 1, 565. / 646}, {2048, 1, 625. / 646}, {8192, 1, 1}, {131072, 1, 1},
+		{8192, 4, (625. + 565) / 2 / 646}, {8192, 8, (565. + 467) / 2 / 646}} {
+		tr.Seq, tr.CP = c.seq, c.cp
+		if got := tr.lengthShare(); got < c.want-0.001 || got > c.want+0.001 {
+			t.Errorf("%d tokens on %d ranks: %.3f, want %.3f", c.seq, c.cp, got, c.want)
+		}
+	}
+}
