@@ -106,7 +106,7 @@ func onCredit(k int, algorithm, traffic, lb string, packets int) (c creditRun, e
 name: credit
 fabric: {kind: fat-tree, k: %d, pipeline: 0s, host_link: {rate: 100Gbps, delay: 1us}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
-switch: {trim: {size: 64B}, queues: {3: {lossless: false, trim: true, limit: %dB, ecn: true,
+switch: {trim: {size: 64B, either: true}, queues: {3: {lossless: false, trim: true, limit: %dB, ecn: true,
   wred_min: %dB, wred_max: %dB, probability: 100}}}
 cc: {algorithm: %s}
 lb: %s

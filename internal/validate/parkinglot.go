@@ -3,7 +3,7 @@ package validate
 import "railyard/unit"
 
 var oneWindow = reason("one window for several full ports",
-	"The paper's window follows the largest load of all ports, acknowledgement by acknowledgement. That of two full ports, which vary, is larger than either's mean, so that the flow through both is cut more than those through one. The paper's simulator has a window for each port as an option (MULTI_RATE), and its published runs leave it off.",
+	"The paper's window follows the largest load of all ports, acknowledgement by acknowledgement. That of two full ports, which vary, is larger than either's mean, so that the flow through both is cut more than those through one. The paper's simulator has a window for each port as an option, and its published runs leave it off (MULTI_RATE 0 in run.py and mix/config.txt).",
 	"cc.hpcc.per_hop=true cc.hpcc.base_rtt=13us", "0.51 (next row); per_hop alone has 0.58, as round trips of each path's own favor the longer one")
 
 // parkingLot is a flow over two links in series. It shares each link with another flow.
