@@ -73,8 +73,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	layers := float64(in.Training.Model.Layers) / p
 	f, b := layers*forward.Seconds(), layers*backward.Seconds()
 	tf, tb := t.TensorTimes()
-	tensor := layers * (tf + tb).Seconds()
-	tensor -= min(t.HiddenTensor()*tensor, f+b)
+	tensor := layers * t.ShownTensorTime().Seconds()
 	fc, bc := in.context(t, context)
 	expert := context
 	if l.OverTP {

@@ -52,26 +52,50 @@ func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
 // TensorTimes returns the time that a layer's tensor parallel collectives take, forward and backward, over NVLink
 // alone.
 func (t *Training) TensorTimes() (forward, backward unit.Time) {
-	if t.TP == 1 {
-		return 0, 0
-	}
-	blocks := []unit.Bytes{t.mixed(), t.Routed()}
-	if t.OverTP { // tokens stay shared out
-		blocks = blocks[:1]
-	}
-	for _, b := range blocks {
-		if !t.Sequence {
-			forward += t.ringTime(coll.AllReduce, b)
-			backward += t.ringTime(coll.AllReduce, b)
-			continue
-		}
-		forward += t.ringTime(coll.AllGather, b) + t.ringTime(coll.ReduceScatter, b)
-		backward += t.ringTime(coll.AllGather, 2*b) + t.ringTime(coll.ReduceScatter, b)
-	}
-	if t.Recompute == partition.RecomputeFull {
-		backward += forward
+	for _, b := range t.tensorBlocks() {
+		forward, backward = forward+b[0], backward+b[1]
 	}
 	return forward, backward
+}
+
+// tensorBlocks returns these times of the mixer and of the feed-forward part.
+func (t *Training) tensorBlocks() (blocks [2][2]unit.Time) {
+	if t.TP == 1 {
+		return blocks
+	}
+	for i, b := range []unit.Bytes{t.mixed(), t.Routed()} {
+		if i > 0 && t.OverTP { // tokens stay shared out
+			break
+		}
+		forward, backward := t.ringTime(coll.AllReduce, b), t.ringTime(coll.AllReduce, b)
+		if t.Sequence {
+			scatter := t.ringTime(coll.ReduceScatter, b)
+			forward, backward = t.ringTime(coll.AllGather, b)+scatter, t.ringTime(coll.AllGather, 2*b)+scatter
+		}
+		if t.Recompute == partition.RecomputeFull {
+			backward += forward
+		}
+		blocks[i] = [2]unit.Time{forward, backward}
+	}
+	return blocks
+}
+
+// ShownTensorTime returns the part of a layer's tensor parallel time, forward and backward, that no computing hides:
+// hidden transfers are under way while their block computes, which waits for them at its end.
+func (t *Training) ShownTensorTime() (shown unit.Time) {
+	k, share := t.kernels(), t.HiddenTensor()
+	compute := [2][2]unit.Time{{k.proj.forward + k.core.forward, k.proj.backward() + k.core.backward()},
+		{k.mlp.forward, k.mlp.backward()}}
+	for i, block := range t.tensorBlocks() {
+		if t.Recompute == partition.RecomputeFull {
+			compute[i][1] += compute[i][0]
+		}
+		for pass, all := range block {
+			hidden := unit.Time(share * float64(all))
+			shown += all - min(hidden, compute[i][pass])
+		}
+	}
+	return shown
 }
 
 // ReceiveTime returns the time that a stage takes to gather, over NVLink, an activation that another stage sent in
