@@ -21,12 +21,12 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ fault, name, shape string }{
 		{"events: [{nic: host-1/nic-1, rate_share: 0.5}]\n", "one NIC's link at 0.5 ", "sizes from 1 MiB on"},
-		{"events: [{nic: host-2/nic-3, rate_share: 0.25}]\n", "one NIC's link at 0.25 ", "3 × at 32 MiB"},
-		{"SERVER pcie: 110Gbps", "PCIe of the NICs carries 114 Gbit/s", "2.8 × at 32 MiB"},
+		{"events: [{nic: host-2/nic-3, rate_share: 0.25}]\n", "one NIC's link at 0.25 ", "2.9 × at 32 MiB"},
+		{"SERVER pcie: 110Gbps", "PCIe of the NICs carries 114 Gbit/s", "2.6 × at 32 MiB"},
 		{"SERVER nics_used: [nic-2]", "1 of 4 NICs", " × at 32 MiB"},
 		{"SERVER nvlink: 120Gbps", "GPUs of a server exchange over PCIe or host memory at 114 Gbit/s", " × at 32 MiB"},
 		{"transport: tcp\n", "NCCL uses TCP sockets", "at most 9.3 ×"},
-		{"calibration: {launch: 40us}\n", "each collective starts later by 40", "3.8 × at 64 KiB"},
+		{"calibration: {launch: 40us}\n", "each collective starts later by 38.5", "sizes up to 8 MiB"},
 		{"calibration: {network_step: 9us}\n", "each transfer between hosts starts later by 8.9", "sizes up to 1 MiB"},
 		{"transport: {mtu: 256}\n", "", "sizes from 8 MiB on"},
 	} {

@@ -21,7 +21,6 @@ type Known struct {
 
 // Validated lists the known differences; TestKnown compares them with the validation report.
 var Validated = []Known{
-	{coll.ByNVLSTree, 0.1026, 512 * unit.MiB, "2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth"},
 	{coll.ByNVLS, 0.0742, unit.MiB, "8 x h100: NVLS all-reduce of 16MiB, bus bandwidth"},
 }
 
