@@ -245,7 +245,7 @@ for (const run of [cascade, captured, wide, training]) {
   await open(`#/run/${run}/time`);
   await page.getByTestId("lanes").locator("[data-lane]").first().waitFor();
   const { qps } = await json(`api/runs/${run}/lanes`);
-  const signals = await Promise.all(qps.slice(0, 3).map(async (q) => (await json(`api/runs/${run}/qp?id=${q.qp}`)).signals.length));
+  const signals = await Promise.all(qps.slice(0, 3).map(async (q) => (await json(`api/runs/${run}/qp?id=${q.qp}`)).sent.at_ps.length));
   const select = page.getByLabel("show the rate of a queue pair");
   if (!signals.some((n) => n > 0)) {
     await eventually(async () => (await select.count()) === (qps.length > 0 ? 0 : await select.count()), `${run}: no rates`);
@@ -558,21 +558,20 @@ await shows(page.getByTestId("why"), "no ring all-reduce");
 // Packet and Life draw the queue and the rate that the samples of a time have.
 {
   const m = (await json(`api/runs/${cascade}/messages`)).messages[0];
-  const { path, signals } = await json(`api/runs/${cascade}/qp?id=${m.qp}`);
+  const { path, sent: rates } = await json(`api/runs/${cascade}/qp?id=${m.qp}`);
   const hot = path.reduce((a, b) => (b.wait_ps > a.wait_ps ? b : a));
   const { series } = await json(`api/runs/${cascade}/port?id=${hot.port}`);
   const within = series.filter(([from, length]) => from >= m.posted_ps && from + length < m.done_ps);
-  const rates = signals.find((s) => s.signal === "rate");
   const drawn = page.getByTestId("passage");
   for (const [from, length, , queue] of [within[0], within[within.length >> 1], within[within.length - 1]]) {
     const at = Math.floor(from + length / 2);
-    const rate = rates?.values[rates.at_ps.findLastIndex((t) => t <= at)];
+    const rate = rates.values[rates.at_ps.findLastIndex((t) => t <= at)] ?? 0;
     await open(`#/run/${cascade}/packet?qp=${m.qp}&message=${m.message}&at=${at}`);
     await eventually(
       async () => (await drawn.getAttribute("data-at")) === `${at}` && (await drawn.getAttribute("data-bytes")) === `${queue}`,
       `queue of ${queue} bytes at ${at}`,
     );
-    if (rate !== undefined) assert.equal(Number(await drawn.getAttribute("data-value")), rate);
+    assert.equal(Number(await drawn.getAttribute("data-value")), rate);
   }
   const { sequence } = await json(`api/runs/${captured}/sequence?name=packet`);
   await open(`#/run/${captured}/life?chapter=7`);

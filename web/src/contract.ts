@@ -887,6 +887,7 @@ export interface Series {
 export interface QPView {
   qp: QPRow;
   path: PathRow[];
+  sent: Series;
   signals: Series[];
 }
 

@@ -95,7 +95,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
   const there = cursor >= from && cursor <= to;
   const small = left < 120;
   // A control without a rate or window has no lane; a line says so.
-  const rated = qps.length > 0 && !(rates.data && rates.data.every((q) => q.signals.length === 0));
+  const rated = qps.length > 0 && !(rates.data && rates.data.every((q) => q.sent.at_ps.length === 0));
   const bottom = (drawn.length + (rated ? 1 : 0)) * (high + 6) + head;
   return (
     <div class="lanes" data-testid="lanes">
@@ -146,7 +146,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
           );
         })}
         {rated && rates.data && (
-          <Rates info={info} list={rates.data} y={drawn.length * (high + 6) + head} x={x} left={left} width={width} />
+          <Rates list={rates.data} y={drawn.length * (high + 6) + head} x={x} left={left} width={width} />
         )}
         {axis &&
           f.axis(from, to, Math.max(3, Math.floor((width - left) / 130))).map((t) => (
@@ -220,40 +220,27 @@ function DropMoments({ data }: { data: Data }) {
   );
 }
 
-/** Rates are the signals of queue pairs: the rate where congestion control has one, its window otherwise. */
-function Rates(props: { info: Info; list: QPView[]; y: number; x: (t: number) => number; left: number; width: number }) {
-  const { info, list, y, x, left, width } = props;
-  const unit = (name: string) => (info.summary.cc ?? []).flatMap((c) => c.signals ?? []).find((s) => s.name === name)?.unit ?? "";
-  const series = list.map((q) => q.signals.find((s) => s.signal === "rate") ?? q.signals.find((s) => unit(s.signal) !== ""));
-  const name = series.find((s) => s)?.signal;
-  if (!name)
-    return (
-      <text x={8} y={y + 20}>
-        No rates were recorded for these queue pairs.
-      </text>
-    );
-  const small = left < 120;
-  const show = unit(name) === "bit/s" ? f.rate : unit(name) === "bytes" ? f.bytes : (v: number) => f.digits(v);
-  const top = Math.max(1e-9, ...list.map((q) => (name === "rate" ? q.qp.line_bps : 0)), ...series.flatMap((s) => (s && s.signal === name ? s.values : [])));
+/** Rates are the sending rates of queue pairs: the area below one is the bytes that it sent. */
+function Rates(props: { list: QPView[]; y: number; x: (t: number) => number; left: number; width: number }) {
+  const { list, y, x, left, width } = props;
+  const top = Math.max(1, ...list.map((q) => q.qp.line_bps));
   return (
     <g data-lane="rates">
       <text class="b" x={8} y={y + 14}>
-        {name === "rate" ? "Sending rate" : f.begin(name)}
+        Sending rate
       </text>
       <text x={8} y={y + 29}>
-        {name === "rate" ? `${small ? "" : "line rate "}${show(top)}` : `max ${show(top)}`}
+        {left < 120 ? "" : "line rate "}
+        {f.rate(top)}
       </text>
       <g clip-path="url(#lanes-window)">
-        {series.map((s, i) => {
-          if (!s || s.signal !== name) return null;
-          const h = (v: number) => y + high - (v / top) * (high - 4);
-          // A queue pair starts at line rate; its first signal is a change of it.
-          const start = name === "rate" ? `M${x(0)} ${h(list[i].qp.line_bps)}H${x(s.at_ps[0])}V${h(s.values[0])}` : `M${x(s.at_ps[0])} ${h(s.values[0])}`;
-          const path = start + s.values.slice(1).map((v, k) => `H${x(s.at_ps[k + 1])}V${h(v)}`).join("");
-          return <path data-qp={list[i].qp.qp} d={path} fill="none" stroke={lines[i % lines.length]} stroke-width={1.4} />;
+        {list.map(({ qp, sent }, i) => {
+          const h = (v: number) => y + high - (Math.min(v, top) / top) * (high - 4);
+          const path = sent.at_ps.map((t, k) => `${k === 0 ? `M${x(t)} ${h(0)}` : `H${x(t)}`}V${h(sent.values[k])}`).join("");
+          return <path data-qp={qp.qp} d={path} fill="none" stroke={lines[i % lines.length]} stroke-width={1.4} />;
         })}
       </g>
-      <Scale y={y} left={left} width={width} top={show(top)} />
+      <Scale y={y} left={left} width={width} top={f.rate(top)} />
     </g>
   );
 }

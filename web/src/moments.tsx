@@ -202,18 +202,16 @@ function Rate({ info, p }: { info: Info; p: RatePicture }) {
   const top = Math.max(p.line_bps, 1);
   const y = (v: number) => H - (v / top) * (H - 14);
   const x = (ps: number) => (ps / step) * W;
-  const path = at
-    .map((t, i) => (i === 0 ? `M${x(t)} ${y(p.values[0])}` : `H${x(t)}V${y(p.values[i])}`))
-    .join("");
+  const path = at.map((t, i) => `${i === 0 ? `M0 ${y(0)}` : ""}H${x(t)}V${y(Math.min(top, p.values[i]))}`).join("");
   return (
     <a class="card" href={to(info, "fabric", { qp: p.qp, metric: "queue" })}>
       <h3>
         {f.plural(p.rate_cuts, "rate reduction")} on queue pair {p.qp}
       </h3>
       <p class="note">
-        {p.from} → {p.to} · {info.summary.pfc_pauses === 0 ? "no PFC pauses in this run" : ""}
+        Its sending rate, {p.from} → {p.to} · {info.summary.pfc_pauses === 0 ? "no PFC pauses in this run" : ""}
       </p>
-      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label="rate of the queue pair over the step">
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label="sending rate of the queue pair over the step">
         <path d={`M0 ${y(top)}H${W}`} stroke="var(--ink-3)" stroke-dasharray="2 3" />
         <text x={W} y={y(top) - 4} text-anchor="end">
           line rate {f.rate(top)}

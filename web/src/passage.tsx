@@ -85,10 +85,10 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   // One scale for a port in all views: to its peak of the run, or a threshold near it.
   const run = Math.max(peak, port.port.queue_peak_bytes);
   const tank = Math.max(run, high > 0 && high < 4 * run ? 1.1 * high : 0, low > 0 && low < 4 * run ? 1.1 * low : 0, 1);
-  const rates = pair.signals.find((s) => s.signal === "rate");
+  const rates = pair.sent.at_ps.length > 0 ? pair.sent : undefined;
   const line = Math.max(pair.qp.line_bps, 1);
   const before = rates ? rates.at_ps.findLastIndex((t) => t <= at) : -1;
-  const rate = rates ? (before < 0 ? line : rates.values[before]) : undefined;
+  const rate = rates ? (before < 0 ? 0 : rates.values[before]) : undefined;
 
   // The stations.
   const all = stations(info, pair.path, port.port.port);
@@ -248,7 +248,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
             {p.key === "rate" && rates && (
               <>
                 <path class="limit" d={`M${left} ${p.y}H${width - 8}`} />
-                <path class="rate" d={rateLine(rates, line, from, to, x, (v) => p.y + p.high - (Math.min(v, line) / line) * p.high)} />
+                <path class="rate" d={rateLine(rates, from, to, x, (v) => p.y + p.high - (Math.min(v, line) / line) * p.high)} />
                 <text class="small over" x={width - 10} y={p.y + 12} text-anchor="end">
                   line rate {f.rate(line)}
                 </text>
@@ -266,10 +266,10 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   );
 }
 
-/** rateLine is a rate in steps, line rate before its first sample. */
-function rateLine(s: { at_ps: number[]; values: number[] }, line: number, from: number, to: number, x: (t: number) => number, y: (v: number) => number) {
+/** rateLine is a rate in steps, 0 before its first sample. */
+function rateLine(s: { at_ps: number[]; values: number[] }, from: number, to: number, x: (t: number) => number, y: (v: number) => number) {
   const first = s.at_ps.findLastIndex((t) => t <= from);
-  let path = `M${x(from)} ${y(first < 0 ? line : s.values[first])}`;
+  let path = `M${x(from)} ${y(first < 0 ? 0 : s.values[first])}`;
   for (let i = first + 1; i < s.at_ps.length && s.at_ps[i] < to; i++) path += `H${x(s.at_ps[i])}V${y(s.values[i])}`;
   return `${path}H${x(to)}`;
 }

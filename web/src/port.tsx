@@ -179,6 +179,7 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
       }),
     [data],
   );
+  const sent = useMemo(() => [{ label: "sent", values: data.sent.values, colour: lines[0] }], [data]);
   return (
     <div class="panel" data-testid="qp-panel">
       <h3>
@@ -189,6 +190,18 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
         {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were retransmitted.
         <PacketsOf info={info} qp={data.qp.qp} /> Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
       </p>
+      {data.sent.at_ps.length > 1 && (
+        <Chart
+          stepped
+          title="Sending rate: the bytes that it sent, headers and retransmissions included"
+          x={data.sent.at_ps}
+          curves={sent}
+          format={f.rate}
+          cursor={cursor}
+          max={data.qp.line_bps}
+          height={140}
+        />
+      )}
       {charts.map((c) => (
         <Chart
           key={c.signal.name}

@@ -92,7 +92,7 @@ function useCarried(info: Info, p: Piece | undefined, names: string[]): { qp: QP
     const m = all.find((m) => m.done_ps === p!.end_ps) ?? all[0];
     if (!m || m.qp < 0) return undefined;
     const qp = await view<QPView>(info.name, `qp?id=${m.qp}`);
-    if (!qp.signals.some((s) => s.signal === "rate" && s.at_ps.length > 0)) return undefined;
+    if (qp.sent.at_ps.length === 0) return undefined;
     const hot = (qp.path ?? []).reduce<QPView["path"][number] | undefined>((a, b) => (!a || b.wait_ps > a.wait_ps ? b : a), undefined);
     return { qp, port: hot && (await view<PortView>(info.name, `port?id=${hot.port}`)) };
   };
@@ -324,11 +324,11 @@ export function TimeLine({ info }: { info: Info }) {
         const words = parts.sort((a, b) => b[0] - a[0]).map(([ps, name]) => `${name} ${f.time(ps)}`);
         const deep = head - 26;
         if (carried) {
-          const [rate, line] = [carried.qp.signals.find((s) => s.signal === "rate")!, Math.max(1, carried.qp.qp.line_bps)];
+          const [rate, line] = [carried.qp.sent, Math.max(1, carried.qp.qp.line_bps)];
           g.fillStyle = ink("--sunk");
           g.fillRect(a, 3, w, deep);
           g.fillStyle = ink("--c-line_rate");
-          let [t, v] = [p.start_ps, line];
+          let [t, v] = [p.start_ps, 0];
           for (let i = 0; i <= rate.at_ps.length; i++) {
             const next = Math.min(p.end_ps, rate.at_ps[i] ?? p.end_ps);
             const high = Math.min(1, v / line) * deep;

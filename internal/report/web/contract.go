@@ -44,11 +44,12 @@ type Through struct {
 	Packets int64  `json:"packets"`
 }
 
-// QPView is one queue pair: its path, and the signals of its congestion control over time.
+// QPView is one queue pair: its path, the rate at which it sent, and the signals of its congestion control over time.
 type QPView struct {
 	QP      result.QPRow     `json:"qp"`
 	Path    []result.PathRow `json:"path"`
-	Signals []Series         `json:"signals"`
+	Sent    Series           `json:"sent"`    // bit/s on the wire; the last value is 0, after its last byte
+	Signals []Series         `json:"signals"` // until then
 }
 
 // Series is one signal over time; the summary's cc describes it.

@@ -23,8 +23,8 @@ func (r *Directory) slowestPair() (int32, error) {
 	return flows[i].QP, nil
 }
 
-// ratePicture is the rate of the slowest message's queue pair, if congestion control reduced it, else of the one that
-// it reduced most often.
+// ratePicture is the sending rate of the slowest message's queue pair, if congestion control reduced its rate, else of
+// the one that it reduced most often.
 func (r *Directory) ratePicture() (*RatePicture, error) {
 	qps, err := table[result.QPRow](r, "qps")
 	if err != nil || len(qps) == 0 {
@@ -42,16 +42,7 @@ func (r *Directory) ratePicture() (*RatePicture, error) {
 		top = qps[i]
 	}
 	p := &RatePicture{QP: top.QP, From: top.From, To: top.To, Line: top.Line, Cuts: top.Cuts}
-	series, err := r.signals(top.QP)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range series {
-		if s.Signal == "rate" {
-			for step, i := max(1, len(s.At)/600), 0; i < len(s.At); i += step {
-				p.At, p.Values = append(p.At, s.At[i]), append(p.Values, s.Values[i])
-			}
-		}
-	}
-	return p, nil
+	s, err := r.sent(top.QP, 600)
+	p.At, p.Values = s.At, s.Values
+	return p, err
 }

@@ -284,11 +284,22 @@ func (r *Directory) qp(q url.Values) (any, error) {
 			mine = append(mine, p)
 		}
 	}
+	sent, err := r.sent(int32(id), maxSeries/2)
+	if err != nil {
+		return nil, err
+	}
 	series, err := r.signals(int32(id))
 	if err != nil {
 		return nil, err
 	}
-	return QPView{qps[id], mine, series}, nil
+	if n := len(sent.At); n > 0 { // what congestion control does after the last byte limits nothing
+		for i := range series {
+			s := &series[i]
+			k, _ := slices.BinarySearch(s.At, sent.At[n-1])
+			s.At, s.Values = s.At[:k], s.Values[:k]
+		}
+	}
+	return QPView{qps[id], mine, sent, series}, nil
 }
 
 // rateRow is a row of rates.parquet, which runs of earlier versions have instead of signals.parquet.
