@@ -11,12 +11,10 @@ import (
 
 // locate returns the largest loss to the largest cause of a row's account, in messages on its critical path: the port,
 // the number of flows there, and the start.
-func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
+// It reports whether they have such a loss there.
+func (b *blamer) locate(row *result.CollectiveRow, messages []int32) (there bool) {
 	b.earlier, b.shared, b.late, b.timeouts, b.failed = false, 0, 0, 0, ""
-	top := cause.ID(cause.LineRate)
-	if ranked := row.Lost.Ranked(); len(ranked) > 0 {
-		top = ranked[0]
-	}
+	top, _ := largest(&row.Lost)
 	most, worst := unit.Time(-1), int32(-1)
 	for _, x := range messages {
 		met := b.r.trouble(x)
@@ -36,6 +34,19 @@ func (b *blamer) locate(row *result.CollectiveRow, messages []int32) {
 	b.worst = worst
 	b.failed = b.failing(worst, row.Port, unit.Time(row.Start), unit.Time(row.End))
 	row.Why = b.explain(row)
+	return most > 0 && (top != cause.Incast || b.shared > 0)
+}
+
+// messagesOf returns the messages of a collective that have arrived.
+func (b *blamer) messagesOf(c int32) (all []int32) {
+	for op := b.ops[c][0]; op < b.ops[c][1]; op++ {
+		for x := b.first[op]; x >= 0 && b.r.dag.Ops[op].Coll == c; x = b.next[x] {
+			if b.r.seen.Messages[x].Done > 0 {
+				all = append(all, x)
+			}
+		}
+	}
+	return all
 }
 
 // lostTo returns how long a message lost to a cause, and at which port.
