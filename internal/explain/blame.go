@@ -105,7 +105,7 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 		return "latency of its chain of transfers: propagation, switches, NICs and NVLink"
 	case cause.Recovering:
 		s := "CC recovering"
-		if row.Port >= 0 {
+		if row.Port >= 0 && b.r.graph.Nodes[b.r.seen.Ports[row.Port].Node].Role != topo.Host { // else in no queue
 			if s += " after the queue at " + port; b.earlier {
 				s += ", in which its packets waited earlier"
 			}

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { type Answer, type Info, type PortRow, view } from "./api";
 import { acted, controls, cuts } from "./control";
+import { byFlow, NotSimulated, unsimulated } from "./flow";
 import * as f from "./format";
 import { headers, stack, transportOf } from "./transport";
 import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
@@ -86,6 +87,7 @@ function way(info: Info, from: string, to: string): string[] {
 
 /** marking is what ECN and congestion control did. */
 function marking(info: Info): JSX.Element {
+  if (byFlow(info)) return <>{unsimulated("ECN marks, CNPs and rate reductions")}</>;
   const s = info.summary;
   const slowed = controls(s).filter((c) => cuts(c) > 0);
   const ran = s.congestion_control ? (
@@ -109,6 +111,7 @@ function marking(info: Info): JSX.Element {
 
 /** pausing is what PFC did, or what was lost without it. */
 function pausing(info: Info): JSX.Element {
+  if (byFlow(info)) return <>{unsimulated("PFC pauses and drops")}</>;
   const s = info.summary;
   const drops = <Fig v={f.count(s.drops)} from="summary.json, drops" />;
   if (s.pfc_pauses > 0) {
@@ -174,6 +177,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
   const lossless = s.drops === 0;
   const roles = slow ? way(info, slow.from, slow.to) : [];
   const ended = info.manifest.complete;
+  const flows = byFlow(info);
   return [
     {
       title: "Why not TCP",
@@ -316,17 +320,23 @@ export function chapters(info: Info, port?: number): Chapter[] {
             </>
           )}
         </>,
+        flows ? (
+          <>{unsimulated("packets")}</>
+        ) : (
         <>
           Of <Fig v={f.count(s.packets)} from="summary.json, packets" /> packets, ACKs included, each crossed{" "}
           <Fig v={(s.packet_hops / Math.max(1, s.packets)).toFixed(1)} from="packet_hops over packets" />{" "}
           links on average.
-        </>,
+        </>
+        ),
         <>
           The PSN counts packets.{" "}
           {carried.key === "roce" || carried.key === "scheduled"
             ? "A gap in it is loss or reordering;"
             : "Packets that overtake others are no loss here;"}{" "}
-          {s.naks > 0 ? (
+          {flows ? (
+            unsimulated("NAKs")
+          ) : s.naks > 0 ? (
             <>
               <Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of a missing packet in this run.
             </>
@@ -441,7 +451,9 @@ export function chapters(info: Info, port?: number): Chapter[] {
           )}
           .
         </>,
-        s.timeouts > 0 ? (
+        flows ? (
+          <>{unsimulated("timeouts")}</>
+        ) : s.timeouts > 0 ? (
           <>
             In this run <Fig v={f.count(s.timeouts)} from="summary.json, timeouts" /> time-outs expired.
           </>
@@ -483,11 +495,11 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "ECN and PFC",
-      finding: `${f.plural(s.ecn_marks, "mark")}, ${f.plural(s.pfc_pauses, "pause")}`,
+      finding: flows ? "not simulated at flow fidelity" : `${f.plural(s.ecn_marks, "mark")}, ${f.plural(s.pfc_pauses, "pause")}`,
       picture: (
         <Bars
           rows={[
-            of("longest queue", hot?.queue_peak_bytes ?? 0),
+            ...(flows ? [] : [of("longest queue", hot?.queue_peak_bytes ?? 0)]),
             ...(q && q.wred_max_bytes
               ? [of("marking starts", q.wred_min_bytes), of("everything marked", q.wred_max_bytes)]
               : []),
@@ -498,7 +510,9 @@ export function chapters(info: Info, port?: number): Chapter[] {
       ),
       lines: [
         marking(info),
-        hot && hot.queue_peak_bytes > 0 ? (
+        flows ? (
+          <NotSimulated info={info} what="queues" />
+        ) : hot && hot.queue_peak_bytes > 0 ? (
           <>
             The {hot.queue_peak_bytes === longest?.queue_peak_bytes ? "longest" : ""} queue at {hot.name} reached{" "}
             <Fig v={f.bytes(hot.queue_peak_bytes)} from="ports.parquet, queue_peak_bytes" />.
@@ -552,6 +566,9 @@ export function chapters(info: Info, port?: number): Chapter[] {
             .
           </>
         ),
+        flows ? (
+          <>{unsimulated("drops and retransmissions")}</>
+        ) : (
         <>
           {lossless ? (
             "Not one packet was dropped"
@@ -567,7 +584,8 @@ export function chapters(info: Info, port?: number): Chapter[] {
             "none"
           )}{" "}
           {s.retransmissions === 1 ? "was" : "were"} retransmitted.
-        </>,
+        </>
+        ),
       ],
     },
     {

@@ -6,6 +6,7 @@ import { Chart } from "./chart";
 import { lines } from "./colour";
 import { ManyRuns } from "./many";
 import { controls, cuts } from "./control";
+import { byFlow, unsimulated } from "./flow";
 import * as f from "./format";
 import { address, set, useData, usePlace } from "./state";
 
@@ -52,7 +53,6 @@ const packets = new Set([
 ]);
 /** neither are figures of which more is neither better nor worse. */
 const neither = new Set(["compute", "busiest link", "ECN marks", "CNPs", "rate reductions", "out of order"]);
-const byFlows = (i: Info) => i.summary.fidelity === "flow";
 
 /** unlike names what makes the step times of runs differ in the work itself: such runs say nothing of the fabric. */
 function unlike(all: Info[]): string[] {
@@ -68,7 +68,7 @@ function unlike(all: Info[]): string[] {
 
 /** doubt warns of runs by flows, with the largest error to expect of them, as railyard compare does. */
 function doubt(all: Info[]): string {
-  const flows = all.filter(byFlows);
+  const flows = all.filter(byFlow);
   const worst = Math.max(0, ...flows.map((i) => i.summary.expected_error?.worst ?? 0));
   if (worst === 0) return "";
   const whose = flows.length < all.length ? `: ${flows.map((i) => i.name).join(", ")}` : "";
@@ -144,7 +144,8 @@ function Beside() {
       data.map((d, i) => ({
         label: d.info.name,
         colour: lines[i % lines.length],
-        values: x.map((t) => d.total.cols[Math.floor(t / d.total.width_ps)]?.[k] ?? null),
+        // Flows have neither marks nor queues: no curve, instead of one at 0.
+        values: x.map((t) => (k > 0 && byFlow(d.info) ? null : (d.total.cols[Math.floor(t / d.total.width_ps)]?.[k] ?? null))),
       }));
     return { x, sent: of(0), marks: of(1), queue: of(3) };
   }, [data]);
@@ -280,7 +281,7 @@ function Results({ infos, a, b, judge }: { infos: Info[]; a: Info; b?: Info; jud
           </thead>
           <tbody>
             {rows.map(([name, get, show]) => {
-              const v = all.map(([, i]) => (packets.has(name) && byFlows(i) ? NaN : (get(i) ?? 0)));
+              const v = all.map(([, i]) => (packets.has(name) && byFlow(i) ? NaN : (get(i) ?? 0)));
               if (v.every((x) => !(x > 0))) return null;
               const good = !judge || neither.has(name) ? "" : v[1] < v[0] === (name !== "MFU") ? "gain" : "loss";
               const words = b && !Number.isNaN(v[0]) && !Number.isNaN(v[1]) ? change(v[0], v[1], show) : "";
@@ -300,6 +301,7 @@ function Results({ infos, a, b, judge }: { infos: Info[]; a: Info; b?: Info; jud
           </tbody>
         </table>
       </div>
+      {infos.some(byFlow) && <p class="note">{unsimulated("figures of queues and packets without a value")}</p>}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { Canvas, type Label, type Values } from "./canvas";
 import { type Limits, load } from "./colour";
 import * as domains from "./domains";
 import { fabric } from "./failures";
+import { byFlow, unsimulated } from "./flow";
 import * as f from "./format";
 import { Lanes } from "./lanes";
 import { States, statesAt } from "./linkstates";
@@ -72,7 +73,7 @@ export function Fabric({ info }: { info: Info }) {
 function Topology({ info }: { info: Info }) {
   const place = usePlace();
   const losing = place.args.get("metric") === "lost";
-  const flows = info.summary.fidelity === "flow";
+  const flows = byFlow(info);
   const metric = losing || flows ? "util" : (place.args.get("metric") ?? telling(info));
   const cols = info.cols;
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;
@@ -308,7 +309,8 @@ function telling({ summary: s }: Info): string {
 
 /** finding is what the fabric's ports say of the whole step, and more of it: the root of its pauses, else the port of
  *  the answer, else its longest queue, else its busiest link. */
-function finding({ summary: s, ports }: Info, answer?: Answer): [string, string] {
+function finding(info: Info, answer?: Answer): [string, string] {
+  const { summary: s, ports } = info;
   const roots = s.pause_roots;
   if (roots?.roots?.[0] && roots.paused_ps > 0)
     return [
@@ -332,7 +334,7 @@ function finding({ summary: s, ports }: Info, answer?: Answer): [string, string]
   }
   const busy = s.links.hottest?.[0];
   if (!busy) return ["No link carries packets.", ""];
-  return [`The busiest link is ${busy.name}, at ${f.percent(busy.utilisation)} over the step.`, ""];
+  return [`The busiest link is ${busy.name}, at ${f.percent(busy.utilisation)} over the step.`, byFlow(info) ? unsimulated("queues, ECN marks and PFC pauses") : ""];
 }
 
 const none: Map<number, Paused> = new Map();

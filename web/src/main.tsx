@@ -34,7 +34,10 @@ function App() {
   const [page, run, chosen] = path;
   const name = alone ? "" : page === "run" ? run : page === "compare" ? args.get("runs")?.split(",")[0] : undefined;
   const what = alone ? (views[page] ? page : "answer") : (chosen ?? "answer");
-  const { data, error } = useData(name === undefined ? null : () => view<Info>(name, "info"), [name]);
+  const asked = name === undefined ? null : () => view<Info>(name, "info").then((info) => ({ info, name }), (e: Error) => ({ error: e.message, name }));
+  const { data: all } = useData<{ name: string; info?: Info; error?: string }>(asked, [name]);
+  // What was loaded for the run before is of another run: no view may combine the two.
+  const { info: data, error } = all && all.name === name ? all : {};
   const here = page === "compare" ? "compare" : page === "run" || alone ? (views[what] ? what : "answer") : page;
   const to = (k: string) => address(alone ? [k] : ["run", name!, k], brush(args));
   const [, View] = views[here ?? ""] ?? views.answer;

@@ -1,6 +1,7 @@
 import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
 import { names, reasonOf, splitOf } from "./causes";
+import { byFlow, NotSimulated } from "./flow";
 import type { Journeys, Messages, QPView, Trace } from "./contract";
 import * as f from "./format";
 import { ordered, Passage } from "./passage";
@@ -267,11 +268,13 @@ function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
       </h2>
       <p class="note">
         {f.plural(m.packets, "packet")} from {f.time(m.posted_ps)}, packets {f.count(m.first_packet)} to{" "}
-        {f.count(m.first_packet + m.packets - 1)} of the queue pair. {f.plural(q.messages, "message")},{" "}
-        {f.count(q.ce_marked_packets)} marked, {f.plural(q.rate_cuts, "rate reduction")},{" "}
-        {f.count(q.retransmitted_packets)} retransmitted.
+        {f.count(m.first_packet + m.packets - 1)} of the queue pair. {f.plural(q.messages, "message")}
+        {!byFlow(info) &&
+          `, ${f.count(q.ce_marked_packets)} marked, ${f.plural(q.rate_cuts, "rate reduction")}, ${f.count(q.retransmitted_packets)} retransmitted`}
+        .
       </p>
-      {path.length === 0 ? (
+      {byFlow(info) && <NotSimulated info={info} what="marks, rate reductions, retransmissions and waits of its packets" />}
+      {byFlow(info) ? null : path.length === 0 ? (
         <p class="note">
           {(info.summary.fidelity ?? "packet") === "packet"
             ? "No packet of it waited in a queue of a switch."

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { type Info, type PortRow, type PortView, type QPView, type QueueConfig, standalone, view } from "./api";
 import { Chart } from "./chart";
 import { lines } from "./colour";
+import { byFlow, NotSimulated, unsimulated } from "./flow";
 import * as f from "./format";
 import { address, set, useData } from "./state";
 
@@ -75,12 +76,14 @@ export function PortPanel({
       <h3>{data.port.name}</h3>
       <p>
         {f.rate(data.port.rate_bps)}, {f.bytes(data.port.wire_bytes)} on the wire,{" "}
-        {!fromHost &&
+        {byFlow(info) && `at most ${f.percent(Math.max(0, ...shown.value[0]))} of line rate in a sample`}
+        {!byFlow(info) && !fromHost &&
           `${f.count(data.port.ecn_marks)} packets marked, longest queue ${f.bytes(data.port.queue_peak_bytes)}, `}
-        paused {f.time(data.port.paused_ps)}
+        {!byFlow(info) && `paused ${f.time(data.port.paused_ps)}`}
       </p>
+      {byFlow(info) && <NotSimulated info={info} what="queues, ECN marks and PFC pauses" />}
       {!fromHost && <Ingress port={data.port} config={curves.config} />}
-      {!fromHost && (
+      {!fromHost && !byFlow(info) && (
         <Chart
           title="longest queue per sample"
           stepped
@@ -90,12 +93,12 @@ export function PortPanel({
           cursor={cursor}
         />
       )}
-      {!fromHost && curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
+      {!fromHost && !byFlow(info) && curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
       <Chart
-        title="share of line rate, and of time paused"
+        title={byFlow(info) ? "share of line rate" : "share of line rate, and of time paused"}
         stepped
         x={shown.x}
-        curves={curves.use}
+        curves={byFlow(info) ? curves.use.slice(0, 1) : curves.use}
         format={f.percent}
         cursor={cursor}
         max={1}
@@ -112,7 +115,7 @@ export function PortPanel({
           height={130}
         />
       )}
-      {fromHost ? (
+      {byFlow(info) ? null : fromHost ? (
         <p class="hint">Waits are looked at in switches; this is a NIC's own port.</p>
       ) : (
         <h4>{f.count(data.flow_count)} queue pairs went through, by the time their packets waited here</h4>
@@ -186,9 +189,11 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
         {data.qp.from} → {data.qp.to}
       </h3>
       <p>
-        {f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control reduced its rate{" "}
-        {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were retransmitted.
-        <PacketsOf info={info} qp={data.qp.qp} /> Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
+        {byFlow(info)
+          ? unsimulated("marks, rate reductions, retransmissions and the ports on its path")
+          : `${f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control reduced its rate ${f.count(data.qp.rate_cuts)} times, ${f.count(data.qp.retransmitted_packets)} packets were retransmitted.`}{" "}
+        <PacketsOf info={info} qp={data.qp.qp} />
+        {!byFlow(info) && ` Path: ${data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}`}
       </p>
       {data.sent.at_ps.length > 1 && (
         <Chart

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import { type Info } from "./api";
 import type { Messages, Trace } from "./contract";
+import { byFlow, unsimulated } from "./flow";
 import * as f from "./format";
 import { useData } from "./state";
 
@@ -72,6 +73,7 @@ export function Rerun(props: {
 /** unfollowable says why a run has no packets that could be followed; "": it has some. */
 export function unfollowable(info: Info): string {
   const s = info.summary;
+  if (byFlow(info)) return unsimulated("packets");
   if (s.fidelity && s.fidelity !== "packet")
     return "This run did not simulate every packet. Run it with fidelity=packet to follow one.";
   if (s.scheduled) return "Inside a scheduled fabric there are cells and no packets to follow.";

@@ -3,6 +3,7 @@ import { type Answer, type Info, standalone, view } from "./api";
 import { names } from "./causes";
 import { ink, type Limits, lineTokens, load, queueStep, queueTokens, rgb, table } from "./colour";
 import type { Tier, Tiers as Figures } from "./contract";
+import { byFlow, unsimulated } from "./flow";
 import * as f from "./format";
 import { PauseRoots } from "./pauses";
 import { set, useData, usePlace } from "./state";
@@ -192,7 +193,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
 /** Tiers is the fabric beyond 64 switches: quantiles, shares above thresholds, and who holds the bytes. */
 export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX.Element }) {
   const place = usePlace();
-  const flows = !!info.summary.fidelity && info.summary.fidelity !== "packet";
+  const flows = byFlow(info);
   const metric = flows || place.args.get("metric") === "util" ? "util" : "queue";
   const [from, to] = [place.args.get("from"), place.args.get("to")];
   const query = !standalone() && from && to ? `tiers?from=${from}&to=${to}` : "tiers";
@@ -241,7 +242,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
           <p class="note">
             A row is a quantile over all ports of a tier, idle ones too, in a column of {f.time(data.width_ps)}.{" "}
             {flows
-              ? "Flows have rates and no queues: their load is shown."
+              ? "The load of flows is shown."
               : "Red: share of ports above WRED min, all tiers to one scale."}{" "}
             {!flows && data.sample_ps > 0 && `Queues are the longest of a sample, of ${f.time(data.sample_ps)} or longer.`}
           </p>
@@ -272,7 +273,7 @@ function loads(d: Figures): { title: string; more: string } {
   if (!top || peak(top, 3) === 0) return { title: "No port sends in this window.", more: "" };
   return {
     title: `${f.begin(top.name)} ports are the most loaded: at most ${f.percent(peak(top, 0))} at the median port.`,
-    more: `The busiest hundredth of them reaches ${f.percent(peak(top, 2))} of line rate. Queues, marks and pauses are not simulated by flows.`,
+    more: `The busiest hundredth of them reaches ${f.percent(peak(top, 2))} of line rate. ${unsimulated("queues, ECN marks and PFC pauses")}`,
   };
 }
 

@@ -3,6 +3,7 @@ import { type Answer, type Critical, type Info, type PortView, type QPView, type
 import type { Messages } from "./contract";
 import { names as causeNames } from "./causes";
 import { causeColour, ink, kindToken } from "./colour";
+import { byFlow, NotSimulated } from "./flow";
 import * as f from "./format";
 import { Happened, type Happening, happenings } from "./happened";
 import { folded, type Host, hostsOf, rowHeight, shares, type Span } from "./hosts";
@@ -403,7 +404,7 @@ export function TimeLine({ info }: { info: Info }) {
     }
     g.restore();
     g.fillStyle = ink("--ink-2");
-    g.fillText(data.paused.length > 0 ? "PFC pauses" : "No PFC pauses", 8, base + 5);
+    if (!byFlow(info)) g.fillText(data.paused.length > 0 ? "PFC pauses" : "No PFC pauses", 8, base + 5);
   });
 
   // Keys can be faster than this page is drawn: the address knows the window.
@@ -604,6 +605,7 @@ export function TimeLine({ info }: { info: Info }) {
       >
         <Minimap info={info} from={from} to={to} width={width} left={left} />
         {!standalone() && <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} marks={marks} />}
+        {byFlow(info) && <NotSimulated info={info} what="queues, ECN marks, PFC pauses, drops and sending rates" />}
         <canvas
           ref={box}
           role="img"

@@ -110,18 +110,19 @@ func table[T any](r run, name string) ([]T, error) {
 type kind struct {
 	name, shows string
 	make        func(run, *Sequence) error
+	needs       string // what flow fidelity does not simulate; "": nothing of it
 }
 
 var kinds = []kind{
-	{"rank", "from rank to GPU, NIC and rail switch", ranks},
-	{"setup", "state that the two ends of a queue pair exchange", setup},
-	{"packet", "a packet from GPU to GPU, switch by switch", packet},
-	{"hosts", "a message inside both servers: copies by the kernel, or none", hosts},
-	{"ring", "chunks on their way around a ring all-reduce", ring},
-	{"mark", "from CE mark to CNP to a lower rate", marks},
-	{"pause", "how a PFC pause spreads upstream", pauses},
-	{"nak", "a lost packet, the NAK, and the retransmission", naks},
-	{"completion", "from the last packet of a message to the next one", completion},
+	{"rank", "from rank to GPU, NIC and rail switch", ranks, ""},
+	{"setup", "state that the two ends of a queue pair exchange", setup, "packets"},
+	{"packet", "a packet from GPU to GPU, switch by switch", packet, "packets"},
+	{"hosts", "a message inside both servers: copies by the kernel, or none", hosts, "packets"},
+	{"ring", "chunks on their way around a ring all-reduce", ring, ""},
+	{"mark", "from CE mark to CNP to a lower rate", marks, "ECN marks"},
+	{"pause", "how a PFC pause spreads upstream", pauses, "PFC pauses"},
+	{"nak", "a lost packet, the NAK, and the retransmission", naks, "drops"},
+	{"completion", "from the last packet of a message to the next one", completion, "packets"},
 }
 
 // Names lists the names of sequences, and a description of each.
@@ -138,6 +139,10 @@ func (r *Run) Of(name string) (*Sequence, error) {
 	if i < 0 {
 		names, _ := Names()
 		return nil, fmt.Errorf("no sequence is called %q; accepted: %s", name, strings.Join(names, ", "))
+	}
+	if k := &kinds[i]; k.needs != "" && r.Summary.Fidelity == "flow" {
+		return nil, fmt.Errorf("%s: %s are not simulated at flow fidelity; simulate the run with --set fidelity=packet",
+			name, k.needs)
 	}
 	s := &Sequence{Name: name, Shows: kinds[i].shows, QP: -1, Port: -1}
 	if err := kinds[i].make(r, s); err != nil {

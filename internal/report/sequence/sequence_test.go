@@ -163,3 +163,21 @@ func TestPlace(t *testing.T) {
 		t.Error("a packet behind all messages has one")
 	}
 }
+
+// TestFlowFidelity checks that a run by flows says what it did not simulate, instead of that none of it occurred.
+func TestFlowFidelity(t *testing.T) {
+	r := Run{Dir: t.TempDir(), Summary: &result.Summary{Fidelity: "flow"}}
+	names, _ := Names()
+	said := 0
+	for _, name := range names {
+		if name == "rank" || name == "ring" {
+			continue
+		}
+		if _, err := r.Of(name); err != nil && strings.Contains(err.Error(), "are not simulated at flow fidelity") {
+			said++
+		}
+	}
+	if said != len(names)-2 { // all but the ranks and the ring
+		t.Errorf("%d of %d sequences", said, len(names))
+	}
+}

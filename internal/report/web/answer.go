@@ -230,6 +230,9 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 		if c.Port < 0 || int(c.Port) >= len(r.ports) || !slices.Contains(ranked, first.ID) {
 			continue
 		}
+		if first.ID == cause.Recovering && r.ports[c.Port].Role == "host" {
+			continue // a NIC's own port: its packets waited in no queue, or none was simulated
+		}
 		// The port is that of the collective's largest loss; CC recovering follows it.
 		if top := largest(&c.Lost); top != first.ID && first.ID != cause.Recovering {
 			continue

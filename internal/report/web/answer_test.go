@@ -144,6 +144,12 @@ func TestAnswerIsTheTerminal(t *testing.T) {
 		if len(a.Rows) > 0 && (len(a.Below) > 0) != strings.HasPrefix(next, "  below") {
 			t.Errorf("%s: %q follows the rows, below 0.5 %% are %v", name, next, a.Below)
 		}
+		if approximate { // lanes would claim that there were none
+			v := decoded[Lanes](t, s, "/api/runs/"+name+"/lanes")
+			if len(v.Queue)+len(v.Above)+len(v.Paused)+len(v.Marks)+len(v.Drops) > 0 {
+				t.Errorf("%s: lanes of flows %+v", name, v)
+			}
+		}
 		if (a.Port == nil) != (a.Link != nil) || approximate && a.Link == nil {
 			t.Errorf("%s: port %+v, link %+v", name, a.Port, a.Link)
 		} else if a.Link != nil {
@@ -400,5 +406,28 @@ func TestTiers(t *testing.T) {
 	}
 	if names[0] != "host → rail" || names[len(names)-1] != "rail → host" {
 		t.Errorf("%q", names)
+	}
+}
+
+// TestFlowsHaveNoQueue checks that rates which recover in a run by flows are not said to follow a queue of a NIC.
+func TestFlowsHaveNoQueue(t *testing.T) {
+	text, err := os.ReadFile("../../../scenarios/fattree1024-permutation.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := server(t, "")
+	j, err := s.jobs.start(request{Text: string(text), Sets: []string{"fidelity=flow"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := await(t, s, j.ID).Run
+	sum, err := result.ReadSummary(filepath.Join(s.Root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := decoded[Answer](t, s, "/api/runs/"+name+"/answer")
+	why := sum.Slowest.Why
+	if !strings.Contains(why, "CC recovering") || strings.Contains(why, "queue at") || a.Place != nil {
+		t.Errorf("%q, at %+v", why, a.Place)
 	}
 }

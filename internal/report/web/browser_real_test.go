@@ -95,6 +95,28 @@ func TestRealBrowser(t *testing.T) {
 	scripted("views.mjs", h.URL+"/", name, "captured", training.Run, report, "broken", losing.Run, placed.Run, wide.Run)
 }
 
+// TestRealFlow opens a run by flows, which claims nothing of packets and queues, and goes from run to run by the
+// address (web/e2e/flow.mjs).
+func TestRealFlow(t *testing.T) {
+	scripted := browser(t)
+	s, name := server(t, "")
+	text, err := os.ReadFile("../../../scenarios/fattree1024-permutation.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := s.jobs.start(request{Text: string(text), Sets: []string{"fidelity=flow"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flowing := await(t, s, j.ID)
+	if flowing.State != "done" {
+		t.Fatalf("%+v", flowing)
+	}
+	h := httptest.NewServer(s)
+	defer h.Close()
+	scripted("flow.mjs", h.URL+"/", flowing.Run, name)
+}
+
 // TestRealMany opens a study and many runs: heat map, Pareto front, parallel coordinates (web/e2e/many.mjs).
 func TestRealMany(t *testing.T) {
 	scripted := browser(t)

@@ -14,6 +14,7 @@ type Lanes struct {
 	From  int64   `json:"from_ps"`
 	To    int64   `json:"to_ps"`
 	Width float64 `json:"width_ps"` // of a column
+	// A run by flows has none of the columns below.
 	// Queue is the longest queue of all ports, in bytes. Port had the longest of the window; -1: none had one.
 	Queue   []int64 `json:"queue_bytes"`
 	Port    int32   `json:"port"`
@@ -55,6 +56,11 @@ func (r *Directory) lanes(q url.Values) (any, error) {
 	from, to, err := r.window(q)
 	if err != nil {
 		return nil, err
+	}
+	if r.Summary.Fidelity == "flow" {
+		return Lanes{From: from, To: to, Width: float64(to-from) / laneColumns, Queue: []int64{}, Port: -1,
+			LongestAt: -1, FirstMark: -1, FirstPause: -1, FirstDrop: -1, Above: []float64{}, Paused: []float64{},
+			Marks: []float64{}, Drops: []float64{}, Dropped: []Dropped{}, QPs: []Through{}}, nil
 	}
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
