@@ -171,8 +171,8 @@ func TestReasons(t *testing.T) {
 		"recomputation none": func(_ *SearchInput, l *partition.Layout) {
 			l.Recompute = partition.RecomputeNone
 		},
-		"attention heads":    func(_ *SearchInput, l *partition.Layout) { l.TP = 5 },
-		"PP does not divide": func(_ *SearchInput, l *partition.Layout) { l.PP = 5 },
+		"attention heads":            func(_ *SearchInput, l *partition.Layout) { l.TP = 5 },
+		"above the number of layers": func(_ *SearchInput, l *partition.Layout) { l.PP = 33 },
 		"multiple of PP": func(_ *SearchInput, l *partition.Layout) {
 			l.PP, l.VPP, l.Schedule = 16, 2, partition.Interleaved
 		},

@@ -63,3 +63,30 @@ func TestSearchKeepsToSoftware(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchTriesUnevenStages checks that a search has the pipelines that a score takes of 61 layers, which no number
+// of stages divides, and that each reason of a size that no layout has is true.
+func TestSearchTriesUnevenStages(t *testing.T) {
+	in := searching(builtin(t, "deepseek-v3"), site(t, 1024), 8192, 4096, 60)
+	in.Only = Only{TP: []int{2}, PP: []int{8}, EP: []int{64}, VPP: []int{4}, Micro: []int64{1}, ZeRO: []int{1}}
+	r, err := Search(in)
+	if err != nil || len(r.Candidates) == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	best := r.Candidates[0]
+	s, err := in.Score(best.Layout)
+	if err != nil || s.Seconds != best.Seconds || !best.Layout.Uneven {
+		t.Errorf("%v: %v, scored %+v, %v", best.Layout, best.Seconds, s, err)
+	}
+	for reason, o := range map[string]Only{
+		"PP × VPP above the number of layers":        {PP: []int{8}, VPP: []int{16}},
+		"EP does not divide the experts, or DP × CP": {EP: []int{3}},
+		"TP beyond the NVLink domain":                {TP: []int{128}},
+	} {
+		in.Only = o
+		r, err := Search(in)
+		if err != nil || !slices.ContainsFunc(r.Rejected, func(x Rejected) bool { return x.Reason == reason }) {
+			t.Errorf("%+v: %+v, %v, want %s", o, r, err, reason)
+		}
+	}
+}

@@ -130,16 +130,18 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 		return 0, err.Error()
 	}
 	if worst.Total() > in.Site.GPU.Usable/100*partition.MostMemory {
-		return 0, fmt.Sprintf("over %d %% of GPU memory", partition.MostMemory)
+		return 0, AboveMemory
 	}
 	return worst.Total(), ""
 }
 
+// AboveMemory is the reason of layouts that do not fit.
+var AboveMemory = fmt.Sprintf("over %d %% of GPU memory", partition.MostMemory)
+
 // families are the reasons of a layout's check by the field at fault.
 var families = map[string]string{
 	"tp":        "TP does not divide the attention heads",
-	"pp":        "PP does not divide the layers",
-	"vpp":       "PP × VPP does not divide the layers",
+	"pp":        "PP × VPP above the number of layers",
 	"schedule":  "interleaving needs a multiple of PP microbatches",
 	"recompute": "zero-bubble schedule with full recomputation",
 	"ep":        "EP does not divide the experts, or DP × CP",
@@ -190,7 +192,8 @@ func divisors(n int) (out []int) {
 }
 
 // layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x ZeRO x recomputation. Expert
-// parallelism without experts stays 1, and so does a context of less than 1,024 tokens a rank, unless requested.
+// parallelism without experts stays 1, and so does a context of less than 1,024 tokens a rank, unless requested. A
+// requested size that no layout can have is visited, so that it is refused with its reason.
 func (in SearchInput) layouts(visit func(partition.Layout)) {
 	cps, eps := []int{1}, []int{1}
 	for cp := 2; cp <= 64 && in.Training.Seq/int64(cp) >= leastContext; cp *= 2 {
@@ -199,16 +202,19 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 	if len(in.Only.CP) > 0 {
 		cps = in.Only.CP
 	}
-	if in.Training.Model.Experts > 0 {
+	switch {
+	case len(in.Only.EP) > 0:
+		eps = in.Only.EP
+	case in.Training.Model.Experts > 0:
 		eps = divisors(int(in.Training.Model.Experts))
 	}
 	n := in.Site.GPUs
 	for _, tp := range divisors(n) {
-		if tp > 64 {
+		if tp > 64 && len(in.Only.TP) == 0 {
 			break
 		}
 		for _, pp := range divisors(n / tp) {
-			if int64(pp) > in.Training.Model.Layers {
+			if int64(pp) > in.Training.Model.Layers && len(in.Only.PP) == 0 {
 				break
 			}
 			for _, cp := range cps {
@@ -227,6 +233,22 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 // leastContext is the fewest tokens of a context parallel rank that a search tries: a tile of attention is 128.
 const leastContext = 1024
 
+// chunks returns the numbers of model chunks per rank to try: the requested ones, or those that divide the layers.
+// Where the stages do not divide them either, powers of two spread them as evenly as can be.
+func (in SearchInput) chunks(l partition.Layout) (all []int) {
+	if len(in.Only.VPP) > 0 {
+		return slices.DeleteFunc(slices.Clone(in.Only.VPP), func(vpp int) bool { return vpp == 1 })
+	}
+	uneven := l.Settled(in.Training.Model).Uneven
+	for vpp := 2; l.PP*vpp <= int(in.Training.Model.Layers)+2; vpp++ {
+		l.VPP = vpp
+		if power := vpp&(vpp-1) == 0; uneven && power || !l.Settled(in.Training.Model).Uneven {
+			all = append(all, vpp)
+		}
+	}
+	return all
+}
+
 // variants visits the ways to run one partition.
 func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout)) {
 	type schedule struct {
@@ -236,11 +258,8 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 	schedules, orders := []schedule{{partition.OneFOneB, 1}}, []string{partition.DataInside}
 	if l.PP > 1 {
 		schedules = append(schedules, schedule{partition.ZeroBubble, 1})
-		layers := int(in.Training.Model.Layers)
-		for vpp := 2; l.PP*vpp <= layers+2; vpp++ {
-			if layers%(l.PP*vpp) == 0 || (layers+2)%(l.PP*vpp) == 0 {
-				schedules = append(schedules, schedule{partition.Interleaved, vpp})
-			}
+		for _, vpp := range in.chunks(l) {
+			schedules = append(schedules, schedule{partition.Interleaved, vpp})
 		}
 		if l.DP > 1 {
 			orders = append(orders, partition.PipelineInside)
@@ -259,7 +278,7 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 						l.Schedule, l.VPP, l.Order, l.Micro, l.ZeRO, l.Recompute = s.name, s.vpp, order,
 							micro, zero, recompute
 						l.Microbatches = int(in.Training.GlobalBatch / (int64(l.DP) * micro))
-						visit(l)
+						visit(l.Settled(in.Training.Model))
 					}
 				}
 			}

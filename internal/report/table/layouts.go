@@ -35,6 +35,9 @@ func Layouts(w io.Writer, in *planner.SearchInput, r *planner.Result, c planner.
 		report.Wrap(w, "", fmt.Sprintf("90 %% interval of each estimate: ÷ and × %s, with an MFU of at most 100 %%, by %s", unit.Digits(e.Factor()),
 			judges(in, e)))
 	}
+	if len(r.Candidates) > 0 {
+		uneven(w, in.Training.Model, &r.Candidates[0].Layout)
+	}
 	asFast(w, r.Candidates)
 	nearest(w, in, c.Nearest)
 	here(w, r.Candidates, c.Nearest)
@@ -61,10 +64,13 @@ func layoutAnswer(r *planner.Result, e *planner.Error, sims []layouts.Simulated)
 		}
 	}
 	if r.Tried == 0 {
-		return "No configuration: sizes that the search is limited to do not divide the GPUs"
+		return "No configuration of these GPUs has the sizes, schedule and order that the search is limited to"
 	}
 	if len(r.Candidates) == 0 {
-		return "No configuration is feasible. Those above GPU memory need more GPUs, or GPUs with more memory"
+		if slices.ContainsFunc(r.Rejected, func(x planner.Rejected) bool { return x.Reason == planner.AboveMemory }) {
+			return "No configuration is feasible. Those above GPU memory need more GPUs, or GPUs with more memory"
+		}
+		return "No configuration is feasible; none is above GPU memory"
 	}
 	x := &r.Candidates[0]
 	interval := ""
