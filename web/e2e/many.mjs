@@ -36,6 +36,15 @@ async function pictures(m) {
   const marked = await page.getByTestId("pareto").locator("[data-front]").evaluateAll((all) => all.map((e) => e.dataset.point ?? "scenario"));
   assert.ok(marked.length > 0 && marked.every((n) => best.includes(n)), `front: ${marked}, expected of ${best}`);
   assert.equal(new Set(frontOf(m, step, queue).map((p) => `${p.figures[step]} ${p.figures[queue]}`)).size, marked.length);
+  // Stars of the table, the picture and its sentence agree, and the axes are two figures.
+  const axes = await Promise.all(["horizontal figure", "vertical figure"].map((l) => page.getByLabel(l, { exact: true }).inputValue()));
+  assert.notEqual(axes[0], axes[1], "the axes of the Pareto front");
+  const equal = m.points.filter((p) => best.some((n) => [step, queue].every((k) => p.figures[k] === (m.points.find((q) => q.name === n) ?? m.base).figures[k])));
+  assert.match(await text("pareto"), new RegExp(`Pareto front, ${equal.length.toLocaleString("en-US")} point`));
+  const starred = await page.getByTestId("points").locator("tbody th").evaluateAll((all) => all.filter((e) => e.textContent.includes("★")).map((e) => e.querySelector(".hidden")?.textContent.trim() ?? e.querySelector("button")?.textContent.trim() ?? "scenario"));
+  for (const name of starred) assert.ok(name === "scenario" || equal.some((p) => p.name === name), `${name} has a star`);
+  // What the seeds do not distinguish from the base is not green.
+  assert.equal(await page.getByTestId("points").locator("td.good:has(small)").count(), 0, "noise is not a gain");
   const lines = page.getByTestId("parallel").locator("[data-point]");
   assert.equal(await lines.count(), m.points.length, "a line for each point");
   const table = await text("points");

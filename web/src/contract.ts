@@ -1232,6 +1232,7 @@ export interface ManyPoint {
   seeds?: number[];
   tie: boolean;
   over?: [number, number];
+  against?: [number, number];
   causes: CauseTime[];
   runs?: string[];
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { apart, figure, Heat, live, type Looked, Parallel, Pareto } from "./manyplots";
+import { figure, Heat, live, type Looked, Parallel, Pareto } from "./manyplots";
 import { baseOf, Ranked } from "./ranked";
 import { address, set, useData, usePlace } from "./state";
 
@@ -72,12 +72,11 @@ function Points({ many }: { many: Many }) {
   };
   const first = many.by[0];
   const differs = many.figures.map((_, k) => k).filter((k) => many.points.some((p) => p.figures[k] !== many.points[0].figures[k]));
-  // A figure of its own: it does not follow from the first.
-  const ordered = [...many.points, ...(apart(many) ? [many.base!] : [])].sort((a, b) => a.figures[first] - b.figures[first]);
-  const follows = (k: number) =>
-    [1, -1].some((sign) => ordered.every((p, i) => i === 0 || sign * (p.figures[k] - ordered[i - 1].figures[k]) * (p.figures[first] - ordered[i - 1].figures[first]) >= 0));
-  const other = differs.filter((k) => !follows(k));
-  const second = many.by.find((k) => other.includes(k)) ?? other[0] ?? first;
+  // What the first figure costs: another objective, else the queue or pauses, else any other figure; never a time of the
+  // same messages, which says the first again.
+  const named = (key: string) => many.figures.findIndex((x) => x.key === key);
+  const again = (k: number) => many.figures[k].kind === "time" && many.figures[k].key !== "pfc_pause";
+  const second = [...many.by.slice(1), named("queue_peak"), named("pfc_pause"), ...differs.filter((k) => !again(k)), ...differs].find((k) => k !== first && differs.includes(k)) ?? first;
   const axes = live(many, shown);
   const dead = kept.size === 0 ? many.axes.flatMap((a, k) => (axes.includes(k) ? [] : [a.short])) : [];
   const [x, y] = [number("x", many.axes.length, axes[0] ?? 0), number("y", many.axes.length, axes[1] ?? axes[0] ?? 0)];
@@ -92,6 +91,7 @@ function Points({ many }: { many: Many }) {
         {many.study && many.study.seeds > 1 && ` · ${many.study.seeds} seeds each`}
       </p>
       <h1 data-testid="verdict">{many.study?.command ? verdict(many) : f.begin(verdict(many))}</h1>
+      <Price many={many} />
       <Progress many={many} />
       {many.unlike.length > 0 && (
         <p class="warn" role="alert" data-testid="unlike">
@@ -105,7 +105,7 @@ function Points({ many }: { many: Many }) {
       ))}
       {many.points.length > 0 && (
         <>
-          <Ranked many={many} shown={shown} looked={looked} />
+          <Ranked many={many} shown={shown} looked={looked} by={[px, py]} />
           {pinned >= 0 && shown.includes(pinned) && (
             <p class="looked" data-testid="looked">
               <Chosen many={many} i={pinned} />
@@ -141,7 +141,7 @@ function Points({ many }: { many: Many }) {
                 <Heat many={many} shown={shown} x={x} y={many.axes.length > 1 && x !== y ? y : -1} of={of} only={only} />
               </div>
             )}
-            <div>
+            {second !== first && <div>
               <div class="head">
                 <h2>Pareto front</h2>
                 <span class="choices">
@@ -151,7 +151,7 @@ function Points({ many }: { many: Many }) {
                 </span>
               </div>
               <Pareto many={many} shown={shown} x={px} y={py} looked={looked} />
-            </div>
+            </div>}
           </div>
           <div class="head">
             <h2>Parallel coordinates</h2>
@@ -219,6 +219,19 @@ function verdict(many: Many): string {
   if (fig.key === "step_time")
     return `${name} finishes ${f.time(Math.abs(best.figures[k] - base))} (${f.percent(Math.abs(share))}) ${share < 0 ? "earlier" : "later"} than ${baseOf(many)}${tie}.`;
   return `${name}: ${fig.words} ${value}, ${f.changePercent(share)} against ${baseOf(many)}${tie}.`;
+}
+
+/** Price is the longer queue and pauses of the best point. */
+function Price({ many }: { many: Many }) {
+  const [best, base] = [many.points[0], many.base];
+  if (!best || !base || many.unlike.length > 0) return null;
+  const worse = many.figures.flatMap((x, k) => (["queue_peak", "pfc_pause"].includes(x.key) && best.figures[k] > 1.1 * base.figures[k] ? [k] : []));
+  if (worse.length === 0) return null;
+  return (
+    <p class="lead" data-testid="price">
+      {f.begin(worse.map((k) => `${many.figures[k].words} ${figure(best.figures[k], many.figures[k])}, with ${base.name} ${figure(base.figures[k], many.figures[k])}`).join("; "))}.
+    </p>
+  );
 }
 
 /** Progress is how far a study is, and what failed. */

@@ -143,6 +143,17 @@ export function front(many: Many, shown: number[], x: number, y: number): number
   return out;
 }
 
+/** tied returns all points that lie where one of the front does: equal points do not dominate one another. */
+export function tied(many: Many, shown: number[], x: number, y: number): Set<number> {
+  const at = (i: number) => `${pointOf(many, i).figures[x]} ${pointOf(many, i).figures[y]}`;
+  const best = new Set(front(many, shown, x, y).map(at));
+  return new Set([...shown, ...(apart(many) ? [-1] : [])].filter((i) => best.has(at(i))));
+}
+
+/** noisy reports whether the seeds do not distinguish two points, of which a difference and half of its 95 % confidence
+ * interval are known. */
+export const noisy = (d: number[] | undefined) => !!d && (d[0] !== 0 || d[1] !== 0) && Math.abs(d[0]) <= d[1];
+
 /** Pareto is all points by two figures, those that no other dominates joined. */
 export function Pareto(props: { many: Many; shown: number[]; x: number; y: number; looked: Looked }) {
   const { many, shown, looked } = props;
@@ -164,6 +175,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
   const X = (v: number) => left + place(v, x0, x1) * (width - left - 14);
   const Y = (v: number) => 8 + (1 - place(v, y0, y1)) * (height - foot - 8);
   const on = new Set(best);
+  const equal = tied(many, shown, props.x, props.y);
   const at = (p: ManyPoint): [number, number] => [X(p.figures[props.x]), Y(p.figures[props.y])];
   // Labels that would read the same are written once.
   const ticks = (k: ManyFigure, from: number, to: number, n: number) =>
@@ -231,7 +243,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
         })}
         {many.base && apart(many) && (
           <>
-            <rect data-base data-front={on.has(-1) || undefined} x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill={on.has(-1) ? "var(--accent)" : "var(--bg)"} stroke="var(--ink)" stroke-width={2} />
+            <rect data-base data-front={on.has(-1) || undefined} x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill={equal.has(-1) ? "var(--accent)" : "var(--bg)"} stroke="var(--ink)" stroke-width={2} />
             <text
               class="b over"
               x={at(many.base)[0] + (at(many.base)[0] > width - 80 ? -9 : 9)}
@@ -239,7 +251,7 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
               text-anchor={at(many.base)[0] > width - 80 ? "end" : "start"}
             >
               {many.base.name}
-              {on.has(-1) ? "" : ", dominated"}
+              {equal.has(-1) ? "" : ", dominated"}
             </text>
           </>
         )}
@@ -247,12 +259,12 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
       <p class="kinds">
         <span>
           <i class="dot front" />
-          Pareto front, {f.plural(best.length - Number(on.has(-1)), "point")}
-          {on.has(-1) && ` and the ${many.base!.name}`}
+          Pareto front, {f.plural(equal.size - Number(equal.has(-1)), "point")}
+          {equal.has(-1) && ` and the ${many.base!.name}`}
         </span>
         <span>
           <i class="dot" />
-          {f.count(shown.length - best.length + Number(on.has(-1)))} dominated
+          {f.count(shown.length - equal.size + Number(equal.has(-1)))} dominated
         </span>
         {seeds && shown.some((i) => many.points[i].high > many.points[i].low) && <span>horizontal lines: lowest to highest over the seeds</span>}
       </p>

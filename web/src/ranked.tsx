@@ -3,7 +3,7 @@ import { causeColour } from "./colour";
 import { names } from "./causes";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { apart, figure, front, type Looked } from "./manyplots";
+import { apart, figure, type Looked, noisy, tied } from "./manyplots";
 import { address } from "./state";
 
 const listed = 20; // rows before more are asked for
@@ -38,8 +38,8 @@ function valuesOf(many: Many, p: ManyPoint, group: number[], k: number): string 
 }
 
 /** Ranked is the points as one chart, the best first: the step by cause, the spread over the seeds, the change against
- * the scenario or the run named first, and a second objective. */
-export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
+ * the scenario or the run named first, other objectives, the longest queue and PFC. A star is on the Pareto front of by. */
+export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by: [number, number] }) {
   const { many, looked } = props;
   const [most, more] = useState(listed);
   const first = many.by[0];
@@ -48,11 +48,13 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
   const all = [...props.shown].sort((a, b) => worse(a, b) || a - b);
   const groups = alike(many, all).slice(0, most);
   const rows = groups.map(([i]) => i);
-  const others = many.by.slice(1);
+  const costs = many.figures.flatMap((x, k) => (["queue_peak", "pfc_pause"].includes(x.key) && many.points.some((p) => p.figures[k] > 0) ? [k] : []));
+  const others = [...new Set([...many.by.slice(1), ...costs])].filter((k) => k !== first);
   const axes = many.axes.map((_, k) => k).slice(0, 6);
   const paired = rows.some((i) => many.points[i].over);
   const ties = many.points.filter((p) => p.tie).length;
-  const on = new Set(others.length > 0 ? front(many, props.shown, first, others[0]) : []);
+  const [px, py] = props.by;
+  const on = px === py ? new Set<number>() : tied(many, props.shown, px, py);
   const causes = fig.key === "step_time" && rows.every((i) => many.points[i].causes.length > 0);
   const base = many.base;
   // The scenario has a row of its own where it ranks.
@@ -97,7 +99,11 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
             {base.name} {figure(base.figures[first], fig)}
           </span>
         )}
-        {on.size > 0 && <span>★ on the Pareto front</span>}
+        {on.size > 0 && (
+          <span>
+            ★ on the Pareto front of {many.figures[px].words} and {many.figures[py].words}
+          </span>
+        )}
         {paired ? <span class="over">vs best: mean difference, paired by seed, ± its 95 % confidence</span> : ties > 1 && <span>tie: as the best</span>}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="points">
@@ -168,8 +174,11 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked }) {
                     </div>
                   </td>
                   <td class="n value">{figure(v, fig)}</td>
-                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && `${p.over[0] < 0 ? "−" : "+"}${figure(Math.abs(p.over[0]), fig)} ± ${figure(p.over[1], fig)}`}</td>}
-                  <td class={`n change ${i >= 0 && change(v, first) && better(v, first) ? "good" : ""}`}>{i < 0 ? "–" : change(v, first)}</td>
+                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && `${p.over[0] < 0 ? "−" : "+"}${figure(Math.abs(p.over[0]), fig)} ± ${figure(p.over[1], fig)}`}{p !== many.points[0] && noisy(p.over) && <small>in noise</small>}</td>}
+                  <td class={`n change ${i >= 0 && change(v, first) && better(v, first) && !noisy(p.against) ? "good" : ""}`}>
+                    {i < 0 ? "–" : change(v, first)}
+                    {i >= 0 && noisy(p.against) && <small>in noise</small>}
+                  </td>
                   {others.flatMap((k) => [
                     <td class="n">{figure(p.figures[k], many.figures[k])}</td>,
                     <td class={`n change ${change(p.figures[k], k) && better(p.figures[k], k) ? "good" : ""}`}>{i < 0 ? "–" : change(p.figures[k], k)}</td>,

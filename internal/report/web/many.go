@@ -60,8 +60,10 @@ type ManyPoint struct {
 	Tie     bool      `json:"tie"`             // it equals the best point's, or the seeds do not distinguish them
 	// Over is the difference of the first objective from the best point's and half of its 95 % confidence interval,
 	// paired by seed; absent with one seed.
-	Over   *[2]float64 `json:"over,omitempty"`
-	Causes []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+	Over *[2]float64 `json:"over,omitempty"`
+	// Against is the same difference from the base's.
+	Against *[2]float64 `json:"against,omitempty"`
+	Causes  []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
 	// Runs has the run directories that a study keeps of the point, as STUDY/NAME.
 	Runs []string `json:"runs,omitempty"`
 }
@@ -111,6 +113,18 @@ func compared(root string, names []string) (*Many, error) {
 func (m *Many) base(name string) {
 	if i := slices.IndexFunc(m.Points, func(p ManyPoint) bool { return p.Name == name }); i >= 0 {
 		m.Base = &m.Points[i]
+	}
+	m.against()
+}
+
+// against compares points with the base, where both have the seeds of the best point.
+func (m *Many) against() {
+	for i := range m.Points {
+		if p := &m.Points[i]; m.Base != nil && m.Base.Over != nil && p.Over != nil {
+			if mean, half, ok := result.Difference(p.Seeds, m.Base.Seeds); ok {
+				p.Against = &[2]float64{mean, half}
+			}
+		}
 	}
 }
 

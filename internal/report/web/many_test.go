@@ -272,6 +272,7 @@ func TestSeedsOfCompare(t *testing.T) {
 	groups, names := bySeed(all, labels)
 	m := &Many{}
 	m.rank(groups)
+	m.base("ecmp dcqcn")
 	var keys []string
 	for _, a := range m.Axes {
 		keys = append(keys, a.Key)
@@ -285,7 +286,7 @@ func TestSeedsOfCompare(t *testing.T) {
 		base := []float64{700, 800, 1000, 1100}[i]
 		if p.Name != want || !slices.Equal(p.Seeds, []float64{base + 10, base + 20, base + 30}) || p.Low != base+10 ||
 			p.High != base+30 || p.Figures[m.By[0]] != base+20 || p.Over == nil || p.Over[0] != base-700 ||
-			p.Tie != (i == 0) {
+			p.Tie != (i == 0) || p.Against == nil || p.Against[0] != base-1000 {
 			t.Errorf("%d: %+v", i, p)
 		}
 	}

@@ -205,6 +205,7 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 	if n := len(m.Points) - 1; a.Baseline != nil {
 		m.Base, m.Points = &m.Points[n], m.Points[:n:n]
 		m.Base.Name = "scenario"
+		m.against()
 	}
 	return m, nil
 }
