@@ -28,7 +28,7 @@ type configRenderCmd struct {
 	InBand     bool   `help:"Change ports that may carry in-band management" name:"in-band" with:"onto"`
 	Addressing string `help:"Links between switches: unnumbered (IPv6 link-local) or p2p (a /31 each)" enum:"unnumbered,p2p" default:"unnumbered"`
 	Multihome  string `help:"Multihomed bundles: mlag or esi (mlag; FRR: esi)" name:"multihoming" placeholder:"KIND"`
-	ASIC       string `help:"ASIC for SONiC's headroom: spectrum, spectrum2 … spectrum6 (the oldest with such ports)" name:"asic" placeholder:"CHIP"`
+	ASIC       string `help:"ASIC for SONiC's headroom: spectrum, spectrum2 … spectrum6 (the device's)" name:"asic" placeholder:"CHIP"`
 	NIC        string `help:"Write host configurations too, by NIC driver: mlx5 (NVIDIA ConnectX), bnxt (Broadcom), ionic (AMD Pensando)" name:"nic" placeholder:"KIND"`
 	deviceFlags
 	Set   []string `help:"Override a value of the scenario; repeatable" placeholder:"KEY=VALUE" sep:"none"`

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"math"
+	"regexp"
 
 	"railyard/unit"
 )
@@ -50,6 +51,23 @@ func ASICNamed(name string) (ASIC, bool) {
 		}
 	}
 	return ASIC{}, false
+}
+
+// nvidia matches NVIDIA's switches in SONiC's platforms and HwSKUs.
+var nvidia = regexp.MustCompile(`(?i)(?:mlnx|nvidia|mellanox|acs)[_-]m?sn([2-6]\d{3})`)
+
+// ASICOf finds the chip of a switch by its platform or HwSKU (x86_64-nvidia_sn5600-r0, ACS-MSN4700) as asic_table.j2 of
+// sonic-buildimage does. The first digit is the generation; of the 5000s, SN5640 has the later chip.
+func ASICOf(device string) (ASIC, bool) {
+	m := nvidia.FindStringSubmatch(device)
+	if m == nil {
+		return ASIC{}, false
+	}
+	if m[1] == "5640" {
+		return ASICNamed("spectrum5")
+	}
+	return ASICNamed(map[byte]string{'2': "spectrum", '3': "spectrum2", '4': "spectrum3", '5': "spectrum4",
+		'6': "spectrum6"}[m[1][0]])
 }
 
 // ASICFor is the oldest chip that has ports of a rate, the newest above them all.

@@ -41,7 +41,7 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaf := d.Switches[0]
-	chip := queue.ASICFor(400 * unit.Gbps)
+	chip, _ := queue.ASICNamed("spectrum4") // onDevice is an SN5600
 	for _, f := range files {
 		if f.Path != leaf.Name+"/config_db.json" {
 			continue
@@ -161,7 +161,7 @@ func fitted(t *testing.T, file string, got, want *queue.Spec) {
 // languages have. The note has the chip, the figure of its longest port, and that of whole frames.
 func TestHeadroomOfCells(t *testing.T) {
 	for os, want := range map[swconf.OS]string{
-		swconf.SONiC: "xoff is SONiC's own calculation for spectrum3, up to ",
+		swconf.SONiC: "xoff is SONiC's own calculation for spectrum4, up to ",
 		swconf.NXOS:  "",
 	} {
 		d, err := plan(fabric(t, "rail"), queue.Default(), os, design.Numbered, "", "")

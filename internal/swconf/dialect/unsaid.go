@@ -141,8 +141,8 @@ func headrooms(d *design.Design) (notes []string) {
 	return notes
 }
 
-// inCells returns a note on the greatest headroom that is SONiC's own calculation.
-func inCells(d *design.Design) []string {
+// inCells returns notes on the greatest headroom that is SONiC's own calculation.
+func inCells(d *design.Design) (notes []string) {
 	var most *design.InCells
 	for _, s := range d.Switches {
 		if x := s.InCells; x != nil && (most == nil || x.XOff > most.XOff) {
@@ -152,8 +152,11 @@ func inCells(d *design.Design) []string {
 	if most == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("xoff is SONiC's own calculation for %s, up to %d bytes at %v over %.3g m: packets of 64 bytes fill a buffer cell of %d each; whole frames need %d bytes",
-		most.ASIC.Name, most.XOff, most.Rate, float64(most.MM)/1000, most.ASIC.Cell, most.Whole)}
+	if most.Assumed != "" {
+		notes = append(notes, fmt.Sprintf("SONiC computes headroom for NVIDIA's chips only, and %s has another: the figures are those of %s, the oldest with such ports; the device's pg_profile_lookup.ini has its own", most.Assumed, most.ASIC.Name))
+	}
+	return append(notes, fmt.Sprintf("xoff is SONiC's own calculation for %s, up to %d bytes at %v over %.3g m: packets of 64 bytes fill a buffer cell of %d each; whole frames need %d bytes",
+		most.ASIC.Name, most.XOff, most.Rate, float64(most.MM)/1000, most.ASIC.Cell, most.Whole))
 }
 
 // Unsaid lists features of a fabric that its configurations do not contain.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/panel"
+	"railyard/internal/queue"
 	"railyard/internal/topo"
 	"railyard/unit"
 
@@ -323,4 +324,27 @@ func FuzzProfile(f *testing.F) {
 		Platform("x", []byte(text), "y", []byte(skuText))
 		Platform("x", []byte(platformText), "y", []byte(text))
 	})
+}
+
+// Every known device of NVIDIA's has the chip that its table names, by its platform and by its HwSKU, and others have
+// none: SONiC's calculation of headroom uses it.
+func TestASICOfDevices(t *testing.T) {
+	for i := range devices {
+		d, name := &devices[i], Devices[i].Name
+		want := ""
+		if at := strings.Index(name, "Spectrum-"); at >= 0 {
+			want = "spectrum" + name[at+len("Spectrum-"):]
+		}
+		for _, device := range []string{d.Platform, d.Key} {
+			if a, _ := queue.ASICOf(device); a.Name != want {
+				t.Errorf("%s (%s) has %q by %s, want %q", d.Key, name, a.Name, device, want)
+			}
+		}
+	}
+	for device, want := range map[string]string{"x86_64-mlnx_msn2700-r0": "spectrum", "Mellanox-SN3800-D112C8": "spectrum2",
+		"x86_64-nvidia_sn5400-r0": "spectrum4", "x86_64-kvm_x86_64-r0": "", "Force10-S6000": ""} {
+		if a, _ := queue.ASICOf(device); a.Name != want {
+			t.Errorf("%s has %q, want %q", device, a.Name, want)
+		}
+	}
 }
