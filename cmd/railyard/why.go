@@ -59,6 +59,7 @@ func (c *whyCmd) Run(e *env) error {
 		if err := c.try(e, of, s, all); err != nil {
 			return err
 		}
+		whatif.Learn(base, s, all)
 	}
 	if c.JSON {
 		return printJSON(e.stdout, whyResult{s.Chain, s.Name, all, s.StepTime})

@@ -101,7 +101,7 @@ func (b *bounds) book(x int32, bytes unit.Bytes) {
 func (r *reading) busiestNIC() (most *result.BusiestNIC) {
 	card := map[string]int{} // of separate ports, the first
 	of := make([]int, len(r.graph.NICs))
-	rates := make([]unit.Rate, len(of))
+	rates, kinds, repaired := make([]unit.Rate, len(of)), r.graph.KindRates(), make([]unit.Rate, len(of))
 	for i := range of {
 		name := r.graph.CardName(i)
 		if _, known := card[name]; !known {
@@ -109,7 +109,11 @@ func (r *reading) busiestNIC() (most *result.BusiestNIC) {
 		}
 		of[i] = card[name]
 		rates[of[i]] += r.nicRate(int32(i))
+		for _, l := range r.graph.NICs[i].Links {
+			repaired[of[i]] += kinds[l]
+		}
 	}
+	least := int64(0)
 	payload := make([][2]unit.Bytes, len(of)) // sent, received
 	for i := range r.seen.Messages {
 		if m := &r.seen.Messages[i]; m.Done > 0 {
@@ -123,11 +127,15 @@ func (r *reading) busiestNIC() (most *result.BusiestNIC) {
 			if bytes == 0 || rates[i] == 0 {
 				continue
 			}
+			least = max(least, int64(unit.Serialize(bytes, repaired[i])))
 			if t := int64(unit.Serialize(bytes, rates[i])); most == nil || t > most.Time {
 				most = &result.BusiestNIC{Name: r.graph.CardName(i), Receives: way == 1, Bytes: int64(bytes),
 					Rate: int64(rates[i]), Time: t}
 			}
 		}
+	}
+	if most != nil {
+		most.Repaired = least
 	}
 	return most
 }

@@ -97,6 +97,18 @@ func TestSavingAboveBound(t *testing.T) {
 	}
 }
 
+// TestSavingOfRepair checks that the payload limits a run without slow or failed links at the repaired NICs' rate.
+func TestSavingOfRepair(t *testing.T) {
+	s := &result.Summary{Complete: true, Busiest: &result.BusiestNIC{Time: 16e8, Repaired: 8e8}}
+	s.StepTime, s.Chain = 24e8, &cause.Account{}
+	for id, want := range map[cause.ID]string{cause.SlowLink: "saves 1.5 ms alone (estimate)",
+		cause.FailedCapacity: "saves 1.5 ms alone (estimate)", cause.Incast: "saves 800 µs at most (busiest NIC)"} {
+		if s.Chain.Saving[id] = 15e8; saves(s, id, "estimate") != want {
+			t.Errorf("%s: %s", id.Get().Name, saves(s, id, "estimate"))
+		}
+	}
+}
+
 // TestHeadOfWait checks a run whose time is spent waiting for another rank's computation. The first line, the
 // table, the account and why name that rank, and not the pipeline.
 func TestHeadOfWait(t *testing.T) {

@@ -197,7 +197,7 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 	}
 	most := saving
 	if n := s.Busiest; n != nil {
-		most = max(0, s.StepTime-n.Time)
+		most = max(0, s.StepTime-n.Least(id))
 	}
 	share := float64(saving) / float64(s.StepTime)
 	switch {

@@ -61,6 +61,9 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	}
 	if estimates {
 		text := "at best: step time without the cause, estimated by a model of the run"
+		if slices.ContainsFunc(all, func(a Advice) bool { return a.Tried && a.Error == "" && a.Saved == a.Expected }) {
+			text += ", or with its best remedy, if that is less"
+		}
 		if len(s.Simulated) > 0 {
 			var names []string
 			for _, key := range s.Simulated {

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"railyard/internal/cause"
 	"railyard/unit"
 )
 
@@ -13,6 +14,17 @@ type BusiestNIC struct {
 	Bytes    int64  `json:"bytes"`
 	Rate     int64  `json:"rate_bps"` // sum over its ports
 	Time     int64  `json:"time_ps"`
+	// Repaired is the longest such time of any NIC with all links up, at the rate of their kind.
+	Repaired int64 `json:"repaired_time_ps"`
+}
+
+// Least returns the least time for the payload in a run without a cause. Without failed or slow links NICs have the
+// rates of their kind.
+func (n *BusiestNIC) Least(without cause.ID) int64 {
+	if without == cause.SlowLink || without == cause.FailedCapacity {
+		return n.Repaired
+	}
+	return n.Time
 }
 
 // Show describes a NIC's payload and its time: "host-9/nic-1 receives 14 MB, which takes 1.12 ms at 100 Gbit/s".

@@ -142,6 +142,35 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 	r.Refuted = !helpful(r.Saved, step)
 }
 
+// Learn corrects the estimates of a run by its simulated remedies. A remedy that is the run without its cause replaces
+// what that is estimated to save, and no remedy of a cause is expected to save less than another one saved.
+func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
+	known := facts.Of(p)
+	facts.Count(known, s)
+	most := map[string]int64{}
+	for i := range all {
+		r := &all[i]
+		if !r.Tried || r.Error != "" {
+			continue
+		}
+		most[r.Cause] = max(most[r.Cause], r.Saved)
+		c, ok := cause.Find(r.Cause)
+		if !ok || slices.Contains(s.Simulated, r.Cause) {
+			continue
+		}
+		if without := c.Without(known); same(&without, &r.change) {
+			s.Chain.Saving[c.ID], s.Simulated = r.Saved, append(s.Simulated, r.Cause)
+		}
+	}
+	for i := range all {
+		r := &all[i]
+		if best := most[r.Cause]; best > r.Expected {
+			r.Expected, r.Limit = best, ""
+		}
+		r.Simulated = slices.Contains(s.Simulated, r.Cause)
+	}
+}
+
 // Same returns an error where a scenario is not the one that a run was made of: it has another name or seed.
 func Same(p *scenario.Plan, s *result.Summary) error {
 	if p.Name != s.Name || p.Seed != s.Seed {

@@ -77,6 +77,7 @@ export interface BusiestNIC {
   bytes: number;
   rate_bps: number;
   time_ps: number;
+  repaired_time_ps: number;
 }
 
 export interface Drop {
