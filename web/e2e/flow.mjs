@@ -35,6 +35,12 @@ for (const view of ["answer", "time", "fabric", "packet", "life?chapter=7"]) {
   await settled();
   await check(`flow-${view.split("?")[0]}`);
 }
+// The journey's picture is of the message that its text is of.
+const from = small.slowest_flow.from.split("/")[0];
+await open(`#/run/${three}/life?chapter=7`);
+await settled();
+const drawn = plain(await page.getByTestId("passage").locator("svg").getAttribute("aria-label"));
+assert.ok(drawn.startsWith(`${from}, then`), `${from}: ${drawn}`);
 assert.notEqual(large.step_time_ps, small.step_time_ps);
 await browser.close();
 console.log(`${said} views say what is not simulated; ${pages()} pages looked at`);

@@ -132,7 +132,9 @@ function verdict(info: Info, a: Figures): string {
   const [first] = a.losses ?? [];
   if (a.idle && a.main && a.main !== first?.name) return `${f.begin(a.main)}.`;
   if (!first) return "No contention: the step computes, or sends at line rate.";
-  const ps = first.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? first.own_ps) : first.own_ps;
+  // A cause's time is its own and that of CC recovering after it, as its saving is.
+  const ps = first.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? first.own_ps) : first.own_ps + first.reaction_ps;
+  const after = first.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(first.reaction_ps)} of it CC recovering after it` : "";
   const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
@@ -140,8 +142,8 @@ function verdict(info: Info, a: Figures): string {
   const where = a.place ? `, ${a.place.most ? "mainly" : "as"} at ${f.whole(a.place.name.split(" → ")[0])}` : "";
   const verb = first.key === "pause" ? "put" : "puts";
   return a.place?.most
-    ? `${f.begin(first.name)}${where}, ${verb} ${share(ps)} on the critical path.`
-    : `${f.begin(first.name)} ${verb} ${share(ps)} on the critical path${where}.`;
+    ? `${f.begin(first.name)}${where}, ${verb} ${share(ps)} on the critical path${after}.`
+    : `${f.begin(first.name)} ${verb} ${share(ps)} on the critical path${where}${after}.`;
 }
 
 /** Lede says what the slowest message met at the place of the title. */

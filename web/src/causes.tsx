@@ -43,6 +43,9 @@ export function isSlowest({ summary: s }: Info, m: Flow): boolean {
   return !!x && x.from === m.from && x.to === m.to && x.bytes === m.bytes && x.time_ps === m.done_ps - m.posted_ps;
 }
 
+/** slowestOf is the message of a list that the run explains, else its first, which took longest. */
+export const slowestOf = <T extends Flow>(info: Info, list: T[]): T | undefined => list.find((m) => isSlowest(info, m)) ?? list[0];
+
 interface Flow {
   from: string;
   to: string;

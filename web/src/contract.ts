@@ -1154,6 +1154,7 @@ export interface Entry {
 }
 
 export interface SoFar {
+  fidelity: string;
   ecn_marks: number;
   pfc_pauses: number;
   drops: number;

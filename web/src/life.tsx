@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Answer, type Info, standalone, view } from "./api";
 import type { Messages, Told } from "./contract";
 import { here, set, useData, usePlace } from "./state";
+import { slowestOf } from "./causes";
 import { chapters } from "./chapters";
 import { Passage } from "./passage";
 import { Ends, Kinds, Known, Pair, pairSteps, Stack, stackRows, Transfers, useRecorded } from "./scenes";
@@ -27,13 +28,17 @@ function sceneOf(info: Info, chapter: number): string {
 const gathers = (info: Info) => (info.summary.collectives ?? []).some((c) => c.kind !== "send-recv" && c.algorithm);
 const rings = (info: Info) => (info.summary.collectives ?? []).some((c) => c.kind === "all-reduce" && c.algorithm === "ring");
 
-const travels = [6, 7]; // chapters of packets on their way
+const journey = 6; // the chapter of the slowest message
+const travels = [journey, 7]; // chapters of packets on their way
 
 /** useScene is the queue pair that the chapter is about and a window of time: those of its sequence, else the slowest
- * message's where packets are on their way. Its port is that of the answer, if packets waited there. */
+ * message's where packets are on their way. The journey's text is of the slowest message, and so is its picture. Its port is that of the answer, if packets waited there. */
 function useScene(info: Info, chapter: number, told?: Told) {
   const s = told?.sequence;
-  const own = travels.includes(chapter) && s && !s.timeless && s.qp >= 0 && s.steps.length > 1;
+  const list = useData(chapter === journey && !standalone() ? () => view<Messages>(info.name, "messages") : null, [info.name, chapter]);
+  const slow = list.data && slowestOf(info, list.data.messages);
+  const other = chapter === journey && s && slow && s.qp !== slow.qp;
+  const own = travels.includes(chapter) && s && !s.timeless && s.qp >= 0 && s.steps.length > 1 && !other;
   const ask = !own && travels.includes(chapter) && !standalone();
   const { data: answer } = useData(ask ? () => view<Answer>(info.name, "answer") : null, [info.name, ask]);
   const { data } = useData(ask ? () => view<Messages>(info.name, "messages") : null, [info.name, ask]);
@@ -46,7 +51,7 @@ function useScene(info: Info, chapter: number, told?: Told) {
     const [a, b] = [s.steps[0].at_ps, Math.max(...s.steps.map((x) => x.until_ps))];
     return { qp: s.qp, port: s.port, ...window(a, b, 0.4) };
   }
-  const m = ask ? data?.messages[0] : undefined;
+  const m = ask && data ? slowestOf(info, data.messages) : undefined;
   if (!m || m.qp < 0) return undefined;
   const end = m.done_ps < 0 ? whole : m.done_ps;
   return { qp: m.qp, port: answer?.place?.port, ...window(m.posted_ps, end, 0.1), span: [m.posted_ps, end] as [number, number] };

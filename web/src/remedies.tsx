@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Info, Simulation, Variant } from "./api";
 import type { Remedy } from "./contract";
+import { names } from "./causes";
 import * as f from "./format";
 import { address, useData } from "./state";
 
@@ -44,13 +45,22 @@ export function useCards(info: Info, data?: Answer) {
   return cards.sort((a, b) => Number(!!b.done) - Number(!!a.done) || b.saves - a.saves || Number(!!b.remedy.set) - Number(!!a.remedy.set));
 }
 
+/** limitOf is the source of a remedy's upper limit: the account of the step has the same for its cause. */
+function limitOf(r: Remedy): string {
+  if (r.limit) return "busiest NIC";
+  return r.simulated ? `run without ${names.find(([k]) => k === r.cause)?.[1] ?? r.cause}` : "estimate";
+}
+
+/** by is limitOf in a sentence. */
+const by = (r: Remedy) => (r.limit ? ", limited by the busiest NIC" : r.simulated ? `, by a ${limitOf(r)}` : ", by estimate");
+
 /** largest is the largest saving of remedies in words, and its share of the step: of a run, else an upper limit. */
 export function largest(cards: Card[], step: number): string {
   const done = cards.filter((c) => c.done && c.saves > 0).sort((a, b) => b.saves - a.saves)[0];
   const top = done ?? cards.filter((c) => !c.done && c.remedy.set && c.saves >= least * step).sort((a, b) => b.saves - a.saves)[0];
   if (!top) return "";
   const words = `${f.begin(top.remedy.says)} saves ${done ? "" : "at most "}${f.time(top.saves)} (${f.percent(top.saves / step)})`;
-  return `${words}${done ? "" : ", by estimate"}.`;
+  return `${words}${done ? "" : by(top.remedy)}.`;
 }
 
 /** Remedies are up to three things to change, with what each saves: the figure of a complete run of it, or an upper
@@ -82,7 +92,7 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
       )}
       {good.length === 0 && worse.length === 0 && small && (
         <p class="note" data-testid="small">
-          No known remedy saves 1 % of the step: {small.remedy.says} at most {f.percent(Math.max(0, small.saves) / step)}, by estimate.
+          No known remedy saves 1 % of the step: {small.remedy.says} at most {f.percent(Math.max(0, small.saves) / step)}{by(small.remedy)}.
         </p>
       )}
       <div class="grid3" data-testid="remedies">
@@ -134,7 +144,7 @@ function Saving({ c, step }: { c: Card; step: number }) {
     return (
       <>
         <p class="saves" data-saves={c.saves}>
-          ≤ {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">estimate</b>
+          ≤ {f.time(c.saves)} <small>{f.percent(share)}</small> <b class="tag">{limitOf(c.remedy)}</b>
         </p>
         <div class="meter estimate" aria-hidden="true">
           <i style={{ width: `${100 * Math.min(1, share)}%` }} />

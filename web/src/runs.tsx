@@ -244,6 +244,9 @@ function Run(props: {
   const sets = (e.sets ?? []).filter((x) => !x.startsWith("seed="));
   const names = causes.map((c) => `${c.key.replaceAll("_", " ")} ${f.time(c.time_ps)}`).join(", ");
   const over = best > 0 ? e.step_time_ps / best - 1 : 0;
+  // A main cause below 1 % of the step is none; waiting for ranks has its share in its name.
+  const top = Math.max(0, ...causes.filter((c) => c.key !== "compute" && c.key !== "line_rate").map((c) => c.time_ps));
+  const minor = causes.length > 0 && top < 0.01 * e.step_time_ps && !/%\s*of the step/.test(e.main_cause);
   return (
     <article class="card run" data-run={e.name}>
       <div class="top-row">
@@ -280,7 +283,7 @@ function Run(props: {
         ))}
       </div>
       <p class="note">
-        {e.main_cause ? `Main cause: ${e.main_cause}` : causes.length > 0 ? "No contention" : "No account of the step"}
+        {minor ? "At line rate" : e.main_cause ? `Main cause: ${e.main_cause}` : causes.length > 0 ? "No contention" : "No account of the step"}
       </p>
       {sets.length > 0 && <code>{sets.map((x) => "--set " + x).join(" ")}</code>}
       <p class="note">
@@ -320,8 +323,11 @@ function Jobs({ list, done }: { list: api.Simulation[]; done: () => void }) {
                 <button onClick={() => api.stop(j.id).then(done)}>cancel</button>
                 {j.so_far && (
                   <p class="hint" data-testid="so-far">
-                    so far: {f.count(j.so_far.ecn_marks)} marks, {f.count(j.so_far.pfc_pauses)} pauses,{" "}
-                    {f.count(j.so_far.drops)} drops, longest queue {f.bytes(j.so_far.queue_peak_bytes)}
+                    so far:{" "}
+                    {j.so_far.fidelity === "flow"
+                      ? "queues, marks, pauses and drops not simulated at flow fidelity"
+                      : `${f.count(j.so_far.ecn_marks)} marks, ${f.count(j.so_far.pfc_pauses)} pauses, ` +
+                        `${f.count(j.so_far.drops)} drops, longest queue ${f.bytes(j.so_far.queue_peak_bytes)}`}
                     {j.so_far.hottest?.[0] &&
                       `, busiest link ${j.so_far.hottest[0].name} at ${f.percent(j.so_far.hottest[0].utilisation)}`}
                     {(j.so_far.collectives ?? [])
@@ -481,7 +487,7 @@ export function New() {
             <input
               type="checkbox"
               checked={follow !== undefined}
-              onChange={(e) => follows(e.currentTarget.checked ? "0/+0" : undefined)}
+              onChange={(e) => follows(e.currentTarget.checked ? "0/longest-wait" : undefined)}
             />{" "}
             follow packets
           </label>
@@ -489,7 +495,7 @@ export function New() {
             <input
               value={follow}
               aria-label="packets to follow"
-              title="QP/+N: the packet after the first N of a queue pair; QP/PSN by its number"
+              title="QP/longest-wait: the packet of a queue pair that waits longest; QP/+N: the packet after the first N of a queue pair; QP/PSN by its number"
               onInput={(e) => follows(e.currentTarget.value)}
             />
           )}

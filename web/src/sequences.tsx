@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Journeys, Messages, Sequence, Told } from "./contract";
 import { type Info, standalone, view } from "./api";
+import { slowestOf } from "./causes";
 import * as f from "./format";
 import { Rerun, traced, unfollowable } from "./rerun";
 import { useWidth } from "./stepbar";
@@ -63,17 +64,17 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
 /** followed are the sequences of packets that a run has to follow. */
 const followed = new Set(["setup", "packet", "hosts", "completion"]);
 
-/** Followed runs the scenario again until its first message has ended, with that followed. */
+/** Followed runs the scenario again until its slowest message has ended, with that followed. */
 function Followed({ info, name }: { info: Info; name: string }) {
   const { data } = useData(() => view<Messages>(info.name, "messages"), [info.name]);
-  const m = [...(data?.messages ?? [])].sort((a, b) => a.done_ps - b.done_ps).find((x) => x.done_ps > 0);
+  const m = slowestOf(info, (data?.messages ?? []).filter((x) => x.done_ps > 0));
   if (unfollowable(info) || !m) return null;
   const trace = traced(info, m, []);
   const chapter = here().args.get("chapter") ?? undefined;
   return (
     <Rerun
       info={info}
-      choices={[["Follow a message and run again", trace]]}
+      choices={[["Follow the slowest message and run again", trace]]}
       says={`Same scenario and seed, until ${f.time(trace.to_ps)}: ${m.from} → ${m.to}, ${f.bytes(m.bytes)}.`}
       to={(run) => address(["run", run, "life"], { chapter, sequence: name })}
       primary

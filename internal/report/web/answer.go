@@ -368,6 +368,9 @@ func (r *Directory) endPicture() (*EndPicture, error) {
 		}
 	}
 	slices.Sort(all)
+	if all[0] == p.Last {
+		return nil, nil // one time is no histogram
+	}
 	p.Name, p.First, p.Median = r.gpu(p.Rank), all[0], all[len(all)/2]
 	for _, at := range all {
 		bin := int((at - p.First) * int64(len(p.Counts)) / max(1, p.Last-p.First))

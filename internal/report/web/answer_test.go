@@ -144,6 +144,9 @@ func TestAnswerIsTheTerminal(t *testing.T) {
 		if len(a.Rows) > 0 && (len(a.Below) > 0) != strings.HasPrefix(next, "  below") {
 			t.Errorf("%s: %q follows the rows, below 0.5 %% are %v", name, next, a.Below)
 		}
+		if a.Ends != nil && a.Ends.First == a.Ends.Last {
+			t.Errorf("%s: ranks end at one time: %+v", name, a.Ends)
+		}
 		if approximate { // lanes would claim that there were none
 			v := decoded[Lanes](t, s, "/api/runs/"+name+"/lanes")
 			if len(v.Queue)+len(v.Above)+len(v.Paused)+len(v.Marks)+len(v.Drops) > 0 {

@@ -50,6 +50,7 @@ type Simulation struct {
 
 // SoFar is the partial results of a running simulation.
 type SoFar struct {
+	Fidelity    string              `json:"fidelity"`
 	Marks       int64               `json:"ecn_marks"`
 	Pauses      int64               `json:"pfc_pauses"`
 	Drops       int64               `json:"drops"`
@@ -260,7 +261,7 @@ func (j *jobs) simulate(x *Simulation, trace *Trace, r *runner.Runner, run *fide
 		}
 		if now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && plan.Ops() < maxSoFar {
 			s, _, _ := run.Outcome(j.version) // between two events; it reads only
-			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
+			x.SoFar = &SoFar{s.Fidelity, s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
 			x.told = j.now()
 		}
 		j.changed.Broadcast()
