@@ -50,7 +50,7 @@ func Estimate(p *scenario.Plan) Cost {
 		c.Ahead = float64(ops) / opsPerSecond
 	}
 	c.Memory = tables.Memory + memoryBase + memoryPort*unit.Bytes(2*len(p.Graph.Links)) + memoryOp*unit.Bytes(ops) +
-		memoryMessage*unit.Bytes(c.Messages)
+		sim.MemoryEdge*unit.Bytes(p.Edges()) + memoryMessage*unit.Bytes(c.Messages)
 	c.Causes = explain.Seconds(p, c.Messages, int64(len(pairs))+apart, false)
 	return c
 }

@@ -98,7 +98,7 @@ var ErrOutgrown = errors.New("outgrown")
 type outgrown unit.Bytes
 
 func (o outgrown) Error() string {
-	return fmt.Sprintf("stopped: the run came to need more than the %v of memory that it may use (--memory); retransmissions and samples are not in the estimate", unit.Bytes(o))
+	return fmt.Sprintf("stopped: the run came to need more than the %v of memory that it may use (--memory), above its estimate", unit.Bytes(o))
 }
 
 func (outgrown) Is(target error) bool { return target == ErrOutgrown }

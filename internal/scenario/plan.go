@@ -179,6 +179,14 @@ func (p *Plan) Ops() (n int) {
 	return n
 }
 
+// Edges is the number of dependencies between operations of all jobs beyond two of each operation.
+func (p *Plan) Edges() (n int) {
+	for i := range p.Jobs {
+		n += max(0, len(p.Jobs[i].DAG.Succ)-2*len(p.Jobs[i].DAG.Ops))
+	}
+	return n
+}
+
 // mostInputs bounds the bytes of files that a run directory stores. Measured sizes of messages and models of
 // trainings are far smaller; traces may be larger.
 const mostInputs = 4 << 20

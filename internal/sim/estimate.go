@@ -35,6 +35,8 @@ const (
 	memoryBase = 75 * unit.MB // the program, its tables and the garbage collector's, resident
 	memoryPort = 9 * unit.KB
 	memoryOp   = 160
+	// memory of a dependency between operations beyond two of each: collected, sealed, and what the collector leaves
+	MemoryEdge = 12
 	memoryCopy = 60 // memory of an operation in a mix: 40 bytes, and 4, and 4 or 8 for each successor
 	memoryQP   = 2600
 	// further memory of a queue pair whose NICs choose among paths or whose transport is not RC
@@ -94,7 +96,7 @@ func Estimate(p *scenario.Plan) Cost {
 		c.Memory += memorySelective * unit.Bytes(c.QPs)
 	}
 	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
-		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
+		MemoryEdge*unit.Bytes(p.Edges()) + memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
 		unit.Bytes(float64(memoryTables)*min(1, float64(c.PacketHops)/longRun))
 	return c
 }

@@ -262,9 +262,11 @@ func (s *step) updateBy(p, step int) { s.update(p, s.kept[p][step]) }
 
 // spread gathers updated parameters in buckets; the next step waits for them.
 func (s *step) spread(groups [][]int, left unit.Bytes) {
+	var in []arrival
 	for left > 0 {
 		b := min(left, s.Bucket)
-		s.await(s.collect(groups, s.gather, coll.AllGather, "dp all-gather", b))
+		in = append(in, s.collect(groups, s.gather, coll.AllGather, "dp all-gather", b)...)
 		left -= b
 	}
+	s.await(in) // not between buckets, which follow one another by their chain
 }
