@@ -74,6 +74,7 @@ func (s *Said) Training(world int) (*Training, error) {
 	if err := b.batch(dp, degree["pp"]); err != nil {
 		return nil, err
 	}
+	b.precision()
 	b.memory(degree["tp"])
 	b.gradients(dp)
 	if degree["tp"] > 1 && s.megatron() && !s.has("no tp overlap") {
