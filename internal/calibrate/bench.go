@@ -26,6 +26,7 @@ type Bench struct {
 	known map[run]outcome
 	first scenario.Calibration // initial calibration of the fit
 	due   int                  // about how many there will be
+	mtu   int                  // the scenario's path MTU; 0: it does not carry by RC
 }
 
 // run is a simulation for several points. Larger points scale like the largest one that the fit simulates.
@@ -34,6 +35,7 @@ type run struct {
 	bytes unit.Bytes
 	tuned unit.Bytes // the size for which NCCL's tuning model selects; 0: bytes
 	cal   scenario.Calibration
+	mtu   int
 }
 
 // outcome is a simulated result, and the estimate of NCCL's tuning model.
@@ -69,6 +71,8 @@ type Measurement struct {
 
 	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
 	on      []string                           // GPUs of a collective; nil: work is no collective
+	size    unit.Bytes                         // of messages of which Bytes are several; 0: Bytes
+	mtu     int                                // path MTU of the measurement; 0: the scenario's
 	largest unit.Bytes                         // maximum bytes that the fit simulates
 }
 
@@ -86,6 +90,9 @@ func NewBench(s Setup, set *measured.Set) (*Bench, error) {
 		return nil, err
 	}
 	b := &Bench{Setup: s, Read: set.Report, known: map[run]outcome{}}
+	if plan.Default().Carried == nil {
+		b.mtu = plan.RC.MTU
+	}
 	if doc.File.Calibration != nil {
 		b.Start = *doc.File.Calibration
 	}
@@ -245,12 +252,21 @@ func (b *Bench) pair(x *measured.Pair) {
 		return
 	}
 	from, to := b.hosts[0]+"/gpu-1", b.hosts[1]+"/gpu-1"
-	b.Points = append(b.Points, Measurement{Group: group, Bytes: n, largest: unit.GiB,
+	mtu := 0
+	if x.MTU > 0 && b.mtu > 0 && int(x.MTU) != b.mtu {
+		mtu = int(x.MTU)
+		tally.Note(&b.Read.Guessed, fmt.Sprintf("rows of perftest, simulated with their path MTU %d, not %d", mtu, b.mtu),
+			x.File, x.Line)
+	}
+	b.Points = append(b.Points, Measurement{Group: group, Bytes: n, size: x.Bytes, mtu: mtu, largest: unit.GiB,
 		Point: Point{Name: fmt.Sprintf("%s, %v", group, x.Bytes), Measured: t},
 		work: func(n unit.Bytes) scenario.Workload {
 			return scenario.Workload{Ops: []scenario.Op{{ID: "message", GPU: from, Send: n, To: to}}}
 		}})
 }
+
+// Size returns the size of a measurement's messages.
+func (m *Measurement) Size() unit.Bytes { return cmp.Or(m.size, m.Bytes) }
 
 // model returns the time of points for values of the parameters.
 func (b *Bench) model(params []Param, time func(*Measurement, scenario.Calibration) (float64, error)) Model {
@@ -346,7 +362,7 @@ func (b *Bench) Time(point int) (float64, error) { return b.whole(&b.Points[poin
 
 // once simulates a point with the given bytes, cached, as NCCL runs a collective of tuned bytes.
 func (b *Bench) once(p *Measurement, n, tuned unit.Bytes, cal scenario.Calibration) (t float64, err error) {
-	key := run{p.Group, n, tuned, cal}
+	key := run{p.Group, n, tuned, cal, p.mtu}
 	if o, ok := b.known[key]; ok {
 		p.Model, p.Runs = o.model, o.runs
 		return o.seconds, nil
@@ -389,7 +405,9 @@ func (b *Bench) repeated(p *Measurement, n, tuned unit.Bytes, cal scenario.Calib
 	if err != nil {
 		return nil, err
 	}
-	doc.File.Calibration = &cal
+	if doc.File.Calibration = &cal; p.mtu > 0 {
+		doc.File.Transport.MTU = p.mtu
+	}
 	if p.work != nil {
 		w := p.work(n)
 		if runs > 0 {

@@ -55,6 +55,9 @@ func showMeasured(f *File, a *Account) error {
 	if len(set.Pairs) > 0 {
 		best := slices.MaxFunc(set.Pairs, func(a, b measured.Pair) int { return int((a.Rate - b.Rate) / unit.Mbps) })
 		a.show("%s between two hosts", unit.Plural(len(set.Pairs), "measurement"))
+		if best.MTU > 0 {
+			a.show("path MTU %d, with which they are simulated", int(best.MTU))
+		}
 		if best.Rate > 0 {
 			a.show("best rate %s at %s", best.Rate.Show(), best.Bytes.ShowSet())
 		}

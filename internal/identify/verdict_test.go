@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 	}
 	a.Judge([]fitting.Point{{Name: "slow", Bytes: 1 << 28, Measured: 6000, Before: 3860, Algorithm: "nvls-tree", Model: 4430}},
 		"net", "auto", "")
-	if a.Verdict != "below expectation in bandwidth: slow takes 6 ms, simulated 3.86 ms (−35.7 %), expected 3.86 ms to 4.43 ms" {
+	if a.Verdict != "below expectation in bandwidth: slow takes 6 ms, simulated 3.86 ms (−35.7 %), expected 3.77 ms to 4.43 ms" {
 		t.Errorf("%+v", a)
 	}
 	a.Judge([]fitting.Point{{Name: "untested", Bytes: 1 << 26, Measured: 420, Before: 264, Algorithm: "nvls-tree", Model: 339},

@@ -170,7 +170,7 @@ func (c *Question) report(b *calibrate.Bench, fit *calibrate.Fit) *Report {
 		if p.Simulated() < p.Bytes {
 			part++
 		}
-		r.Points = append(r.Points, Point{Name: p.Name, Bytes: int64(p.Bytes), Measured: p.Measured * 1e6,
+		r.Points = append(r.Points, Point{Name: p.Name, Bytes: int64(p.Size()), Measured: p.Measured * 1e6,
 			Before: fit.Before[i] * 1e6, After: fit.After[i] * 1e6, Aside: p.Held, Group: p.Group})
 	}
 	tally.Add(&r.Read.Guessed, part, "points too large to be simulated whole, in proportion from a part of their bytes",

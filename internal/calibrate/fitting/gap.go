@@ -25,8 +25,7 @@ type Gap struct {
 	Tried        int     `json:"tried"`
 	Inapplicable int     `json:"inapplicable"` // to the scenario
 	Flows        bool    `json:"flows"`        // effects on large sizes were simulated as flows
-	// hypotheses that explain all sizes, the bandwidth, or a part; the best first
-	Best []Trial `json:"best"`
+	Best         []Trial `json:"best"`         // explain all sizes, the bandwidth, or a part; the best first
 }
 
 // Trial is a hypothesis that was simulated.
@@ -59,7 +58,7 @@ func Differ(points []Point) bool {
 	})
 }
 
-// Explain tries hypotheses on points that Compared returned. fixed is set if the measurement sets the algorithm.
+// Explain tries hypotheses on points that Compared returned. fixed: the measurement sets the algorithm.
 func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.Plan) (*result.Summary, error),
 	progress func(share float64, label string)) (*Gap, error) {
 	set, err := c.read()
@@ -101,14 +100,15 @@ func (c *Question) Explain(points []Point, fixed bool, simulate func(*scenario.P
 	if x.base, err = x.asFlows(&Hypothesis{}); err != nil {
 		return nil, err
 	}
-	all := hypotheses(plan, c.Algorithm, fixed)
+	nccl := len(set.Table()) > 0
+	all := hypotheses(plan, c.Algorithm, fixed, nccl)
 	if !slices.ContainsFunc(points, func(p Point) bool { return !Carried(points, p.Group) }) && !x.fast() {
 		all = slices.DeleteFunc(all, func(h Hypothesis) bool { return h.grows == nil && !h.choice() })
 	}
 	if err := x.tryAll(all, progress); err != nil {
 		return nil, err
 	}
-	if x.rank(); len(x.Best) == 0 || !x.Explains(&x.Best[0]) && !x.Carries(&x.Best[0]) || x.fast() {
+	if x.rank(); nccl && (len(x.Best) == 0 || !x.Explains(&x.Best[0]) && !x.Carries(&x.Best[0]) || x.fast()) {
 		for _, a := range assumptions(c.Algorithm, fixed) {
 			with := assuming(all, a)
 			if err := x.without(&with[0]); errors.Is(err, context.Canceled) {

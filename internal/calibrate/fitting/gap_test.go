@@ -219,3 +219,44 @@ func TestFaultsBeforeChoices(t *testing.T) {
 		}
 	}
 }
+
+// TestPathMTU reads a table of perftest with a path MTU of 1024. It is simulated with that MTU, and the sizes are those
+// of the messages. A rate of two thirds is the PCIe's, and no setting of NCCL is a hypothesis.
+func TestPathMTU(t *testing.T) {
+	const two = "name: two\nfabric: {kind: single-rail, hosts: 2, host_link: {rate: 200Gbps, cable: 5m}}\n" +
+		"server: {gpus: 1, nics: 1}\n"
+	table := func(mtu int, rate float64) string {
+		text := "                    RDMA_Write BW Test\n Mtu             : %d[B]\n" +
+			" #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]\n"
+		for _, size := range []int{64 << 10, 1 << 20} {
+			text += fmt.Sprintf(" %d      5000             %.2f            %.2f		   0.1\n", size, rate, rate)
+		}
+		return fmt.Sprintf(text, mtu)
+	}
+	times := map[int]float64{}
+	for _, mtu := range []int{1024, 4096} {
+		q := &Question{Fabric: file(t, "two.yaml", two), Algorithm: "auto", Largest: 64 * unit.MiB,
+			Perftest: []string{file(t, "ib.txt", table(mtu, 14000))}}
+		points, _, err := q.Compared(8, simulate, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if points[0].Bytes != 64<<10 || points[1].Bytes != 1<<20 {
+			t.Errorf("sizes %d and %d", points[0].Bytes, points[1].Bytes)
+		}
+		times[mtu] = points[1].Before
+		g, err := q.Explain(points, false, simulate, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range g.Best {
+			if strings.Contains(b.Name, "NCCL") || strings.Contains(b.Remedy, "NCCL") {
+				t.Errorf("MTU %d: %s", mtu, b.Name)
+			}
+		}
+	}
+	// payload of a packet over its bytes on the wire: 66 B of headers, FCS, preamble and gap, and the RoCE headers
+	if got := times[1024] / times[4096]; got < 1.04 || got > 1.09 {
+		t.Errorf("MTU 1024 takes %.3f times as long as 4096", got)
+	}
+}

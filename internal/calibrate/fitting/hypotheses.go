@@ -61,8 +61,8 @@ const (
 func (h *Hypothesis) choice() bool { return strings.HasPrefix(h.Confirm, debugTune) }
 
 // hypotheses returns the hypotheses with an effect on a plan's network, latencies first. algorithm is the algorithm
-// of all-reduces.
-func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesis) {
+// of all-reduces; nccl reports whether NCCL has a part in what was measured.
+func hypotheses(p *scenario.Plan, algorithm string, fixed, nccl bool) (all []Hypothesis) {
 	g := p.Graph
 	add := func(h Hypothesis) { all = append(all, h) }
 	set := func(h Hypothesis, values ...string) {
@@ -147,14 +147,16 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 		}
 		add(h)
 	}
-	if p.Default().Carried == nil {
+	if p.Default().Carried == nil && nccl {
 		set(Hypothesis{Name: "NCCL uses TCP sockets instead of RDMA", Confirm: debugNet + "; ibv_devinfo; ulimit -l",
 			Remedy: "make RDMA devices visible (NCCL_IB_DISABLE=0, container devices, memlock unlimited)"}, "transport=tcp")
+	}
+	if p.Default().Carried == nil {
 		if p.LB.Name != "ecmp" {
 			set(Hypothesis{Name: "switches hash flows (ECMP) instead of " + p.LB.Name, Confirm: "railyard config lint FOLDER; railyard diagnose FOLDER: uneven uplinks",
 				Remedy: "configure " + p.LB.Name + " on all switches"}, "lb=ecmp")
 		}
-		if p.QPs > 1 {
+		if p.QPs > 1 && nccl {
 			set(Hypothesis{Name: "one queue pair per connection, so more ECMP hash collisions", Confirm: "echo $NCCL_IB_QPS_PER_CONNECTION $NCCL_IB_SPLIT_DATA_ON_QPS",
 				Remedy: fmt.Sprintf("NCCL_IB_QPS_PER_CONNECTION=%d", p.QPs)}, "transport.qps=1")
 		}
@@ -178,6 +180,9 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed bool) (all []Hypothesi
 				Confirm: "nvidia-smi topo -m: NV#; NCCL_DEBUG=INFO: via P2P or via SHM", Remedy: "start Fabric Manager; unset NCCL_P2P_DISABLE; allow CUDA IPC in containers"},
 				fmt.Sprintf("server.nvlink=%v", r))
 		}
+	}
+	if !nccl {
+		return all
 	}
 	if !fixed {
 		for _, a := range []string{coll.ByRing, coll.ByTree, coll.ByNVLS, coll.ByNVLSTree} {

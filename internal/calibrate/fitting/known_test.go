@@ -45,6 +45,7 @@ func TestRange(t *testing.T) {
 		{Point{Measured: 88, Before: 100, Algorithm: coll.ByRing, Model: 90}, 90, 100, false},
 		{Point{Measured: 115, Before: 100, Algorithm: coll.ByNVLS, Model: 104}, 100, 107.42, false},
 		{Point{Measured: 121, Before: 100, Algorithm: coll.ByNVLS, Model: 104}, 100, 107.42, true},
+		{Point{Measured: 89, Before: 100, Algorithm: coll.ByNVLSTree, Model: 104}, 97.63, 104, false},
 	} {
 		least, most := c.p.Range()
 		if least != c.least || most < c.most-1e-9 || most > c.most+1e-9 || c.p.Differs() != c.differs {
@@ -56,9 +57,9 @@ func TestRange(t *testing.T) {
 // TestUntested checks that no search follows for a size smaller than the tested ones if its group's largest size is
 // as expected. If that is slow, a search follows.
 func TestUntested(t *testing.T) {
-	small := Point{Bytes: 1 << 19, Measured: 42, Before: 26.4, Algorithm: coll.ByNVLS, Model: 33.9}
-	large := Point{Bytes: 1 << 30, Measured: 4425, Before: 3860, Algorithm: coll.ByNVLS, Model: 4430}
-	if small.Untested() != unit.MiB || large.Untested() != 0 || Differ([]Point{large, small}) {
+	small := Point{Bytes: 1 << 26, Measured: 420, Before: 264, Algorithm: coll.ByNVLSTree, Model: 339}
+	large := Point{Bytes: 1 << 30, Measured: 4425, Before: 3860, Algorithm: coll.ByNVLSTree, Model: 4430}
+	if small.Untested() != 512*unit.MiB || large.Untested() != 0 || Differ([]Point{large, small}) {
 		t.Error(small.Untested(), large.Untested())
 	}
 	if large.Measured = 6000; !Differ([]Point{large, small}) {

@@ -127,7 +127,7 @@ func (c *Question) Compared(most int, simulate func(*scenario.Plan) (*result.Sum
 	by.of = map[bool]*calibrate.Bench{false: b}
 	for i := range b.Points {
 		p := &b.Points[i]
-		at := Point{Name: p.Name, Bytes: int64(p.Bytes), Measured: p.Measured * 1e6, Group: p.Group, total: p.Total(),
+		at := Point{Name: p.Name, Bytes: int64(p.Size()), Measured: p.Measured * 1e6, Group: p.Group, total: p.Total(),
 			Flows: p.Bytes > c.Largest && p.Total() > packetsOnce}
 		if at.Flows && !larger {
 			without = fmt.Sprintf("fidelity %s is set; --set fidelity=auto simulates them as flows", doc.File.Fidelity)
