@@ -191,6 +191,17 @@ func pausing(c *Config, p *Port, priorities uint8, mode PFCMode) (lines []string
 	return nil, nil
 }
 
+// fixStops returns the remedy by which a PFC priority pauses a queue.
+func fixStops(c *Config, priority, queue int) string {
+	switch c.OS {
+	case SONiC:
+		return fmt.Sprintf(`"%d": "%d" in MAP_PFC_PRIORITY_TO_QUEUE`, priority, queue)
+	case Junos:
+		return fmt.Sprintf("output ieee-802.1 code-point %03b flow-control-queue %d", priority, queue)
+	}
+	return fmt.Sprintf("let PFC priority %d pause the class of queue %d", priority, queue)
+}
+
 // fixRemote returns the statement of a neighbor's AS number in a language.
 func fixRemote(c *Config, as uint32) string {
 	if c.OS == Junos {

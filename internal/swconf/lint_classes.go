@@ -26,6 +26,11 @@ func (l *linter) pfcClass() {
 					l.paste(v.c.beside(q.Pause.At, "no "+own, fmt.Sprintf("pause pfc-cos %d", i)))
 				}
 			}
+			if q.Pause.Is() && stops.Is() && int(stops.V) != i {
+				l.say(stops.At, fixStops(v.c, q.Pause.V, i),
+					"queue %d is lossless by PFC priority %d, and a received pause of that priority stops queue %d",
+					i, q.Pause.V, stops.V)
+			}
 			if !q.PG.Is() || q.PG.V.XOff == 0 || q.Pause.Is() {
 				continue
 			}
@@ -65,6 +70,10 @@ func (l *linter) pfcClass() {
 					lines = v.c.pauseInstead(v.q, data, wrong)
 				} else {
 					fix = fmt.Sprintf("put DSCP %d into queue %d, which PFC pauses", l.DataDSCP, other)
+				}
+				if wrong.V == data { // the priority is right, its queue is not
+					fix, lines = fixStops(v.c, data, data), nil
+					wrong.At = first(v.q.Stops[data&7].At, wrong.At)
 				}
 				if v.c.OS == SONiC { // SONiC's ports list their priorities
 					at = wrong.At

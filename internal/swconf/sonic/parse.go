@@ -155,6 +155,7 @@ func (p *parser) watchdog() {
 	if table == nil {
 		return
 	}
+	least, of := unit.Time(math.MaxInt64), ""
 	for i, row := range values(table) {
 		name := table.keys[i]
 		if name == "GLOBAL" {
@@ -170,6 +171,12 @@ func (p *parser) watchdog() {
 				fmt.Sprintf("%s: watchdog times below 100 ms are not accepted", name),
 				"pfcwd refuses the row", "detection_time 100 to 5000, restoration_time 100 to 60000")
 		}
+		if t := unit.Time(detect) * unit.Millisecond; ok1 && t < least {
+			least, of = t, name+"'s detection_time"
+		}
+		if t := unit.Time(restore) * unit.Millisecond; ok2 && t < least {
+			least, of = t, name+"'s restoration_time"
+		}
 		if !ok2 {
 			restore = 2 * detect // the default of pfcwd start
 		}
@@ -184,6 +191,12 @@ func (p *parser) watchdog() {
 				w.Forward = swconf.Say(true, row.get("action").at)
 			}
 		}
+	}
+	if w.Poll.Is() && w.Poll.V > least {
+		swconf.Report(p.c, w.Poll.At, swconf.Error, "watchdog-range",
+			fmt.Sprintf("polling every %v is longer than %s, %v", w.Poll.V, of, least),
+			"pfcwd refuses such an interval: a storm may begin and end between two polls",
+			fmt.Sprintf("a POLL_INTERVAL of at most %d", least/unit.Millisecond))
 	}
 }
 
