@@ -145,6 +145,7 @@ export function Captured({ info }: { info: Info }) {
               <span class="n">no.</span>
               <span class="n">time, µs</span>
               <span class="n" title="time since the packet before it">Δ, µs</span>
+              <span title="port that sent it on the captured link">port</span>
               <span>source</span>
               <span>destination</span>
               <span class="n">length</span>
@@ -165,6 +166,7 @@ export function Captured({ info }: { info: Info }) {
                   <span class="n">{p.number}</span>
                   <span class="n">{(p.at_ns / 1000).toFixed(3)}</span>
                   <span class="n">{i > 0 ? ((p.at_ns - list[i - 1].at_ns) / 1000).toFixed(3) : ""}</span>
+                  <span>{p.port || "–"}</span>
                   <span>{p.from || p.sender}</span>
                   <span>{p.to || p.peer}</span>
                   <span class="n">{p.bytes}</span>

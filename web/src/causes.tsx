@@ -65,17 +65,23 @@ export function splitOf(info: Info, m: Flow): Record<string, number> | undefined
   return whole ? chain : ((m.causes ?? slow?.causes) as Record<string, number> | undefined);
 }
 
-/** reasonOf is the largest cause of a message's time above line rate; "" of a message that has no account or no loss. */
+/** reasonOf is the largest cause of a message's time above its ideal time, as its bar has it; "" of a message that has
+ * no account or no loss. */
 export function reasonOf(info: Info, m: Flow): string {
   const split = splitOf(info, m);
   const slow = isSlowest(info, m) ? info.summary.slowest_flow! : undefined;
   if (!split) return slow ? f.reason(slow) : "";
-  const lossy = names.filter(([k]) => k !== "line_rate" && k !== "compute");
+  const lossy = names.filter(([k]) => !["line_rate", "latency", "compute"].includes(k));
   const largest = (of: Record<string, number>) => lossy.reduce((a, b) => ((of[b[0] + "_ps"] ?? 0) > (of[a[0] + "_ps"] ?? 0) ? b : a));
   const [key, name] = largest(split);
-  if (slow && (slow.behind_ps || !slow.causes || largest(slow.causes as Record<string, number>)[0] === key)) return f.reason(slow);
+  const same = slow && (!slow.causes || largest(slow.causes as Record<string, number>)[0] === key);
+  const [first, ...rest] = slow ? f.reason(slow).split("; ") : [""];
+  const place = same ? [first, ...rest].flatMap((x) => x.split(" above line rate: ").slice(1))[0] : undefined;
   const above = lossy.reduce((n, [k]) => n + (split[k + "_ps"] ?? 0), 0);
-  return above > 0.05 * (m.done_ps - m.posted_ps) ? `${f.time(split[key + "_ps"])} of ${f.time(above)} above line rate: ${name}` : "";
+  return [
+    ...(slow?.behind_ps ? [first] : []),
+    ...(above > 0.05 * (m.done_ps - m.posted_ps) ? [`${f.time(split[key + "_ps"])} of ${f.time(above)} above ideal: ${place ?? name}`] : []),
+  ].join("; ");
 }
 
 const of = (i: Info, key: string) => i.summary.chain?.[key + "_ps"] ?? 0;

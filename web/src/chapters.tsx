@@ -1,8 +1,9 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { type Answer, type Info, type PortRow, view } from "./api";
 import { acted, controls, cuts } from "./control";
 import { byFlow, NotSimulated, unsimulated } from "./flow";
 import * as f from "./format";
+import { useRecorded } from "./scenes";
 import { headers, stack, transportOf } from "./transport";
 import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
 import { useData } from "./state";
@@ -11,7 +12,7 @@ import { StepBar } from "./stepbar";
 
 export interface Chapter {
   title: string;
-  finding?: string; // of this run, behind the title
+  finding?: ComponentChildren; // of this run, behind the title
   picture: JSX.Element;
   lines: JSX.Element[];
 }
@@ -141,6 +142,39 @@ const ports = (bound: number, line: number) => {
 const of = (name: string, bytes: number): [string, number, string] => [name, bytes, f.bytes(bytes)];
 
 const bar = (name: string, ps: number): [string, number, string] => [name, ps, f.time(ps)];
+
+/** useMessage is the message that the scenes of packets are about: that of the followed packet, else the slowest. */
+function useMessage(info: Info) {
+  const { m, p } = useRecorded(info);
+  const slow = info.summary.slowest_flow!;
+  return { m: m ?? { ...slow, posted_ps: 0, done_ps: slow.time_ps }, followed: !!(m && p) };
+}
+
+const Slower = ({ info }: { info: Info }) => {
+  const { m, followed } = useMessage(info);
+  return (
+    <>
+      {followed ? "the followed packet's" : "the slowest"} message takes {f.digits((m.done_ps - m.posted_ps) / Math.max(1, m.ideal_ps))} × its ideal time
+    </>
+  );
+};
+
+const Journey = ({ info }: { info: Info }) => {
+  const { m, followed } = useMessage(info);
+  return (
+    <>
+      {followed ? "The message of the packet that was followed" : "The message that lost most"} went from {m.from} to {m.to}:{" "}
+      <Fig v={f.time(m.done_ps - m.posted_ps)} from="flows.parquet, done_ps − posted_ps" /> instead of{" "}
+      <Fig v={f.time(m.ideal_ps)} from="the same bytes alone at line rate, and latency" />.
+    </>
+  );
+};
+
+/** Reason is the largest cause of that message, as the Packet view has it. */
+const Reason = ({ info }: { info: Info }) => {
+  const why = reasonOf(info, useMessage(info).m);
+  return <>{why && `${why}.`}</>;
+};
 
 /** chapters tells the ten chapters with the figures of a run, and of one of its ports: the scene's, else the one with the
  * longest queue. */
@@ -464,7 +498,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "A packet's journey",
-      finding: slow && slow.ideal_ps > 0 ? `the slowest message takes ${f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time` : undefined,
+      finding: slow && slow.ideal_ps > 0 ? <Slower info={info} /> : undefined,
       picture: (
         <Chain
           boxes={
@@ -480,17 +514,8 @@ export function chapters(info: Info, port?: number): Chapter[] {
           <Fig v={String(info.topology.links.length)} from="topology.json" /> cables. Load balancing is{" "}
           <Fig v={s.lb} from="run.json, lb" />.
         </>,
-        slow ? (
-          <>
-            The message that lost most went from {slow.from} to {slow.to}:{" "}
-            <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of{" "}
-            <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />.{" "}
-            {roles.length > 0 && "The picture is the shortest way between their NICs."}
-          </>
-        ) : (
-          <>No message between servers ended in this run.</>
-        ),
-        slow ? <>{reasonOf(info, { ...slow, posted_ps: 0, done_ps: slow.time_ps })}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
+        slow ? <Journey info={info} /> : <>No message between servers ended in this run.</>,
+        slow ? <Reason info={info} /> : <>So there is no journey to tell of; the picture shows what one is like.</>,
       ],
     },
     {

@@ -1009,6 +1009,7 @@ export interface Packet {
   to: string;
   sender: string;
   peer: string;
+  port: string;
   again: boolean;
   qp: number;
   psn: number;

@@ -8,7 +8,7 @@ import { ordered, Passage } from "./passage";
 import { Rerun, searched, traced, unfollowable } from "./rerun";
 import { address, set, useData, usePlace } from "./state";
 import { StepBar } from "./stepbar";
-import { alike, tookOf, Waterfall, WaterfallKey } from "./waterfall";
+import { alike, longestOf, tookOf, Waterfall, WaterfallKey } from "./waterfall";
 
 type Message = Messages["messages"][number];
 
@@ -42,7 +42,8 @@ export function Packets({ info }: { info: Info }) {
     );
   if (!data || (!followed.data && !followed.error) || (away && !own.data && !own.error)) return <p class="loading">Loading messages…</p>;
   const mine = traces.filter((p) => !m || p.qp === m.qp);
-  const shown = m && mine.find((p) => holds(m, p) && (p.copies ?? []).length > 0);
+  // Of several packets the title has the one that waited longest.
+  const shown = m && mine.filter((p) => holds(m, p) && (p.copies ?? []).length > 0).reduce<(typeof mine)[number] | undefined>((a, b) => (a && longestOf(a) >= longestOf(b) ? a : b), undefined);
   const others = traces.length - mine.length;
   const below = m && reasonOf(info, m);
   return (
@@ -181,6 +182,9 @@ function finding(m: Message): string {
   return `${size} in ${f.time(took(m))}${over ? `, ${f.digits(took(m) / m.ideal_ps)} × its ideal time` : ", its ideal time"}.`;
 }
 
+/** above is a message's time above its ideal time, by which the server sorts messages. */
+const above = (m: Message) => took(m) - m.ideal_ps;
+
 /** pairsOf is the slowest message of each pair of GPUs with how many of its messages are listed; of a search every one. */
 function pairsOf(list: Message[], all: boolean): [Message, number][] {
   const by = new Map<string, [Message, number]>();
@@ -196,6 +200,7 @@ function pairsOf(list: Message[], all: boolean): [Message, number][] {
 /** List is the messages to pick from, the slowest first. */
 function List({ list, count, chosen, all }: { list: Message[]; count: number; chosen?: Message; all: boolean }) {
   const rows = pairsOf(list, all);
+  const each = list.length > 0 && list.every((m) => m.bytes === list[0].bytes) ? list[0].bytes : undefined; // no column then
   return (
     <>
       <div class="pickbox" tabIndex={0} role="region" aria-label="messages">
@@ -203,8 +208,9 @@ function List({ list, count, chosen, all }: { list: Message[]; count: number; ch
           <thead>
             <tr>
               <th>message</th>
-              <th class="n">size</th>
+              {each === undefined && <th class="n">size</th>}
               <th class="n">time</th>
+              <th class="n" title="time above its ideal time: the order of this list">above ↓</th>
               <th class="n">× ideal</th>
             </tr>
           </thead>
@@ -221,8 +227,9 @@ function List({ list, count, chosen, all }: { list: Message[]; count: number; ch
                     </button>
                   )}
                 </td>
-                <td class="n">{f.bytes(m.bytes)}</td>
+                {each === undefined && <td class="n">{f.bytes(m.bytes)}</td>}
                 <td class="n">{m.done_ps < 0 ? "–" : f.time(took(m))}</td>
+                <td class="n">{m.done_ps < 0 ? "–" : f.time(Math.max(0, above(m)))}</td>
                 <td class="n">{m.done_ps < 0 || m.ideal_ps <= 0 ? "–" : f.digits(took(m) / m.ideal_ps)}</td>
               </tr>
             ))}
@@ -231,6 +238,7 @@ function List({ list, count, chosen, all }: { list: Message[]; count: number; ch
       </div>
       <p class="note">
         {f.plural(count, "message")}
+        {each !== undefined && ` of ${f.bytes(each)}`}
         {count > list.length && `, the ${f.count(list.length)} slowest listed`}
         {rows.length < list.length ? (all ? ", the first 100" : ", the slowest of each pair") : ", the slowest first"}
       </p>

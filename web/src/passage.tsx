@@ -271,5 +271,5 @@ function rateLine(s: { at_ps: number[]; values: number[] }, from: number, to: nu
   const first = s.at_ps.findLastIndex((t) => t <= from);
   let path = `M${x(from)} ${y(first < 0 ? 0 : s.values[first])}`;
   for (let i = first + 1; i < s.at_ps.length && s.at_ps[i] < to; i++) path += `H${x(s.at_ps[i])}V${y(s.values[i])}`;
-  return `${path}H${x(to)}`;
+  return `${path}H${x(Math.min(to, s.at_ps[s.at_ps.length - 1]))}`;
 }

@@ -7,6 +7,8 @@ import { standalone } from "./api";
 type Followed = Journeys["packets"][number];
 type Copy = NonNullable<Followed["copies"]>[number];
 
+const named = 0.01; // share of a packet's time from which on a wait is one
+
 /** parts of a packet's time at a hop, each with a colour that the legend above the waterfall names. */
 const kinds = [
   ["in the switch", "var(--c-latency)"],
@@ -47,12 +49,12 @@ export function Waterfall({ info, p, c, last: latest, times }: { info: Info; p: 
           {times > 1 && `${times} times until ${f.time(latest.hops[0]?.left_ps ?? 0)}; the first `}
           {c.end === "under way" ? "under way when the run ended" : `${c.end} at ${c.ended_at} after ${f.time(span)}`}.
         </b>{" "}
-        {happened(c, span)}{" "}
+        {end > begin && happened(c, span)}{" "}
         <span class="note">
           packet {p.asked} of queue pair {p.qp}
         </span>
       </figcaption>
-      <ol>
+      {end > begin && <ol>
         {c.hops.map((h, i) => {
           const next = c.hops[i + 1]?.came_ps ?? end;
           const sent = Math.min(next, h.left_ps + Math.round((c.bytes * 8e12) / Math.max(1, h.rate_bps)));
@@ -71,7 +73,7 @@ export function Waterfall({ info, p, c, last: latest, times }: { info: Info; p: 
             h.trimmed && !c.hops[i - 1]?.trimmed && "trimmed",
           ].filter(Boolean);
           const [from, until] = [bars[0][0] - begin, next - begin];
-          const label = wait >= 0.01 * span ? `waits ${f.time(wait)}` : f.time(next - bars[0][0]);
+          const label = wait >= named * span ? `waits ${f.time(wait)}` : f.time(next - bars[0][0]);
           const inside = wait > 0.3 * span;
           const before = !inside && until > 0.7 * span;
           return (
@@ -102,7 +104,7 @@ export function Waterfall({ info, p, c, last: latest, times }: { info: Info; p: 
             ))}
           </span>
         </li>
-      </ol>
+      </ol>}
     </figure>
   );
 }
@@ -118,6 +120,9 @@ export function tookOf(p: Followed): [string, string] {
 /** waited is a copy's time in the queue of a hop. */
 const waited = (c: Copy, i: number) => (i > 0 ? c.hops[i].left_ps - c.hops[i].ready_ps : 0);
 
+/** longestOf is the longest wait of a followed packet in a queue. */
+export const longestOf = (p: Followed) => Math.max(...(p.copies ?? []).filter((c) => c.data).flatMap((c) => c.hops.map((_, i) => waited(c, i))), 0);
+
 /** found is what a copy found queued at a hop, of at least a packet of its size. */
 const found = (c: Copy, i: number) => (i > 0 && c.hops[i].found_bytes >= c.bytes ? c.hops[i].found_bytes : 0);
 
@@ -128,7 +133,7 @@ function happened(c: Copy, span: number): string {
   const marked = c.hops.findIndex((h) => h.marked);
   const trimmed = c.hops.findIndex((h) => h.trimmed);
   const said =
-    waited(c, top) < 0.1 * span
+    waited(c, top) < named * span
       ? "No queue delays it"
       : `${f.percent(waited(c, top) / span)} of that is its wait at ${at(top)}${found(c, top) > 0 ? ` behind ${f.bytes(found(c, top))}` : ""}${c.hops[top].paused ? ", whose class is paused" : ""}`;
   const also = [marked >= 0 && `marks it CE`, trimmed >= 0 && `trims it`].filter(Boolean).join(" and ");

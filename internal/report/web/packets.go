@@ -32,6 +32,7 @@ type Packet struct {
 	To     string  `json:"to"`     // likewise
 	Sender string  `json:"sender"` // node that sent it on the captured cable
 	Peer   string  `json:"peer"`   // and its receiver
+	Port   string  `json:"port"`   // and the port; "" of another program's capture
 	Again  bool    `json:"again"`  // the same packet was seen here before
 	QP     uint32  `json:"qp"`
 	PSN    uint32  `json:"psn"`
@@ -57,6 +58,7 @@ func (r *Directory) place(x *Packet, raw []byte) {
 	}
 	if port := int(binary.BigEndian.Uint32(raw[8:12])); port < len(r.ports) {
 		x.Sender, x.Peer = r.ports[port].Node, r.ports[port].Peer
+		x.Port, _, _ = strings.Cut(r.ports[port].Name, " → ")
 	}
 	for _, end := range []*string{&x.From, &x.To} {
 		if n := nicOf(*end); n >= 1 && n <= len(r.Topology.NICs) {

@@ -93,6 +93,10 @@ func (c *Critical) explained(all map[string]mix) {
 		}
 	}
 	c.Causes, c.Shares = []string{}, make([][]float64, len(pieces))
+	fine := 1e3
+	if len(pieces) <= 100 { // the page writes their times
+		fine = 1e9
+	}
 	for _, x := range cause.All() {
 		if !has[x.ID] {
 			continue
@@ -100,7 +104,7 @@ func (c *Critical) explained(all map[string]mix) {
 		c.Causes = append(c.Causes, x.Key)
 		for i, of := range pieces {
 			if of != nil {
-				c.Shares[i] = append(c.Shares[i], math.Round(of[x.ID]*1e3)/1e3)
+				c.Shares[i] = append(c.Shares[i], math.Round(of[x.ID]*fine)/fine)
 			}
 		}
 	}
