@@ -90,8 +90,11 @@ func efficiency(w io.Writer, in *planner.SearchInput, origin string) {
 // judges names the trainings that an interval is from.
 func judges(in *planner.SearchInput, e *planner.Error) string {
 	of, more := "trainings held out", ""
-	if in.Training.Software == nil {
+	switch by := in.Training.Software; {
+	case by == nil:
 		of, more = fmt.Sprintf("published trainings at %v %%", in.Training.Efficiency), "; --software narrows it"
+	case by.Rows == 0: // no figures of the user's own trainings
+		of = "trainings of any framework held out"
 	}
 	return fmt.Sprintf("%s %s (%s: RMS %s)%s", unit.ShowCount(e.Rows), of, e.Kind, unit.ShowShare(e.RMS), more)
 }
