@@ -198,12 +198,40 @@ func MainCause(s *result.Summary) string {
 	}
 	if s.Chain != nil {
 		account, _ := Account(s)
-		if all := ByCost(account); len(all) > 0 && ownCost(account, all[0]) >= least {
-			return nameOf(s, all[0])
+		if id, is := leading(s, account, least); is {
+			return nameOf(s, id)
 		}
 	}
 	return name
 }
+
+// leading returns the cause that costs most, at least the given time. Where runs without causes were simulated, it is
+// the cause whose removal is known to save most, and none whose removal saved nothing.
+func leading(s *result.Summary, c *cause.Account, least int64) (best cause.ID, is bool) {
+	most := int64(0)
+	for _, id := range ByCost(c) {
+		cost, simulated := ownCost(c, id), slices.Contains(s.Simulated, id.Get().Key)
+		if cost < least {
+			continue
+		}
+		worth := cost
+		switch {
+		case simulated && !slices.Contains(wide, id):
+			worth = s.Chain.Saving[id]
+		case simulated:
+			worth = min(cost, s.Chain.Saving[id])
+		case len(s.Simulated) > 0 && c.Expects() && !slices.Contains(lasting, id) && !id.Get().Outside():
+			worth = min(cost, s.Chain.Saving[id])
+		}
+		if worth > most {
+			best, most = id, worth
+		}
+	}
+	return best, most > 0
+}
+
+// wide are the causes whose removal removes others, too, and so saves more than they cost.
+var wide = []cause.ID{cause.Latency, cause.Recovering, cause.Window, cause.Credit, cause.Oversubscription}
 
 // ByCost returns an account's causes of time above line rate, the one that costs most first.
 func ByCost(c *cause.Account) []cause.ID {

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"testing"
+
+	"railyard/internal/cause"
+	"railyard/internal/result"
+)
+
+// TestMainCauseSaves checks that the main cause is the one whose simulated removal saves most, and that none leads
+// whose removal saves nothing. Without simulated removals the largest cost leads.
+func TestMainCauseSaves(t *testing.T) {
+	const a, b = cause.ID(cause.Collision), cause.ID(cause.PCIe)
+	for name, c := range map[string]struct {
+		saving    [2]int64 // of a and b, which cost 37 % and 22 %
+		simulated []cause.ID
+		want      string
+	}{
+		"nothing simulated":           {[2]int64{0, 55}, nil, a.Get().Name},
+		"the smaller saves":           {[2]int64{0, 55}, []cause.ID{a, b}, b.Get().Name},
+		"the larger makes it longer":  {[2]int64{-20, 20}, []cause.ID{a, b}, b.Get().Name},
+		"both save, the smaller more": {[2]int64{30, 55}, []cause.ID{a, b}, b.Get().Name},
+		"both save, the larger more":  {[2]int64{37, 22}, []cause.ID{a, b}, a.Get().Name},
+		"the other is estimated":      {[2]int64{-20, 20}, []cause.ID{a}, b.Get().Name},
+		"the other hardly saves":      {[2]int64{15, 10}, []cause.ID{a}, a.Get().Name},
+		"neither saves":               {[2]int64{0, -1}, []cause.ID{a, b}, ""},
+	} {
+		s := &result.Summary{Complete: true}
+		s.StepTime, s.Chain = 100, &cause.Account{}
+		s.Chain.Own[a], s.Chain.Own[b] = 37, 22
+		s.Chain.Saving[a], s.Chain.Saving[b] = c.saving[0], c.saving[1]
+		for _, id := range c.simulated {
+			s.Simulated = append(s.Simulated, id.Get().Key)
+		}
+		if got := MainCause(s); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
