@@ -28,6 +28,8 @@ func TestExplain(t *testing.T) {
 		}
 		texts[name] = strings.TrimSuffix(texts[name], ",\n") + "}}\n"
 	}
+	texts["lldp"] = "leaf1# show lldp neighbors\nDevice ID            Local Intf      Hold-time  Capability  Port ID\n" +
+		"spine1               Eth1/60         120        BR          Ethernet1/1\nTotal entries displayed: 1\n"
 	for name, text := range texts {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -55,6 +57,7 @@ func TestExplain(t *testing.T) {
 		{"largeconfigdb", "configuration", "lines recognized"},
 		{"counters", "counters", "1 device: seg-1-rail-1"},
 		{"cables", "cabling", "3 nodes, 16 cables"},
+		{"lldp", "cabling", "2 nodes, 1 cable"}, // was counters, which diagnose refused
 		{"topology", "cabling", ""},
 		{"goal", "trace", "GOAL"},
 		{"kineto", "trace", "PyTorch profiler"},

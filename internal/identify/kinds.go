@@ -90,6 +90,9 @@ func isCounters(f *File) bool {
 	if err != nil || len(seen) == 0 {
 		return false
 	}
+	if !slices.ContainsFunc(seen, func(s counters.Snapshot) bool { return !strings.Contains(s.Format, "lldp") }) {
+		return !isCabling(f) // neighbors alone have no counters for diagnose
+	}
 	ports := slices.ContainsFunc(seen, func(s counters.Snapshot) bool { return len(s.Ports) > 0 })
 	return ports || !isConfiguration(f)
 }

@@ -9,6 +9,10 @@ const (
 
 const fromMemory = "unsourced"
 
+// reclassed is the effect of another classification. The change itself loses no packet, but those of a DSCP that leaves
+// its lossless class are best effort from then on.
+const reclassed = "packets change class: those whose new class has no PFC are dropped under load"
+
 // effect is the interruption by a command when it is typed, or removed. Words preceded by + match only the command
 // itself, not its no form.
 type effect struct {
@@ -28,9 +32,9 @@ var nxosEffects = []effect{
 		from: ciscoQueuing},
 	{path: "policy-map type queuing", says: "ports with the policy lose packets briefly", from: ciscoQueuing},
 	{path: "policy-map type network-qos/class", says: "all ports: buffers are divided anew, packets are lost"},
-	{path: "interface", words: "service-policy type qos", says: "packets change class, none is lost"},
-	{path: "policy-map type qos/class", says: "packets change class, none is lost"},
-	{path: "class-map type qos", says: "packets change class, none is lost"},
+	{path: "interface", words: "service-policy type qos", says: reclassed},
+	{path: "policy-map type qos/class", says: reclassed},
+	{path: "class-map type qos", says: reclassed},
 	{path: "interface", words: "mtu", says: "the port may go down briefly"},
 	{path: "interface", words: "speed", says: "the port is reset"},
 	{path: "interface", words: "switchport mode", says: "VLANs on the port change"},
@@ -60,8 +64,8 @@ var eosEffects = []effect{
 	{words: "platform trident mmu queue profile * apply", says: "buffers are divided anew, packets are lost"},
 	{path: "interface", words: "platform trident mmu", says: "the port's buffers are divided anew, packets are lost"},
 	{path: "interface", words: "priority-flow-control", says: "PFC of the port; it may go down briefly"},
-	{path: "interface", words: "qos trust", says: "packets change class, none is lost"},
-	{words: "qos map", says: "packets change class, none is lost"},
+	{path: "interface", words: "qos trust", says: reclassed},
+	{words: "qos map", says: reclassed},
 	{words: "service routing protocols model", says: "takes effect with the next reload"},
 	{path: "interface", words: "speed", says: "the port is reset"},
 	{path: "interface", words: "switchport mode", says: "VLANs on the port change"},
@@ -108,7 +112,7 @@ var nvueEffects = []effect{
 	{words: "nv * qos pfc *", says: "buffers of all ports with the profile are divided anew, packets may be lost", from: cumulus5},
 	{words: "nv * qos roce", says: "queues and buffers of all ports are set up anew, packets may be lost",
 		from: cumulus5},
-	{words: "nv * qos mapping", says: "packets change class, none is lost", from: cumulus5},
+	{words: "nv * qos mapping", says: reclassed, from: cumulus5},
 	{words: "nv * qos egress-scheduler", says: "queues are scheduled anew, none is lost", from: cumulus5},
 	{words: "nv * system forwarding hash-seed", says: "flows change their paths once"},
 	{words: "nv * router bgp router-id", says: "all BGP sessions", instead: true},

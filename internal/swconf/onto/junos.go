@@ -27,7 +27,7 @@ var juniper = grammar{remark: "#", enter: []string{"configure"}, leave: []string
 		{words: "* class-of-service interfaces * congestion-notification-profile", says: "the port is blocked, packets are lost",
 			from: juniperPFC},
 		{words: "* class-of-service shared-buffer", says: "all ports: buffers are divided anew, packets are lost"},
-		{words: "* class-of-service classifiers", says: "packets change class, none is lost"},
+		{words: "* class-of-service classifiers", says: reclassed},
 		{words: "* forwarding-options enhanced-hash-key hash-seed", says: "flows change their paths once"},
 		{words: "* routing-options router-id", says: "all BGP sessions", instead: true},
 		{words: "* protocols iccp", says: "the session of the pair, and its bundles", instead: true},

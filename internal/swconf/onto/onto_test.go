@@ -267,7 +267,7 @@ func TestOthersPorts(t *testing.T) {
 	want := rendered(t, "rail", swconf.NXOS, same, design.Numbered)["seg-1-rail-1"]
 	const policy = "policy-map type qos MINE\n  class ROCE\n    set qos-group 2\n"
 	for _, c := range []struct{ policy, says string }{{"MINE", "also changes Ethernet1/30"},
-		{"NONE", "packets change class"}} {
+		{"NONE", "packets change class: those whose new class has no PFC are dropped"}} {
 		m, err := Onto("running", []byte("hostname a\nclass-map type qos match-any ROCE\n  match dscp 26\n"+policy+
 			"interface Ethernet1/30\n  service-policy type qos input "+c.policy+"\n"), want,
 			swconf.NXOS, Options{})

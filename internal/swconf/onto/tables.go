@@ -43,8 +43,8 @@ var (
 var tableEffects = map[string]string{
 	"BUFFER_POOL": "buffers are divided anew, packets may be lost", "BUFFER_PROFILE": "buffers are divided anew, packets may be lost", "BUFFER_PG": "the port's buffers are divided anew, packets may be lost",
 	"BUFFER_QUEUE": "the port's buffers are divided anew, packets may be lost",
-	"QUEUE":        "the queue is scheduled anew", "PORT_QOS_MAP": "packets change class; PFC of the port",
-	"DSCP_TO_TC_MAP": "packets change class, none is lost", "INTERFACE": "routes and sessions over the port",
+	"QUEUE":        "the queue is scheduled anew", "PORT_QOS_MAP": reclassed + "; PFC of the port",
+	"DSCP_TO_TC_MAP": reclassed, "INTERFACE": "routes and sessions over the port",
 	"LOOPBACK_INTERFACE": "BGP sessions with this address", "VLAN_MEMBER": "the port's VLAN",
 	"PORTCHANNEL_MEMBER": "the port is removed from its channel or added to one", "BGP_NEIGHBOR": "this session",
 }
