@@ -44,7 +44,7 @@ const (
 	// further memory of an RC queue pair with selective recovery: twice its bitmap and window
 	memorySelective = 2900
 	memoryMessage   = 330
-	memoryReplay    = 20_000        // memory of a flow under way while replays explain the run, several at a time
+	memoryReplay    = 15_000        // memory of a flow under way while replays explain the run, several at a time
 	memoryTables    = 100 * unit.MB // memory of sampled tables in a long run
 	longRun         = 20_000_000    // packet-hops
 )
