@@ -253,7 +253,7 @@ func TestPlanSearch(t *testing.T) {
 		unit.Time(s.StepTime).Seconds() != got.Simulated[0].Seconds {
 		t.Errorf("%v: the step that is written takes %d ps, simulated %g s", err, s.StepTime, got.Simulated[0].Seconds)
 	}
-	if want := "Simulated, packet level: 1 of 1,818 feasible"; got.Feasible != 1818 || !strings.Contains(out, want) {
+	if want := "Simulated, packet level: 1 of 1,974 feasible"; got.Feasible != 1974 || !strings.Contains(out, want) {
 		t.Errorf("no %q in\n%s", want, out)
 	}
 	for want, args := range map[string][]string{

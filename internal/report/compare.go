@@ -395,6 +395,17 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 			worst = i
 		}
 	}
+	if exact := byPackets(variants); exact >= 0 {
+		var errs []string
+		for i := range variants {
+			if i != exact {
+				change := unit.ShowChange(of(i), of(exact))
+				errs = append(errs, fmt.Sprintf("%s %s, %s", variants[i].Label, by.show(of(i)), change))
+			}
+		}
+		say("%s by packets%s; %s: the error here", by.show(of(exact)), per, strings.Join(errs, "; "))
+		return
+	}
 	tb, tw := of(best), of(worst)
 	fastest, first := isBest(&variants[best], is), variants[best].Runs[0]
 	how, also := fidelityOf(first), ""
@@ -419,31 +430,6 @@ func verdict(w io.Writer, title string, all []result.Variant) {
 	}
 	overfull(w, all)
 	receiver(w, first, variants)
-}
-
-// doubt warns of variants that an approximate fidelity simulated, with their largest expected error.
-func doubt(w io.Writer, all []result.Variant) {
-	worst, n := 0.0, 0
-	var labels []string
-	for _, v := range all {
-		if len(v.Runs) == 0 {
-			continue
-		}
-		if n++; approximate(v.Runs[0]) {
-			labels = append(labels, v.Label)
-		}
-		if e := v.Runs[0].Expected; e != nil {
-			worst = max(worst, e.Worst)
-		}
-	}
-	if worst == 0 {
-		return
-	}
-	whose := ""
-	if len(labels) < n {
-		whose = ": " + strings.Join(labels, ", ")
-	}
-	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, error up to %s in measured cases%s. Smaller differences may not be real.", percent(worst), whose))
 }
 
 // notes prints additional notes, variant by variant.

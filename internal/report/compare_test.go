@@ -38,6 +38,21 @@ func TestCompareDifferentWork(t *testing.T) {
 	}
 }
 
+// One network by several fidelities has no fastest one: the difference from packets is the error.
+func TestCompareFidelities(t *testing.T) {
+	by := func(fidelity string, took int64, e *result.Expected) result.Variant {
+		s := run(took, 0, 0, 0)
+		s.Fidelity, s.Expected = fidelity, e
+		return result.Variant{Label: fidelity, Runs: []*result.Summary{s}}
+	}
+	var out strings.Builder
+	Compare(&out, "x", []result.Variant{by("packet", 1000_000, nil), by("flow", 670_000, &result.Expected{Cases: 2})})
+	if got := out.String(); !strings.Contains(got, "x: 1 µs by packets; flow 670 ns, −33.0 %: the error here") ||
+		strings.Contains(got, "error up to") {
+		t.Error(got)
+	}
+}
+
 // Messages that begin at random times are compared by their slowdown, because the end of the last one depends on
 // when it began.
 func TestCompareSlowdowns(t *testing.T) {

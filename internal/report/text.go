@@ -137,22 +137,26 @@ func Approximation(fidelity string, e *result.Expected) string {
 // fewCases are too few for their largest error to be a bound.
 const fewCases = 5
 
-// ErrorOf is the error to expect, and in how many cases it was measured.
+// ErrorOf is the error to expect, and in how many cases it was measured. A small error of few cases promises nothing.
 func ErrorOf(e *result.Expected) string {
-	most, cases := "up to "+percent(e.Worst), unit.Plural(e.Cases, "case")
-	if e.Worst < 0.0005 {
-		most = "below 0.1 %"
-	}
+	cases := unit.Plural(e.Cases, "case")
 	switch {
 	case e.Cases == 0:
 		return "error not measured"
+	case e.Cases < fewCases && e.Worst < smallError:
+		return "error unknown, measured in " + cases + " only"
 	case e.Cases == 1:
-		return fmt.Sprintf("error %s in the only case measured", strings.TrimPrefix(most, "up to "))
+		return fmt.Sprintf("error %s in the only case measured", percent(e.Worst))
 	case e.Cases < fewCases:
 		cases += " only"
+	case e.Worst < 0.0005:
+		return "error below 0.1 % in " + cases
 	}
-	return "error " + most + " in " + cases
+	return "error up to " + percent(e.Worst) + " in " + cases
 }
+
+// smallError is an error that few cases may have by chance.
+const smallError = 0.1
 
 // FidelityLine describes an approximate fidelity: whether auto chose it, and the cases of its expected error; ""
 // for packets.
