@@ -39,6 +39,17 @@ func (a *Account) Costs(id ID) int64 {
 	return a.Own[id] + a.Reaction[id]
 }
 
+// Largest returns the cause that costs most, with the reaction to it; Latency for none.
+func (a *Account) Largest() ID {
+	top := Latency
+	for i, c := range all {
+		if c.Loss && a.Costs(ID(i)) > a.Costs(top) {
+			top = ID(i)
+		}
+	}
+	return top
+}
+
 // Expects reports whether an account has the savings of runs without its causes. Accounts of earlier versions have
 // none.
 func (a *Account) Expects() bool {

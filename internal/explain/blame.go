@@ -202,22 +202,16 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	if gap <= 0 {
 		return "at line rate"
 	}
-	top, most := largest(&row.Lost)
+	top, most := cause.LineRate, int64(0)
+	for _, c := range cause.All() {
+		if ps := row.Lost.Of(c.ID); c.Loss && ps > most {
+			top, most = c.ID, ps
+		}
+	}
 	if most == 0 {
 		return "at line rate"
 	}
 	return fmt.Sprintf("%s of %s above line rate: %s", unit.Time(most).Show(), gap.Show(), b.evidence(top, row))
-}
-
-// largest returns the cause with most of an account's time, LineRate for none.
-func largest(a *cause.Account) (top cause.ID, most int64) {
-	top = cause.LineRate
-	for _, c := range cause.All() {
-		if ps := a.Of(c.ID); c.Loss && ps > most {
-			top, most = c.ID, ps
-		}
-	}
-	return top, most
 }
 
 // overtaken reports whether packets are retransmitted because they overtake each other and go-back-N treats that as

@@ -155,7 +155,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 			messages = append(messages, p.message)
 		}
 	}
-	if top, _ := largest(&row.Lost); !b.locate(&row, messages) && top != cause.LineRate {
+	if !b.locate(&row, messages) && row.Lost.Lost() > 0 {
 		b.locate(&row, b.messagesOf(c)) // others would end the collective if only this cause were left
 	}
 	return row

@@ -10,11 +10,10 @@ import (
 )
 
 // locate returns the largest loss to the largest cause of a row's account, in messages on its critical path: the port,
-// the number of flows there, and the start.
-// It reports whether they have such a loss there.
+// the number of flows there, and the start. It reports whether they have such a loss there.
 func (b *blamer) locate(row *result.CollectiveRow, messages []int32) (there bool) {
 	b.earlier, b.shared, b.late, b.timeouts, b.failed = false, 0, 0, 0, ""
-	top, _ := largest(&row.Lost)
+	top := row.Lost.Largest()
 	most, worst := unit.Time(-1), int32(-1)
 	for _, x := range messages {
 		met := b.r.trouble(x)

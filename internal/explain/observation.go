@@ -168,7 +168,7 @@ type Trouble struct {
 	Credit  unit.Time // and the credit that it needed; one at a time
 	Late    unit.Time // and how long it waited until the want of answers told it of losses
 	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
-	Again   int32     // packets that its queue pair sent again meanwhile,
+	Again   int32     // packets that its queue pair retransmitted meanwhile,
 	Trimmed int32     // and how many a switch had cut to their headers,
 	Refused int32     // and how many the receiver's NIC dropped because its reorder memory was full
 	// Timeouts is how often the local ACK timeout ran out.

@@ -234,7 +234,7 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 			continue // a NIC's own port: its packets waited in no queue, or none was simulated
 		}
 		// The port is that of the collective's largest loss; CC recovering follows it.
-		if top := largest(&c.Lost); top != first.ID && first.ID != cause.Recovering {
+		if top := c.Lost.Largest(); top != first.ID && first.ID != cause.Recovering {
 			continue
 		}
 		at := &Place{c.Port, r.ports[c.Port].Name, c.At, true}
@@ -251,17 +251,6 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 		place = own
 	}
 	return place, nil
-}
-
-// largest returns the cause that an account lost most to.
-func largest(a *cause.Account) cause.ID {
-	top := cause.Latency
-	for _, c := range cause.All() {
-		if c.Loss && a.Costs(c.ID) > a.Costs(top) {
-			top = c.ID
-		}
-	}
-	return top
 }
 
 // portPicture draws the queue of a place, or the longest of a switch port.
