@@ -25,7 +25,8 @@ func byPackets(variants []result.Variant) int {
 
 // doubt warns of variants that an approximate fidelity simulated, with their largest expected error.
 func doubt(w io.Writer, all []result.Variant) {
-	worst, n := 0.0, 0
+	var worst *result.Expected
+	n := 0
 	var labels []string
 	for _, v := range all {
 		if len(v.Runs) == 0 {
@@ -34,16 +35,16 @@ func doubt(w io.Writer, all []result.Variant) {
 		if n++; approximate(v.Runs[0]) {
 			labels = append(labels, v.Label)
 		}
-		if e := v.Runs[0].Expected; e != nil {
-			worst = max(worst, e.Worst)
+		if e := v.Runs[0].Expected; e != nil && (worst == nil || e.Worst > worst.Worst) {
+			worst = e
 		}
 	}
-	if worst == 0 || byPackets(all) >= 0 { // they show the error
+	if worst == nil || byPackets(all) >= 0 { // they show the error
 		return
 	}
 	whose := ""
 	if len(labels) < n {
 		whose = ": " + strings.Join(labels, ", ")
 	}
-	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, error up to %s in measured cases%s. Smaller differences may not be real.", percent(max(worst, 0.001)), whose))
+	screen.Painted(w, screen.Warning, "", fmt.Sprintf("Simulated as flows, %s%s. Smaller differences may not be real.", ErrorOf(worst), whose))
 }
