@@ -69,10 +69,12 @@ function unlike(all: Info[]): string[] {
 /** doubt warns of runs by flows, with the largest error to expect of them, as railyard compare does. */
 function doubt(all: Info[]): string {
   const flows = all.filter(byFlow);
-  const worst = Math.max(0, ...flows.map((i) => i.summary.expected_error?.worst ?? 0));
-  if (worst === 0) return "";
+  const [e] = flows.flatMap((i) => i.summary.expected_error ?? []).sort((a, b) => b.worst - a.worst);
+  if (!e) return "";
+  const few = e.cases < 5; // a small error of few cases promises nothing
+  const error = few && e.worst < 0.1 ? "error unknown, measured in few cases" : `error up to ${f.percent(e.worst)} in ${few ? "few" : "measured"} cases`;
   const whose = flows.length < all.length ? `: ${flows.map((i) => i.name).join(", ")}` : "";
-  return `Simulated as flows, error up to ${f.percent(worst)} in measured cases${whose}. Smaller differences may not be real.`;
+  return `Simulated as flows, ${error}${whose}. Smaller differences may not be real.`;
 }
 
 /** Following is a simulation that runs: its progress, until its run is there to compare. */

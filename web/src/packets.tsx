@@ -336,6 +336,7 @@ function Follow({ info, m, first }: { info: Info; m: Message; first: boolean }) 
   const qp = useData(m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
   const why = unfollowable(info);
   if (why) return <p class="note">{why}</p>;
+  if (m.qp >= 0 && !qp.data && !qp.error) return null; // its path decides on choices and ports: none may change under a click
   const tapped = ports(info, qp.data);
   const q = qp.data?.qp;
   const paused = (qp.data?.path ?? []).some((p) => info.ports[p.port].paused_ps > 0);
@@ -353,7 +354,6 @@ function Follow({ info, m, first }: { info: Info; m: Message; first: boolean }) 
       says={`Simulates the scenario again until ${f.time(trace.to_ps)}${tapped.length > 0 ? ` and captures ${tapped.join(", ")}` : ""}.`}
       to={(run) => address(["run", run, "packet"], { qp: m.qp, message: m.message })}
       primary={first}
-      off={!qp.data}
     />
   );
 }

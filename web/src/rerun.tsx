@@ -15,7 +15,6 @@ export function Rerun(props: {
   says: string;
   to: (run: string) => string;
   primary: boolean;
-  off?: boolean;
 }) {
   const { info } = props;
   const [trace, pick] = useState(props.choices[0][1]);
@@ -48,7 +47,7 @@ export function Rerun(props: {
   return (
     <div class="followbar" data-testid="follow">
       {props.choices.map(([label, trace], i) => (
-        <button class={props.primary && i === 0 ? "button primary" : "button"} onClick={() => go(trace)} disabled={!!id || props.off}>
+        <button key={label} class={props.primary && i === 0 ? "button primary" : "button"} onClick={() => go(trace)} disabled={!!id}>
           {label}
         </button>
       ))}
