@@ -5,26 +5,39 @@ import (
 	"slices"
 )
 
-// CutOff lists the NICs that no longer reach any other, or fewer than half of those that they reached, including
-// themselves. They belong to a failed component, or to the smaller side of a partitioned fabric.
+// CutOff lists the NICs that no longer reach any other, or none of the largest part of those that they reached. They
+// belong to a failed component, or to a smaller part of a partitioned fabric. Halves are both the largest part.
 func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	before, after := g.reach(nil), g.reach(down)
+	largest := map[*kind]int{} // by kind before the failures: NICs reached now, the most of a NIC of that kind
 	for i := range g.NICs {
-		if before[i] > 1 && (2*after[i] < before[i] || after[i] < 2) {
+		largest[before[i]] = max(largest[before[i]], after[i].reached)
+	}
+	for i := range g.NICs {
+		most := 0
+		for k := range before[i].reaches {
+			most = max(most, largest[k])
+		}
+		if before[i].reached > 1 && (after[i].reached < 2 || after[i].most < most) {
 			nics = append(nics, i)
 		}
 	}
 	return nics
 }
 
-// reach counts by NIC how many NICs it reaches with these links down, including itself. A NIC with several ports is
-// in several parts of the fabric, and connects none of them.
-func (g *Graph) reach(down map[int]bool) []int {
+// kind is the NICs whose cables lead to the same parts of the fabric.
+type kind struct {
+	parts   []int
+	nics    int
+	reaches map[*kind]bool // including its own, unless no cable is up
+	reached int            // NICs of those kinds
+	most    int            // the largest count of NICs reached among those kinds
+}
+
+// reach returns by NIC its kind with these links down. A NIC with several ports is in several parts of the fabric,
+// and connects none of them.
+func (g *Graph) reach(down map[int]bool) []*kind {
 	switches := g.joined(down)
-	type kind struct {
-		parts []int
-		nics  int
-	}
 	var kinds []*kind
 	index := map[string]*kind{}
 	of := make([]*kind, len(g.NICs))
@@ -33,7 +46,7 @@ func (g *Graph) reach(down map[int]bool) []int {
 		key := fmt.Sprint(parts)
 		k := index[key]
 		if k == nil {
-			k = &kind{parts: parts}
+			k = &kind{parts: parts, reaches: map[*kind]bool{}}
 			index[key] = k
 			kinds = append(kinds, k)
 		}
@@ -46,23 +59,22 @@ func (g *Graph) reach(down map[int]bool) []int {
 			in[p] = append(in[p], k)
 		}
 	}
-	reached := make(map[*kind]int, len(kinds))
 	for _, k := range kinds {
-		seen := map[*kind]bool{}
 		for _, p := range k.parts {
 			for _, other := range in[p] {
-				if !seen[other] {
-					seen[other] = true
-					reached[k] += other.nics
+				if !k.reaches[other] {
+					k.reaches[other] = true
+					k.reached += other.nics
 				}
 			}
 		}
 	}
-	out := make([]int, len(g.NICs))
-	for i, k := range of {
-		out[i] = reached[k]
+	for _, k := range kinds {
+		for other := range k.reaches {
+			k.most = max(k.most, other.reached)
+		}
 	}
-	return out
+	return of
 }
 
 // partsOf lists the parts of the fabric that a NIC's cables lead to. Rails in VLANs of their own are parts.

@@ -65,6 +65,38 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Two failures: a leaf, and a host below the other leaf. The remaining hosts reach each other, and are not isolated.
+func TestCutOffByTwo(t *testing.T) {
+	g, err := Build("rail", Params{Hosts: 4, Segments: 2, Server: Server{GPUs: 1, NICs: 1, Ports: 1}, Spines: 4,
+		Uplinks: 1, HostCable: cable(unit.Gbps), Fabric: cable(unit.Gbps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(nodes ...string) map[int]bool {
+		down := map[int]bool{}
+		for i, l := range g.Links {
+			if slices.Contains(nodes, g.Nodes[l.A].Name) || slices.Contains(nodes, g.Nodes[l.B].Name) {
+				down[i] = true
+			}
+		}
+		return down
+	}
+	for _, c := range []struct {
+		nodes []string
+		want  []int
+	}{
+		{[]string{"seg-1-rail-1", "host-7"}, []int{0, 1, 2, 3, 6}},
+		{[]string{"seg-1-rail-1", "host-7", "host-8"}, []int{0, 1, 2, 3, 6, 7}},
+		{[]string{"seg-1-rail-1", "spine-3"}, []int{0, 1, 2, 3}},
+		{[]string{"spine-1", "spine-2", "spine-3", "spine-4", "host-7"}, []int{4, 5, 6, 7}},
+		{[]string{"spine-1", "spine-2", "spine-3", "spine-4"}, nil},
+	} {
+		if got := g.CutOff(without(c.nodes...)); !slices.Equal(got, c.want) {
+			t.Errorf("without %v: %v, want %v", c.nodes, got, c.want)
+		}
+	}
+}
+
 // A check of each pair gives the same result.
 func TestCutOffPairByPair(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -74,21 +106,26 @@ func TestCutOffPairByPair(t *testing.T) {
 			down[rapid.IntRange(0, len(g.Links)-1).Draw(rt, "cable")] = true
 		}
 		whole, broken := g.Route(nil), g.Route(down)
-		var want []int
+		was, reached := make([][]int, len(g.NICs)), make([][]int, len(g.NICs)) // including itself
 		for a := range g.NICs {
-			before, after := 0, 0
 			for b := range g.NICs {
-				if a == b {
-					continue
+				if a == b || g.Reachable(whole, a, b) {
+					was[a] = append(was[a], b)
 				}
-				if g.Reachable(whole, a, b) {
-					before++
-				}
-				if g.Reachable(broken, a, b) {
-					after++
+				if a == b || g.Reachable(broken, a, b) {
+					reached[a] = append(reached[a], b)
 				}
 			}
-			if before > 0 && (2*(after+1) < before+1 || after == 0) {
+		}
+		most := func(nics []int) (n int) {
+			for _, nic := range nics {
+				n = max(n, len(reached[nic]))
+			}
+			return n
+		}
+		var want []int
+		for a := range g.NICs {
+			if len(was[a]) > 1 && (len(reached[a]) < 2 || most(reached[a]) < most(was[a])) {
 				want = append(want, a)
 			}
 		}
@@ -98,18 +135,24 @@ func TestCutOffPairByPair(t *testing.T) {
 	})
 }
 
-// One more failure never reconnects a NIC.
+// One more failure reconnects no NIC without a path, and some NIC of those that reached others is left unless all
+// paths fail.
 func TestCutOffGrows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g, down := tangled(rt), map[int]bool{}
-		var before []int
+		before := g.reach(down)
 		for range 4 {
 			down[rapid.IntRange(0, len(g.Links)-1).Draw(rt, "cable")] = true
-			after := g.CutOff(down)
-			for _, nic := range before {
-				if !slices.Contains(after, nic) {
-					rt.Fatalf("without %v: %v, before %v", down, after, before)
+			after := g.reach(down)
+			paths := false
+			for nic := range g.NICs {
+				if after[nic].reached > before[nic].reached {
+					rt.Fatalf("without %v: NIC %d reaches %d, before %d", down, nic, after[nic].reached, before[nic].reached)
 				}
+				paths = paths || after[nic].reached > 1
+			}
+			if off := g.CutOff(down); paths && len(off) == len(g.NICs) {
+				rt.Fatalf("without %v: all NICs are cut off", down)
 			}
 			before = after
 		}

@@ -99,8 +99,8 @@ func (g *Graph) FailureDomains() (out []Domain) {
 			off[nic] = true
 		}
 		after, dead := g.reach(down), 0
-		for _, n := range after {
-			if n == 0 {
+		for _, k := range after {
+			if k.reached == 0 {
 				dead++
 			}
 		}
@@ -109,7 +109,7 @@ func (g *Graph) FailureDomains() (out []Domain) {
 			for w := range g.Ways(gpu) {
 				nic := g.WayOf(gpu, w)
 				lost = lost && off[nic]
-				split = split || before[nic]-after[nic] > dead
+				split = split || before[nic].reached-after[nic].reached > dead
 				if off[nic] && g.NICs[nic].Port > 0 {
 					lost = true // its queue pairs fail with that port
 					break
