@@ -172,10 +172,28 @@ func (r *reading) queuePairs(t *result.Tables) {
 			Wait:      int64(float64(w.Total) / float64(max(w.Samples, 1)) * float64(n)),
 			QueuePeak: int64(w.MaxQueue)})
 	})
+	if r.seen.Packets == nil && r.seen.Rules.Hashed {
+		r.hops(t, packets)
+	}
 	slices.SortFunc(t.Paths, func(a, b result.PathRow) int {
 		if a.QP != b.QP {
 			return int(a.QP - b.QP)
 		}
 		return int(a.Port - b.Port)
 	})
+}
+
+// hops adds the ports of switches on the paths that hashing selects for queue pairs without simulated packets.
+func (r *reading) hops(t *result.Tables, packets []int64) {
+	for c, n := range packets {
+		leaves := r.seen.Ways.Leaves(int32(c))
+		for _, leaf := range leaves {
+			if n == 0 {
+				break
+			}
+			for _, port := range r.seen.Ways.PathFrom(int32(c), leaf) {
+				t.Paths = append(t.Paths, result.PathRow{QP: int32(c), Port: port, Packets: n / int64(len(leaves))})
+			}
+		}
+	}
 }

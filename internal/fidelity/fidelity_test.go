@@ -68,3 +68,42 @@ func TestRefusedForMemory(t *testing.T) {
 		t.Errorf("a million flows within 2 GB: %v", err)
 	}
 }
+
+// A run of flows records the switch ports of each hashed path: wherever packets queued is on it.
+func TestPathsOfFlows(t *testing.T) {
+	ports := func(fidelity string) map[[2]int32]bool {
+		d, err := scenario.Parse("eight.yaml", []byte(huge), []string{"fabric.k=4", "fidelity=" + fidelity})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(fidelity, p, 0)
+		if err == nil {
+			err = s.Run.Go(nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, tables, _ := s.Run.Outcome("test")
+		out := map[[2]int32]bool{}
+		for _, row := range tables.Paths {
+			if row.Packets == 0 || fidelity == "flow" && row.Wait != 0 {
+				t.Errorf("%s: %+v", fidelity, row)
+			}
+			out[[2]int32{row.QP, row.Port}] = true
+		}
+		return out
+	}
+	queued, path := ports("packet"), ports("flow")
+	if len(queued) == 0 {
+		t.Fatal("no packet queued")
+	}
+	for at := range queued {
+		if !path[at] {
+			t.Errorf("packets of queue pair %d queued at port %d, which is not on its path", at[0], at[1])
+		}
+	}
+}

@@ -69,7 +69,8 @@ type PauseRow struct {
 }
 
 // PathRow is one port at which a queue pair's packets queued: paths.parquet. It is computed from every sixteenth
-// packet, so a port with few packets may be missing. Packets that pass through an idle port are not queued.
+// packet, so a port with few packets may be missing. Packets that pass through an idle port are not queued. A run of
+// flows has instead the switch ports of each queue pair's path, without waits, unless packets are sprayed.
 type PathRow struct {
 	QP        int32 `parquet:"qp" json:"qp"`
 	Port      int32 `parquet:"port" json:"port"`

@@ -23,6 +23,15 @@ for (const what of looked) {
 }
 await check("flow");
 
+// The Packet view draws the message's rate and the load of each port on its path.
+await open(`#/run/${flows}/packet`);
+await settled();
+const chosen = (await json(`api/runs/${flows}/messages`)).messages[0];
+const { path } = await json(`api/runs/${flows}/qp?id=${chosen.qp}`);
+assert.ok(path.length > 1, "a path of several ports");
+assert.equal(await page.getByTestId("course").locator("[data-lane=load]").count(), path.length, "a lane for each port");
+assert.equal(await page.getByTestId("course").locator("[data-lane=rate]").count(), 1, "and one for its rate");
+
 // From run to run by the address alone, without a reload: every view shows the run that the address names.
 const [large, small] = await Promise.all([flows, three].map(async (r) => (await json(`api/runs/${r}/info`)).summary));
 for (const view of ["answer", "time", "fabric", "packet", "life?chapter=7"]) {

@@ -161,6 +161,7 @@ function Lede({ info, place }: { info: Info; place?: string }) {
           </a>
           , sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
           {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
+          {!!slow.behind_ps && `: ${f.reason(slow).split("; ")[0]}`}
           {slow.queue && slow.shared_with_count > 0 && (slow.queue === place || !place) && (
             <>
               ; it shares {place ? "that queue" : `the queue of ${slow.queue}`} with {f.plural(slow.shared_with_count, "other flow")}

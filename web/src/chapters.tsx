@@ -315,7 +315,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
       lines: [
         <>
           A queue pair is two lists that the NIC works off without a processor. Here{" "}
-          <Fig v={r["transport.qps"] ?? "1"} from="run.json, transport.qps" /> of them join two GPUs.
+          <Fig v={r["transport.qps"] ?? "1"} from="run.json, transport.qps" /> of them join{(r["transport.qps"] ?? "1") === "1" && "s"} two GPUs.
         </>,
         <>
           <Fig v={f.count(s.flow_completion_ps.count)} from="summary.json, flow_completion_ps.count" />{" "}

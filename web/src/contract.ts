@@ -1275,6 +1275,7 @@ export interface StudyEntry {
   title: string;
   state?: StudyState;
   best: string[];
+  tied: number;
   error?: string;
 }
 

@@ -101,7 +101,8 @@ function Topology({ info }: { info: Info }) {
   const move = (to: number) =>
     set({ at: Math.ceil((Math.max(0, Math.min(cols - 1, to)) / cols) * step) });
   const whole = useMemo(() => fabric(info.topology), [info.topology]);
-  const said = useMemo(() => (answer || unanswered ? finding(info, answer) : ["…", ""]), [info, answer, unanswered]);
+  const needed = info.summary.ecn_marks + info.summary.drops > 0; // only a queue's finding is of the answer's port
+  const said = useMemo(() => (answer || unanswered || !needed ? finding(info, answer) : ["…", ""]), [info, answer, unanswered]);
   const offered = useMemo(
     () =>
       info.ports

@@ -4,29 +4,29 @@ import type { Messages, Told } from "./contract";
 import { here, set, useData, usePlace } from "./state";
 import { slowestOf } from "./causes";
 import { chapters } from "./chapters";
+import { byFlow } from "./flow";
 import { Passage } from "./passage";
 import { Ends, Kinds, Known, Pair, pairSteps, Stack, stackRows, Transfers, useRecorded } from "./scenes";
-import { Sequences, useSequence } from "./sequences";
+import { possible, rings, Sequences, useSequence } from "./sequences";
 
 const pace = 700; // ms of a step when played
 const pauseAfter = 6000; // at a scene's end
 const seconds = 24; // of a scene when nothing may move
 
 /** scenes are the sequences of the chapters, in their order; "": the picture has steps of its own. */
-const scenes = ["hosts", "rank", "", "", "ring", "setup", "packet", "mark", "completion", "rank"];
+const scenes = ["hosts", "rank", "", "", "ring", "setup", "packet", "mark", "completion", ""];
 
 /** sceneOf is the sequence of a chapter: without a mark, what else delayed packets; none of a ring where none ran. */
 function sceneOf(info: Info, chapter: number): string {
   const s = info.summary;
   const name = scenes[chapter] ?? "rank";
-  if (name === "ring" && !rings(info)) return "";
+  if (byFlow(info) || name === "ring") return possible(info, name) ? name : "";
   if (name !== "mark" || s.cnps > 0) return name;
   return s.pfc_pauses > 0 ? "pause" : s.drops > 0 ? "nak" : name;
 }
 
-/** gathers reports whether a run has a collective other than transfers, and rings whether one is a ring's all-reduce. */
+/** gathers reports whether a run has a collective other than transfers. */
 const gathers = (info: Info) => (info.summary.collectives ?? []).some((c) => c.kind !== "send-recv" && c.algorithm);
-const rings = (info: Info) => (info.summary.collectives ?? []).some((c) => c.kind === "all-reduce" && c.algorithm === "ring");
 
 const journey = 6; // the chapter of the slowest message
 const travels = [journey, 7]; // chapters of packets on their way
@@ -39,7 +39,7 @@ function useScene(info: Info, chapter: number, told?: Told) {
   const slow = list.data && slowestOf(info, list.data.messages);
   const other = chapter === journey && s && slow && s.qp !== slow.qp;
   const own = travels.includes(chapter) && s && !s.timeless && s.qp >= 0 && s.steps.length > 1 && !other;
-  const ask = !own && travels.includes(chapter) && !standalone();
+  const ask = !own && (byFlow(info) ? [journey] : travels).includes(chapter) && !standalone();
   const { data: answer } = useData(ask ? () => view<Answer>(info.name, "answer") : null, [info.name, ask]);
   const { data } = useData(ask ? () => view<Messages>(info.name, "messages") : null, [info.name, ask]);
   const whole = info.summary.step_time_ps;

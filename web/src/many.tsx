@@ -82,6 +82,8 @@ function Points({ many }: { many: Many }) {
   const [x, y] = [number("x", many.axes.length, axes[0] ?? 0), number("y", many.axes.length, axes[1] ?? axes[0] ?? 0)];
   const of = number("of", many.figures.length, first);
   const [px, py] = [number("px", many.figures.length, first), number("py", many.figures.length, second)];
+  // A few variants of one setting are whole in the chart: further pictures would say it again.
+  const few = !!many.study?.command && many.points.length <= 6 && many.axes.length < 2;
   return (
     <section aria-label="Compare" class="wrap many" onMouseLeave={() => look(-1)}>
       <p class="eyebrow">
@@ -121,8 +123,8 @@ function Points({ many }: { many: Many }) {
                 <Chosen many={many} i={looked.at} />
               </p>
             )}
-          <div class="split even">
-            {many.axes.length > 0 && (
+          <div class={few ? "" : "split even"}>
+            {many.axes.length > 0 && !few && (
               <div>
                 <div class="head">
                   <h2>Heat map</h2>
@@ -153,6 +155,7 @@ function Points({ many }: { many: Many }) {
               <Pareto many={many} shown={shown} x={px} y={py} looked={looked} />
             </div>}
           </div>
+          {!few && <>
           <div class="head">
             <h2>Parallel coordinates</h2>
             <p class="note">A line is a point, coloured by {many.figures[first].words}. A click on a value keeps its points.</p>
@@ -167,6 +170,7 @@ function Points({ many }: { many: Many }) {
             looked={looked}
           />
           <Differ many={many} kept={kept} only={only} />
+          </>}
         </>
       )}
     </section>
@@ -213,7 +217,7 @@ function verdict(many: Many): string {
   if (many.base?.name === best.name) return `${name} has the best ${fig.words}, ${value}${tie}.`;
   if (Math.abs(share) < 0.0005) return `${name}: ${fig.words} ${value}, as ${many.base?.name ?? "the others"}${tie}.`;
   if (many.study && many.base?.tie && many.base.over)
-    return `Best ${fig.words} ${value}, ${many.base.name} ${figure(base, fig)}: the difference of ${figure(Math.abs(many.base.over[0]), fig)} ± ${figure(many.base.over[1], fig)} is within the noise.`;
+    return `No winner: ${name} takes ${value}, ${many.base.name} ${figure(base, fig)}; they differ by ${figure(Math.abs(many.base.over[0]), fig)} ± ${figure(many.base.over[1], fig)}, within the noise${many.study.seeds > 1 ? ` of ${many.study.seeds} seeds` : ""}.`;
   if (many.study && many.base?.tie)
     return `Best and ${many.base.name} tie within the noise of ${many.study.seeds} seeds: ${fig.words} ${value} and ${figure(base, fig)}.`;
   if (fig.key === "step_time")
@@ -229,7 +233,7 @@ function Price({ many }: { many: Many }) {
   if (worse.length === 0) return null;
   return (
     <p class="lead" data-testid="price">
-      {f.begin(worse.map((k) => `${many.figures[k].words} ${figure(best.figures[k], many.figures[k])}, with ${base.name} ${figure(base.figures[k], many.figures[k])}`).join("; "))}.
+      {f.begin(worse.map((k) => `${many.figures[k].words} is ${figure(best.figures[k], many.figures[k])} with ${many.study && !many.study.command ? "it" : best.name}, ${figure(base.figures[k], many.figures[k])} with ${base.name === "scenario" ? "the scenario" : base.name}`).join("; "))}.
     </p>
   );
 }

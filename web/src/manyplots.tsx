@@ -241,6 +241,18 @@ export function Pareto(props: { many: Many; shown: number[]; x: number; y: numbe
             </circle>
           );
         })}
+        {shown.length <= 8 &&
+          shown.map((i) => {
+            const [x, y] = at(many.points[i]);
+            const same = shown.filter((j) => String(at(many.points[j])) === String([x, y]));
+            if (same[0] !== i) return null; // points that coincide have one label
+            const right = x > width - 160;
+            return (
+              <text class="b over" x={right ? x - 9 : x + 9} y={y - 7} text-anchor={right ? "end" : "start"}>
+                {same.map((j) => (many.study && !many.study.command ? many.axes.flatMap((a, k) => (many.points[j].at[k] >= 0 ? [a.shown[many.points[j].at[k]]] : [])).join(" ") : many.points[j].name)).join(", ")}
+              </text>
+            );
+          })}
         {many.base && apart(many) && (
           <>
             <rect data-base data-front={on.has(-1) || undefined} x={at(many.base)[0] - 5} y={at(many.base)[1] - 5} width={10} height={10} fill={equal.has(-1) ? "var(--accent)" : "var(--bg)"} stroke="var(--ink)" stroke-width={2} />

@@ -112,7 +112,7 @@ export function Packets({ info }: { info: Info }) {
           {m && !alone && mine.length > 0 && <Follow info={info} m={m} first={false} />}
         </div>
       </div>
-      <Captured info={info} />
+      {!byFlow(info) && <Captured info={info} />}
     </section>
   );
 }
@@ -275,14 +275,15 @@ function Path({ info, m, at }: { info: Info; m: Message; at?: number }) {
         Queue pair {q.qp}: {q.from} → {q.to}
       </h2>
       <p class="note">
-        {f.plural(m.packets, "packet")} from {f.time(m.posted_ps)}, packets {f.count(m.first_packet)} to{" "}
-        {f.count(m.first_packet + m.packets - 1)} of the queue pair. {f.plural(q.messages, "message")}
-        {!byFlow(info) &&
-          `, ${f.count(q.ce_marked_packets)} marked, ${f.plural(q.rate_cuts, "rate reduction")}, ${f.count(q.retransmitted_packets)} retransmitted`}
-        .
+        {byFlow(info)
+          ? q.messages > 1 && `${f.plural(q.messages, "message")}, this one from ${f.time(m.posted_ps)} on.`
+          : `${f.plural(m.packets, "packet")} from ${f.time(m.posted_ps)}, packets ${f.count(m.first_packet)} to ` +
+            `${f.count(m.first_packet + m.packets - 1)} of the queue pair. ${f.plural(q.messages, "message")}, ` +
+            `${f.count(q.ce_marked_packets)} marked, ${f.plural(q.rate_cuts, "rate reduction")}, ${f.count(q.retransmitted_packets)} retransmitted.`}
       </p>
-      {byFlow(info) && <NotSimulated info={info} what="marks, rate reductions, retransmissions and waits of its packets" />}
-      {byFlow(info) ? null : path.length === 0 ? (
+      {byFlow(info) ? (
+        <Met info={info} m={m} at={at} />
+      ) : path.length === 0 ? (
         <p class="note">
           {(info.summary.fidelity ?? "packet") === "packet"
             ? "No packet of it waited in a queue of a switch."
@@ -335,6 +336,7 @@ function Met({ info, m, at }: { info: Info; m: Message; at?: number }) {
 function Follow({ info, m, first }: { info: Info; m: Message; first: boolean }) {
   const qp = useData(m.qp < 0 ? null : () => view<QPView>(info.name, `qp?id=${m.qp}`), [info.name, m.qp]);
   const why = unfollowable(info);
+  if (byFlow(info)) return <NotSimulated info={info} what="packets, queues, marks and retransmissions" />;
   if (why) return <p class="note">{why}</p>;
   if (m.qp >= 0 && !qp.data && !qp.error) return null; // its path decides on choices and ports: none may change under a click
   const tapped = ports(info, qp.data);

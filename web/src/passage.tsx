@@ -1,5 +1,7 @@
 import type { JSX } from "preact";
 import { type Info, type PortView, type QPView, view } from "./api";
+import { Course } from "./course";
+import { byFlow } from "./flow";
 import * as f from "./format";
 import { useWidth } from "./stepbar";
 import { set, useData } from "./state";
@@ -57,7 +59,9 @@ interface Props {
 
 /** Passage is where a queue pair's packets go and what they meet there: its stations with the queue of the port where
  * they waited longest and the rate of its sender at a time, and below both over the window. A click sets the time. */
-export function Passage(props: Props) {
+export const Passage = (props: Props) => (byFlow(props.info) ? <Course {...props} /> : <Queued {...props} />);
+
+function Queued(props: Props) {
   const { info, qp } = props;
   const pair = useData(() => view<QPView>(info.name, `qp?id=${qp}`), [info.name, qp]);
   const path = pair.data?.path ?? [];
@@ -267,7 +271,7 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
 }
 
 /** rateLine is a rate in steps, 0 before its first sample. */
-function rateLine(s: { at_ps: number[]; values: number[] }, from: number, to: number, x: (t: number) => number, y: (v: number) => number) {
+export function rateLine(s: { at_ps: number[]; values: number[] }, from: number, to: number, x: (t: number) => number, y: (v: number) => number) {
   const first = s.at_ps.findLastIndex((t) => t <= from);
   let path = `M${x(from)} ${y(first < 0 ? 0 : s.values[first])}`;
   for (let i = first + 1; i < s.at_ps.length && s.at_ps[i] < to; i++) path += `H${x(s.at_ps[i])}V${y(s.values[i])}`;

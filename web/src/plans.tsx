@@ -297,7 +297,7 @@ function SearchPlan({ models, scenarios }: { models: string[]; scenarios: Record
       <h1 data-testid="verdict">
         {data
           ? best
-            ? `${best.name}: ${f.time(best.step_seconds * 1e12)}, MFU ${f.percent(best.mfu)}.`
+            ? `${form.model} trains fastest with ${best.name}: ${f.time(best.step_seconds * 1e12)} a step, MFU ${f.percent(best.mfu)}.`
             : "No configuration fits."
           : "The fastest parallel configuration"}
       </h1>
@@ -306,7 +306,7 @@ function SearchPlan({ models, scenarios }: { models: string[]; scenarios: Record
         {fabric.control}
         <Size label="global batch" name="batch" value={form.global_batch} title="sequences per step" />
         <Size label="sequence" name="sequence" value={form.sequence} title="tokens per sequence" />
-        <Size label="GPUs" name="gpus" value={form.gpus} least={0} title="0: all of the fabric" />
+        <Size label="GPUs" name="gpus" value={form.gpus || (data?.gpus ?? 0)} title="of the scenario" />
       </div>
       {error && (
         <p class="error" role="alert" data-testid="refused">
@@ -322,7 +322,7 @@ function SearchPlan({ models, scenarios }: { models: string[]; scenarios: Record
 function Configurations({ of, model, sequence }: { of: Searched; model: string; sequence: number }) {
   const top = Math.max(...of.candidates.map((c) => c.step_seconds), 1e-12);
   const [most, more] = useState(12);
-  const present = times.filter(([k]) => of.candidates.some((c) => (c[k] as number) > 0.002 * top));
+  const present = times.filter(([k]) => of.candidates.slice(0, most).some((c) => (c[k] as number) > 0));
   const sum = of.rejected.reduce((n, r) => n + r.count, 0);
   return (
     <>

@@ -115,7 +115,9 @@ export function PortPanel({
           height={130}
         />
       )}
-      {byFlow(info) ? null : fromHost ? (
+      {byFlow(info) ? (
+        data.flow_count > 0 && <h4>{f.plural(data.flow_count, "queue pair")} use{data.flow_count === 1 && "s"} it</h4>
+      ) : fromHost ? (
         <p class="hint">Waits are looked at in switches; this is a NIC's own port.</p>
       ) : (
         <h4>{f.count(data.flow_count)} queue pairs went through, by the time their packets waited here</h4>
@@ -126,8 +128,8 @@ export function PortPanel({
             <button aria-pressed={x.qp === qp} onClick={() => set({ qp: x.qp === qp ? undefined : x.qp })}>
               {x.from} → {x.to}
             </button>{" "}
-            waited {f.time(x.wait_ps / Math.max(1, x.packets))} per packet ·{" "}
-            <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"], { qp: x.qp })}>packets</a>
+            {!byFlow(info) && `waited ${f.time(x.wait_ps / Math.max(1, x.packets))} per packet · `}
+            <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"], { qp: x.qp })}>{byFlow(info) ? "messages" : "packets"}</a>
           </li>
         ))}
       </ul>
@@ -190,10 +192,10 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
       </h3>
       <p>
         {byFlow(info)
-          ? unsimulated("marks, rate reductions, retransmissions and the ports on its path")
+          ? unsimulated("marks, rate reductions and retransmissions")
           : `${f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control reduced its rate ${f.count(data.qp.rate_cuts)} times, ${f.count(data.qp.retransmitted_packets)} packets were retransmitted.`}{" "}
         <PacketsOf info={info} qp={data.qp.qp} />
-        {!byFlow(info) && ` Path: ${data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}`}
+        {` Path: ${data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}`}
       </p>
       {data.sent.at_ps.length > 1 && (
         <Chart

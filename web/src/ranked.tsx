@@ -51,7 +51,8 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
   const costs = many.figures.flatMap((x, k) => (["queue_peak", "pfc_pause"].includes(x.key) && many.points.some((p) => p.figures[k] > 0) ? [k] : []));
   const others = [...new Set([...many.by.slice(1), ...costs])].filter((k) => k !== first);
   const axes = many.axes.map((_, k) => k).slice(0, 6);
-  const paired = rows.some((i) => many.points[i].over);
+  const seeded = rows.some((i) => many.points[i].over);
+  const paired = seeded && !(many.base && !apart(many)); // else the difference from the base says it
   const ties = many.points.filter((p) => p.tie).length;
   const [px, py] = props.by;
   const on = px === py ? new Set<number>() : tied(many, props.shown, px, py);
@@ -73,6 +74,8 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
     const b = many.base?.figures[k] ?? 0;
     return b > 0 ? f.changePercent(Math.abs(v / b - 1) < 0.0005 ? 0 : v / b - 1) : "";
   };
+  /** margin is a paired difference with half of its 95 % confidence interval. */
+  const margin = ([d, half]: number[]) => `${d < 0 ? "−" : "+"}${figure(Math.abs(d), fig)} ± ${figure(half, fig)}`;
   const better = (v: number, k: number) => Math.abs(v / many.base!.figures[k] - 1) >= 0.0005 && (v < many.base!.figures[k]) !== many.figures[k].higher;
   const label = (p: ManyPoint) => axes.flatMap((k) => (p.at[k] >= 0 ? [`${many.axes[k].short} ${many.axes[k].shown[p.at[k]]}`] : [])).join(", ");
   const kept = (many.study ? all : []).flatMap((i) => many.points[i].runs?.slice(0, 1) ?? []).slice(0, 6);
@@ -104,7 +107,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
             ★ on the Pareto front of {many.figures[px].words} and {many.figures[py].words}
           </span>
         )}
-        {paired ? <span class="over">vs best: mean difference, paired by seed, ± its 95 % confidence</span> : ties > 1 && <span>tie: as the best</span>}
+        {seeded ? <span class="over">±: 95 % confidence of the mean difference, paired by seed</span> : ties > 1 && <span>tie: as the best</span>}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="points">
         <table class="ranked" data-testid="points">
@@ -143,7 +146,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
                       </button>
                     )}
                     {on.has(i) && " ★"}
-                    {p.tie && !paired && n > 0 && <span class="tie">tie</span>}
+                    {p.tie && !seeded && n > 0 && <span class="tie">tie</span>}
                     {p.runs?.[0] && (
                       <a class="kept" href={address(["run", p.runs[0]])} title={`open ${p.runs[0]}`}>
                         run
@@ -174,14 +177,15 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
                     </div>
                   </td>
                   <td class="n value">{figure(v, fig)}</td>
-                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && `${p.over[0] < 0 ? "−" : "+"}${figure(Math.abs(p.over[0]), fig)} ± ${figure(p.over[1], fig)}`}{p !== many.points[0] && noisy(p.over) && <small>in noise</small>}</td>}
+                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && margin(p.over)}{p !== many.points[0] && noisy(p.over) && <small>in noise</small>}</td>}
                   <td class={`n change ${i >= 0 && change(v, first) && better(v, first) && !noisy(p.against) ? "good" : ""}`}>
-                    {i < 0 ? "–" : change(v, first)}
+                    {i < 0 || p.name === base?.name ? "–" : change(v, first)}
+                    {!paired && p.against && p.name !== base?.name && p.against[1] > 0 && <small>{margin(p.against)}</small>}
                     {i >= 0 && noisy(p.against) && <small>in noise</small>}
                   </td>
                   {others.flatMap((k) => [
                     <td class="n">{figure(p.figures[k], many.figures[k])}</td>,
-                    <td class={`n change ${change(p.figures[k], k) && better(p.figures[k], k) ? "good" : ""}`}>{i < 0 ? "–" : change(p.figures[k], k)}</td>,
+                    <td class={`n change ${change(p.figures[k], k) && better(p.figures[k], k) ? "good" : ""}`}>{(i < 0 || p.name === base?.name) && change(p.figures[k], k) ? "–" : change(p.figures[k], k)}</td>,
                   ])}
                 </tr>
               );

@@ -68,7 +68,10 @@ export function largest(cards: Card[], step: number): string {
 export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; step: number }) {
   const alone = api.standalone();
   const [error, fail] = useState("");
-  const good = cards.filter((c) => (c.done ? c.saves > 0 : c.saves >= least * step)).slice(0, 3);
+  const all = cards.filter((c) => (c.done ? c.saves > 0 : c.saves >= least * step));
+  // Remedies of one cause have one limit until they are run: the first has the card, and the others are in it.
+  const ties = (a: Card, b: Card) => !a.done && !b.done && !a.job && !b.job && a.remedy.cause === b.remedy.cause && a.saves === b.saves;
+  const good = all.filter((c, i) => !all.slice(0, i).some((d) => ties(c, d))).slice(0, 3);
   const small = cards.filter((c) => !c.done && c.saves < least * step).sort((a, b) => b.saves - a.saves)[0];
   const first = good.find((c) => c.remedy.set);
   const worse = cards.filter((c) => c.done && c.saves <= 0);
@@ -102,6 +105,26 @@ export function Remedies({ info, cards, step }: { info: Info; cards: Card[]; ste
             <Saving c={c} step={step} />
             {c.remedy.needs && <p>Needs {c.remedy.needs}.</p>}
             {c.remedy.set && <code>{c.remedy.set.map((x) => "--set " + x).join(" ")}</code>}
+            {all.some((d) => d !== c && ties(c, d)) && (
+              <p class="note" data-testid="ties">
+                Same limit:{" "}
+                {all
+                  .filter((d) => d !== c && ties(c, d))
+                  .map((d, i) => (
+                    <>
+                      {i > 0 && ", "}
+                      {d.remedy.set && !alone ? (
+                        <button class="plain" title={`run --set ${d.remedy.set.join(" --set ")}`} onClick={() => run(d.remedy.set!)}>
+                          {d.remedy.says}
+                        </button>
+                      ) : (
+                        d.remedy.says
+                      )}
+                      {d.remedy.needs && ` (needs ${d.remedy.needs})`}
+                    </>
+                  ))}
+              </p>
+            )}
             <div class="foot">
               <State c={c} />
               {c.done ? (

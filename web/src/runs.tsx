@@ -213,7 +213,12 @@ function Studies({ list }: { list: api.StudyEntry[] }) {
                     {f.plural(e.state.trials, "trial")}, {e.state.failed > 0 ? `${f.count(e.state.failed)} failed` : "all ended"}
                   </p>
                 )}
-                {e.best.length > 0 && <code>{"best: " + e.best.map((x) => "--set " + x).join(" ")}</code>}
+                {e.best.length > 0 && (
+                  <code>
+                    {e.tied > 0 ? `${f.count(e.tied + 1)} points tie, one of them: ` : "best: "}
+                    {e.best.map((x) => "--set " + x).join(" ")}
+                  </code>
+                )}
               </>
             )}
           </article>

@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { Journeys, Messages, Sequence, Told } from "./contract";
 import { type Info, standalone, view } from "./api";
 import { slowestOf } from "./causes";
+import { byFlow } from "./flow";
 import * as f from "./format";
 import { Rerun, traced, unfollowable } from "./rerun";
 import { useWidth } from "./stepbar";
@@ -16,6 +17,12 @@ const head = 34;
 /** useSequence is a sequence of the run, or why it has none. */
 export const useSequence = (info: Info, name: string) =>
   useData(name === "" ? null : () => view<Told>(info.name, `sequence?name=${encodeURIComponent(name)}`), [info.name, name]);
+
+/** rings reports whether a collective of a run is a ring's all-reduce. */
+export const rings = (info: Info) => (info.summary.collectives ?? []).some((c) => c.kind === "all-reduce" && c.algorithm === "ring");
+
+/** possible reports whether a run has what a sequence is of, as far as its summary knows. */
+export const possible = (info: Info, name: string) => (name === "ring" ? rings(info) : name === "rank" || !byFlow(info));
 
 /** Sequences shows a part of the run as a sequence diagram, step by step. */
 export function Sequences(props: { info: Info; name: string; data?: Told; error?: string; at: number }) {
@@ -35,7 +42,7 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
     <section class="sequences" aria-label="Sequences of this run">
       <div class="bar" role="group" aria-label="Sequence">
         <h3 class="whole">{name === "" ? "Sequences of this run" : "In this run, step by step"}</h3>
-        {data.names.map((n, i) => (
+        {data.names.map((n, i) => (!possible(info, n) && n !== name ? null : (
           <button
             aria-pressed={n === name}
             title={data.shows[i]}
@@ -43,7 +50,7 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
           >
             {n}
           </button>
-        ))}
+        )))}
       </div>
       {name === "" ? (
         !followedAny && !standalone() && <Followed info={info} name="packet" />
@@ -117,7 +124,9 @@ function rowsOf(s: Sequence): number[] {
   let until = 0;
   return s.steps.map((x, i) => {
     const [a, b] = [Math.min(x.from, x.to), Math.max(x.from, x.to)];
-    const joins = i > 0 && a < b && x.kind === s.steps[i - 1].kind && x.at_ps < until && spans.length > 0 && spans.every(([c, d]) => b <= c || a >= d);
+    const before = s.steps[i - 1];
+    const along = s.timeless ? x.from === before?.to && x.from < x.to : x.kind === before?.kind && x.at_ps < until; // a rank's way to its switch
+    const joins = i > 0 && a < b && along && spans.length > 0 && spans.every(([c, d]) => b <= c || a >= d);
     if (!joins) {
       row++;
       spans = [];

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Answer, type Info, standalone, view } from "./api";
+import { type Answer, type Info, type PortView, standalone, view } from "./api";
 import { names } from "./causes";
 import { ink, type Limits, lineTokens, load, queueStep, queueTokens, rgb, table } from "./colour";
 import type { Tier, Tiers as Figures } from "./contract";
@@ -10,12 +10,12 @@ import { set, useData, usePlace } from "./state";
 import { useWidth } from "./stepbar";
 
 const rows = ["p50", "p90", "p99", "max"];
-const rowHeight = 13;
 const shareHeight = 22;
 const gap = 12;
 
 /** Matrix draws tiers: quantiles over time from one image a tier, the share above WRED min as heights below. */
 function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at?: number; flows: boolean }) {
+  const rowHeight = flows ? 19 : 13; // the shares' room goes to the rows
   const tierHeight = rows.length * rowHeight + (flows ? 0 : shareHeight) + gap;
   const { box, width } = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -71,7 +71,7 @@ function Matrix({ data, metric, at, flows }: { data: Figures; metric: string; at
       g.fillStyle = ink("--ink-3");
       g.fillText(f.plural(t.ports, "port"), 0, y + 27);
       g.textAlign = "right";
-      rows.forEach((name, r) => g.fillText(name, left - 6, y + r * rowHeight + 10));
+      rows.forEach((name, r) => g.fillText(name, left - 6, y + (r + 0.5) * rowHeight + 4));
       if (flows) return; // they have no queues
       const most = Math.max(...t.above);
       g.textAlign = "left";
@@ -269,12 +269,36 @@ function caused({ summary: s }: Info, title: string): string {
 /** loads is what the loads of the tiers say, of a run that simulates no queues. */
 function loads(d: Figures): { title: string; more: string } {
   const peak = (t: Tier, r: number) => Math.max(0, ...t.load[r]);
-  const top = [...d.tiers].sort((a, b) => peak(b, 0) - peak(a, 0))[0];
+  const uneven = (t: Tier) => peak(t, 1) - peak(t, 0);
+  const even = d.tiers.every((t) => uneven(t) < 0.1);
+  const top = [...d.tiers].sort((a, b) => (even ? 0 : uneven(b) - uneven(a)) || peak(b, 0) - peak(a, 0))[0];
   if (!top || peak(top, 3) === 0) return { title: "No port sends in this window.", more: "" };
   return {
-    title: `${f.begin(top.name)} ports are the most loaded: at most ${f.percent(peak(top, 0))} at the median port.`,
-    more: `The busiest hundredth of them reaches ${f.percent(peak(top, 2))} of line rate. ${unsimulated("queues, ECN marks and PFC pauses")}`,
+    title: `The busiest tenth of ${top.name} ports reaches ${f.percent(peak(top, 1))} of line rate, the median port ${f.percent(peak(top, 0))}.`,
+    more: unsimulated("queues, ECN marks and PFC pauses"),
   };
+}
+
+/** Hot is a busy link with two of the queue pairs that use it. */
+function Hot({ info, name, load }: { info: Info; name: string; load: number }) {
+  const port = info.ports.findIndex((p) => p.name === name);
+  const { data } = useData(port < 0 || standalone() ? null : () => view<PortView>(info.name, `port?id=${port}`), [info.name, port]);
+  return (
+    <tr>
+      <td>
+        <button class="plain" onClick={() => set({ view: "topology", port }, false)}>
+          {name}
+        </button>
+        {(data?.flows ?? []).slice(0, 2).map((x) => (
+          <div class="note">
+            {x.from} → {x.to}
+          </div>
+        ))}
+      </td>
+      <td class="n">{data ? f.count(data.flow_count) : ""}</td>
+      <td class="n">{f.percent(load)}</td>
+    </tr>
+  );
 }
 
 /** Hottest are the busiest links of the whole step. */
@@ -283,20 +307,18 @@ function Hottest({ info }: { info: Info }) {
   return (
     <div data-testid="culprits">
       <h2>Busiest links</h2>
-      <p class="note">By utilization over the step</p>
+      <p class="note">By load over the step, with queue pairs that use them</p>
       <table>
         <thead>
           <tr>
             <th>port</th>
-            <th class="n">utilization</th>
+            <th class="n">queue pairs</th>
+            <th class="n">load</th>
           </tr>
         </thead>
         <tbody>
           {all.map((h) => (
-            <tr>
-              <td>{h.name}</td>
-              <td class="n">{f.percent(h.utilisation)}</td>
-            </tr>
+            <Hot info={info} name={h.name} load={h.utilisation} />
           ))}
         </tbody>
       </table>

@@ -542,7 +542,7 @@ export function TimeLine({ info }: { info: Info }) {
         )}
         {hosts.length > 0 && <button onClick={() => set({ hosts: unfolded ? "none" : "all" })}>{unfolded ? "Fold hosts" : "Open hosts"}</button>}
         <span>
-          {f.time(from)} to {f.time(to)}
+          {f.timeWithin(from, from, to)} to {f.timeWithin(to, from, to)}
         </span>
         {!standalone() && (
           <a href={address(["run", info.name, "packet"], { from: Math.floor(from), to: Math.ceil(to) })}>messages of this window</a>

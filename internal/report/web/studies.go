@@ -39,6 +39,7 @@ type StudyEntry struct {
 	Title string      `json:"title"`
 	State *StudyState `json:"state,omitempty"`
 	Best  []string    `json:"best"` // settings of the best point, in the form of --set
+	Tied  int         `json:"tied"` // other points that equal the best one or are within its noise
 	Error string      `json:"error,omitempty"`
 }
 
@@ -67,6 +68,11 @@ func (s *Server) listStudies(w http.ResponseWriter, _ *http.Request) {
 		} else {
 			e.Title, e.State = m.Title, m.Study
 			e.Best = m.settings(0)
+			for i := range m.Points[min(1, len(m.Points)):] {
+				if m.Points[1+i].Tie {
+					e.Tied++
+				}
+			}
 		}
 		out = append(out, e)
 	}
