@@ -134,8 +134,10 @@ func (e *env) estimate(p *scenario.Plan, c fidelity.Cost, label string, total, a
 	if total > 1 {
 		text += fmt.Sprintf("; one of %d simulations, %d at a time", total, min(atOnce, total))
 	}
-	if f, err := fidelity.Lookup("flow"); err == nil && p.Fidelity == fidelity.Default && f.Refuse(p) == nil {
-		text += "; --set fidelity=flow is faster and approximate"
+	for _, f := range fidelity.All {
+		if p.Fidelity == fidelity.Default && f.Offer != "" && f.Refuse(p) == nil {
+			text += fmt.Sprintf("; --set fidelity=%s is %s", f.Name, f.Offer)
+		}
 	}
 	report.Labelled(e.stderr, "estimate: ", text)
 }

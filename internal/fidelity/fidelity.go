@@ -66,6 +66,7 @@ type Cost struct {
 type Fidelity struct {
 	Name  string // the value of Summary.Fidelity
 	Words string
+	Offer string // what it is, where packets take long
 	// Refuse returns why it cannot simulate a plan, before it builds the run; nil: it can.
 	Refuse func(*scenario.Plan) error
 	// Prepare estimates the run of a plan; build makes it.

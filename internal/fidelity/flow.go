@@ -10,7 +10,7 @@ import (
 
 // flow simulates messages as flows that share links.
 var flow = Fidelity{Name: flows.Name, Words: "messages as flows that share links fairly", Before: packet.Before,
-	Refuse:  flows.Refuse,
+	Offer: "faster and approximate", Refuse: flows.Refuse,
 	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) { return asFlows(p, 0) }}
 
 // asFlows prepares a run of flows. auto has chosen it because of the given packet-hops; 0: not chosen by auto.
