@@ -138,6 +138,9 @@ func (c *diagnoseCmd) tell(e *env, in diagnose.Input, notes []string) error {
 	return err
 }
 
+// deviceMB is the memory in which a device's answers are read.
+const deviceMB = 80
+
 // snapshots returns the snapshots of files, of live devices, or of both: outputs of hosts together with queried
 // switches.
 func (c *diagnoseCmd) snapshots(e *env) (in diagnose.Input, notes []string, err error) {
@@ -152,6 +155,7 @@ func (c *diagnoseCmd) snapshots(e *env) (in diagnose.Input, notes []string, err 
 		}
 	}
 	if len(c.GNMI) > 0 {
+		defer collect(deviceMB * min(len(c.GNMI), 10))() // a hostile device sends faster than garbage is noticed
 		live, more, err := c.Read(ctx, e.stderr)
 		if err != nil {
 			return in, nil, err

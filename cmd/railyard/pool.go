@@ -53,14 +53,21 @@ type task struct {
 // outside the collector: pages of the program's file.
 const budgetMB, programMB = 1900, 100
 
+// collect keeps garbage within a number of MB, unless the user has set a limit; release ends that.
+func collect(mb int) (release func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	was := debug.SetMemoryLimit(int64(mb) * 1_000_000)
+	return func() { debug.SetMemoryLimit(was) }
+}
+
 // spread runs tasks with a progress bar, until Ctrl-C. It runs as many at a time as there are processors and as fit
 // the memory.
 func (e *env) spread(what string, tasks []task) error {
 	ctx, release := e.endable()
 	defer release()
-	if os.Getenv("GOMEMLIMIT") == "" { // garbage of several tasks counts, too
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit((budgetMB - programMB) * 1_000_000))
-	}
+	defer collect(budgetMB - programMB)() // garbage of several tasks counts, too
 	bar := newMeter(e)
 	defer bar.finish()
 	errs, ended := make([]error, len(tasks)), make(chan int)
