@@ -144,12 +144,12 @@ func (p *Plan) Slowest() (least *Kind) {
 
 // kindOf returns the kind of a GPU server whose NVLink may have a non-default rate: the total, or between two GPUs.
 func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
-	k := &Kind{GPU: gpu, NVLink: gpu.Reached(), Pair: gpu.Pair}
+	k := &Kind{GPU: gpu, NVLink: gpu.Reached()}
 	if nvlink > 0 {
-		if k.Pair > 0 { // one pipe per link, each with the share of the rate
-			k.Pair = unit.Rate(float64(k.Pair) / float64(k.NVLink) * float64(nvlink))
-		}
 		k.NVLink = nvlink
+	}
+	if gpu.Pair > 0 { // one pipe per link, each with the share of the rate
+		k.Pair = unit.Rate(float64(gpu.Pair) * float64(k.NVLink) / float64(gpu.NVLink))
 	}
 	if pair > 0 {
 		k.Pair = pair

@@ -63,8 +63,8 @@ func TestKindsOfServers(t *testing.T) {
 func TestNVLinkOfAMesh(t *testing.T) {
 	text := "fabric: {kind: rail, hosts: 2, spines: 1, uplinks: 8}\nserver: {gpu: mi300x}\n" +
 		"workload: {traffic: {permutation: {bytes: 1MiB}}}\n"
-	for set, want := range map[string]unit.Rate{"server.gpus=8": 512 * unit.Gbps,
-		"server.nvlink=336GB/s": 384 * unit.Gbps} { // 48 GB/s is what AMD measures of a link
+	for set, want := range map[string]unit.Rate{"server.gpus=8": 384 * unit.Gbps, // 48 GB/s are usable of 64
+		"server.gpu=gaudi3": 600 * unit.Gbps, "server.nvlink=448GB/s": 512 * unit.Gbps} {
 		p, err := resolved(t, text, set)
 		if err != nil || p.Kinds[0].Pair != want || p.Inside[0].Slowest() != want {
 			t.Errorf("%s: %+v, %v", set, p.Kinds[0], err)

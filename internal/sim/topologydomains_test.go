@@ -19,8 +19,8 @@ func TestTopologyDomains(t *testing.T) {
 		rate              unit.Rate // NVLink's at the share that kernels reach
 	}{
 		{"nvl72", "rack 1", "NVLink", 2, 18, 72, 5774_400_000_000},
-		{"mi300x", "host-1-1", "pair link", 16, 1, 8, 512 * unit.Gbps},
-		{"pollara", "host-1", "pair link", 8, 1, 8, 512 * unit.Gbps},
+		{"mi300x", "host-1-1", "pair link", 16, 1, 8, 384 * unit.Gbps},
+		{"pollara", "host-1", "pair link", 8, 1, 8, 384 * unit.Gbps},
 	} {
 		text, sets := small(t, c.cluster)
 		r, _, tab := runAll(t, text, sets...)
