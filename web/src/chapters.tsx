@@ -381,7 +381,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
       ],
     },
     {
-      title: "Collectives",
+      title: grad || !slow ? "Collectives" : "Transfers",
       finding:
         grad && grad.bound_bytes_per_second > 0
           ? `${grad.name} at ${f.percent(grad.busbw_bytes_per_second / grad.bound_bytes_per_second)} of the slowest link`

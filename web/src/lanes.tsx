@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Info, type QPView, view } from "./api";
 import { lines } from "./colour";
 import type { Lanes as Data } from "./contract";
+import { byFlow } from "./flow";
 import * as f from "./format";
 import { set, useData, usePlace } from "./state";
 
@@ -50,7 +51,7 @@ export function Lanes(props: { info: Info; from: number; to: number; width: numb
     shut || qps.length === 0 ? null : () => Promise.all(qps.map((q) => view<QPView>(info.name, `qp?id=${q}`))),
     [info.name, qps.join(), shut],
   );
-  const toggle = (
+  const toggle = byFlow(info) ? null : (
     <button class="plain lanes-toggle" aria-expanded={!shut} onClick={() => set({ lanes: shut ? undefined : "0" })}>
       {shut ? "Show fabric lanes" : "Hide fabric lanes"}
     </button>

@@ -202,7 +202,7 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
                       <span style={{ left: at(t.at) }}>{t.label}</span>
                     ))}
                   {base && (
-                    <span class="baseline" style={{ left: at(base.figures[first]) }}>
+                    <span class="baseline" style={{ left: at(base.figures[first]), transform: base.figures[first] > 0.8 * top ? "translateX(-100%)" : undefined }}>
                       {base.name} {figure(base.figures[first], fig)}
                     </span>
                   )}

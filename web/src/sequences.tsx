@@ -22,7 +22,13 @@ export const useSequence = (info: Info, name: string) =>
 export const rings = (info: Info) => (info.summary.collectives ?? []).some((c) => c.kind === "all-reduce" && c.algorithm === "ring");
 
 /** possible reports whether a run has what a sequence is of, as far as its summary knows. */
-export const possible = (info: Info, name: string) => (name === "ring" ? rings(info) : name === "rank" || !byFlow(info));
+export function possible(info: Info, name: string): boolean {
+  const s = info.summary;
+  if (name === "rank") return true;
+  if (name === "ring") return rings(info);
+  if (byFlow(info)) return false;
+  return name === "mark" ? s.cnps > 0 : name === "pause" ? s.pfc_pauses > 0 : name === "nak" ? s.naks + s.drops > 0 : true;
+}
 
 /** Sequences shows a part of the run as a sequence diagram, step by step. */
 export function Sequences(props: { info: Info; name: string; data?: Told; error?: string; at: number }) {
@@ -59,7 +65,11 @@ export function Sequences(props: { info: Info; name: string; data?: Told; error?
       ) : (
         <>
           <p class="note" data-testid="why">
-            <span title={data.why}>{f.begin(data.why.split(": run its scenario")[0])}.</span>
+            <span title={data.why}>
+              {followed.has(name) && !followedAny && !unfollowable(info)
+                ? "This run followed no packet. One that does shows this scene with its own QPNs, PSNs, keys and times."
+                : `${f.begin(data.why.split(": run its scenario")[0])}.`}
+            </span>
           </p>
           {followed.has(name) && !standalone() && <Followed info={info} name={name} />}
         </>

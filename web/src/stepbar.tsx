@@ -45,6 +45,43 @@ function named(s: Segment, step: number): boolean {
   return s.ps >= (lossy(s.cause.key) ? 0.001 : 0.01) * step;
 }
 
+const middle = (s: Segment) => s.x + s.w / 2;
+
+/** Led is a label on a line that leads to its segment, at x. */
+interface Led {
+  s: Segment;
+  text: string;
+  row: number;
+  from: number;
+  to: number;
+  x: number;
+}
+
+/** depth is how many rows labels take. */
+const depth = (led: Led[]) => led.reduce((n, l) => Math.max(n, l.row + 1), 0);
+
+/** leading places labels one after another where they cross no other: each ends at its line, or begins there where it
+ * would leave the picture. */
+function leading(list: Segment[]): Led[] {
+  const led: Led[] = [];
+  for (const s of list) {
+    const text = `${nameOf(s)} ${f.time(s.ps)}`;
+    const x = middle(s);
+    const from = x < wide(text) ? Math.max(0, x - 4) : x - wide(text);
+    const to = Math.max(x, from + wide(text));
+    const crosses = (o: Led, row: number) =>
+      o.row === row
+        ? o.from < to + 6 && o.to > from - 6
+        : o.row < row
+          ? o.from < x + 4 && o.to > x // its text, by this line
+          : from < o.x + 4 && to > o.x; // its line, by this text
+    let row = 0;
+    while (row < 9 && led.some((o) => crosses(o, row))) row++;
+    led.push({ s, text, row, from, to, x });
+  }
+  return led;
+}
+
 /** StepBar is the step as one bar: parts above, the causes of each below. */
 export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; causes: CauseInfo[]; step: number; main?: string }) {
   const { box, width } = useWidth(1216);
@@ -74,10 +111,7 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
   // Labels of segments: below where they fit, else on lines that lead there.
   const needs = small ? [] : segments.filter((s) => named(s, step));
   const under: { s: Segment; name: string; at: number; end: boolean }[] = [];
-  // A label ends at its line, x, or begins at the left edge where it would leave the picture.
-  const led: { s: Segment; text: string; row: number; from: number; to: number; x: number }[] = [];
   const taken: [number, number][] = [];
-  const middle = (s: Segment) => s.x + s.w / 2;
   for (const s of [...needs].sort((a, b) => b.ps - a.ps)) {
     const name = nameOf(s);
     const w = Math.max(wide(name), wide(f.time(s.ps)));
@@ -93,26 +127,12 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
     taken.push([fit, fit + w]);
     under.push({ s, name, at: fit === s.x ? s.x + 1 : s.x + s.w, end: fit !== s.x });
   }
-  for (const s of needs) {
-    if (under.some((u) => u.s === s)) continue;
-    const text = `${nameOf(s)} ${f.time(s.ps)}`;
-    const x = middle(s);
-    const from = Math.max(0, x - wide(text));
-    const to = Math.max(x, from + wide(text));
-    const crosses = (o: (typeof led)[number], row: number) =>
-      o.row === row
-        ? o.from < to + 6 && o.to > from - 6
-        : o.row < row
-          ? o.from < x + 4 && o.to > x // its text, by this line
-          : from < o.x + 4 && to > o.x; // its line, by this text
-    let row = 0;
-    while (row < 9 && led.some((o) => crosses(o, row))) row++;
-    led.push({ s, text, row, from, to, x });
-  }
+  const rest = needs.filter((s) => !under.some((u) => u.s === s));
+  const led = [rest, [...rest].reverse()].map((list) => leading(list)).reduce((a, b) => (depth(b) < depth(a) ? b : a));
   // The label of the title's cause is bold.
   const worst = Math.max(0, ...segments.filter((s) => s.cause.key === main).map((s) => s.ps));
   const bold = (s: Segment) => s.cause.key === main && s.ps === worst;
-  const rows = led.reduce((n, l) => Math.max(n, l.row + 1), 0);
+  const rows = depth(led);
   const base = top + tall;
   const height = base + (under.length > 0 ? 34 : 6) + (rows > 0 ? rows * 16 + 6 : 0);
   const said = parts

@@ -204,7 +204,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
     if (fresh) keep(fresh); // what is shown stays until the next is there
   }, [fresh]);
   const at = place.args.has("at") ? Number(place.args.get("at")) : undefined;
-  const found = useMemo(() => data && (flows ? loads(data) : finding(data)), [data]);
+  const found = useMemo(() => data && (flows ? loads(info, data) : finding(data)), [data]);
   if (error)
     return (
       <p class="error" role="alert">
@@ -219,7 +219,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
         Fabric · {f.plural(switches, "switch").replace(/switchs$/, "switches")}, {f.plural(data.ports, "port")}
         {data.groups.length > 0 && `, ${f.plural(data.groups.length, "pod")}`}
       </p>
-      <h1 data-testid="verdict">{caused(info, found!.title)}</h1>
+      <h1 data-testid="verdict">{flows ? found!.title : caused(info, found!.title)}</h1>
       <p class="lede">
         {found!.more}
         {answer?.place && ` ${answer.place.most ? "Most is lost" : "The slowest message loses time"} at ${answer.place.name}.`}
@@ -267,16 +267,19 @@ function caused({ summary: s }: Info, title: string): string {
 }
 
 /** loads is what the loads of the tiers say, of a run that simulates no queues. */
-function loads(d: Figures): { title: string; more: string } {
+function loads(info: Info, d: Figures): { title: string; more: string } {
   const peak = (t: Tier, r: number) => Math.max(0, ...t.load[r]);
   const uneven = (t: Tier) => peak(t, 1) - peak(t, 0);
-  const even = d.tiers.every((t) => uneven(t) < 0.1);
-  const top = [...d.tiers].sort((a, b) => (even ? 0 : uneven(b) - uneven(a)) || peak(b, 0) - peak(a, 0))[0];
+  const most = [...d.tiers].sort((a, b) => peak(b, 0) - peak(a, 0))[0];
+  const top = [...d.tiers].sort((a, b) => uneven(b) - uneven(a))[0];
   if (!top || peak(top, 3) === 0) return { title: "No port sends in this window.", more: "" };
-  return {
-    title: `The busiest tenth of ${top.name} ports reaches ${f.percent(peak(top, 1))} of line rate, the median port ${f.percent(peak(top, 0))}.`,
-    more: unsimulated("queues, ECN marks and PFC pauses"),
-  };
+  const tenth = `The busiest tenth of ${top.name} ports reaches ${f.percent(peak(top, 1))} of line rate, the median port ${f.percent(peak(top, 0))}.`;
+  const full = `The median ${most.name} port reaches ${f.percent(peak(most, 0))} of line rate.`;
+  const some = uneven(top) >= 0.1;
+  const none = unsimulated("queues, ECN marks and PFC pauses");
+  // A tier that is full as a whole comes before one with full ports.
+  if (!some || peak(most, 0) >= 0.9) return { title: full, more: some ? `${tenth} ${none}` : none };
+  return { title: caused(info, tenth), more: none };
 }
 
 /** Hot is a busy link with two of the queue pairs that use it. */

@@ -605,7 +605,7 @@ export function TimeLine({ info }: { info: Info }) {
       >
         <Minimap info={info} from={from} to={to} width={width} left={left} />
         {!standalone() && <Lanes info={info} from={from} to={to} width={width} left={left} cursor={cursor} marks={marks} />}
-        {byFlow(info) && <NotSimulated info={info} what="queues, ECN marks, PFC pauses, drops and sending rates" />}
+        {byFlow(info) && <NotSimulated info={info} what="queues, ECN marks, PFC pauses and drops" />}
         <canvas
           ref={box}
           role="img"
