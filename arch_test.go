@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/counters/planted": {"internal/counters", "internal/diagnose", "internal/scenario",
 		"internal/sim", "internal/topo"},
 	"internal/slurm":     {},
-	"internal/jobscript": {"internal/model", "internal/slurm"},
+	"internal/jobscript": {"internal/model", "internal/partition", "internal/slurm", "internal/workload"},
 	"internal/hostconf": {"cc", "internal/jobscript", "internal/slurm", "internal/swconf",
 		"internal/swconf/cli"},
 	"internal/coll":      {},

@@ -57,9 +57,10 @@ type planMemoryCmd struct {
 }
 
 func (c *planMemoryCmd) Help() string {
-	return `Training state is 16 bytes per parameter (Adam, mixed precision), sharded by ZeRO. Activations
-follow Korthikanti et al., with sequence parallelism; a layer of a hybrid keeps what its own part
-needs. Schedule 2bw keeps two versions of the weights. Exit code 1: a stage does not fit.
+	return `Training state is 16 bytes per parameter (Adam, mixed precision), 18 by Megatron-LM, whose
+gradients have 32 bits, sharded by ZeRO. Activations follow Korthikanti et al., with sequence
+parallelism; a layer of a hybrid keeps what its own part needs. Schedule 2bw keeps two versions
+of the weights. Exit code 1: a stage does not fit.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
@@ -104,7 +105,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 		if err = by.Permits(l); err != nil {
 			return input.Fault(field.Flags(err))
 		}
-		l.Stack = by.Stack
+		by.Spends(&l)
 	}
 	ranks, err := l.Memory(m)
 	if err != nil {

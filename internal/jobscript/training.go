@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/partition"
 	"railyard/internal/slurm"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -282,19 +284,21 @@ func (b *builder) scores() {
 
 // gradients sets the reduction of gradients.
 func (b *builder) gradients(dp int64) {
+	bytes, from, why := int64(partition.GradBytes), "", "as weights"
+	switch {
+	case b.has("grads 32"):
+		bytes, from = 4, "grads 32"
+	case b.has("grads 16"):
+		from = "grads 16"
+	case b.megatron() && !b.deepspeed() && b.has("bf16"):
+		if by, err := workload.FindSoftware("megatron-lm"); err == nil {
+			bytes, why = by.GradBytes, "Megatron-LM's default with bf16"
+		}
+	}
+	b.say("grad_bytes", bytes, from, why)
 	if dp == 1 {
 		return
 	}
-	bytes, from, why := int64(2), "", "as weights"
-	if b.megatron() && !b.deepspeed() && b.has("bf16") && !b.has("grads 16") || b.has("grads 32") {
-		bytes, why = 4, "Megatron-LM's default with bf16"
-		if from = ""; b.has("grads 32") {
-			from = "grads 32"
-		}
-	} else if b.has("grads 16") {
-		from = "grads 16"
-	}
-	b.say("grad_bytes", bytes, from, why)
 	switch {
 	case b.has("overlap"):
 		b.say("overlap", true, "overlap", "")

@@ -63,7 +63,8 @@ type Layout struct {
 	Steps        int   `json:"-" yaml:"steps" range:"1,1000" doc:"steps one after the other, each a batch"`
 	Seq          int64 `json:"sequence" yaml:"sequence" range:"1,16777216" doc:"tokens per sequence"`
 
-	Stack string `json:"-" yaml:"-"` // framework whose use of memory is assumed, see stacks; "": Megatron's
+	GradBytes int64  `json:"-" yaml:"grad_bytes" of:"2, 4" doc:"bytes per gradient element, in memory and in reductions: 2 (bf16) or 4; default: those of software"`
+	Stack     string `json:"-" yaml:"-"` // framework whose use of memory is assumed, see stacks; "": Megatron's
 	// Unfused: attention writes its scores to memory, as kernels did before FlashAttention.
 	Unfused bool `json:"-" yaml:"-"`
 }
@@ -188,9 +189,10 @@ func (l Layout) divides(layers int64) bool {
 	return layers%n == 0 || n > 1 && (layers+2)%n == 0 || l.Uneven && n <= layers
 }
 
-// Settled returns the layout with its defaults: without a schedule 1f1b, interleaved for several chunks per rank, and
-// layers distributed unevenly if they do not divide.
+// Settled returns the layout with its defaults: without a schedule 1f1b, interleaved for several chunks per rank,
+// layers distributed unevenly if they do not divide, and the bytes of a gradient.
 func (l Layout) Settled(m *model.Config) Layout {
+	l.GradBytes = l.Gradient()
 	if l.Schedule == "" {
 		l.Schedule = OneFOneB
 		if l.VPP > 1 {

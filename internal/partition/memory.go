@@ -12,9 +12,9 @@ import (
 // source document has the same formula, (4+12) bytes, and states about 24 TB.
 const (
 	paramBytes = 2
-	gradBytes  = 2
+	GradBytes  = 2 // unless a layout has others
 	optBytes   = 12
-	StateBytes = paramBytes + gradBytes + optBytes
+	StateBytes = paramBytes + GradBytes + optBytes
 )
 
 // SavedBytes is the bytes per parameter in a checkpoint: all but the gradients.
@@ -40,6 +40,15 @@ type RankMemory struct {
 // Total adds it up.
 func (m RankMemory) Total() unit.Bytes {
 	return m.Weights + m.Gradients + m.Optimizer + m.Activations + m.Buffers
+}
+
+// Gradient returns the bytes of a gradient element. Megatron-LM adds up gradients of bf16 weights in 32 bit, 6 + 12/d
+// bytes per parameter with its distributed optimizer (docs/references.md, software).
+func (l Layout) Gradient() int64 {
+	if l.GradBytes == 0 {
+		return GradBytes
+	}
+	return l.GradBytes
 }
 
 // LayerActivations returns the bytes that one layer keeps per microbatch on a rank (docs/references.md, activations).
@@ -143,7 +152,7 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 			}
 			return unit.Bytes(bytes * (shared + expert))
 		}
-		r.Weights, r.Gradients, r.Optimizer = state(paramBytes, l.ZeRO >= 3), state(gradBytes, l.ZeRO >= 2),
+		r.Weights, r.Gradients, r.Optimizer = state(paramBytes, l.ZeRO >= 3), state(l.Gradient(), l.ZeRO >= 2),
 			state(optBytes, l.ZeRO >= 1)
 		if l.Schedule == TwoVersions { // the one in use and the one being built
 			r.Weights *= 2
@@ -204,7 +213,7 @@ func ceil(a, b int64) int64 { return (a + b - 1) / b }
 // al. 2020, figure 1).
 func ZeROBytes(params, n float64, stage int) float64 {
 	b := 0.0
-	for _, s := range []struct{ bytes, from int }{{optBytes, 1}, {gradBytes, 2}, {paramBytes, 3}} {
+	for _, s := range []struct{ bytes, from int }{{optBytes, 1}, {GradBytes, 2}, {paramBytes, 3}} {
 		if stage >= s.from {
 			b += float64(s.bytes) * params / n
 		} else {

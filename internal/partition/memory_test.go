@@ -65,6 +65,21 @@ func TestZeRO(t *testing.T) {
 	}
 }
 
+// Gradients of 32 bit next to 16 bit weights.
+func TestGradients(t *testing.T) {
+	l := layout(1, 1, 8)
+	l.ZeRO, l.GradBytes = 1, 4
+	r, err := l.Worst(builtin(t, "llama-3.1-8b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With its distributed optimizer Megatron-LM takes 6 + 12/d bytes per parameter (docs/references.md, software).
+	states := float64(r.Weights+r.Gradients+r.Optimizer) / float64(r.Params)
+	if math.Abs(states-(6+12.0/8)) > 1e-6 {
+		t.Errorf("%g bytes per parameter, want %g", states, 6+12.0/8)
+	}
+}
+
 // A stage holds what its own layers have, of a hybrid too: of two layers of Nemotron 3 Nano one has experts or none.
 // All stages together have the model's parameters.
 func TestStagesOfHybrids(t *testing.T) {

@@ -192,48 +192,54 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 	}
 	mb := float64(l.Microbatches)
 	experts := group{l.ExpertRanks() / l.EP, g.stride * l.ExpertTP() / l.TP * l.EP}
-	pieces := func(params float64) float64 { return math.Ceil(2 * params / float64(t.Bucket)) }
-	if l.ZeRO == 3 {
-		pieces = func(float64) float64 {
-			return float64(in.Training.Model.Layers) / float64(l.PP) * float64(max(1, t.Gathers))
+	// round is the time of one round of all parameters or gradients, of these bytes each.
+	round := func(each float64) float64 {
+		pieces := func(params float64) float64 { return math.Ceil(each * params / float64(t.Bucket)) }
+		if l.ZeRO == 3 {
+			pieces = func(float64) float64 {
+				return float64(in.Training.Model.Layers) / float64(l.PP) * float64(max(1, t.Gathers))
+			}
 		}
+		return in.Site.ring(g, t.Channels, dense*each, pieces(dense)) +
+			in.Site.ring(experts, t.Channels, sparse*each, pieces(sparse))
 	}
-	// one round of all parameters
-	once := in.Site.ring(g, t.Channels, dense*2, pieces(dense)) +
-		in.Site.ring(experts, t.Channels, sparse*2, pieces(sparse))
-	// the last bucket has nothing to overlap with
-	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))
-	hide := func(t, window float64) float64 {
+	const weight = partition.WeightBytes
+	gradient := float64(l.Gradient())
+	gather, reduce := round(weight), round(gradient)
+	// the last bucket, a share, has nothing to overlap with
+	last := func(each float64) float64 { return min(1, float64(t.Bucket)/(each*(dense+sparse))) }
+	hide := func(time, window float64) float64 {
 		if !in.Training.Overlap {
-			return t
+			return time
 		}
-		return max(t-window, t*last)
+		return max(time-window, time*last(gradient))
 	}
-	rounds := 2.0
-	after := once
+	sent := gradient + weight // bytes per parameter
+	after := gather
 	if in.Training.GatherAhead {
-		after = max(once-f/float64(l.VPP), once*last)
+		after = max(gather-f/float64(l.VPP), gather*last(weight))
 	}
 	switch l.ZeRO {
 	case 0:
-		c.Data = hide(2*once, b/float64(l.VPP))
+		c.Data = hide(2*reduce, b/float64(l.VPP))
+		sent = 2 * gradient
 	case 1:
-		c.Data = hide(once, b/float64(l.VPP)) + after
+		c.Data = hide(reduce, b/float64(l.VPP)) + after
 	case 2:
-		c.Data = mb*hide(once, b) + after
-		rounds = mb + 1
+		c.Data = mb*hide(reduce, b) + after
+		sent = mb*gradient + weight
 	case 3:
-		// the one-time part of each pass, which no pass precedes
-		first := once / float64(in.Training.Model.Layers/int64(l.PP))
-		back := 2.0
+		again := 1.0 // gatherings of the backward pass
 		if t.Regather {
-			back++
+			again++
 		}
-		c.Data = mb * (max(back*once-b, 0) + max(once-f, 0) + 2*float64(l.VPP)*first)
-		rounds = (1 + back) * mb
+		// the one-time part of each pass, which no pass precedes
+		first := (gather + reduce) / float64(in.Training.Model.Layers/int64(l.PP))
+		c.Data = mb * (max(reduce+again*gather-b, 0) + max(gather-f, 0) + float64(l.VPP)*first)
+		sent = mb * (gradient + (1+again)*weight)
 	}
 	k := float64(in.Site.inServer(g))
-	sent := rounds * 2 * (dense*(float64(g.n)-1)/float64(g.n) +
+	sent *= (dense*(float64(g.n)-1)/float64(g.n) +
 		sparse*max(0, float64(experts.n)-1)/float64(experts.n))
 	if k < float64(g.n) {
 		in.book(c, max(g.stride, in.Site.PerServer), sent/k)

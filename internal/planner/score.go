@@ -61,7 +61,7 @@ func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 		if err := by.Permits(l); err != nil {
 			return nil, err
 		}
-		l.Stack = by.Stack
+		by.Spends(&l)
 	}
 	once := int64(l.DP) * l.Micro
 	if in.Training.GlobalBatch%once != 0 {

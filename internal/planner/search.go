@@ -121,9 +121,6 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 		}
 		return 0, err.Error()
 	}
-	if by := in.Training.Software; by != nil {
-		l.Stack = by.Stack
-	}
 	l.Unfused = in.Training.Kernels == workload.Unfused
 	worst, err := l.Worst(in.Training.Model)
 	if err != nil {
@@ -208,7 +205,10 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 	case in.Training.Model.Experts > 0:
 		eps = divisors(int(in.Training.Model.Experts))
 	}
-	n := in.Site.GPUs
+	n, spent := in.Site.GPUs, partition.Layout{}
+	if by := in.Training.Software; by != nil {
+		by.Spends(&spent)
+	}
 	for _, tp := range divisors(n) {
 		if tp > 64 && len(in.Only.TP) == 0 {
 			break
@@ -223,7 +223,7 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 				}
 				for _, ep := range eps {
 					in.variants(partition.Layout{TP: tp, PP: pp, DP: n / tp / pp / cp, CP: cp, EP: ep,
-						Sequence: tp > 1, Seq: in.Training.Seq}, visit)
+						Sequence: tp > 1, Seq: in.Training.Seq, Stack: spent.Stack, GradBytes: spent.GradBytes}, visit)
 				}
 			}
 		}

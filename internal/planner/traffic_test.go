@@ -22,7 +22,7 @@ func TestTrafficMatrix(t *testing.T) {
 	m := builtin(t, "gpt3-13b")
 	const tp, pp, dp, micro, seq, batches = 4, 2, 4, 1, 2048, 3
 	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), Layout: layout(tp, pp, dp, batches, seq),
-		GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 50, Channels: 1, ScatterGather: true}
+		Bucket: 1 * unit.GB, Overlap: true, Efficiency: 50, Channels: 1, ScatterGather: true}
 	d, err := tr.Build()
 	if err != nil {
 		t.Fatal(err)

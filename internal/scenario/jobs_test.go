@@ -274,3 +274,24 @@ func TestBadJobs(t *testing.T) {
 		}
 	}
 }
+
+// Gradients have the bytes of the framework, unless the scenario sets them.
+func TestGradientBytes(t *testing.T) {
+	const text = shared + "workload: {training: {model: gpt3-125m, tp: 4, dp: 8, global_batch: 32}}\n"
+	const by, key = "workload.training.software=megatron-lm", "workload.training.grad_bytes=2"
+	for _, c := range []struct {
+		sets []string
+		want int64
+	}{{nil, 2}, {[]string{by}, 4}, {[]string{by, key}, 2}, {[]string{"workload.training.software=nemo"}, 2}} {
+		p, err := planOf(t, text, c.sets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := p.Jobs[0].Training
+		if worst, err := step.Worst(step.Model); err != nil || step.GradBytes != c.want ||
+			worst.Gradients != worst.Weights/2*unit.Bytes(c.want) {
+			t.Errorf("%v: %d bytes, %d in memory of %d weights, %v; want %d", c.sets, step.GradBytes, worst.Gradients,
+				worst.Weights, err, c.want)
+		}
+	}
+}

@@ -116,7 +116,10 @@ func (p *resolver) software(key string, step *workload.Training) error {
 		}
 	}
 	if step.Software != nil {
-		step.Stack = step.Software.Stack
+		grads := step.GradBytes
+		if step.Software.Spends(&step.Layout); p.says(key + ".grad_bytes") {
+			step.GradBytes = grads
+		}
 	}
 	c := p.File.Calibration
 	if c == nil {

@@ -267,7 +267,7 @@ func bubbles() ([]Row, error) {
 		t := workload.Training{Layout: partition.Layout{TP: 1, PP: c.p, DP: 1, CP: 1, EP: 1, VPP: c.v,
 			Recompute: partition.RecomputeSelective, Schedule: c.schedule, Micro: 1,
 			Microbatches: c.m, Seq: 2048},
-			Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 50, Channels: 1}
+			Model: m, GPU: model.GPUs["h100"], Bucket: unit.GB, Efficiency: 50, Channels: 1}
 		d := must(t.Build())
 		f, b, _ := t.LayerTimes()
 		work := unit.Time(48/c.p*c.m) * (f + b)

@@ -29,7 +29,7 @@ func pipeline(t testing.TB, schedule string, p, m, v int) *Training {
 	}
 	return &Training{Layout: partition.Layout{TP: 1, PP: p, DP: 1, CP: 1, EP: 1, VPP: v,
 		Recompute: partition.RecomputeSelective, Schedule: schedule, Micro: 1, Microbatches: m, Seq: 2048},
-		Model: c, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 50, Channels: 1}
+		Model: c, GPU: model.GPUs["h100"], Bucket: unit.GB, Efficiency: 50, Channels: 1}
 }
 
 // idle returns how long the first rank does not compute, and how long it does.

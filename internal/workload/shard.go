@@ -194,8 +194,8 @@ func (s *step) written(p, part, l, k int, postponed bool) {
 	}
 	dense, sparse := s.params(part, l)
 	w := &s.pool[p]
-	w.dense += unit.Bytes(dense * float64(s.GradBytes))
-	w.sparse += unit.Bytes(sparse * float64(s.GradBytes))
+	w.dense += unit.Bytes(dense * float64(s.Gradient()))
+	w.sparse += unit.Bytes(sparse * float64(s.Gradient()))
 	s.reduce(p, s.dense[p], &w.dense, l == 0)
 	s.reduce(p, s.sparse[p], &w.sparse, l == 0)
 }

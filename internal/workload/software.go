@@ -55,6 +55,9 @@ type Software struct {
 	MaxPP        int      `json:"max_pp,omitempty"`    // 0: no limit
 	Stack        string   `json:"memory_as,omitempty"` // megatron or torch; empty: megatron
 
+	// GradBytes is the bytes of a gradient element with weights in bf16; 0: as weights
+	GradBytes int64 `json:"grad_bytes,omitempty"`
+
 	Recipe Recipe `json:"recipe"` // defaults of a run
 	Source string `json:"source"`
 
@@ -197,6 +200,14 @@ func (s *Software) Permits(l partition.Layout) error {
 		return field.Choice("schedule", l.Schedule, s.Schedules, "%s does not have %q", s.Name, l.Schedule)
 	}
 	return nil
+}
+
+// Spends sets how a layout spends memory by the framework: its stack, and the bytes of its gradients.
+func (s *Software) Spends(l *partition.Layout) {
+	l.Stack = s.Stack
+	if s.GradBytes > 0 {
+		l.GradBytes = s.GradBytes
+	}
 }
 
 // LowestZeRO is the lowest stage of the framework, for a number of ranks that can share states. A single rank

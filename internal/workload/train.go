@@ -49,7 +49,7 @@ func (t *Training) Validate() error {
 		return field.New("ep", "%d ranks out of tp x cp x dp cannot be simulated, only estimated", t.EP)
 	case t.Bucket < 1*unit.KB:
 		return field.New("bucket", "must be at least 1KB, found %v", t.Bucket)
-	case t.GradBytes != 2 && t.GradBytes != 4:
+	case t.Gradient() != 2 && t.Gradient() != 4:
 		return field.New("grad_bytes", "gradients have 2 or 4 bytes, found %d", t.GradBytes)
 	case t.Channels < 0 || t.Channels > 64:
 		return field.New("channels", "%d is out of range 0–64", t.Channels)
@@ -282,7 +282,7 @@ func (t *Training) size() float64 {
 	}
 	ranks := float64(t.Ranks())
 	ops := ranks * (float64(t.Model.Layers)/float64(t.PP) + 1) * float64(t.Microbatches) * perLayer
-	buckets := float64(t.Model.Params()*t.GradBytes)/float64(t.PP*t.TP)/float64(t.Bucket) + float64(t.VPP)
+	buckets := float64(t.Model.Params()*t.Gradient())/float64(t.PP*t.TP)/float64(t.Bucket) + float64(t.VPP)
 	if t.ZeRO == 2 {
 		buckets *= float64(t.Microbatches)
 	}

@@ -17,7 +17,6 @@ type Training struct {
 	Name string `yaml:"model" doc:"a shipped model, or the path of a config.json"`
 	partition.Layout
 	GlobalBatch   int64      `yaml:"global_batch" range:"0|1,1073741824" doc:"sequences per step"`
-	GradBytes     int64      `yaml:"grad_bytes" of:"2, 4" doc:"bytes per gradient element: 2 (bf16) or 4"`
 	Bucket        unit.Bytes `yaml:"bucket" range:"1KB,100000GB" doc:"gradient bytes per all-reduce"`
 	Overlap       bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
 	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while input gradients are reduced"`
@@ -63,8 +62,8 @@ type Training struct {
 func NewTraining() Training {
 	return Training{Layout: partition.Layout{TP: 1, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1,
 		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
-		Micro: 1, Steps: 1, Seq: 2048},
-		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
+		Micro: 1, Steps: 1, Seq: 2048, GradBytes: partition.GradBytes},
+		Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
 		Kernels: Flat, TensorBy: coll.ByRing, Algorithm: "ring", Precision: BF16,
 		Experts: "direct", Prefetch: 1, Gathers: 1}
 }

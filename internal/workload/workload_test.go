@@ -14,7 +14,7 @@ func training(t *testing.T, name string, tp, pp, dp int) *Training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"], GradBytes: 2,
+	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"],
 		Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50, Channels: 1}
 }
 
