@@ -113,10 +113,10 @@ func (a *Account) Ranked() (ids []ID) {
 	return ids
 }
 
-// Overlapped returns failed and slow links whose repair alone saves more than ten times their cost in addition to
-// other causes. With those causes removed they hardly matter.
+// Overlapped returns failed and slow links, and collisions, whose removal alone saves more than ten times their cost in
+// addition to other causes. With those causes removed they hardly matter.
 func (a *Account) Overlapped() (ids []ID) {
-	for _, id := range []ID{FailedCapacity, SlowLink} {
+	for _, id := range []ID{FailedCapacity, SlowLink, Collision} {
 		if a.Saving[id] > 10*a.Costs(id) {
 			ids = append(ids, id)
 		}

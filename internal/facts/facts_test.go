@@ -83,6 +83,21 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
+// A collision that costs nothing next to congestion control's reactions has remedies where its removal saves.
+func TestRemediesOfOverlappedCollision(t *testing.T) {
+	known := Of(planOf(t, rails))
+	var a cause.Account
+	a.Own[cause.Recovering], a.Saving[cause.Recovering] = 300, 300
+	for saving, want := range map[int64]bool{0: false, 4: false, 100: true} {
+		a.Saving[cause.Collision] = saving
+		if got := slices.ContainsFunc(Remedies(known, &a, 1000), func(r Remedy) bool {
+			return r.Of == cause.Collision
+		}); got != want {
+			t.Errorf("saves %d of 1,000: remedies %v, want %v", saving, got, want)
+		}
+	}
+}
+
 // TestRemediesInside checks that a run whose messages crossed NVLink alone has no advice about cables and NICs.
 func TestRemediesInside(t *testing.T) {
 	known := Of(planOf(t, rails))

@@ -37,3 +37,20 @@ func TestMainCauseSaves(t *testing.T) {
 		}
 	}
 }
+
+// TestOverlappedCauseLeads checks that a collision that costs nothing next to other causes leads where a run without it
+// saved most, and not where that is an estimate.
+func TestOverlappedCauseLeads(t *testing.T) {
+	for _, c := range []struct {
+		simulated []string
+		want      cause.ID
+	}{{nil, cause.Recovering}, {[]string{cause.ID(cause.Collision).Get().Key}, cause.Collision}} {
+		s := &result.Summary{Complete: true}
+		s.StepTime, s.Chain, s.Simulated = 100, &cause.Account{}, c.simulated
+		s.Chain.Own[cause.Recovering], s.Chain.Saving[cause.Recovering] = 32, 37
+		s.Chain.Saving[cause.Collision] = 50
+		if got := MainCause(s); got != c.want.Get().Name {
+			t.Errorf("%v simulated: %q, want %q", c.simulated, got, c.want.Get().Name)
+		}
+	}
+}

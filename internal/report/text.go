@@ -210,11 +210,14 @@ func MainCause(s *result.Summary) string {
 }
 
 // leading returns the cause that costs most, at least the given time. Where runs without causes were simulated, it is
-// the cause whose removal is known to save most, and none whose removal saved nothing.
+// the cause whose removal is known to save most, and none whose removal saved nothing; overlapped ones are among them.
 func leading(s *result.Summary, c *cause.Account, least int64) (best cause.ID, is bool) {
-	most := int64(0)
-	for _, id := range ByCost(c) {
+	most, overlapped := int64(0), s.Chain.Overlapped()
+	for _, id := range append(ByCost(c), overlapped...) {
 		cost, simulated := ownCost(c, id), slices.Contains(s.Simulated, id.Get().Key)
+		if simulated && slices.Contains(overlapped, id) {
+			cost = s.Chain.Saving[id]
+		}
 		if cost < least {
 			continue
 		}
