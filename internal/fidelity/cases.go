@@ -16,7 +16,8 @@ type Case struct {
 }
 
 // Cases lists the measured cases of Accuracies: every kind of traffic, with every congestion control and transport,
-// with queue pairs on one path and sprayed, a permutation of 1,024 hosts, and shipped scenarios.
+// with queue pairs on one path and sprayed, a permutation of 1,024 hosts, shipped scenarios, and scenarios of users
+// whose error was larger than that of their class.
 func Cases() (all []Case) {
 	var settings [][]string
 	for _, name := range cc.Names() {
@@ -51,6 +52,17 @@ func Cases() (all []Case) {
 		for _, sets := range [][]string{nil, {"lb=spray", "transport.recovery=selective", "transport.write=only"},
 			{"lb=spray-least", "transport.recovery=selective", "transport.write=only"}, {"cc.algorithm=none"}} {
 			all = append(all, Case{by + " all-reduce of 64 MB, 256 GPUs", pods, slices.Concat(of, sets)})
+		}
+	}
+	for _, seed := range []string{"seed=1", "seed=2", "seed=3"} { // large errors that users found
+		for _, sets := range [][]string{{seed}, {seed, "cc.algorithm=none"}} {
+			all = append(all, Case{"ring all-reduce of 64 MB, NICs of two ports", ports, sets})
+		}
+		all = append(all, Case{"ring all-reduce of 64 MB, NICs of two ports, one down", ports +
+			"failures: [{link: 'host-1:nic1', at: 0s}]\n", []string{seed}})
+		for _, sets := range [][]string{nil, {"cc.algorithm=none"},
+			{"lb=spray-least", "transport.recovery=selective", "transport.write=only"}} {
+			all = append(all, Case{"all-to-all of 256 MB, 16 GPUs", servers, append([]string{seed}, sets...)})
 		}
 	}
 	return all
@@ -88,6 +100,15 @@ const (
 		"         host_link: {rate: 400Gbps, cable: 10m}, fabric_link: {rate: 800Gbps, cable: 50m}}\n" +
 		"server: {gpu: h100, gpus: 8, nics: 8}\ntransport: {mtu: 4096}\n" +
 		"workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: tree, protocol: ll128}}}\n"
+	ports = "name: ports\nfabric: {kind: pod, segments: 2, hosts: 2, spines: 2,\n" +
+		"         host_link: {rate: 200Gbps, cable: 5m}, fabric_link: {rate: 400Gbps, cable: 50m}}\n" +
+		"server: {gpu: h100, gpus: 8, nics: 8, nic_ports: 2, bond: affinity}\nlb: spray-least\n" +
+		"transport: {qps: 2, recovery: selective, write: only}\n" +
+		"workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring, channels: 8}}}\n"
+	servers = "name: servers\nfabric: {kind: rail, segments: 1, hosts: 2, spines: 2,\n" +
+		"         host_link: {rate: 400Gbps, cable: 5m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n" +
+		"server: {gpu: h100, gpus: 8, nics: 8}\n" +
+		"workload: {traffic: {collective: {kind: all-to-all, bytes: 256MB}}}\n"
 	rails = "name: rails\nfabric: {kind: rail, segments: 2, hosts: 4, spines: 2, uplinks: 2,\n" +
 		"         host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n" +
 		"server: {gpu: h100, gpus: 2, nics: 2}\n" +
