@@ -30,7 +30,7 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (bus, full float64, 
 	for _, x := range b.touched {
 		kind, rate := "NIC", unit.Rate(0)
 		if pipe := x - b.pipes; pipe < 0 {
-			rate = r.nicRate(x / 2)
+			rate = r.workingRate(x / 2)
 		} else {
 			kind, rate = r.exec.PipeKind(pipe), r.exec.PipeRate(pipe)
 		}
@@ -108,7 +108,7 @@ func (r *reading) busiestNIC() (most *result.BusiestNIC) {
 			card[name] = i
 		}
 		of[i] = card[name]
-		rates[of[i]] += r.nicRate(int32(i))
+		rates[of[i]] += r.workingRate(int32(i))
 		for _, l := range r.graph.NICs[i].Links {
 			repaired[of[i]] += kinds[l]
 		}
@@ -144,6 +144,16 @@ func (r *reading) busiestNIC() (most *result.BusiestNIC) {
 func (r *reading) nicRate(nic int32) (rate unit.Rate) {
 	for _, l := range r.graph.NICs[nic].Links {
 		rate += r.best(l)
+	}
+	return rate
+}
+
+// workingRate is the rate of the ports of a NIC without those that are down during the whole run.
+func (r *reading) workingRate(nic int32) (rate unit.Rate) {
+	for _, l := range r.graph.NICs[nic].Links {
+		if !r.lives.dead(l) {
+			rate += r.best(l)
+		}
 	}
 	return rate
 }

@@ -57,6 +57,13 @@ func (r *reading) varies(port int32) bool {
 	return false
 }
 
+// dead reports whether a link is down during the whole run.
+func (l lives) dead(link int) bool {
+	events := l[link]
+	return len(events) > 0 && events[0].Toggles && events[0].At == 0 &&
+		!slices.ContainsFunc(events, func(e scenario.LinkEvent) bool { return e.Toggles && e.Up })
+}
+
 // gone lists the links that are broken during the whole run, which routes exclude from the start, and reports whether
 // others fail or recover.
 func (l lives) gone() (gone map[int]bool, others bool) {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/field"
 	"railyard/internal/topo"
@@ -103,6 +104,10 @@ func Fabrics(in FabricInput) ([]Design, error) {
 	}
 	if port := in.NICRate / n; port < 10 || port > in.Leaf.Rate || port > in.Top.Rate {
 		return nil, field.New("nic", "%s of %d Gbit/s a NIC do not fit ports of %v and %v; --nic-ports has a NIC share out its rate", unit.Plural(n, "port"), port, in.Leaf, in.Top)
+	}
+	if port := in.NICRate / n; !slices.Contains(portRates, port) {
+		return nil, field.New("nic", "no port has %d Gbit/s (NICs of %d with %s); accepted: %s", port, in.NICRate,
+			unit.Plural(n, "port"), listRates())
 	}
 	var out []Design
 	for _, k := range kinds {

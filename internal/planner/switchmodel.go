@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,7 +101,19 @@ func ParseSwitch(s string) (SwitchModel, error) {
 		err := field.Choice("", s, known.ModelNames(), "%q is not a switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s), a capacity (3.2T, 6.4T, 12.8T, 25.6T, 51.2T, 102.4T) or a model (railyard models)", s).ListedBy("railyard models")
 		return SwitchModel{}, err
 	}
+	if !slices.Contains(portRates, r) {
+		return SwitchModel{}, field.New("", "%q: no port has %d Gbit/s; accepted: %s", s, r, listRates())
+	}
 	return SwitchModel{Ports: n, Rate: r}, nil
+}
+
+// portRates are the rates of Ethernet ports (IEEE 802.3, and 3.2 and 6.4 Tbit/s of planned ones) and of InfiniBand's
+// FDR, in Gbit/s.
+var portRates = []int{10, 25, 40, 50, 56, 100, 200, 400, 800, 1600, 3200, 6400}
+
+// listRates lists portRates.
+func listRates() string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(portRates)), ", "), "[]")
 }
 
 // ParseRatio reads "7:1".
