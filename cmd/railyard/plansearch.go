@@ -195,7 +195,7 @@ func (c *trainingFlags) framework(name string, t *workload.Training) (err error)
 type trainingFlags struct {
 	GPUs       int      `help:"Number of GPUs (all of the fabric)" name:"gpus" placeholder:"N" range:"1,1048576" without:"measured"`
 	Global     int64    `help:"Sequences per step" default:"1024" name:"global-batch" range:"1,1073741824" without:"measured"`
-	Efficiency *float64 `help:"Percentage of the dense peak that matrix products reach (the scenario's, or 60)" placeholder:"PERCENT" range:"1,100"`
+	Efficiency *float64 `help:"Percentage of the dense peak that matrix products reach (the scenario's)" placeholder:"PERCENT" range:"1,100"`
 	Precision  string   `help:"Matrix products of layers: bf16, fp8, fp8-block, mxfp8, nvfp4" enum:"bf16,fp8,fp8-block,mxfp8,nvfp4" default:"bf16" placeholder:"NAME" without:"measured"`
 	Kernels    string   `help:"Memory-bound kernels: flat, fused or unfused (flat)" enum:",flat,fused,unfused" default:"" placeholder:"NAME" without:"measured"`
 }
@@ -209,7 +209,7 @@ func (c *trainingFlags) efficiency(plan *scenario.Plan, fabric string) (percent 
 	case plan.Efficiency > 0:
 		return plan.Efficiency, "of " + fabric + "; --efficiency changes it"
 	}
-	return 60, "default; --efficiency changes it"
+	return workload.NewTraining().Efficiency, "as in scenarios by default; --efficiency changes it"
 }
 
 // input returns the training on the GPUs of a fabric.
