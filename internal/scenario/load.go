@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ import (
 const MaxSize = 1 << 20
 
 // Parse parses a scenario. name is the file name in errors; sets are overrides of the form key.path=value, applied
-// after the file. The result is bound but not resolved.
+// after the file; a scenario without a name is called as the file. The result is bound but not resolved.
 func Parse(name string, text []byte, sets []string) (*Document, error) {
 	d := &Document{File: Default(), Text: string(text), Sets: sets, b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)
@@ -45,6 +46,9 @@ func Parse(name string, text []byte, sets []string) (*Document, error) {
 		if err := d.set(s); err != nil {
 			return nil, err
 		}
+	}
+	if base := filepath.Base(name); d.File.Name == "" {
+		d.File.Name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	return d, nil
 }

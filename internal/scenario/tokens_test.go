@@ -115,3 +115,13 @@ func spent() time.Duration {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// A scenario without a name is called as its file.
+func TestNameOfFile(t *testing.T) {
+	for name, want := range map[string]string{"": "pod", "name: mine\n": "mine"} {
+		d, err := scenario.Parse("fabrics/pod.v2/pod.yaml", []byte(name+"fabric: {kind: rail}\n"), nil)
+		if err != nil || d.File.Name != want {
+			t.Errorf("%q: %q, %v", name, d.File.Name, err)
+		}
+	}
+}

@@ -25,7 +25,7 @@ import (
 
 // Scenario is a scenario as written.
 type Scenario struct {
-	Name string // stands in errors
+	Name string // of its file: stands in errors, and is the name of a scenario that has none
 	Text []byte
 	Sets []string // overrides, as --set takes them
 	Seed *uint64  // instead of the file's; nil: the file's
@@ -34,13 +34,13 @@ type Scenario struct {
 
 // Of is the scenario that a plan was resolved from.
 func Of(p *scenario.Plan) *Scenario {
-	return &Scenario{Name: p.Name, Text: []byte(p.Text()), Sets: p.Sets(), Seed: &p.Seed, Read: p.Read}
+	return &Scenario{Name: p.Name + ".yaml", Text: []byte(p.Text()), Sets: p.Sets(), Seed: &p.Seed, Read: p.Read}
 }
 
 // OfRun is the scenario that a run directory was made of, as its run.json has it; read reads files that it names and
 // run.json has not.
 func OfRun(dir string, m *result.Manifest, read scenario.ReadFile) *Scenario {
-	return &Scenario{Name: filepath.Join(dir, "scenario"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed,
+	return &Scenario{Name: filepath.Join(dir, m.Name+".yaml"), Text: []byte(m.Scenario), Sets: m.Set, Seed: &m.Seed,
 		Read: func(name string) ([]byte, error) {
 			if text, has := m.Configs[name]; has {
 				return []byte(text), nil

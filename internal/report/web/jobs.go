@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -102,7 +103,7 @@ func (r *request) document() (*scenario.Document, error) {
 		return nil, &InputError{fmt.Sprintf("the scenario has %d bytes, at most %d are read", len(r.Text),
 			scenario.MaxSize)}
 	}
-	return scenario.Parse("scenario", []byte(r.Text), r.Sets)
+	return scenario.Parse(cmp.Or(r.name, "scenario"), []byte(r.Text), r.Sets)
 }
 
 // read reads a file that the scenario names if it is a shipped one.

@@ -377,6 +377,7 @@ type request struct {
 	// Trace selects the records of single packets; nil: none.
 	Trace *Trace `json:"trace"`
 
+	name  string   // of a variant: its scenario's file
 	added []string // of a variant: its further settings
 	files scenario.ReadFile
 }

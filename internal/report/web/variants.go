@@ -79,7 +79,7 @@ func (s *Server) variant(r request) (request, error) {
 	if m.Scenario == "" {
 		return r, &InputError{fmt.Sprintf("run.json of %s has no scenario", r.Of)}
 	}
-	r.Text, r.added = m.Scenario, r.Sets
+	r.name, r.Text, r.added = m.Name+".yaml", m.Scenario, r.Sets
 	r.Sets = append(append(slices.Clone(m.Set), fmt.Sprintf("seed=%d", m.Seed)), r.Sets...)
 	r.files = scenario.ReadFile(func(name string) ([]byte, error) {
 		if text, has := m.Configs[name]; has {
