@@ -39,8 +39,8 @@ export function Chart(props: {
         width: box.current.clientWidth || 400,
         height: props.height ?? 170,
         cursor: { y: false },
-        legend: { show: true },
-        padding: [8, 8, 0, 0],
+        legend: { show: props.curves.length > 1 },
+        padding: [8, 18, 0, 0],
         scales: {
           x: { time: false },
           y: { range: (_u, _lo, hi) => [0, Math.max(props.max ?? 0, hi > 0 ? hi * 1.05 : 1)] },

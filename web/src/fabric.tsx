@@ -107,9 +107,9 @@ function Topology({ info }: { info: Info }) {
     () =>
       info.ports
         .filter((p) => p.wire_bytes > 0)
-        .sort((a, b) => b.queue_peak_bytes - a.queue_peak_bytes)
-        .slice(0, 400),
-    [info],
+        .sort((a, b) => b.queue_peak_bytes - a.queue_peak_bytes || b.wire_bytes - a.wire_bytes)
+        .filter((p, i) => i < 400 || p.port === port),
+    [info, port],
   );
   // The same element while nothing of it changes: 400 options are not compared in every frame.
   const choice = useMemo(

@@ -34,7 +34,7 @@ type Answer struct {
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
 	Below []LossRow `json:"below"`
-	// Losses are the causes of rows, the one that costs most first; Minor are the others.
+	// Losses are the causes of rows, the main cause first, then those that cost most; Minor are the others.
 	Losses []StepLoss `json:"losses"`
 	Minor  []StepLoss `json:"minor"`
 	Place  *Place     `json:"place,omitempty"` // of the first loss
@@ -233,6 +233,9 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 		if first.ID == cause.Recovering && r.ports[c.Port].Role == "host" {
 			continue // a NIC's own port: its packets waited in no queue, or none was simulated
 		}
+		if first.ID == cause.Recovering && r.Summary.ECNMarks > 0 && r.ports[c.Port].Marks == 0 {
+			continue // nothing there reduced a rate
+		}
 		// The port is that of the collective's largest loss; CC recovering follows it.
 		if top := c.Lost.Largest(); top != first.ID && first.ID != cause.Recovering {
 			continue
@@ -253,7 +256,8 @@ func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
 	return place, nil
 }
 
-// portPicture draws the queue of a place, or the longest of a switch port.
+// portPicture draws the queue of a place, or the longest of a switch port where the place's stays below WRED min
+// and the longest does not.
 func (r *Directory) portPicture(place *Place) (*PortPicture, error) {
 	top := -1
 	for i := range r.ports {
@@ -266,7 +270,9 @@ func (r *Directory) portPicture(place *Place) (*PortPicture, error) {
 		return nil, nil
 	}
 	longest := r.ports[top].QueuePeak
-	if place != nil && r.ports[place.Port].Role != "host" && r.ports[place.Port].QueuePeak > 0 {
+	reaches := func(port int) bool { return r.ports[port].QueuePeak >= r.wredMin(port) }
+	if place != nil && r.ports[place.Port].Role != "host" && r.ports[place.Port].QueuePeak > 0 &&
+		(reaches(int(place.Port)) || !reaches(top)) {
 		top = int(place.Port)
 	}
 	links, err := table[result.LinkRow](r, "links")
@@ -274,7 +280,7 @@ func (r *Directory) portPicture(place *Place) (*PortPicture, error) {
 		return nil, err
 	}
 	p := &PortPicture{Longest: r.ports[top].QueuePeak == longest, Port: int32(top),
-		Name: r.ports[top].Name, Peak: r.ports[top].QueuePeak,
+		Name: r.ports[top].Name, Peak: r.ports[top].QueuePeak, WRED: r.wredMin(top),
 		Width: float64(r.span()) / pictureColumns, Queue: make([]int64, pictureColumns)}
 	most := int64(-1)
 	for i := range links {
@@ -290,12 +296,17 @@ func (r *Directory) portPicture(place *Place) (*PortPicture, error) {
 			most, p.At = l.Longest(), l.Start
 		}
 	}
+	return p, nil
+}
+
+// wredMin is the threshold at which a port's switch begins to mark; 0: none.
+func (r *Directory) wredMin(port int) int64 {
 	for i := range r.Topology.Nodes {
-		if n := &r.Topology.Nodes[i]; n.Name == r.ports[top].Node && n.Config >= 0 {
-			p.WRED = r.Topology.Configs[n.Config].WREDMin
+		if n := &r.Topology.Nodes[i]; n.Name == r.ports[port].Node && n.Config >= 0 {
+			return r.Topology.Configs[n.Config].WREDMin
 		}
 	}
-	return p, nil
+	return 0
 }
 
 // linkPicture draws the load of the link that carried most for its rate.

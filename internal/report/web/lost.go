@@ -32,6 +32,11 @@ func (a *Answer) lost(s *result.Summary) {
 			a.Minor = append(a.Minor, x)
 		}
 	}
+	// The main cause leads, also where its removal saves more than that of a cause with more time.
+	if i := slices.IndexFunc(a.Losses, func(x StepLoss) bool { return x.Name == a.Main }); i > 0 {
+		main := a.Losses[i]
+		a.Losses = slices.Insert(slices.Delete(a.Losses, i, i+1), 0, main)
+	}
 }
 
 func lossRows(all []report.Loss) (rows []LossRow) {
