@@ -5,20 +5,22 @@ import (
 	"slices"
 )
 
-// CutOff lists the NICs that no longer reach any other, or none of the largest part of those that they reached. They
-// belong to a failed component, or to a smaller part of a partitioned fabric. Halves are both the largest part.
+// CutOff lists the NICs that no longer reach any other, or fewer than half of those that they reached and that still
+// reach others, including themselves. They belong to a failed component, or to a smaller part of a partitioned fabric.
 func (g *Graph) CutOff(down map[int]bool) (nics []int) {
 	before, after := g.reach(nil), g.reach(down)
-	largest := map[*kind]int{} // by kind before the failures: NICs reached now, the most of a NIC of that kind
+	working := map[*kind]int{} // by kind before the failures: NICs that reach others
 	for i := range g.NICs {
-		largest[before[i]] = max(largest[before[i]], after[i].reached)
+		if after[i].reached > 1 {
+			working[before[i]]++
+		}
 	}
 	for i := range g.NICs {
-		most := 0
+		others := 0
 		for k := range before[i].reaches {
-			most = max(most, largest[k])
+			others += working[k]
 		}
-		if before[i].reached > 1 && (after[i].reached < 2 || after[i].most < most) {
+		if n := after[i].reached; before[i].reached > 1 && (n < 2 || 2*n < others) {
 			nics = append(nics, i)
 		}
 	}
@@ -31,7 +33,6 @@ type kind struct {
 	nics    int
 	reaches map[*kind]bool // including its own, unless no cable is up
 	reached int            // NICs of those kinds
-	most    int            // the largest count of NICs reached among those kinds
 }
 
 // reach returns by NIC its kind with these links down. A NIC with several ports is in several parts of the fabric,
@@ -67,11 +68,6 @@ func (g *Graph) reach(down map[int]bool) []*kind {
 					k.reached += other.nics
 				}
 			}
-		}
-	}
-	for _, k := range kinds {
-		for other := range k.reaches {
-			k.most = max(k.most, other.reached)
 		}
 	}
 	return of
