@@ -189,8 +189,10 @@ type versionResult struct {
 }
 
 type whyResult struct {
-	Chain    *cause.Account  `json:"chain"`
-	Name     string          `json:"name"`
-	Remedies []whatif.Remedy `json:"remedies"`
-	Step     int64           `json:"step_ps"`
+	Chain    *cause.Account      `json:"chain"`
+	Main     string              `json:"main_cause"`
+	Name     string              `json:"name"`
+	Places   []result.CausePlace `json:"places"`
+	Remedies []whatif.Remedy     `json:"remedies"`
+	Step     int64               `json:"step_ps"`
 }

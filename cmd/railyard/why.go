@@ -62,7 +62,7 @@ func (c *whyCmd) Run(e *env) error {
 		whatif.Learn(base, s, all)
 	}
 	if c.JSON {
-		return printJSON(e.stdout, whyResult{s.Chain, s.Name, all, s.StepTime})
+		return printJSON(e.stdout, whyResult{s.Chain, report.MainCause(s), s.Name, s.Places, all, s.StepTime})
 	}
 	var told []report.Advice
 	for _, r := range all {

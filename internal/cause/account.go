@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"sort"
 	"strings"
 )
 
@@ -31,24 +30,8 @@ func (a *Account) Of(id ID) int64 {
 	return sum
 }
 
-// Costs returns a trigger's own time and the reaction to it.
-func (a *Account) Costs(id ID) int64 {
-	if id == Recovering {
-		return a.Of(id)
-	}
-	return a.Own[id] + a.Reaction[id]
-}
-
-// Largest returns the cause that costs most, with the reaction to it; Latency for none.
-func (a *Account) Largest() ID {
-	top := Latency
-	for i, c := range all {
-		if c.Loss && a.Costs(ID(i)) > a.Costs(top) {
-			top = ID(i)
-		}
-	}
-	return top
-}
+// Costs returns a cause's own time and the reaction to it: for CC recovering, the part without a known trigger.
+func (a *Account) Costs(id ID) int64 { return a.Own[id] + a.Reaction[id] }
 
 // Expects reports whether an account has the savings of runs without its causes. Accounts of earlier versions have
 // none.
@@ -87,30 +70,6 @@ func (a *Account) Lost() (sum int64) {
 		sum += a.Reaction[i]
 	}
 	return sum
-}
-
-// Ranked returns an account's causes of time above line rate, sorted by cost and saving; CC recovering contains only
-// reactions without a known trigger.
-func (a *Account) Ranked() (ids []ID) {
-	costs := func(id ID) int64 {
-		if id == Recovering {
-			return a.Own[id]
-		}
-		return a.Costs(id)
-	}
-	for i, c := range all {
-		if c.Loss && costs(ID(i)) > 0 {
-			ids = append(ids, ID(i))
-		}
-	}
-	sort.SliceStable(ids, func(i, j int) bool {
-		x, y := costs(ids[i]), costs(ids[j])
-		if sx, sy := min(x, a.Saving[ids[i]]), min(y, a.Saving[ids[j]]); sx != sy {
-			return sx > sy
-		}
-		return x > y
-	})
-	return ids
 }
 
 // Overlapped returns failed and slow links, and collisions, whose removal alone saves more than ten times their cost in

@@ -61,6 +61,10 @@ type Cause struct {
 	// Trigger reports whether the cause makes congestion control reduce rates. The reaction is then counted with
 	// the cause.
 	Trigger bool
+	// Wide reports whether a run without the cause is without others too, and saves more than the cause costs.
+	Wide bool
+	// Lasting reports whether no run is without the cause: it is of the job's own transfers and ranks.
+	Lasting bool
 	// Without returns the variant of a run without the cause, from the facts of the run.
 	Without func(f *Facts) Change
 	// Remedies lists changes for an operator, the most promising first.

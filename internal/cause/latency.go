@@ -2,7 +2,7 @@ package cause
 
 var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 	About: "propagation, switching, NICs and NVLink, along the chain of transfers",
-	Color: "#2b9a8b", Loss: true, Trigger: false,
+	Color: "#2b9a8b", Loss: true, Trigger: false, Wide: true,
 	Crossing: true,
 	Advice:   "shorten cables, or let messages take fewer hops",
 	Without: func(f *Facts) Change {

@@ -4,7 +4,7 @@ import "fmt"
 
 var oversubscription = Cause{ID: Oversubscription, Key: "oversubscription", Name: "oversubscription",
 	About: "links between switches have less capacity together than the flows demand",
-	Color: "#de7898", Loss: true, Trigger: true,
+	Color: "#de7898", Loss: true, Trigger: true, Wide: true,
 	Advice: "add links between switches, or place the job below fewer of them",
 	Without: func(f *Facts) Change {
 		if f.FabricRate == 0 {

@@ -2,7 +2,7 @@ package cause
 
 var recovering = Cause{ID: Recovering, Key: "rate_not_given_back", Name: "CC recovering",
 	About: "congestion control keeps a rate below line rate after a reduction",
-	Color: "#e2a112", Loss: true, Trigger: false,
+	Color: "#e2a112", Loss: true, Trigger: false, Wide: true,
 	Advice: "choose a congestion control that recovers rates earlier",
 	Without: func(f *Facts) Change {
 		c := uncontrolled(f)

@@ -39,7 +39,7 @@ var storageMedia = Cause{ID: StorageMedia, Key: "storage_media", Name: "storage 
 
 var storageNIC = Cause{ID: StorageNIC, Key: "storage_nic", Name: "storage servers' NICs",
 	About: "other transfers of the same storage server's NIC go first",
-	Color: "#8c7fd0", Loss: true, Trigger: false,
+	Color: "#8c7fd0", Loss: true, Trigger: false, Lasting: true,
 	Advice:  "use more NICs per storage server, or more storage servers",
 	Without: no("the transfers of a storage server are the job's own"),
 	Remedies: func(f *Facts) (all []Change) {

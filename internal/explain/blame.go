@@ -78,11 +78,6 @@ func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
 // evidence describes how a row shows a cause: the place with the largest part of it, and the flows that met there.
 func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 	port, flows, at := "the network", b.shared, row.Port
-	if id == cause.Incast && b.worst >= 0 && at >= 0 && b.r.peer(at).Role != topo.Host { // no flow ends there
-		_, dst := b.r.seen.peers(b.r.seen.Messages[b.worst].Conn)
-		at = b.cableOf(dst)
-		flows = b.acc.m.flowsAt(at, b.worst)
-	}
 	if at >= 0 {
 		port = b.r.portName(at)
 	}
@@ -196,22 +191,21 @@ func (b *blamer) storeOf() string {
 	return fmt.Sprintf(": %s dropped packets ahead of others; %s had %s in use", unit.Plural(of.Full, "NIC"), of.NIC, used)
 }
 
-// explain says the largest part in a sentence.
+// explain describes the leading cause of a row in a sentence.
 func (b *blamer) explain(row *result.CollectiveRow) string {
 	gap := unit.Time(row.End - row.Start - row.Lost.Own[cause.LineRate])
 	if gap <= 0 {
 		return "at line rate"
 	}
-	top, most := cause.LineRate, int64(0)
-	for _, c := range cause.All() {
-		if ps := row.Lost.Of(c.ID); c.Loss && ps > most {
-			top, most = c.ID, ps
-		}
-	}
-	if most == 0 {
+	top, _ := row.Lost.Leading(0)
+	if row.Lost.Costs(top) == 0 {
 		return "at line rate"
 	}
-	return fmt.Sprintf("%s of %s above line rate: %s", unit.Time(most).Show(), gap.Show(), b.evidence(top, row))
+	costs, recovering := row.Lost.Show(top)
+	if recovering {
+		top = cause.Recovering
+	}
+	return fmt.Sprintf("%s of %s above line rate: %s", costs, gap.Show(), b.evidence(top, row))
 }
 
 // overtaken reports whether packets are retransmitted because they overtake each other and go-back-N treats that as

@@ -28,6 +28,7 @@ type blamer struct {
 	failed   string    // failed components on its paths meanwhile, with their times
 	worst    int32     // the message that lost most there; -1: none
 	acc      *accounts
+	step     *cause.Account // of the step; nil: unknown
 }
 
 func (r *reading) newBlamer() *blamer {
@@ -161,16 +162,28 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	return row
 }
 
-// message divides the time of one message, without the time that it waited for older messages of its queue pair.
+// message divides the time of one message, without the time that it waited for older messages of its queue pair, and
+// locates its leading cause.
 func (b *blamer) message(x int32) *result.CollectiveRow {
 	msg := &b.r.seen.Messages[x]
 	row := &result.CollectiveRow{Start: int64(b.share.turn(x)), End: int64(msg.Done), Port: -1}
 	if b.acc == nil {
 		return row
 	}
-	b.acc.message(&row.Lost, x)
+	b.lostBy(&row.Lost, x)
 	b.locate(row, []int32{x})
 	return row
+}
+
+// lostBy divides the time of one message. A message that is the whole critical path has the step's account.
+func (b *blamer) lostBy(to *cause.Account, x int32) {
+	ends := b.r.exec.End[b.r.seen.Messages[x].Op]
+	if last, _ := b.r.lastOf(b.r.all()); b.step != nil && b.share.turn(x) == 0 && b.step.Own[cause.Compute] == 0 &&
+		b.r.exec.End[last] == ends && b.r.seen.Messages[x].Done == ends {
+		*to = *b.step
+		return
+	}
+	b.acc.message(to, x)
 }
 
 // message divides the time of a message from the moment when its queue pair had sent all older messages. Replays of

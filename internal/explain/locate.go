@@ -9,24 +9,41 @@ import (
 	"railyard/unit"
 )
 
-// locate returns the largest loss to the largest cause of a row's account, in messages on its critical path: the port,
-// the number of flows there, and the start. It reports whether they have such a loss there.
+// lost returns the message that lost most to a cause, its loss and the port; message -1 for none. This is the place of
+// a cause in a message, a collective and the step.
+func (b *blamer) lost(id cause.ID, messages []int32) (most unit.Time, worst, port int32) {
+	lost := b.acc.m.lostTo
+	if c := id.Get(); c.Outside() {
+		lost = func(x int32, _ cause.ID) (unit.Time, int32) { return b.acc.outside.of(c, x) }
+	}
+	most, worst, port = -1, -1, -1
+	for _, x := range messages {
+		if d, at := lost(x, id); d > most {
+			most, worst, port = d, x, at
+		}
+	}
+	if id == cause.Incast && port >= 0 && b.r.peer(port).Role != topo.Host { // no flow ends there
+		_, dst := b.r.seen.peers(b.r.seen.Messages[worst].Conn)
+		port = b.cableOf(dst)
+	}
+	return most, worst, port
+}
+
+// locate returns the place of the leading cause of a row's account, in messages on its critical path: the port, the
+// number of flows there, and the start. It reports whether they have such a loss there.
 func (b *blamer) locate(row *result.CollectiveRow, messages []int32) (there bool) {
 	b.earlier, b.shared, b.late, b.timeouts, b.failed = false, 0, 0, 0, ""
-	top := row.Lost.Largest()
-	most, worst := unit.Time(-1), int32(-1)
 	for _, x := range messages {
 		met := b.r.trouble(x)
 		b.late, b.timeouts = b.late+met.Late, b.timeouts+met.Timeouts
-		lost := b.acc.m.lostTo
-		if c := top.Get(); c.Outside() {
-			lost = func(x int32, _ cause.ID) (unit.Time, int32) { return b.acc.outside.of(c, x) }
-		}
-		if d, port := lost(x, top); d > most {
-			most, worst, row.Port = d, x, port
-		}
 	}
+	top, is := row.Lost.Leading(0)
+	if row.Leading = ""; is {
+		row.Leading = top.Get().Key
+	}
+	most, worst, port := b.lost(top, messages)
 	if worst >= 0 {
+		row.Port = port
 		row.At, b.earlier = int64(b.acc.m.extra[worst].began), b.r.trouble(worst).Earlier
 		b.shared = b.acc.m.flowsAt(row.Port, worst)
 	}

@@ -32,7 +32,7 @@ func (b *blamer) messages(flows []result.FlowRow) (all []messageAccount) {
 	slices.SortStableFunc(most, func(x, y *result.FlowRow) int { return cmp.Compare(lost(y), lost(x)) })
 	for _, m := range most[:min(len(most), maxMessageAccounts)] {
 		a := messageAccount{message: int32(m.Message)}
-		b.acc.message(&a.lost, a.message)
+		b.lostBy(&a.lost, a.message)
 		behind, _ := b.earlierOf(a.message)
 		if a.lost.Total() == m.Done-m.Posted-behind {
 			all = append(all, a)

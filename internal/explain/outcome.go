@@ -56,6 +56,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 		if s.Unaccounted == "" {
 			b.acc.account(&s.Step, r.all(), 0)
+			b.step = s.Chain
 			s.Busiest = r.busiestNIC()
 			s.Remedies = b.acc.remedies(s)
 		} else if p.Causes {
@@ -81,7 +82,8 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		cut("pause_roots", len(t.PauseRoots), 0)
 	}
 	colls := b.causes(t)
-	r.momentsOf(t)
+	momentsOf(t.Collectives, t.Links)
+	s.Places = b.places(s, t)
 	t.Causes = causeRows(s.Chain, t.Collectives, b.messages(t.Flows))
 	if n := len(t.Collectives); colls > n {
 		cut("collectives", n, int64(colls))

@@ -6,6 +6,7 @@ import (
 	"railyard/internal/facts"
 	"slices"
 	"sort"
+	"strings"
 
 	"railyard/internal/result"
 	"railyard/unit"
@@ -49,7 +50,8 @@ func (b *blamer) slowest() *result.Slowest {
 	w.Behind, w.Earlier = b.earlierOf(worst)
 	w.Why = b.sentence(w, worst, top, row)
 	if row.Lost.Total() == w.Time-w.Behind {
-		w.Causes = &cause.Account{Own: row.Lost.Own, Reaction: row.Lost.Reaction}
+		w.Causes = &row.Lost
+		_, w.Reason, _ = strings.Cut(b.explain(row), " above line rate: ")
 	}
 	return w
 }
@@ -202,7 +204,7 @@ func (b *blamer) sharingNIC(m int32) (n int) {
 
 // remedies lists what could be changed about a run.
 func (a *accounts) remedies(s *result.Summary) (all []result.Remedy) {
-	for _, r := range facts.Remedies(a.known, s.Chain, s.StepTime) {
+	for _, r := range facts.Remedies(a.known, s) {
 		all = append(all, r.Result(s))
 	}
 	return all

@@ -66,7 +66,7 @@ func TestRemedies(t *testing.T) {
 	a.Own[cause.Collision], a.Saving[cause.Collision] = 100, 100
 	a.Own[cause.Incast], a.Saving[cause.Incast] = 300, 300
 	a.Own[cause.Latency], a.Saving[cause.Latency] = 4, 4
-	all := Remedies(known, &a, 1000)
+	all := Remedies(known, &result.Summary{Step: result.Step{StepTime: 1000, Chain: &a}})
 	if len(all) < 2 || all[0].Of != cause.Incast {
 		t.Fatalf("%+v", all)
 	}
@@ -90,7 +90,8 @@ func TestRemediesOfOverlappedCollision(t *testing.T) {
 	a.Own[cause.Recovering], a.Saving[cause.Recovering] = 300, 300
 	for saving, want := range map[int64]bool{0: false, 4: false, 100: true} {
 		a.Saving[cause.Collision] = saving
-		if got := slices.ContainsFunc(Remedies(known, &a, 1000), func(r Remedy) bool {
+		if got := slices.ContainsFunc(Remedies(known,
+			&result.Summary{Step: result.Step{StepTime: 1000, Chain: &a}}), func(r Remedy) bool {
 			return r.Of == cause.Collision
 		}); got != want {
 			t.Errorf("saves %d of 1,000: remedies %v, want %v", saving, got, want)
@@ -104,7 +105,7 @@ func TestRemediesInside(t *testing.T) {
 	known.Inside = true
 	var a cause.Account
 	a.Own[cause.Latency], a.Own[cause.SharedNIC] = 300, 300
-	if all := Remedies(known, &a, 1000); len(all) != 0 {
+	if all := Remedies(known, &result.Summary{Step: result.Step{StepTime: 1000, Chain: &a}}); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
 }

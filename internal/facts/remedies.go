@@ -17,18 +17,18 @@ type Remedy struct {
 	cause.Change
 }
 
-// Remedies lists possible changes of a run whose step has this account and takes step ps, the cause with the
-// greatest saving first. Remedies that the scenario has already are omitted; a remedy of two causes is listed with
-// both.
-func Remedies(known *cause.Facts, step *cause.Account, took int64) (all []Remedy) {
-	ids := step.Ranked()
+// Remedies lists possible changes of a run, those of the leading cause first. Remedies that the scenario has already
+// are omitted; a remedy of two causes is listed with both.
+func Remedies(known *cause.Facts, s *result.Summary) (all []Remedy) {
+	step := s.Chain
+	ids := step.Ranked(s.Simulated...)
 	for _, id := range step.Overlapped() {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	for _, id := range ids {
-		if float64(max(step.Costs(id), step.Saving[id])) < LeastCost*float64(took) {
+		if float64(max(step.Costs(id), step.Saving[id])) < LeastCost*float64(s.StepTime) {
 			continue
 		}
 		c := id.Get()

@@ -34,7 +34,7 @@ var plain = map[string]string{"message": "number of the message", "from": "sende
 	"retransmitted_packets": "packets retransmitted", "messages": "messages sent", "service": "service of the NIC",
 	"signal": "name of the signal", "value": "value in the signal's unit", "instance": "number of the collective",
 	"kind": "kind of collective", "ranks": "number of ranks", "first_rank": "its first rank",
-	"why": "the largest part in words", "peak_packets": "most packets at one time", "root_port": "root of the pause tree"}
+	"why": "the leading cause in words", "peak_packets": "most packets at one time", "root_port": "root of the pause tree"}
 
 // Columns returns the page of all columns of a run's tables, from the Go source of their rows.
 func Columns(sources []string) manual.Page {

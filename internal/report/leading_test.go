@@ -7,8 +7,8 @@ import (
 	"railyard/internal/result"
 )
 
-// TestMainCauseSaves checks that the main cause is the one whose simulated removal saves most, and that none leads
-// whose removal saves nothing. Without simulated removals the largest cost leads.
+// TestMainCauseSaves checks that the main cause is the one whose removal saves most, and that none leads
+// whose removal saves nothing. Without simulations estimates decide, and without estimates the largest cost leads.
 func TestMainCauseSaves(t *testing.T) {
 	const a, b = cause.ID(cause.Collision), cause.ID(cause.PCIe)
 	for name, c := range map[string]struct {
@@ -16,7 +16,8 @@ func TestMainCauseSaves(t *testing.T) {
 		simulated []cause.ID
 		want      string
 	}{
-		"nothing simulated":           {[2]int64{0, 55}, nil, a.Get().Name},
+		"nothing estimated":           {[2]int64{}, nil, a.Get().Name},
+		"nothing simulated":           {[2]int64{0, 55}, nil, b.Get().Name},
 		"the smaller saves":           {[2]int64{0, 55}, []cause.ID{a, b}, b.Get().Name},
 		"the larger makes it longer":  {[2]int64{-20, 20}, []cause.ID{a, b}, b.Get().Name},
 		"both save, the smaller more": {[2]int64{30, 55}, []cause.ID{a, b}, b.Get().Name},

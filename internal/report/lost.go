@@ -12,9 +12,6 @@ import (
 	"railyard/unit"
 )
 
-// lasting are the causes that no run removes, and reactions, which are removed with their triggers.
-var lasting = []cause.ID{cause.Recovering, cause.SharedNIC, cause.StorageNIC, cause.LateRank}
-
 // worthALine is the minimum cost of a listed cause, or saving of a run without it, as a share of a step.
 const worthALine = 0.005
 
@@ -72,7 +69,7 @@ func Bound(s *result.Summary) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Losses returns the rows of at least 0.5 % of the step, sorted by cost, and the smaller ones.
+// Losses returns the rows of at least 0.5 % of the step, the leading cause first, and the smaller ones.
 func Losses(s *result.Summary) (rows, minor []Loss) {
 	c, _ := Account(s)
 	if c == nil || s.StepTime <= 0 {
@@ -86,11 +83,11 @@ func Losses(s *result.Summary) (rows, minor []Loss) {
 		}
 		return large
 	}
-	for _, id := range ByCost(c) {
-		note := ""
+	for _, id := range c.Ranked(s.Simulated...) {
+		note, outside := "", id.Get().Outside()
 		if slices.Contains(s.Simulated, id.Get().Key) {
 			note = saves(s, id, "simulated")
-		} else if c.Expects() && !slices.Contains(lasting, id) && (!id.Get().Outside() || c.Saving[id] != 0) {
+		} else if c.Expects() && !id.Get().Lasting && id != cause.Recovering && (!outside || c.Saving[id] != 0) {
 			note = saves(s, id, "estimate")
 		}
 		large := line(Loss{Cause: id, Name: nameOf(s, id), Time: c.Own[id], Saves: note})

@@ -182,28 +182,13 @@ func messages(w io.Writer, s *result.Summary) {
 		return
 	}
 	Labelled(w, "Slowest   ", fmt.Sprintf("%s → %s, %s, %s", x.From, x.To, size(x.Bytes), dur(x.Time)))
-	Wrap(w, "          ", x.Why+otherMessages(s))
+	Wrap(w, "          ", x.Why)
 	if len(x.SharedWith) > 0 {
 		Wrap(w, "          ", "shares the queue with "+strings.Join(x.SharedWith, ", "))
 	}
 	if len(x.PausedBy) > 0 {
 		Wrap(w, "          ", "PFC pause tree: "+strings.Join(x.PausedBy, " ← "))
 	}
-}
-
-// otherMessages tells when other messages would end the step without the largest cause of the slowest message, which
-// is the whole step. The step's largest cause is then another one.
-func otherMessages(s *result.Summary) string {
-	x, chain := s.Slowest, s.Chain
-	if x.Causes == nil || chain == nil || x.Behind > 0 || x.Time != s.StepTime {
-		return ""
-	}
-	own, ranked := x.Causes.Ranked(), chain.Ranked()
-	if len(own) == 0 || len(ranked) == 0 || own[0] == ranked[0] || chain.Saving[own[0]] == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; without %s, other messages end the step after %s", own[0].Get().Name,
-		dur(s.StepTime-chain.Saving[own[0]]))
 }
 
 // Listed is some words, and how many more there are.

@@ -21,7 +21,7 @@ func receiver(w io.Writer, first *result.Summary, variants []result.Variant) {
 			return
 		}
 		for _, id := range otherPaths {
-			if float64(ownCost(s.Chain, id)) >= worthALine*float64(s.StepTime) {
+			if float64(s.Chain.Costs(id)) >= worthALine*float64(s.StepTime) {
 				return
 			}
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -96,7 +95,7 @@ func AtBound(s *result.Summary) bool {
 	most := idleOf(s).time
 	for _, id := range s.Chain.Ranked() {
 		if id != cause.SharedNIC {
-			most = max(most, ownCost(s.Chain, id))
+			most = max(most, s.Chain.Costs(id))
 		}
 	}
 	return float64(most) <= (1-nearBound)*float64(s.StepTime)
@@ -186,8 +185,8 @@ func FidelityLine(s *result.Summary) string {
 		percent(e.Mean), unit.Plural(e.Cases, "case"), e.Of)
 }
 
-// MainCause returns the largest cost: a cause of time above line rate, the pipeline's bubble or the wait for other
-// ranks; "" if all are negligible.
+// MainCause returns the pipeline's bubble or the wait for other ranks, or the leading cause of time above line rate
+// that costs more; "" if all are negligible.
 func MainCause(s *result.Summary) string {
 	if s.StepTime <= 0 {
 		return ""
@@ -200,59 +199,23 @@ func MainCause(s *result.Summary) string {
 	if s.Chain == nil && s.Slow >= least {
 		return fmt.Sprintf("%s (%s of the step)", slowRanks(&s.Step), percent(float64(s.Slow)/float64(s.StepTime)))
 	}
-	if s.Chain != nil {
-		account, _ := Account(s)
-		if id, is := leading(s, account, least); is {
-			return nameOf(s, id)
-		}
+	if why := leading(s, least); why != "" {
+		return why
 	}
 	return name
 }
 
-// leading returns the cause that costs most, at least the given time. Where runs without causes were simulated, it is
-// the cause whose removal is known to save most, and none whose removal saved nothing; overlapped ones are among them.
-func leading(s *result.Summary, c *cause.Account, least int64) (best cause.ID, is bool) {
-	most, overlapped := int64(0), s.Chain.Overlapped()
-	for _, id := range append(ByCost(c), overlapped...) {
-		cost, simulated := ownCost(c, id), slices.Contains(s.Simulated, id.Get().Key)
-		if simulated && slices.Contains(overlapped, id) {
-			cost = s.Chain.Saving[id]
-		}
-		if cost < least {
-			continue
-		}
-		worth := cost
-		switch {
-		case simulated && !slices.Contains(wide, id):
-			worth = s.Chain.Saving[id]
-		case simulated:
-			worth = min(cost, s.Chain.Saving[id])
-		case len(s.Simulated) > 0 && c.Expects() && !slices.Contains(lasting, id) && !id.Get().Outside():
-			worth = min(cost, s.Chain.Saving[id])
-		}
-		if worth > most {
-			best, most = id, worth
+// Leading returns the leading cause of time above line rate; "" for none.
+func Leading(s *result.Summary) string { return leading(s, int64(worthALine*float64(s.StepTime))) }
+
+// leading returns the leading cause of those that cost a given time.
+func leading(s *result.Summary, least int64) string {
+	if account, _ := Account(s); account != nil {
+		if id, is := account.Leading(least, s.Simulated...); is {
+			return nameOf(s, id)
 		}
 	}
-	return best, most > 0
-}
-
-// wide are the causes whose removal removes others, too, and so saves more than they cost.
-var wide = []cause.ID{cause.Latency, cause.Recovering, cause.Window, cause.Credit, cause.Oversubscription}
-
-// ByCost returns an account's causes of time above line rate, the one that costs most first.
-func ByCost(c *cause.Account) []cause.ID {
-	all := c.Ranked()
-	slices.SortStableFunc(all, func(a, b cause.ID) int { return cmp.Compare(ownCost(c, b), ownCost(c, a)) })
-	return all
-}
-
-// ownCost returns a cause's time plus the reaction to it; for CC recovering, the part without a known trigger.
-func ownCost(c *cause.Account, id cause.ID) int64 {
-	if id == cause.Recovering {
-		return c.Own[id]
-	}
-	return c.Costs(id)
+	return ""
 }
 
 // maxJobs is the maximum number of jobs in a report of one screen.

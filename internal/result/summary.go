@@ -129,6 +129,8 @@ type Summary struct {
 	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them. Other savings
 	// are the model's estimates.
 	Simulated []string `json:"saving_simulated,omitempty"`
+	// Places are where causes of 0.5 % of the step cost most on the critical path.
+	Places []CausePlace `json:"places,omitempty"`
 	// Unaccounted describes why a run that ended has no account of lost time (Chain).
 	Unaccounted string   `json:"unaccounted,omitempty"`
 	Remedies    []Remedy `json:"remedies,omitempty"` // for the cause that saves most first
@@ -454,6 +456,14 @@ type LinkLoad struct {
 	Paused      int64   `json:"paused_ps"`
 }
 
+// CausePlace is the port where a cause cost most, and the time of its maximum there.
+type CausePlace struct {
+	Cause string `json:"cause"`
+	Port  int32  `json:"port"`
+	Name  string `json:"name"`
+	At    int64  `json:"at_ps"`
+}
+
 // Slowest is the flow with the largest time beyond its ideal, and the reasons.
 type Slowest struct {
 	From       string   `json:"from"`
@@ -471,6 +481,8 @@ type Slowest struct {
 	CNPs       int64    `json:"ce_marked_packets"`
 	Retrans    int64    `json:"retransmissions"`
 	Why        string   `json:"why"`
+	// Reason is the leading cause of the time above its ideal, with its evidence; "" for none, or without Causes.
+	Reason string `json:"reason,omitempty"`
 	// Behind is its wait for Earlier messages of its queue pair that were not sent when it was posted.
 	Behind  int64 `json:"behind_ps,omitempty"`
 	Earlier int   `json:"earlier,omitempty"`

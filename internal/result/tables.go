@@ -128,8 +128,9 @@ type CollectiveRow struct {
 	Bytes     int64         `parquet:"bytes" json:"bytes"`
 	Start     int64         `parquet:"start_ps" json:"start_ps"`
 	End       int64         `parquet:"end_ps" json:"end_ps"`
-	Lost      cause.Account `parquet:"-" json:"causes"` // parts of its time; causes.parquet
-	// port with the largest part; -1: none in the network
+	Lost      cause.Account `parquet:"-" json:"causes"`             // parts of its time; causes.parquet
+	Leading   string        `parquet:"leading,dict" json:"leading"` // leading cause, key as in causes.parquet; "": none
+	// port where that cost most; -1: none in the network
 	Port int32 `parquet:"port" json:"port"`
 	// time of its maximum, from the beginning of the transfer that lost most
 	At  int64  `parquet:"at_ps" json:"at_ps"`

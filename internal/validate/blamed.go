@@ -174,13 +174,16 @@ func (j *Judged) take(s *result.Summary, known *cause.Facts) {
 	for _, id := range largest(s.Chain, j.Meant == cause.ID(cause.Recovering).Get().Name) {
 		w := id.Get().Without(known)
 		blamed := s.Chain.Saving[id]
-		if float64(blamed) < leastBlame*float64(j.Step) {
-			break
-		}
 		if !w.IsPossible() {
+			if float64(s.Chain.Costs(id)) < leastBlame*float64(j.Step) {
+				continue
+			}
 			no = fmt.Sprintf("%s (%.1f %%) cannot be taken away: %s", id.Get().Name,
 				100*float64(s.Chain.Costs(id))/float64(j.Step), w.Impossible)
 			continue
+		}
+		if float64(blamed) < leastBlame*float64(j.Step) {
+			break
 		}
 		j.id, j.Cause, j.Without, j.Doubt, j.Set = id, id.Get().Name, w.Says, w.Doubt, w.Set
 		j.Blamed, j.Alone = blamed, s.Chain.Costs(id)

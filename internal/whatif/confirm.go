@@ -64,7 +64,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	of.Remedies = nil
 	var refuted []cause.Change
 	helps, runs := map[cause.ID]bool{}, 0
-	for _, r := range facts.Remedies(known, of.Chain, of.StepTime) {
+	for _, r := range facts.Remedies(known, of) {
 		enough := most == 0 || l.Hops >= of.PacketHops
 		if slices.ContainsFunc(refuted, func(c cause.Change) bool { return same(&c, &r.Change) }) {
 			continue

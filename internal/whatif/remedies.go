@@ -27,7 +27,7 @@ type Remedy struct {
 	change cause.Change
 }
 
-// Remedies lists possible changes of a run, the cause with the greatest saving first, without duplicates. What
+// Remedies lists possible changes of a run, those of the leading cause first, without duplicates. What
 // Confirm refuted for the run is left out.
 func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	if s.Chain == nil || s.StepTime <= 0 {
@@ -35,7 +35,7 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 	}
 	known := facts.Of(p)
 	facts.Count(known, s)
-	for _, r := range facts.Remedies(known, s.Chain, s.StepTime) {
+	for _, r := range facts.Remedies(known, s) {
 		if slices.ContainsFunc(all, func(other Remedy) bool { return same(&other.change, &r.Change) }) {
 			continue
 		}

@@ -132,18 +132,16 @@ function verdict(info: Info, a: Figures): string {
   const [first] = a.losses ?? [];
   if (a.idle && a.main && a.main !== first?.name) return `${f.begin(a.main)}.`;
   if (!first) return "No contention: the step computes, or sends at line rate.";
+  const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
+  if (!a.main && lost >= 0.02 * s.step_time_ps) return `${share(lost)} above line rate, and no cause whose removal alone saves time.`;
   // A cause's time is its own and that of CC recovering after it, as its saving is.
   const ps = first.key === "rate_not_given_back" ? (s.chain?.rate_not_given_back_ps ?? first.own_ps) : first.own_ps + first.reaction_ps;
   const after = first.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(first.reaction_ps)} of it CC recovering after it` : "";
-  const lost = [...a.losses, ...(a.minor ?? [])].reduce((n, x) => n + x.own_ps + x.reaction_ps, 0);
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
   // A name stays on one line; the port's peer is in the details.
-  const where = a.place ? `, ${a.place.most ? "mainly" : "as"} at ${f.whole(a.place.name.split(" → ")[0])}` : "";
-  const verb = first.key === "pause" ? "put" : "puts";
-  return a.place?.most
-    ? `${f.begin(first.name)}${where}, ${verb} ${share(ps)} on the critical path${after}.`
-    : `${f.begin(first.name)} ${verb} ${share(ps)} on the critical path${where}${after}.`;
+  const where = a.place ? `, mainly at ${f.whole(a.place.name.split(" → ")[0])},` : "";
+  return `${f.begin(first.name)}${where} ${first.key === "pause" ? "put" : "puts"} ${share(ps)} on the critical path${after}.`;
 }
 
 /** Lede says what the slowest message met at the place of the title. */
@@ -161,7 +159,7 @@ function Lede({ info, place }: { info: Info; place?: string }) {
           </a>
           , sends {f.bytes(slow.bytes)} in <b>{f.time(slow.time_ps)}</b>,{" "}
           {f.digits(slow.time_ps / slow.ideal_ps)} × its ideal time
-          {!!slow.behind_ps && `: ${f.reason(slow).split("; ")[0]}`}
+          {!!slow.behind_ps && `: ${f.time(slow.behind_ps)} of ${f.time(slow.time_ps)} behind ${f.plural(slow.earlier ?? 0, "earlier message")} of its queue pair`}
           {slow.queue && slow.shared_with_count > 0 && (slow.queue === place || !place) && (
             <>
               ; it shares {place ? "that queue" : `the queue of ${slow.queue}`} with {f.plural(slow.shared_with_count, "other flow")}

@@ -55,35 +55,6 @@ interface Flow {
   causes?: object;
 }
 
-/** splitOf is a message's time by cause: of the message that is the whole critical path the step's, as in all views,
- * else its own account, which the run has of those that lost most. */
-export function splitOf(info: Info, m: Flow): Record<string, number> | undefined {
-  const s = info.summary;
-  const slow = isSlowest(info, m) ? s.slowest_flow! : undefined;
-  const chain = s.chain as Record<string, number> | undefined;
-  const whole = slow && chain && m.posted_ps === 0 && m.done_ps === s.step_time_ps && !slow.behind_ps && !chain.compute_ps;
-  return whole ? chain : ((m.causes ?? slow?.causes) as Record<string, number> | undefined);
-}
-
-/** reasonOf is the largest cause of a message's time above its ideal time, as its bar has it; "" of a message that has
- * no account or no loss. */
-export function reasonOf(info: Info, m: Flow): string {
-  const split = splitOf(info, m);
-  const slow = isSlowest(info, m) ? info.summary.slowest_flow! : undefined;
-  if (!split) return slow ? f.reason(slow) : "";
-  const lossy = names.filter(([k]) => !["line_rate", "latency", "compute"].includes(k));
-  const largest = (of: Record<string, number>) => lossy.reduce((a, b) => ((of[b[0] + "_ps"] ?? 0) > (of[a[0] + "_ps"] ?? 0) ? b : a));
-  const [key, name] = largest(split);
-  const same = slow && (!slow.causes || largest(slow.causes as Record<string, number>)[0] === key);
-  const [first, ...rest] = slow ? f.reason(slow).split("; ") : [""];
-  const place = same ? [first, ...rest].flatMap((x) => x.split(" above line rate: ").slice(1))[0] : undefined;
-  const above = lossy.reduce((n, [k]) => n + (split[k + "_ps"] ?? 0), 0);
-  return [
-    ...(slow?.behind_ps ? [first] : []),
-    ...(above > 0.05 * (m.done_ps - m.posted_ps) ? [`${f.time(split[key + "_ps"])} of ${f.time(above)} above ideal: ${place ?? name}`] : []),
-  ].join("; ");
-}
-
 const of = (i: Info, key: string) => i.summary.chain?.[key + "_ps"] ?? 0;
 const letters = (all: string[]) => Math.max(0, ...all.map((s) => s.length));
 

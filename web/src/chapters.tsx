@@ -7,7 +7,6 @@ import { useRecorded } from "./scenes";
 import { headers, stack, transportOf } from "./transport";
 import { Bars, Chain, Copies, Fields, Fig, Laid, Mesh, Ring } from "./pictures";
 import { useData } from "./state";
-import { reasonOf } from "./causes";
 import { StepBar } from "./stepbar";
 
 export interface Chapter {
@@ -147,7 +146,7 @@ const bar = (name: string, ps: number): [string, number, string] => [name, ps, f
 function useMessage(info: Info) {
   const { m, p } = useRecorded(info);
   const slow = info.summary.slowest_flow!;
-  return { m: m ?? { ...slow, posted_ps: 0, done_ps: slow.time_ps }, followed: !!(m && p) };
+  return { m: m ?? { ...slow, why: slow.reason, posted_ps: 0, done_ps: slow.time_ps }, followed: !!(m && p) };
 }
 
 const Slower = ({ info }: { info: Info }) => {
@@ -170,10 +169,10 @@ const Journey = ({ info }: { info: Info }) => {
   );
 };
 
-/** Reason is the largest cause of that message, as the Packet view has it. */
+/** Reason is the leading cause of that message, as the Packet view has it. */
 const Reason = ({ info }: { info: Info }) => {
-  const why = reasonOf(info, useMessage(info).m);
-  return <>{why && `${why}.`}</>;
+  const { m } = useMessage(info);
+  return <>{m.why && `${m.why}.`}</>;
 };
 
 /** chapters tells the ten chapters with the figures of a run, and of one of its ports: the scene's, else the one with the

@@ -61,6 +61,13 @@ export interface SlowRank {
   siblings_compute_ps: number;
 }
 
+export interface CausePlace {
+  cause: string;
+  port: number;
+  name: string;
+  at_ps: number;
+}
+
 export interface Remedy {
   cause: string;
   expected_ps: number;
@@ -304,6 +311,7 @@ export interface Slowest {
   ce_marked_packets: number;
   retransmissions: number;
   why: string;
+  reason?: string;
   behind_ps?: number;
   earlier?: number;
   causes?: Record<string, number>;
@@ -468,6 +476,7 @@ export interface Summary {
   slow_ranks?: SlowRank[];
   chain?: Record<string, number>;
   saving_simulated?: string[];
+  places?: CausePlace[];
   unaccounted?: string;
   remedies?: Remedy[];
   busiest_nic?: BusiestNIC;
@@ -640,6 +649,7 @@ export interface Info {
   topology: Topology;
   ports: PortRow[];
   cols: number;
+  leading: string;
 }
 
 export interface CauseTime {
@@ -678,13 +688,6 @@ export interface StepLoss {
   reaction_ps: number;
   saving_ps: number;
   remedy?: Remedy;
-}
-
-export interface Place {
-  port: number;
-  name: string;
-  at_ps: number;
-  most: boolean;
 }
 
 export interface PortPicture {
@@ -756,7 +759,7 @@ export interface Answer {
   below: LossRow[];
   losses: StepLoss[];
   minor: StepLoss[];
-  place?: Place;
+  place?: CausePlace;
   losing_ps?: [number, number];
   remedies: Remedy[];
   port?: PortPicture;
@@ -921,6 +924,7 @@ export interface CollectiveRow {
   start_ps: number;
   end_ps: number;
   causes: Record<string, number>;
+  leading: string;
   port: number;
   at_ps: number;
   why: string;
@@ -938,6 +942,7 @@ export interface CollectiveSum {
   start_ps: number;
   end_ps: number;
   causes: Record<string, number>;
+  leading: string;
   port: number;
   at_ps: number;
   why: string;
@@ -1044,6 +1049,8 @@ export interface Message {
   earlier: number;
   behind_ps: number;
   causes?: Record<string, number>;
+  leading?: string;
+  why?: string;
 }
 
 export interface Messages {

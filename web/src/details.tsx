@@ -84,13 +84,6 @@ function Split({ c, causes, of }: { c: CollectiveRow; causes: CauseInfo[]; of: n
   );
 }
 
-/** mostlyPaused reports whether pauses are the largest cause, with the reaction to them. */
-function mostlyPaused(c: CollectiveRow, causes: CauseInfo[]): boolean {
-  const saves = (key: string) => (c.causes[key + "_ps"] ?? 0) + (c.causes[key + "_reaction_ps"] ?? 0);
-  const others = causes.filter((x) => !["pause", "line_rate", "compute", "rate_not_given_back"].includes(x.key));
-  return saves("pause") > Math.max(0, ...others.map((x) => saves(x.key)));
-}
-
 interface Group {
   first: CollectiveRow;
   count: number;
@@ -204,7 +197,7 @@ function Table({ info }: { info: Info }) {
                     {c.port >= 0 && (
                       <a
                         href={address(standalone() ? ["fabric"] : ["run", info.name, "fabric"], {
-                          metric: mostlyPaused(c, causes) ? "pause" : "queue",
+                          metric: c.leading === "pause" ? "pause" : "queue",
                           at: c.at_ps,
                           port: c.port,
                         })}

@@ -46,16 +46,6 @@ export const whole = (name: string) => name.replaceAll("-", "\u2011");
 /** begin writes a sentence's first letter large. */
 export const begin = (s: string) => s.charAt(0).toUpperCase() + s.slice(1);
 
-/** reason is the first reason why the slowest message took longer than its ideal time, after its wait for earlier ones. */
-export const reason = (slow: { why: string; behind_ps?: number }) =>
-  begin(
-    slow.why
-      .replace(/^[\d.,]+ × ideal \([^)]*\)( \([^)]*\))?: /, "")
-      .split("; ")
-      .slice(0, slow.behind_ps ? 2 : 1)
-      .join("; "),
-  );
-
 /** ticks are round values (1, 2, 5 × 10^n) between two, about n of them. */
 export function ticks(from: number, to: number, n: number): number[] {
   const rough = (to - from) / Math.max(1, n);

@@ -1,6 +1,6 @@
 import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
-import { names, reasonOf, splitOf } from "./causes";
+import { names } from "./causes";
 import { byFlow, NotSimulated } from "./flow";
 import type { Journeys, Messages, QPView, Trace } from "./contract";
 import * as f from "./format";
@@ -45,7 +45,7 @@ export function Packets({ info }: { info: Info }) {
   // Of several packets the title has the one that waited longest.
   const shown = m && mine.filter((p) => holds(m, p) && (p.copies ?? []).length > 0).reduce<(typeof mine)[number] | undefined>((a, b) => (a && longestOf(a) >= longestOf(b) ? a : b), undefined);
   const others = traces.length - mine.length;
-  const below = m && reasonOf(info, m);
+  const below = m?.why;
   return (
     <section aria-label="Packet" class="wide">
       <div data-testid="packet-finding">
@@ -58,7 +58,7 @@ export function Packets({ info }: { info: Info }) {
           </p>
         )}
       </div>
-      {m && <Bridge info={info} m={m} />}
+      {m && <Bridge m={m} />}
       <div class="split packets">
         <aside>
           <div class="bar">
@@ -136,9 +136,9 @@ function missing(asked: string): string {
 
 /** Bridge is a message's time as a bar: its wait behind earlier messages of its queue pair, its ideal time, and what is
 above, which has causes for the messages that lost most. */
-function Bridge({ info, m }: { info: Info; m: Message }) {
+function Bridge({ m }: { m: Message }) {
   if (m.done_ps < 0) return null;
-  const split = splitOf(info, m);
+  const split = m.causes as Record<string, number> | undefined;
   const whole = Object.entries(split ?? {}).reduce((n, [k, ps]) => n + (/_(reaction|saving)_ps$/.test(k) ? 0 : ps), 0);
   const behind = split ? took(m) - whole : Math.min(m.behind_ps, took(m));
   const rest = took(m) - behind;
@@ -161,14 +161,13 @@ function Bridge({ info, m }: { info: Info; m: Message }) {
     part("transfers", "Ideal", causes.filter(needed)),
     part("above", "Above ideal", causes.filter((c) => !needed(c))),
   ];
-  const top = parts[2].causes.reduce((a, b) => (b.time_ps > (a?.time_ps ?? 0) ? b : a), parts[2].causes[0]);
   return (
     <div data-testid="bridge">
       <StepBar
         parts={parts.filter((p) => p.time_ps > 0)}
         causes={[wait, ...causes].map((c) => ({ key: c.key, name: c.name, color: "", about: c.name }))}
         step={took(m)}
-        main={top?.key}
+        main={m.leading}
       />
     </div>
   );

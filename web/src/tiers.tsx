@@ -1,6 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answer, type Info, type PortView, standalone, view } from "./api";
-import { names } from "./causes";
 import { ink, type Limits, lineTokens, load, queueStep, queueTokens, rgb, table } from "./colour";
 import type { Tier, Tiers as Figures } from "./contract";
 import { byFlow, unsimulated } from "./flow";
@@ -222,7 +221,7 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
       <h1 data-testid="verdict">{flows ? found!.title : caused(info, found!.title)}</h1>
       <p class="lede">
         {found!.more}
-        {answer?.place && ` ${answer.place.most ? "Most is lost" : "The slowest message loses time"} at ${answer.place.name}.`}
+        {answer?.place && ` Most is lost at ${answer.place.name}.`}
       </p>
       <div class="bar">
         {!flows && (
@@ -259,12 +258,9 @@ export function Tiers({ info, toTopology }: { info: Info; toTopology: preact.JSX
   );
 }
 
-/** caused begins a title with the cause that costs the step most. */
-function caused({ summary: s }: Info, title: string): string {
-  const cost = (k: string) => (s.chain?.[`${k}_ps`] ?? 0) + (s.chain?.[`${k}_reaction_ps`] ?? 0);
-  const [top] = names.filter(([k]) => !["compute", "line_rate", "rate_not_given_back"].includes(k)).sort(([a], [b]) => cost(b) - cost(a));
-  return s.chain && cost(top[0]) >= 0.005 * s.step_time_ps ? `${f.begin(top[1])}: ${title.charAt(0).toLowerCase()}${title.slice(1)}` : title;
-}
+/** caused begins a title with the leading cause. */
+const caused = ({ leading }: Info, title: string): string =>
+  leading ? `${f.begin(leading)}: ${title.charAt(0).toLowerCase()}${title.slice(1)}` : title;
 
 /** loads is what the loads of the tiers say, of a run that simulates no queues. */
 function loads(info: Info, d: Figures): { title: string; more: string } {

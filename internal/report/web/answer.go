@@ -34,10 +34,10 @@ type Answer struct {
 	Lost  int64     `json:"lost_ps"`
 	Rows  []LossRow `json:"rows"`
 	Below []LossRow `json:"below"`
-	// Losses are the causes of rows, the main cause first, then those that cost most; Minor are the others.
-	Losses []StepLoss `json:"losses"`
-	Minor  []StepLoss `json:"minor"`
-	Place  *Place     `json:"place,omitempty"` // of the first loss
+	// Losses are the causes of rows, the leading one first; Minor are the others.
+	Losses []StepLoss         `json:"losses"`
+	Minor  []StepLoss         `json:"minor"`
+	Place  *result.CausePlace `json:"place,omitempty"` // of the first loss
 	// Losing is the shortest window with nine tenths of that time; absent where it is most of the run.
 	Losing *[2]int64 `json:"losing_ps,omitempty"`
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
@@ -70,15 +70,6 @@ type LossRow struct {
 type CauseTime struct {
 	Key  string `json:"key"`
 	Time int64  `json:"time_ps"`
-}
-
-// Place is a port where a loss occurred, and the time of its maximum there. Of the ports that lost most to it, it
-// is one on the path of the slowest message, so that the page refers to one port.
-type Place struct {
-	Port int32  `json:"port"`
-	Name string `json:"name"`
-	At   int64  `json:"at_ps"`
-	Most bool   `json:"most"` // no other port lost more
 }
 
 // PortPicture is the queue of the place, or else the longest of a switch port, over time.
@@ -169,9 +160,7 @@ func (r *Directory) answer() (any, error) {
 	}
 	a.Fidelity, a.Signals = strings.Trim(a.Fidelity, " ()"), report.Signals(s)
 	a.lost(s)
-	if a.Place, err = r.placeOf(a.Losses); err != nil {
-		return nil, err
-	}
+	a.Place = placeOf(s, a.Losses)
 	if a.Losing, err = r.losing(); err != nil {
 		return nil, err
 	}
@@ -196,69 +185,18 @@ func (r *Directory) answer() (any, error) {
 	return a, err
 }
 
-// placeOf finds the largest part of the first loss: at the port of the collective that lost most to it.
-func (r *Directory) placeOf(losses []StepLoss) (*Place, error) {
-	if len(losses) == 0 {
-		return nil, nil
-	}
-	rows, err := r.accounts()
-	if err != nil {
-		return nil, err
-	}
-	first, _ := cause.Find(losses[0].Key)
-	var place *Place
-	// An incast that pauses the slowest message is at the root of its pauses.
-	slow := r.Summary.Slowest
-	roots := r.Summary.PauseRoots
-	paused := func(root string) bool { return slow != nil && slices.Contains(slow.PausedBy, root) }
-	if roots != nil && len(roots.Roots) > 0 && (first.ID == cause.Pause ||
-		first.ID == cause.Incast && paused(roots.Roots[0].Name)) {
-		at, err := r.pausePicture()
-		if root := roots.Roots[0].Port; err == nil && at != nil && root >= 0 && int(root) < len(r.ports) {
-			return &Place{root, r.ports[root].Name, at.At, true}, nil
+// placeOf returns the place of the first loss; nil: it has none.
+func placeOf(s *result.Summary, losses []StepLoss) *result.CausePlace {
+	for i := range s.Places {
+		if len(losses) > 0 && s.Places[i].Cause == losses[0].Key {
+			return &s.Places[i]
 		}
 	}
-	why := ""
-	if slow != nil {
-		why = slow.Why
-	}
-	most, met := int64(0), int64(0)
-	var own *Place // where the slowest message lost time
-	for i := range rows {
-		c := &rows[i]
-		ranked := c.Lost.Ranked()
-		if c.Port < 0 || int(c.Port) >= len(r.ports) || !slices.Contains(ranked, first.ID) {
-			continue
-		}
-		if first.ID == cause.Recovering && r.ports[c.Port].Role == "host" {
-			continue // a NIC's own port: its packets waited in no queue, or none was simulated
-		}
-		if first.ID == cause.Recovering && r.Summary.ECNMarks > 0 && r.ports[c.Port].Marks == 0 {
-			continue // nothing there reduced a rate
-		}
-		// The port is that of the collective's largest loss; CC recovering follows it.
-		if top := c.Lost.Largest(); top != first.ID && first.ID != cause.Recovering {
-			continue
-		}
-		at := &Place{c.Port, r.ports[c.Port].Name, c.At, true}
-		ps := c.Lost.Of(first.ID)
-		if ps > most {
-			most, place = ps, at
-		}
-		if ps > met && strings.Contains(why, at.Name) {
-			met, own = ps, at
-		}
-	}
-	if own != nil {
-		own.Most = own.Port == place.Port
-		place = own
-	}
-	return place, nil
+	return nil
 }
 
-// portPicture draws the queue of a place, or the longest of a switch port where the place's stays below WRED min
-// and the longest does not.
-func (r *Directory) portPicture(place *Place) (*PortPicture, error) {
+// portPicture draws the queue of a place, or the longest of a switch port.
+func (r *Directory) portPicture(place *result.CausePlace) (*PortPicture, error) {
 	top := -1
 	for i := range r.ports {
 		p := &r.ports[i]

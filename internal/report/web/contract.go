@@ -12,7 +12,8 @@ type Info struct {
 	Summary  result.Summary   `json:"summary"`
 	Topology result.Topology  `json:"topology"`
 	Ports    []result.PortRow `json:"ports"`
-	Cols     int              `json:"cols"` // columns of time in a grid and in pauses
+	Cols     int              `json:"cols"`    // columns of time in a grid and in pauses
+	Leading  string           `json:"leading"` // name of the leading cause; "": none costs 0.5 % of the step
 }
 
 // Grid is one number per port and column of time, 0 to 255, of which 255 is Scale.

@@ -19,7 +19,7 @@ func (a *Answer) lost(s *result.Summary) {
 	a.Bound, a.Lost = report.Bound(s), account.Lost()
 	rows, below := report.Losses(s)
 	a.Rows, a.Below = lossRows(rows), lossRows(below)
-	for _, id := range report.ByCost(account) {
+	for _, id := range account.Ranked(s.Simulated...) {
 		c := id.Get()
 		x := StepLoss{CauseInfo: CauseInfo{c.Key, c.Name, c.Color, c.About}, Own: account.Own[id],
 			Reaction: account.Reaction[id], Saving: account.Saving[id]}
@@ -31,11 +31,6 @@ func (a *Answer) lost(s *result.Summary) {
 		} else {
 			a.Minor = append(a.Minor, x)
 		}
-	}
-	// The main cause leads, also where its removal saves more than that of a cause with more time.
-	if i := slices.IndexFunc(a.Losses, func(x StepLoss) bool { return x.Name == a.Main }); i > 0 {
-		main := a.Losses[i]
-		a.Losses = slices.Insert(slices.Delete(a.Losses, i, i+1), 0, main)
 	}
 }
 

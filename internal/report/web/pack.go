@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/internal/report"
 	"railyard/internal/result"
 )
 
@@ -115,7 +116,7 @@ func packColumn(rows int, at func(int) reflect.Value) column {
 
 // info returns the common data of every view of a run, as columns if the page requests them.
 func (r *Directory) info(q url.Values) any {
-	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
+	info := Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns), report.Leading(&r.Summary)}
 	if !q.Has("packed") {
 		return info
 	}

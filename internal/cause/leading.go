@@ -1,0 +1,71 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/unit"
+)
+
+// Ranked returns an account's causes of time above line rate, the leading one first. Report, page and files name the
+// first one as the main cause and list the others in this order.
+//
+// A cause leads if a run without it saves most: by simulation for the causes whose keys are given, else at most what
+// it costs, as estimated. One that overlaps others is among them if simulated. A cause that no run is without, or an
+// account without estimates, counts what it costs.
+func (a *Account) Ranked(simulated ...string) (ids []ID) {
+	for i, c := range all {
+		if c.Loss && (a.Costs(ID(i)) > 0 || a.overlaps(ID(i), simulated)) {
+			ids = append(ids, ID(i))
+		}
+	}
+	slices.SortStableFunc(ids, func(x, y ID) int {
+		return cmp.Or(cmp.Compare(a.worth(y, simulated), a.worth(x, simulated)), cmp.Compare(a.Costs(y), a.Costs(x)))
+	})
+	return ids
+}
+
+// Leading returns the first of the ranked causes that costs a given time, and false if a run without any of these
+// saves nothing.
+func (a *Account) Leading(least int64, simulated ...string) (id ID, is bool) {
+	for _, id := range a.Ranked(simulated...) {
+		if a.Costs(id) >= least || a.overlaps(id, simulated) && a.Saving[id] >= least {
+			return id, a.worth(id, simulated) > 0
+		}
+	}
+	return Latency, false
+}
+
+// overlaps reports whether a simulated run without a cause that overlaps others is known to save.
+func (a *Account) overlaps(id ID, simulated []string) bool {
+	return slices.Contains(simulated, id.Get().Key) && slices.Contains(a.Overlapped(), id)
+}
+
+// leastReaction is the share of a cause's cost from which the reaction to it is worth a word.
+const leastReaction = 0.1
+
+// Show formats a cause's cost with the reaction to it. If the reaction is more than half, it returns only that, and
+// true.
+func (a *Account) Show(id ID) (costs string, recovering bool) {
+	reaction := unit.Time(a.Reaction[id]).Show()
+	switch {
+	case a.Reaction[id] > a.Own[id]:
+		return reaction, true
+	case float64(a.Reaction[id]) < leastReaction*float64(a.Costs(id)):
+		return unit.Time(a.Costs(id)).Show(), false
+	}
+	return fmt.Sprintf("%s (%s CC recovering)", unit.Time(a.Costs(id)).Show(), reaction), false
+}
+
+// worth is what removing a cause saves, as far as the time that it costs is saved.
+func (a *Account) worth(id ID, simulated []string) int64 {
+	c := id.Get()
+	switch is := slices.Contains(simulated, c.Key); {
+	case is && !c.Wide:
+		return a.Saving[id]
+	case is || a.Expects() && !c.Lasting && (!c.Outside() || a.Saving[id] != 0):
+		return min(a.Costs(id), a.Saving[id])
+	}
+	return a.Costs(id)
+}
