@@ -87,7 +87,6 @@ function way(info: Info, from: string, to: string): string[] {
 
 /** marking is what ECN and congestion control did. */
 function marking(info: Info): JSX.Element {
-  if (byFlow(info)) return <>{unsimulated("ECN marks, CNPs and rate reductions")}</>;
   const s = info.summary;
   const slowed = controls(s).filter((c) => cuts(c) > 0);
   const ran = s.congestion_control ? (
@@ -111,7 +110,6 @@ function marking(info: Info): JSX.Element {
 
 /** pausing is what PFC did, or what was lost without it. */
 function pausing(info: Info): JSX.Element {
-  if (byFlow(info)) return <>{unsimulated("PFC pauses and drops")}</>;
   const s = info.summary;
   const drops = <Fig v={f.count(s.drops)} from="summary.json, drops" />;
   if (s.pfc_pauses > 0) {
@@ -528,14 +526,21 @@ export function chapters(info: Info, port?: number): Chapter[] {
               ? [of("marking starts", q.wred_min_bytes), of("everything marked", q.wred_max_bytes)]
               : []),
             ...(q?.lossless && held > 0 ? [of("fullest ingress", held)] : []),
-            ...(q?.lossless && held > 0 && q.xoff_bytes ? [of("ingress pauses (xOFF)", q.xoff_bytes)] : []),
+            ...(q?.lossless && (held > 0 || flows) && q.xoff_bytes ? [of("ingress pauses (xOFF)", q.xoff_bytes)] : []),
           ]}
         />
       ),
       lines: [
-        marking(info),
         flows ? (
-          <NotSimulated info={info} what="queues" />
+          <>
+            The thresholds of its switches: a queue above the first has packets marked, above the second all of them; an
+            ingress above xOFF pauses its sender.
+          </>
+        ) : (
+          marking(info)
+        ),
+        flows ? (
+          <NotSimulated info={info} what="queues, ECN marks, CNPs, PFC pauses and drops" />
         ) : hot && hot.queue_peak_bytes > 0 ? (
           <>
             The {hot.queue_peak_bytes === longest?.queue_peak_bytes ? "longest" : ""} queue at {hot.name} reached{" "}
@@ -544,7 +549,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
         ) : (
           <>No queue formed.</>
         ),
-        pausing(info),
+        ...(flows ? [] : [pausing(info)]),
       ],
     },
     {

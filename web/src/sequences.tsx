@@ -123,9 +123,10 @@ function Diagram({ s, at }: { s: Sequence; at: number }) {
   );
 }
 
-/** briefly shortens what a transfer of a ring carries: "H 2/8" is chunk H, the sum of 2 of 8 ranks. */
+/** briefly shortens what a transfer of a ring carries: "H 2/8" is chunk H, the sum of 2 of 8 ranks; a NIC's server is
+ * in its row. */
 const briefly = (label: string) =>
-  label.replace("chunk ", "").replace(/, sum of (\d+) of (\d+)/, " $1/$2").replace(", whole sum", " whole").replace(", its own", " own");
+  label.replace(/^.*\/nic/, "nic").replace("chunk ", "").replace(/, sum of (\d+) of (\d+)/, " $1/$2").replace(", whole sum", " whole").replace(", its own", " own");
 
 /** rowsOf puts steps that run side by side at the same time, as all ranks' in a round of a ring, into one row. */
 function rowsOf(s: Sequence): number[] {
@@ -160,7 +161,7 @@ function slowest(s: Sequence, rows: number[]): number {
 
 function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const small = room < 500;
-  const left = small ? 66 : times;
+  const left = s.timeless ? 8 : small ? 66 : times;
   const rows = rowsOf(s);
   // On a narrow screen a row of transfers has short words, so that all lanes are there.
   const brief = small && rows[rows.length - 1] + 1 < s.steps.length;
@@ -170,7 +171,7 @@ function Drawing({ s, at, room }: { s: Sequence; at: number; room: number }) {
   const slow = slowest(s, rows);
   return (
     <>
-    {brief && <p class="note">A 2/8: chunk A, the sum of 2 of 8.</p>}
+    {brief && !s.timeless && <p class="note">A 2/8: chunk A, the sum of 2 of 8.</p>}
     <svg class="sequence lanehead" width={left + wide * s.lanes.length} height={head} aria-hidden="true">
       {s.lanes.map((name, i) => (
         <text x={x(i)} y={small && name.includes("/") ? 13 : 20} class="lane">
