@@ -98,8 +98,8 @@ func TestStory(t *testing.T) {
 		"2 gap: PSN 7200 expected, 7201 received (1 missing here)",
 		"3 NAK PSN sequence error, PSN 7200, MSN 0",
 		"5 goes back: PSN 7200…7202 retransmitted, 3 packets",
-		"0 WRITE va 0x7f800000 rkey 0x1234: 5.12KB, PSN 7198…7202, 5 packets in 5us (6.55 Gbit/s), " +
-			"acknowledged 3us later",
+		"0 WRITE va 0x7f800000 rkey 0x1234: 5.12KB, PSN 7198…7202, 5 packets in 7us (4.68 Gbit/s), " +
+			"acknowledged 1us later",
 		"first congestion experienced mark, on PSN 7203",
 		"CNP: congestion reported",
 		"ICRC ", "is wrong",

@@ -74,6 +74,17 @@ func (s *stream) late(us float64, number int64, n uint64, f *roce.Frame) {
 	s.join(m)
 }
 
+// repeated extends the time of the message of a packet that is captured again before an acknowledgement. With
+// go-back-N the receiver drops the first copies of packets after a gap.
+func (s *stream) repeated(us float64, n uint64) {
+	for _, m := range s.open {
+		if m.opcode != roce.ReadRequest && m.first <= n && n <= m.last {
+			m.end = max(m.end, us)
+			return
+		}
+	}
+}
+
 // join adds to a message the packets that were captured before its own first ones.
 func (s *stream) join(m *message) {
 	belongs := func(x *message) bool { return x != nil && !x.whole && !m.ended && x.first == m.last+1 }

@@ -236,6 +236,7 @@ func (s *stream) again(us float64, number int64, n uint64, f *roce.Frame) {
 		s.late(us, number, n, f)
 	} else {
 		s.flow.payloadAgain += int64(len(f.Payload()))
+		s.repeated(us, n)
 	}
 	r := &s.replay
 	if !r.on {
