@@ -266,7 +266,7 @@ func named(c *swconf.Config, title string) string {
 func treatments(rows []swconf.Row) (out []string) {
 	for _, r := range rows {
 		var has []string
-		if strings.HasPrefix(r.PFC, "priority") && !strings.HasSuffix(r.PFC, "off on the port") {
+		if r.PFCWorks() {
 			has = append(has, "PFC")
 		}
 		if strings.HasPrefix(r.ECN, "marks") {

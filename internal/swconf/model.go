@@ -265,6 +265,7 @@ type Queue struct {
 	Share  Said[int] // percent
 	WRED   Said[WRED]
 	Pause  Said[int]    // lossless: the paused PFC priority
+	Silent bool         // no pauses of that priority are sent: its packets are in a priority group without headroom
 	PG     Said[Pause]  // thresholds of the lossless priority group
 	Sized  Said[string] // the switch computes them itself, by a method of this name
 	Limit  Said[unit.Bytes]

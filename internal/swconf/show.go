@@ -194,6 +194,15 @@ func (w *WRED) span() string {
 	return low + ".." + high
 }
 
+// silent ends the text of a priority whose pauses a switch obeys and does not send.
+const silent = ", sends no pauses"
+
+// PFCWorks reports whether pauses of a row protect its packets.
+func (r *Row) PFCWorks() bool {
+	return strings.HasPrefix(r.PFC, "priority") && !strings.Contains(r.PFC, "off on the port") &&
+		!strings.Contains(r.PFC, silent)
+}
+
 func (k *Queue) pfc(p *Port) string {
 	if !k.Pause.Is() {
 		return "no"
@@ -202,6 +211,9 @@ func (k *Queue) pfc(p *Port) string {
 		return fmt.Sprintf("priority %d, off on the port", k.Pause.V)
 	}
 	s := fmt.Sprintf("priority %d", k.Pause.V)
+	if k.Silent {
+		return s + silent
+	}
 	if k.Sized.Is() {
 		s += ", " + k.Sized.V
 	}

@@ -36,9 +36,9 @@ func (c *Config) Typical() (*QoS, *Port) {
 }
 
 // Lossless reports whether a queue of a port is protected by PFC: the configuration pauses it, and the port does PFC at
-// all.
+// all and sends its pauses.
 func (q *QoS) Lossless(i int, p *Port) bool {
-	return q.Queues[i].Pause.Is() && (p == nil || p.PFC.V != PFCOff)
+	return q.Queues[i].Pause.Is() && !q.Queues[i].Silent && (p == nil || p.PFC.V != PFCOff)
 }
 
 // ErrNoQoS reports that a language has no settings of queues.

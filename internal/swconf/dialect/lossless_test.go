@@ -97,6 +97,10 @@ func TestPausesReachTheirClass(t *testing.T) {
 		for _, f := range found {
 			hit = hit || f.Message == c.message && strings.Contains(f.Fix, c.fix) && f.Line > 0
 		}
+		if q, silent := &cfg.Ports[0].QoS.Queues[3], strings.Contains(name, "group") || name == "lossy profile"; q.Silent != silent ||
+			cfg.Ports[0].QoS.Lossless(3, cfg.Ports[0]) == (silent || name == "other queue") {
+			t.Errorf("%s: sends no pauses: %v, want %v; %+v", name, q.Silent, silent, q.Pause)
+		}
 		if !hit {
 			t.Errorf("%s: found %+v, want %q, remedy %q", name, found, c.message, c.fix)
 		}

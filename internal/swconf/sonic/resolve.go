@@ -268,7 +268,9 @@ func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq *indexed) *
 	for tc := range queue.Classes {
 		if pause := q.Queues[tcToQueue[tc]].Pause; used>>tc&1 > 0 && pause.Is() {
 			at := p.entry("TC_TO_PRIORITY_GROUP_MAP", row.get("tc_to_pg_map"), tc)
-			p.paused(tc, tcToPG[tc], pause.V, pfcToPG[pause.V], pgs, at)
+			if !p.paused(tc, tcToPG[tc], pause.V, pfcToPG[pause.V], pgs, at) {
+				q.Queues[tcToQueue[tc]].Silent = true
+			}
 		}
 	}
 	return q
@@ -282,9 +284,9 @@ func (p *parser) entry(table string, ref *node, k int) swconf.Place {
 	return p.table(table).get(plain(table, ref.text)).place(strconv.Itoa(k))
 }
 
-// paused checks that a traffic class with PFC has the priority group that sends its pauses, and that this group is
-// lossless. SAI pauses the priorities of a group that exceeds its threshold.
-func (p *parser) paused(tc, group, prio, own int, pgs *indexed, at swconf.Place) {
+// paused reports whether a traffic class with PFC has the priority group that sends its pauses, and this group is
+// lossless, and finds a fault where not. SAI pauses the priorities of a group that exceeds its threshold.
+func (p *parser) paused(tc, group, prio, own int, pgs *indexed, at swconf.Place) bool {
 	const why = "the switch sends no pauses for these packets and has no headroom for them: they are dropped under congestion although PFC is on"
 	if group != own {
 		if at.Line > 0 {
@@ -292,17 +294,19 @@ func (p *parser) paused(tc, group, prio, own int, pgs *indexed, at swconf.Place)
 				fmt.Sprintf("traffic class %d is in priority group %d, and PFC priority %d has group %d", tc, group, prio, own),
 				why, fmt.Sprintf(`"%d": "%d" in TC_TO_PRIORITY_GROUP_MAP`, tc, own))
 		}
-		return
+		return false
 	}
 	n := pgs[group].get("profile")
 	if n == nil || n.text == computed || p.elsewhere("BUFFER_PROFILE") {
-		return
+		return true
 	}
 	if prof := p.ref("BUFFER_PROFILE", n); prof != nil && prof.get("xoff") == nil && prof.get("headroom_type") == nil {
 		swconf.Report(p.c, n.at, swconf.Error, "pfc-class",
 			fmt.Sprintf("priority group %d of PFC priority %d has the lossy profile %s", group, prio, plain("BUFFER_PROFILE", n.text)),
 			why, "a profile with xoff, the headroom, for this priority group")
+		return false
 	}
+	return true
 }
 
 // classify parses the maps from DSCPs and 802.1p priorities by traffic classes to queues. It returns the classes
