@@ -24,7 +24,8 @@ type Report struct {
 	// Incomplete are devices whose faults may be missed: some of their counters have no difference.
 	Incomplete []Incomplete `json:"incomplete,omitempty"`
 
-	// Undecided is why neither a fault nor congestion is found or excluded, and the missing output.
+	// Undecided is why neither a fault nor congestion, or no congestion next to the faults, is found or excluded, and
+	// the missing output.
 	Undecided string `json:"undecided,omitempty"`
 }
 
@@ -62,6 +63,9 @@ func Diagnose(in Input) (*Report, error) {
 		if f.oldDrops(); len(open) > 0 {
 			r.Undecided, open = open[0], open[1:]
 		}
+	}
+	if faults := r.Faults(); faults > 0 && faults == len(r.Findings) && len(open) > 0 {
+		r.Undecided, open = open[0], open[1:]
 	}
 	r.Notes = append(f.Notes, open...)
 	for _, d := range f.Devices {

@@ -91,7 +91,11 @@ func answered(r *diagnose.Report) string {
 	if len(r.Findings) > 1 {
 		of = "; first: "
 	}
-	return said + of + titled(first) + fmt.Sprintf(" (%v)", first.Sure)
+	said += of + titled(first) + fmt.Sprintf(" (%v)", first.Sure)
+	if r.Undecided != "" {
+		said += "; congestion undecided: " + r.Undecided
+	}
+	return said
 }
 
 // incomplete prints the devices some of whose counters have no difference.
