@@ -189,9 +189,12 @@ func (b *Bench) seats(ranks, nodes int) (on []string, why string) {
 }
 
 func (b *Bench) collective(x *measured.Collective) {
-	if x.Ranks < 2 || x.Kind == coll.SendRecv {
-		b.leave(fmt.Sprintf("points of %v whose ranks are not known or that is not a collective", x.Kind),
-			x.File, x.Line)
+	switch {
+	case x.Kind == coll.SendRecv:
+		b.leave(fmt.Sprintf("points of %v, which is not a collective", x.Kind), x.File, x.Line)
+		return
+	case x.Ranks < 2:
+		b.leave(fmt.Sprintf("points of %v whose ranks are not known (nccl-tests prints a line \"# Rank …\" of each)", x.Kind), x.File, x.Line)
 		return
 	}
 	on, why := b.seats(x.Ranks, x.Nodes)

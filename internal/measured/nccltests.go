@@ -278,7 +278,7 @@ func (t *ncclTests) finish() {
 		}
 	}
 	ok := t.known
-	if len(rows) > 0 && (t.command == "" || ranks == 0) {
+	if len(rows) > 0 && (t.command == "" || ranks == 0 || t.cut()) {
 		kind, ranks, ok, why = t.infer()
 	}
 	report := &t.set.Report
@@ -301,9 +301,17 @@ func (t *ncclTests) finish() {
 	for i := range rows {
 		c := &rows[i]
 		c.Kind, c.Ranks, c.Nodes, c.GPU, c.Command = kind, ranks, len(t.hosts), t.gpu, t.command
+		if t.cut() {
+			c.Nodes = 0
+		}
 	}
 	*t = ncclTests{set: t.set, file: t.file, first: len(t.set.Collectives), command: t.command, kind: t.kind,
 		known: t.known}
+}
+
+// cut reports whether the list of devices has one rank, and the rows bus bandwidth, which one rank has not.
+func (t *ncclTests) cut() bool {
+	return t.ranks == 1 && slices.ContainsFunc(t.shares, func(s share) bool { return s.least > 0 })
 }
 
 // infer derives the missing collective from busbw over algbw: 2(n-1)/n is an all-reduce, (n-1)/n with a reduction a
@@ -328,7 +336,7 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 		}
 		why = "rows of nccl-tests without a command: bus over algorithm bandwidth gives " + kind.String()
 	}
-	if t.ranks > 0 {
+	if t.ranks > 0 && !t.cut() {
 		return kind, t.ranks, ok, why
 	}
 	limit := kind.BusFactor(1 << 30) // of many ranks
@@ -341,7 +349,7 @@ func (t *ncclTests) infer() (kind coll.Kind, ranks int, ok bool, why string) {
 		return kind, 0, ok, why
 	}
 	if why == "" {
-		why = "rows of nccl-tests without a list of devices: bus over algorithm bandwidth gives the number of ranks"
+		why = "rows of nccl-tests without a list of all devices: bus over algorithm bandwidth gives the number of ranks"
 	} else {
 		why += ", and how many ranks"
 	}
