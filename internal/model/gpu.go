@@ -79,7 +79,7 @@ func loadGPUs() map[string]GPU {
 			unit.Rate(r.HBM*8) * unit.Gbps, unit.Bytes(r.Memory) * unit.GB, usable,
 			unit.Rate(r.NVLink*8) * unit.Gbps, r.Share, unit.Rate(r.Pair*8) * unit.Gbps,
 			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts,
-			Sheets[i].Summary()}
+			Sheets[i].Summary("_tflops", "watts")}
 	}
 	return m
 }

@@ -150,14 +150,26 @@ func Named(key string) string {
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// Summary names the documents in one line, and what is unsourced.
-func (s *Sheet) Summary() string {
+// Summary names the documents of the figures whose keys end so, without words of all, in one line, and what of them is
+// unsourced.
+func (s *Sheet) Summary(ends ...string) string {
+	of := func(key string) bool {
+		return len(ends) == 0 || slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(key, end) })
+	}
 	var parts []string
 	for i := range s.Sources {
-		parts = append(parts, s.Sources[i].In)
+		if slices.ContainsFunc(s.Sources[i].Of, of) {
+			parts = append(parts, s.Sources[i].In)
+		}
 	}
-	if m := s.Unsourced(); len(m) > 0 {
-		parts = append(parts, "unsourced: "+strings.Join(m, ", "))
+	var missing []string
+	for _, f := range s.Figures {
+		if f.Source == nil && of(f.Key) {
+			missing = append(missing, Named(f.Key))
+		}
+	}
+	if len(missing) > 0 {
+		parts = append(parts, "unsourced: "+strings.Join(missing, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -14,8 +14,14 @@ const (
 	largestEstimate = 2.96
 )
 
-// contention prints that exposed transfers are an estimate, and its known error.
-func contention(w io.Writer) {
-	const note = "exposed transfers are estimated without contention between parallelisms, which ZeRO 3 with context parallelism has; steps of Llama 2 7B on 32 GPUs are %s to %s off simulated ones (railyard validate); plan search --simulate 3 ranks by simulated steps"
-	report.Labelled(w, "note: ", fmt.Sprintf(note, signed(leastEstimate/100), signed(largestEstimate/100)))
+// contention prints that exposed transfers are an estimate, and its known error, which is of a dense model: transfers
+// between ranks of experts have none.
+func contention(w io.Writer, experts bool) {
+	const note = "exposed transfers are estimated without contention between parallelisms, which %s; steps of Llama 2 7B on 32 GPUs are %s to %s off simulated ones (railyard validate)%s; plan search --simulate 3 ranks by simulated steps"
+	has, more := "ZeRO 3 with context parallelism has", ""
+	if experts {
+		has = "all-to-alls of experts and ZeRO 3 with context parallelism have"
+		more = ", steps of mixtures of experts are not compared"
+	}
+	report.Labelled(w, "note: ", fmt.Sprintf(note, has, signed(leastEstimate/100), signed(largestEstimate/100), more))
 }

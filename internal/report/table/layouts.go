@@ -96,7 +96,7 @@ func judges(in *planner.SearchInput, e *planner.Error) string {
 	case by.Rows == 0: // no figures of the user's own trainings
 		of = "trainings of any framework held out"
 	}
-	return fmt.Sprintf("%s %s (%s: RMS %s)%s", unit.ShowCount(e.Rows), of, e.Kind, unit.ShowShare(e.RMS), more)
+	return fmt.Sprintf("%s %s (%s: RMS of the logarithm %s)%s", unit.ShowCount(e.Rows), of, e.Kind, unit.Digits(e.RMS), more)
 }
 
 // nearest prints the nearest published training.
@@ -169,7 +169,7 @@ func candidates(w io.Writer, all []planner.Candidate, again, framework bool) {
 		legend += " TP has sequence parallelism (workload.training.sequence_parallel: true)."
 	}
 	report.Wrap(w, "", legend)
-	contention(w)
+	contention(w, slices.ContainsFunc(all, func(x planner.Candidate) bool { return x.Layout.EP > 1 }))
 }
 
 // rejected prints why layouts are infeasible, in one paragraph, the most frequent reason first.

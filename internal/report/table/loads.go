@@ -54,7 +54,7 @@ func Interference(w io.Writer, x *interference.Result, top int) {
 	}
 	report.Meetings(w, x.Meetings, top, "with --top and --json")
 	if len(x.Seeds) == 0 {
-		report.Labelled(w, "note: ", "one seed, whose hashes decide which flows share links; --seeds 5 prints median and range")
+		report.Labelled(w, "note: ", "one seed, which draws hashes and ECN marks; --seeds 5 prints median and range")
 	}
 }
 
@@ -125,4 +125,27 @@ func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 	t.Print(w)
 	report.Wrap(w, "", fmt.Sprintf("%s, Poisson arrivals. Maximum delivered: %s",
 		unit.Plural(plan.Graph.TotalGPUs(), "GPU"), strings.Join(most, ", ")))
+	short(w, plan, curves)
+}
+
+// short notes that messages were drawn for too short a time: their load is not the offered one, by the row that differs
+// most.
+func short(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
+	const most = 1.25
+	var worst load.Point
+	off := 1.0
+	for _, c := range curves {
+		for _, p := range c.Points {
+			if x := max(p.Drawn/p.Offered, p.Offered/p.Drawn); p.Offered > 0 && p.Drawn > 0 && x > off {
+				worst, off = p, x
+			}
+		}
+	}
+	t := plan.Settled().Workload.Traffic
+	if off <= most || t == nil || t.Background == nil {
+		return
+	}
+	const key = "workload.traffic.background.for"
+	report.Labelled(w, "note: ", fmt.Sprintf("%s draws few messages (%s %% of the rate for %s %%), so rows differ by chance, and bytes in flight at its ends count; longer: --set %s=%v", t.Background.For.Show(),
+		percent(worst.Drawn), percent(worst.Offered), key, 10*t.Background.For))
 }

@@ -42,7 +42,7 @@ func Score(w io.Writer, in *planner.SearchInput, s *planner.Scored, origin strin
 	uneven(w, in.Training.Model, &s.Layout)
 	sequenceParallel(w, &s.Layout)
 	if s.Layout.GPUs() > 1 {
-		contention(w)
+		contention(w, s.Layout.EP > 1)
 	}
 }
 
@@ -109,7 +109,7 @@ func Scores(w io.Writer, a, b *planner.Scored) {
 	}
 	sequenceParallel(w, &a.Layout)
 	if max(a.Layout.GPUs(), b.Layout.GPUs()) > 1 {
-		contention(w)
+		contention(w, max(a.Layout.EP, b.Layout.EP) > 1)
 	}
 }
 
