@@ -159,6 +159,7 @@ func (p *Panel) Own(j Jack) string { return p.Name(p.System, j) }
 type Device struct {
 	HwSKU    string
 	Platform string // x86_64-...-r0, "" if unknown
+	Chip     string // "Tomahawk 5", "" if unknown
 	From     string // file, or table
 	Ports    int    // jacks are numbered to here
 	Sockets  map[Jack]Socket

@@ -3,6 +3,7 @@ package queue
 import (
 	"math"
 	"regexp"
+	"strings"
 
 	"railyard/unit"
 )
@@ -69,6 +70,12 @@ func ASICOf(device string) (ASIC, bool) {
 	return ASICNamed(map[byte]string{'2': "spectrum", '3': "spectrum2", '4': "spectrum3", '5': "spectrum4",
 		'6': "spectrum6"}[m[1][0]])
 }
+
+// cells are the buffer cells of chips for which SONiC has no calculation (FBOSS, Tomahawk3Asic.h to Tomahawk6Asic.h).
+var cells = map[string]unit.Bytes{"tomahawk3": 254, "tomahawk4": 254, "tomahawk5": 254, "tomahawk6": 420}
+
+// CellOf returns the buffer cell of a chip, "Tomahawk 5"; 0: unknown.
+func CellOf(chip string) unit.Bytes { return cells[strings.ToLower(strings.ReplaceAll(chip, " ", ""))] }
 
 // ASICFor is the oldest chip that has ports of a rate, the newest above them all.
 func ASICFor(r unit.Rate) ASIC {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"railyard/internal/queue"
 	"regexp"
 	"strings"
 	"testing"
@@ -143,5 +144,20 @@ func TestServerModels(t *testing.T) {
 		if got != c.want || (err == nil) != (c.says == "") || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%+v: %q, %v; want %q, %q", c.host.Model, got, err, c.want, c.says)
 		}
+	}
+}
+
+// The cells of chips in the calculation of headroom are those of their models.
+func TestCellsOfChips(t *testing.T) {
+	chips := 0
+	for _, m := range Models() {
+		if cell := queue.CellOf(m.Key); cell > 0 {
+			if chips++; cell != m.Cell {
+				t.Errorf("%s: cells of %d bytes, its model has %d", m.Key, cell, m.Cell)
+			}
+		}
+	}
+	if chips != 4 {
+		t.Errorf("%d chips of Tomahawk", chips)
 	}
 }

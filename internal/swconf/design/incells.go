@@ -8,7 +8,8 @@ import (
 )
 
 // asic returns the chip whose cells and delays SONiC's calculation uses: the chosen one, that of the switch's device,
-// or the oldest with ports as fast. In the last case assumed is the device, for which SONiC has no calculation.
+// or the oldest with ports as fast. In the last case assumed is the device, for which SONiC has no calculation, and the
+// cells are the device's where they are known.
 func (d *Design) asic(s *Switch) (chip queue.ASIC, assumed string) {
 	if a, ok := queue.ASICNamed(d.ASIC); ok {
 		return a, ""
@@ -21,11 +22,23 @@ func (d *Design) asic(s *Switch) (chip queue.ASIC, assumed string) {
 		}
 		assumed = cmp.Or(s.Panel.Device.HwSKU, s.Panel.Device.Platform)
 	}
+	cell := unit.Bytes(0)
+	if s.Panel != nil {
+		cell = queue.CellOf(s.Panel.Model)
+		if s.told() {
+			cell = cmp.Or(queue.CellOf(s.Panel.Device.Chip), cell)
+		}
+		if cell > 0 {
+			assumed = cmp.Or(assumed, s.Panel.Model)
+		}
+	}
 	fastest := unit.Rate(0)
 	for _, p := range s.Ports {
 		fastest = max(fastest, p.Rate)
 	}
-	return queue.ASICFor(fastest), assumed
+	chip = queue.ASICFor(fastest)
+	chip.Cell = cmp.Or(cell, chip.Cell)
+	return chip, assumed
 }
 
 // InCells is a port's headroom by SONiC's own calculation. It exceeds that of whole frames, because packets of 64

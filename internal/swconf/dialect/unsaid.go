@@ -153,7 +153,7 @@ func inCells(d *design.Design) (notes []string) {
 		return nil
 	}
 	if most.Assumed != "" {
-		notes = append(notes, fmt.Sprintf("SONiC computes headroom for NVIDIA's chips only, and %s has another: the figures are those of %s, the oldest with such ports; the device's pg_profile_lookup.ini has its own", most.Assumed, most.ASIC.Name))
+		notes = append(notes, fmt.Sprintf("SONiC computes headroom for NVIDIA's chips only, and %s has another: the delays are those of %s, the oldest with such ports, cells have %d bytes; the device's pg_profile_lookup.ini has its own", most.Assumed, most.ASIC.Name, most.ASIC.Cell))
 	}
 	return append(notes, fmt.Sprintf("xoff is SONiC's own calculation for %s, up to %d bytes at %v over %.3g m: packets of 64 bytes fill a buffer cell of %d each; whole frames need %d bytes",
 		most.ASIC.Name, most.XOff, most.Rate, float64(most.MM)/1000, most.ASIC.Cell, most.Whole))

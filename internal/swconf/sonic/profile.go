@@ -16,6 +16,7 @@ import (
 type Profile struct {
 	HwSKU    string // "" if neither directory nor table contains it
 	Platform string
+	Chip     string // "Tomahawk 5", "" if unknown
 	From     string // the file, or that it is built in
 	Cages    []Cage // cages in the order of the front panel
 }

@@ -226,7 +226,7 @@ func (f *fitting) panel() {
 	if n.Panel != nil {
 		front = *n.Panel
 	}
-	d := &panel.Device{HwSKU: f.p.HwSKU, Platform: f.p.Platform, From: f.p.String(),
+	d := &panel.Device{HwSKU: f.p.HwSKU, Platform: f.p.Platform, Chip: f.p.Chip, From: f.p.String(),
 		Sockets: map[panel.Jack]panel.Socket{}}
 	for _, u := range f.uses {
 		d.Sockets[u.jack] = f.p.socket(f.out[u.jack], u.speed)

@@ -16,6 +16,7 @@ import (
 // device is a device as a rule: runs of equal jacks, in the order of the front panel.
 type device struct {
 	Key      string
+	Name     string // product and chip: Arista 7060X6-64PE, Tomahawk 5
 	Platform string
 	Model    string // the switch model in fabric.types.NAME.model
 	Like     string // another with the same jacks
@@ -97,6 +98,7 @@ func Named(path, hwsku string) (*Profile, error) {
 // profile spells the rule out.
 func (k *device) profile() *Profile {
 	p := &Profile{HwSKU: k.Key, Platform: k.Platform}
+	_, p.Chip, _ = strings.Cut(k.Name, ", ")
 	for i := range k.Jacks {
 		r := &k.Jacks[i]
 		lanes := spread(r.Lanes)

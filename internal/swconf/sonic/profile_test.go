@@ -335,6 +335,9 @@ func TestASICOfDevices(t *testing.T) {
 		if at := strings.Index(name, "Spectrum-"); at >= 0 {
 			want = "spectrum" + name[at+len("Spectrum-"):]
 		}
+		if chip := d.profile().Chip; strings.HasPrefix(chip, "Tomahawk") != (queue.CellOf(chip) > 0) {
+			t.Errorf("%s (%s): cells of %d bytes by %q", d.Key, name, queue.CellOf(chip), chip)
+		}
 		for _, device := range []string{d.Platform, d.Key} {
 			if a, _ := queue.ASICOf(device); a.Name != want {
 				t.Errorf("%s (%s) has %q by %s, want %q", d.Key, name, a.Name, device, want)
