@@ -195,3 +195,17 @@ func TestRuns(t *testing.T) {
 	}
 	t.Log(folded, "folded,", refused, "refused")
 }
+
+// TestRackSharesNVLink checks that trays of a rack share NVLink, as many in each domain as divide the trays.
+func TestRackSharesNVLink(t *testing.T) {
+	for gpus, want := range map[string]string{"72": "nics: 4, nvlink_domain: 72}", "1024": "nics: 4, nvlink_domain: 64}",
+		"8": "nics: 4, nvlink_domain: 8}"} {
+		a := Answers{GPUs: gpus, Server: "gb200-nvl72-tray", Workload: "all-reduce"}
+		if err := a.Defaults(); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := a.Scenario("x"); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s GPUs: %v, no %s in\n%s", gpus, err, want, text)
+		}
+	}
+}

@@ -78,8 +78,12 @@ func (a *Answers) Scenario(name string) (string, error) {
 func (a *Answers) fabric(s *site.Server, hosts int) (string, error) {
 	rate := unit.Rate(s.NICRate)
 	links := fmt.Sprintf("  host_link: {rate: %v, cable: 5m}\n", rate)
-	server := fmt.Sprintf("# %s: %s of %s.\nserver: {gpu: %s, gpus: %d, nics: %d}\n", s.Name,
-		unit.Plural(s.NICs, "NIC"), rate.Show(), s.GPU, s.GPUs, s.NICs)
+	shares := ""
+	if n := s.Sharing(hosts); n > s.GPUs {
+		shares = fmt.Sprintf(", nvlink_domain: %d", n)
+	}
+	server := fmt.Sprintf("# %s: %s of %s.\nserver: {gpu: %s, gpus: %d, nics: %d%s}\n", s.Name,
+		unit.Plural(s.NICs, "NIC"), rate.Show(), s.GPU, s.GPUs, s.NICs, shares)
 	over, _ := ratio(a.Oversubscription)
 	a.Missed = ""
 	if over != 1 && a.Fabric != "rail" {
@@ -204,7 +208,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 // to steps folded to a rail, then all activations kept to recomputation, then even pipeline stages to uneven ones,
 // then few stages. If every layout is too large for a run, it returns the first that fits the memory.
 func layout(m *model.Config, s *site.Server, memory unit.Bytes, gpus, per int) (first workload.Training, ok bool) {
-	tp := 1
+	tp, near := 1, max(per, s.Sharing(gpus/per))
 	for tp*2 <= per && m.Heads%int64(tp*2) == 0 && per%(tp*2) == 0 {
 		tp *= 2
 	}
@@ -215,7 +219,7 @@ func layout(m *model.Config, s *site.Server, memory unit.Bytes, gpus, per int) (
 		for _, recompute := range partition.Recomputations {
 			for _, uneven := range []bool{false, true} {
 				for pp := 1; int64(pp) <= m.Layers+2 && tp*pp <= gpus; pp++ {
-					t := step(m, tp, pp, gpus, per)
+					t := step(m, tp, pp, gpus, near)
 					t.Fold, t.Recompute = fold, recompute
 					if worst, err := t.Worst(m); gpus%(tp*pp) != 0 || t.Uneven != uneven || err != nil ||
 						worst.Total() > memory {
@@ -235,15 +239,16 @@ func layout(m *model.Config, s *site.Server, memory unit.Bytes, gpus, per int) (
 }
 
 // step returns a step of the model in pp stages of tp ranks each, with two microbatches of one sequence for each stage.
-func step(m *model.Config, tp, pp, gpus, per int) workload.Training {
+// Experts are spread over as many replicas as GPUs share NVLink at most.
+func step(m *model.Config, tp, pp, gpus, near int) workload.Training {
 	t := workload.NewTraining()
 	t.Model, t.TP, t.PP, t.DP, t.ZeRO = m, tp, pp, max(1, gpus/tp/pp), 1
 	t.Seq, t.Micro, t.Microbatches = min(4096, m.Context), 1, 2*pp
 	t.GlobalBatch = int64(t.DP * t.Microbatches)
-	for ep := 2; m.Experts > 0 && m.Experts%int64(ep) == 0 && t.DP%ep == 0 && t.EP < per; ep *= 2 {
+	for ep := 2; m.Experts > 0 && m.Experts%int64(ep) == 0 && t.DP%ep == 0 && ep <= near; ep *= 2 {
 		t.EP = ep
 	}
-	t.Sequence = tp > 1
+	t.Sequence, t.PerServer = tp > 1, near
 	t.Layout = t.Settled(m)
 	return t
 }

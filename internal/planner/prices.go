@@ -114,17 +114,19 @@ func costs(price, watts float64) bool {
 	return price >= 0 && price <= 1e9 && watts >= 0 && watts <= 1e9
 }
 
-// switchPart returns a switch's price and power: of the nearest capacity in the list, in proportion to it.
+// switchPart returns a switch's price and power: those of the list's nearest in ports and rate, in proportion to its
+// capacity.
 func (p *Prices) switchPart(s SwitchModel) (price, watts float64) {
-	capacity := float64(s.Ports) * float64(s.Rate)
+	far := func(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
 	best := p.Switches[0]
 	distance := math.Inf(1)
 	for _, x := range p.Switches {
-		if d := math.Abs(math.Log(float64(x.Ports) * float64(x.Rate) / capacity)); d < distance {
+		d := far(float64(x.Ports), float64(s.Ports)) + far(float64(x.Rate), float64(s.Rate))
+		if d < distance {
 			best, distance = x, d
 		}
 	}
-	f := capacity / (float64(best.Ports) * float64(best.Rate))
+	f := float64(s.Ports) * float64(s.Rate) / (float64(best.Ports) * float64(best.Rate))
 	return best.Price * f, best.Watts * f
 }
 

@@ -36,6 +36,7 @@ type Size struct {
 	Seconds     float64 `json:"seconds"`
 	GPUs        int64   `json:"gpus"`
 	EnergyKWh   float64 `json:"energy_kwh"`
+	EnergyOf    string  `json:"energy_of"`
 	Cost        float64 `json:"cost,omitempty"`
 	CostOf      string  `json:"cost_of,omitempty"`
 }
@@ -160,8 +161,8 @@ func (in SizeInput) Solve() (*Size, error) {
 		s.GPUs, s.Seconds = int64(math.Max(n, 1)), in.Seconds
 	}
 	watts := in.Watts
-	if watts == 0 {
-		watts = in.GPU.Watts
+	if s.EnergyOf = "at the watts given"; watts == 0 {
+		watts, s.EnergyOf = in.GPU.Watts, "of the GPUs alone"
 	}
 	hours := s.Seconds / 3600 * float64(s.GPUs)
 	s.EnergyKWh = watts / 1000 * hours

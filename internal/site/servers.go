@@ -17,6 +17,7 @@ type Server struct {
 	Key, Name  string
 	GPU        string
 	GPUs, NICs int
+	Domain     int  `json:"nvlink_domain"` // GPUs of the rack that share NVLink; 0: those of the server
 	NICRate    rate `json:"nic_rate"`
 }
 
@@ -35,6 +36,16 @@ func (r *rate) UnmarshalJSON(text []byte) error {
 
 //go:embed servers.json
 var serverData []byte
+
+// Sharing returns how many GPUs share NVLink where all domains of a number of servers are to be equal: those of a
+// server, or of as many servers as a rack's domain has at most.
+func (s *Server) Sharing(servers int) int {
+	n := max(1, s.Domain/s.GPUs)
+	for servers%n != 0 {
+		n--
+	}
+	return n * s.GPUs
+}
 
 // FindServer returns the server of a key, nil if it is unknown.
 func FindServer(key string) *Server {

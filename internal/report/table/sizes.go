@@ -42,7 +42,7 @@ func Size(w io.Writer, s *planner.Size, g *model.GPU) {
 			energy, of = energy/1000, u
 		}
 	}
-	line("Energy", unit.Digits(energy)+" "+of+", of the GPUs alone")
+	line("Energy", unit.Digits(energy)+" "+of+", "+s.EnergyOf)
 	if s.Cost > 0 {
 		line("Cost", fmt.Sprintf("%s for %s", unit.ShowAmount(s.Cost), s.CostOf))
 	}
