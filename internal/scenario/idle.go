@@ -64,8 +64,13 @@ func (p *resolver) idleFabric(def *File) {
 		p.noteIdle(def, "", "the fabric has no links between switches", "fabric.fabric_link.rate", "fabric.fabric_link.delay",
 			"fabric.fabric_link.cable", "fabric.fabric_link.bit_error_rate")
 	}
-	if !slices.ContainsFunc(p.Graph.NICs, func(n topo.NIC) bool { return len(n.Links) > 1 }) {
-		p.noteIdle(def, "", "every NIC has one port (server.nic_ports)", "server.bond")
+	ported := p.File.Server.Bond == Apart || // which refuses NICs of one port, and leaves none of several
+		slices.ContainsFunc(p.Graph.NICs, func(n topo.NIC) bool { return len(n.Links) > 1 })
+	if key := "server.nic_ports"; !ported {
+		if p.File.Fabric.Kind == "" {
+			key = "nic_ports of the types in fabric.types"
+		}
+		p.noteIdle(def, "", "every NIC has one port ("+key+")", "server.bond")
 	}
 }
 

@@ -57,6 +57,36 @@ func TestIdleKeysAreNoted(t *testing.T) {
 	}
 }
 
+// TestIdleBond checks the note about server.bond of NICs with one port: those of the graph count, by whichever key they
+// have their ports, and a bond apart is itself the effect.
+func TestIdleBond(t *testing.T) {
+	const work = "workload: {traffic: {permutation: {bytes: 1MB}}}\n"
+	kind := func(kind, ports string) string {
+		return "fabric: {kind: " + kind + ", hosts: 2, spines: 2}\nserver: {gpus: 2, nics: 2, nic_ports: " + ports + "}\n" + work
+	}
+	types := func(ports string) string {
+		return "fabric:\n  types: {host: {gpus: 2, nics: 2, nic_ports: " + ports + ", nic_rate: 400Gbps}, leaf: {ports: 64x400Gbps}}\n" +
+			"  nodes: {host: {type: host, count: 2}, leaf: {type: leaf, per: {plane: " + ports + "}}}\n" +
+			"  cables: [{from: host, to: leaf, match: {plane: port}}]\n" + work
+	}
+	for _, c := range []struct{ text, set, want string }{
+		{kind("pod", "2"), "server.bond=apart", ""},
+		{kind("pod", "2"), "server.bond=spray", ""},
+		{kind("rail", "1"), "server.bond=spray", "every NIC has one port (server.nic_ports)"},
+		{types("2"), "server.bond=apart", ""},
+		{types("2"), "server.bond=spray", ""},
+		{types("1"), "server.bond=spray", "every NIC has one port (nic_ports of the types in fabric.types)"},
+	} {
+		p, err := resolved(t, c.text, c.set)
+		if err != nil {
+			t.Fatal(c.text, err)
+		}
+		if notes := strings.Join(p.Idle, "\n"); (notes != "") != (c.want != "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%s--set %s: notes %q, want %q", c.text, c.set, p.Idle, c.want)
+		}
+	}
+}
+
 // A scenario's placement has no effect, however it is given, if every job has its own.
 func TestIdlePlacementIsNoted(t *testing.T) {
 	const site = "fabric: {kind: rail, hosts: 4, spines: 2}\n"
