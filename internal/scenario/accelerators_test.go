@@ -118,7 +118,7 @@ func TestBadAccelerators(t *testing.T) {
 			"fabric.types.own.gpu: is of GPUs, of which own has none"},
 		{"sw: {}", "sw: {gpu: h100}", "fabric.types.sw: a switch"},
 		{"  mine:", "  h100:", "gpus.h100: h100 is a GPU of Railyard's catalog"},
-		{"hbm: 2TB/s, ", "", "is out of range"},
+		{"hbm: 2TB/s, ", "", "gpus.mine.hbm: is missing; accepted: between"},
 		{"hbm: 2TB/s", "hbm: 2T", `gpus.mine.hbm: "2T" could be bits or bytes`},
 		{"pair: 100GB/s", "pair: 400GB/s",
 			"gpus.mine.nvlink_pair: 3.2Tbps between two GPUs is more than the 2.4Tbps"},

@@ -100,6 +100,8 @@ func (b *bound) accepted() string {
 	return s
 }
 
+const orZero = ", or 0"
+
 // refusal describes why a value is not accepted.
 func (b *bound) refusal(found string) string {
 	if b.of != "" {
@@ -107,7 +109,7 @@ func (b *bound) refusal(found string) string {
 	}
 	s := fmt.Sprintf("%s is out of range %s–%s", found, b.min, b.max)
 	if b.zero {
-		s += ", or 0"
+		s += orZero
 	}
 	return s
 }
@@ -159,7 +161,14 @@ func (d *Document) inBounds() error {
 				found = "0s"
 			}
 		}
-		faults = append(faults, field.New(key, "%s", b.refusal(found)))
+		says := b.refusal(found)
+		if !d.File.Fabric.takesZero(key) {
+			says = strings.TrimSuffix(says, orZero)
+		}
+		if v.IsZero() && !d.says(d.byName(key)) {
+			says = "is missing; accepted: " + b.accepted()
+		}
+		faults = append(faults, field.New(key, "%s", says))
 	})
 	return faults.Err()
 }

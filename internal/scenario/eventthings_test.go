@@ -177,7 +177,7 @@ func TestBadThings(t *testing.T) {
 		{"{link: 'rail-1:Eth3', flap: {period: 3600s, count: 100}}",
 			"events[0].flap: continues beyond 86400s"},
 		{"{link: 'rail-1:Eth3', flap: {count: 3}}",
-			"is out of range"},
+			"flap.period: is missing"},
 	} {
 		text, want := c[0], c[1]
 		if _, err := eventful(t, "events: ["+text+"]\n"); err == nil || !strings.Contains(err.Error(), want) {

@@ -53,6 +53,14 @@ func (p *resolver) effective() error {
 	return append(faults, p.ofServers()...).Err()
 }
 
+// takesZero reports whether a count may be 0: hosts and k may be where the kind of fabric ignores them, and hosts of a
+// torus.
+func (f *Fabric) takesZero(key string) bool {
+	count, ok := strings.CutPrefix(key, "fabric.")
+	return !ok || count != "hosts" && count != "k" || !slices.Contains(strings.Fields(kinds[f.Kind]), count) ||
+		count == "hosts" && (f.Kind == "torus" || f.Kind == "cubes")
+}
+
 // ofServers refuses server shapes that the fabric decides.
 func (p *resolver) ofServers() (faults field.List) {
 	s := &p.File.Server

@@ -110,6 +110,10 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 	}
 	switch v.Kind() {
 	case reflect.Slice:
+		if value == "[]" {
+			v.SetZero()
+			return nil
+		}
 		return field.New(key, "%s", listed(key, v))
 	case reflect.Struct, reflect.Interface:
 		if v.Kind() == reflect.Interface { // the block cc
@@ -136,7 +140,7 @@ func several(key string, t reflect.Type) string {
 // listed describes how values of a list are named.
 func listed(key string, v reflect.Value) string {
 	if v.Len() == 0 {
-		return "the key is a list, which is in the file: --set changes its entries, and it has none"
+		return "the key is a list, which is in the file: --set changes its entries, and it has none; accepted: [], an empty list"
 	}
 	first := key + "[0]"
 	switch e := v.Index(0); {
@@ -145,7 +149,7 @@ func listed(key string, v reflect.Value) string {
 	case e.Kind() == reflect.Struct:
 		first += ".KEY"
 	}
-	return fmt.Sprintf("the key is a list of %s; name a value in it, as %s=VALUE, or change the list in the file", unit.Plural(v.Len(), "entry"), first)
+	return fmt.Sprintf("the key is a list of %s; name a value in it, as %s=VALUE, empty it with [], or change the list in the file", unit.Plural(v.Len(), "entry"), first)
 }
 
 // putInMap changes a map's entry, or a value of it: switch.queues.3.xoff.

@@ -54,7 +54,13 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 				return job, field.Under(key+".incast.target", err)
 			}
 		}
-		build = func() (*workload.DAG, error) { return workload.Incast(ranks, s.FanIn, target, s.Bytes) }
+		build = func() (*workload.DAG, error) {
+			dag, err := workload.Incast(ranks, s.FanIn, target, s.Bytes)
+			if err == nil {
+				p.besideNetwork(at.crew, key+".incast", dag)
+			}
+			return dag, err
+		}
 	}
 	if len(t.Flows) > 0 {
 		n++
@@ -100,6 +106,23 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 		return job, field.Under(key, err)
 	}
 	return job, nil
+}
+
+// besideNetwork notes how many senders of an incast share NVLink with the receiver: their messages pass no link of the
+// fabric.
+func (p *resolver) besideNetwork(c crew, key string, dag *workload.DAG) {
+	beside, all := 0, 0
+	for i := range dag.Ops {
+		if o := &dag.Ops[i]; !o.Compute() {
+			all++
+			if p.Graph.Together(c.gpu(int(o.Rank)), c.gpu(int(o.Peer))) {
+				beside++
+			}
+		}
+	}
+	if beside > 0 {
+		p.note("%s: %d of %s share NVLink with the receiver and do not use the network", key, beside, unit.Plural(all, "sender"))
+	}
 }
 
 // background draws messages for all ranks; GPUs that share a NIC share its rate.
