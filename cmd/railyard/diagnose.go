@@ -38,7 +38,8 @@ func (c *diagnoseCmd) Help() string {
 priority-flow-control counters, show pfc counters, show pfc priority, show queue counters,
 COUNTERS_DB, ethtool -S, rdma statistic and show lldp neighbors, with the prompts (leaf1# show ...)
 that name the device. Rates need two snapshots: two rounds in one file, before/ and after/, or
---before. date +%s.%N before each round records the time.
+--before. date +%s.%N, or show clock of NX-OS and EOS, before each round records
+the time.
 
 A finding is proven (an output or configuration states it, and the counters agree), likely (the
 counters have hardly another explanation) or possible (they fit another cause as well).

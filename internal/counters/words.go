@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"railyard/internal/field"
 )
@@ -85,7 +86,44 @@ func quote(s string) string {
 // always lists the formats that every system has: a clock.
 var always = []Format{{Name: "date", About: "the clock: date +%s.%N", Command: "date +%s.%N",
 	command: regexp.MustCompile(`^(?:(?:run )?bash )?date\b`),
-	read:    readDate, write: writeDate}}
+	read:    readDate, write: writeDate},
+	{Name: "clock", About: "the clock: show clock of NX-OS or EOS",
+		command: regexp.MustCompile(`^sh\w* clo\w*$`), head: clocked,
+		read: readClock, write: writeClock}}
+
+// clocked is a switch's clock. NX-OS marks one that is not synchronized by * or a dot, and EOS shows whole seconds. The
+// time zone's name is no offset, so that the time is the device's own.
+var clocked = regexp.MustCompile(`^[*.]?(\d\d:\d\d:\d\d(?:\.\d{1,9})?) \S{1,9} ([A-Z][a-z]{2} [A-Z][a-z]{2}) +(\d{1,2} \d{4})$`)
+
+// clockAbout matches lines beside the clock: its zone and source.
+var clockAbout = regexp.MustCompile(`^(?:Time ?zone|Time source|Clock source)\b`)
+
+func readClock(r *reading) {
+	for _, l := range r.lines {
+		s := strings.TrimSpace(l.text)
+		if s == "" || clockAbout.MatchString(s) {
+			continue
+		}
+		if m := clocked.FindStringSubmatch(s); m != nil {
+			s = m[2] + " " + m[3] + " " + m[1]
+		}
+		at, err := time.Parse("Mon Jan 2 2006 15:04:05", s)
+		if err != nil {
+			at, err = time.Parse("Mon Jan _2 15:04:05 2006", s)
+		}
+		if err != nil {
+			r.not(l, "is not a time as 10:00:10.000 UTC Mon Nov 30 2026; date +%%s.%%N prints one that is read")
+			continue
+		}
+		r.At = Moment{Seconds: at.Unix(), Nanos: int64(at.Nanosecond()), Line: l.n, Is: true}
+	}
+}
+
+func writeClock(w *bytes.Buffer, s *Snapshot) {
+	if s.At.Is {
+		fmt.Fprintln(w, time.Unix(s.At.Seconds, s.At.Nanos).UTC().Format("15:04:05.000 MST Mon Jan 02 2006"))
+	}
+}
 
 // epoch is seconds since 1970, with a fraction.
 var epoch = regexp.MustCompile(`^(\d{1,12})(?:\.(\d{1,9}))?$`)

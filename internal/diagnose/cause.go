@@ -84,6 +84,8 @@ type Finding struct {
 	sound bool    // congestion of working components
 	harm  float64 // share of the pauses or losses that the finding explains
 	rank  int     // of its cause in the registry
+
+	unread bool // no input shows the state at the other end
 }
 
 // Cause is one kind of fault in a fabric, with the mechanism of its symptoms.

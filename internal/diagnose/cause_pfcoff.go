@@ -37,9 +37,12 @@ func findPFCOff(f *Fabric, c *Cause) (out []Finding) {
 // ofDevices makes one finding of several ports of a device: it is the device then, and not
 // the cables.
 func ofDevices(f *Fabric, all []Finding) []Finding {
-	count := map[string]int{}
+	count, unread := map[string]int{}, map[string]int{}
 	for _, x := range all {
-		count[sprintf("%s %d", x.Device, x.Class)]++
+		key := sprintf("%s %d", x.Device, x.Class)
+		if count[key]++; x.unread {
+			unread[key]++
+		}
 	}
 	out := together(all)
 	for i := range out {
@@ -50,10 +53,17 @@ func ofDevices(f *Fabric, all []Finding) []Finding {
 				cabled++
 			}
 		}
-		if n := count[sprintf("%s %d", x.Device, x.Class)]; n > 1 {
-			x.Says = sprintf("PFC of priority %d is off at %d of %s of %s, and on at the other ends", x.Class,
-				n,
-				unit.Plural(cabled, "cabled port"), x.Device)
+		key := sprintf("%s %d", x.Device, x.Class)
+		if n := count[key]; n > 1 {
+			x.Says = sprintf("PFC of priority %d is off at %d of %s of %s", x.Class, n, unit.Plural(cabled, "cabled port"), x.Device)
+			switch m := unread[key]; m {
+			case 0:
+				x.Says += ", and on at the other ends"
+			case n:
+				x.Says += "; no output or configuration shows its state at the other ends"
+			default:
+				x.Says += sprintf(", and on at %d of the other ends; no output or configuration shows its state at the rest", n-m)
+			}
 		}
 	}
 	return out
@@ -80,6 +90,9 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 		}
 	}
 	x := c.at(p, k, sure, "PFC of priority %d is off at %v and on at %v", k, p, far)
+	if x.unread = !far.on(k); x.unread {
+		x.Says = sprintf("PFC of priority %d is off at %v; no output or configuration shows its state at %v", k, p, far)
+	}
 	switch {
 	case !isOff && ignored:
 		x.Says = sprintf("%v ignores the pauses of %v in priority %d", p, far, k)
@@ -128,6 +141,25 @@ func (p *Port) runs(k int) (says, file string, line int, off bool) {
 		return "no priority-flow-control on this interface", at.File, at.Line, true
 	}
 	return "", "", 0, false
+}
+
+// on reports whether a port's outputs or configuration show that it pauses a priority, or its peer counts its pauses.
+func (p *Port) on(k int) bool {
+	prios, _, _, listed := said(p, priosOf)
+	if !listed {
+		prios, listed = earlier(p, priosOf)
+	}
+	runs, _, _, shown := said(p, pfcOf)
+	if !shown {
+		runs, shown = earlier(p, pfcOf)
+	}
+	configured := p.Says != nil && p.QoS != nil && !p.Says.Down.V && p.saysPFC.PFC.V != swconf.PFCOff
+	paused, _, known := uint8(0), swconf.Place{}, false
+	if n := p.nic(); n != nil {
+		paused, _, known = n.Paused()
+	}
+	return listed && prios>>k&1 == 1 || !listed && shown && runs || known && paused>>k&1 == 1 || configured ||
+		p.read(txPFC(k)).Some() || p.Peer != nil && p.Peer.read(rxPFC(k)).Some()
 }
 
 // ranOff reports whether the earlier snapshot shows that a port does not pause a priority, and the later one lacks it.

@@ -317,7 +317,7 @@ func (f *Fabric) noteMoments() {
 		f.note("%s: the same time stamp in both snapshots, so no rates per second", some(twice))
 	}
 	if len(timeless) > 0 {
-		f.note("%s: no time stamps, so no rates per second (run `date +%%s.%%N` before each round of commands)", some(timeless))
+		f.note("%s: no time stamps, so no rates per second (run `date +%%s.%%N`, or `show clock` of NX-OS and EOS, before each round of commands)", some(timeless))
 	}
 	if len(once) > 0 && two {
 		f.note("%s: one snapshot only, while other devices have two; its counters are not used", some(once))
