@@ -167,7 +167,13 @@ func TestPlanFabricScenarios(t *testing.T) {
 		"is not an oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
 		"price and watts 0–1e9":      {"--gpus", "64", "--prices", prices},
 		"is out of range 1–":         {"--gpus=-5"},
-		"do not fit ports":           {"--gpus", "64", "--nic", "800"},
+		"do not fit ports of 128x400G; accepted: a faster switch (--switch), slower NICs (--nic)": {"--gpus", "64",
+			"--nic", "800"},
+		"with 1 port of 400 Gbit/s do not fit ports of 512x200G; accepted: a faster switch (--switch)": {"--gpus",
+			"4608", "--gpu", "gb200", "--server", "4", "--switch", "512x200G"},
+		"do not fit ports of 64x200G; accepted: a faster switch (--top-switch)": {"--gpus", "64", "--switch",
+			"64x400G", "--top-switch", "64x200G"},
+		"--nic: no port has 5 Gbit/s": {"--gpus", "64", "--nic", "5"},
 	} {
 		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput ||
 			!strings.Contains(err, want) {

@@ -102,8 +102,12 @@ func Fabrics(in FabricInput) ([]Design, error) {
 		return nil, field.New("nic-ports", "1 to 8 ports share out a NIC's %d Gbit/s evenly, found %d",
 			in.NICRate, in.NICPorts)
 	}
-	if port := in.NICRate / n; port < 10 || port > in.Leaf.Rate || port > in.Top.Rate {
-		return nil, field.New("nic", "%s of %d Gbit/s a NIC do not fit ports of %v and %v; --nic-ports has a NIC share out its rate", unit.Plural(n, "port"), port, in.Leaf, in.Top)
+	slow, flag := in.Leaf, "--switch"
+	if in.Top.Rate < slow.Rate {
+		slow, flag = in.Top, "--top-switch"
+	}
+	if port := in.NICRate / n; port > slow.Rate {
+		return nil, field.New("", "NICs with %s of %d Gbit/s do not fit ports of %v; accepted: a faster switch (%s), slower NICs (--nic), more ports that share their rate (--nic-ports)", unit.Plural(n, "port"), port, slow, flag)
 	}
 	if port := in.NICRate / n; !slices.Contains(portRates, port) {
 		return nil, field.New("nic", "no port has %d Gbit/s (NICs of %d with %s); accepted: %s", port, in.NICRate,
