@@ -93,7 +93,8 @@ var always = []Format{{Name: "date", About: "the clock: date +%s.%N", Command: "
 
 // clocked is a switch's clock. NX-OS marks one that is not synchronized by * or a dot, and EOS shows whole seconds. The
 // time zone's name is no offset, so that the time is the device's own.
-var clocked = regexp.MustCompile(`^[*.]?(\d\d:\d\d:\d\d(?:\.\d{1,9})?) \S{1,9} ([A-Z][a-z]{2} [A-Z][a-z]{2}) +(\d{1,2} \d{4})$`)
+var clocked = regexp.MustCompile(`^[*.]?(\d\d:\d\d:\d\d(?:\.\d{1,9})?) \S{1,9} ` +
+	`([A-Z][a-z]{2} [A-Z][a-z]{2}) +(\d{1,2} \d{4})$`)
 
 // clockAbout matches lines beside the clock: its zone and source.
 var clockAbout = regexp.MustCompile(`^(?:Time ?zone|Time source|Clock source)\b`)

@@ -8,8 +8,8 @@ import (
 	"railyard/internal/counters"
 )
 
-// TestPFCOffUnread: a finding of PFC that is off at one end has no state of an end of which nothing was read, also where
-// LLDP names it. Pauses that come from there are a state.
+// TestPFCOffUnread: a finding of PFC that is off at one end has no state of an end of which nothing was read, also
+// where LLDP names it. Pauses that come from there are a state.
 func TestPFCOffUnread(t *testing.T) {
 	off := func(l *lab, ports ...string) {
 		for _, p := range ports {
