@@ -130,6 +130,30 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// TestClock checks show clock against the seconds that date -u prints for it.
+func TestClock(t *testing.T) {
+	for clock, want := range map[string]Moment{
+		"10:00:10.000 UTC Mon Nov 30 2026":                  {Seconds: 1796032810},
+		"*10:00:10.25 UTC Mon Nov 30 2026":                  {Seconds: 1796032810, Nanos: 250_000_000},
+		".23:59:59 CET Thu Feb 29 2024":                     {Seconds: 1709251199},
+		"00:00:00.000 UTC Fri Mar 01 2024":                  {Seconds: 1709251200},
+		"00:00:00.000 UTC Thu Jan  1 1970":                  {},
+		"Sat Jan  1 00:00:01 2000\nTimezone: UTC":           {Seconds: 946684801},
+		"Time source is NTP\n00:00:00.5 UTC Fri Jan 1 2100": {Seconds: 4102444800, Nanos: 500_000_000},
+	} {
+		for _, text := range []string{"leaf1# show clock\n" + clock, "leaf1# sh clock\n" + clock + "\n\n"} {
+			all, unknown, err := Read("x.txt", []byte(text))
+			if err != nil || len(unknown) > 0 || len(all) != 1 {
+				t.Fatal(clock, all, unknown, err)
+			}
+			want.Is, want.Line = true, all[0].At.Line
+			if all[0].At != want {
+				t.Errorf("%q: %+v, want %+v", clock, all[0].At, want)
+			}
+		}
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	rows := "  Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7\n" +
 		"---------  ------  ------  ------  ------  ------  ------  ------  ------\n"

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"railyard/internal/field"
 )
@@ -89,14 +88,15 @@ var always = []Format{{Name: "date", About: "the clock: date +%s.%N", Command: "
 	read:    readDate, write: writeDate},
 	{Name: "clock", About: "the clock: show clock of NX-OS or EOS",
 		command: regexp.MustCompile(`^sh\w* clo\w*$`), head: clocked,
-		read: readClock, write: writeClock}}
+		read: readClock, write: func(*bytes.Buffer, *Snapshot) {}}} // sessions have date
 
-// clocked is a switch's clock. NX-OS marks one that is not synchronized by * or a dot, and EOS shows whole seconds. The
-// time zone's name is no offset, so that the time is the device's own.
-var clocked = regexp.MustCompile(`^[*.]?(\d\d:\d\d:\d\d(?:\.\d{1,9})?) \S{1,9} ` +
-	`([A-Z][a-z]{2} [A-Z][a-z]{2}) +(\d{1,2} \d{4})$`)
+// clocked matches a switch's clock. NX-OS marks one that is not synchronized by * or a dot; EOS shows whole seconds.
+// The name of the time zone is no offset, so that the time is the device's own.
+var clocked, clockedEOS = regexp.MustCompile(`^[*.]?(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))? \S{1,9} ` +
+	`[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d{4})$`),
+	regexp.MustCompile(`^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})$`)
 
-// clockAbout matches lines beside the clock: its zone and source.
+// clockAbout matches lines next to the clock: its zone and source.
 var clockAbout = regexp.MustCompile(`^(?:Time ?zone|Time source|Clock source)\b`)
 
 func readClock(r *reading) {
@@ -105,25 +105,36 @@ func readClock(r *reading) {
 		if s == "" || clockAbout.MatchString(s) {
 			continue
 		}
-		if m := clocked.FindStringSubmatch(s); m != nil {
-			s = m[2] + " " + m[3] + " " + m[1]
+		m := clocked.FindStringSubmatch(s)
+		if e := clockedEOS.FindStringSubmatch(s); e != nil {
+			m = []string{"", e[3], e[4], e[5], "", e[1], e[2], e[6]}
 		}
-		at, err := time.Parse("Mon Jan 2 2006 15:04:05", s)
-		if err != nil {
-			at, err = time.Parse("Mon Jan _2 15:04:05 2006", s)
-		}
-		if err != nil {
+		at, ok := momentOf(m)
+		if !ok {
 			r.not(l, "is not a time as 10:00:10.000 UTC Mon Nov 30 2026; date +%%s.%%N prints one that is read")
 			continue
 		}
-		r.At = Moment{Seconds: at.Unix(), Nanos: int64(at.Nanosecond()), Line: l.n, Is: true}
+		at.Line, r.At = l.n, at
 	}
 }
 
-func writeClock(w *bytes.Buffer, s *Snapshot) {
-	if s.At.Is {
-		fmt.Fprintln(w, time.Unix(s.At.Seconds, s.At.Nanos).UTC().Format("15:04:05.000 MST Mon Jan 02 2006"))
+// momentOf returns the time of clocked's groups.
+func momentOf(m []string) (at Moment, ok bool) {
+	if m == nil {
+		return at, false
 	}
+	n := func(i int) int64 { v, _ := strconv.ParseInt(m[i], 10, 64); return v }
+	month := int64(slices.Index(strings.Fields("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"), m[5]))
+	hour, minute, second, day, year := n(1), n(2), n(3), n(6), n(7)
+	if month < 0 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 || year < 1970 {
+		return at, false
+	}
+	if month -= 2; month < 0 { // a year begins with March, so that a leap day is its last
+		month, year = month+12, year-1
+	}
+	days := 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 + day - 1 - 719_468
+	ns, _ := strconv.ParseInt((m[4] + "000000000")[:9], 10, 64)
+	return Moment{Seconds: ((days*24+hour)*60+minute)*60 + second, Nanos: ns, Is: true}, true
 }
 
 // epoch is seconds since 1970, with a fraction.
