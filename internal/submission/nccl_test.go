@@ -176,7 +176,10 @@ func TestUsedNICs(t *testing.T) {
 		"mlx5_5:1, mlx5_2:1": "3 6", "=mlx5_3,mlx5_3:1": "4", "=mlx5_4,mlx5_4": "5", "^mlx9": all,
 		// other drivers number their devices alike; names by bus and slot count
 		"ib4,ib5,ib5:1": "5 6", "^ib0": "2 3 4 5 6 7 8 9 10 11 12", "bnxt_re": all, "=bnxt_re1": "2", "mlx5_bond_2": "3",
-		"rocep1s0,rocep2s0,x": "1 2", "^rdmap16s27": "1 2 3 4 5 6 7 8 9 10 11",
+		"rocep1s0,rocep2s0,x": "1 2", "^rdmap16s27": all,
+		// of another network than that of GPUs, whose names begin otherwise
+		"^mlx5_bond_0": all, "^mlx5_bond": all, "^=mlx5_bond_0,mlx5_2": "1 2 4 5 6 7 8 9 10 11 12", "^ibp0": all,
+		"^mlx5_3,ibp0": "1 2 3 5 6 7 8 9 10 11 12", "^rxe0,siw0": all,
 		// of servers with more NICs than the fabric connects, by the order of names
 		"mlx5_3,mlx5_77": "1 2", "=mlx5_0,mlx5_9,mlx5_12,mlx5_13": "1 2 3 4", "^mlx5_2,mlx5_77": "1 2 4 5 6 7 8 9 10 11 12",
 	} {
@@ -184,29 +187,46 @@ func TestUsedNICs(t *testing.T) {
 		for _, n := range strings.Fields(want) {
 			names = append(names, "nic-"+n)
 		}
-		if got, _, err := usedNICs(list, 12, 1); err != nil || !slices.Equal(got, names) {
+		if got, _, err := usedNICs(list, 12, 1, false); err != nil || !slices.Equal(got, names) {
 			t.Errorf("%s: %v, %v, want %v", list, got, err, names)
 		}
 	}
 	for _, list := range []string{"", ",", "mlx5_0,", strings.Repeat("x", 65)} {
-		if n, _, err := usedNICs(list, 12, 1); err == nil || errors.Is(err, errNoNIC) {
+		if n, _, err := usedNICs(list, 12, 1, false); err == nil || errors.Is(err, errNoNIC) {
 			t.Errorf("%q: %v", list, n)
 		}
 	}
 	for _, list := range []string{"=mlx5", "mlx5_12", "mlx6_0", "mlx_0,mlx_1", "^mlx5", "eth0", "=mlx5_1x:1", "foo", "^ib"} {
-		if n, _, err := usedNICs(list, 12, 1); !errors.Is(err, errNoNIC) {
+		if n, _, err := usedNICs(list, 12, 1, false); !errors.Is(err, errNoNIC) {
 			t.Errorf("%q: %v, %v", list, n, err)
 		}
 	}
 	for _, list := range []string{"mlx5_0:2", "^mlx5_0:2", "mlx5_0:x", "mlx5_0:256", "mlx5_0:", "mlx5_0:0"} {
-		if n, _, err := usedNICs(list, 12, 1); !errors.As(err, new(errPort)) {
+		if n, _, err := usedNICs(list, 12, 1, false); !errors.As(err, new(errPort)) {
 			t.Errorf("%q: %v, %v", list, n, err)
 		}
 	}
 	for list, want := range map[string]string{"mlx5_1": "nic-2", "mlx5_1:2": "nic-2p2", "mlx5_0:1,mlx5_0:2": "nic-1",
 		"^mlx5_0:2": "nic-1p1 nic-2", "^mlx5_1": "nic-1", "ib": "nic-1 nic-2"} {
-		if got, _, err := usedNICs(list, 2, 2); err != nil || strings.Join(got, " ") != want {
+		if got, _, err := usedNICs(list, 2, 2, false); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s of two ports each: %v, %v, want %s", list, got, err, want)
+		}
+	}
+}
+
+// ^ excludes names of bonds where NICs are bonds, and the note names what excludes nothing.
+func TestExcludedBonds(t *testing.T) {
+	for _, c := range []struct {
+		list   string
+		bonded bool
+		want   string
+	}{
+		{"^mlx5_bond_0", false, "nic-1 nic-2; no NIC is mlx5_bond_0"}, {"^ibp0", false, "nic-1 nic-2; no NIC is ibp0"},
+		{"^mlx5_bond_0", true, "nic-2"}, {"^mlx5_0", true, "nic-1 nic-2; no NIC is mlx5_0"},
+	} {
+		got, how, err := usedNICs(c.list, 2, 1, c.bonded)
+		if s := strings.Join(got, " ") + how; err != nil || s != c.want {
+			t.Errorf("%s, bonded %v: %s, %v, want %s", c.list, c.bonded, s, err, c.want)
 		}
 	}
 }

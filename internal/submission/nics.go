@@ -39,10 +39,13 @@ func picked(list string, all []string, alias map[string]string) (in []string) {
 // match names by bus and slot, as rdma-core assigns them: rocep1s0. A scenario does not have the buses of NICs, so
 // that a list of such names counts by its length.
 var (
-	numbered = []string{"mlx5_", "mlx5_bond_", "mlx4_", "bnxt_re", "irdma", "i40iw", "cxgb4_", "qedr", "hfi1_", "efa_",
+	numbered = []string{"mlx5_", bondFamily, "mlx4_", "bnxt_re", "irdma", "i40iw", "cxgb4_", "qedr", "hfi1_", "efa_",
 		"hns_", "erdma_", "ionic_", "mana_", "ocrdma", "rxe", "siw", "ib", "roce", "iw"}
 	byBus = []string{"rdmap", "rocep", "ibp", "opap", "iwp", "roceo", "ibo", "roces", "ibs"}
 )
+
+// bondFamily is the beginning of names that mlx5 gives bonds.
+const bondFamily = "mlx5_bond_"
 
 // errNoNIC is a list that matches no NIC.
 var errNoNIC = errors.New("matches no NIC")
@@ -78,11 +81,19 @@ func (h hca) number() int {
 	return -1
 }
 
-// matches reports whether an entry is of a NIC, by its number: its name, or the beginning of it.
-func (h hca) matches(nic int, whole bool) bool {
-	return slices.ContainsFunc(numbered, func(family string) bool {
+// matches reports whether an entry is of a NIC, by its number: its name, or the beginning of it, in one of families.
+func (h hca) matches(nic int, whole bool, families []string) bool {
+	return slices.ContainsFunc(families, func(family string) bool {
 		name := family + strconv.Itoa(nic)
 		return name == h.name || !whole && strings.HasPrefix(name, h.name)
+	})
+}
+
+// excluded returns the families of names that exclude a GPU's NIC. Others, such as mlx5_bond_0 beside mlx5_0, are
+// of a host's front-end or storage network, or software: NICs have names of bonds only if each is one.
+func excluded(bonded bool) []string {
+	return slices.DeleteFunc(slices.Clone(numbered), func(family string) bool {
+		return family == "rxe" || family == "siw" || bonded != (family == bondFamily)
 	})
 }
 
@@ -114,9 +125,13 @@ func hcas(list string, ports int) (all []hca, err error) {
 // usedNICs returns the names of a host's NICs that NCCL_IB_HCA selects, nic-3 for mlx5_2 and nic-3p2 for one of
 // several ports, and a note on how names were read where that is ambiguous. By NCCL's guide (environment
 // variables), mlx5 and mlx5_1 are prefixes of names; = makes them whole names; ^ excludes the matching ones; :1 is
-// a port. A list that matches nothing is errNoNIC.
-func usedNICs(list string, nics, ports int) (names []string, how string, err error) {
+// a port. A name behind ^ that is no NIC's excludes nothing. A list that leaves no NIC is errNoNIC.
+func usedNICs(list string, nics, ports int, bonded bool) (names []string, how string, err error) {
 	rest, not := strings.CutPrefix(strings.TrimSpace(list), "^")
+	families := numbered
+	if not {
+		families = excluded(bonded)
+	}
 	rest, whole := strings.CutPrefix(rest, "=")
 	all, err := hcas(rest, ports)
 	if err != nil {
@@ -128,12 +143,12 @@ func usedNICs(list string, nics, ports int) (names []string, how string, err err
 	for _, h := range all {
 		hit := false
 		for i := range used {
-			if h.matches(i/ports, whole) && (h.port == 0 || h.port == i%ports+1) {
+			if h.matches(i/ports, whole, families) && (h.port == 0 || h.port == i%ports+1) {
 				used[i], hit = true, true
 			}
 		}
 		switch {
-		case h.slot():
+		case h.slot() && !not:
 			slots++
 		case !hit:
 			missed = append(missed, h.name)
@@ -141,13 +156,10 @@ func usedNICs(list string, nics, ports int) (names []string, how string, err err
 		}
 	}
 	switch {
-	case slots > 0: // the first NICs, as many as names, or after ^ the last
+	case slots > 0: // the first NICs, as many as names
 		clear(used)
 		how = ", by the number of names, because NICs by bus and slot are unknown"
 		for i := range min(slots, nics) * ports {
-			if not {
-				i = len(used) - 1 - i
-			}
 			used[i] = true
 		}
 	case !not && !slices.Contains(used, true):
@@ -184,20 +196,22 @@ func nicNames(marked []bool, not bool, ports int) (names []string) {
 	return names
 }
 
-// cards returns how many of a host's NICs GPUs use, and how many ports of each have an address of their own.
-func (s *Submission) cards() (nics, ports int) {
+// cards returns how many of a host's NICs GPUs use, how many ports of each have an address of their own, and whether
+// a NIC's ports are one bond.
+func (s *Submission) cards() (nics, ports int, bonded bool) {
 	g := s.cluster.graph
 	if g == nil { // see scenarioOf
-		return s.cluster.slurm.Nodes[s.alloc.Shares[0].Node].GPUs, 1
+		return s.cluster.slurm.Nodes[s.alloc.Shares[0].Node].GPUs, 1, false
 	}
 	ports = 1
 	for gpu := range g.TotalGPUs() {
 		for way := range g.Ways(gpu) {
 			n := &g.NICs[g.WayOf(gpu, way)]
 			nics, ports = max(nics, n.Index+1), max(ports, n.Port)
+			bonded = bonded || len(n.Links) > 1
 		}
 	}
-	return nics, ports
+	return nics, ports, bonded
 }
 
 // onNICs returns a fabric whose GPUs send by the NICs that NCCL may use.
@@ -206,8 +220,8 @@ func (s *Submission) onNICs(text string, say told) (string, error) {
 		return text, nil
 	}
 	const key = "NCCL_IB_HCA"
-	nics, ports := s.cards()
-	names, how, err := usedNICs(say.hca, nics, ports)
+	nics, ports, bonded := s.cards()
+	names, how, err := usedNICs(say.hca, nics, ports, bonded)
 	switch {
 	case errors.Is(err, errNoNIC):
 		return "", s.crew.Launch.At.Fail(key, "%s matches none of a host's %s; accepted: mlx5_0 to mlx5_%d, or the names of other RDMA devices (ib0, bnxt_re0, rocep1s0)", field.Quote(say.hca), unit.Plural(nics, "NIC"), nics-1)
