@@ -174,12 +174,11 @@ func (p *parser) cosRows(g *tree.Grammar) {
 		g.Add(c+"drop-profiles <name> "+interpolate+"drop-probability <n:int>", func(m *tree.Match) {
 			p.chance(p.drop(m), m, "n")
 		})
-		g.Add(c+"drop-profiles <name> "+interpolate+"fill-level <n:int> drop-probability <p:int>",
-			func(m *tree.Match) {
-				p.level(p.drop(m), m)
-				p.chance(p.drop(m), m, "p")
-			})
 	}
+	g.Add(c+"drop-profiles <name> fill-level <n:int> drop-probability <p:int>", func(m *tree.Match) {
+		p.level(p.drop(m), m)
+		p.chance(p.drop(m), m, "p")
+	})
 	p.schedulerRows(g)
 	p.cnpRows(g)
 	p.useRows(g)

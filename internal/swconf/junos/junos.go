@@ -152,7 +152,10 @@ func (p *parser) do(g *tree.Grammar, count *tree.Count, w []tree.Word) {
 	}
 	m, miss := g.Find(w)
 	if miss != nil {
-		if p.beside(g, count, w, miss.At) {
+		if parts := beside(g, w, miss.At); parts != nil {
+			for _, one := range parts {
+				p.do(g, count, one)
+			}
 			return
 		}
 		at := w[min(miss.At, len(w)-1)]
@@ -168,30 +171,28 @@ func (p *parser) do(g *tree.Grammar, count *tree.Count, w []tree.Word) {
 	count.Read(w)
 }
 
-// beside executes a command that sets several values of one level: set interfaces et-0/0/0 mtu 9216 speed 400g.
-func (p *parser) beside(g *tree.Grammar, count *tree.Count, w []tree.Word, cut int) bool {
+// beside splits a command that sets several values of one level, in their order: set interfaces et-0/0/0 mtu 9216
+// speed 400g. It returns nil if a part matches no row.
+func beside(g *tree.Grammar, w []tree.Word, cut int) [][]tree.Word {
 	if cut < 3 || cut >= len(w) {
-		return false
+		return nil
 	}
 	if m, _ := g.Find(w[:cut]); m == nil {
-		return false
+		return nil
 	}
 	for j := cut - 1; j > 0; j-- {
 		rest := append(w[:j:j], w[cut:]...)
 		m, miss := g.Find(rest)
-		if m == nil && miss.At < j+2 || m != nil && j < 2 {
-			continue
+		switch {
+		case m != nil && j >= 2:
+			return [][]tree.Word{w[:cut], rest}
+		case m == nil && miss.At >= j+2:
+			if parts := beside(g, rest, miss.At); parts != nil {
+				return append([][]tree.Word{w[:cut]}, parts...)
+			}
 		}
-		if m == nil && !p.beside(g, count, rest, miss.At) {
-			continue
-		}
-		p.do(g, count, w[:cut])
-		if m != nil {
-			p.do(g, count, rest)
-		}
-		return true
 	}
-	return false
+	return nil
 }
 
 var rangeForm = regexp.MustCompile(`^(.*?)(\d+)(:\d+)?$`)

@@ -36,6 +36,28 @@ set class-of-service interfaces et-* unit * classifiers dscp C
 %[3]s`, dscp, class, more, "set class-of-service congestion-notification-profile P")
 }
 
+// A drop profile is the same on one line, as Juniper's QFX reference has it, in braces, with lists and on four lines.
+func TestDropProfileForms(t *testing.T) {
+	const old = "fill-level [ 20 60 ]\nset class-of-service drop-profiles D interpolate drop-probability [ 0 100 ]"
+	const profile = "set class-of-service drop-profiles D interpolate "
+	line := strings.NewReplacer(" fill", "\n"+profile+"fill", " drop", "\n"+profile+"drop")
+	for _, low := range []int{1, 20} {
+		one := fmt.Sprintf("fill-level %d fill-level 60 drop-probability 0 drop-probability 100", low)
+		for _, form := range []string{one, line.Replace(one), fmt.Sprintf("drop-probability 0 drop-probability 100 "+
+			"fill-level %d fill-level 60", low), fmt.Sprintf("fill-level [ %d 60 ] drop-probability [ 0 100 ]", low)} {
+			c, err := Parse("x", []byte(strings.Replace(roce(26, 3, ""), old, form, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := c.Ports[0].QoS.Queues[3].WRED.V
+			if got := fmt.Sprint(w.MinText, " – ", w.MaxText, " ", w.Percent); len(c.Faults) > 0 ||
+				got != fmt.Sprintf("%d %% of the queue's buffer – 60 %% 100", low) {
+				t.Errorf("%s: %s, %v", form, got, c.Faults)
+			}
+		}
+	}
+}
+
 // The simulation follows the text: the DSCP's queue is lossless and marks, and CNPs are first, for any numbers.
 // Without the profile nothing is paused, and without the scheduler's setting nothing is marked.
 func TestSpec(t *testing.T) {
