@@ -76,7 +76,7 @@ var rules = []Rule{
 		"a port that a faulty NIC pauses continuously blocks its class in the whole fabric until an operator finds it", (*linter).watchdogMissing},
 	{"watchdog-floor", Warning, "queues under EOS's watchdog have guaranteed bandwidth",
 		"the watchdog monitors only these queues (Arista EOS user manual): strict queues would make others look stuck", (*linter).watchdogFloor},
-	{"policy-unused", Warning, "every definition is applied",
+	{"policy-unused", Warning, "every definition is applied, and class-of-service of Junos ports has a unit (a note)",
 		"the definition has no effect", (*linter).unused},
 	{"policy-undefined", Error, "every applied policy is defined",
 		"the switch rejects the line or applies nothing: the port runs with defaults", (*linter).undefined},

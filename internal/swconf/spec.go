@@ -98,7 +98,13 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	if len(silent) > 0 {
 		note("xOFF and xON not configured; %s", strings.Join(silent, ", "))
 	}
-	if mtu, ok := q.mtu(port); ok {
+	at := port
+	for i := 0; at == nil && i < len(c.Ports); i++ { // no port classifies
+		if p := c.Ports[i]; p.QoS != nil && !p.Down.V {
+			at = p
+		}
+	}
+	if mtu, ok := q.mtu(at); ok {
 		spec.MTU = mtu
 	} else {
 		note("MTU not configured; the platform's %v", base.MTU)

@@ -2,6 +2,7 @@ package junos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -87,6 +88,9 @@ func (p *parser) treat() {
 			c.Port(whole).Down = swconf.Say(true, port.At)
 		}
 	}
+	if whole {
+		p.noUnit()
+	}
 	c.QoS = &swconf.QoS{}
 	for _, u := range p.cos.uses {
 		if len(c.Ports) == 0 && u.kind != "cnp" {
@@ -131,4 +135,29 @@ func (p *parser) treat() {
 				fmt.Sprintf("mru %d", port.MTU.V))
 		}
 	}
+}
+
+// noUnit notes ports with class-of-service of their own and without a unit, which carry no packets.
+func (p *parser) noUnit() {
+	var names []string
+	var at swconf.Place
+	for _, u := range p.cos.uses {
+		q := p.c.Port(u.pattern)
+		if !physical.MatchString(u.pattern) || p.units[u.pattern] || slices.Contains(names, u.pattern) ||
+			q != nil && (q.Down.V || q.Channel.Is()) {
+			continue
+		}
+		if names == nil {
+			at = u.at
+		}
+		names = append(names, u.pattern)
+	}
+	if names == nil {
+		return
+	}
+	idle := fmt.Sprintf("class-of-service of %s has no effect: no unit", swconf.Compress(names))
+	p.c.Apart = append(p.c.Apart, swconf.Say(idle, at))
+	swconf.Report(p.c, at, swconf.Info, "policy-unused", idle,
+		"a port without a unit carries no packets, so that lint, show and simulation leave it out",
+		fmt.Sprintf("set interfaces %s unit 0 family inet, with its address; or remove its class-of-service", names[0]))
 }

@@ -58,6 +58,35 @@ func TestDropProfileForms(t *testing.T) {
 	}
 }
 
+// Class-of-service of a port without a unit, which carries no packets, is a note of lint and of show where other ports
+// have units; patterns, members of bundles and disabled ports are none.
+func TestNoUnit(t *testing.T) {
+	const port, cos = "set interfaces et-0/0/", "set class-of-service interfaces et-0/0/"
+	for more, want := range map[string]string{
+		"": "", cos + "1 classifiers dscp C\n" + cos + "1 scheduler-map M\n": "et-0/0/1",
+		cos + "1 unit 0 classifiers dscp C\n" + cos + "2 scheduler-map M\n" + port + "2 mtu 9216\n": "et-0/0/1-2",
+		cos + "2 scheduler-map M\n" + port + "2 disable\n":                                          "",
+		cos + "2 scheduler-map M\n" + port + "2 ether-options 802.3ad ae1\n":                        "",
+		cos + "2 scheduler-map M\n" + port + "2 unit 0 family inet address 10.0.0.4/31\n":           "",
+	} {
+		c, err := Parse("x", []byte(roce(26, 3, more)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range c.Faults {
+			got += f.Message
+		}
+		_, notes, err := c.Spec(queue.Default())
+		if want != "" {
+			want = "class-of-service of " + want + " has no effect: no unit"
+		}
+		if err != nil || got != want || strings.Contains(strings.Join(notes, "\n"), "no unit") != (want != "") {
+			t.Errorf("%s%s, %v, %v, want %s", more, got, notes, err, want)
+		}
+	}
+}
+
 // The simulation follows the text: the DSCP's queue is lossless and marks, and CNPs are first, for any numbers.
 // Without the profile nothing is paused, and without the scheduler's setting nothing is marked.
 func TestSpec(t *testing.T) {
