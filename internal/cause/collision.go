@@ -4,7 +4,7 @@ var collision = Cause{ID: Collision, Key: "hash_collision", Name: "ECMP hash col
 	About: "flows share a link while other links of the group have spare capacity",
 	Color: "#d4502a", Loss: true, Trigger: true,
 	Advice:  "add paths, or place ranks so that fewer flows share a link",
-	Without: sprays,
+	Without: func(f *Facts) Change { return unmet(f, sprays(f)) },
 	Remedies: func(f *Facts) (all []Change) {
 		if c := sprays(f); c.IsPossible() && f.LB != "spray" {
 			all = append(all, c)

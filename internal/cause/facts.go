@@ -48,6 +48,8 @@ type Facts struct {
 	SlowPCIe   bool      // whether some server's PCIe limits its NICs, whichever key sets it
 	BitErrors  bool      // a link has a bit error rate
 	Events     bool      // links, switches, NICs fail or change rate
+	Noticed    unit.Time // when routes first change for a failure, where hashing gives each connection a path; 0: none
+	Unmet      bool      // what failed changed no connection's path and lost no packet
 	Storms     bool      // a NIC pauses continuously
 	Jobs       int
 	Trees      bool // the workload is one collective, by trees

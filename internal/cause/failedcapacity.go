@@ -9,3 +9,11 @@ var failedCapacity = Cause{ID: FailedCapacity, Key: "failed_capacity", Name: "fa
 		return c
 	},
 	Remedies: func(*Facts) []Change { return []Change{edit("repair what failed", NoFailures)} }}
+
+// unmet removes failures that the run did not meet from a run without a cause, in which packets take other paths.
+func unmet(f *Facts, c Change) Change {
+	if f.Unmet && c.IsPossible() {
+		c.Says, c.Edits = c.Says+" and no failure", append(c.Edits, NoFailures)
+	}
+	return c
+}

@@ -6,7 +6,7 @@ var onePort = Cause{ID: OnePort, Key: "one_port", Name: "one port of a bundle",
 	About: "connections have fewer queue pairs than their NIC's bundle has ports, and each uses one port",
 	Color: "#9c5f2e", Loss: true, Trigger: false,
 	Advice:  "use a queue pair per port",
-	Without: pairPerPort,
+	Without: func(f *Facts) Change { return unmet(f, pairPerPort(f)) },
 	Remedies: func(f *Facts) []Change {
 		more := pairPerPort(f)
 		if !more.IsPossible() {

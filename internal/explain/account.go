@@ -58,8 +58,7 @@ func (b *blamer) newAccounts() *accounts {
 	m.measured()
 	there, reacts := m.present()
 	a := &accounts{m: m, base: m.replay(without{})}
-	a.known = facts.Of(b.r.plan)
-	facts.Count(a.known, &b.r.seen.Counted)
+	a.known = b.r.known()
 	a.outside = b.newClaims(a.known)
 	first := a.slowless(there[cause.SlowRank])
 	if tooMany(b.r.seen) {

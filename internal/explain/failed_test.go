@@ -2,6 +2,7 @@ package explain_test
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -62,6 +63,22 @@ workload: {traffic: %s}
 
 func abs(x int64) int64 { return max(x, -x) }
 
+// TestUnmetFailure checks that a failure which changes no connection's path and loses no packet is no cause: the
+// account is that of the run without it, whenever routes avoid the link, and whether it comes back.
+func TestUnmetFailure(t *testing.T) {
+	text := savings(t, "unmet-failure.yaml")
+	_, healthy, _ := runAll(t, text[:strings.Index(text, "events:")])
+	for from, to := range map[string]string{"": "", "converge: 200us": "converge: 10ms", "up: false,": "up: false, " +
+		"detect: 1us, converge: 2us}\n  - {link: 'seg-1-rail-1:Eth3', at: 200us, up: true,"} {
+		_, broken, _ := runAll(t, strings.Replace(text, from, to, 1))
+		if broken.StepTime != healthy.StepTime || !reflect.DeepEqual(broken.Chain, healthy.Chain) ||
+			len(broken.LinkEvents) == 0 {
+			t.Errorf("%s: %d ps with the failure, %+v; %d ps without it, %+v", to, broken.StepTime, broken.Chain,
+				healthy.StepTime, healthy.Chain)
+		}
+	}
+}
+
 // TestEventsBehindTheEnd checks that a report lists the events that did not happen because the run ended before
 // them.
 func TestEventsBehindTheEnd(t *testing.T) {
@@ -103,8 +120,8 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 }
 
 // TestEvidenceNamesFailures checks that evidence of congestion names the failed link on the paths of the flow, and
-// the time of its failure. The evidence never says that one flow shares a link. Three flows of one leaf lose an
-// uplink, permanently or for a while.
+// the time of its failure; of a link that carried nothing it says that it had spare capacity. The evidence never says
+// that one flow shares a link. Three flows of one leaf lose an uplink, permanently or for a while.
 func TestEvidenceNamesFailures(t *testing.T) {
 	const text = `
 seed: 14
@@ -117,17 +134,20 @@ events: [{link: "%s", at: 200us, up: false}%s]
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-2, bytes: 16MiB},
   {from: host-2/gpu-1, to: host-3/gpu-2, bytes: 16MiB}, {from: host-3/gpu-1, to: host-2/gpu-2, bytes: 16MiB}]}}
 `
-	names := map[string]string{"rail-1:Eth5": "rail-1:Eth5 – spine-1:Eth1", "rail-1:Eth6": "rail-1:Eth6 – spine-2:Eth1",
+	names := map[string]string{"rail-1:Eth5": "rail-1:Eth5 – spine-1:Eth1", "rail-1:Eth6": "",
 		"rail-2:Eth5": "rail-2:Eth5 – spine-1:Eth2"}
 	for _, fidelity := range []string{"packet", "flow"} {
 		for link, name := range names {
 			for again, when := range map[string]string{"": " since 200 µs",
 				fmt.Sprintf(", {link: %q, at: 1ms, up: true}", link): " from 200 µs to 1 ms"} {
+				if when = name + when; name == "" {
+					when = "other links of the group have spare capacity"
+				}
 				_, s, tables := runAll(t, fmt.Sprintf(text, fidelity, link, again))
 				for _, why := range []string{s.Slowest.Why, tables.Collectives[0].Why} {
 					congested := regexp.MustCompile("collision|oversubscription|failed|timeout").MatchString(why)
-					if strings.Contains(why, "1 flow") || congested && !strings.Contains(why, name+when) {
-						t.Errorf("%s, %s down%s: %s", fidelity, link, when, why)
+					if strings.Contains(why, "1 flow") || congested && !strings.Contains(why, when) {
+						t.Errorf("%s, %s without %q: %s", fidelity, link, when, why)
 					}
 				}
 			}

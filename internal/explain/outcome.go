@@ -107,9 +107,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if s.Deadlock = r.chains(); len(later) > 0 && (x.Done() || s.Outcome != nil) {
 		s.Missed = &result.Missed{Events: len(later), First: later[0]}
 	}
-	for _, m := range r.seen.Moves {
-		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved, Needless: m.Needless})
-	}
+	s.Moves = r.moves()
 	return s, t, limits
 }
 

@@ -1,9 +1,13 @@
 package explain
 
 import (
+	"maps"
 	"slices"
 
+	"railyard/internal/cause"
 	"railyard/internal/exec"
+	"railyard/internal/facts"
+	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/internal/workload"
@@ -27,6 +31,12 @@ type reading struct {
 func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
 	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p, o.At),
 		first: make([]int32, len(o.Conns)+1)}
+	if r.known().Unmet { // everything is as without the failures
+		seen := *o
+		seen.Routes = p.Graph.Reroute(nil, o.Routes, scenario.Besides(p.LB, p.Scheduled))
+		r.seen = &seen
+		maps.DeleteFunc(r.lives, func(_ int, events []scenario.LinkEvent) bool { return events[0].Toggles })
+	}
 	r.eachWait(func(w Wait) { r.first[w.Conn+1]++ })
 	for c := range o.Conns {
 		r.first[c+1] += r.first[c]
@@ -38,6 +48,23 @@ func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
 		at[w.Conn]++
 	})
 	return r
+}
+
+// known returns what remedies and runs without a cause need to know of the run.
+func (r *reading) known() *cause.Facts {
+	counted := r.seen.Counted
+	counted.Moves, counted.StepTime = r.moves(), int64(r.seen.At)
+	f := facts.Of(r.plan)
+	facts.Count(f, &counted)
+	return f
+}
+
+// moves lists the changes of routes, with the connections whose paths they changed.
+func (r *reading) moves() (all []result.Move) {
+	for _, m := range r.seen.Moves {
+		all = append(all, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved, Needless: m.Needless})
+	}
+	return all
 }
 
 // port returns the port of a link at one of its nodes.

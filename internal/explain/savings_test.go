@@ -58,6 +58,7 @@ var drawn = []struct {
 	{"pauses-before-a-crowded-uplink.yaml", cause.Pause},
 	{"two-receiving-ports.yaml", cause.Collision},
 	{"sent-while-one-waited.yaml", cause.Retransmission},
+	{"unmet-failure.yaml", cause.Collision},
 }
 
 // savings reads a drawn scenario.

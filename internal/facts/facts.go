@@ -2,6 +2,7 @@ package facts
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"railyard/cc"
@@ -72,6 +73,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 		}
 		tiers[tier] = max(tiers[tier], l.Propagation())
 	}
+	f.Noticed = noticed(p)
 	for i := range p.Events {
 		f.BitErrors = f.BitErrors || p.Events[i].BER > 0
 	}
@@ -109,11 +111,41 @@ func window(packets float64, set int) int {
 	return need
 }
 
+// noticed returns the time at which switches first change routes for a failure during a run that counts the
+// connections whose paths change; 0 for other runs.
+func noticed(p *scenario.Plan) unit.Time {
+	first, fails := unit.Never, map[int]bool{}
+	if !p.LB.Fixed() || p.Default().Carried != nil || len(p.Phases)+len(p.Chips) > 0 {
+		return 0
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		if toggles, known := fails[e.Link]; e.FromStart() && e.Toggles || known && toggles != e.Toggles {
+			return 0
+		}
+		if fails[e.Link] = e.Toggles; e.Toggles && e.Heard {
+			first = min(first, e.At+e.Converge)
+		}
+		if e.Toggles && e.Noticed {
+			first = min(first, e.At+e.Detect)
+		}
+	}
+	for _, toggles := range fails {
+		if toggles {
+			return first
+		}
+	}
+	return 0
+}
+
 // Count adds what a run sent and lost to the facts of its scenario.
 func Count(f *cause.Facts, s *result.Summary) {
 	f.Inside = s.Packets == 0 && s.NetworkBytes == 0
 	f.Lost = cause.Lost{Known: true, BitErrors: s.DropsCorrupt, Down: s.DropsDown + s.DropsNoRoute,
 		Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
+	f.Unmet = f.Noticed > 0 && s.Packets > 0 && f.Lost.Down == 0 &&
+		(len(s.Moves) > 0 || int64(f.Noticed) > s.StepTime) &&
+		!slices.ContainsFunc(s.Moves, func(m result.Move) bool { return m.Moved > 0 })
 }
 
 // IsFabric reports whether a link joins two switches.

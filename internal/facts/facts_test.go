@@ -50,6 +50,34 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A failure is unmet if routes that changed for it moved no connection, and no packet was lost on the way.
+func TestUnmet(t *testing.T) {
+	const event = "events: [{link: 'seg-1-rail-1:Eth3', at: 50us, up: false, detect: 10us, converge: 20us}]\n"
+	stay, move := []result.Move{{At: 60e6, Of: 9}}, []result.Move{{At: 60e6, Of: 9}, {At: 70e6, Of: 9, Moved: 1}}
+	for i, c := range []struct {
+		text string
+		end  int64
+		run  result.Summary
+		want bool
+	}{
+		{event, 1e8, result.Summary{Packets: 1, Moves: stay}, true},
+		{event, 59e6, result.Summary{Packets: 1}, true}, // it ends before
+		{event, 1e8, result.Summary{Packets: 1}, false}, // not counted
+		{event, 1e8, result.Summary{Packets: 1, Moves: move}, false},
+		{event, 1e8, result.Summary{Packets: 1, Moves: stay, DropsDown: 1}, false},
+		{event + "lb: spray\n", 1e8, result.Summary{Packets: 1, Moves: stay}, false},
+		{"events: [{link: 'seg-1-rail-1:Eth3', at: 0us, up: false, converge: 0s}]\n",
+			1e8, result.Summary{Packets: 1}, false},
+		{"", 1e8, result.Summary{Packets: 1}, false},
+	} {
+		f := Of(planOf(t, rails+c.text))
+		c.run.StepTime = c.end
+		if Count(f, &c.run); f.Unmet != c.want {
+			t.Errorf("%d: unmet is %v", i, f.Unmet)
+		}
+	}
+}
+
 // Losses are divided by what lost them: bit errors, failed links, full queues; those of a storm are none of these.
 func TestCount(t *testing.T) {
 	var f cause.Facts
