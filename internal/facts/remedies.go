@@ -50,10 +50,20 @@ func (r *Remedy) Result(s *result.Summary) result.Remedy {
 	key := r.Of.Get().Key
 	x := result.Remedy{Cause: key, Expected: s.Chain.Saving[r.Of], Simulated: slices.Contains(s.Simulated, key),
 		Says: r.Says, Set: r.Set, Needs: r.Needs}
+	if SavesNothing(s, r.Of) {
+		x.Cause, x.Expected, x.Simulated = result.OtherSetting, 0, false
+	}
 	if n := s.Busiest; n != nil && keepsPayload(r.Set) && s.StepTime-n.Time < x.Expected {
 		x.Expected, x.Limit = max(0, s.StepTime-n.Time), n.Show()
 	}
 	return x
+}
+
+// SavesNothing reports that a run without a cause was simulated and takes as long, or longer. A remedy of it that saves
+// something changes something else.
+func SavesNothing(s *result.Summary, id cause.ID) bool {
+	return slices.Contains(s.Simulated, id.Get().Key) &&
+		float64(s.Chain.Saving[id]) < result.Chance*float64(s.StepTime)
 }
 
 // keepsPayload reports whether settings leave the payload of each NIC and its rate unchanged.

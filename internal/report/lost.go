@@ -163,20 +163,12 @@ func lost(w io.Writer, s *result.Summary, advised bool) {
 		rows = append(rows, Loss{Cause: id})
 	}
 	for _, x := range rows {
-		if slices.Contains(s.Simulated, x.Cause.Get().Key) &&
-			float64(s.Chain.Saving[x.Cause]) < chance*float64(s.StepTime) {
-			continue
-		}
 		if text := advice(s, x.Cause); text != "" && !slices.Contains(told, text) {
 			screen.Painted(w, screen.Remedy, "  Remedy: ", text)
 			told = append(told, text)
 		}
 	}
 }
-
-// chance is the random difference between two simulations as a share of the step, below which a saving has no
-// meaning. Any change shifts the times at which packets share a queue.
-const chance = 0.02
 
 // saves describes the saving of a run without a cause, and its source; "" if it is negligible.
 func saves(s *result.Summary, id cause.ID, how string) string {
@@ -200,8 +192,8 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 	switch {
 	case saving > most && float64(saving-most) >= worthALine*float64(s.StepTime):
 		return fmt.Sprintf("saves %s at most (busiest NIC)", dur(most))
-	case how == "simulated" && saving != 0 && max(share, -share) < chance:
-		return fmt.Sprintf("saves less than %s %s (simulated)", percent(chance), alone)
+	case how == "simulated" && saving != 0 && max(share, -share) < result.Chance:
+		return fmt.Sprintf("saves less than %s %s (simulated)", percent(result.Chance), alone)
 	case float64(-saving) >= worthALine*float64(s.StepTime):
 		return fmt.Sprintf("%s longer without it (%s)", dur(-saving), how)
 	case saving <= 0:

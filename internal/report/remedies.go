@@ -61,7 +61,9 @@ func Why(w io.Writer, s *result.Summary, all []Advice) {
 	}
 	if estimates {
 		text := "at best: step time without the cause, estimated by a model of the run"
-		if slices.ContainsFunc(all, func(a Advice) bool { return a.Tried && a.Error == "" && a.Saved == a.Expected }) {
+		if slices.ContainsFunc(all, func(a Advice) bool {
+			return a.Tried && a.Error == "" && a.Saved == a.Expected && a.Cause != result.OtherSetting
+		}) {
 			text += ", or with its best remedy, if that is less"
 		}
 		if len(s.Simulated) > 0 {
@@ -120,6 +122,8 @@ func ofCause(s *result.Summary, a *Advice) (name, estimate string) {
 	switch {
 	case a.Cause == result.Bubble:
 		return "pipeline bubble", unit.NotApplicable
+	case a.Cause == result.OtherSetting:
+		return "another setting", unit.NotApplicable
 	case !ok:
 		return a.Cause, unit.NotApplicable
 	case c.ID == cause.SharedNIC, c.ID == cause.StorageNIC, c.ID == cause.LateRank, !s.Chain.Expects() && !a.Simulated:

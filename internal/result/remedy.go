@@ -39,7 +39,7 @@ func (n *BusiestNIC) Show() string {
 
 // Remedy is a change of a run's settings against one of the causes of its lost time.
 type Remedy struct {
-	Cause string `json:"cause"` // its key
+	Cause string `json:"cause"` // its key; bubble or other_setting for no cause
 	// Expected is the upper limit of the saving: that of a run without the cause, and no more than Limit allows.
 	Expected int64 `json:"expected_ps"`
 	// Limit describes the payload of the busiest NIC and its time, where they limit Expected.

@@ -285,6 +285,13 @@ func (s *SlowRank) Excess() int64 { return s.Compute - s.Usual }
 // Bubble is the key of the pipeline's bubble among the causes of remedies: of a schedule, and no cause of the network.
 const Bubble = "bubble"
 
+// OtherSetting is the key, among the causes of remedies, of changes whose own cause saves nothing.
+const OtherSetting = "other_setting"
+
+// Chance is the random difference between two simulations as a share of the step, below which a saving has no
+// meaning. Any change shifts the times at which packets share a queue.
+const Chance = 0.02
+
 // LeastIdle is the share of the step from which on idle time is worth a word.
 const LeastIdle = 0.05
 

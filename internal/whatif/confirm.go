@@ -65,7 +65,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	var refuted []cause.Change
 	helps, runs := map[cause.ID]bool{}, 0
 	for _, r := range facts.Remedies(known, of) {
-		enough := most == 0 || l.Hops >= of.PacketHops
+		x, enough := r.Result(of), most == 0 || l.Hops >= of.PacketHops
 		if slices.ContainsFunc(refuted, func(c cause.Change) bool { return same(&c, &r.Change) }) {
 			continue
 		}
@@ -76,13 +76,17 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 				l.Hops -= of.PacketHops
 			} else {
 				l.Hops -= o.Summary.PacketHops
-				if helps[r.Of] = helpful(of.StepTime-o.Summary.StepTime, of.StepTime); !helps[r.Of] {
+				saved := of.StepTime - o.Summary.StepTime
+				if helps[r.Of] = helpful(saved, of.StepTime); !helps[r.Of] {
 					refuted = append(refuted, r.Change)
 					continue
 				}
+				if x.Cause == result.OtherSetting {
+					x.Expected, x.Simulated = saved, true
+				}
 			}
 		}
-		of.Remedies = append(of.Remedies, r.Result(of))
+		of.Remedies = append(of.Remedies, x)
 	}
 	return true
 }

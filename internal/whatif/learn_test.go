@@ -17,21 +17,21 @@ func TestLearn(t *testing.T) {
 	key := cause.ID(cause.Collision).Get().Key
 	without := cause.Change{Says: "per-packet spraying", Set: []string{"lb=spray-least",
 		"transport.recovery=selective", "transport.write=only"}, Also: []cause.ID{cause.Reordering}}
-	saving := s.Chain.Saving
+	saving, u := s.Chain.Saving, s.StepTime/100
 	all := []Remedy{
-		{Remedy: result.Remedy{Cause: key, Expected: 5, Limit: "a NIC"}, change: without, Tried: true, Saved: 9},
-		{Remedy: result.Remedy{Cause: key, Expected: 5}},
-		{Remedy: result.Remedy{Cause: "incast", Expected: 7}, Tried: true, Saved: 6},
-		{Remedy: result.Remedy{Cause: "incast", Expected: 7}, Tried: true, Saved: 8, Error: "interrupted"},
-		{Remedy: result.Remedy{Cause: "rate_not_given_back", Expected: 7}, Tried: true, Saved: 8},
+		{Remedy: result.Remedy{Cause: key, Expected: 5 * u, Limit: "a NIC"}, change: without, Tried: true, Saved: 9 * u},
+		{Remedy: result.Remedy{Cause: key, Expected: 5 * u}},
+		{Remedy: result.Remedy{Cause: "incast", Expected: 7 * u}, Tried: true, Saved: 6 * u},
+		{Remedy: result.Remedy{Cause: "incast", Expected: 7 * u}, Tried: true, Saved: 8 * u, Error: "interrupted"},
+		{Remedy: result.Remedy{Cause: "rate_not_given_back", Expected: 7 * u}, Tried: true, Saved: 8 * u},
 	}
 	Learn(p, s, all)
 	for i, want := range []int64{9, 9, 7, 7, 8} {
-		if r := &all[i]; r.Expected != want || r.Limit != "" || r.Simulated != (i < 2) {
-			t.Errorf("%d: %+v, want %d", i, r.Remedy, want)
+		if r := &all[i]; r.Expected != want*u || r.Limit != "" || r.Simulated != (i < 2) {
+			t.Errorf("%d: %+v, want %d", i, r.Remedy, want*u)
 		}
 	}
-	saving[cause.Collision] = 9
+	saving[cause.Collision] = 9 * u
 	if s.Chain.Saving != saving || len(s.Simulated) != 1 || s.Simulated[0] != key {
 		t.Errorf("%v, simulated %v", s.Chain.Saving, s.Simulated)
 	}

@@ -39,12 +39,20 @@ func Remedies(p *scenario.Plan, s *result.Summary) (all []Remedy) {
 		if slices.ContainsFunc(all, func(other Remedy) bool { return same(&other.change, &r.Change) }) {
 			continue
 		}
-		if len(s.Simulated) > 0 && !slices.ContainsFunc(s.Remedies, func(of result.Remedy) bool {
+		kept := slices.IndexFunc(s.Remedies, func(of result.Remedy) bool {
 			return of.Says == r.Says && slices.Equal(of.Set, r.Set)
-		}) {
+		})
+		if len(s.Simulated) > 0 && kept < 0 {
 			continue
 		}
-		all = append(all, Remedy{Remedy: r.Result(s), Costs: s.Chain.Costs(r.Of), change: r.Change})
+		x := Remedy{Remedy: r.Result(s), Costs: s.Chain.Costs(r.Of), change: r.Change}
+		if x.Cause == result.OtherSetting {
+			x.Costs = 0
+			if of := &s.Remedies[kept]; of.Cause == x.Cause { // Confirm has simulated it
+				x.Expected, x.Simulated = of.Expected, of.Simulated
+			}
+		}
+		all = append(all, x)
 	}
 	bubble := bubbleRemedies(p, s)
 	if len(all) > 0 && all[0].Costs > s.Bubble {
@@ -143,7 +151,8 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 }
 
 // Learn corrects the estimates of a run by its simulated remedies. A remedy that is the run without its cause replaces
-// what that is estimated to save, and no remedy of a cause is expected to save less than another one saved.
+// what that is estimated to save, and no remedy of a cause is expected to save less than another one saved. One of a
+// cause that saves nothing is another setting, which is expected to save what it saved itself.
 func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
 	known := facts.Of(p)
 	facts.Count(known, s)
@@ -164,6 +173,15 @@ func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
 	}
 	for i := range all {
 		r := &all[i]
+		if c, ok := cause.Find(r.Cause); ok && facts.SavesNothing(s, c.ID) {
+			r.Cause, r.Costs, r.Expected, r.Limit = result.OtherSetting, 0, 0, ""
+		}
+		if r.Cause == result.OtherSetting {
+			if r.Tried && r.Error == "" {
+				r.Expected, r.Limit, r.Simulated = max(0, r.Saved), "", true
+			}
+			continue
+		}
 		if best := most[r.Cause]; best > r.Expected {
 			r.Expected, r.Limit = best, ""
 		}

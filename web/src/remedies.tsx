@@ -48,6 +48,7 @@ export function useCards(info: Info, data?: Answer) {
 /** limitOf is the source of a remedy's upper limit: the account of the step has the same for its cause. */
 function limitOf(r: Remedy): string {
   if (r.limit) return "busiest NIC";
+  if (r.cause === "other_setting") return "run with it";
   return r.simulated ? `run without ${names.find(([k]) => k === r.cause)?.[1] ?? r.cause}` : "estimate";
 }
 
