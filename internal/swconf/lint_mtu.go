@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/unit"
 )
@@ -91,6 +92,18 @@ func (l *linter) mtuDiffers() {
 // defaultMTU is the default MTU of a routed port.
 const defaultMTU = 1500
 
+// dataPort reports whether a port without classes of RoCE has an MTU of its own and is routed, or as fast as a port
+// with them, so that RoCE may pass it.
+func (c *Config) dataPort(p *Port) bool {
+	if p.MTU.V == 0 || p.MTU.At == p.At {
+		return false
+	}
+	return slices.ContainsFunc(c.Ports, func(o *Port) bool {
+		return o.QoS != nil && o.QoS.rdma() && !o.Down.V &&
+			(len(p.Addrs) > 0 || p.LinkOnly.V || p.Speed.Is() && p.Speed.V == o.Speed.V)
+	})
+}
+
 func (l *linter) mtuSmall() {
 	for _, c := range l.Configs {
 		if !c.HasQoS() {
@@ -99,8 +112,12 @@ func (l *linter) mtuSmall() {
 		need := int64(c.needs(l.PathMTU))
 		seen := map[Place]bool{}
 		for _, p := range c.Ports {
-			if p.QoS == nil || p.Down.V || !p.QoS.rdma() && !l.cabled(c, p) {
+			q := p.QoS
+			if p.Down.V || (q == nil || !q.rdma() && !l.cabled(c, p)) && !c.dataPort(p) {
 				continue
+			}
+			if q == nil {
+				q = &QoS{}
 			}
 			at, mtu := p.At, int64(defaultMTU)
 			if !p.MTU.Is() && (p.Switched || c.OS == Junos && c.Part) {
@@ -108,16 +125,16 @@ func (l *linter) mtuSmall() {
 			}
 			if p.MTU.V > 0 {
 				at, mtu = first(p.MTU.At, p.At), int64(p.MTU.V)
-			} else if m, ok := p.QoS.mtu(p); ok {
+			} else if m, ok := q.mtu(p); ok {
 				at, mtu = p.At, int64(m)
-				for i := range p.QoS.Queues {
-					if q := &p.QoS.Queues[i]; q.MTU.Is() && q.MTU.V == m {
-						at = q.MTU.At
+				for i := range q.Queues {
+					if k := &q.Queues[i]; k.MTU.Is() && k.MTU.V == m {
+						at = k.MTU.At
 					}
 				}
 			}
 			say := l.say
-			if mtu >= int64(c.needs(2048)) || p.QoS.paused() == 0 || c.Part && !p.MTU.Is() {
+			if mtu >= int64(c.needs(2048)) || q.paused() == 0 || c.Part && !p.MTU.Is() {
 				// enough for the next smaller path MTU, or set elsewhere
 				say = l.advise
 			}
@@ -128,14 +145,14 @@ func (l *linter) mtuSmall() {
 					mtu, l.PathMTU, need)
 				l.paste(c.commandMTU(at, p, packet))
 			}
-			for i := range p.QoS.Queues {
-				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need &&
-					!seen[q.MTU.At] {
-					seen[q.MTU.At] = true
-					say(q.MTU.At, fixMTU(c, jumbo),
-						"the class of queue %d takes %v; path MTU %d with IPv4 headers needs %d", i, q.MTU.V,
+			for i := range q.Queues {
+				if k := &q.Queues[i]; i == l.data(q) && k.MTU.Is() && int64(k.MTU.V) < need &&
+					!seen[k.MTU.At] {
+					seen[k.MTU.At] = true
+					say(k.MTU.At, fixMTU(c, jumbo),
+						"the class of queue %d takes %v; path MTU %d with IPv4 headers needs %d", i, k.MTU.V,
 						l.PathMTU, need)
-					l.paste(c.beside(q.MTU.At, fixMTU(c, jumbo)))
+					l.paste(c.beside(k.MTU.At, fixMTU(c, jumbo)))
 				}
 			}
 		}

@@ -1,6 +1,8 @@
 package swconf
 
 import (
+	"net/netip"
+	"strings"
 	"testing"
 
 	"railyard/unit"
@@ -58,6 +60,38 @@ func TestMTUOfTwoLanguages(t *testing.T) {
 		if got.Severity != x.want || got.File != x.file || got.Fix != x.fix {
 			t.Errorf("%s %d, %s %d: %s of %s: %s, want %s of %s: %s", x.os, x.mtu, x.far, x.theirs, got.Severity, got.File,
 				got.Fix, x.want, x.file, x.fix)
+		}
+	}
+}
+
+// A routed port, or one as fast as a port with RoCE, is checked in all languages, also without classes of its own.
+// Other ports and those without an MTU of their own are not.
+func TestMTUOfRoutedPort(t *testing.T) {
+	addr := []Said[netip.Prefix]{Say(netip.MustParsePrefix("10.1.0.1/31"), at(91))}
+	for _, os := range []OS{NXOS, EOS, Junos, SONiC} {
+		for _, x := range []struct {
+			port Port
+			want bool
+		}{
+			{Port{MTU: Say(unit.Bytes(1500), at(92)), Addrs: addr, QoS: &QoS{}}, true},
+			{Port{MTU: Say(unit.Bytes(1500), at(92)), Speed: Say(800*unit.Gbps, at(93))}, true},
+			{Port{MTU: Say(unit.Bytes(9216), at(92)), Addrs: addr, QoS: &QoS{}}, false},
+			{Port{MTU: Say(unit.Bytes(1500), at(92)), Speed: Say(10*unit.Gbps, at(93))}, false},
+			{Port{MTU: Say(unit.Bytes(1500), at(92)), Addrs: addr, Down: Say(true, at(93))}, false},
+			{Port{Addrs: addr, QoS: &QoS{}}, false},
+		} {
+			c := leaf()
+			c.OS, c.Ports[0].Speed = os, Say(800*unit.Gbps, at(89))
+			p := x.port
+			p.Name, p.At = "Ethernet99", at(90)
+			c.Ports = append(c.Ports, &p)
+			got := false
+			for _, f := range linted(c) {
+				got = got || f.Rule == "mtu-small" && strings.HasPrefix(f.Message, "Ethernet99 ")
+			}
+			if got != x.want {
+				t.Errorf("%s %+v: %v, want %v", os, x.port, got, x.want)
+			}
 		}
 	}
 }
