@@ -63,6 +63,7 @@ type Facts struct {
 	Lost           Lost
 	Store          Store
 	Inside         bool // no packet crossed the network
+	NVLinkLatency  bool // most of the latency on the critical path is NVLink's
 }
 
 // Lost counts the packets that a run lost, by reason. In a run that was not simulated, missing reasons count 0.

@@ -13,7 +13,7 @@ var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 		return c
 	},
 	Remedies: func(f *Facts) []Change {
-		if f.CutThrough || f.Scheduled || f.Inside || f.Far {
+		if f.CutThrough || f.Scheduled || f.Inside || f.NVLinkLatency || f.Far {
 			return nil
 		}
 		return []Change{{Says: "cut-through switches", Set: []string{"fabric.cut_through=true"},

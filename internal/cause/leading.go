@@ -26,12 +26,13 @@ func (a *Account) Ranked(simulated ...string) (ids []ID) {
 	return ids
 }
 
-// Leading returns the first of the ranked causes that costs a given time, and false if a run without any of these
-// saves nothing.
+// Leading returns the first of the ranked causes that costs a given time, and false if a run without it saves less than
+// a tenth of the time above line rate: then it explains none of it, nor does any other cause alone.
 func (a *Account) Leading(least int64, simulated ...string) (id ID, is bool) {
 	for _, id := range a.Ranked(simulated...) {
 		if a.Costs(id) >= least || a.overlaps(id, simulated) && a.Saving[id] >= least {
-			return id, a.worth(id, simulated) > 0
+			worth := a.worth(id, simulated)
+			return id, worth > 0 && 10*worth >= a.Lost()
 		}
 	}
 	return Latency, false

@@ -34,6 +34,8 @@ type accounts struct {
 	undivided unit.Time // what all causes cost together, where it is not divided among them
 
 	outside *claims // of extensions; nil: none adds a cause
+
+	nvlink float64 // share of NVLink in the latency of the last step that was divided
 }
 
 // last is the replay without any cause.
@@ -365,6 +367,10 @@ func (a *accounts) step(ops [2]int32, start unit.Time) *cause.Account {
 	last, _ := a.m.b.r.lastOf(ops)
 	a.divide(sum, a.m.b.r.exec.End[last]-start, func(p *replay) unit.Time { return p.ends(ops) - start },
 		func(rest *cause.Account) { a.last().walk(a.last().lastIn(ops), start, -1, rest) })
+	var whole cause.Account
+	a.base.nvlink = 0
+	a.base.walk(a.base.lastIn(ops), start, -1, &whole)
+	a.nvlink = float64(a.base.nvlink) / float64(max(1, whole.Own[cause.Latency]))
 	a.outside.path(sum, last, start)
 	return sum
 }
@@ -429,6 +435,7 @@ func (p *replay) inside(from, to int, op int32, took unit.Time, a *cause.Account
 	if p.v.has(cause.Latency) {
 		latency = 0
 	}
+	p.nvlink += latency
 	a.Own[cause.LineRate] += int64(line)
 	a.Own[cause.Latency] += int64(latency)
 	a.Own[p.m.b.r.sharedIn(from)] += int64(took - line - latency)

@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/cause"
 	"railyard/internal/exec"
+	"railyard/internal/facts"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/workload"
@@ -56,7 +57,8 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 		if s.Unaccounted == "" {
 			b.acc.account(&s.Step, r.all(), 0)
-			b.step = s.Chain
+			b.step, s.NVLinkLatency = s.Chain, int64(b.acc.nvlink*float64(s.Chain.Own[cause.Latency]))
+			facts.CountPath(b.acc.known, s)
 			s.Busiest = r.busiestNIC()
 			s.Remedies = b.acc.remedies(s)
 		} else if p.Causes {

@@ -22,6 +22,8 @@ type replay struct {
 	now   unit.Time
 	bells fluid.Bells[bell]
 
+	nvlink unit.Time // latency of NVLink in the last walk
+
 	queue  [][]int32     // by connection: messages that wait for older ones
 	busy   []bool        // by connection
 	left   []int32       // by operation of x: messages under way

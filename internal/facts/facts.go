@@ -141,11 +141,17 @@ func noticed(p *scenario.Plan) unit.Time {
 // Count adds what a run sent and lost to the facts of its scenario.
 func Count(f *cause.Facts, s *result.Summary) {
 	f.Inside = s.Packets == 0 && s.NetworkBytes == 0
+	CountPath(f, s)
 	f.Lost = cause.Lost{Known: true, BitErrors: s.DropsCorrupt, Down: s.DropsDown + s.DropsNoRoute,
 		Full: s.Drops - s.DropsCorrupt - s.DropsDown - s.DropsNoRoute - s.DropsStorm + s.Trims}
 	f.Unmet = f.Noticed > 0 && s.Packets > 0 && f.Lost.Down == 0 &&
 		(len(s.Moves) > 0 || int64(f.Noticed) > s.StepTime) &&
 		!slices.ContainsFunc(s.Moves, func(m result.Move) bool { return m.Moved > 0 })
+}
+
+// CountPath adds what the account of a run's critical path tells.
+func CountPath(f *cause.Facts, s *result.Summary) {
+	f.NVLinkLatency = s.Chain != nil && 2*s.NVLinkLatency > s.Chain.Own[cause.Latency]
 }
 
 // IsFabric reports whether a link joins two switches.

@@ -208,3 +208,17 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		}
 	}
 }
+
+// Where most of the latency is NVLink's, neither cables nor switches are the remedy.
+func TestNoRemedyOfNVLinkLatency(t *testing.T) {
+	s := &result.Summary{Packets: 9, Step: result.Step{StepTime: 1000, Chain: &cause.Account{}}}
+	s.Chain.Own[cause.Latency], s.Chain.Saving[cause.Latency] = 100, 100
+	for nvlink, want := range map[int64]int{0: 1, 40: 1, 60: 0} {
+		known := Of(planOf(t, rails))
+		s.NVLinkLatency = nvlink
+		Count(known, s)
+		if all := Remedies(known, s); len(all) != want {
+			t.Errorf("%d of 100 in NVLink: %+v", nvlink, all)
+		}
+	}
+}

@@ -126,6 +126,8 @@ type Summary struct {
 	Transport  string `json:"transport,omitempty"` // description, if it is not RC
 
 	Step
+	// NVLinkLatency is the part of the latency in Chain that messages inside servers and NVLink domains take.
+	NVLinkLatency int64 `json:"nvlink_latency_ps,omitempty"`
 	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them. Other savings
 	// are the model's estimates.
 	Simulated []string `json:"saving_simulated,omitempty"`

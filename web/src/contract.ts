@@ -475,6 +475,7 @@ export interface Summary {
   slow_ranks_ps?: number;
   slow_ranks?: SlowRank[];
   chain?: Record<string, number>;
+  nvlink_latency_ps?: number;
   saving_simulated?: string[];
   places?: CausePlace[];
   unaccounted?: string;
