@@ -53,8 +53,8 @@ func (r *Remedy) Result(s *result.Summary) result.Remedy {
 	if SavesNothing(s, r.Of) {
 		x.Cause, x.Expected, x.Simulated = result.OtherSetting, 0, false
 	}
-	if n := s.Busiest; n != nil && keepsPayload(r.Set) && s.StepTime-n.Time < x.Expected {
-		x.Expected, x.Limit = max(0, s.StepTime-n.Time), n.Show()
+	if n := s.Busiest; n != nil && r.keepsPayload() && s.StepTime-n.Least(r.Of) < x.Expected {
+		x.Expected, x.Limit = max(0, s.StepTime-n.Least(r.Of)), n.Show()
 	}
 	return x
 }
@@ -66,9 +66,10 @@ func SavesNothing(s *result.Summary, id cause.ID) bool {
 		float64(s.Chain.Saving[id]) < result.Chance*float64(s.StepTime)
 }
 
-// keepsPayload reports whether settings leave the payload of each NIC and its rate unchanged.
-func keepsPayload(set []string) bool {
-	for _, s := range set {
+// keepsPayload reports whether a remedy leaves the payload of each NIC and its rate unchanged. Of advice in words, that
+// for NICs does not.
+func (r *Remedy) keepsPayload() bool {
+	for _, s := range r.Set {
 		key, _, _ := strings.Cut(s, "=")
 		switch first, _, _ := strings.Cut(key, "."); first {
 		case "cc", "lb", "switch", "transport":
@@ -76,5 +77,5 @@ func keepsPayload(set []string) bool {
 			return false
 		}
 	}
-	return len(set) > 0
+	return len(r.Set) > 0 || r.Of != cause.SharedNIC && r.Of != cause.StorageNIC
 }
