@@ -131,7 +131,7 @@ var allowed = map[string][]string{
 	"internal/trace": {"internal/workload", "internal/coll", "internal/measured", "internal/stream",
 		"internal/tally"},
 	"internal/dcbx": {"internal/capture", "internal/swconf", "internal/topo", "roce"},
-	"internal/planner": {"internal/model", "internal/partition", "internal/site", "internal/topo",
+	"internal/planner": {"internal/coll", "internal/model", "internal/partition", "internal/site", "internal/topo",
 		"internal/workload"},
 	"internal/planner/named": {"internal/input", "internal/model", "internal/planner", "internal/workload"},
 	"internal/goodput":       {"internal/rng"},

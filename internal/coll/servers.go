@@ -78,6 +78,19 @@ func Rings(n, servers int, mesh bool) int {
 	return 1
 }
 
+// Lanes returns how many parallel rings pass n ranks of a server without sharing a link in one direction. Connected by a
+// switch it is one. Connected in pairs it is one for each of [Cycles], and in several servers one for each of n paths
+// if n is even.
+func Lanes(n, servers int, mesh bool) int {
+	switch {
+	case !mesh || n < 2:
+		return 1
+	case servers > 1 && n%2 == 0:
+		return n
+	}
+	return len(Cycles(n))
+}
+
 // Rings returns how many rings side by side a group of ranks uses.
 func (s Servers) Rings(ranks []int) int {
 	groups, most := s.groups(ranks), 1

@@ -24,6 +24,36 @@ func TestChannelsInAMesh(t *testing.T) {
 	}
 }
 
+// TestLanes runs as many channels as there are lanes. In a mesh no two of them use one link in the same direction.
+func TestLanes(t *testing.T) {
+	for _, servers := range []int{1, 2, 3, 4} {
+		for n := 1; n <= 10; n++ {
+			if got := Lanes(n, servers, false); got != 1 {
+				t.Errorf("%d GPUs connected by a switch: %d lanes", n, got)
+			}
+			used, lanes := map[[2]int]int{}, Lanes(n, servers, true)
+			for c := range lanes {
+				order := ChannelOrder(seq(n*servers), Even(n).Meshed(true), c)
+				for i, from := range order {
+					if to := order[(i+1)%len(order)]; from/n == to/n {
+						used[[2]int{from, to}]++
+					}
+				}
+			}
+			for pair, rings := range used {
+				if n > 1 && rings > 1 {
+					t.Errorf("%d servers of %d: %d of %d rings use the link of %v", servers, n, rings, lanes, pair)
+				}
+			}
+		}
+	}
+	for n, want := range map[int]int{2: 1, 4: 2, 6: 4, 8: 7} {
+		if got := Lanes(n, 1, true); got != want {
+			t.Errorf("a server of %d: %d lanes, want %d", n, got, want)
+		}
+	}
+}
+
 // Trees also connect servers of different sizes. All but one path in and out stays inside a server, and there are
 // as many channels as the smallest server has GPUs.
 func TestTreesOfUnevenServers(t *testing.T) {

@@ -170,7 +170,11 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 		near *= workload.Distinct(float64(t.EP), float64(t.Model.TopK))
 		each *= workload.Distinct(float64(t.EP)/float64(k), float64(t.Model.TopK))
 	}
-	out, local := 0.0, near*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
+	links := 1.0 // at once
+	if s.Mesh && t.Experts != "pairwise" {
+		links = float64(max(1, k-1))
+	}
+	out, local := 0.0, near*float64(k-1)/links*8/float64(s.NVLink)+s.NVLatency.Seconds()
 	if k < t.EP {
 		// on average half round the group
 		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer, 1)) + s.Latency.Seconds()

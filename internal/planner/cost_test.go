@@ -52,6 +52,42 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// TestRingOfMesh drives rings over GPUs connected in pairs. Each ring has its own links: in a server of eight there are
+// seven rings, of four three on two orders, and in several servers one per NIC. A ring that has one GPU in each server
+// uses no pair link.
+func TestRingOfMesh(t *testing.T) {
+	s := site(t, 64)
+	s.Uplinks, s.Mesh, s.NVLink, s.NIC = 0, true, 300*unit.Gbps, 400*unit.Gbps
+	s.Latency, s.NVLatency = 0, 0
+	for _, c := range []struct {
+		g     group
+		rings int
+		want  float64 // Gbit/s
+	}{{group{8, 1}, 7, 2100}, {group{8, 1}, 1, 300}, {group{4, 2}, 3, 450}, {group{2, 4}, 1, 300},
+		{group{16, 1}, 8, 2400}, {group{16, 2}, 4, 1200}, {group{16, 1}, 1, 300}, {group{16, 2}, 8, 1200},
+		{group{8, 8}, 1, 400}, {group{8, 8}, 8, 400}} {
+		near(t, "a round", s.ring(c.g, c.rings, 1e9, 1), float64(c.g.n-1)/float64(c.g.n)*8/c.want)
+	}
+	s.NVLink = 500 * unit.Gbps // NICs limit
+	near(t, "a round", s.ring(group{16, 1}, 8, 1e9, 1), 15.0/16*8/3200)
+}
+
+// TestMeshedStep counts the rings of a step's gradients, and sends tokens to experts over all links of a GPU at once.
+func TestMeshedStep(t *testing.T) {
+	in := searching(builtin(t, "mixtral-8x7b"), site(t, 8), 8, 4096, 50)
+	in.Site.NVLatency = 0
+	l := partition.Layout{TP: 1, PP: 1, DP: 8, CP: 1, EP: 8, VPP: 1, Schedule: partition.OneFOneB,
+		Recompute: partition.RecomputeSelective, Micro: 1, Microbatches: 1, Seq: 4096}
+	switched := in.experts(in.Step(l), 1)
+	in.Site.Mesh = true
+	if got := in.Step(l).Channels; got != 7 {
+		t.Errorf("%d rings, want 7", got)
+	}
+	near(t, "all-to-all", in.experts(in.Step(l), 1), switched/7)
+	in.Training.Experts = "pairwise" // one link at a time
+	near(t, "pairwise all-to-all", in.experts(in.Step(l), 1), switched)
+}
+
 // Sprayed packets have the NIC's rate as long as uplinks carry the crossing traffic, and otherwise their share of
 // the uplinks. The crossing share grows with the distance until all traffic leaves the leaf.
 func TestRateOfUplinks(t *testing.T) {

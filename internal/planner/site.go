@@ -3,6 +3,7 @@ package planner
 import (
 	"math"
 
+	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
@@ -183,17 +184,30 @@ func (s Site) ring(g group, rings int, bytes, pieces float64) float64 {
 	}
 	k := s.inServer(g)
 	n := float64(g.n)
-	rate, hops := s.NVLink, 0.0
+	inside := s.inside(k, g.n, rings)
+	rate, hops := inside, 0.0
 	if k < g.n {
 		used := min(k, rings)
 		_, crossing := s.reach(max(g.stride, s.PerServer))
 		// transfers of all such groups between leaves
 		all := float64(s.GPUs) / float64(k) * float64(used) * crossing
-		rate = min(s.NVLink, s.rate(g.stride, all)*unit.Rate(used))
+		rate = s.rate(g.stride, all) * unit.Rate(used)
+		if k > 1 {
+			rate = min(rate, inside)
+		}
 		hops = n / float64(k)
 	}
 	latency := hops*s.Latency.Seconds() + (n-hops)*s.NVLatency.Seconds()
 	return (n - 1) / n * (bytes*8/float64(rate) + pieces*latency)
+}
+
+// inside returns the total rate of parallel rings over a group of n ranks between the k that share a server.
+func (s Site) inside(k, n, rings int) unit.Rate {
+	if !s.Mesh {
+		return s.NVLink
+	}
+	lanes := coll.Lanes(k, (n+k-1)/k, true)
+	return s.NVLink * unit.Rate(rings) / unit.Rate((rings+lanes-1)/lanes)
 }
 
 // send is the time of one transfer to a rank a stride away.

@@ -74,9 +74,9 @@ func (t *Training) on() coll.Servers {
 	case t.Servers.Known():
 		return t.Servers
 	case t.Fold:
-		return coll.Even(t.PerServer / t.TP)
+		return coll.Even(t.PerServer / t.TP).Meshed(t.Mesh)
 	}
-	return coll.Even(t.PerServer)
+	return coll.Even(t.PerServer).Meshed(t.Mesh)
 }
 
 // fetched is the parameters of a pass in transfer (ZeRO 3).
