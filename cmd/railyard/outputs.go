@@ -96,6 +96,7 @@ type memoryResult struct {
 	GPU         string                 `json:"gpu"`
 	GPUMemory   unit.Bytes             `json:"gpu_memory_bytes"`
 	GPUs        int                    `json:"gpus"`
+	Limit       unit.Bytes             `json:"limit_bytes"` // part of gpu_memory_bytes that a layout may fill
 	Model       string                 `json:"model"`
 	Parameters  int64                  `json:"parameters"`
 	Stages      []partition.RankMemory `json:"stages"`

@@ -60,7 +60,8 @@ func (c *planMemoryCmd) Help() string {
 	return `Training state is 16 bytes per parameter (Adam, mixed precision), 18 by Megatron-LM, whose
 gradients have 32 bits, sharded by ZeRO. Activations follow Korthikanti et al., with sequence
 parallelism; a layer of a hybrid keeps what its own part needs. Schedule 2bw keeps two versions
-of the weights. Exit code 1: a stage does not fit.
+of the weights. Exit code 1: a stage fills more than 90 % of the GPU memory. The rest is for
+fragmentation, the communication library and the framework, as in plan score and plan search.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
@@ -115,9 +116,9 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return input.Fault(field.Flags(err))
 	}
-	fits := worst.Total() <= g.Usable
+	fits := worst.Total() <= partition.Fillable(g.Usable)
 	err = e.show(c.JSON, memoryResult{Model: m.Name, Parameters: m.Params(), GPU: g.Name, GPUMemory: g.Usable,
-		GPUs: l.GPUs(), Stages: ranks, WorstStage: worst.Stage, WorstMemory: worst.Total(), Fits: fits}, func() {
+		Limit: partition.Fillable(g.Usable), GPUs: l.GPUs(), Stages: ranks, WorstStage: worst.Stage, WorstMemory: worst.Total(), Fits: fits}, func() {
 		table.Memory(e.stdout, m, &g, &l, ranks, worst)
 	})
 	if err == nil && !fits {

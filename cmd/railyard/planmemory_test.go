@@ -29,6 +29,38 @@ func TestLowestZeRO(t *testing.T) {
 	}
 }
 
+// TestOneLimit states by memory and by score whether a job fits: in words, in JSON and by the exit code. Of the GPU's
+// memory 90 % may be filled. The first job takes 80.0 GB of an H100's 85.5.
+func TestOneLimit(t *testing.T) {
+	net := filepath.Join(scenarios(t), "pod64-llama2-7b.yaml")
+	for _, c := range []struct {
+		zero, word string
+		fits       bool
+		code       int
+	}{{"1", "oes not fit", false, exitFailed}, {"3", "its", true, exitOK}} {
+		for _, args := range []string{
+			"score llama-3.1-8b --fabric " + net + " --gpus 32 --sequence 8192 --global-batch 32 --zero " + c.zero,
+			"memory llama-3.1-8b --dp 32 --sequence 8192 --microbatches 1 --zero " + c.zero} {
+			code, out, errs := call(t, append([]string{"plan"}, strings.Fields(args)...)...)
+			if code != c.code || !strings.Contains(out, c.word) || !strings.Contains(out, "90 % may be filled") {
+				t.Errorf("%s: exit %d, %s%s", args, code, out, errs)
+			}
+			code, out, _ = call(t, append([]string{"plan"}, strings.Fields(args+" --json")...)...)
+			got := struct {
+				Fits  bool    `json:"fits"`
+				GPU   float64 `json:"gpu_memory_bytes"`
+				Limit float64 `json:"limit_bytes"`
+			}{Fits: !c.fits}
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			if code != c.code || got.Fits != c.fits || got.Limit < 0.8999*got.GPU || got.Limit > 0.9*got.GPU {
+				t.Errorf("%s: exit %d, %+v", args, code, got)
+			}
+		}
+	}
+}
+
 // TestSequenceParallel estimates the memory of one layout by score and by memory. Both assume sequence parallelism
 // and print it, and both omit it with the same flag.
 func TestSequenceParallel(t *testing.T) {

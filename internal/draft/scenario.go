@@ -159,7 +159,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	if err != nil {
 		return "", 0, field.Under("--workload", err)
 	}
-	t, ok := layout(m, s, gpu.Usable/100*partition.MostMemory, gpus, per)
+	t, ok := layout(m, s, partition.Fillable(gpu.Usable), gpus, per)
 	if !ok {
 		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, gpu.Memory.Show(), a.Workload)

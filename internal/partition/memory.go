@@ -192,6 +192,9 @@ func (l Layout) largestPair(m *model.Config, part [2]int64) (most int64) {
 // communication library and the framework.
 const MostMemory = 90
 
+// Fillable returns the part of a GPU's memory that a layout may fill.
+func Fillable(memory unit.Bytes) unit.Bytes { return memory / 100 * MostMemory }
+
 // Worst returns the stage whose ranks hold most.
 func (l Layout) Worst(m *model.Config) (RankMemory, error) {
 	stages, err := l.Memory(m)

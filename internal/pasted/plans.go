@@ -42,6 +42,7 @@ type Memory struct {
 	Params int64                  `json:"parameters"`
 	GPU    string                 `json:"gpu"`
 	Room   unit.Bytes             `json:"gpu_memory_bytes"`
+	Limit  unit.Bytes             `json:"limit_bytes"` // part of gpu_memory_bytes that a layout may fill
 	GPUs   int                    `json:"gpus"`
 	Stages []partition.RankMemory `json:"stages"`
 	Worst  int                    `json:"worst_stage"`
@@ -101,8 +102,9 @@ func MemoryOf(q MemoryForm) (*Memory, error) {
 	if err != nil {
 		return nil, input.Fault(err)
 	}
-	return &Memory{Model: m.Name, Params: m.Params(), GPU: g.Name, Room: g.Usable, GPUs: l.GPUs(), Stages: stages,
-		Worst: worst.Stage, Most: worst.Total(), Fits: worst.Total() <= g.Usable}, nil
+	return &Memory{Model: m.Name, Params: m.Params(), GPU: g.Name, Room: g.Usable,
+		Limit: partition.Fillable(g.Usable), GPUs: l.GPUs(), Stages: stages, Worst: worst.Stage, Most: worst.Total(),
+		Fits: worst.Total() <= partition.Fillable(g.Usable)}, nil
 }
 
 // Scenario is a scenario that the caller has resolved, with the files that it names.

@@ -11,7 +11,8 @@ import (
 type Scored struct {
 	Candidate
 	TFLOPs float64    `json:"tflops_per_gpu"`   // the model's operations, per second
-	Limit  unit.Bytes `json:"gpu_memory_bytes"` // part of the GPU memory that a layout may fill
+	GPU    unit.Bytes `json:"gpu_memory_bytes"` // memory that the GPU's driver reports
+	Limit  unit.Bytes `json:"limit_bytes"`      // part of gpu_memory_bytes that a layout may fill
 	Fits   bool       `json:"fits"`
 
 	Software  string `json:"software,omitempty"`
@@ -77,9 +78,10 @@ func (in SearchInput) score(l partition.Layout) (*Scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scored{Candidate: in.Estimate(l), Limit: in.Site.GPU.Usable}
+	s := &Scored{Candidate: in.Estimate(l), GPU: in.Site.GPU.Usable,
+		Limit: partition.Fillable(in.Site.GPU.Usable)}
 	s.Memory = worst.Total()
-	s.Fits = s.Memory <= s.Limit/100*partition.MostMemory
+	s.Fits = s.Memory <= s.Limit
 	if by := in.Training.Software; by != nil {
 		s.Software = by.String()
 	}

@@ -95,9 +95,6 @@ func twins(a, b Candidate) bool {
 	return a == b && a.Tiers[2] == 0
 }
 
-// MostMemory is the share of the memory that a layout may fill.
-const MostMemory = partition.MostMemory / 100.0
-
 // fits returns the memory of a layout's fullest rank, or the reason why it is impossible, without numbers, so that
 // reasons can be counted.
 func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
@@ -126,7 +123,7 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	if worst.Total() > in.Site.GPU.Usable/100*partition.MostMemory {
+	if worst.Total() > partition.Fillable(in.Site.GPU.Usable) {
 		return 0, AboveMemory
 	}
 	return worst.Total(), ""

@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -70,9 +71,10 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 	if err != nil {
 		return job, field.Under(key, err)
 	}
-	if small := step.Smallest(); mem.Total() > small.Usable {
-		p.note("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
-			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, small.Name, float64(small.Usable)/1e9)
+	if small := step.Smallest(); mem.Total() > partition.Fillable(small.Usable) {
+		p.note("stage %d needs %s GB per GPU with zero %d; a %s has %s GB, of which %d %% may be filled",
+			mem.Stage, unit.Digits(float64(mem.Total())/1e9), t.ZeRO, small.Name,
+			unit.Digits(float64(small.Usable)/1e9), partition.MostMemory)
 	}
 	if step.Storage != nil && t.Checkpoint != nil {
 		all := float64(m.Params()) * float64(t.Checkpoint.Bytes)

@@ -91,7 +91,7 @@ func (c *Comparison) Prepare() error {
 func overfull(p *scenario.Plan) string {
 	for i := range p.Jobs {
 		if t := p.Jobs[i].Training; t != nil {
-			if need, have := t.Fullest(); need > have/100*partition.MostMemory {
+			if need, have := t.Fullest(); need > partition.Fillable(have) {
 				return fmt.Sprintf("%s of %s GB (%d %% may be filled)", unit.Digits(float64(need)/1e9),
 					unit.Digits(float64(have)/1e9), partition.MostMemory)
 			}

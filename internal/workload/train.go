@@ -194,7 +194,7 @@ func (t *Training) Fits() bool {
 		return false
 	}
 	need, have := t.Fullest()
-	return need <= have/100*partition.MostMemory
+	return need <= partition.Fillable(have)
 }
 
 // Worst returns the memory of the fullest rank, with the kernels of this training.
@@ -234,7 +234,7 @@ func (t *Training) Smaller() (changes [][]string) {
 		if few.Micro, few.Microbatches = t.Micro*int64(n), t.Microbatches/n; few.TooBig() != nil {
 			continue
 		}
-		if need, err := few.Worst(t.Model); err == nil && need.Total() <= few.Smallest().Usable {
+		if need, err := few.Worst(t.Model); err == nil && need.Total() <= partition.Fillable(few.Smallest().Usable) {
 			add(fmt.Sprintf("micro_batch=%d", few.Micro))
 		}
 		break

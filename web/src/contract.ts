@@ -1438,6 +1438,7 @@ export interface Memory {
   parameters: number;
   gpu: string;
   gpu_memory_bytes: number;
+  limit_bytes: number;
   gpus: number;
   stages: RankMemory[];
   worst_stage: number;

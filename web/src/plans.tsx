@@ -122,7 +122,7 @@ function MemoryPlan({ models, gpus }: { models: string[]; gpus: string[] }) {
     <>
       <h1 data-testid="verdict">
         {data
-          ? `${data.model} ${data.fits ? "fits" : "does not fit"}: ${f.bytes(data.worst_bytes)} of ${f.bytes(data.gpu_memory_bytes)} on ${data.gpu.toUpperCase()}.`
+          ? `${data.model} ${data.fits ? "fits" : "does not fit"}: ${f.bytes(data.worst_bytes)} of ${f.bytes(data.gpu_memory_bytes)} on ${data.gpu.toUpperCase()} (${share(data)} may be filled).`
           : "Memory of a parallel configuration"}
       </h1>
       <div class="form">
@@ -163,7 +163,10 @@ function MemoryPlan({ models, gpus }: { models: string[]; gpus: string[] }) {
   );
 }
 
-/** Stages are bars of memory by stage with the GPU's memory as a line. */
+/** The part of a GPU's memory that a configuration may fill. */
+const share = (of: Memory) => `${Math.round((100 * of.limit_bytes) / of.gpu_memory_bytes)} %`;
+
+/** Stages are bars of memory by stage with the limit of a GPU's memory as a line. */
 function Stages({ of }: { of: Memory }) {
   const { box, width } = useWidth(900);
   const total = (s: Memory["stages"][0]) => parts.reduce((n, [k]) => n + s[k], 0);
@@ -222,9 +225,9 @@ function Stages({ of }: { of: Memory }) {
               </g>
             );
           })}
-          <path d={`M${x(of.gpu_memory_bytes)} 12V${base}`} stroke="var(--bad)" stroke-width={2} stroke-dasharray="5 3" />
-          <text class="b" x={x(of.gpu_memory_bytes)} y={9} text-anchor="end">
-            usable {f.bytes(of.gpu_memory_bytes)}
+          <path d={`M${x(of.limit_bytes)} 12V${base}`} stroke="var(--bad)" stroke-width={2} stroke-dasharray="5 3" />
+          <text class="b" x={x(of.limit_bytes)} y={9} text-anchor="end">
+            {share(of)} of {f.bytes(of.gpu_memory_bytes)}
           </text>
         </svg>
       </div>

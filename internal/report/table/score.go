@@ -119,8 +119,8 @@ func memory(w io.Writer, label string, s *planner.Scored) {
 	if !s.Fits {
 		fit = "does not fit"
 	}
-	report.Wrap(w, "", fmt.Sprintf("%s: the fullest GPU needs %s of %s GB: %s (%.0f %% may be filled)", label,
-		unit.Digits(float64(s.Memory)/1e9), unit.Digits(float64(s.Limit)/1e9), fit, 100*planner.MostMemory))
+	report.Wrap(w, "", fmt.Sprintf("%s: the fullest GPU needs %s of %s GB: %s (%d %% may be filled)", label,
+		unit.Digits(float64(s.Memory)/1e9), unit.Digits(float64(s.GPU)/1e9), fit, partition.MostMemory))
 }
 
 // Measured prints the cost model's difference from measured trainings, by class, and which trainings it does not

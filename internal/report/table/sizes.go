@@ -58,15 +58,11 @@ func Memory(w io.Writer, m *model.Config, g *model.GPU, l *partition.Layout, ran
 	worst partition.RankMemory) {
 	gb := func(b unit.Bytes) string { return unit.Digits(float64(b) / 1e9) }
 	verdict := "Fits"
-	if worst.Total() > g.Usable {
+	if worst.Total() > partition.Fillable(g.Usable) {
 		verdict = "Does not fit"
 	}
-	most := ""
-	if share := float64(worst.Total()) / float64(g.Usable); share > planner.MostMemory && share <= 1 {
-		most = fmt.Sprintf("; above the %.0f %% that leave room for fragmentation and libraries", 100*planner.MostMemory)
-	}
-	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: stage %d takes %s of %s GB (%s)%s", verdict, worst.Stage,
-		gb(worst.Total()), gb(g.Usable), strings.ToUpper(g.Name), most))
+	screen.Painted(w, screen.Answer, "", fmt.Sprintf("%s: stage %d takes %s of %s GB (%s; %d %% may be filled)", verdict,
+		worst.Stage, gb(worst.Total()), gb(g.Usable), strings.ToUpper(g.Name), partition.MostMemory))
 	report.Wrap(w, "", fmt.Sprintf("%s, %s parameters, on %s: %s, schedule %s", m.Name, unit.ShowAmount(float64(m.Params())),
 		unit.Plural(l.GPUs(), "GPU"), l, l.Schedule))
 	t := screen.Table{Columns: []screen.Column{{Head: "Stage, GB"}, {Head: "layers"}, {Head: "params"},
