@@ -106,10 +106,11 @@ type memoryResult struct {
 
 // copyResult is the number of GPUs that hold one copy of states or weights.
 type copyResult struct {
-	Each       float64 `json:"bytes_per_parameter"`
-	GPU        string  `json:"gpu"`
-	GPUs       int64   `json:"gpus"`
-	Parameters float64 `json:"parameters"`
+	Each       float64    `json:"bytes_per_parameter"`
+	GPU        string     `json:"gpu"`
+	GPUMemory  unit.Bytes `json:"gpu_memory_bytes"` // memory that the GPU's driver reports
+	GPUs       int64      `json:"gpus"`
+	Parameters float64    `json:"parameters"`
 }
 
 // measuredScores compares estimates with measured trainings.

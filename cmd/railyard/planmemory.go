@@ -133,17 +133,17 @@ func (c *planMemoryCmd) copies(e *env, g model.GPU, what, count string, each flo
 	if err != nil {
 		return err
 	}
-	n := partition.Fits(p, each, g.Memory, c.Efficiency/100)
+	n := partition.Fits(p, each, g.Usable, c.Efficiency/100)
 	if c.JSON {
-		return printJSON(e.stdout, copyResult{each, g.Name, n, p})
+		return printJSON(e.stdout, copyResult{Each: each, GPU: g.Name, GPUMemory: g.Usable, GPUs: n, Parameters: p})
 	}
 	size, in := p*each/1e9, "GB"
 	if size >= 1000 {
 		size, in = size/1000, "TB"
 	}
 	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%s %s hold one copy: %s parameters × %g bytes = %s %s of %s, at %g %% of %g GB each",
+		fmt.Sprintf("%s %s hold one copy: %s parameters × %g bytes = %s %s of %s, at %g %% of the %s GB that each one's driver reports",
 			unit.ShowCount(n), strings.ToUpper(g.Name), unit.ShowAmount(p), each, unit.Digits(size), in, what,
-			c.Efficiency, float64(g.Memory)/1e9))
+			c.Efficiency, unit.Digits(float64(g.Usable)/1e9)))
 	return nil
 }

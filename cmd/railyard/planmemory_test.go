@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"railyard/internal/model"
 )
 
 // TestLowestZeRO lays a model out as a framework without stage 0 does, if no stage is set. A set stage that the
@@ -57,6 +59,26 @@ func TestOneLimit(t *testing.T) {
 			if code != c.code || got.Fits != c.fits || got.Limit < 0.8999*got.GPU || got.Limit > 0.9*got.GPU {
 				t.Errorf("%s: exit %d, %+v", args, code, got)
 			}
+		}
+	}
+}
+
+// TestOneSize prints one memory size of each GPU, with a model and without: the one that its driver reports.
+func TestOneSize(t *testing.T) {
+	for _, gpu := range model.GPUNames() {
+		sizes := map[float64]bool{}
+		for _, args := range []string{"gpt3-13b", "--states 405B", "--weights 405B"} {
+			_, out, _ := call(t, append([]string{"plan", "memory", "--json", "--gpu", gpu}, strings.Fields(args)...)...)
+			var got struct {
+				GPU float64 `json:"gpu_memory_bytes"`
+			}
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			sizes[got.GPU] = true
+		}
+		if len(sizes) != 1 || !sizes[float64(model.GPUs[gpu].Usable)] {
+			t.Errorf("%s: %v", gpu, sizes)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestRefused(t *testing.T) {
 		`--oversubscription: "65" is not an over`:          {Oversubscription: "65"},
 		"--workload: unknown value":                        {Workload: "lama"},
 		"--lb: unknown value":                              {LB: "ecpm"},
-		"16 GPUs of 80 GB do not hold a step of llama-":    {GPUs: "16", Workload: "llama-3.1-405b"},
+		"16 GPUs of 85.5 GB do not hold a step of llama-":  {GPUs: "16", Workload: "llama-3.1-405b"},
 		"7 servers are not whole pods of a fat tree":       {GPUs: "7", Fabric: "fat-tree"},
 	} {
 		if _, err := plan(t, a); err == nil || !strings.Contains(err.Error(), want) {

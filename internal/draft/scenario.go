@@ -161,8 +161,8 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 	}
 	t, ok := layout(m, s, partition.Fillable(gpu.Usable), gpus, per)
 	if !ok {
-		return "", 0, field.New("--gpus", "%d GPUs of %v do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
-			gpus, gpu.Memory.Show(), a.Workload)
+		return "", 0, field.New("--gpus", "%d GPUs of %s GB do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
+			gpus, unit.Digits(float64(gpu.Usable)/1e9), a.Workload)
 	}
 	search := fmt.Sprintf("railyard plan search %s --fabric FILE --global-batch %d --sequence %d --efficiency %d", a.Workload,
 		t.GlobalBatch, t.Seq, efficiency)
