@@ -118,7 +118,8 @@ func (c *planMemoryCmd) Run(e *env) error {
 	}
 	fits := worst.Total() <= partition.Fillable(g.Usable)
 	err = e.show(c.JSON, memoryResult{Model: m.Name, Parameters: m.Params(), GPU: g.Name, GPUMemory: g.Usable,
-		Limit: partition.Fillable(g.Usable), GPUs: l.GPUs(), Stages: ranks, WorstStage: worst.Stage, WorstMemory: worst.Total(), Fits: fits}, func() {
+		Limit: partition.Fillable(g.Usable), GPUs: l.GPUs(), Stages: ranks, WorstStage: worst.Stage,
+		WorstMemory: worst.Total(), Fits: fits}, func() {
 		table.Memory(e.stdout, m, &g, &l, ranks, worst)
 	})
 	if err == nil && !fits {

@@ -78,9 +78,9 @@ func Rings(n, servers int, mesh bool) int {
 	return 1
 }
 
-// Lanes returns how many parallel rings pass n ranks of a server without sharing a link in one direction. Connected by a
-// switch it is one. Connected in pairs it is one for each of [Cycles], and in several servers one for each of n paths
-// if n is even.
+// Lanes returns how many parallel rings pass n ranks of a server without sharing a link in one direction. Connected by
+// a switch it is one. Connected in pairs it is one for each of [Cycles], and in several servers one for each of n
+// paths if n is even.
 func Lanes(n, servers int, mesh bool) int {
 	switch {
 	case !mesh || n < 2:

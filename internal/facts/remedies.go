@@ -33,7 +33,8 @@ func Remedies(known *cause.Facts, s *result.Summary) (all []Remedy) {
 		}
 		c := id.Get()
 		some := c.Remedies(known)
-		if len(some) == 0 && c.Advice != "" && !(c.Crossing && (known.Inside || id == cause.Latency && known.NVLinkLatency)) {
+		inside := known.Inside || id == cause.Latency && known.NVLinkLatency
+		if len(some) == 0 && c.Advice != "" && !(c.Crossing && inside) {
 			some = []cause.Change{{Says: c.Advice}}
 		}
 		for _, change := range some {

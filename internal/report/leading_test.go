@@ -8,7 +8,8 @@ import (
 )
 
 // TestMainCauseSaves checks that the main cause is the one whose removal saves most, and that none leads
-// whose removal saves hardly anything of the time lost. Without simulations estimates decide, and without estimates the largest cost leads.
+// whose removal saves hardly anything of the time lost. Without simulations estimates decide, and without estimates
+// the largest cost leads.
 func TestMainCauseSaves(t *testing.T) {
 	const a, b = cause.ID(cause.Collision), cause.ID(cause.PCIe)
 	for name, c := range map[string]struct {
