@@ -47,6 +47,9 @@ func amount(flag, s string) (float64, error) {
 	return n, field.Under("--"+flag, err)
 }
 
+// fewParams is a number of parameters below that of any language model: a suffix is missing.
+const fewParams = 1e5
+
 type planSizeCmd struct {
 	Model       string  `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"table"`
 	Params      string  `help:"Parameters, without a model: 175B" placeholder:"N" without:"table"`
@@ -127,6 +130,9 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	case c.Params != "":
 		if in.Params, err = amount("params", c.Params); err != nil {
 			return in, err
+		}
+		if in.Params < fewParams {
+			return in, field.New("--params", "%s is too few for a model; accepted: a count such as 70B", field.Quote(c.Params))
 		}
 	}
 	if c.Active != "" {

@@ -21,7 +21,7 @@ import (
 type planFabricCmd struct {
 	GPUs   int    `help:"Number of GPUs" name:"gpus" placeholder:"N" range:"1,100000000" without:"prices-example"`
 	GPU    string `help:"Accelerator; sets the rate of its NIC" default:"h100" name:"gpu" without:"prices-example"`
-	Server int    `help:"GPUs and NICs per host" default:"8" range:"1,64" without:"prices-example"`
+	Server int    `help:"GPUs and NICs per host, or per rack that shares NVLink" default:"8" range:"1,576" without:"prices-example"`
 	NIC    int    `help:"NIC rate, Gbit/s (the accelerator's usual one)" name:"nic" placeholder:"G" range:"1,6400" without:"prices-example"`
 	Ports  int    `help:"Ports per NIC, which share its rate; one plane per port" default:"1" name:"nic-ports" range:"1,8" without:"prices-example"`
 	Switch string `help:"Switch: PORTSxRATE, a capacity (51.2T) or a model (tomahawk5)" default:"128x400G" without:"prices-example"`

@@ -193,6 +193,9 @@ func bitmap(m uint8) string {
 	if s == "" {
 		return "no priority"
 	}
+	if m&(m-1) == 0 {
+		return "priority " + s[2:]
+	}
 	return "priorities " + s[2:]
 }
 

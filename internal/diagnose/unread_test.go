@@ -91,3 +91,12 @@ func TestShowClock(t *testing.T) {
 		t.Error(unknown)
 	}
 }
+
+// TestOnePriority: one priority is a priority, and two are priorities.
+func TestOnePriority(t *testing.T) {
+	for m, want := range map[uint8]string{0: "no priority", 1 << 3: "priority 3", 1<<3 | 1<<4: "priorities 3, 4"} {
+		if got := bitmap(m); got != want {
+			t.Errorf("%08b: %q, want %q", m, got, want)
+		}
+	}
+}

@@ -199,7 +199,7 @@ func (r *reading) finished() (f result.Finished) {
 }
 
 // hangs returns the start of the first transfer that never ends, and records when the last operation ended and how many
-// GPUs have unfinished work.
+// GPUs that still compute have unfinished work.
 func (r *reading) hangs(o *result.Outcome) (since unit.Time) {
 	since = unit.Never
 	waits := map[int32]bool{}
@@ -209,7 +209,9 @@ func (r *reading) hangs(o *result.Outcome) (since unit.Time) {
 			o.Last = max(o.Last, int64(end))
 			continue
 		}
-		waits[op.Rank] = true
+		if !r.exec.Dead(int(op.Rank)) {
+			waits[op.Rank] = true
+		}
 		if begun := r.exec.Begun(int32(i)); begun && !op.Compute() {
 			since = min(since, r.exec.Start[i])
 		}

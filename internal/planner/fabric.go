@@ -94,8 +94,8 @@ func Fabrics(in FabricInput) ([]Design, error) {
 	switch {
 	case in.GPUs < 2 || in.GPUs > 1<<20:
 		return nil, field.New("gpus", "%[2]d is out of range 2–%[1]d", 1<<20, in.GPUs)
-	case in.PerServer < 1 || in.PerServer > 64:
-		return nil, field.New("server", "a server has 1 to 64 GPUs, found %d", in.PerServer)
+	case in.PerServer < 1 || in.PerServer > 576:
+		return nil, field.New("server", "a server or NVLink domain has 1 to 576 GPUs, found %d", in.PerServer)
 	}
 	n := max(1, in.NICPorts)
 	if in.NICPorts < 0 || n > 8 || in.NICRate%n != 0 {

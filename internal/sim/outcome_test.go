@@ -97,3 +97,11 @@ func TestNoWayIsRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The GPUs of a server that fails do not wait for the time-out; those of others do.
+func TestDeadGPUsDoNotHang(t *testing.T) {
+	_, s, _ := runAll(t, railOnly+"  - {server: host-4, at: 100us, up: false}\n")
+	if o := s.Outcome; o == nil || o.Waited != s.GPUs-s.GPUs/4 {
+		t.Errorf("of %d GPUs: %+v", s.GPUs, s.Outcome)
+	}
+}
