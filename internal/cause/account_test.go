@@ -50,7 +50,11 @@ func TestAccounts(t *testing.T) {
 			if id == Compute || id == LineRate {
 				t.Fatalf("%s is not a loss", id.Get().Name)
 			}
-			if i > 0 && a.worth(id, nil) > a.worth(ranked[i-1], nil) {
+			if i == 0 {
+				continue
+			}
+			x, y := a.weight(ranked[i-1], nil), a.weight(id, nil)
+			if x < y || x == y && a.Costs(ranked[i-1]) < a.Costs(id) {
 				t.Fatalf("%v is not ranked by %+v", ranked, a)
 			}
 		}

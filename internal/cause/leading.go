@@ -13,7 +13,8 @@ import (
 //
 // A cause leads if a run without it saves most: by simulation for the causes whose keys are given, else at most what
 // it costs, as estimated. One that overlaps others is among them if simulated. A cause that no run is without, or an
-// account without estimates, counts what it costs.
+// account without estimates, counts what it costs. Savings that differ by little of the time above line rate, or are
+// little of it, are alike: then the larger cost comes first.
 func (a *Account) Ranked(simulated ...string) (ids []ID) {
 	for i, c := range all {
 		if c.Loss && (a.Costs(ID(i)) > 0 || a.overlaps(ID(i), simulated)) {
@@ -21,7 +22,7 @@ func (a *Account) Ranked(simulated ...string) (ids []ID) {
 		}
 	}
 	slices.SortStableFunc(ids, func(x, y ID) int {
-		return cmp.Or(cmp.Compare(a.worth(y, simulated), a.worth(x, simulated)), cmp.Compare(a.Costs(y), a.Costs(x)))
+		return cmp.Or(cmp.Compare(a.weight(y, simulated), a.weight(x, simulated)), cmp.Compare(a.Costs(y), a.Costs(x)))
 	})
 	return ids
 }
@@ -31,8 +32,7 @@ func (a *Account) Ranked(simulated ...string) (ids []ID) {
 func (a *Account) Leading(least int64, simulated ...string) (id ID, is bool) {
 	for _, id := range a.Ranked(simulated...) {
 		if a.Costs(id) >= least || a.overlaps(id, simulated) && a.Saving[id] >= least {
-			worth := a.worth(id, simulated)
-			return id, worth > 0 && 10*worth >= a.Lost()
+			return id, a.weight(id, simulated) > 0
 		}
 	}
 	return Latency, false
@@ -57,6 +57,16 @@ func (a *Account) Show(id ID) (costs string, recovering bool) {
 		return unit.Time(a.Costs(id)).Show(), false
 	}
 	return fmt.Sprintf("%s (%s CC recovering)", unit.Time(a.Costs(id)).Show(), reaction), false
+}
+
+// weight is a cause's worth in fiftieths of the time above line rate: two simulations differ by that much at random.
+// Less than a tenth of the time weighs nothing.
+func (a *Account) weight(id ID, simulated []string) int64 {
+	worth, lost := a.worth(id, simulated), max(1, a.Lost())
+	if worth <= 0 || 10*worth < lost {
+		return 0
+	}
+	return max(1, int64(50*float64(worth)/float64(lost)))
 }
 
 // worth is what removing a cause saves, as far as the time that it costs is saved.

@@ -26,6 +26,7 @@ func TestMainCauseSaves(t *testing.T) {
 		"the other is estimated":      {[2]int64{-20, 20}, []cause.ID{a}, b.Get().Name},
 		"the other hardly saves":      {[2]int64{15, 10}, []cause.ID{a}, a.Get().Name},
 		"neither saves":               {[2]int64{0, -1}, []cause.ID{a, b}, ""},
+		"both save alike":             {[2]int64{6, 7}, []cause.ID{a, b}, a.Get().Name},
 		"one saves a fraction":        {[2]int64{-20, 3}, []cause.ID{a, b}, ""},
 	} {
 		s := &result.Summary{Complete: true}
