@@ -44,11 +44,14 @@ Examples:
 // amount reads a flag's count.
 func amount(flag, s string) (float64, error) {
 	n, err := planner.ParseAmount(s)
+	if err == nil && n < few {
+		err = field.New("", "%s is too few for a model; accepted: a count such as 70B", field.Quote(s))
+	}
 	return n, field.Under("--"+flag, err)
 }
 
-// fewParams is a number of parameters below that of any language model: a suffix is missing.
-const fewParams = 1e5
+// few is a number of parameters and of tokens below those of any language model: a suffix is missing.
+const few = 1e5
 
 type planSizeCmd struct {
 	Model       string  `arg:"" optional:"" help:"Shipped model, or a Hugging Face config.json" placeholder:"MODEL" without:"table"`
@@ -130,9 +133,6 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	case c.Params != "":
 		if in.Params, err = amount("params", c.Params); err != nil {
 			return in, err
-		}
-		if in.Params < fewParams {
-			return in, field.New("--params", "%s is too few for a model; accepted: a count such as 70B", field.Quote(c.Params))
 		}
 	}
 	if c.Active != "" {

@@ -23,8 +23,8 @@ const (
 	mostPorts = 128
 )
 
-// efficiency is the percentage of a GPU's peak that a draft assumes.
-const efficiency = 50
+// efficiency is the percentage of a GPU's peak that a draft assumes: that of any scenario.
+var efficiency = workload.NewTraining().Efficiency
 
 // Scenario returns the scenario as YAML, with a comment for each block, and sets Missed. All answers must be set and
 // accepted.
@@ -164,7 +164,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 		return "", 0, field.New("--gpus", "%d GPUs of %s GB do not hold a step of %s in a layout of tensor and pipeline parallelism; more: railyard plan size",
 			gpus, unit.Digits(float64(gpu.Usable)/1e9), a.Workload)
 	}
-	search := fmt.Sprintf("railyard plan search %s --fabric FILE --global-batch %d --sequence %d --efficiency %d", a.Workload,
+	search := fmt.Sprintf("railyard plan search %s --fabric FILE --global-batch %d --sequence %d --efficiency %g", a.Workload,
 		t.GlobalBatch, t.Seq, efficiency)
 	if err := t.TooBig(); err != nil {
 		return "", 0, field.New("--gpus", "a step of %s on %d GPUs is above what one run simulates, %d operations; accepted: fewer GPUs; %s simulates a part of the step",
@@ -200,7 +200,7 @@ func (a *Answers) work(s *site.Server, gpus, per int) (text string, fold int, er
 		text += fmt.Sprintf("    recompute: %s # the GPUs' memory does not hold all activations\n", t.Recompute)
 	}
 	return text + fmt.Sprintf("    sequence: %d\n    micro_batch: 1\n    global_batch: %d\n    zero: 1\n"+
-		"    efficiency: %d # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", t.Seq, t.GlobalBatch,
+		"    efficiency: %g # percent of the GPU's peak; calibrate it with plan fit or calibrate\n", t.Seq, t.GlobalBatch,
 		efficiency), fold, nil
 }
 

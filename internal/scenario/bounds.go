@@ -100,8 +100,6 @@ func (b *bound) accepted() string {
 	return s
 }
 
-const orZero = ", or 0"
-
 // refusal describes why a value is not accepted.
 func (b *bound) refusal(found string) string {
 	if b.of != "" {
@@ -109,7 +107,7 @@ func (b *bound) refusal(found string) string {
 	}
 	s := fmt.Sprintf("%s is out of range %s–%s", found, b.min, b.max)
 	if b.zero {
-		s += orZero
+		s += ", or 0"
 	}
 	return s
 }
@@ -161,12 +159,11 @@ func (d *Document) inBounds() error {
 				found = "0s"
 			}
 		}
-		says := b.refusal(found)
-		if !d.File.Fabric.takesZero(key) {
-			says = strings.TrimSuffix(says, orZero)
-		}
+		of := *b
+		of.zero = b.zero && d.File.Fabric.takesZero(key)
+		says := of.refusal(found)
 		if v.IsZero() && !d.says(d.byName(key)) {
-			says = "is missing; accepted: " + b.accepted()
+			says = "is missing; accepted: " + of.accepted()
 		}
 		faults = append(faults, field.New(key, "%s", says))
 	})
