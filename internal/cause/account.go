@@ -16,7 +16,12 @@ type Account struct {
 	// Saving is the time that a run without only this cause is expected to save (Cause.Without): up to Costs, and
 	// less if another cause takes equally long. What several causes save does not add up.
 	Saving [Max]int64
+	// Beyond is what more a run without the cause saves than the payload of the busiest NIC allows: not part of Saving.
+	Beyond [Max]int64
 }
+
+// Saves returns what a run without a cause saves, whatever NICs need for their payload.
+func (a *Account) Saves(id ID) int64 { return a.Saving[id] + a.Beyond[id] }
 
 // Of returns the time shown for a cause: for CC recovering all reactions, for others their own time.
 func (a *Account) Of(id ID) int64 {
@@ -50,6 +55,7 @@ func (a *Account) Add(b *Account) {
 		a.Own[i] += b.Own[i]
 		a.Reaction[i] += b.Reaction[i]
 		a.Saving[i] += b.Saving[i]
+		a.Beyond[i] += b.Beyond[i]
 	}
 }
 
@@ -76,7 +82,7 @@ func (a *Account) Lost() (sum int64) {
 // addition to other causes. With those causes removed they hardly matter.
 func (a *Account) Overlapped() (ids []ID) {
 	for _, id := range []ID{FailedCapacity, SlowLink, Collision} {
-		if a.Saving[id] > 10*a.Costs(id) {
+		if a.Saves(id) > 10*a.Costs(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -84,8 +90,8 @@ func (a *Account) Overlapped() (ids []ID) {
 }
 
 // MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order.
-// Reactions have "hash_collision_reaction_ps", and savings of runs without them "hash_collision_saving_ps". Causes
-// without any are omitted.
+// Reactions have "hash_collision_reaction_ps", savings of runs without them "hash_collision_saving_ps", and what NICs do
+// not allow of these "hash_collision_beyond_nic_ps". Causes without any are omitted.
 func (a Account) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -106,6 +112,7 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	}
 	for i, c := range all {
 		put(c.Key+"_saving_ps", a.Saving[i])
+		put(c.Key+"_beyond_nic_ps", a.Beyond[i])
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
@@ -124,6 +131,8 @@ func (a *Account) UnmarshalJSON(text []byte) error {
 			to, key = &a.Reaction, own
 		} else if own, ok := strings.CutSuffix(key, "_saving"); ok {
 			to, key = &a.Saving, own
+		} else if own, ok := strings.CutSuffix(key, "_beyond_nic"); ok {
+			to, key = &a.Beyond, own
 		}
 		if c, ok := Find(key); ok {
 			to[c.ID] = ps

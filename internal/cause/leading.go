@@ -31,7 +31,7 @@ func (a *Account) Ranked(simulated ...string) (ids []ID) {
 // a tenth of the time above line rate: then it explains none of it, nor does any other cause alone.
 func (a *Account) Leading(least int64, simulated ...string) (id ID, is bool) {
 	for _, id := range a.Ranked(simulated...) {
-		if a.Costs(id) >= least || a.overlaps(id, simulated) && a.Saving[id] >= least {
+		if a.Costs(id) >= least || a.overlaps(id, simulated) && a.Saves(id) >= least {
 			return id, a.weight(id, simulated) > 0
 		}
 	}
@@ -74,9 +74,9 @@ func (a *Account) worth(id ID, simulated []string) int64 {
 	c := id.Get()
 	switch is := slices.Contains(simulated, c.Key); {
 	case is && !c.Wide:
-		return a.Saving[id]
+		return a.Saves(id)
 	case is || a.Expects() && !c.Lasting && (!c.Outside() || a.Saving[id] != 0):
-		return min(a.Costs(id), a.Saving[id])
+		return min(a.Costs(id), a.Saves(id))
 	}
 	return a.Costs(id)
 }

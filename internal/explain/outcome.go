@@ -60,6 +60,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 			b.step, s.NVLinkLatency = s.Chain, int64(b.acc.nvlink*float64(s.Chain.Own[cause.Latency]))
 			facts.CountPath(b.acc.known, s)
 			s.Busiest = r.busiestNIC()
+			s.LimitSavings()
 			s.Remedies = b.acc.remedies(s)
 		} else if p.Causes {
 			limits = append(limits, s.Unaccounted)

@@ -89,7 +89,7 @@ func TestManyMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		saved, said := step-without.Summary.StepTime, with.Summary.Chain.Saving[id]
+		saved, said := step-without.Summary.StepTime, with.Summary.Chain.Saves(id)
 		if 10*abs(said-saved) > saved {
 			t.Errorf("without %s the step of %d ps is said to take %d ps less, and takes %d less", id.Get().Name, step, said, saved)
 		}
@@ -118,7 +118,7 @@ func TestSavings(t *testing.T) {
 				t.Fatal(err)
 			}
 			step := with.Summary.StepTime
-			saved, said := max(0, step-without.Summary.StepTime), with.Summary.Chain.Saving[c.id]
+			saved, said := max(0, step-without.Summary.StepTime), with.Summary.Chain.Saves(c.id)
 			if d := abs(said - saved); 50*d > step && 5*d > saved {
 				t.Errorf("without %s the step of %d ps is said to take %d ps less, and takes %d less", c.id.Get().Name,
 					step, said, saved)

@@ -228,7 +228,9 @@ func TestLimitOfAdvice(t *testing.T) {
 	s := &result.Summary{Step: result.Step{StepTime: 1000, Chain: &cause.Account{}},
 		Busiest: &result.BusiestNIC{Name: "host-1/nic-1", Receives: true, Time: 700}}
 	for id, want := range map[cause.ID]int64{cause.Incast: 300, cause.SharedNIC: 900} {
+		*s.Chain = cause.Account{}
 		s.Chain.Saving[id] = 900
+		s.LimitSavings()
 		r := Remedy{id, cause.Change{Says: id.Get().Advice}}
 		if got := r.Result(s); got.Expected != want {
 			t.Errorf("%s: %+v", id.Get().Name, got)

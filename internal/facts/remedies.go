@@ -28,7 +28,7 @@ func Remedies(known *cause.Facts, s *result.Summary) (all []Remedy) {
 		}
 	}
 	for _, id := range ids {
-		if float64(max(step.Costs(id), step.Saving[id])) < LeastCost*float64(s.StepTime) {
+		if float64(max(step.Costs(id), step.Saves(id))) < LeastCost*float64(s.StepTime) {
 			continue
 		}
 		c := id.Get()
@@ -54,8 +54,12 @@ func (r *Remedy) Result(s *result.Summary) result.Remedy {
 	if SavesNothing(s, r.Of) {
 		x.Cause, x.Expected, x.Simulated = result.OtherSetting, 0, false
 	}
-	if n := s.Busiest; n != nil && r.keepsPayload() && s.StepTime-n.Least(r.Of) < x.Expected {
-		x.Expected, x.Limit = max(0, s.StepTime-n.Least(r.Of)), n.Show()
+	switch beyond := s.Chain.Beyond[r.Of]; {
+	case beyond == 0 || x.Cause == result.OtherSetting:
+	case r.keepsPayload():
+		x.Limit = s.Busiest.Show()
+	default:
+		x.Expected += beyond
 	}
 	return x
 }
@@ -64,7 +68,7 @@ func (r *Remedy) Result(s *result.Summary) result.Remedy {
 // something changes something else.
 func SavesNothing(s *result.Summary, id cause.ID) bool {
 	return slices.Contains(s.Simulated, id.Get().Key) &&
-		float64(s.Chain.Saving[id]) < result.Chance*float64(s.StepTime)
+		float64(s.Chain.Saves(id)) < result.Chance*float64(s.StepTime)
 }
 
 // keepsPayload reports whether a remedy leaves the payload of each NIC and its rate unchanged. Of advice in words, that

@@ -184,14 +184,10 @@ func saves(s *result.Summary, id cause.ID, how string) string {
 			alone = fmt.Sprintf("for all %d ranks together", n)
 		}
 	}
-	most := saving
-	if n := s.Busiest; n != nil {
-		most = max(0, s.StepTime-n.Least(id))
-	}
 	share := float64(saving) / float64(s.StepTime)
 	switch {
-	case saving > most && float64(saving-most) >= worthALine*float64(s.StepTime):
-		return fmt.Sprintf("saves %s at most (busiest NIC)", dur(most))
+	case float64(s.Chain.Beyond[id]) >= worthALine*float64(s.StepTime):
+		return fmt.Sprintf("saves %s at most (busiest NIC)", dur(saving))
 	case how == "simulated" && saving != 0 && max(share, -share) < result.Chance:
 		return fmt.Sprintf("saves less than %s %s (simulated)", percent(result.Chance), alone)
 	case float64(-saving) >= worthALine*float64(s.StepTime):

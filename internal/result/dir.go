@@ -169,6 +169,7 @@ func ReadSummary(dir string) (*Summary, error) {
 	if err := checkSummary(s, dir); err != nil {
 		return nil, err
 	}
+	s.LimitSavings() // not in runs of earlier versions
 	return s, nil
 }
 

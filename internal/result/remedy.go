@@ -27,6 +27,18 @@ func (n *BusiestNIC) Least(without cause.ID) int64 {
 	return n.Time
 }
 
+// LimitSavings leaves no run without a cause shorter than its busiest NIC needs for the payload.
+func (s *Summary) LimitSavings() {
+	if s.Chain == nil || s.Busiest == nil {
+		return
+	}
+	for id := range s.Chain.Saving {
+		all := s.Chain.Saves(cause.ID(id))
+		s.Chain.Saving[id] = min(all, max(0, s.StepTime-s.Busiest.Least(cause.ID(id))))
+		s.Chain.Beyond[id] = all - s.Chain.Saving[id]
+	}
+}
+
 // Show describes a NIC's payload and its time: "host-9/nic-1 receives 14 MB, which takes 1.12 ms at 100 Gbit/s".
 func (n *BusiestNIC) Show() string {
 	verb := "sends"

@@ -173,7 +173,7 @@ func (j *Judged) take(s *result.Summary, known *cause.Facts) {
 	no := ""
 	for _, id := range largest(s.Chain, j.Meant == cause.ID(cause.Recovering).Get().Name) {
 		w := id.Get().Without(known)
-		blamed := s.Chain.Saving[id]
+		blamed := s.Chain.Saves(id)
 		if !w.IsPossible() {
 			if float64(s.Chain.Costs(id)) < leastBlame*float64(j.Step) {
 				continue
@@ -201,7 +201,7 @@ func largest(a *cause.Account, shown bool) []cause.ID {
 		return a.Ranked()
 	}
 	var ids []cause.ID
-	of := func(id cause.ID) int64 { return min(a.Of(id), a.Saving[id]) }
+	of := func(id cause.ID) int64 { return min(a.Of(id), a.Saves(id)) }
 	for _, c := range cause.All() {
 		if c.Loss && of(c.ID) > 0 {
 			ids = append(ids, c.ID)

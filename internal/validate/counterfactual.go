@@ -71,14 +71,14 @@ func (t *trial) row(ran map[string]*result.Summary) (Row, error) {
 }
 
 // uncut returns the expected saving of a run in which congestion control reduces no rate.
-func uncut(s *result.Summary) int64     { return s.Chain.Saving[cause.Recovering] }
+func uncut(s *result.Summary) int64     { return s.Chain.Saves(cause.Recovering) }
 func held(s *result.Summary) int64      { return s.Chain.Of(cause.Recovering) }
 func windowed(s *result.Summary) int64  { return s.Chain.Of(cause.Window) }
 func credited(s *result.Summary) int64  { return s.Chain.Of(cause.Credit) }
 func collision(s *result.Summary) int64 { return s.Chain.Of(cause.Collision) }
 func incast(s *result.Summary) int64    { return s.Chain.Of(cause.Incast) }
 func paused(s *result.Summary) int64    { return s.Chain.Of(cause.Pause) }
-func unpaused(s *result.Summary) int64  { return s.Chain.Saving[cause.Pause] }
+func unpaused(s *result.Summary) int64  { return s.Chain.Saves(cause.Pause) }
 func again(s *result.Summary) int64     { return s.Chain.Of(cause.Retransmission) }
 func overtaken(s *result.Summary) int64 { return s.Chain.Of(cause.Reordering) }
 func others(s *result.Summary) (sum int64) {

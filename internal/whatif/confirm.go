@@ -41,7 +41,7 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 	facts.Count(known, of)
 	most := l.Hops
 	for _, id := range of.Chain.Ranked() {
-		worth := float64(max(of.Chain.Saving[id], of.Chain.Costs(id))) >= leastConfirmed*float64(of.StepTime)
+		worth := float64(max(of.Chain.Saves(id), of.Chain.Costs(id))) >= leastConfirmed*float64(of.StepTime)
 		without := id.Get().Without(known)
 		if !worth || !without.IsPossible() || without.Doubt != "" {
 			continue
@@ -55,12 +55,13 @@ func Confirm(p *scenario.Plan, of *result.Summary, l Limits) bool {
 			continue
 		}
 		l.Hops -= o.Summary.PacketHops
-		of.Chain.Saving[id] = of.StepTime - o.Summary.StepTime
+		of.Chain.Saving[id], of.Chain.Beyond[id] = of.StepTime-o.Summary.StepTime, 0
 		of.Simulated = append(of.Simulated, id.Get().Key)
 	}
 	if len(of.Simulated) == 0 {
 		return false
 	}
+	of.LimitSavings()
 	of.Remedies = nil
 	var refuted []cause.Change
 	helps, runs := map[cause.ID]bool{}, 0

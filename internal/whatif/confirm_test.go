@@ -27,8 +27,8 @@ func TestConfirm(t *testing.T) {
 	known := facts.Of(base.Plan)
 	facts.Count(known, base.Summary)
 	without := run(t, text, cause.ID(cause.Incast).Get().Without(known)).Summary.StepTime
-	if saved := base.Summary.StepTime - without; base.Summary.Chain.Saving[cause.Incast] != saved || saved <= 0 {
-		t.Errorf("said to save %d, a run without it saves %d", base.Summary.Chain.Saving[cause.Incast], saved)
+	if saved := base.Summary.StepTime - without; base.Summary.Chain.Saves(cause.Incast) != saved || saved <= 0 {
+		t.Errorf("said to save %d, a run without it saves %d", base.Summary.Chain.Saves(cause.Incast), saved)
 	}
 	for _, r := range base.Summary.Remedies {
 		c, _ := cause.Find(r.Cause)

@@ -168,7 +168,8 @@ func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
 			continue
 		}
 		if without := c.Without(known); same(&without, &r.change) {
-			s.Chain.Saving[c.ID], s.Simulated = r.Saved, append(s.Simulated, r.Cause)
+			s.Chain.Saving[c.ID], s.Chain.Beyond[c.ID] = r.Saved, 0
+			s.Simulated = append(s.Simulated, r.Cause)
 		}
 	}
 	for i := range all {
