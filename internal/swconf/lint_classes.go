@@ -31,6 +31,10 @@ func (l *linter) pfcClass() {
 					"queue %d is lossless by PFC priority %d, and a received pause of that priority stops queue %d",
 					i, q.Pause.V, stops.V)
 			}
+			if q.Pause.Is() && !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i) && v.q.Queues[l.data(v.q)].Pause.Is() {
+				l.advise(q.Pause.At, fmt.Sprintf("remove priority %d, or send a DSCP to queue %d", q.Pause.V, i),
+					"PFC pauses priority %d here, and no DSCP goes to its queue %d", q.Pause.V, i)
+			}
 			if !q.PG.Is() || q.PG.V.XOff == 0 || q.Pause.Is() {
 				continue
 			}
@@ -308,7 +312,7 @@ func (l *linter) noClassification() {
 		}
 		for _, p := range c.Ports {
 			if p.QoS == nil || p.QoS.Input.Is() || p.QoS.mapped() || p.QoS.Trust.V == TrustDSCP || p.Down.V ||
-				!l.cabled(c, p) && len(p.Addrs) == 0 && !p.PFC.Is() {
+				!l.cabled(c, p) && len(p.Addrs) == 0 && !p.PFC.Is() && !c.schedules(p) {
 				continue
 			}
 			say := l.say
@@ -325,6 +329,11 @@ func (l *linter) noClassification() {
 			say(c.top(), "apply the classification to the ports", "no port applies a classification")
 		}
 	}
+}
+
+// schedules reports whether a port has queues set up for it, not only those of all ports.
+func (c *Config) schedules(p *Port) bool {
+	return p.QoS.Output.Is() && (c.QoS == nil || p.QoS.Output.At != c.QoS.Output.At)
 }
 
 // mapped reports whether DSCPs are assigned to queues, possibly by the switch for all of its ports.

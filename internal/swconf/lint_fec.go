@@ -1,6 +1,10 @@
 package swconf
 
-import "strings"
+import (
+	"strings"
+
+	"railyard/unit"
+)
 
 // fecOf maps the names in configurations to codes: NX-OS's fec, EOS's error-correction encoding, SONiC's PORT.fec,
 // NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec. Reed-Solomon has several
@@ -22,8 +26,17 @@ func codeOf(s Said[string]) string {
 	return fecOf[strings.ToLower(s.V)]
 }
 
-// fecDiffers finds links whose ends have different codes.
+// fecDiffers finds links whose ends have different codes, and ports of 400 Gbit/s or more without RS-FEC, which is part
+// of their physical coding (IEEE 802.3 clauses 119 and 172).
 func (l *linter) fecDiffers() {
+	for _, c := range l.Configs {
+		for _, p := range c.Ports {
+			if x := codeOf(p.FEC); x != "" && !strings.Contains(x, "RS") && p.Speed.V >= 400*unit.Gbps && !p.Down.V {
+				l.advise(p.FEC.At, "RS-FEC", "%s runs at %v, and is set to %s (%s)", p.Name, p.Speed.V.Show(), x,
+					p.FEC.V)
+			}
+		}
+	}
 	l.cables(func(a, b *end) {
 		if a.port == nil || b.port == nil || a.port.Down.V || b.port.Down.V {
 			return

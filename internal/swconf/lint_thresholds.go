@@ -288,8 +288,7 @@ func (l *linter) ecnMissing() {
 			}
 		case !q.WRED.Is() && i == l.data(v.q):
 			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
-		case !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i) && !v.q.Queues[l.data(v.q)].Pause.Is():
-			// the wrong class is paused, which pfc-class reports
+		case !q.WRED.Is() && v.q.Input.Is() && !v.q.fed(i): // pfc-class reports it
 		case !q.WRED.Is(): // a queue that RoCE data do not use
 			l.advise(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
 		}

@@ -43,6 +43,30 @@ var codedPorts = []struct {
 		"set interfaces et-0/0/0 ether-options no-auto-negotiation"},
 }
 
+// TestFECOfFastPorts checks that ports of 400 Gbit/s and more need RS-FEC, whether or not a cable is known.
+func TestFECOfFastPorts(t *testing.T) {
+	for _, x := range []struct {
+		speed, fec string
+		want       int
+	}{{"800000", "none", 1}, {"400000", "fc", 1}, {"200000", "none", 0}, {"400000", "rs", 0}, {"400000", "auto", 0}, {"100000", "none", 0}} {
+		text := fmt.Sprintf(`{"DEVICE_METADATA": {"localhost": {"hostname": "leaf"}}, "PORT": {"Ethernet0": `+
+			`{"lanes": "0", "admin_status": "up", "speed": "%s", "fec": "%s"}}}`, x.speed, x.fec)
+		c, err := dialect.Parse("leaf", []byte(text), swconf.SONiC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{c}, DataDSCP: 24, CNPDSCP: 48}) {
+			if f.Rule == "fec-differs" {
+				n++
+			}
+		}
+		if n != x.want {
+			t.Errorf("FEC %s at %s: %d findings, want %d", x.fec, x.speed, n, x.want)
+		}
+	}
+}
+
 // TestCodesOfCables: a cable whose ends have different codes is an error in every language that sets codes. A cable
 // with an unset end, or one left to the transceiver, is no error.
 func TestCodesOfCables(t *testing.T) {
