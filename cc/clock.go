@@ -9,8 +9,9 @@ import "railyard/unit"
 //
 // Retransmitted packets, and packets in flight at a retransmission, are not measured (Karn). Their acknowledgements
 // may belong to another copy, or may have been delayed by the missing packet. Where answers name their packets,
-// none waits, and only retransmitted packets are ignored. The first retransmission of a trimmed packet is measured,
-// because no other copy of it can arrive (uet-htsim: validateSendTs of uec.cpp).
+// none waits, and only retransmitted packets are ignored. All others are measured: a marked packet is answered
+// though it requested nothing. The first retransmission of a trimmed packet is measured, because no other copy of it
+// can arrive (uet-htsim: processAck and validateSendTs of uec.cpp).
 type clock struct {
 	asked []question // a ring
 	head  int
@@ -22,7 +23,7 @@ type clock struct {
 	ack   Ack    // the value passed to the controller
 }
 
-// question is a packet that requested an acknowledgement.
+// question is a packet that requested an acknowledgement, or may be answered without.
 type question struct {
 	psn     uint32
 	trimmed bool // not retransmitted since
@@ -49,15 +50,12 @@ func (k *clock) launched(now unit.Time, psn uint32, asks, again bool) {
 			k.owed = false // the responder may have discarded all packets that requested an acknowledgement
 		}
 	}
-	if !asks {
-		k.mute++
-		return
+	if k.mute++; asks {
+		k.last, k.owed, k.mute = psn, true, 0
 	}
-	k.last, k.owed, k.mute = psn, true, 0
-	if again {
-		return
+	if !again && (asks || k.named) {
+		k.insert(k.n, question{psn: psn, at: now})
 	}
-	k.insert(k.n, question{psn: psn, at: now})
 }
 
 // insert makes a question the ith of the ring, unless mostAsked packets are timed.

@@ -30,7 +30,8 @@ var quarterQueues = reason("queues of slow links",
 // uetSlowLinks compares the ways to choose source ports with uet-htsim's figures for its option -failed 8. All
 // eight cables from cores down to the first aggregation switch run at a quarter of their rate, although its titles
 // say a tenth (docs/references.md, uet-results). Queues and thresholds there are a quarter, too
-// (switch.limits_in_time).
+// (switch.limits_in_time). Its last completion with oblivious ports varies from 273 to 326 us by the seed, so means of
+// seeds are compared: seven of 40ccb05 (13, whose 280.8 is published, and 1 to 6), and eight.
 func uetSlowLinks() (rows []Row, err error) {
 	matrix := must(connections("perm1024.cm"))
 	var slow strings.Builder
@@ -41,20 +42,24 @@ func uetSlowLinks() (rows []Row, err error) {
 	for _, c := range []struct {
 		name, lb, timed string
 		want            float64
+		draws           int
 	}{
-		{"REPS, every packet answered", "lb: reps", "true", 206.7},
-		{"mixed, every packet answered", "lb: mixed\nlb_options: {ack_every: 1}", "true", 211.8},
-		{"mixed", uecMixed, "true", 219.6},
-		{"bitmap", "lb: bitmap", "true", 220.3},
-		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", "true", 245.8},
-		{"oblivious", "lb: oblivious", "true", 280.8},
-		{"oblivious, queues as long as others", "lb: oblivious", "false", 280.8},
+		{"REPS, every packet answered", "lb: reps", "true", 206.7, 1},
+		{"mixed, every packet answered", "lb: mixed\nlb_options: {ack_every: 1}", "true", 211.8, 1},
+		{"mixed", uecMixed, "true", 219.6, 1},
+		{"bitmap", "lb: bitmap", "true", 220.3, 1},
+		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", "true", 245.8, 1},
+		{"oblivious, mean of 8 seeds", "lb: oblivious", "true", 292.2, 8},
+		{"oblivious, queues as long as others", "lb: oblivious", "false", 280.8, 1},
 	} {
-		t := must(uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}")+slow.String(), string(matrix),
-			"switch.limits_in_time="+c.timed))
+		t := mean(must(uecTails(c.draws, uecScenario(16, c.lb, "{"+sameMatrix+"}")+slow.String(), string(matrix),
+			"switch.limits_in_time="+c.timed)))
+		source := "uet-htsim, validate_load_balancing_failed_snd.out; docs/references.md, uet-results"
+		if c.draws > 1 {
+			source = "uet-htsim at 40ccb05, run by us with seeds 13 and 1 to 6; docs/references.md, uet-results"
+		}
 		row := within("eight core cables at a quarter of their rate, NSCC, permutation of 1,024, "+
-			c.name+": the slowest flow, us", "uet-htsim, validate_load_balancing_failed_snd.out; docs/references.md, uet-results",
-			c.want, t, 0.1, "%.1f")
+			c.name+": the slowest flow, us", source, c.want, t, 0.1, "%.1f")
 		if c.timed == "false" {
 			row = row.because(quarterQueues)
 			row.Note = "uet-htsim's own figures with long queues (-q 500) are 564.7 for oblivious and 478.7 for bitmap"

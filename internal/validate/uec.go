@@ -53,6 +53,14 @@ func uecTail(text, matrix string, sets ...string) (float64, error) {
 	return float64(s.Flows.Max)/1e6 + uecAck, nil
 }
 
+// uecTails returns uecTail of seeds 1 to n.
+func uecTails(n int, text, matrix string, sets ...string) (tails []float64, err error) {
+	for seed := range n {
+		tails = append(tails, must(uecTail(text, matrix, append([]string{fmt.Sprintf("seed=%d", seed+1)}, sets...)...)))
+	}
+	return tails, nil
+}
+
 // uecRows holds NSCC to uet-htsim on 16 hosts.
 func uecRows() ([]Row, error) {
 	const file = "{matrix: connections.cm}"
@@ -99,12 +107,7 @@ func above(claim string, bound, got float64) Row {
 
 // uecDraws runs permutations of 16 hosts and returns the slowest flow of each.
 func uecDraws(lb string, draws int) (tails []float64, err error) {
-	for seed := range draws {
-		t := must(uecTail(uecScenario(4, lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "",
-			fmt.Sprintf("seed=%d", seed+1)))
-		tails = append(tails, t)
-	}
-	return tails, nil
+	return uecTails(draws, uecScenario(4, lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "")
 }
 
 func mean(all []float64) (m float64) {
@@ -123,28 +126,40 @@ func span(all []float64) (least, most float64) {
 }
 
 // uecPaths holds the ways to choose source ports to uet-htsim, on 1,024 hosts of which each sends to
-// another, and their order to its order.
+// another, and their order to its order. The slowest of flows with oblivious ports is one whose window was cut, by
+// marks on packets with a delay above the target: 43 to 95 of 1,024 flows there, none with bitmap or mixed. It
+// varies by the draw of paths, so means are compared: of 20 seeds of 40ccb05, and of 16.
 func uecPaths() ([]Row, error) {
 	var rows []Row
 	last, order := 0.0, true
 	for _, c := range []struct {
 		name, lb string
 		want     float64
-		tol      float64
+		draws    int
 		ordered  bool
 	}{
-		{"mixed, every packet answered", "lb: mixed\nlb_options: {ack_every: 1}", 193.2, 0.08, true},
-		{"REPS, every packet answered", "lb: reps", 198.2, 0.08, true},
-		{"bitmap", "lb: bitmap", 200.5, 0.08, true},
-		{"mixed", uecMixed, 200.5, 0.08, false}, // as bitmap, to the last figure
-		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", 208.2, 0.08, true},
-		{"oblivious", "lb: oblivious", 212.8, 0.08, true},
-		{"one path", "lb: ecmp", 889.9, 0.08, true},
+		{"mixed, every packet answered", "lb: mixed\nlb_options: {ack_every: 1}", 193.2, 1, true},
+		{"REPS, every packet answered", "lb: reps", 198.2, 1, true},
+		{"bitmap", "lb: bitmap", 200.5, 1, true},
+		{"mixed", uecMixed, 200.5, 1, false}, // as bitmap, to the last figure
+		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", 208.2, 1, true},
+		{"oblivious", "lb: oblivious", 216.7, 16, true},
+		{"one path", "lb: ecmp", 889.9, 1, true},
 	} {
 		matrix := must(connections("perm1024.cm"))
-		t := must(uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}"), string(matrix)))
-		rows = append(rows, within("NSCC, permutation of 1,024, "+c.name+": the slowest flow, us", uecSource,
-			c.want, t, c.tol, "%.1f"))
+		tails := must(uecTails(c.draws, uecScenario(16, c.lb, "{"+sameMatrix+"}"), string(matrix)))
+		t := mean(tails)
+		claim, source := "NSCC, permutation of 1,024, "+c.name+": the slowest flow, us", uecSource
+		if c.draws > 1 {
+			claim = strings.TrimSuffix(claim, ", us") + fmt.Sprintf(", mean of %d seeds, us", c.draws)
+			source = "uet-htsim at 40ccb05, run by us with seeds 1 to 20; docs/references.md, htsim-outputs"
+		}
+		row := within(claim, source, c.want, t, 0.08, "%.1f")
+		if c.draws > 1 {
+			least, most := span(tails)
+			row.Note = fmt.Sprintf("uet-htsim's: 212.8 (published, seed 13) to 225.9; simulated: %.1f to %.1f", least, most)
+		}
+		rows = append(rows, row)
 		if c.ordered {
 			order, last = order && t > last, t
 		}
