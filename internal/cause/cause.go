@@ -24,6 +24,7 @@ const (
 	Window
 	Credit
 	Collision
+	SprayImbalance
 	Oversubscription
 	FailedCapacity
 	SlowLink
@@ -84,8 +85,8 @@ type Cause struct {
 
 // all lists the causes by ID, those of extensions last; each built-in one has its own file.
 var all = []*Cause{&compute, &lineRate, &latency, &recovering, &window, &credit, &collision,
-	&oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering, &reorderMemory,
-	&trimmed, &sharedNIC, &storageMedia, &storageNIC, &onePort, &pcie, &hostCores, &lateRank, &slowRank}
+	&sprayImbalance, &oversubscription, &failedCapacity, &slowLink, &incast, &pause, &retransmission, &reordering,
+	&reorderMemory, &trimmed, &sharedNIC, &storageMedia, &storageNIC, &onePort, &pcie, &hostCores, &lateRank, &slowRank}
 
 // All returns the causes in order.
 func All() []*Cause { return all }

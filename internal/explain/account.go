@@ -26,7 +26,7 @@ type accounts struct {
 	base  *replay
 	taken []taken
 	known *cause.Facts       // of the run
-	deep  uint32             // causes whose parts go with what they are there for
+	deep  uint64             // causes whose parts go with what they are there for
 	alone [cause.Max]*replay // without one cause, and what a run without it is without too
 
 	undivided unit.Time // what all causes cost together, where it is not divided among them
@@ -45,9 +45,9 @@ func (a *accounts) last() *replay {
 }
 
 // removable are the causes that a replay can leave out.
-var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision, cause.Oversubscription,
-	cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission, cause.Reordering,
-	cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.StorageMedia,
+var removable = [...]cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision, cause.SprayImbalance,
+	cause.Oversubscription, cause.FailedCapacity, cause.SlowLink, cause.Incast, cause.Pause, cause.Retransmission,
+	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.PCIe, cause.StorageMedia,
 	cause.HostCores, cause.Latency}
 
 // newAccounts replays the run without each cause alone, and then without one cause after the other. The time that a
@@ -164,7 +164,8 @@ func (a *accounts) together(first without, there [cause.Max]bool, ops [2]int32) 
 // alike leaves out a cause, and everything that a run without it also lacks.
 func (a *accounts) alike(id cause.ID) without {
 	v := without{}.and(id).calm(id)
-	v.deep, v.stays, v.alone = math.MaxUint32, id == cause.Oversubscription, true
+	v.deep, v.alone = math.MaxUint64, true
+	v.stays = id == cause.Oversubscription || id == cause.SprayImbalance
 	if w := id.Get().Without(a.known); w.IsPossible() {
 		for _, also := range w.Also {
 			v = v.and(also).calm(also)
@@ -232,8 +233,9 @@ func (a *accounts) leaveOut(v without, all []candidate, reacts [cause.Max]bool, 
 
 // plainer are the causes that say more of what is wrong than others that save as much, and these behind them.
 var plainer = [...]cause.ID{cause.FailedCapacity, cause.SlowLink, cause.PCIe, cause.Pause, cause.Retransmission,
-	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.Collision, cause.Incast, cause.Window,
-	cause.Credit, cause.Oversubscription, cause.Recovering, cause.StorageMedia, cause.HostCores, cause.Latency}
+	cause.Reordering, cause.ReorderMemory, cause.Trimmed, cause.OnePort, cause.Collision, cause.SprayImbalance,
+	cause.Incast, cause.Window, cause.Credit, cause.Oversubscription, cause.Recovering, cause.StorageMedia,
+	cause.HostCores, cause.Latency}
 
 // ahead moves elements before the elements directly in front of them, where the given order requires it.
 func ahead[T any](all []T, before func(x, y T) bool) {
@@ -276,7 +278,7 @@ func (m *model) present() (there, reacts [cause.Max]bool) {
 			there[cause.Oversubscription] = true
 		}
 		if len(w.ports) > 0 || w.egress != w.egressAll || m.uneven != nil && len(w.sets) > 0 {
-			there[m.b.r.meeting()] = true
+			there[m.b.r.hashing()] = true
 		}
 		src, _ := m.b.r.seen.peers(int32(c))
 		if was, ok := into[w.ingress]; ok && was != src {

@@ -113,6 +113,8 @@ func (b *blamer) evidence(id cause.ID, row *result.CollectiveRow) string {
 			return "blocked on credit of the egress port"
 		}
 		return "blocked on credit of the receiver"
+	case cause.SprayImbalance:
+		return "spray imbalance" + share + ", other links of the group have spare capacity" + failed
 	case cause.Collision, cause.Oversubscription:
 		switch {
 		case b.r.routing() != "":

@@ -301,6 +301,22 @@ func TestIncastNamesTheReceiver(t *testing.T) {
 	}
 }
 
+// Sprayed packets that meet on equal links are no oversubscription: the fabric has a link for each of its hosts. What
+// congestion control takes after them is theirs, and links without queues between switches save it.
+func TestSprayedPacketsMeet(t *testing.T) {
+	const base = "fabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, cable: 5m}, fabric_link: {rate: 400Gbps," +
+		" cable: 30m}}\nworkload: {traffic: {permutation: {bytes: 10MB}}}\ntransport: {recovery: selective, write: only}\n"
+	for _, lb := range []string{"spray", "spray-least", "dlb", "glb"} {
+		_, s, _ := runAll(t, base+"lb: "+lb+"\n")
+		_, fast, _ := runAll(t, strings.Replace(base, "fabric_link: {rate: 4", "fabric_link: {rate: 64", 1)+"lb: "+lb+"\n")
+		blamed := s.Chain.Own[cause.SprayImbalance] + s.Chain.Reaction[cause.SprayImbalance]
+		saved, over := int64(s.StepTime-fast.StepTime), s.Chain.Own[cause.Oversubscription]
+		if over > 0 || blamed < saved*9/10 || blamed > saved*11/10 {
+			t.Errorf("%s: blamed %d ps, saved %d, oversubscription %d", lb, blamed, saved, over)
+		}
+	}
+}
+
 // placeOf is the place of a cause in a step; "": none.
 func placeOf(s *result.Summary, id cause.ID) string {
 	for _, p := range s.Places {

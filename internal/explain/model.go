@@ -20,7 +20,7 @@ import (
 // With alone, it leaves out one cause to find its saving, and has what comes in the cause's place.
 // With stays, connections keep their ports of NICs: faster links between switches choose no others.
 type without struct {
-	own, reactions, deep uint32
+	own, reactions, deep uint64
 	alone                bool
 	stays                bool
 	kept                 bool
@@ -32,8 +32,8 @@ func (w without) reactionTo(id cause.ID) bool { return w.reactions>>id&1 == 1 }
 
 // elsewhere reports whether messages meet at other links than in the run.
 func (w without) elsewhere() bool {
-	for _, id := range []cause.ID{cause.Collision, cause.Oversubscription, cause.Incast, cause.SlowLink,
-		cause.FailedCapacity, cause.PCIe, cause.OnePort} {
+	for _, id := range []cause.ID{cause.Collision, cause.SprayImbalance, cause.Oversubscription, cause.Incast,
+		cause.SlowLink, cause.FailedCapacity, cause.PCIe, cause.OnePort} {
 		if w.has(id) {
 			return true
 		}
@@ -102,7 +102,7 @@ type model struct {
 	uneven   []float64         // by set: what it carries of its ports' rates, as hashing has put packets; nil: all
 	// What replays can leave out: causes, those that congestion control reacted to, causes that are there because of
 	// others, and these.
-	there, reacts, derived, behinds uint32
+	there, reacts, derived, behinds uint64
 	replays                         map[without]*replay
 	direct                          map[[2]int32]bool     // from one GPU to another without a relay
 	memory                          []unit.Rate           // by NIC: what PCIe and its ports take or send

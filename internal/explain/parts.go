@@ -5,6 +5,7 @@ import (
 
 	"railyard/internal/cause"
 	"railyard/internal/topo"
+	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -233,6 +234,10 @@ func (m *model) queueCause(x int32, met *Trouble) cause.ID {
 	case m.slow(met.Port):
 		return cause.SlowLink
 	case b.flows[met.Port] < 2:
+		local := b.r.plan.NICs.Reorder.Placement == rc.ThroughNIC // the NIC's memory may delay them
+		if id := m.before(conn, met.Port); id == cause.SprayImbalance && !local {
+			return id // they come in bunches
+		}
 		return cause.Recovering
 	case b.leadsTo(dst, met.Port) && m.receiving(met.Port) != cause.LineRate:
 		return m.receiving(met.Port)
@@ -379,9 +384,6 @@ func (m *model) fabricCause(conn, port int32) cause.ID {
 		}
 		return cause.Pause
 	}
-	if rules := &m.b.r.seen.Rules; rules.Spreads && !rules.Detours && !rules.Entropy {
-		return cause.Oversubscription // it is spread already
-	}
 	return m.b.r.meeting()
 }
 
@@ -401,9 +403,17 @@ func (m *model) tightCause(set int32) cause.ID {
 	return cause.Oversubscription
 }
 
-// meeting is the cause of flows that meet on a link: a collision where hashing has put them there, and oversubscription
-// where routing leaves them no other.
+// meeting is the cause of flows that meet on a link: imbalance where their packets are sprayed.
 func (r *reading) meeting() cause.ID {
+	if rules := &r.seen.Rules; r.routing() == "" && rules.Spreads && !rules.Detours && !rules.Entropy {
+		return cause.SprayImbalance
+	}
+	return r.hashing()
+}
+
+// hashing is the cause of flows that are given one link: a collision where hashing does so, and oversubscription where
+// routing leaves them no other.
+func (r *reading) hashing() cause.ID {
 	if r.routing() != "" {
 		return cause.Oversubscription
 	}

@@ -400,8 +400,8 @@ func (m *model) leaves(x int32, id cause.ID, v without) bool {
 }
 
 // queueing are causes of queues.
-const queueing = 1<<cause.Collision | 1<<cause.Oversubscription | 1<<cause.FailedCapacity | 1<<cause.SlowLink |
-	1<<cause.Incast
+const queueing = 1<<cause.Collision | 1<<cause.SprayImbalance | 1<<cause.Oversubscription | 1<<cause.FailedCapacity |
+	1<<cause.SlowLink | 1<<cause.Incast
 
 // isQueued reports whether a part is the time of a queue, or of a window or credit that was used up because of one.
 func (p *excessPart) isQueued() bool {

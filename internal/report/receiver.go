@@ -9,7 +9,8 @@ import (
 )
 
 // otherPaths are the causes that load balancing relieves, if paths with spare capacity exist.
-var otherPaths = [...]cause.ID{cause.Collision, cause.Oversubscription, cause.FailedCapacity, cause.SlowLink}
+var otherPaths = [...]cause.ID{cause.Collision, cause.SprayImbalance, cause.Oversubscription, cause.FailedCapacity,
+	cause.SlowLink}
 
 // receiver reports that the receiver's link limits the fastest variant if such a link limits all variants. It is
 // busy for nearly the whole run, uplinks are not, and no cause that other paths relieve costs time.

@@ -83,7 +83,8 @@ func again(s *result.Summary) int64     { return s.Chain.Of(cause.Retransmission
 func overtaken(s *result.Summary) int64 { return s.Chain.Of(cause.Reordering) }
 func others(s *result.Summary) (sum int64) {
 	for _, id := range []cause.ID{cause.Recovering, cause.Window, cause.Credit, cause.Collision,
-		cause.Oversubscription, cause.SlowLink, cause.Incast, cause.Pause, cause.SharedNIC, cause.PCIe} {
+		cause.SprayImbalance, cause.Oversubscription, cause.SlowLink, cause.Incast, cause.Pause, cause.SharedNIC,
+		cause.PCIe} {
 		sum += s.Chain.Of(id)
 	}
 	return sum

@@ -12,6 +12,7 @@ export const names: [string, string][] = [
   ["window_too_small", "window limit"],
   ["waiting_for_credit", "credit wait"],
   ["hash_collision", "ECMP hash collision"],
+  ["spray_imbalance", "spray imbalance"],
   ["oversubscription", "oversubscription"],
   ["failed_capacity", "failed capacity"],
   ["slow_link", "slow link"],
