@@ -52,7 +52,12 @@ func (a *Account) Judge(points []fitting.Point, scenario, algorithm, without str
 	run := func() {
 		a.next("see where the time goes in its workload; then railyard why RUN --try 3", "run %s", shellWord(scenario))
 	}
+	late := fitting.Later(bySize)
 	switch {
+	case late > 0:
+		a.Verdict = fmt.Sprintf("bandwidth as expected; below expectation in latency: each size takes %s longer, e.g. %s",
+			micros(late), says(&bySize[0]))
+		run()
 	case len(slow) > 0 && slow[len(slow)-1].Name == last.Name:
 		a.Verdict = "below expectation in bandwidth: " + says(last)
 		if len(fast) > 0 {

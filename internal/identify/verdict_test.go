@@ -43,6 +43,19 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
+	late := &Account{Measured: set} // ib_write_lat: hosts and NICs take 2 us longer, and links have their rate
+	var sizes []fitting.Point
+	for i, us := range []float64{1.04, 1.12, 1.37, 3.87} {
+		sizes = append(sizes, fitting.Point{Name: "write latency", Bytes: 64 << (4 * i), Measured: us + 1.97, Before: us})
+	}
+	late.Judge(sizes, "net", "", "")
+	if !strings.HasPrefix(late.Verdict, "below expectation in latency: each size takes 1.97 µs longer") {
+		t.Error(late.Verdict)
+	}
+	sizes[3].Measured = 2 * 3.87 // its bytes take longer too
+	if late.Judge(sizes, "net", "", ""); !strings.HasPrefix(late.Verdict, "below expectation in bandwidth") {
+		t.Error(late.Verdict)
+	}
 	a := &Account{Path: "nccl.txt", Measured: set}
 	if a.Judge(nil, "net", "ring", "of the fidelity"); a.Verdict != "not judged: no row was simulated" || a.Skipped == "" {
 		t.Errorf("%+v", a)

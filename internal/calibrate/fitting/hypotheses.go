@@ -71,13 +71,18 @@ func hypotheses(p *scenario.Plan, algorithm string, fixed, nccl bool) (all []Hyp
 	}
 	latency := func(h Hypothesis, key string, most float64) {
 		h.most = most
-		h.grows = func(us float64) []string { return []string{fmt.Sprintf("%s=%.1fus", key, us)} }
+		h.grows = func(us float64) []string { return []string{fmt.Sprintf("%s=%.2fus", key, us)} }
 		add(h)
 	}
-	latency(Hypothesis{Name: "each collective starts later", Confirm: "all_reduce_perf -G 1 (CUDA graph); cpupower frequency-info",
-		Remedy: "CUDA graphs; CPU governor performance; ranks bound to the NUMA node of their GPU", adds: true}, "calibration.launch", 2000)
-	latency(Hypothesis{Name: "each transfer between hosts starts later", Confirm: "ib_write_lat between two hosts; cpupower idle-info; cat /proc/cmdline",
-		Remedy: "disable deep C-states; iommu=pt; leave cores for NCCL's proxy threads"}, "calibration.network_step", 500)
+	if nccl {
+		latency(Hypothesis{Name: "each collective starts later", Confirm: "all_reduce_perf -G 1 (CUDA graph); cpupower frequency-info",
+			Remedy: "CUDA graphs; CPU governor performance; ranks bound to the NUMA node of their GPU", adds: true}, "calibration.launch", 2000)
+		latency(Hypothesis{Name: "each transfer between hosts starts later", Confirm: "ib_write_lat between two hosts; cpupower idle-info; cat /proc/cmdline",
+			Remedy: "disable deep C-states; iommu=pt; leave cores for NCCL's proxy threads"}, "calibration.network_step", 500)
+	} else {
+		latency(Hypothesis{Name: "each message takes longer in hosts and NICs", Confirm: "cpupower idle-info; cat /proc/cmdline; numactl -s; lspci -vv",
+			Remedy: "CPU governor performance; disable deep C-states; iommu=pt; run on the NUMA node of the NIC"}, "calibration.message", 500)
+	}
 	line, nics, down := unit.Rate(0), map[string]bool{}, ""
 	for i, n := range g.NICs {
 		rate := unit.Rate(0)

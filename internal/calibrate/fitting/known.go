@@ -60,6 +60,23 @@ func (p *Point) Excess() float64 {
 	return (p.Measured - min(max(p.Measured, least), most)) / p.Measured
 }
 
+// Later returns by how many µs all sizes of a group are later than expected, if the largest is later by no more.
+// Links, NICs and PCIe then have their rates. 0: the lateness grows with the size, or some size is on time. Points
+// are in the order of sizes.
+func Later(points []Point) float64 {
+	least, last := math.Inf(1), &points[len(points)-1]
+	for i := range points {
+		_, most := points[i].Range()
+		least = min(least, points[i].Measured-most)
+	}
+	_, most := last.Range()
+	some := len(points) > 2 && last.Bytes >= 4*points[0].Bytes && points[0].Group == last.Group
+	if !some || last.Excess() <= Expected || last.Measured-least > (1+Expected)*most {
+		return 0
+	}
+	return least
+}
+
 // Carried reports whether the largest size of the points' group is as expected or faster, so that links, NICs and
 // PCIe have their rates.
 func Carried(points []Point, group string) bool {
