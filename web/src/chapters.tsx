@@ -129,11 +129,19 @@ function pausing(info: Info): JSX.Element {
 const exposed = (s: Info["summary"]) =>
   s.exposed_comm_ps - (s.exposed_data_loading_ps ?? 0) - (s.exposed_checkpoint_ps ?? 0) - (s.exposed_host_ps ?? 0);
 
-/** ports says how many ports at line rate a bound is worth, where it is a whole number above one. */
-const ports = (bound: number, line: number) => {
-  const n = Math.round((8 * bound) / line);
-  return n > 1 && Math.abs((8 * bound) / line / n - 1) < 0.01 ? `, ${n} ports of ${f.rate(line)}` : "";
-};
+/** cardRate is the rate of the fastest NIC, all ports of the card together. */
+function cardRate(info: Info): number {
+  const { nics, links } = info.topology;
+  const cards = new Map<string, number>();
+  for (const n of nics) {
+    const card = n.name.replace(/(\/nic-\d+).*$/, "$1");
+    cards.set(card, (cards.get(card) ?? 0) + n.links.reduce((sum, l) => sum + links[l].rate_bps, 0));
+  }
+  return Math.max(0, ...cards.values());
+}
+
+/** bounded names what allows a collective no more than its bound: "its busiest NIC". */
+const bounded = (c: Collective) => `its busiest ${c.bound_by}`;
 
 /** of is a bar of bytes. */
 const of = (name: string, bytes: number): [string, number, string] => [name, bytes, f.bytes(bytes)];
@@ -143,26 +151,29 @@ const bar = (name: string, ps: number): [string, number, string] => [name, ps, f
 /** useMessage is the message that the scenes of packets are about: that of the followed packet, else the slowest. */
 function useMessage(info: Info) {
   const { m, p } = useRecorded(info);
-  const slow = info.summary.slowest_flow!;
-  return { m: m ?? { ...slow, why: slow.reason, posted_ps: 0, done_ps: slow.time_ps }, followed: !!(m && p) };
+  const slow = info.summary.slowest_flow;
+  return { m: m ?? (slow && { ...slow, why: slow.reason, posted_ps: 0, done_ps: slow.time_ps }), followed: !!(m && p) };
 }
 
 const Slower = ({ info }: { info: Info }) => {
   const { m, followed } = useMessage(info);
+  if (!m || m.done_ps < 0 || m.ideal_ps <= 0) return null;
   return (
     <>
-      {followed ? "the followed packet's" : "the slowest"} message takes {f.digits((m.done_ps - m.posted_ps) / Math.max(1, m.ideal_ps))} × its ideal time
+      :       {followed ? "the followed packet's" : "the slowest"} message takes {f.digits((m.done_ps - m.posted_ps) / Math.max(1, m.ideal_ps))} × its ideal time
     </>
   );
 };
 
 const Journey = ({ info }: { info: Info }) => {
   const { m, followed } = useMessage(info);
+  if (!m) return null;
+  if (m.done_ps < 0) return <>The message from {m.from} to {m.to} was not complete when the run ended.</>;
   return (
     <>
       {followed ? "The message of the packet that was followed" : "The message that lost most"} went from {m.from} to {m.to}:{" "}
       <Fig v={f.time(m.done_ps - m.posted_ps)} from="flows.parquet, done_ps − posted_ps" /> instead of{" "}
-      <Fig v={f.time(m.ideal_ps)} from="the same bytes alone at line rate, and latency" />.
+      <Fig v={f.time(m.ideal_ps)} from="flows.parquet, ideal_ps: the message alone on its path" />.
     </>
   );
 };
@@ -170,7 +181,7 @@ const Journey = ({ info }: { info: Info }) => {
 /** Reason is the leading cause of that message, as the Packet view has it. */
 const Reason = ({ info }: { info: Info }) => {
   const { m } = useMessage(info);
-  return <>{m.why && `${m.why}.`}</>;
+  return <>{m?.why && `${m.why}.`}</>;
 };
 
 /** chapters tells the ten chapters with the figures of a run, and of one of its ports: the scene's, else the one with the
@@ -192,6 +203,10 @@ export function chapters(info: Info, port?: number): Chapter[] {
   const hosts = info.topology.nodes.filter((n) => n.role === "host").length;
   const net = info.ports.filter((p) => p.role === "host");
   const line = Math.max(...net.map((p) => p.rate_bps), 1);
+  const card = Math.max(cardRate(info), line);
+  const role = (n: number) => info.topology.nodes[n].role;
+  const joins = info.topology.links.filter((l) => role(l.a) !== "host" && role(l.b) !== "host");
+  const slower = joins.reduce((least, l) => Math.min(least, l.rate_bps), card);
   const longest = info.ports.reduce<PortRow | undefined>(
     (a, b) => (b.role !== "host" && (!a || b.queue_peak_bytes > a.queue_peak_bytes) ? b : a),
     undefined,
@@ -204,6 +219,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
   const carried = transportOf(info);
   const mtu = Number(r["transport.mtu"] ?? 4096);
   const slow = s.slowest_flow;
+  const sent = s.flow_completion_ps.count > 0;
   const switches = info.topology.nodes.filter((n) => n.role !== "host").length;
   const lossless = s.drops === 0;
   const roles = slow ? way(info, slow.from, slow.to) : [];
@@ -220,7 +236,8 @@ export function chapters(info: Info, port?: number): Chapter[] {
         <>
           This run moved <Fig v={f.bytes(s.network_bytes)} from="summary.json, network_bytes" /> between
           servers in <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />. Each NIC does{" "}
-          <Fig v={f.rate(line)} from="ports.parquet, the fastest server port" />.
+          <Fig v={f.rate(card)} from="topology.json, the ports of the fastest NIC" />
+          {card > line && `, ${f.count(card / line)} ports of ${f.rate(line)}`}.
         </>,
         <>
           Through the kernel every byte would be copied to host memory and back, by processors that have other
@@ -381,7 +398,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
       title: grad || !slow ? "Collectives" : "Transfers",
       finding:
         grad && grad.bound_bytes_per_second > 0
-          ? `${grad.name} at ${f.percent(grad.busbw_bytes_per_second / grad.bound_bytes_per_second)} of the slowest link`
+          ? `${grad.name} at ${f.percent(grad.busbw_bytes_per_second / grad.bound_bytes_per_second)} of what ${bounded(grad)} allows`
           : undefined,
       picture:
         !grad && slow ? (
@@ -427,13 +444,19 @@ export function chapters(info: Info, port?: number): Chapter[] {
           <>
             Its bus bandwidth was{" "}
             <Fig v={`${(grad.busbw_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, busbw" />;
-            the slowest link on the way allows{" "}
-            <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />
-            {ports(grad.bound_bytes_per_second, line)}.
+{" "}
+            {bounded(grad)} allows{" "}
+            <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />.
+            {slower < line && (
+              <>
+                {" "}
+                Links between switches are slower: <Fig v={f.rate(slower)} from="topology.json, the slowest link between switches" />.
+              </>
+            )}
           </>
         ) : (
           <>
-            A message alone at line rate takes its ideal time; what lies behind that is lost to others, or to congestion
+            A message alone on its path takes its ideal time; what is above that is lost to others, or to congestion
             control.
           </>
         ),
@@ -495,7 +518,7 @@ export function chapters(info: Info, port?: number): Chapter[] {
     },
     {
       title: "A packet's journey",
-      finding: slow && slow.ideal_ps > 0 ? <Slower info={info} /> : undefined,
+      finding: sent ? <Slower info={info} /> : undefined,
       picture: (
         <Chain
           boxes={
@@ -509,10 +532,11 @@ export function chapters(info: Info, port?: number): Chapter[] {
         <>
           The fabric is {info.topology.kind}: <Fig v={String(switches)} from="topology.json" /> switches,{" "}
           <Fig v={String(info.topology.links.length)} from="topology.json" /> cables. Load balancing is{" "}
-          <Fig v={s.lb} from="run.json, lb" />.
+          <Fig v={s.lb} from="run.json, lb" />
+          {carried.key === "mrc" && <>; senders run <Fig v={s.transport ?? "MRC"} from="summary.json, transport" /></>}.
         </>,
-        slow ? <Journey info={info} /> : <>No message between servers ended in this run.</>,
-        slow ? <Reason info={info} /> : <>So there is no journey to tell of; the picture shows what one is like.</>,
+        sent ? <Journey info={info} /> : <>No message between servers ended in this run.</>,
+        sent ? <Reason info={info} /> : <>So there is no journey to tell of; the picture shows what one is like.</>,
       ],
     },
     {

@@ -1034,6 +1034,13 @@ export interface Packets {
   missing?: string;
 }
 
+export interface MessagePart {
+  key: string;
+  name: string;
+  above: boolean;
+  time_ps: number;
+}
+
 export interface Message {
   message: number;
   from: string;
@@ -1050,6 +1057,7 @@ export interface Message {
   earlier: number;
   behind_ps: number;
   causes?: Record<string, number>;
+  parts: MessagePart[];
   leading?: string;
   why?: string;
 }

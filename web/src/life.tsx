@@ -182,7 +182,7 @@ export function Life({ info }: { info: Info }) {
       </ol>
       <h2>
         {at + 1}. {c.title}
-        {c.finding && <small>: {c.finding}</small>}
+        {c.finding && <small>{typeof c.finding === "string" ? `: ${c.finding}` : c.finding}</small>}
       </h2>
       <div class={solo ? "scene solo" : "scene"}>
         <div class={`picture ${playing ? "moves" : ""}`} tabIndex={0} role="region" aria-label={c.title}>

@@ -1,6 +1,5 @@
 import { type Info, standalone, view } from "./api";
 import { Captured } from "./captured";
-import { names } from "./causes";
 import { byFlow, NotSimulated } from "./flow";
 import type { Journeys, Messages, QPView, Trace } from "./contract";
 import * as f from "./format";
@@ -134,38 +133,19 @@ function missing(asked: string): string {
   return `Packet ${asked} did not leave a NIC in this run.`;
 }
 
-/** Bridge is a message's time as a bar: its wait behind earlier messages of its queue pair, its ideal time, and what is
-above, which has causes for the messages that lost most. */
+/** Bridge is a message's time as a bar: its ideal, alone on its path, and what is above. */
 function Bridge({ m }: { m: Message }) {
   if (m.done_ps < 0) return null;
-  const split = m.causes as Record<string, number> | undefined;
-  const whole = Object.entries(split ?? {}).reduce((n, [k, ps]) => n + (/_(reaction|saving)_ps$/.test(k) ? 0 : ps), 0);
-  const behind = split ? took(m) - whole : Math.min(m.behind_ps, took(m));
-  const rest = took(m) - behind;
-  const named = names.flatMap(([key, name]) => {
-    const ps = split?.[key + "_ps"] ?? 0;
-    return ps > 0 ? [{ key, name, time_ps: ps }] : [];
-  });
-  const ideal = Math.min(rest, m.ideal_ps);
-  const causes = split
-    ? named
-    : [
-        { key: "line_rate", name: "line rate and latency", time_ps: ideal },
-        { key: "above", name: "not divided by cause", time_ps: rest - ideal },
-      ];
-  const wait = { key: "behind", name: `${f.plural(m.earlier, "earlier message")} of queue pair ${m.qp}`, time_ps: behind };
-  const needed = (c: { key: string }) => c.key === "line_rate" || c.key === "latency";
-  const part = (key: string, name: string, of: typeof causes) => ({ key, name, time_ps: of.reduce((n, c) => n + c.time_ps, 0), causes: of });
-  const parts = [
-    part("behind", "Waits behind", [wait]),
-    part("transfers", "Ideal", causes.filter(needed)),
-    part("above", "Above ideal", causes.filter((c) => !needed(c))),
-  ];
+  const part = (key: string, name: string, above: boolean) => {
+    const causes = m.parts.filter((p) => p.above === above);
+    return { key, name, time_ps: causes.reduce((n, c) => n + c.time_ps, 0), causes };
+  };
+  const parts = [part("transfers", "Ideal", false), part("above", "Above ideal", true)];
   return (
     <div data-testid="bridge">
       <StepBar
         parts={parts.filter((p) => p.time_ps > 0)}
-        causes={[wait, ...causes].map((c) => ({ key: c.key, name: c.name, color: "", about: c.name }))}
+        causes={m.parts.map((c) => ({ key: c.key, name: c.name, color: "", about: c.name }))}
         step={took(m)}
         main={m.leading}
       />
@@ -209,7 +189,7 @@ function List({ list, count, chosen, all }: { list: Message[]; count: number; ch
               <th>message</th>
               {each === undefined && <th class="n">size</th>}
               <th class="n">time</th>
-              <th class="n" title="time above its ideal time: the order of this list">above ↓</th>
+              <th class="n" title="time above its ideal time, alone on its path: the order of this list">above ideal ↓</th>
               <th class="n">× ideal</th>
             </tr>
           </thead>

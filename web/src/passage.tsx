@@ -46,6 +46,48 @@ function stations(info: Info, path: Path, hot: number) {
   return out.sort((a, b) => a.rank - b.rank);
 }
 
+/** passed are the switches between two neighbouring stations, hop by hop, on all shortest paths: those in whose ports no
+ * wait is recorded. */
+function passed(info: Info, from: number[], a: number, b: number): number[][] {
+  const { nodes, links } = info.topology;
+  const near = new Map<number, number[]>();
+  const join = (x: number, y: number) => near.set(x, [...(near.get(x) ?? []), y]);
+  links.forEach((l, i) => {
+    const ends = [l.a, l.b];
+    if (ends.includes(a) && nodes[a].role === "host" && !from.includes(i)) return;
+    if (ends.some((n) => nodes[n].role === "host" && n !== a)) return;
+    join(l.a, l.b);
+    join(l.b, l.a);
+  });
+  const far = new Map([[a, 0]]);
+  for (const queue = [a]; queue.length > 0; ) {
+    const at = queue.shift() as number;
+    for (const n of near.get(at) ?? []) if (!far.has(n)) far.set(n, far.get(at)! + 1) && queue.push(n);
+  }
+  const out: number[][] = [];
+  for (let layer = [b], d = far.get(b) ?? 0; d > 1; d--) {
+    layer = [...new Set(layer.flatMap((n) => near.get(n) ?? []))].filter((n) => far.get(n) === d - 1).sort((x, y) => x - y);
+    out.unshift(layer);
+  }
+  return out;
+}
+
+/** whole are the stations of a path with those between them in whose ports no wait is recorded. */
+function whole(info: Info, pair: QPView, hot: number) {
+  const { nodes, nics } = info.topology;
+  const index = new Map(nodes.map((n, i) => [n.name, i]));
+  const links = nics.find((n) => n.name === pair.qp.from)?.links ?? [];
+  let at = index.get(pair.qp.from.split("/")[0]) ?? 0;
+  return stations(info, pair.path, hot).flatMap((s) => {
+    const to = index.get(s.nodes[0]) ?? 0;
+    const before = nodes.length > most ? [] : passed(info, links, at, to);
+    at = to;
+    return [...before.map((l) => ({ nodes: l.map((n) => nodes[n].name), hot: false })), s];
+  });
+}
+
+const most = 2000; // nodes of a fabric through which paths are looked for
+
 interface Props {
   info: Info;
   qp: number;
@@ -95,12 +137,16 @@ function Drawn(props: Omit<Props, "port"> & { pair?: QPView; port?: PortView }) 
   const rate = rates ? (before < 0 ? 0 : rates.values[before]) : undefined;
 
   // The stations.
-  const all = stations(info, pair.path, port.port.port);
+  const all = whole(info, pair, port.port.port);
+  // Packets of a NIC with ports in several planes take the other planes as well.
+  const host = info.topology.nodes.findIndex((n) => n.name === pair.qp.from.split("/")[0]);
+  const leaves = (info.topology.nics.find((n) => n.name === pair.qp.from)?.links ?? []).map((l) => info.topology.links[l]).map((l) => info.topology.nodes[l.a === host ? l.b : l.a].name);
+  const others = [...new Set(leaves)].filter((n) => !all.some((s) => s.nodes.includes(n)));
   const boxes = [
     { name: pair.qp.from.split("/")[0], note: pair.qp.from.split("/")[1] ?? "", hot: false },
-    ...all.map((s) => ({
+    ...all.map((s, i) => ({
       name: s.nodes[0],
-      note: s.hot ? port.port.name.split(" → ")[0].split(":")[1] ?? "" : s.nodes.length > 1 ? `and ${s.nodes.length - 1} more` : "",
+      note: i === 0 && !s.hot && others.length > 0 ? `or ${others.length > 1 ? f.plural(others.length, "other") : others[0]}` : s.hot ? port.port.name.split(" → ")[0].split(":")[1] ?? "" : s.nodes.length > 1 ? `and ${s.nodes.length - 1} more` : "",
       hot: s.hot,
     })),
     { name: pair.qp.to.split("/")[0], note: pair.qp.to.split("/")[1] ?? "", hot: false },

@@ -235,7 +235,7 @@ export function Transfers({ info, r }: { info: Info; r: Recorded }) {
   );
 }
 
-/** Kinds are the collectives of a run: how often each ran, and its bus bandwidth against what its slowest link allows. */
+/** Kinds are the collectives of a run: how often each ran, and its bus bandwidth against what its busiest NIC or NVLink port allows. */
 export function Kinds({ info }: { info: Info }) {
   const list = (info.summary.collectives ?? []).filter((c) => c.kind !== "send-recv");
   return (
@@ -249,7 +249,7 @@ export function Kinds({ info }: { info: Info }) {
             <th class="n">size</th>
             <th class="n">ranks</th>
             <th class="n">busbw</th>
-            <th>of the slowest link</th>
+            <th>of what its busiest port allows</th>
           </tr>
         </thead>
         <tbody>
@@ -266,7 +266,7 @@ export function Kinds({ info }: { info: Info }) {
                 <td>
                   {share > 0 ? (
                     <>
-                      <i class="bar-share" style={{ width: `${80 * Math.min(1, share)}px`, background: "var(--c-line_rate)" }} /> {f.percent(share)}
+                      <i class="bar-share" style={{ width: `${80 * Math.min(1, share)}px`, background: "var(--c-line_rate)" }} /> {f.percent(share)} {c.bound_by}
                     </>
                   ) : (
                     "–"

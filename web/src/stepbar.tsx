@@ -227,7 +227,7 @@ export function StepBar({ parts, causes, step, main }: { parts: StepPart[]; caus
   );
 }
 
-const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle", behind: "Behind", above: "Above" };
+const short: Record<string, string> = { tp: "TP", pp: "PP", dp: "DP", ep: "EP", cp: "CP", idle: "Idle", transfers: "Ideal", above: "Above" };
 
 const partColours: Record<string, string> = {
   compute: "--c-compute",
@@ -243,8 +243,10 @@ const partColour = (key: string) => `var(${partColours[key] ?? "--o-wait"})`;
 
 /** fillOf is the colour of a segment: line rate has that of its part. */
 const fillOf = (s: Segment) =>
-  ["idle", "unfinished", "behind"].includes(s.part.key) || s.cause.key === "above"
+  ["idle", "unfinished"].includes(s.part.key) || ["behind", "above"].includes(s.cause.key)
     ? "var(--o-wait)"
+    : s.cause.key === "others" || s.cause.key === "path"
+      ? "var(--l2)"
     : s.cause.key === "line_rate"
       ? partColour(s.part.key)
       : causeColour(s.cause.key);

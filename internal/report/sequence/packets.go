@@ -199,7 +199,7 @@ func (s *Sequence) posted(f *packetOf) {
 // ends adds the end of a message, and sorts the steps.
 func (s *Sequence) ends(m *result.FlowRow) {
 	if m.Done >= 0 {
-		s.add(m.Done, m.Done, m.To, m.To, Here, "message complete", fmt.Sprintf("%s after it was posted; %s at line rate",
+		s.add(m.Done, m.Done, m.To, m.To, Here, "message complete", fmt.Sprintf("%s after it was posted; %s alone",
 			dur(m.Done-m.Posted), dur(m.Ideal)))
 	}
 	s.sort()

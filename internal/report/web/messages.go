@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"railyard/internal/cause"
 	"railyard/internal/result"
-	"railyard/unit"
 )
 
 // Messages are a run's selectable messages, the slowest first.
@@ -32,7 +30,9 @@ type Message struct {
 	Behind  int64 `json:"behind_ps"`
 	// Causes are the parts of its time after those; absent unless it is one of those that lost most.
 	Causes *cause.Account `json:"causes,omitempty"`
-	// Leading is the key of their leading cause of time above its ideal, and Why describes that and the wait before.
+	// Parts sum up to its time: what its ideal has, then what is above; none of an incomplete message.
+	Parts []MessagePart `json:"parts"`
+	// Leading is the key of the leading cause of time above its ideal, and Why says what that time is.
 	Leading string `json:"leading,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
@@ -108,41 +108,6 @@ func (r *Directory) divide(list []Message) error {
 		list[i].explain(r.Summary.Slowest)
 	}
 	return nil
-}
-
-// leastAbove is the share of a message's time that is worth a reason if it is above its ideal.
-const leastAbove = 0.05
-
-// explain describes why a message takes longer than its ideal time, which includes latency; of the slowest one the
-// evidence is known.
-func (m *Message) explain(slowest *result.Slowest) {
-	var parts []string
-	if m.Earlier > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s behind %s of its queue pair", unit.Time(m.Behind).Show(),
-			unit.Time(m.Done-m.Posted).Show(), unit.Plural(m.Earlier, "earlier message")))
-	}
-	is := slowest != nil && slowest.From == m.From && slowest.To == m.To && slowest.Bytes == m.Bytes &&
-		slowest.Time == m.Done-m.Posted
-	if is && m.Causes == nil {
-		m.Causes = slowest.Causes
-	}
-	if m.Causes != nil {
-		own := *m.Causes
-		own.Own[cause.Latency] = 0
-		top, lossy := own.Leading(0)
-		if m.Leading = top.Get().Key; lossy && float64(own.Lost()) > leastAbove*float64(m.Done-m.Posted) {
-			costs, recovering := own.Show(top)
-			why := top.Get().Name
-			if recovering {
-				why = "CC recovering after " + why
-			}
-			if same, _ := m.Causes.Leading(0); is && same == top {
-				why = slowest.Reason
-			}
-			parts = append(parts, fmt.Sprintf("%s of %s above ideal: %s", costs, unit.Time(own.Lost()).Show(), why))
-		}
-	}
-	m.Why = strings.Join(parts, "; ")
 }
 
 // lost is the time of a message beyond its ideal time.
