@@ -30,7 +30,7 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (bus, full float64, 
 	for _, x := range b.touched {
 		kind, rate := "NIC", unit.Rate(0)
 		if pipe := x - b.pipes; pipe < 0 {
-			rate = r.workingRate(x / 2)
+			rate = b.nominalRate(x / 2)
 		} else {
 			kind, rate = r.exec.PipeKind(pipe), r.exec.PipeRate(pipe)
 		}
@@ -70,11 +70,22 @@ type bounds struct {
 	load    []unit.Bytes
 	touched []int32
 	way     [exec.MaxWay]int32
+	kinds   []unit.Rate // of links; from Graph.KindRates
 }
 
 func newBounds(r *reading) *bounds {
 	n := 2 * len(r.graph.NICs)
-	return &bounds{r: r, pipes: int32(n), load: make([]unit.Bytes, n+r.exec.Pipes())}
+	return &bounds{r: r, pipes: int32(n), load: make([]unit.Bytes, n+r.exec.Pipes()),
+		kinds: r.graph.KindRates()}
+}
+
+// nominalRate is the rate of the ports of a NIC without faults: a slow or failed port is a cause of the account and
+// lowers no bound.
+func (b *bounds) nominalRate(nic int32) (rate unit.Rate) {
+	for _, l := range b.r.graph.NICs[nic].Links {
+		rate += b.kinds[l]
+	}
+	return rate
 }
 
 // add books a transfer between two NICs.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"railyard/internal/cause"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
@@ -38,21 +39,25 @@ func runAll(t testing.TB, text string, sets ...string) (*sim.Run, *result.Summar
 	return r, s, tab
 }
 
-// A port that is down during the whole run lowers the bound as a NIC at half rate does; one that fails later does not.
-func TestBoundOfFailedPort(t *testing.T) {
+// The bound is that of healthy ports: failed and slow ones are causes of the account, whose time is above their nominal
+// rate, too.
+func TestBoundWithFaults(t *testing.T) {
 	const text = "fabric: {kind: pod, segments: 1, hosts: 2, spines: 1, host_link: {rate: 200Gbps}}\n" +
 		"server: {gpus: 2, nics: 2, nic_ports: 2, bond: affinity}\n" +
 		"transport: {qps: 2, recovery: selective, write: only}\ncc: {algorithm: none}\nlb: spray-least\n" +
 		"workload: {traffic: {collective: {kind: all-reduce, bytes: 4MB, algorithm: ring, channels: 2}}}\n"
-	for _, c := range []struct {
-		event string
-		want  float64 // of the bound without events
-	}{{"", 1}, {"events: [{nic: host-1/nic-1, rate_share: 0.5, at: 0s}]\n", 0.5},
-		{"failures: [{link: 'host-1:nic1', at: 0s}]\n", 0.5}, {"failures: [{link: 'host-1:nic1', at: 20us}]\n", 1}} {
-		_, whole, _ := runAll(t, text)
-		_, s, _ := runAll(t, text+c.event)
-		if got := s.Collectives[0].Bound / whole.Collectives[0].Bound; got != c.want {
-			t.Errorf("%q: %g of the bound, want %g", c.event, got, c.want)
+	_, whole, _ := runAll(t, text)
+	for event, id := range map[string]cause.ID{
+		"events: [{nic: host-1/nic-1, rate_share: 0.5, at: 0s}]\n": cause.SlowLink,
+		"failures: [{link: 'host-1:nic1', at: 0s}]\n":              cause.FailedCapacity,
+		"failures: [{link: 'host-1:nic1', at: 20us}]\n":            cause.Retransmission,
+	} {
+		_, s, _ := runAll(t, text+event)
+		c := &s.Collectives[0]
+		lost := float64(s.Chain.Lost()) / float64(s.StepTime)
+		if c.Bound != whole.Collectives[0].Bound || s.Chain.Ranked()[0] != id || c.BusBW/c.Bound+lost < 0.8 {
+			t.Errorf("%q: bound %g, %g without faults; %.2f of it, %.2f lost, first %v", event, c.Bound,
+				whole.Collectives[0].Bound, c.BusBW/c.Bound, lost, s.Chain.Ranked()[0].Get().Key)
 		}
 	}
 }

@@ -17,9 +17,9 @@ func TestHeadOfBoundCollective(t *testing.T) {
 		want  string
 	}{
 		{49e9, cause.SharedNIC, "98 % of line rate, bound by NIC"},
-		{40e9, cause.SharedNIC, "80 % of line rate; main cause: " + cause.SharedNIC.Get().Name},
-		{49e9, cause.Latency, "98 % of line rate; main cause: " + cause.Latency.Get().Name},
-		{49e9, cause.Pause, "98 % of line rate; main cause: " + cause.Pause.Get().Name},
+		{40e9, cause.SharedNIC, "busiest NIC at 80 % of line rate; main cause: " + cause.SharedNIC.Get().Name},
+		{49e9, cause.Latency, "busiest NIC at 98 % of line rate; main cause: " + cause.Latency.Get().Name},
+		{49e9, cause.Pause, "busiest NIC at 98 % of line rate; main cause: " + cause.Pause.Get().Name},
 	} {
 		s := &result.Summary{Complete: true}
 		s.StepTime, s.Chain = 1e9, &cause.Account{}

@@ -68,11 +68,14 @@ func answer(s *result.Summary) string {
 			head += fmt.Sprintf(", %d of %d GPUs idle", s.IdleGPUs, s.TrainingGPUs+s.IdleGPUs)
 		}
 	} else if c := s.Collectives; len(c) == 1 && c[0].Bound > 0 {
-		if !c[0].Uneven {
-			head += fmt.Sprintf(", %.0f %% of line rate", 100*c[0].BusBW/c[0].Bound)
-		}
-		if AtBound(s) {
+		share := 100 * c[0].BusBW / c[0].Bound
+		switch bound := AtBound(s); {
+		case c[0].Uneven && bound:
 			return head + ", bound by " + c[0].BoundWhy
+		case bound:
+			return head + fmt.Sprintf(", %.0f %% of line rate, bound by %s", share, c[0].BoundWhy)
+		case !c[0].Uneven:
+			head += fmt.Sprintf(", busiest %s at %.0f %% of line rate", c[0].BoundWhy, share)
 		}
 	}
 	if why := MainCause(s); why != "" {

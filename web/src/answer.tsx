@@ -69,14 +69,15 @@ export function Answer({ info }: { info: Info }) {
 /** hidden finds computing that the path of a step without losses would have instead. */
 const hidden = (sum: number) => (c: { key: string; time_ps: number }) => c.key === "compute" && c.time_ps >= 0.01 * sum;
 
-/** lineRate is the slowdown of messages at random times, or the share of line rate of a run of one collective, as the
-terminal's first line has it. */
+/** lineRate is the slowdown of messages at random times, or the share of line rate of the busiest NIC or pipe of a run
+of one collective. */
 function lineRate({ summary: s }: Info): string {
   const [c, ...more] = s.collectives ?? [];
   const slow = s.flow_completion_ps?.slowdown;
   if (slow) return ` · slowdown of messages ${f.digits(slow.mean)}\u00a0× (p99 ${f.digits(slow.p99)}\u00a0×)`;
   if (s.mfu || !c || c.uneven || more.length > 0 || !c.bound_bytes_per_second) return "";
-  return ` · ${Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second)}\u00a0% of line rate`;
+  const share = Math.round((100 * c.busbw_bytes_per_second) / c.bound_bytes_per_second);
+  return ` · busiest ${c.bound_by} at ${share}\u00a0% of line rate`;
 }
 
 /** Lost is the time above line rate by cause, row by row as the terminal prints it. */
