@@ -35,4 +35,11 @@ func TestLearn(t *testing.T) {
 	if s.Chain.Saving != saving || len(s.Simulated) != 1 || s.Simulated[0] != key {
 		t.Errorf("%v, simulated %v", s.Chain.Saving, s.Simulated)
 	}
+	s.Simulated, s.DropsDown = nil, 4 // recovered in another way by the remedy
+	all[0].Remedy = result.Remedy{Cause: key, Expected: 5 * u}
+	all[0].Saved = s.Chain.Costs(cause.Collision) + u
+	Learn(p, s, all)
+	if s.Chain.Saving != saving || len(s.Simulated) > 0 || all[0].Cause != result.OtherSetting {
+		t.Errorf("with packets lost on a link: %+v, simulated %v", all[0].Remedy, s.Simulated)
+	}
 }

@@ -152,7 +152,8 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 
 // Learn corrects the estimates of a run by its simulated remedies. A remedy that is the run without its cause replaces
 // what that is estimated to save, and no remedy of a cause is expected to save less than another one saved. One of a
-// cause that saves nothing is another setting, which is expected to save what it saved itself.
+// cause that saves nothing is another setting, which is expected to save what it saved itself. So is one that saves more
+// than its cause costs and changes something else too (Change.Doubt).
 func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
 	known := facts.Of(p)
 	facts.Count(known, s)
@@ -162,15 +163,17 @@ func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
 		if !r.Tried || r.Error != "" {
 			continue
 		}
+		if c, ok := cause.Find(r.Cause); ok && !slices.Contains(s.Simulated, r.Cause) {
+			switch without := c.Without(known); {
+			case !same(&without, &r.change):
+			case without.Doubt == "":
+				s.Chain.Saving[c.ID], s.Chain.Beyond[c.ID] = r.Saved, 0
+				s.Simulated = append(s.Simulated, r.Cause)
+			case r.Saved > s.Chain.Costs(c.ID):
+				r.Cause, r.Costs = result.OtherSetting, 0
+			}
+		}
 		most[r.Cause] = max(most[r.Cause], r.Saved)
-		c, ok := cause.Find(r.Cause)
-		if !ok || slices.Contains(s.Simulated, r.Cause) {
-			continue
-		}
-		if without := c.Without(known); same(&without, &r.change) {
-			s.Chain.Saving[c.ID], s.Chain.Beyond[c.ID] = r.Saved, 0
-			s.Simulated = append(s.Simulated, r.Cause)
-		}
 	}
 	for i := range all {
 		r := &all[i]
