@@ -91,7 +91,7 @@ func (a *Account) Overlapped() (ids []ID) {
 
 // MarshalJSON writes an object with a number of picoseconds for each cause, "hash_collision_ps", in order.
 // Reactions have "hash_collision_reaction_ps", savings of runs without them "hash_collision_saving_ps", and what NICs do
-// not allow of these "hash_collision_beyond_nic_ps". Causes without any are omitted.
+// not allow of these "hash_collision_beyond_saving_ps". Causes without any are omitted.
 func (a Account) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -112,7 +112,7 @@ func (a Account) MarshalJSON() ([]byte, error) {
 	}
 	for i, c := range all {
 		put(c.Key+"_saving_ps", a.Saving[i])
-		put(c.Key+"_beyond_nic_ps", a.Beyond[i])
+		put(c.Key+"_beyond_saving_ps", a.Beyond[i])
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
@@ -129,10 +129,10 @@ func (a *Account) UnmarshalJSON(text []byte) error {
 		to, key := &a.Own, strings.TrimSuffix(name, "_ps")
 		if own, ok := strings.CutSuffix(key, "_reaction"); ok {
 			to, key = &a.Reaction, own
+		} else if own, ok := strings.CutSuffix(key, "_beyond_saving"); ok {
+			to, key = &a.Beyond, own
 		} else if own, ok := strings.CutSuffix(key, "_saving"); ok {
 			to, key = &a.Saving, own
-		} else if own, ok := strings.CutSuffix(key, "_beyond_nic"); ok {
-			to, key = &a.Beyond, own
 		}
 		if c, ok := Find(key); ok {
 			to[c.ID] = ps

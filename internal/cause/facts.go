@@ -42,7 +42,6 @@ type Facts struct {
 	Ports      int       // of a NIC
 	Bond       string    // server.bond
 	QPs        int       // per pair of GPUs
-	CutThrough bool
 	Far        bool      // packets are in the longest path's cables for much longer than in its switches
 	PCIe       unit.Rate // server.pcie; 0: no limit
 	SlowPCIe   bool      // whether some server's PCIe limits its NICs, whichever key sets it
@@ -64,6 +63,7 @@ type Facts struct {
 	Store          Store
 	Inside         bool // no packet crossed the network
 	NVLinkLatency  bool // most of the latency on the critical path is NVLink's
+	Stores         bool // switches receive whole packets first, which takes 0.5 % of the step
 }
 
 // Lost counts the packets that a run lost, by reason. In a run that was not simulated, missing reasons count 0.

@@ -3,8 +3,6 @@ package cause
 var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 	About: "propagation, switching, NICs and NVLink, along the chain of transfers",
 	Color: "#2b9a8b", Loss: true, Trigger: false, Wide: true,
-	Crossing: true,
-	Advice:   "shorten cables, or let messages take fewer hops",
 	Without: func(f *Facts) Change {
 		c := edit("no propagation, switching and NIC delay", NoDelay)
 		if f.Delays {
@@ -12,10 +10,13 @@ var latency = Cause{ID: Latency, Key: "latency", Name: "latency",
 		}
 		return c
 	},
-	Remedies: func(f *Facts) []Change {
-		if f.CutThrough || f.Scheduled || f.Inside || f.NVLinkLatency || f.Far {
-			return nil
+	Remedies: func(f *Facts) (all []Change) {
+		if f.Stores && !f.Scheduled {
+			all = append(all, Change{Says: "cut-through switches", Set: []string{"fabric.cut_through=true"},
+				Needs: "switches that forward before a packet is in"})
 		}
-		return []Change{{Says: "cut-through switches", Set: []string{"fabric.cut_through=true"},
-			Needs: "switches that forward before a packet is in"}}
+		if f.Far && !f.Inside && !f.NVLinkLatency {
+			all = append(all, Change{Says: "shorten cables, or let messages take fewer hops"})
+		}
+		return all
 	}}

@@ -215,7 +215,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	if t == reflect.TypeFor[cause.Account]() {
 		for _, c := range cause.All() {
 			for _, key := range []string{c.Key + "_ps", c.Key + "_reaction_ps", c.Key + "_saving_ps",
-				c.Key + "_beyond_nic_ps"} {
+				c.Key + "_beyond_saving_ps"} {
 				out[key] = reflect.TypeFor[int64]()
 			}
 		}

@@ -33,7 +33,7 @@ type accounts struct {
 
 	outside *claims // of extensions; nil: none adds a cause
 
-	nvlink float64 // share of NVLink in the latency of the last step that was divided
+	nvlink, stored float64 // shares of replay.nvlink and stored in the latency of the last step that was divided
 }
 
 // last is the replay without any cause.
@@ -368,9 +368,10 @@ func (a *accounts) step(ops [2]int32, start unit.Time) *cause.Account {
 	a.divide(sum, a.m.b.r.exec.End[last]-start, func(p *replay) unit.Time { return p.ends(ops) - start },
 		func(rest *cause.Account) { a.last().walk(a.last().lastIn(ops), start, -1, rest) })
 	var whole cause.Account
-	a.base.nvlink = 0
+	a.base.nvlink, a.base.stored = 0, 0
 	a.base.walk(a.base.lastIn(ops), start, -1, &whole)
-	a.nvlink = float64(a.base.nvlink) / float64(max(1, whole.Own[cause.Latency]))
+	latency := float64(max(1, whole.Own[cause.Latency]))
+	a.nvlink, a.stored = float64(a.base.nvlink)/latency, float64(a.base.stored)/latency
 	a.outside.path(sum, last, start)
 	return sum
 }

@@ -62,14 +62,13 @@ func (r *reading) pathOf(src, dst int) *pathCost {
 }
 
 // latency returns a packet's time over a path beyond its time on the slowest link; without delays, the rest for links
-// and switches that add no delay and cut through.
-func (r *reading) latency(path *pathCost, payload unit.Bytes, delays bool) unit.Time {
+// and switches that add no delay. With cut, switches forward once the header is in.
+func (r *reading) latency(path *pathCost, payload unit.Bytes, delays, cut bool) unit.Time {
 	packet := payload + 62 + roce.PreambleIFG + unit.Bytes(r.seen.Rules.More)
 	if frame := r.seen.Rules.Frame; frame != nil {
 		packet = unit.Bytes(frame(int(payload)) + roce.PreambleIFG)
 	}
 	header := cutHeader(r.seen.Rules.More) + roce.PreambleIFG
-	cut := r.seen.Rules.CutThrough || !delays
 	at, tail, longest := unit.Time(0), unit.Time(0), unit.Time(0) // at: its header has come
 	for i, s := range path.links {
 		if i > 0 && s.rate > path.links[i-1].rate || !cut {

@@ -57,7 +57,8 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		}
 		if s.Unaccounted == "" {
 			b.acc.account(&s.Step, r.all(), 0)
-			b.step, s.NVLinkLatency = s.Chain, int64(b.acc.nvlink*float64(s.Chain.Own[cause.Latency]))
+			latency := float64(s.Chain.Own[cause.Latency])
+			b.step, s.NVLinkLatency, s.StoredLatency = s.Chain, int64(b.acc.nvlink*latency), int64(b.acc.stored*latency)
 			facts.CountPath(b.acc.known, s)
 			s.Busiest = r.busiestNIC()
 			s.LimitSavings()

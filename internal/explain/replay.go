@@ -22,7 +22,7 @@ type replay struct {
 	now   unit.Time
 	bells fluid.Bells[bell]
 
-	nvlink unit.Time // latency of NVLink in the last walk
+	nvlink, stored unit.Time // in the last walk, latency of NVLink and of whole packets at switches
 
 	queue  [][]int32     // by connection: messages that wait for older ones
 	busy   []bool        // by connection

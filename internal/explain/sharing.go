@@ -41,10 +41,11 @@ type pathCost struct {
 	packets       []packetCost
 }
 
-// packetCost is the latency of a packet, and what of it is left without delays.
+// packetCost is the latency of a packet, what of it is left without delays, and what more it is because switches
+// receive the whole packet first.
 type packetCost struct {
-	payload     unit.Bytes
-	whole, kept unit.Time
+	payload             unit.Bytes
+	whole, kept, stored unit.Time
 }
 
 func (r *reading) newSharing() *sharing {
@@ -160,7 +161,9 @@ func (s *sharing) cost(conn int32, payload unit.Bytes) packetCost {
 			return c
 		}
 	}
-	c := packetCost{payload, s.r.latency(path, payload, true), s.r.latency(path, payload, false)}
+	c := packetCost{payload, s.r.latency(path, payload, true, s.r.seen.Rules.CutThrough),
+		s.r.latency(path, payload, false, true), 0}
+	c.stored = c.whole - s.r.latency(path, payload, true, true)
 	path.packets = append(path.packets, c)
 	return c
 }

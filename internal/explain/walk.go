@@ -68,6 +68,7 @@ func (p *replay) crossed(x int32, from, to unit.Time, a *cause.Account) {
 	c := m.b.r.seen.Messages[x].Conn
 	line := min(took, m.alone(p.net, p.over(c), m.bytes(x, p.v)))
 	latency := min(m.latency(x, p.v), took-line)
+	p.stored += min(m.b.share.cost(c, m.b.r.seen.Messages[x].Bytes).stored, latency)
 	if a.Own[cause.LineRate] += int64(line); p.v.has(cause.Latency) {
 		a.Own[cause.LineRate] += int64(latency) // packets, of which faster links wait for the whole
 	} else {

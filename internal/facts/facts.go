@@ -28,7 +28,7 @@ func Of(p *scenario.Plan) *cause.Facts {
 		Credits: s.CC.Credit != nil, LB: p.LB.Name, Recovery: "go-back-n", WriteOnly: p.RC.WriteOnly, Mixes: p.Mixes(),
 		Overtakes: p.Overtakes(), NakAfter: p.RC.NakAfter,
 		PFC: p.Spec.LosslessMask() != 0, Scheduled: p.Scheduled != nil, Kind: p.Shape.Kind,
-		Bond: p.NICs.Bond, QPs: p.QPs, CutThrough: p.Switching.CutThrough, PCIe: p.NICs.PCIe,
+		Bond: p.NICs.Bond, QPs: p.QPs, PCIe: p.NICs.PCIe,
 		SlowPCIe: p.NICs.PCIe > 0 || len(p.Buses) > 0,
 		Events:   len(p.Events) > 0, Storms: p.Storms(), Jobs: len(p.Jobs),
 		Reorder: p.NICs.Reorder.Bytes, ReorderEntries: p.NICs.Reorder.Entries,
@@ -151,6 +151,7 @@ func Count(f *cause.Facts, s *result.Summary) {
 
 // CountPath adds what the account of a run's critical path tells.
 func CountPath(f *cause.Facts, s *result.Summary) {
+	f.Stores = float64(s.StoredLatency) >= LeastCost*float64(s.StepTime)
 	f.NVLinkLatency = s.Chain != nil && 2*s.NVLinkLatency > s.Chain.Own[cause.Latency]
 }
 

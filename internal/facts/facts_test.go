@@ -215,7 +215,7 @@ func TestNoRemedyOfNVLinkLatency(t *testing.T) {
 	s.Chain.Own[cause.Latency], s.Chain.Saving[cause.Latency] = 100, 100
 	for nvlink, want := range map[int64]int{0: 1, 40: 1, 60: 0} {
 		known := Of(planOf(t, rails))
-		s.NVLinkLatency = nvlink
+		known.Far, s.NVLinkLatency = true, nvlink
 		Count(known, s)
 		if all := Remedies(known, s); len(all) != want {
 			t.Errorf("%d of 100 in NVLink: %+v", nvlink, all)

@@ -28,13 +28,15 @@ func Remedies(known *cause.Facts, s *result.Summary) (all []Remedy) {
 		}
 	}
 	for _, id := range ids {
-		if float64(max(step.Costs(id), step.Saves(id))) < LeastCost*float64(s.StepTime) {
+		c, worth := id.Get(), step.Saves(id)
+		if !step.Expects() || c.Lasting || c.Outside() || slices.Contains(s.Simulated, c.Key) {
+			worth = max(worth, step.Costs(id)) // its remedies are simulated too, or no run is without it
+		}
+		if float64(worth) < LeastCost*float64(s.StepTime) {
 			continue
 		}
-		c := id.Get()
 		some := c.Remedies(known)
-		inside := known.Inside || id == cause.Latency && known.NVLinkLatency
-		if len(some) == 0 && c.Advice != "" && !(c.Crossing && inside) {
+		if len(some) == 0 && c.Advice != "" && !(c.Crossing && known.Inside) {
 			some = []cause.Change{{Says: c.Advice}}
 		}
 		for _, change := range some {
@@ -51,6 +53,9 @@ func (r *Remedy) Result(s *result.Summary) result.Remedy {
 	key := r.Of.Get().Key
 	x := result.Remedy{Cause: key, Expected: s.Chain.Saving[r.Of], Simulated: slices.Contains(s.Simulated, key),
 		Says: r.Says, Set: r.Set, Needs: r.Needs}
+	if r.Of == cause.Latency && len(r.Set) > 0 {
+		x.Expected = min(x.Expected, s.StoredLatency)
+	}
 	if SavesNothing(s, r.Of) {
 		x.Cause, x.Expected, x.Simulated = result.OtherSetting, 0, false
 	}

@@ -126,8 +126,8 @@ type Summary struct {
 	Transport  string `json:"transport,omitempty"` // description, if it is not RC
 
 	Step
-	// NVLinkLatency is the part of the latency in Chain that messages inside servers and NVLink domains take.
-	NVLinkLatency int64 `json:"nvlink_latency_ps,omitempty"`
+	NVLinkLatency int64 `json:"nvlink_latency_ps,omitempty"` // of Chain's latency, inside servers and NVLink domains
+	StoredLatency int64 `json:"stored_latency_ps,omitempty"` // of Chain's latency, what cut-through switches lack
 	// Simulated lists the causes, by key, whose saving (Chain) was simulated by a run without them. Other savings
 	// are the model's estimates.
 	Simulated []string `json:"saving_simulated,omitempty"`

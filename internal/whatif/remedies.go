@@ -152,8 +152,8 @@ func (r *Remedy) Try(s *Scenario, step int64, l Limits) {
 
 // Learn corrects the estimates of a run by its simulated remedies. A remedy that is the run without its cause replaces
 // what that is estimated to save, and no remedy of a cause is expected to save less than another one saved. One of a
-// cause that saves nothing is another setting, which is expected to save what it saved itself. So is one that saves more
-// than its cause costs and changes something else too (Change.Doubt).
+// cause that saves nothing is another setting, which is expected to save what it saved itself. So is one that saves
+// more than its cause costs and changes something else too (Change.Doubt).
 func Learn(p *scenario.Plan, s *result.Summary, all []Remedy) {
 	known := facts.Of(p)
 	facts.Count(known, s)

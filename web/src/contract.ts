@@ -476,6 +476,7 @@ export interface Summary {
   slow_ranks?: SlowRank[];
   chain?: Record<string, number>;
   nvlink_latency_ps?: number;
+  stored_latency_ps?: number;
   saving_simulated?: string[];
   places?: CausePlace[];
   unaccounted?: string;
