@@ -192,7 +192,7 @@ func (m *model) ports() bool {
 	return slices.ContainsFunc(m.ways, func(w wayOf) bool { return w.ingress != w.ingressAll })
 }
 
-// kinds finds the rate of each port's kind: the highest among links that join nodes of the same two groups.
+// kinds finds the nominal rate of each port: that of most links that join nodes of the same two groups.
 func (m *model) kinds() {
 	rates := m.b.r.graph.KindRates()
 	m.kind = make([]unit.Rate, 0, 2*len(rates))

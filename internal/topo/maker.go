@@ -157,8 +157,9 @@ func (m *Maker) Graph() (*Graph, error) {
 	return m.g, nil
 }
 
-// KindRates returns the rate of each link's kind: the highest rate among links between nodes of the same two
-// groups, or roles if nodes have no groups.
+// KindRates returns the nominal rate of each link: that of most links between nodes of the same two groups, or roles if
+// nodes have no groups, if it is higher than the link's. Of two rates as frequent it is the lower one, since half of the
+// links are no exception, unless there is one link of each. Links faster than most have their own rate.
 func (g *Graph) KindRates() []unit.Rate {
 	type kind struct{ a, b string }
 	of := func(l *Link) kind {
@@ -171,14 +172,22 @@ func (g *Graph) KindRates() []unit.Rate {
 		a, b := name(l.A), name(l.B)
 		return kind{min(a, b), max(a, b)}
 	}
-	best := map[kind]unit.Rate{}
+	type rated struct {
+		kind
+		rate unit.Rate
+	}
+	count, most := map[rated]int{}, map[kind]unit.Rate{}
 	for i := range g.Links {
-		k := of(&g.Links[i])
-		best[k] = max(best[k], g.Links[i].Rate)
+		count[rated{of(&g.Links[i]), g.Links[i].Rate}]++
+	}
+	for x, n := range count {
+		if m := count[rated{x.kind, most[x.kind]}]; n > m || n == m && (x.rate < most[x.kind]) == (n > 1) {
+			most[x.kind] = x.rate
+		}
 	}
 	rates := make([]unit.Rate, len(g.Links))
 	for i := range g.Links {
-		rates[i] = best[of(&g.Links[i])]
+		rates[i] = max(g.Links[i].Rate, most[of(&g.Links[i])])
 	}
 	return rates
 }

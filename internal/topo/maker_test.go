@@ -138,3 +138,22 @@ func TestMakerRefuses(t *testing.T) {
 		t.Error(err, g.Ways(4), g.WayOf(4, 0), g.WayOf(4, 1), g.WayOf(5, 7))
 	}
 }
+
+// A link is slower than its kind if most of the kind are faster. A faster one makes no others slow, nor does half of them.
+func TestKindRates(t *testing.T) {
+	for _, c := range []struct{ rates, want []unit.Rate }{
+		{[]unit.Rate{100, 100, 25}, []unit.Rate{100, 100, 100}},
+		{[]unit.Rate{25, 25, 25, 100}, []unit.Rate{25, 25, 25, 100}},
+		{[]unit.Rate{100, 25, 25, 100}, []unit.Rate{100, 25, 25, 100}},
+		{[]unit.Rate{25, 100}, []unit.Rate{100, 100}},
+		{[]unit.Rate{200, 200, 200, 100, 400}, []unit.Rate{200, 200, 200, 200, 400}},
+	} {
+		g := &Graph{Nodes: []Node{{Role: Host}, {Role: Leaf}}}
+		for _, rate := range c.rates {
+			g.Links = append(g.Links, Link{B: 1, Rate: rate})
+		}
+		if got := g.KindRates(); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.rates, got, c.want)
+		}
+	}
+}

@@ -216,8 +216,8 @@ func keepingRoom(p *scenario.Plan, change func()) {
 	p.Respec(func(node int, s *queue.Spec) { s.Buffer += after[node] - before[node] })
 }
 
-// ofKind gives each link the rate of its kind: the highest among links that join nodes of the same two groups.
-// Events that are left change no rate.
+// ofKind gives each link its nominal rate, that of most links between nodes of the same two groups. Events that are
+// left change no rate.
 func ofKind(p *scenario.Plan) {
 	g := p.Graph
 	for i, rate := range g.KindRates() {
