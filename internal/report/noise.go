@@ -43,7 +43,11 @@ func noise(by metric, best *result.Variant, variants []result.Variant) string {
 	for i := range variants {
 		v := &variants[i]
 		if v != best && v.Failed == "" && !result.Differ(values(by, *best), values(by, *v)) {
-			near = append(near, v.Label)
+			label := v.Label
+			if result.Above(values(by, *v), values(by, *best)) {
+				label += " (slower with every seed)"
+			}
+			near = append(near, label)
 		}
 	}
 	if len(near) == 0 {

@@ -19,6 +19,10 @@ func TestDiffer(t *testing.T) {
 		{[]float64{10, 20}, []float64{10, 20}, false},
 		{[]float64{10}, []float64{10}, true},
 		{[]float64{10, 20}, []float64{10, 20, 30}, true},
+		{[]float64{847, 535, 634, 700, 650}, []float64{899, 910, 68100, 950, 990}, true}, // a time-out
+		{[]float64{847, 535, 634, 700}, []float64{899, 910, 68100, 950}, true},           // p = 2/70
+		{[]float64{847, 535, 634}, []float64{899, 910, 68100}, false},                    // p = 2/20
+		{[]float64{847, 535, 634, 990, 650}, []float64{899, 910, 68100, 950, 600}, false},
 	} {
 		if got := result.Differ(c.a, c.b); got != c.want {
 			t.Errorf("%v and %v: %v, want %v", c.a, c.b, got, c.want)

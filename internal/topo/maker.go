@@ -157,9 +157,9 @@ func (m *Maker) Graph() (*Graph, error) {
 	return m.g, nil
 }
 
-// KindRates returns the nominal rate of each link: that of most links between nodes of the same two groups, or roles if
-// nodes have no groups, if it is higher than the link's. Of two rates as frequent it is the lower one, since half of the
-// links are no exception, unless there is one link of each. Links faster than most have their own rate.
+// KindRates returns the nominal rate of each link: that of most links between nodes of the same two groups, or roles
+// if nodes have no groups, if it is higher than the link's. Of two rates as frequent it is the lower one, since half
+// of the links are no exception, unless there is one link of each. Links faster than most have their own rate.
 func (g *Graph) KindRates() []unit.Rate {
 	type kind struct{ a, b string }
 	of := func(l *Link) kind {

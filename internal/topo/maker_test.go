@@ -139,7 +139,8 @@ func TestMakerRefuses(t *testing.T) {
 	}
 }
 
-// A link is slower than its kind if most of the kind are faster. A faster one makes no others slow, nor does half of them.
+// A link is slower than its kind if most of the kind are faster. A faster one makes no others slow, nor do half of
+// them.
 func TestKindRates(t *testing.T) {
 	for _, c := range []struct{ rates, want []unit.Rate }{
 		{[]unit.Rate{100, 100, 25}, []unit.Rate{100, 100, 100}},

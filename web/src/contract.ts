@@ -1252,7 +1252,9 @@ export interface ManyPoint {
   seeds?: number[];
   tie: boolean;
   over?: [number, number];
+  noise?: boolean;
   against?: [number, number];
+  against_noise?: boolean;
   causes: CauseTime[];
   runs?: string[];
 }

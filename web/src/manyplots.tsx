@@ -150,10 +150,6 @@ export function tied(many: Many, shown: number[], x: number, y: number): Set<num
   return new Set([...shown, ...(apart(many) ? [-1] : [])].filter((i) => best.has(at(i))));
 }
 
-/** noisy reports whether the seeds do not distinguish two points, of which a difference and half of its 95 % confidence
- * interval are known. */
-export const noisy = (d: number[] | undefined) => !!d && (d[0] !== 0 || d[1] !== 0) && Math.abs(d[0]) <= d[1];
-
 /** Pareto is all points by two figures, those that no other dominates joined. */
 export function Pareto(props: { many: Many; shown: number[]; x: number; y: number; looked: Looked }) {
   const { many, shown, looked } = props;

@@ -3,7 +3,7 @@ import { causeColour } from "./colour";
 import { names } from "./causes";
 import type { Many, ManyPoint } from "./contract";
 import * as f from "./format";
-import { apart, figure, type Looked, noisy, tied } from "./manyplots";
+import { apart, figure, type Looked, tied } from "./manyplots";
 import { address } from "./state";
 
 const listed = 20; // rows before more are asked for
@@ -177,11 +177,11 @@ export function Ranked(props: { many: Many; shown: number[]; looked: Looked; by:
                     </div>
                   </td>
                   <td class="n value">{figure(v, fig)}</td>
-                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && margin(p.over)}{p !== many.points[0] && noisy(p.over) && <small>in noise</small>}</td>}
-                  <td class={`n change ${i >= 0 && change(v, first) && better(v, first) && !noisy(p.against) ? "good" : ""}`}>
+                  {paired && <td class="n over">{p === many.points[0] ? "–" : p.over && p.over[0] === 0 && p.over[1] === 0 ? "equal" : p.over && margin(p.over)}{p !== many.points[0] && p.noise && <small>in noise</small>}</td>}
+                  <td class={`n change ${i >= 0 && change(v, first) && better(v, first) && !p.against_noise ? "good" : ""}`}>
                     {i < 0 || p.name === base?.name ? "–" : change(v, first)}
                     {!paired && p.against && p.name !== base?.name && p.against[1] > 0 && <small>{margin(p.against)}</small>}
-                    {i >= 0 && noisy(p.against) && <small>in noise</small>}
+                    {i >= 0 && p.against_noise && <small>in noise</small>}
                   </td>
                   {others.flatMap((k) => [
                     <td class="n">{figure(p.figures[k], many.figures[k])}</td>,

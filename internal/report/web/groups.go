@@ -123,7 +123,7 @@ func (m *Many) rank(all []one) {
 		}
 		if diff, half, ok := result.Difference(seeds, best); ok && sameSeeds(&all[i], &all[0]) {
 			p.Over = &[2]float64{diff, half}
-			p.Tie = p.Tie || diff <= half
+			p.Tie, p.Noise = p.Tie || !result.Differ(seeds, best), result.Noisy(seeds, best)
 		}
 		m.Points, of[i] = append(m.Points, p), all[i].figures()
 	}

@@ -60,10 +60,12 @@ type ManyPoint struct {
 	Tie     bool      `json:"tie"`             // it equals the best point's, or the seeds do not distinguish them
 	// Over is the difference of the first objective from the best point's and half of its 95 % confidence interval,
 	// paired by seed; absent with one seed.
-	Over *[2]float64 `json:"over,omitempty"`
+	Over  *[2]float64 `json:"over,omitempty"`
+	Noise bool        `json:"noise,omitempty"` // that difference is not significant
 	// Against is the same difference from the base's.
-	Against *[2]float64 `json:"against,omitempty"`
-	Causes  []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
+	Against      *[2]float64 `json:"against,omitempty"`
+	AgainstNoise bool        `json:"against_noise,omitempty"`
+	Causes       []CauseTime `json:"causes"` // of the step along its critical path, in the order of bars
 	// Runs has the run directories that a study keeps of the point, as STUDY/NAME.
 	Runs []string `json:"runs,omitempty"`
 }
@@ -122,7 +124,7 @@ func (m *Many) against() {
 	for i := range m.Points {
 		if p := &m.Points[i]; m.Base != nil && m.Base.Over != nil && p.Over != nil {
 			if mean, half, ok := result.Difference(p.Seeds, m.Base.Seeds); ok {
-				p.Against = &[2]float64{mean, half}
+				p.Against, p.AgainstNoise = &[2]float64{mean, half}, result.Noisy(p.Seeds, m.Base.Seeds)
 			}
 		}
 	}

@@ -189,7 +189,7 @@ func readStudy(dir string, at time.Time) (*Many, error) {
 		if len(all[i].Seeds) > 1 {
 			p.Seeds = all[i].Seeds
 			if mean, half, ok := result.Difference(all[i].Seeds, a.Ranking[0].Seeds); ok {
-				p.Over = &[2]float64{mean, half}
+				p.Over, p.Noise = &[2]float64{mean, half}, result.Noisy(all[i].Seeds, a.Ranking[0].Seeds)
 			}
 		}
 		for _, c := range cause.All() {

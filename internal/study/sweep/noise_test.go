@@ -22,9 +22,10 @@ func TestNoise(t *testing.T) {
 		{ranked(10, 20), ranked(11, 21), 0, 0},
 		{ranked(10), ranked(11), 0, 0},
 		{ranked(10, 20), ranked(20, 10), 1, 0},
-		// mean 1, standard error 1/2.776 ± 1 %
-		{ranked(0, 0, 0, 0, 0), ranked(1-1.01*0.8055, 1-1.01*0.8055, 1, 1+1.01*0.8055, 1+1.01*0.8055), 0, 1},
-		{ranked(0, 0, 0, 0, 0), ranked(1-0.99*0.8055, 1-0.99*0.8055, 1, 1+0.99*0.8055, 1+0.99*0.8055), 0, 0},
+		// mean 1, standard error 1/2.776 ± 1 %, by seeds that differ more
+		{ranked(10, 20, 30, 40, 50), ranked(11-1.01*0.8055, 21-1.01*0.8055, 31, 41+1.01*0.8055, 51+1.01*0.8055), 0, 1},
+		{ranked(10, 20, 30, 40, 50), ranked(11-0.99*0.8055, 21-0.99*0.8055, 31, 41+0.99*0.8055, 51+0.99*0.8055), 0, 0},
+		{ranked(10, 10, 10, 10, 10), ranked(11, 11, 11, 11, 999), 0, 0}, // ranks
 	} {
 		a := &Analysis{Ranking: []Ranked{c.a, c.b}}
 		if equal, near := a.Noise(); equal != c.equal || near != c.near {
