@@ -221,7 +221,8 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 		k := p.KindOf(c.gpu(rank))
 		if !slices.Contains(nvidia, k.GPU.Name) {
 			return coll.Machine{}, field.New("",
-				"NCCL's tuning model has NVIDIA's GPUs, not %s; name an algorithm", k.GPU.Name)
+				"NCCL's tuning model has NVIDIA's GPUs, not %s; accepted: ring, and for all-reduces tree, halving-doubling and hierarchical",
+				k.GPU.Name)
 		}
 		hopper = hopper && k.GPU.Name != "a100"
 		blackwell = blackwell && slices.Contains(blackwells, k.GPU.Name)

@@ -124,6 +124,9 @@ func syntaxError(name string, err error) error {
 		return &field.Error{File: name, Msg: msg}
 	}
 	msg, _, _ := strings.Cut(at.GetMessage(), "\n")
+	if strings.Contains(msg, "tab character") || strings.Contains(msg, "'\t'") {
+		msg = "the line is indented with a tab; accepted: spaces"
+	}
 	p := position(at.GetToken())
 	return &field.Error{File: name, Line: p.line, Col: p.col, Msg: msg}
 }

@@ -217,7 +217,7 @@ func (t *Training) Fullest() (need, have unit.Bytes) {
 // TooBig reports whether the step has more operations than a DAG supports.
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
-		return field.New("micro_batch",
+		return field.New("",
 			"the step would have about %.3g operations, at most %d are taken; plan search simulates a slice of the step", ops, MaxOps)
 	}
 	return nil

@@ -73,7 +73,7 @@ func TestFaultsNameTheField(t *testing.T) {
 		"tp: 3 does not divide the 32":        func(t *Training) { t.TP = 3 },
 		"pp: 5 does not divide the 32 layers": func(t *Training) { t.PP = 5 },
 		"efficiency":                          func(t *Training) { t.Efficiency = 0 },
-		"micro_batch: the step would have":    func(t *Training) { t.Microbatches = 1 << 20 },
+		"the step would have":                 func(t *Training) { t.Microbatches = 1 << 20 },
 	} {
 		tr := training(t, "llama-2-7b", 8, 1, 8)
 		spoil(tr)

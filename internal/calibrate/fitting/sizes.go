@@ -199,6 +199,8 @@ func shape(points []Point) string {
 	switch {
 	case len(off) == 0:
 		return ""
+	case len(points) == 1:
+		return fmt.Sprintf("%s takes %.2g × as long as simulated", size(0), most)
 	case len(points) > 2 && len(off) == 1 && off[0] > 0 && off[0] < last:
 		return fmt.Sprintf("one size, %s: repeat the measurement", size(off[0]))
 	case len(off) == len(points) && len(points) > 1 && most < 1.25*least:

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/report"
@@ -123,8 +124,14 @@ func Loads(w io.Writer, plan *scenario.Plan, curves []load.Curve) {
 		}
 	}
 	t.Print(w)
-	report.Wrap(w, "", fmt.Sprintf("%s, Poisson arrivals. Maximum delivered: %s",
-		unit.Plural(plan.Graph.TotalGPUs(), "GPU"), strings.Join(most, ", ")))
+	text := fmt.Sprintf("%s, Poisson arrivals. Maximum delivered: %s", unit.Plural(plan.Graph.TotalGPUs(), "GPU"),
+		strings.Join(most, ", "))
+	if slices.ContainsFunc(curves, func(c load.Curve) bool {
+		return slices.ContainsFunc(c.Points, func(p load.Point) bool { return p.Delivered > 1.005*p.Drawn })
+	}) {
+		text += ". Delivered more than drawn: messages of the warm-up ended after it"
+	}
+	report.Wrap(w, "", text)
 	short(w, plan, curves)
 }
 

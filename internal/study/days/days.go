@@ -145,7 +145,7 @@ func (c *Question) Input(simulate func(*scenario.Plan) (*result.Summary, error))
 	} else if c.Estimate || len(c.Set) > 0 {
 		return in, r, input.Fault(errors.New("--estimate and --set need a scenario"))
 	}
-	if c.PerServer > 0 {
+	if in.PerServer = min(in.PerServer, max(1, in.GPUs)); c.PerServer > 0 {
 		in.PerServer = c.PerServer
 	}
 	switch {
