@@ -116,6 +116,10 @@ func (c *Comparison) Simulations() (n int) {
 func (c *Comparison) Run(ctx context.Context, pool *Pool, keep func(n int, label string, o *Outcome)) (
 	[]result.Variant, error) {
 	pool.Expect(c.Simulations())
+	pool.Labels = nil
+	for _, v := range c.variants {
+		pool.Labels = append(pool.Labels, v.Label)
+	}
 	n := len(c.variants) * c.Seeds
 	runs, failed := make([]*result.Summary, n), make([]error, n)
 	stopped := pool.Each(ctx, len(runs), func(i int) error {

@@ -31,6 +31,7 @@ type Pool struct {
 	Before   func(Ahead) // receives estimates before runs begin, each at least twice the one before; may be nil
 	Trials   Trials      // outcomes of an earlier process, and an engine; nil: every run is simulated here
 	Flows    bool        // Simulate also returns the table of messages of simulations in Trials
+	Labels   []string    // of a comparison's variants in their order, the baseline first; nil: no order
 
 	rounds
 	once  sync.Once

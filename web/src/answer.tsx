@@ -41,7 +41,7 @@ export function Answer({ info }: { info: Info }) {
         {verdict(info, data)} {largest(cards, step) && <span class="saving">{largest(cards, step)}</span>}
       </h1>
       <p class="lede" data-testid="lede">
-        <Lede info={info} place={data.place?.name} />
+        <Lede info={info} data={data} />
       </p>
       </div>
       <Lost data={data} step={step} />
@@ -140,16 +140,40 @@ function verdict(info: Info, a: Figures): string {
   const after = first.reaction_ps >= 0.005 * s.step_time_ps ? `, ${f.time(first.reaction_ps)} of it CC recovering after it` : "";
   if (lost < 0.02 * s.step_time_ps)
     return `${f.percent(1 - lost / s.step_time_ps)} of the step computes or sends at line rate; ${first.name} takes ${share(ps)}.`;
+  if (a.failure)
+    return `Link ${f.whole(a.failure.link)} fails at ${f.time(a.failure.down_ps)}: ${first.name} puts ${share(ps)} on the critical path${after}.`;
   // A name stays on one line; the port's peer is in the details.
   const where = a.place ? `, mainly at ${f.whole(a.place.name.split(" → ")[0])},` : "";
   return `${f.begin(first.name)}${where} ${first.key === "pause" ? "put" : "puts"} ${share(ps)} on the critical path${after}.`;
 }
 
+/** losing says what a failed link loses, and until when. */
+export const losing = ({ drops, routes_ps, up_ps }: NonNullable<Figures["failure"]>) =>
+  `It loses ${f.plural(drops, "packet")} until ${routes_ps < up_ps ? `routes leave it at ${f.time(routes_ps)}` : f.time(up_ps)}`;
+
 /** Lede says what the slowest message met at the place of the title. */
-function Lede({ info, place }: { info: Info; place?: string }) {
+function Lede({ info, data }: { info: Info; data: Figures }) {
   const s = info.summary;
+  const place = data.place?.name;
+  const failure = data.failure;
   const slow = s.slowest_flow;
   if (s.outcome) return <>{f.begin(s.outcome.why)}.</>;
+  if (failure)
+    return (
+      <>
+        {losing(failure)}
+        {failure.qp >= 0 && (
+          <>
+            ;{" "}
+            <a href={address(standalone() ? ["packet"] : ["run", info.name, "packet"], { qp: failure.qp })}>
+              queue pair {failure.qp}
+            </a>
+            , {failure.from} → {failure.to}, retransmits {f.count(failure.retransmitted_packets)}
+          </>
+        )}
+        .
+      </>
+    );
   return (
     <>
       {slow && slow.ideal_ps > 0 && slow.time_ps > 1.05 * slow.ideal_ps && (

@@ -167,10 +167,11 @@ function Beside() {
   const infos = data.map((d) => d.info);
   const a = infos.find((i) => i.name === place.args.get("a")) ?? infos[0];
   const others = infos.filter((i) => i !== a);
-  const fastest = [...others].sort((x, y) => x.summary.step_time_ps - y.summary.step_time_ps)[0];
+  // A run of another fidelity is compared where there is no other.
+  const other = (i: Info) => Number(fidelityOf(i) !== fidelityOf(a));
+  const fastest = [...others].sort((x, y) => other(x) - other(y) || x.summary.step_time_ps - y.summary.step_time_ps)[0];
   const b = others.find((i) => i.name === place.args.get("b")) ?? fastest;
-  const settings = [...new Set(infos.flatMap((d) => Object.keys(d.manifest.resolved)))]
-    .filter((k) => new Set(infos.map((d) => d.manifest.resolved[k])).size > 1)
+  const settings = settingsOf(infos)
     // What was chosen before what follows from it; what all runs have before what one algorithm has alone.
     .sort((x, y) => Number(follows(x)) - Number(follows(y)) || absent(x, infos) - absent(y, infos) || (x < y ? -1 : 1));
   const warned = unlike(infos);
@@ -184,7 +185,7 @@ function Beside() {
       <h1 data-testid="verdict">{b && warned.length > 0 ? apart(a, b) : verdict(a, b)}</h1>
       {warned.length > 0 && (
         <p class="warn" role="alert" data-testid="unlike">
-          These runs differ in {warned.join(" and ")}: step times compare the work, not the fabric.
+          These runs differ in {warned.join(" and ")}: step times do not compare the fabric.
         </p>
       )}
       {(lost ?? []).map((why) => (
@@ -339,9 +340,32 @@ function Others({ of }: { of: Info }) {
   );
 }
 
+/** fidelityOf names how a run was simulated. */
+const fidelityOf = (i: Info) => i.summary.fidelity || "packet";
+
+/** estimates is the title of runs of different fidelities: the difference is the estimate's error where nothing else
+ * differs, and no gain in any case. */
+function estimates(a: Info, b: Info): string {
+  const [packet, flow] = byFlow(a) ? [b, a] : [a, b];
+  const share = flow.summary.step_time_ps / Math.max(1, packet.summary.step_time_ps) - 1;
+  const same = settingsOf([a, b]).every((k) => /fidelity/.test(k) || follows(k));
+  const off = `${f.percent(Math.abs(share))} too ${share < 0 ? "short" : "long"} here`;
+  return (
+    `Fidelity ${fidelityOf(flow)} estimates ${f.time(flow.summary.step_time_ps)} (${flow.name})` +
+    (same
+      ? `: ${off}, ${f.time(packet.summary.step_time_ps)} with fidelity ${fidelityOf(packet)}.`
+      : `; ${packet.name} takes ${f.time(packet.summary.step_time_ps)} with fidelity ${fidelityOf(packet)}. The fidelities differ, so this is no gain.`)
+  );
+}
+
+/** settingsOf are the settings in which runs differ. */
+const settingsOf = (infos: Info[]) =>
+  [...new Set(infos.flatMap((d) => Object.keys(d.manifest.resolved)))].filter((k) => new Set(infos.map((d) => d.manifest.resolved[k])).size > 1);
+
 /** verdict says which of two runs ends first, and by how much. */
 function verdict(a: Info, b: Info | undefined): string {
   if (!b) return `${a.name} takes ${f.time(a.summary.step_time_ps)}.`;
+  if (fidelityOf(a) !== fidelityOf(b)) return estimates(a, b);
   const d = b.summary.step_time_ps - a.summary.step_time_ps;
   const share = Math.abs(d) / Math.max(1, a.summary.step_time_ps);
   if (share < 0.0005) return `${b.name} takes as long as ${a.name}.`;

@@ -692,6 +692,22 @@ export interface StepLoss {
   remedy?: Remedy;
 }
 
+export interface FailurePicture {
+  link: string;
+  port: number;
+  name: string;
+  down_ps: number;
+  routes_ps: number;
+  up_ps: number;
+  drops: number;
+  width_ps: number;
+  lost: number[];
+  qp: number;
+  from: string;
+  to: string;
+  retransmitted_packets: number;
+}
+
 export interface PortPicture {
   longest: boolean;
   port: number;
@@ -764,6 +780,7 @@ export interface Answer {
   place?: CausePlace;
   losing_ps?: [number, number];
   remedies: Remedy[];
+  failure?: FailurePicture;
   port?: PortPicture;
   link?: LinkPicture;
   ends?: EndPicture;
@@ -1279,6 +1296,7 @@ export interface Many {
   title: string;
   axes: ManyAxis[];
   more: number;
+  together: number;
   figures: ManyFigure[];
   by: number[];
   points: ManyPoint[];

@@ -3,6 +3,7 @@ import { type Answer, type Grid, type Info, type Pauses, type QPView, standalone
 import type { Tiers as Held } from "./contract";
 import { Canvas, type Label, type Values } from "./canvas";
 import { type Limits, load } from "./colour";
+import { losing as loses } from "./answer";
 import * as domains from "./domains";
 import { fabric } from "./failures";
 import { byFlow, unsimulated } from "./flow";
@@ -74,7 +75,9 @@ function Topology({ info }: { info: Info }) {
   const place = usePlace();
   const losing = place.args.get("metric") === "lost";
   const flows = byFlow(info);
-  const metric = losing || flows ? "util" : (place.args.get("metric") ?? telling(info));
+  const { data: answer, error: unanswered } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
+  const failure = answer?.failure;
+  const metric = losing || flows ? "util" : (place.args.get("metric") ?? (failure ? "util" : telling(info)));
   const cols = info.cols;
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;
   const qp = place.args.has("qp") ? Number(place.args.get("qp")) : undefined;
@@ -90,12 +93,15 @@ function Topology({ info }: { info: Info }) {
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
-  const { data: answer, error: unanswered } = useData(() => view<Answer>(info.name, "answer"), [info.name]);
   const worst = metric === "queue" ? answer?.place?.port : undefined;
-  const peak = useMemo(() => busiest(data, worst), [data, worst]);
+  const step = Math.max(1, info.summary.step_time_ps);
+  // A failure is shown while the link is down and routes still use it.
+  const peak = useMemo(
+    () => (failure && answer?.place ? Math.min(cols - 1, Math.floor((answer.place.at_ps / step) * cols)) : busiest(data, worst)),
+    [data, worst, failure],
+  );
   const limits = useMemo(() => limitsOf(info), [info]);
   const queues = metric === "queue" && grid.data ? { scale: grid.data.scale, limits } : undefined;
-  const step = Math.max(1, info.summary.step_time_ps);
   const t = place.args.has("at") ? columnOf(place.args, cols, step) : peak;
   /** move shows a column: the address has the time at which it begins. */
   const move = (to: number) =>
@@ -129,7 +135,7 @@ function Topology({ info }: { info: Info }) {
     ),
     [offered, port],
   );
-  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, grid.data, answer?.place?.port)), [info, metric, t, data, losing, answer]);
+  const labels = useMemo(() => (losing ? [] : named(info, metric, t, data, grid.data, answer?.place?.port, answer?.failure)), [info, metric, t, data, losing, answer]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
   const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
@@ -198,7 +204,7 @@ function Topology({ info }: { info: Info }) {
             <button onClick={() => move(t + 1)} aria-label="one step on">
               ▶︎
             </button>
-            {t !== peak && <button onClick={() => set({ at: undefined })}>busiest moment</button>}
+            {t !== peak && <button onClick={() => set({ at: undefined })}>{failure ? "during the failure" : "busiest moment"}</button>}
             <label>
               speed{" "}
               <select value={speed} onChange={(e) => faster(Number(e.currentTarget.value))}>
@@ -313,6 +319,12 @@ function telling({ summary: s }: Info): string {
 function finding(info: Info, answer?: Answer): [string, string] {
   const { summary: s, ports } = info;
   const roots = s.pause_roots;
+  const failure = answer?.failure;
+  if (failure)
+    return [
+      `Link ${f.whole(failure.link)} is down from ${f.time(failure.down_ps)} to ${f.time(failure.up_ps)}.`,
+      `${loses(failure)}${failure.qp >= 0 ? `; queue pair ${failure.qp}, ${failure.from} → ${failure.to}, retransmits ${f.count(failure.retransmitted_packets)}` : ""}.`,
+    ];
   if (roots?.roots?.[0] && roots.paused_ps > 0)
     return [
       `${roots.roots[0].name} causes ${f.percent(roots.roots[0].pause_ps / roots.paused_ps)} of the pause time.`,
@@ -437,15 +449,17 @@ function worth(metric: string, grid: Grid, v: number): string {
 }
 
 /** named are the links to name in the drawing: the root of pauses, and the largest values of the time. */
-function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid, worst = -1): Label[] {
+function named(info: Info, metric: string, t: number, data?: Values, grid?: Grid, worst = -1, failure?: Answer["failure"]): Label[] {
   const root = metric === "pause" ? info.summary.pause_roots?.roots?.[0] : undefined;
-  const first = root ? [{ port: root.port, words: `root: ${root.name}`, root: true }] : [];
+  const now = ((t + 0.5) / info.cols) * info.summary.step_time_ps;
+  const first: Label[] = root ? [{ port: root.port, words: `root: ${root.name}`, root: true }] : [];
+  if (failure && failure.down_ps <= now && now < failure.up_ps) first.push({ port: failure.port, words: `${failure.name.split(" → ")[0]} down`, bold: true });
   if (!data || !grid) return first;
   // The port of the title is named too.
   const title = !root && metric === "queue" && data.bytes[worst * data.cols + t] > 0 ? [worst] : [];
   const others = topPorts(info, data, t, 3).filter((p) => p !== title[0]);
   return first.concat(
-    [...title, ...others.slice(0, 3 - title.length)].map((p) => ({
+    [...title, ...others.slice(0, 3 - title.length - first.length)].map((p) => ({
       port: p,
       words: `${info.ports[p].name.split(" → ")[0]} ${worth(metric, grid, data.bytes[p * data.cols + t])}`,
       root: false,

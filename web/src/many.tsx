@@ -97,7 +97,7 @@ function Points({ many }: { many: Many }) {
       <Progress many={many} />
       {many.unlike.length > 0 && (
         <p class="warn" role="alert" data-testid="unlike">
-          These {many.study ? "points" : "runs"} differ in {many.unlike.join(" and ")}: step times compare the work, not the fabric.
+          These {many.study ? "points" : "runs"} differ in {many.unlike.join(" and ")}: step times do not compare the fabric.
         </p>
       )}
       {many.left_out.map((why) => (
@@ -190,7 +190,7 @@ function verdict(many: Many): string {
   const fig = many.figures[k];
   if (many.unlike.length > 0 && many.points.length > 1) {
     const of = many.points.map((p) => p.figures[k]);
-    return `${f.begin(fig.words)} from ${figure(Math.min(...of), fig)} to ${figure(Math.max(...of), fig)}, for different work.`;
+    return `${f.begin(fig.words)} from ${figure(Math.min(...of), fig)} to ${figure(Math.max(...of), fig)}, for different ${many.unlike.some((x) => x !== "the fidelity") ? "work" : "fidelities"}.`;
   }
   const tied = many.points.filter((p) => p.tie);
   const same = many.axes.map((_, a) => a).filter((a) => tied.every((p) => p.at[a] === best.at[a]));
@@ -294,9 +294,11 @@ function Differ(props: { many: Many; kept: Map<number, number>; only: (axis: num
           )}
         </td>
         <td class="n">
-          {a.share >= 0 ? (
+          {a.share === 0 && (many.study?.seeds ?? 1) > 1 ? (
+            "in the noise"
+          ) : a.share >= 0 ? (
             <>
-              <i class="bar-share" style={{ width: `${60 * a.share}px` }} /> {f.percent(a.share)}
+              <i class="bar-share" style={{ width: `${60 * a.share}px` }} /> {a.share < 0.0005 ? "< 0.1 %" : f.percent(a.share)}
             </>
           ) : (
             "–"
@@ -321,10 +323,21 @@ function Differ(props: { many: Many; kept: Map<number, number>; only: (axis: num
             <tr>
               <th>setting</th>
               <th>values</th>
-              <th class="n" title="share of the variance of the first objective, epsilon squared">explains</th>
+              <th class="n" title="share of the variance of the first objective between points: of crossed settings the main effect, else epsilon squared">explains</th>
             </tr>
           </thead>
-          <tbody>{all.slice(0, head).map(row)}</tbody>
+          <tbody>
+            {all.slice(0, head).map(row)}
+            {many.together >= 0.0005 && (
+              <tr>
+                <th scope="row">together</th>
+                <td class="note">what one setting does depends on another</td>
+                <td class="n">
+                  <i class="bar-share" style={{ width: `${60 * many.together}px` }} /> {f.percent(many.together)}
+                </td>
+              </tr>
+            )}
+          </tbody>
         </table>
         {all.length > head && (
           <details>

@@ -1,5 +1,5 @@
 import type { Answer, Info } from "./api";
-import type { EndPicture, LinkPicture, PausePicture, PortPicture, RatePicture } from "./contract";
+import type { EndPicture, FailurePicture, LinkPicture, PausePicture, PortPicture, RatePicture } from "./contract";
 import * as f from "./format";
 import { address } from "./state";
 import { standalone } from "./api";
@@ -19,15 +19,15 @@ function around(info: Info, at: number) {
 
 /** Pictures are the port, the rank and the pause to look at, small; each leads to its time. */
 export function Pictures({ info, data }: { info: Info; data: Answer }) {
-  const { port, link, ends, pause, rate } = data;
-  if (!port && !link && !ends && !pause && !rate) return null;
+  const { failure, port, link, ends, pause, rate } = data;
+  if (!failure && !port && !link && !ends && !pause && !rate) return null;
   return (
     <>
       <div class="head">
         <h2>Where and when</h2>
       </div>
       <div class="grid3 small" data-testid="moments">
-        {port && <Port info={info} p={port} />}
+        {failure ? <Failure info={info} p={failure} /> : port && <Port info={info} p={port} />}
         {link && <Link info={info} p={link} />}
         {ends && <Ends info={info} p={ends} />}
         {pause ? <Pause info={info} p={pause} /> : rate && <Rate info={info} p={rate} />}
@@ -88,6 +88,31 @@ function Port({ info, p }: { info: Info; p: PortPicture }) {
             </text>
           </>
         )}
+        <Axis from={0} to={step} />
+      </svg>
+    </a>
+  );
+}
+
+/** Failure is the losses of a failed link, with the time shaded in which it was down. */
+function Failure({ info, p }: { info: Info; p: FailurePicture }) {
+  const step = p.width_ps * p.lost.length;
+  const most = Math.max(1, ...p.lost);
+  const w = W / p.lost.length;
+  const x = (ps: number) => (ps / Math.max(1, step)) * W;
+  return (
+    <a class="card" href={to(info, "fabric", { at: Math.round((p.down_ps + p.routes_ps) / 2) })}>
+      <h3>Drops on a failed link: {f.count(p.drops)}</h3>
+      <p class="note">
+        {p.name}, down {f.time(p.down_ps)} to {f.time(p.up_ps)}
+      </p>
+      <svg viewBox={`0 0 ${W} ${H + 18}`} role="img" aria-label={`drops of ${p.link} over the step`}>
+        <rect x={x(p.down_ps)} y={14} width={Math.max(1, x(p.up_ps) - x(p.down_ps))} height={H - 14} fill="var(--bad)" opacity="0.1" />
+        {p.lost.map((n, i) => (n > 0 ? <rect x={i * w} y={H - (n / most) * (H - 30)} width={Math.max(1, w)} height={(n / most) * (H - 30)} fill="var(--bad)" /> : null))}
+        <path d={`M${x(p.routes_ps)} 14V${H}`} stroke="var(--ink)" stroke-dasharray="2 3" />
+        <text class="over" x={Math.min(W - 96, x(p.routes_ps) + 4)} y={24}>
+          {p.routes_ps < p.up_ps ? "routes leave it" : "up again"}
+        </text>
         <Axis from={0} to={step} />
       </svg>
     </a>

@@ -122,7 +122,10 @@ export function Runs() {
       <div class="groups" data-testid="runs">
         {groups.map(([title, list]) => {
           const most = Math.max(1, ...list.map((e) => e.step_time_ps));
-          const best = Math.min(...list.filter((e) => e.complete && !e.outcome).map((e) => e.step_time_ps));
+          // Runs by packets are not measured against estimates.
+          const packets = list.some((e) => !e.fidelity);
+          const ranked = list.filter((e) => e.complete && !e.outcome && (!packets || !e.fidelity));
+          const best = Math.min(...ranked.map((e) => e.step_time_ps));
           return (
             <section class={list.length > 1 ? "group many" : "group"} aria-label={title || "unreadable"}>
               <h2>
@@ -138,7 +141,7 @@ export function Runs() {
                   <Run
                     e={e}
                     most={most}
-                    best={list.length > 1 ? best : -1}
+                    best={ranked.length > 1 && ranked.includes(e) ? best : -1}
                     chosen={chosen.includes(e.name)}
                     choose={(on) => choose(on ? [...chosen, e.name] : chosen.filter((n) => n !== e.name))}
                     remove={() =>

@@ -42,6 +42,7 @@ type Answer struct {
 	Losing *[2]int64 `json:"losing_ps,omitempty"`
 	// Remedies are changes, sorted by their causes' saving, without duplicates.
 	Remedies []result.Remedy `json:"remedies"`
+	Failure  *FailurePicture `json:"failure,omitempty"` // of a run that lost most of its time to one
 	Port     *PortPicture    `json:"port,omitempty"`
 	Link     *LinkPicture    `json:"link,omitempty"` // of a run without queues
 	Ends     *EndPicture     `json:"ends,omitempty"`
@@ -161,6 +162,9 @@ func (r *Directory) answer() (any, error) {
 	a.Fidelity, a.Signals = strings.Trim(a.Fidelity, " ()"), report.Signals(s)
 	a.lost(s)
 	a.Place = placeOf(s, a.Losses)
+	if err = a.failed(r); err != nil {
+		return nil, err
+	}
 	if a.Losing, err = r.losing(); err != nil {
 		return nil, err
 	}

@@ -101,16 +101,23 @@ func (m *Many) rank(all []one) {
 	}
 	m.Unlike = unlike(all)
 	keys := differing(all)
-	for _, key := range keys {
-		values := make([]string, len(all))
+	values := make([][]string, len(keys))
+	for k, key := range keys {
 		for i := range all {
-			values[i] = all[i].settings[key]
+			values[k] = append(values[k], all[i].settings[key])
 		}
-		share := sweep.Share(values, steps)
+	}
+	effects, together, crossed := sweep.MainEffects(values, trialsOf(all))
+	m.Together = together
+	for k, key := range keys {
+		share := sweep.Share(values[k], steps)
+		if crossed {
+			share = effects[k]
+		}
 		if key == sweep.SeedKey { // random variation, after the chosen settings
 			share = -1
 		}
-		m.axis(key, values, share)
+		m.axis(key, values[k], share)
 	}
 	of := make([]sweep.Means, len(all))
 	best, _ := all[0].steps()
@@ -129,6 +136,20 @@ func (m *Many) rank(all []one) {
 	}
 	m.settle(keys, func(i int, key string) string { return all[i].settings[key] }, of,
 		[]string{"step_time", "queue_peak"}, nil)
+}
+
+// trialsOf returns the step times of runs by seed; of runs with different seeds, their means.
+func trialsOf(all []one) (out [][]float64) {
+	same := true
+	for i := range all {
+		seeds, _ := all[i].steps()
+		out, same = append(out, seeds), same && sameSeeds(&all[i], &all[0])
+	}
+	for i := 0; i < len(all) && !same; i++ {
+		_, mean := all[i].steps()
+		out[i] = []float64{mean}
+	}
+	return out
 }
 
 // sameSeeds reports whether two groups have runs of the same seeds.

@@ -19,17 +19,19 @@ import (
 
 // Many is any number of runs, or the points of a study, by the settings in which they differ and by their figures.
 type Many struct {
-	Title   string       `json:"title"`
-	Axes    []ManyAxis   `json:"axes"`    // differing settings, those that explain most first
-	More    int          `json:"more"`    // settings that differ beyond Axes
-	Figures []ManyFigure `json:"figures"` // figures that some point has
-	By      []int        `json:"by"`      // numbers of the figures that rank: the objectives
-	Points  []ManyPoint  `json:"points"`  // the best first
-	Of      int          `json:"of"`      // points that have results, of which Points may be a part
-	Base    *ManyPoint   `json:"base,omitempty"`
-	Unlike  []string     `json:"unlike"`   // reasons why step times compare the work instead of the fabric
-	LeftOut []string     `json:"left_out"` // runs that cannot be read, with the reason
-	Study   *StudyState  `json:"study,omitempty"`
+	Title string     `json:"title"`
+	Axes  []ManyAxis `json:"axes"` // differing settings, those that explain most first
+	More  int        `json:"more"` // settings that differ beyond Axes
+	// Together is the share of the variance that settings explain together only, of variants that cross all values.
+	Together float64      `json:"together"`
+	Figures  []ManyFigure `json:"figures"` // figures that some point has
+	By       []int        `json:"by"`      // numbers of the figures that rank: the objectives
+	Points   []ManyPoint  `json:"points"`  // the best first
+	Of       int          `json:"of"`      // points that have results, of which Points may be a part
+	Base     *ManyPoint   `json:"base,omitempty"`
+	Unlike   []string     `json:"unlike"`   // reasons why step times compare the work instead of the fabric
+	LeftOut  []string     `json:"left_out"` // runs that cannot be read, with the reason
+	Study    *StudyState  `json:"study,omitempty"`
 }
 
 // ManyAxis is a setting that differs, with its values in order.
@@ -38,7 +40,9 @@ type ManyAxis struct {
 	Short string   `json:"short"`
 	Typed []string `json:"typed"` // in the form of --set
 	Shown []string `json:"shown"`
-	Share float64  `json:"share"` // of the variance of the first objective; −1 if there are too few points
+	// Share is that of the variance of the first objective; −1 if there are too few points. Of variants that cross all
+	// values it is the setting's main effect, else epsilon squared.
+	Share float64 `json:"share"`
 }
 
 // ManyFigure is a figure of a point.
@@ -159,6 +163,9 @@ func unlike(all []one) []string {
 		if slices.ContainsFunc(all, func(x one) bool { return k.of(&x.summary) != k.of(&all[0].summary) }) {
 			out = append(out, k.name)
 		}
+	}
+	if slices.ContainsFunc(all, func(x one) bool { return x.summary.Fidelity != all[0].summary.Fidelity }) {
+		out = append(out, "the fidelity") // an estimate's error is no gain
 	}
 	return out
 }

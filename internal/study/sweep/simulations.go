@@ -113,6 +113,9 @@ func (s *Simulations) ID(label string, plan *scenario.Plan, until unit.Time, flo
 	sum := digest(parts...)
 	t.Trial = ID(sum[:]).String()
 	trial := &Trial{ID: ID(sum[:]), label: label}
+	if s.Pool != nil {
+		trial.order = slices.Index(s.Pool.Labels, label) + 1
+	}
 	_, trial.settings = plan.Resolved()
 	if s.Engine != nil {
 		t.Bundle = b.Digest()
@@ -235,7 +238,7 @@ func (t *Task) plan(path string, read scenario.ReadFile) (*scenario.Plan, error)
 }
 
 // ViewSimulations reads the study of another command than sweep in a directory, also while it runs. It returns the
-// command ("" for a study of sweep or none), its scenario, and the records without tables, in their order.
+// command ("" for a study of sweep or none), its scenario, and the records without tables, in the order of variants.
 func ViewSimulations(dir string) (command, path string, all []*Record, err error) {
 	designs, err := readDesigns(dir)
 	if err != nil || designs == nil || designs[0].Command == "" {
@@ -257,5 +260,6 @@ func ViewSimulations(dir string) (command, path string, all []*Record, err error
 		r.Flows = nil
 		all = append(all, r)
 	}
+	slices.SortStableFunc(all, func(a, b *Record) int { return cmp.Compare(a.Order, b.Order) })
 	return designs[0].Command, designs[0].Scenario, all, nil
 }

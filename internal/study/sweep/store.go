@@ -48,6 +48,7 @@ type Record struct {
 
 	// Of Simulations.
 	Label    string            `json:"label,omitempty"`
+	Order    int               `json:"order,omitempty"`    // of the label among the command's variants, from 1
 	Settings map[string]string `json:"settings,omitempty"` // every value that the run used
 	Late     bool              `json:"late,omitempty"`
 	Summary  *result.Summary   `json:"summary,omitempty"`

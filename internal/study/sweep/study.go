@@ -451,7 +451,7 @@ func (s *Study) Leave(why error) {
 
 // Take stores the record of a trial. It may be called by several goroutines.
 func (s *Study) Take(t *Trial, r *Record) error {
-	r.Label, r.Settings = t.label, t.settings
+	r.Label, r.Order, r.Settings = t.label, t.order, t.settings
 	if err := s.store.Add(t.ID, r); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(s.Dir, JournalName), input.Reason(err))
 	}

@@ -21,6 +21,7 @@ type Trial struct {
 	// Of Simulations.
 	task     *Task // nil: the point's
 	label    string
+	order    int // of the label, from 1; 0: none
 	settings map[string]string
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"railyard/internal/study/space"
 )
@@ -76,6 +77,90 @@ func Share(values []string, y []float64) float64 {
 		}
 	}
 	return epsilonSquared(binned(groups))
+}
+
+// MainEffects returns the shares of the variance between points that each setting explains alone, and that settings
+// explain together only. values are those of each setting by point; y has each point's trials, of the same seeds. It
+// returns false unless the points are all combinations of the values, each once.
+func MainEffects(values [][]string, y [][]float64) (shares []float64, together float64, ok bool) {
+	points, cells := len(y), 1
+	seen := map[string]bool{}
+	for k := range values {
+		distinct := map[string]bool{}
+		for _, v := range values[k] {
+			distinct[v] = true
+		}
+		if cells *= len(distinct); cells > points {
+			return nil, 0, false
+		}
+	}
+	for i := range y {
+		var at []string
+		for k := range values {
+			at = append(at, values[k][i])
+		}
+		seen[strings.Join(at, "\x00")] = true
+	}
+	if cells != points || len(seen) != points || points < 2 {
+		return nil, 0, false
+	}
+	means, mean, noise := noiseOf(y)
+	squares := func(of []float64) (sum float64) {
+		for _, v := range of {
+			sum += (v - mean) * (v - mean)
+		}
+		return sum
+	}
+	total := squares(means)
+	if total == 0 {
+		return make([]float64, len(values)), 0, true
+	}
+	left, free := total, float64(points-1)
+	for k := range values {
+		groups := map[string][]float64{}
+		for i, v := range values[k] {
+			groups[v] = append(groups[v], means[i])
+		}
+		own := make([]float64, 0, points)
+		for _, i := range values[k] {
+			own = append(own, average(groups[i]))
+		}
+		between, degrees := squares(own), float64(len(groups)-1)
+		shares = append(shares, max(0, (between-degrees*noise)/total))
+		left, free = left-between, free-degrees
+	}
+	return shares, max(0, (left-free*noise)/total), true
+}
+
+// noiseOf returns the means of points, their mean, and the variance of a point's mean over seeds, without what seeds
+// have in common.
+func noiseOf(y [][]float64) (means []float64, mean, noise float64) {
+	n := len(y[0])
+	seeds := make([]float64, n)
+	for i := range y {
+		means = append(means, average(y[i]))
+		for s, v := range y[i] {
+			seeds[s] += v / float64(len(y))
+		}
+	}
+	mean = average(means)
+	for i := range y {
+		for s, v := range y[i] {
+			d := v - means[i] - seeds[s] + mean
+			noise += d * d
+		}
+	}
+	if free := (len(y) - 1) * (n - 1); free > 0 {
+		noise /= float64(free) * float64(n)
+	}
+	return means, mean, noise
+}
+
+func average(of []float64) (mean float64) {
+	for _, v := range of {
+		mean += v / float64(len(of))
+	}
+	return mean
 }
 
 // binned groups values of quantities that are nearly all different into bins.
