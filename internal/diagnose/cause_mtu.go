@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"railyard/internal/counters"
+	"railyard/internal/swconf"
 	"railyard/unit"
 )
 
@@ -12,13 +13,38 @@ var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", 
 	By: []string{"frames longer than the MTU", "input errors", "input discards", "output discards",
 		"output errors", "MTU of both ends", "ACK timeouts"}}
 
+// hostMTU is the usual MTU of hosts with jumbo frames: a port that takes their packets drops none for its MTU, unless it
+// counts frames that are longer.
+const hostMTU unit.Bytes = 9000
+
 func findMTU(f *Fabric, c *Cause) (out []Finding) {
+	differ, first := 0, (*Port)(nil)
 	f.ports(func(p *Port) {
 		if x, ok := f.tooLong(c, p); ok {
 			out = append(out, x)
+		} else if p.belowPeer() {
+			if differ++; first == nil {
+				first = p
+			}
 		}
 	})
+	if first != nil {
+		mine, file, line := first.mtu()
+		theirs, _, _ := first.Peer.mtu()
+		f.note("%s between switches with different MTUs at the ends (%v: %d, %v: %d; %s:%d): RoCE packets (at most %d bytes) fit both ends, and no counter shows a longer frame there",
+			unit.Plural(differ, "link"), first, mine, first.Peer, theirs, file, line, swconf.LongestRoCE)
+	}
 	return out
+}
+
+// belowPeer reports whether a port has a smaller MTU than the other end of a link between switches.
+func (p *Port) belowPeer() bool {
+	if p.Peer == nil || p.On.Kind != Switch || p.Peer.On.Kind != Switch {
+		return false
+	}
+	mine, _, _ := p.mtu()
+	theirs, _, _ := p.Peer.mtu()
+	return mine > 0 && theirs > mine
 }
 
 // tooLong finds a port whose MTU is too small for its traffic.
@@ -31,6 +57,7 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 	long, errs, refused := p.read(giants), p.read(inErrors), p.read(inDiscards)
 	outwards, failed := p.read(outDiscards), p.read(outErrors)
 	least := mine > 0 && (theirs > mine || f.usualMTU() > mine)
+	small := least && mine < hostMTU
 	switch {
 	case long.Some():
 		sure := Likely
@@ -38,11 +65,11 @@ func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
 			sure = Proven
 		}
 		x = c.at(p, -1, sure, "%v receives frames longer than its MTU from %s", p, farOf(p))
-	case least && errs.Some() && p.read(crc).None() && !p.miscoded().Some() && !p.lacks(uncorrected, symbols):
+	case small && errs.Some() && p.read(crc).None() && !p.miscoded().Some() && !p.lacks(uncorrected, symbols):
 		x = c.at(p, -1, Likely, "%v counts input errors other than CRC errors, and its MTU is smaller than that of other ports", p)
-	case least && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
+	case small && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
 		x = c.at(p, -1, Likely, "%v drops outside its queues, and its MTU is smaller than that of other ports", p)
-	case least && theirs > mine && p.On.Kind == Switch && p.Peer.On.Kind == Switch:
+	case mine < swconf.LongestRoCE && p.belowPeer():
 		x = c.at(p, -1, Possible, "the MTU at %v is smaller than at %v", p, p.Peer)
 	default:
 		return x, false

@@ -121,6 +121,9 @@ const Headers = 82
 // inIP is the part of Headers within the IP packet, which an MTU counts: without Ethernet header and FCS.
 const inIP = Headers - 18
 
+// LongestRoCE is the longest IP packet of RoCEv2: the largest path MTU over IPv6, whose header has 20 bytes more.
+const LongestRoCE = 4096 + inIP + 20
+
 // HostHeaders is the part of a network device's MTU that Linux reserves for RoCE headers before it rounds down to a
 // path MTU: GRH 40, UDP 8, BTH 12, XRC 4, AtomicETH 28, ICRC 4 (include/rdma/ib_addr.h, iboe_get_mtu).
 const HostHeaders = 96
