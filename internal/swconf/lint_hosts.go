@@ -406,7 +406,8 @@ func (l *linter) hostPathMTU() {
 			x.fault(n, n.PathMTU.At, "raise the MTU of the network device",
 				"RoCE packets carry %d bytes, not %d", n.PathMTU.V, l.PathMTU)
 		case n.MTU.Is() && int(n.MTU.V) < l.PathMTU+HostHeaders:
-			x.fault(n, n.MTU.At, fmt.Sprintf("an MTU of %d or more", l.PathMTU+HostHeaders),
+			x.fault(n, n.MTU.At, fmt.Sprintf("an MTU of %d or more, of which Linux reserves %d bytes for headers",
+				l.PathMTU+HostHeaders, HostHeaders),
 				"MTU %d holds no RoCE packets of %d bytes: the path MTU falls to the next power of two below",
 				int64(n.MTU.V), l.PathMTU)
 		}

@@ -124,8 +124,13 @@ func TestDataOfAnotherDSCP(t *testing.T) {
 func TestWrongPriorityIsOneFault(t *testing.T) {
 	c := leaf()
 	c.QoS.Queues[4] = Queue{Name: "q4", At: at(61), Pause: Say(4, at(62))}
+	c.QoS.DSCP[30] = Say(uint8(4), at(63))
 	if s := severity(c, "ecn-missing"); s != Warning {
 		t.Errorf("another lossless queue without ECN: %q", s)
+	}
+	c.QoS.DSCP[30] = Said[uint8]{}
+	if s := severity(c, "ecn-missing"); s != "" || severity(c, "pfc-class") == "" {
+		t.Errorf("another lossless queue to which nothing goes: ecn-missing %q, pfc-class %q", s, severity(c, "pfc-class"))
 	}
 	c.QoS.Queues[3].Pause = Said[int]{}
 	c.QoS.Queues[3].PG = Said[Pause]{}
