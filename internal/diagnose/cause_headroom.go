@@ -27,8 +27,8 @@ func findHeadroom(f *Fabric, c *Cause) (out []Finding) {
 	return together(out)
 }
 
-// together merges the findings of several ports of a switch, whose buffers have one configuration: the worst, with the
-// others' first lines.
+// together merges the findings of several ports of a device, whose MTU, PFC and buffers have one configuration: the
+// first, with the others' first lines.
 func together(all []Finding) (out []Finding) {
 	at := map[string]int{}
 	for _, x := range all {

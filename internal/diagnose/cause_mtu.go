@@ -13,8 +13,8 @@ var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", 
 	By: []string{"frames longer than the MTU", "input errors", "input discards", "output discards",
 		"output errors", "MTU of both ends", "ACK timeouts"}}
 
-// hostMTU is the usual MTU of hosts with jumbo frames: a port that takes their packets drops none for its MTU, unless it
-// counts frames that are longer.
+// hostMTU is the usual MTU of hosts with jumbo frames: a port that takes their packets drops none for its MTU, unless
+// it counts frames that are longer.
 const hostMTU unit.Bytes = 9000
 
 func findMTU(f *Fabric, c *Cause) (out []Finding) {
@@ -34,7 +34,7 @@ func findMTU(f *Fabric, c *Cause) (out []Finding) {
 		f.note("%s between switches with different MTUs at the ends (%v: %d, %v: %d; %s:%d): RoCE packets (at most %d bytes) fit both ends, and no counter shows a longer frame there",
 			unit.Plural(differ, "link"), first, mine, first.Peer, theirs, file, line, swconf.LongestRoCE)
 	}
-	return out
+	return together(out)
 }
 
 // belowPeer reports whether a port has a smaller MTU than the other end of a link between switches.
