@@ -99,7 +99,7 @@ type Cause struct {
 
 // causes in order of precedence among equally strong findings: broken components precede wrong settings, and those
 // precede victims.
-var causes = []*Cause{&lossyCable, &flapping, &uplinkDown, &slowLink, &miscabled, &mtuDrops, &pfcOff,
+var causes = []*Cause{&deviceDown, &lossyCable, &flapping, &uplinkDown, &slowLink, &miscabled, &mtuDrops, &pfcOff,
 	&linkPause, &storm, &slowReceiver, &wrongClass, &cnpClass, &ecnOff, &xoffLow, &headroomSmall,
 	&pauseRing, &polarised, &unevenUplinks, &incast}
 

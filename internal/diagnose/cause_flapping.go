@@ -10,7 +10,7 @@ func findFlapping(f *Fabric, c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {
 		n := p.read(flaps)
 		up, _, _, known := said(p, upOf)
-		if !n.Some() || told[p] || known && !up && n.Grew == 1 {
+		if !n.Some() || told[p] || f.outage(p) || known && !up && n.Grew == 1 {
 			return
 		}
 		far := Reading{Port: p}

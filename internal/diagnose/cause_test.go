@@ -88,6 +88,11 @@ var plants = []struct {
 		l.now("leaf1", "Ethernet1/9").Flaps.V += 3
 		l.now("host-1", "eth0").RoCE.Timeouts.V += 12
 	}},
+	{"device-down", "spine1", "it restarts: each of its links goes down once", func(l *lab) {
+		for _, leaf := range []string{"leaf1", "leaf2"} {
+			l.now(leaf, "Ethernet1/9").Flaps.V++
+		}
+	}},
 	{"lossy-cable", "leaf2 Ethernet1/2", "the leaf counts the CRC errors, and so does who comes next",
 		func(l *lab) {
 			l.now("leaf2", "Ethernet1/2").CRC.V += 900

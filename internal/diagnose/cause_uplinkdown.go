@@ -8,7 +8,7 @@ func findDown(f *Fabric, c *Cause) (out []Finding) {
 	told := map[*Port]bool{}
 	f.ports(func(p *Port) {
 		up, file, line, ok := said(p, upOf)
-		if !ok || up || told[p] || p.Says != nil && p.Says.Down.V {
+		if !ok || up || told[p] || f.outage(p) || p.Says != nil && p.Says.Down.V {
 			return
 		}
 		was, before := earlier(p, upOf)

@@ -36,6 +36,9 @@ type Fabric struct {
 	planned int                           // ports whose peer is both planned and reported by LLDP
 	mtu     unit.Bytes                    // of most switch ports, computed once
 	speeds  map[[2]Kind]map[unit.Rate]int // number of ports by speed, by the kinds of their ends
+
+	fallen   []outage // devices and modules whose links all went down; nil: not looked for
+	byOutage map[*Port]bool
 }
 
 // Device is a switch or a host, or a device that is known only from a link to it.

@@ -24,6 +24,7 @@ const (
 	askHeadroom // askQueues if one output shows both
 	askErrors   // errors of the link, FEC, optical power
 	askDepth    // length of queues; askMarks if the system does not print it
+	askReload   // reason of the last restart
 )
 
 // commands by the system whose outputs were read, with %s for the port.
@@ -32,24 +33,28 @@ var commands = map[string]map[topic]string{
 		askLink: "show interface %s", askConfig: "show policy-map interface %s type queuing",
 		askClass: "show policy-map interface %s input type qos", askMarks: "show queuing interface %s",
 		askNeighbours: "show lldp neighbors interface %s detail", askSenders: "show interface counters brief",
-		askErrors: "show interface %[1]s; show interface %[1]s transceiver details"},
+		askErrors: "show interface %[1]s; show interface %[1]s transceiver details",
+		askReload: "show system reset-reason"},
 	"eos": {askPFC: "show interfaces %s priority-flow-control counters detail",
 		askQueues: "show interfaces %s counters queue detail",
 		askLink:   "show interfaces %s", askConfig: "show qos interfaces %s",
 		askClass: "show qos interfaces %s trust", askMarks: "show qos interfaces %s ecn counters queue",
 		askNeighbours: "show lldp neighbors %s detail", askSenders: "show interfaces counters rates",
-		askErrors: "show interfaces %[1]s; show interfaces %[1]s transceiver"},
+		askErrors: "show interfaces %[1]s; show interfaces %[1]s transceiver",
+		askReload: "show reload cause"},
 	"sonic": {askPFC: "show pfc counters", askState: "show pfc priority", askQueues: "show queue counters %s",
 		askDepth: "show queue watermark unicast",
 		askLink:  "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
 		askClass: "show priority-group watermark shared", askMarks: "show queue wredcounters %s",
 		askNeighbours: "show lldp neighbors %s", askSenders: "show interfaces counters rates",
 		askHeadroom: "show priority-group drop counters; show priority-group watermark headroom",
-		askErrors:   "show interfaces counters fec-stats; show interfaces transceiver eeprom --dom %s"},
+		askErrors:   "show interfaces counters fec-stats; show interfaces transceiver eeprom --dom %s",
+		askReload:   "show reboot-cause"},
 	"host": {askPFC: "mlnx_qos -i %s", askQueues: "ethtool -S %s | grep prio", askLink: "ethtool %s",
 		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e pause -e pci",
 		askClass: "mlnx_qos -i %s", askMarks: "cat /sys/class/net/%s/ecn/roce_np/cnp_802p_prio",
-		askNeighbours: "lldpctl %s", askErrors: "ethtool -S %[1]s | grep -e err -e fec; ethtool -m %[1]s"},
+		askNeighbours: "lldpctl %s", askErrors: "ethtool -S %[1]s | grep -e err -e fec; ethtool -m %[1]s",
+		askReload: "last -x reboot shutdown"},
 }
 
 // command returns the command of a system about a topic, "" if it has none.

@@ -117,6 +117,9 @@ var Faults = []Fault{
 
 	{Name: "polarised-clos", Base: "clos-pod", Sets: append([]string{"switch.hash_seed=same"}, early...),
 		Cause: "polarised", Culprits: []string{"agg-1-1", "agg-1-2"}},
+
+	{Name: "device-down-rail-spine", Base: "rail", Changes: "events: [{switch: spine-2, at: 40us, boot: 60us}]\n",
+		Cause: "device-down", Culprits: []string{"spine-2"}},
 }
 
 // early has switches pause before senders slow down.

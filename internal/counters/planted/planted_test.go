@@ -32,6 +32,7 @@ var shows = map[string]func(p port) bool{
 	"lossy-cable":    func(p port) bool { return p.CRC.V > 2 },
 	"slow-link":      func(p port) bool { return p.Queues[3].Marked.V > 10 },
 	"cnp-class":      func(p port) bool { return p.host && p.Queues[7].TxPackets.V == 0 },
+	"device-down":    func(p port) bool { return p.Flaps.V > 0 },
 	"uplink-down":    func(p port) bool { return !p.Up.V },
 	"polarised":      func(p port) bool { return p.Queues[3].TxPackets.V == 0 && p.Speed.V > 0 },
 }
