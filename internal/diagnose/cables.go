@@ -113,6 +113,27 @@ func (f *Fabric) cables(c *cabling.Cabling) {
 		}
 		f.join(p, b, x.B.Port, x.Rate)
 	}
+	f.rates(c)
+}
+
+// rates gives links between two devices the rate that the list of cables has between them, if it is one: the list may
+// name ports as another system does.
+func (f *Fabric) rates(c *cabling.Cabling) {
+	of := map[[2]*Device][]unit.Rate{}
+	for _, x := range c.Cables {
+		a, b := f.called(c.Nodes[x.A.Node].Name), f.called(c.Nodes[x.B.Node].Name)
+		of[[2]*Device{a, b}] = append(of[[2]*Device{a, b}], x.Rate)
+		of[[2]*Device{b, a}] = append(of[[2]*Device{b, a}], x.Rate)
+	}
+	f.ports(func(p *Port) {
+		if p.Peer == nil || p.Rate > 0 {
+			return
+		}
+		all := of[[2]*Device{p.On, p.Peer.On}]
+		if slices.Sort(all); len(all) > 0 && all[0] == all[len(all)-1] {
+			p.Rate, p.Peer.Rate = all[0], all[0]
+		}
+	})
 }
 
 // agreed connects ports whose LLDP tables name each other, in the same snapshot or not.

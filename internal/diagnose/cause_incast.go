@@ -31,6 +31,9 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 			f.openChain(ch)
 			continue
 		}
+		if f.slow(ch.Port) {
+			continue
+		}
 		p, k := ch.Port, max(ch.Class, 0)
 		x := c.at(p, ch.Class, Likely, "%v is the congestion point of %s: its switch pauses %s", p,
 			classWord(ch.Class),
@@ -134,7 +137,7 @@ func (f *Fabric) marksAlone(c *Cause) []Finding {
 	class := 0
 	f.ports(func(p *Port) {
 		for k := range counters.Priorities {
-			if r := p.read(marked(k)); p.On.Kind == Switch && p.marksMuch(k) && r.Grew > worst.Grew {
+			if r := p.read(marked(k)); p.On.Kind == Switch && p.marksMuch(k) && r.Grew > worst.Grew && !f.slow(p) {
 				worst, class = r, k
 			}
 		}
@@ -163,7 +166,7 @@ const full = 0.95
 func (f *Fabric) fullAlone(c *Cause) (out []Finding) {
 	f.ports(func(p *Port) {
 		l := p.sends()
-		if p.On.Kind != Switch || l < full {
+		if p.On.Kind != Switch || l < full || f.slow(p) {
 			return
 		}
 		class, known := 0, false

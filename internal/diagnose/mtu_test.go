@@ -9,8 +9,8 @@ import (
 )
 
 // TestTwoMTUs gives the spine a smaller MTU than its leaves: a fault if RoCE's packets do not fit, or if the spine
-// counts frames that are too long; else a note, as lint's mtu-differs, and other errors and drops are not the MTU's. All
-// ports of a device are one fault.
+// counts frames that are too long; else a note, as lint's mtu-differs, and other errors and drops are not the MTU's.
+// All ports of a device are one fault.
 func TestTwoMTUs(t *testing.T) {
 	moves := map[string]func(*counters.Port){"nothing": func(*counters.Port) {},
 		"giants":   func(p *counters.Port) { p.Giants.V, p.InErrors.V = p.Giants.V+900, p.InErrors.V+900 },
