@@ -103,12 +103,18 @@ func markedDSCP(configs []*Config) int {
 func losslessPorts(configs []*Config, d int) (n int) {
 	for _, c := range configs {
 		for _, p := range c.Ports {
-			if q := p.QoS; q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is() {
+			if p.Lossless(d) {
 				n++
 			}
 		}
 	}
 	return n
+}
+
+// Lossless reports whether the queue of a DSCP is under PFC at a port.
+func (p *Port) Lossless(dscp int) bool {
+	q := p.QoS
+	return q != nil && q.DSCP[dscp].Is() && q.Queues[q.DSCP[dscp].V&7].Pause.Is()
 }
 
 // Unsaid is an unknown DSCP.

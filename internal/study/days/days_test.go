@@ -81,6 +81,8 @@ func TestFlags(t *testing.T) {
 				in.Stall, in.Write, in.Restart = 2*goodput.Second, 2*goodput.Second, 602*goodput.Second
 				r.Stall, r.Write, r.Restart, r.Storage, r.Async = 2, 2, 602, 500e9, true
 			}},
+		"a job smaller than a host": {func(q *Question) { q.GPUs = 4 },
+			func(in *goodput.Input, r *Report) { in.GPUs, in.PerServer = 4, 4 }},
 		"degraded": {func(q *Question) { q.Short, q.Replica, q.PerServer = true, 16, 4 },
 			func(in *goodput.Input, r *Report) { in.Replica, in.PerServer, r.Short = 16, 4, true }},
 		"a replica matters to a degraded job only": {func(q *Question) { q.Replica = 16 },

@@ -2,6 +2,7 @@ package onto
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -189,5 +190,25 @@ func TestHalfAText(t *testing.T) {
 	if err != nil || len(m.Remarks) != 1 || !strings.Contains(m.Text, "  frobnicate 7\n") ||
 		!strings.Contains(m.Remarks[0], "running:3: \"frobnicate 7\" is not understood") {
 		t.Errorf("a line: %v %+v", err, m)
+	}
+}
+
+// TestLosesPFC: DSCPs that the device has lossless and the fabric does not are named.
+func TestLosesPFC(t *testing.T) {
+	for os, dscp := range map[swconf.OS]string{swconf.NXOS: "match dscp %d",
+		swconf.NVUE: "dscp %d switch-priority 3"} {
+		want := rendered(t, "rail", os, same, design.Numbered)["seg-1-rail-1"]
+		is, was := fmt.Sprintf(dscp, 24), fmt.Sprintf(dscp, 26)
+		if !strings.Contains(want, is) {
+			t.Fatalf("%s: no %q in %s", os, is, want)
+		}
+		m, err := Onto("running", []byte(strings.Replace(want, is, was, 1)), want, os, Options{InBand: true})
+		if err != nil {
+			t.Fatal(os, err)
+		}
+		if got := strings.Join(m.Remarks, "\n"); !strings.Contains(got, "packets of DSCP 26 lose PFC on ") ||
+			strings.Contains(got, "DSCP 24") {
+			t.Errorf("%s: %q", os, got)
+		}
 	}
 }

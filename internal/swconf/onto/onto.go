@@ -1,6 +1,7 @@
 package onto
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
 	"railyard/internal/swconf/dialect"
+	"railyard/unit"
 )
 
 // Step is one typed, or removed, line.
@@ -111,6 +113,22 @@ func (m *Merge) unknown(file string, has *swconf.Config) {
 	}
 }
 
+// unpaused notes the DSCPs that ports have lossless before a merge, and not after it.
+func (m *Merge) unpaused(file string, has, got *swconf.Config) {
+	for d := range 64 {
+		n, line := 0, 0
+		for _, p := range has.Ports {
+			if q := got.Port(p.Name); q != nil && p.Lossless(d) && !q.Lossless(d) {
+				n, line = n+1, cmp.Or(line, p.QoS.DSCP[d].At.Line)
+			}
+		}
+		if n > 0 {
+			m.Remarks = append(m.Remarks, fmt.Sprintf("%s:%d: packets of DSCP %d lose PFC on %s", file, line, d,
+				unit.Plural(n, "port")))
+		}
+	}
+}
+
 // holds rejects a merge after which the device would not meet the fabric's needs. It checks the resulting
 // configuration as printed, and the existing one followed by the typed commands.
 func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) error {
@@ -124,6 +142,7 @@ func (m *Merge) holds(file string, running []byte, has, want *swconf.Config) err
 	if err := m.faulty(file, has, want, got); err != nil {
 		return err
 	}
+	m.unpaused(file, has, got)
 	if m.OS == swconf.SONiC || m.Script == "" {
 		return nil
 	}
